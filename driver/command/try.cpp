@@ -204,9 +204,11 @@ void print_answer(const TryOptions& options, const InspectedMatrix& seen, const 
   if (seen.conditioning && seen.conditioning->zero_pivot > 0)
     note("The matrix is singular: nothing solves or inverts it.");
   if (missing.all > 0) {
+    const bool has_others = plan.emulated_trials < plan.trials;
     const std::string emulated =
-        missing.emulated == 0 ? ""
-                              : fmt::format(" ({} of emulated kernels, which come last)", missing.emulated);
+        missing.emulated > 0 && has_others
+            ? fmt::format(" (emulated kernels, which come last: {})", missing.emulated)
+            : "";
     note(fmt::format(
         "Not reached within --time-limit {}: {} of {}{}. A longer one, --problem or --method reach more.",
         options.time_limit, missing.all, counted(plan.trials, "trial"), emulated));
@@ -215,11 +217,13 @@ void print_answer(const TryOptions& options, const InspectedMatrix& seen, const 
     note(fmt::format("Not tried: {} (--left-out lists them).", counted(plan.left_out_count, "method")));
   notes += solve_commands(tasks, options.request, program, options.file);
 
-  std::string answer =
-      paragraph(fmt::format("The fastest methods on {}, each with the 95 % interval of its lead:",
-                            printable(device_name(results))),
-                answer_width);
   const std::vector<std::string> sentences = race_words(tasks, unreached);
+  const std::string device = printable(device_name(results));
+  std::string answer = paragraph(
+      sentences.empty()
+          ? fmt::format("No method ran on {}.", device)
+          : fmt::format("The fastest methods on {}, each with the 95 % interval of its lead:", device),
+      answer_width);
   for (std::size_t i = 0; i < sentences.size(); ++i) {
     const std::string lines = paragraph(sentences[i], answer_width);
     if (rows_of(answer + lines + notes) > answer_rows && i > 0) {
