@@ -27,7 +27,9 @@ constexpr double io::DeviceRow::*device_rates[] = {&io::DeviceRow::copy_bytes_pe
 
 void unify_peaks(io::Results& results) {
   std::map<DeviceKey, io::DeviceRow> largest;
-  const auto key_of = [](const io::DeviceRow& row) { return DeviceKey(row.host, row.gpu_uuid, row.capability); };
+  const auto key_of = [](const io::DeviceRow& row) {
+    return DeviceKey(row.host, row.gpu_uuid, row.capability);
+  };
   for (const io::DeviceRow& row : results.devices) {
     io::DeviceRow& peaks = largest.emplace(key_of(row), row).first->second;
     for (const auto rate : device_rates) peaks.*rate = std::fmax(peaks.*rate, row.*rate);
