@@ -29,7 +29,9 @@ def speedups(page, times, row):
 
 
 def main():
-    matplotlib.rcParams.update({"svg.hashsalt": "gaussweep", "font.size": 9, "axes.spines.top": False})
+    matplotlib.rcParams.update(
+        {"svg.hashsalt": "gaussweep", "svg.fonttype": "none", "font.size": 9, "axes.spines.top": False}
+    )
     figure = Figure(figsize=(7.2, 3.4), layout="constrained")
     axes = figure.add_subplot(xlabel="n", ylabel="speedup over cuSOLVER", xscale="log", yscale="log")
     for (page, times, row, label), mark in zip(ROWS, "os^DvP"):
