@@ -8,17 +8,18 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// Fraction of the variance that all processes of a run share.
+/// Fraction of a process's variance that all processes of its run share; more processes do not reduce it.
 constexpr double run_fraction = 0.3;
-/// Fraction of the variance that all trials of a method share.
+/// Fraction of a trial's variance that all trials of its method share.
 constexpr double method_fraction = 0.25;
+/// Upper limit of the degrees of freedom of a method's mean.
 constexpr double method_degrees = 30;
 
-/// Returns the variance of ln(median) of one process that the model expects if nothing changed.
+/// Returns the model's variance of a process's ln(median).
 double variance_of_model(const Timing& base, const Timing& now, const Scatter& scatter) {
   const double seconds = std::sqrt(base.median * now.median);
-  // The larger sigma is used, because the quartiles of five samples are sometimes narrow by chance, but
-  // rarely on both sides.
+  // The quartiles of five samples are sometimes narrow by chance, but rarely in both sets: the larger sigma
+  // counts.
   const double per_process =
       static_cast<double>(base.samples + now.samples) / static_cast<double>(base.processes + now.processes);
   const double sample_variance = squared(median_error * std::max(base.sigma, now.sigma)) / per_process;
@@ -29,15 +30,15 @@ double degrees_of(const Timing& base, const Timing& now) {
   return model_degrees + static_cast<double>(base.processes + now.processes - 2);
 }
 
-/// Returns the variance of ln(median) of one process: the model's, pooled with that of the trial's own
-/// processes.
+/// Returns the variance of a process's ln(median): the mean of the model's and the trial's own, weighted by
+/// their degrees of freedom.
 double variance_of(const Timing& base, const Timing& now, const Scatter& scatter) {
   const double own_squares = static_cast<double>(base.processes - 1) * base.variance +
                              static_cast<double>(now.processes - 1) * now.variance;
   return (model_degrees * variance_of_model(base, now, scatter) + own_squares) / degrees_of(base, now);
 }
 
-/// The probability beyond each end of a 95 % interval.
+/// The probability above the upper end of a 95 % confidence interval, and below the lower end.
 constexpr double interval_tail = 0.025;
 
 Statistics quartiles(double q1, double median, double q3, std::int64_t count) {
@@ -80,7 +81,7 @@ Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs) {
 }
 
 double student_quantile(double tail, double degrees) {
-  double low = 0, high = 1e3;  // by bisection
+  double low = 0, high = 1e3;  // ends of the bisection
   for (int i = 0; i < 60; ++i) {
     const double center = (low + high) / 2;
     (student_tail(center, degrees) > tail ? low : high) = center;
@@ -178,7 +179,7 @@ Estimate pooled(const std::vector<Estimate>& trials) {
   return pooled_estimate;
 }
 
-// Abramowitz and Stegun 26.7.3, 26.7.4: finite sums for integer degrees of freedom.
+// Abramowitz and Stegun 26.7.3 (odd degrees of freedom) and 26.7.4 (even).
 double student_tail(double t, double degrees) {
   if (std::isnan(t)) return 1;
   const int whole = static_cast<int>(std::min(degrees, 200.0));
