@@ -1,19 +1,21 @@
 #pragma once
-/// Products with a triangle in double on tensor cores. C tiles are 128 x 128, or 64 x 64 if there are few of
-/// them. Each C tile loops only over the k range in which the triangle is nonzero. There are two uses: a
-/// level of trtri/levels, C = factor A B, and C = P P^T.
+/// Products in double on tensor cores in which A or B is triangular. They serve two callers: a level of
+/// trtri/levels computes C = factor A B, and poinv/recursive computes C = P P^T.
 ///
-/// A thread block computes one C tile. Four producer warps copy k tiles of depth 16 to a ring buffer in
-/// shared memory. Eight or four consumer warps multiply; each computes half of the tile's rows and waits only
-/// for k tiles. Eight consumer warps can saturate a multiprocessor alone. Four need fewer loads from shared
-/// memory, which are the bottleneck if there are many blocks. If there are few C tiles, a cluster of two
-/// blocks splits the k range of each tile.
+/// Tiles: a thread block computes one C tile of 128 x 128 elements, or of 64 x 64 if there are few C tiles.
+/// The k loop covers only the k range in which the triangle is nonzero. If there are few C tiles, the two
+/// blocks of a cluster compute one C tile, each with half of the k range.
 ///
-/// An operand's contiguous index (rows of A, columns of B, or k) stays contiguous in shared memory. Rows of a
-/// fragment are permuted such that a lane's two rows are neighbours, and so are its two columns in two
-/// fragments. Every load therefore reads two elements. Producer warps give registers to consumer warps
-/// (setmaxnreg). This needs compute capability 9.0. Compiled for sm_90 instead of sm_90a, which lacks that
-/// instruction, the kernel takes 2.5 times as long (one H100, n = 8192).
+/// Warps: four producer warps copy k tiles of depth 16 to a ring buffer in shared memory. Eight or four
+/// consumer warps multiply. Each consumer warp computes half of the C tile's rows; it waits for producers but
+/// not for other consumers. Eight consumer warps saturate a multiprocessor with one block. Four make fewer
+/// loads from shared memory, which are the bottleneck if there are many blocks. Producer warps give registers
+/// to consumer warps (setmaxnreg). sm_90 lacks that instruction: there the kernel takes 2.5 times as long as
+/// on sm_90a (one H100, n = 8192).
+///
+/// Shared memory: an operand keeps its contiguous index (rows of A, columns of B, or k). A lane's two rows of
+/// a fragment of A are neighbours in memory, and so are its columns of two fragments of B. Each load
+/// therefore reads two elements.
 
 #include <cmath>
 #include <cstdint>
@@ -24,41 +26,43 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 constexpr int large_depth = 16;  ///< depth of a k tile
-/// The smallest number of 128 x 128 tiles that are faster than 64 x 64 tiles, for a level and for P P^T
+/// From this number of 128 x 128 tiles on, they are faster than 64 x 64 tiles: for a level and for P P^T
 /// (measured on one H100).
 constexpr int min_large_tiles_of_level = 200;
 constexpr int min_large_tiles_of_square = 276;
-/// The smallest k of a level with few tiles for which two blocks share a tile (measured on one H200).
+/// From this k on, two blocks share a C tile in levels with few tiles (measured on one H200).
 constexpr int min_split_k_of_level = 500;
 
-/// An operand's k tile in shared memory: `Lines` rows of A or columns of B, and 16 k indices.
-/// @tparam KContiguous true if k is the contiguous index, false if the rows or columns are
+/// The layout of an operand's k tile in shared memory: `Lines` rows of A or columns of B, and 16 k indices.
+/// @tparam KContiguous true if k is the contiguous index; false if the row of A or the column of B is
 template <bool KContiguous, int Lines>
 struct LargeKTile {
-  static constexpr int length = KContiguous ? large_depth : Lines;  ///< contiguous elements
-  static constexpr int width = KContiguous ? Lines : large_depth;   ///< columns
-  /// Leading dimension with which loads of fragments have no bank conflicts.
+  static constexpr int length = KContiguous ? large_depth : Lines;  ///< size of the contiguous index
+  static constexpr int width = KContiguous ? Lines : large_depth;   ///< size of the other index
+  /// The leading dimension. The padding avoids bank conflicts when fragments are loaded.
   static constexpr int stride = KContiguous ? length + 4 : length + 2;
   static constexpr int elements = width * stride;
 };
 
-constexpr int producer_warps = 4;  ///< producer warps, the last warps of a block
+constexpr int producer_warps = 4;  ///< the last warps of a block
 
-/// The producer warps' copies of an operand from global to shared memory, one k tile after another. Elements
-/// beyond the k range are set to 0. Rows of A or columns of B beyond the matrix keep old contents, which only
-/// reach sums that are not stored.
-/// @tparam ConsumerWarps number of consumer warps, which precede the producer warps
+/// The producer warps' iterator over an operand's k tiles in global memory. `copy` copies one k tile to
+/// shared memory. It sets elements beyond the k range to 0. It skips rows of A and columns of B beyond the
+/// matrix: what shared memory holds there contributes only to sums that are not stored.
+/// @tparam ConsumerWarps number of consumer warps, the first warps of a block
 template <bool KContiguous, int Lines, int ConsumerWarps>
 class LargeCopies {
   using KTile = LargeKTile<KContiguous, Lines>;
 
  public:
-  /// `source`: the first k tile. `line_count`: number of rows of A or columns of B that exist. `k_count`:
-  /// length of the k range from the first k tile on. `k_step`: distance to the next k tile.
+  /// @param source the first k tile
+  /// @param line_count rows of A or columns of B in the matrix, counted from `source`
+  /// @param k_count length of the k range, counted from `source`
+  /// @param k_step distance to the next k tile along k
   __device__ __forceinline__ LargeCopies(const double* source, std::int64_t ld, int line_count, int k_count,
                                          int k_step)
       : source_(source), ld_(ld), line_count_(line_count), remaining_k_(k_count), k_step_(k_step) {}
-  /// Starts to copy the next k tile.
+  /// Starts the copies of the current k tile and advances to the next one.
   __device__ __forceinline__ void copy(double* k_tile) {
     if (line_count_ < Lines || remaining_k_ < large_depth) {
       copy<1, false>(k_tile);
@@ -76,9 +80,9 @@ class LargeCopies {
   /// @tparam Whole true if the k tile is complete
   template <int Pack, bool Whole>
   __device__ __forceinline__ void copy(double* k_tile) const {
-    // `packs`: per column; `lanes`: lanes that copy one column.
+    // A column holds `packs` packs, which `lanes` lanes copy. A warp copies `columns` columns per step.
     constexpr int packs = KTile::length / Pack, lanes = packs < 32 ? packs : 32;
-    constexpr int columns = 32 / lanes;  // columns per warp and step, for `steps_in_flight` steps
+    constexpr int columns = 32 / lanes;
     constexpr int steps_in_flight = 4, columns_per_warp = steps_in_flight * columns;
     const int lane = static_cast<int>(threadIdx.x) % 32, first = lane % lanes * Pack;
     const int warp = static_cast<int>(threadIdx.x) / 32 - ConsumerWarps;
@@ -111,8 +115,9 @@ class LargeCopies {
   int line_count_, remaining_k_, k_step_;
 };
 
-/// The ring buffer of k tiles in shared memory, followed by its barriers. More stages are not faster: copies
-/// go through the L1 cache, which shrinks as shared memory grows.
+/// The sizes of the ring buffer in shared memory. Each stage has a k tile of A, one of B, and two mbarriers
+/// of 8 bytes behind all stages. More stages are not faster: copies use the L1 cache, which shrinks as shared
+/// memory grows.
 template <int Order, bool Square>
 struct LargeRing {
   using A = LargeKTile<false, Order>;
@@ -124,9 +129,10 @@ struct LargeRing {
 
 #if GAUSSWEEP_CLUSTERS
 
-/// The accumulators of a C tile and the pipeline that computes them.
-/// @tparam Order order of the tile, 128 or 64
-/// @tparam Square true for P P^T: in B = P^T the columns are contiguous instead of k
+/// The mainloop of a C tile. Producer warps call `copy`. Consumer warps call `add`, which computes the
+/// accumulators.
+/// @tparam Order order of the C tile, 128 or 64
+/// @tparam Square true for P P^T, where the column of B = P^T is contiguous instead of k
 /// @tparam Warps number of consumer warps, the first warps of a block
 template <int Order, bool Square, int Warps>
 class LargeProduct : LargeRing<Order, Square> {
@@ -135,7 +141,7 @@ class LargeProduct : LargeRing<Order, Square> {
   using typename Ring::A, typename Ring::B;
 
  public:
-  /// Initialises the barriers. A barrier of the block must follow.
+  /// Initialises the mbarriers. The caller must call __syncthreads before any other function.
   __device__ __forceinline__ explicit LargeProduct(double* memory)
       : memory_(memory), barriers_(simt::shared_address(memory + stages * stage_elements)) {
     if (threadIdx.x == 0) {
@@ -147,10 +153,10 @@ class LargeProduct : LargeRing<Order, Square> {
     }
   }
 
-  /// Copies `count` k tiles. For producer warps.
+  /// Copies `count` k tiles to the ring buffer. For producer warps.
   __device__ __forceinline__ void copy(LargeCopies<false, Order, Warps> a,
                                        LargeCopies<!Square, Order, Warps> b, int count) {
-    int current = 0;  // the k tile's stage
+    int current = 0;  // the stage of k tile p
     unsigned parity = 1;
     GAUSSWEEP_ROLLED
     for (int p = 0; p < count; ++p) {
@@ -165,7 +171,7 @@ class LargeProduct : LargeRing<Order, Square> {
     simt::await_copy_groups<0>();
   }
 
-  /// Multiplies and accumulates `count` k tiles. For consumer warps.
+  /// Sets the accumulators to the product of `count` k tiles. For consumer warps.
   __device__ __forceinline__ void add(int count) {
     GAUSSWEEP_UNROLL
     for (int m = 0; m < tiles_down; ++m) {
@@ -195,8 +201,8 @@ class LargeProduct : LargeRing<Order, Square> {
     }
   }
 
-  /// Adds the sums of both blocks that share a tile, after `count` k tiles, in the second block. For consumer
-  /// warps.
+  /// Adds the accumulators of the cluster's first block to those of its second block. For consumer warps,
+  /// after `count` k tiles in the calling block. @param rank of the block in its cluster
   __device__ __forceinline__ void join(int rank, int count) {
     const unsigned pair_address = simt::shared_address(memory_) + 16 * threadIdx.x;
     const auto for_pairs_of_sums = [&](unsigned from, auto visit) {
@@ -206,7 +212,7 @@ class LargeProduct : LargeRing<Order, Square> {
       }
     };
     if (rank == 0) {
-      // Waits until all warps have read the last k tile, because the sums overwrite the ring.
+      // The sums overwrite the ring buffer, so all warps must have read the last k tile.
       if (count > 0) simt::mbarrier_wait(empty((count - 1) % stages), (count - 1) / stages % 2);
       for_pairs_of_sums(pair_address, [](unsigned to, const double* pair) { simt::store_pack(to, pair); });
     }
@@ -224,7 +230,7 @@ class LargeProduct : LargeRing<Order, Square> {
     simt::cluster_wait();
   }
 
-  /// Calls store(row, column, sum, sum in the next row) for all sums of the lane.
+  /// Calls store(row, column, sum, sum in the next row) for all accumulators of the lane.
   template <class Store>
   __device__ __forceinline__ void for_pairs(Store store) const {
     GAUSSWEEP_UNROLL
@@ -241,8 +247,9 @@ class LargeProduct : LargeRing<Order, Square> {
   }
 
  private:
-  /// Number of fragments of 16 x 8 elements per warp in both directions.
+  /// A warp tile has tiles_down x tiles_across accumulator fragments of 16 x 8 elements.
   static constexpr int tiles_down = Order / 32, tiles_across = Order / (4 * Warps);
+  /// The lane's group and its index in the group, as in the PTX fragment layout of mma.
   __device__ static int g() { return static_cast<int>(threadIdx.x) % 32 / 4; }
   __device__ static int t() { return static_cast<int>(threadIdx.x) % 4; }
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
@@ -250,7 +257,7 @@ class LargeProduct : LargeRing<Order, Square> {
   __device__ static int row() { return row_part() + 2 * g(); }                ///< the lane's first row
   __device__ static int column() { return warp() / 2 * (tiles_across * 8); }  ///< the warp's first column
   __device__ __forceinline__ double* slot(int p) const { return memory_ + p * stage_elements; }
-  /// The barriers of a stage: `full` signals that the k tile has arrived, `empty` that all warps have read
+  /// The mbarriers of a stage: `full` completes when the k tile has arrived, `empty` when all warps have read
   /// it.
   __device__ __forceinline__ unsigned full(int p) const { return barriers_ + static_cast<unsigned>(16 * p); }
   __device__ __forceinline__ unsigned empty(int p) const { return full(p) + 8; }
@@ -258,7 +265,7 @@ class LargeProduct : LargeRing<Order, Square> {
   __device__ __forceinline__ static void load_pair(const double* from, double (&pair)[2]) {
     simt::load_pack(simt::shared_address(from), pair);
   }
-  /// Loads the lane's fragment of A: 16 rows and eight k indices, half a k tile.
+  /// Loads the lane's part of fragment m of A: 16 rows and the eight k indices of one half of a k tile.
   __device__ __forceinline__ void load_left(int buffer, const double* from, int half, int m) {
     GAUSSWEEP_UNROLL
     for (int h = 0; h < 2; ++h) {
@@ -268,8 +275,8 @@ class LargeProduct : LargeRing<Order, Square> {
       left_[buffer][2 * h + 1] = pair[1];
     }
   }
-  /// Loads a pair of elements of B: two k indices of one column, or one k index of two columns. Calls with n
-  /// = 0, 1, ... load all fragments of the half.
+  /// Loads two elements of B: two k indices of one column, or one k index of two columns. The calls for all n
+  /// load all fragments of one half of a k tile.
   __device__ __forceinline__ void load_right(int buffer, const double* from, int half, int n) {
     const int inner = 8 * half + 2 * t(), line = column() + 2 * g() + n / 2 * 16;
     if constexpr (Square) {
@@ -281,8 +288,8 @@ class LargeProduct : LargeRing<Order, Square> {
       load_pair(from + A::elements + (line + n % 2) * B::stride + inner, right_[buffer][n]);
     }
   }
-  /// Multiplies half a k tile. Concurrently loads the fragments of the next multiplications, at the end those
-  /// of the other half from `next`.
+  /// Multiplies one half of the k tile `current`. Fragments are loaded one step ahead: those of A for the
+  /// next m, and those of the other half, which is in `next`.
   template <int Half>
   __device__ __forceinline__ void multiply_half(const double* current, const double* next) {
     GAUSSWEEP_UNROLL
@@ -310,7 +317,7 @@ class LargeProduct : LargeRing<Order, Square> {
 
 #endif
 
-/// The C tiles of a product; for P P^T only the tiles on or below the diagonal.
+/// Maps a block's index to its C tile. P P^T has only the tiles on and below the diagonal.
 template <int Order, bool Square>
 struct LargeGrid {
   TileGrid<Order> all;
@@ -318,7 +325,7 @@ struct LargeGrid {
   __device__ Tile tile(const LevelProduct<double>& p, int index) const {
     index = all.schedule_rank(index, tiles());
     if (Square) {
-      // Row r begins at r (r + 1) / 2. The root is rounded, so that `row` may be off by one.
+      // Row r begins at index r (r + 1) / 2. The square root is rounded, so `row` may be off by one.
       int row = static_cast<int>((std::sqrt(8.0f * static_cast<float>(index) + 1) - 1) / 2);
       if (row * (row + 1) / 2 > index) --row;
       if ((row + 1) * (row + 2) / 2 <= index) ++row;
@@ -328,8 +335,8 @@ struct LargeGrid {
   }
 };
 
-/// Computes one C tile per block or per cluster of two blocks. The second block of a cluster has the later
-/// half of the k range.
+/// Computes one C tile per block or per cluster of two blocks. A cluster's first block multiplies the first
+/// half of the k range, its second block the second half.
 /// @tparam Warps number of consumer warps per block
 template <int Order, bool Square, int BlocksPerTile, int Warps>
 __global__ void __launch_bounds__(32 * (Warps + producer_warps), Order == 64 ? 2 : 1)
@@ -394,13 +401,13 @@ void launch_large(Context& context, const LevelProduct<double>& p, const LargeGr
 template <bool Square>
 void launch_large(Context& context, const LevelProduct<double>& p, int pairs, int min_large_tiles,
                   int min_split_k) {
-  constexpr int all_tiles = 1 << 28;  // a wave that contains all tiles: tile() then does not reorder them
+  constexpr int all_tiles = 1 << 28;  // more than there are: tile() does not reorder tiles within a wave
   const LargeGrid<128, Square> large{{p, pairs, all_tiles}};
   if (large.tiles() >= min_large_tiles) return launch_large<1, 8>(context, p, large);
   const int multiprocessors = simt::multiprocessors(context);
   LargeGrid<64, Square> grid{{p, pairs, multiprocessors}};
   const int tiles = grid.tiles();
-  // Thresholds measured on one H200. Few tiles of P P^T have a long k range.
+  // Measured on one H200. The limit of P P^T is higher because its few tiles have a long k range.
   const bool has_few_tiles = Square ? tiles <= 3 * multiprocessors : 3 * tiles <= 4 * multiprocessors;
   const bool splits_k = has_few_tiles && p.k >= min_split_k;
   const bool is_aligned = (p.lda | p.ldb) % 2 == 0;
@@ -414,9 +421,9 @@ void launch_large(Context& context, const LevelProduct<double>& p, int pairs, in
   }
   launch_large<1, 4>(context, p, grid);
 }
-/// Computes `pairs` products in one launch. Uses 128 x 128 tiles if there are at least `min_large_tiles` of
-/// them. Two blocks share each tile if there are few tiles and k is at least `min_split_k`. @pre
-/// supports_large_tiles
+/// Computes `pairs` products C = factor A B in one launch. Uses 128 x 128 tiles if there are at least
+/// `min_large_tiles` of them. If there are few tiles and k is at least `min_split_k`, two blocks share each
+/// tile. @pre supports_large_tiles
 inline void multiply_by_large_tiles(Context& context, const LevelProduct<double>& p, int pairs,
                                     int min_large_tiles, int min_split_k = min_split_k_of_level) {
   launch_large<false>(context, p, pairs, min_large_tiles, min_split_k);
