@@ -38,11 +38,21 @@
 #include <variant>
 #include <vector>
 
-#include "tests/message_of.hpp"
 #include "tests/test_folder.hpp"
 
 namespace gaussweep {
 namespace testing_help {
+
+/// Returns the message of the Error that `action` throws, or "" if it throws none.
+template <class Error, class Action>
+std::string message_of(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
 
 inline std::string file_text(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -53,6 +63,12 @@ inline void set_file_text(const std::filesystem::path& path, const std::string& 
 }
 
 using Precisions = ::testing::Types<float, double>;
+
+/// Declares a suite without a fixture whose tests run in float and in double.
+#define PRECISION_TEST_SUITE(Name)        \
+  template <class T>                      \
+  class Name : public ::testing::Test {}; \
+  TYPED_TEST_SUITE(Name, Precisions)
 
 }  // namespace testing_help
 

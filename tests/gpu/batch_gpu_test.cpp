@@ -1,26 +1,20 @@
 // Tests batches on a GPU: every method, every order at which its kernel changes, and injected faults.
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "kernels/check/check.hpp"
 #include "kernels/check/system_ratios.hpp"
 #include "kernels/registry/batch.hpp"
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 class BatchOnGpu : public OnGpu {
  protected:
   template <class Visit>
   void for_methods(Visit&& visit) {
-    for (const Method& method : registry.all()) {
+    for (const Method& method : registry().all()) {
       const bool runs = method.runs_on(Backend::cuda) && method.capability <= device->info().capability;
       if (small() && method.id().find("/batched") == std::string::npos)
         continue;  // compute-sanitizer would take minutes in library code
@@ -31,12 +25,6 @@ class BatchOnGpu : public OnGpu {
 
 bool pivots(const Method& method) {
   return std::count(method.needs.begin(), method.needs.end(), Need::strongly_regular) == 0;
-}
-
-Shape shape_of(std::int64_t n, std::int64_t nrhs, std::int64_t batch) {
-  Shape shape{n, n, n, nrhs, Uplo::lower};
-  shape.batch = batch;
-  return shape;
 }
 
 TEST_F(BatchOnGpu, EqualsTheCpuToTheBit) {

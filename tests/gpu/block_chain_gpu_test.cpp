@@ -1,13 +1,7 @@
 // Tests the block-row solve (block_chain) on a GPU, where its blocks run concurrently. Thousands of runs must
 // terminate with the bits of the first one, alone and while another stream keeps the GPU busy.
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstring>
-#include <random>
-#include <thread>
-#include <vector>
+#include "tests/testing.hpp"
 
 #ifdef GAUSSWEEP_HAS_CUDA
 
@@ -89,7 +83,7 @@ class Solves {
   std::vector<double> expected_[3];
 };
 
-using BlockChainOnGpu = testing_help::OnGpu;
+using BlockChainOnGpu = OnGpu;
 
 TEST_F(BlockChainOnGpu, TenThousandRunsHaveTheSameBits) {
   Solves solves(small() ? 300 : 1000);

@@ -2,21 +2,12 @@
 // that a factor by halves is as accurate as one in float at any scale. float_from is 1 here unless a test
 // sets it.
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "kernels/matrix/condition.hpp"
 #include "tests/gpu/refined_on_gpu.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 class DefiniteSystems : public RefinedOnGpu {
  protected:
@@ -68,15 +59,10 @@ class DefiniteSystems : public RefinedOnGpu {
     }
   }
 
-  using RefinedOnGpu::run;
-  template <class T>
-  Answer<T> run(const char* id, const Inputs<T>& inputs) {
-    return run(row_of(registry, id), inputs);
-  }
+  using RefinedOnGpu::ratio;
   template <class T>
   double ratio(const char* id, const Inputs<T>& inputs) {
-    const Method& method = row_of(registry, id);
-    return check(method, inputs, run(method, inputs)).ratio;
+    return ratio(row_of(id), inputs);
   }
 };
 
@@ -123,10 +109,9 @@ TEST_F(DefiniteSystems, FactorsByHalvesScaleWithTheMatrix) {
     Inputs<float> inputs = spd<float>(n, 1, uplo, "potrf");
     const Answer<float> plain = run("potrf/halves", inputs);
     const auto exponent = [](std::int64_t i) { return static_cast<int>(i * 37 % 101) - 50; };
-    for (std::int64_t j = 0; j < n; ++j) {
-      for (std::int64_t i = 0; i < n; ++i)
-        inputs.a(i, j) = std::ldexp(inputs.a(i, j), exponent(i) + exponent(j));
-    }
+    fill(inputs.a, [&](std::int64_t i, std::int64_t j) {
+      return std::ldexp(inputs.a(i, j), exponent(i) + exponent(j));
+    });
     const Answer<float> scaled = run("potrf/halves", inputs);
     ASSERT_EQ(scaled.info, 0);
     for (std::int64_t j = 0; j < n; ++j) {
@@ -178,7 +163,7 @@ TEST_F(DefiniteSystems, RefinesOneTinyEigenvalue) {
 TEST_F(DefiniteSystems, SolvesLargeConditionsDirectly) {
   for (const double condition : {1e8, 1e12}) EXPECT_EQ(expect_direct(conditioned(order(), condition, 3)), 0);
   for (const MatrixKind kind : {MatrixKind::hilbert, MatrixKind::cauchy}) {
-    expect_direct(make_inputs<double>(Problem::named("posv"), {300, 300, 300, 1, Uplo::lower}, kind));
+    expect_direct(square_inputs<double>("posv", 300, kind));
   }
 }
 
@@ -198,8 +183,7 @@ TEST_F(DefiniteSystems, RefinesGradedMatrices) {
     if (decades == 12) {
       expect_refined(inputs);
     } else {
-      const Answer<double> ours = run(inputs);
-      EXPECT_LE(check(mixed, inputs, ours).ratio, 0.1);
+      EXPECT_LE(ratio(mixed, inputs), 0.1);
     }
   }
 }
@@ -237,11 +221,7 @@ TEST_F(DefiniteSystems, BelowFloatFromEqualsRecursive) {
 }
 
 TEST_F(DefiniteSystems, RepeatedRunsHaveTheSameBits) {
-  const Inputs<double> inputs = spd<double>(small() ? 200 : 4101);
-  const Answer<double> first = run(inputs);
-  const std::vector<double> history = context->report.history;
-  EXPECT_TRUE(same_values(first, run(inputs)));
-  EXPECT_EQ(context->report.history, history);
+  expect_equal_runs(spd<double>(small() ? 200 : 4101));
 }
 
 }  // namespace

@@ -2,30 +2,27 @@
 // ones with the vendor's. Factors, solutions and inverses by halves are compared with the vendor's over the
 // whole exponent range.
 
-#include <gtest/gtest.h>
-
 #include "kernels/check/check.hpp"
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/hard_float_products.hpp"
 #include "tests/kernels/method_cases.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 class HalvesOnGpu : public OnGpu {
  protected:
   void SetUp() override { require(90); }
   Answer<float> run(const std::string& id, const Inputs<float>& inputs, std::int64_t least_inner = 0) {
-    const Method& method = row_of(registry, id);
+    const Method& method = row_of(id);
     Parameters parameters = defaults(method);
     if (has_parameter(method, "least_inner")) parameters.set("least_inner", least_inner);
     return run_method(*context, method, inputs, parameters);
   }
   double ratio(const std::string& id, const Inputs<float>& inputs, std::int64_t least_inner = 0) {
     const Answer<float> answer = run(id, inputs, least_inner);
-    return check(row_of(registry, id), inputs, answer).ratio;
+    return check(row_of(id), inputs, answer).ratio;
   }
 };
 
@@ -80,10 +77,9 @@ TEST_P(HalvesOnMatrices, AreAsAccurateAsTheVendors) {
     const auto any = [n](std::int64_t i) {
       return static_cast<double>(i * 457 % n) / static_cast<double>(n);
     };
-    for (std::int64_t j = 0; j < n; ++j) {
-      for (std::int64_t i = 0; i < n; ++i)
-        inputs.a(i, j) = std::ldexp(inputs.a(i, j), static_cast<int>(grading.exponent(any(i), any(j))));
-    }
+    fill(inputs.a, [&](std::int64_t i, std::int64_t j) {
+      return std::ldexp(inputs.a(i, j), static_cast<int>(grading.exponent(any(i), any(j))));
+    });
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(inputs.b.data.size()); ++i)
       inputs.b(i, 0) = std::ldexp(inputs.b(i, 0), static_cast<int>(grading.exponent(any(i), 0.5)));
     const double ours = ratio(problem + "/halves", inputs, 256);
@@ -129,7 +125,7 @@ TEST_F(HalvesOnGpu, ReplaceTheProductsOfAnLu) {
 TEST_F(HalvesOnGpu, ReportAZeroPivot) {
   if (small()) GTEST_SKIP() << "small sizes only";
   const std::int64_t n = 1500;
-  auto inputs = make_inputs<float>(Problem::named("getrf"), {n, n, n, 1, Uplo::lower}, MatrixKind::uniform);
+  auto inputs = square_inputs<float>("getrf", n, MatrixKind::uniform);
   for (std::int64_t i = 0; i < n; ++i) inputs.a(i, 1400) = 0;
   EXPECT_EQ(run("getrf/halves", inputs, 256).info, 1401);
 }

@@ -2,23 +2,20 @@
 // batches per method, GAUSSWEEP_FIRST_BATCH the first one's seed, so that several processes can share the
 // work. compute-sanitizer sees accesses outside the operands.
 
-#include <gtest/gtest.h>
-
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/hard_systems.hpp"
 #include "tests/kernels/hostile_batches.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 class HostileBatchesOnGpu : public OnGpu {};
 
 TEST_F(HostileBatchesOnGpu, KeepToTheirSystem) {
   const int batches = number_from("GAUSSWEEP_BATCHES", small() ? 5 : 100);
   const int first = number_from("GAUSSWEEP_FIRST_BATCH", 0);
-  for (const Method& method : registry.all()) {
+  for (const Method& method : registry().all()) {
     const bool runs = method.runs_on(Backend::cuda) && method.capability <= device->info().capability;
     // Only our own methods promise it.
     if (!runs || !method.runs_on(Backend::emulated) || !takes_batches(method)) continue;

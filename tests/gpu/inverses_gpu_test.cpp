@@ -1,19 +1,13 @@
 // Tests trtri/levels, geinv/recursive and poinv/recursive at a hundred odd orders, and at orders where their
 // algorithm changes. Small inverses are verified on the CPU; larger ones are compared with the vendor's.
 
-#include <gtest/gtest.h>
-
-#include <random>
-#include <string>
-
 #include "kernels/check/check.hpp"
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 /// A row, the vendor's row, and the kind of matrix to invert.
 struct Case {
@@ -28,10 +22,8 @@ class InversesOnGpu : public OnGpu, public testing::WithParamInterface<Case> {
     if (small()) GTEST_SKIP() << "small sizes only";
     require(row().capability);
   }
-  const Method& row() const {
-    return row_of(registry, std::string(GetParam().problem) + "/" + GetParam().variant);
-  }
-  const Method& vendor() const { return row_of(registry, std::string(GetParam().problem) + "/cusolver"); }
+  const Method& row() const { return row_of(std::string(GetParam().problem) + "/" + GetParam().variant); }
+  const Method& vendor() const { return row_of(std::string(GetParam().problem) + "/cusolver"); }
 
   template <class T>
   Inputs<T> inputs(std::int64_t n, Uplo uplo) const {
@@ -39,14 +31,13 @@ class InversesOnGpu : public OnGpu, public testing::WithParamInterface<Case> {
   }
   template <class T>
   void invert_odd_orders(int count) {
-    Context context(*device);
     std::mt19937 engine(sizeof(T));
     for (int i = 0; i < count; ++i) {
       const std::int64_t n = 2 * static_cast<std::int64_t>(engine() % 600) + 1;
       const Uplo uplo = i % 2 == 0 ? Uplo::lower : Uplo::upper;
       SCOPED_TRACE(testing::Message() << "n = " << n);
       const Inputs<T> given = inputs<T>(n, uplo);
-      const Answer<T> ours = run_method(context, row(), given, defaults(row()));
+      const Answer<T> ours = run(row(), given);
       EXPECT_EQ(ours.info, 0);
       EXPECT_LT(check(row(), given, ours).ratio, 1);
     }
@@ -61,15 +52,14 @@ TEST_P(InversesOnGpu, OddOrdersAreAccurate) {
 // 1088 and 2112 have a last pair with one block of 64. 1024, 2048 and 4160 use the vendor's products over one
 // strip and several. 1025, 1500 and 4101 work in a copy. 1040 and 2064 have 16 rows beyond equal halves.
 TEST_P(InversesOnGpu, LargeInversesEqualTheVendors) {
-  Context context(*device);
   const Problem problem = Problem::named(GetParam().problem);
   for (const std::int64_t n : {1024, 1025, 1040, 1088, 1500, 2048, 2064, 2112, 4101, 4160}) {
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
       if (uplo == Uplo::upper && problem != Problem::named("trtri")) continue;
       SCOPED_TRACE(testing::Message() << "n = " << n);
       const Inputs<double> given = inputs<double>(n, uplo);
-      const Answer<double> ours = run_method(context, row(), given, defaults(row()));
-      const Answer<double> reference = run_method(context, vendor(), given, defaults(vendor()));
+      const Answer<double> ours = run(row(), given);
+      const Answer<double> reference = run(vendor(), given);
       EXPECT_EQ(ours.info, 0);
       EXPECT_LT(difference(problem, given.shape, ours, reference).largest, 1e-9);
     }
@@ -80,12 +70,11 @@ TEST_P(InversesOnGpu, LargeInversesEqualTheVendors) {
 TEST_F(OnGpu, PoinvIsAsAccurateAsTheVendorOnBlurMatrices) {
   if (small()) GTEST_SKIP() << "small sizes only";
   require(90);
-  Context context(*device);
   for (const std::int64_t width : {30, 50, 64}) {
     const Inputs<double> inputs = hard_blur(width);
     const auto ratio = [&](const char* id) {
-      const Method& row = row_of(registry, id);
-      return check(row, inputs, run_method(context, row, inputs, defaults(row))).ratio;
+      const Method& row = row_of(id);
+      return check(row, inputs, run_method(*context, row, inputs, defaults(row))).ratio;
     };
     EXPECT_LT(ratio("poinv/recursive"), 3 * ratio("poinv/cusolver")) << width;
   }

@@ -2,15 +2,12 @@
 // damaged answers. GAUSSWEEP_SMALL limits the sizes to n <= 100 and uses the CPU's answers, so that
 // compute-sanitizer checks our kernels and not the vendor's.
 
-#include <gtest/gtest.h>
-
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/planted.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 struct JudgeCase {
   Problem problem;
@@ -59,7 +56,7 @@ template <class T>
 void JudgeOnGpu::compare(const Shape& shape) {
   const Problem problem = GetParam().problem;
   Context context(*device), host_context(*host);
-  const Method& vendor = vendor_row(registry, problem, small() ? Backend::host : Backend::cuda);
+  const Method& vendor = *registry().reference(problem, small() ? Backend::host : Backend::cuda);
   Context& place = vendor.runs_on(Backend::cuda) ? context : host_context;
   const Parameters parameters = defaults(vendor);
   const auto inputs = make_inputs<T>(problem, shape, kind_for(problem), 1, 0);

@@ -1,22 +1,17 @@
 // Tests the matrix, verification and vendor library modules on a GPU.
 
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <vector>
-
 #include "kernels/check/check.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/peaks.hpp"
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_run.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
 
 template <class T>
-class MatrixOnGpu : public testing_help::OnGpu {};
-using Precisions = testing::Types<float, double>;
+class MatrixOnGpu : public OnGpu {};
 TYPED_TEST_SUITE(MatrixOnGpu, Precisions);
 
 TYPED_TEST(MatrixOnGpu, GeneratesTheHostsBits) {
@@ -56,20 +51,19 @@ TYPED_TEST(MatrixOnGpu, CopiesOfAnyLengthArrive) {
 }
 
 TYPED_TEST(MatrixOnGpu, VendorRowsAreAccurate) {
-  const Registry registry = builtin_registry();
   int rows = 0;
-  for (const Method& method : registry.all()) {
+  for (const Method& method : registry().all()) {
     if (!method.vendor || !method.runs_on(Backend::cuda)) continue;
     ++rows;
-    const Parameters parameters = testing_help::defaults(method);
+    const Parameters parameters = defaults(method);
     // Orders grow and shrink, so that the memory kept for the library grows and is reused.
     for (const std::int64_t n : {1, 2, 31, 32, 33, 97, 500, 33}) {
-      for (const Shape& shape : testing_help::shapes(method, n)) {
-        for (const MatrixKind kind : testing_help::fit_kinds(method, parameters)) {
-          const auto inputs = testing_help::make_inputs<TypeParam>(method.problem, shape, kind);
-          const auto answer = testing_help::run_method(*this->context, method, inputs, parameters);
-          const auto text = testing_help::describe(method, Backend::cuda, shape, parameters, to_string(kind),
-                                                   to_string(precision_of<TypeParam>));
+      for (const Shape& shape : shapes(method, n)) {
+        for (const MatrixKind kind : fit_kinds(method, parameters)) {
+          const auto inputs = make_inputs<TypeParam>(method.problem, shape, kind);
+          const auto answer = run_method(*this->context, method, inputs, parameters);
+          const auto text = describe(method, Backend::cuda, shape, parameters, to_string(kind),
+                                     to_string(precision_of<TypeParam>));
           EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(method.problem)) << text;
           EXPECT_EQ(answer.info, 0) << text;
         }
@@ -77,23 +71,6 @@ TYPED_TEST(MatrixOnGpu, VendorRowsAreAccurate) {
     }
   }
   EXPECT_GE(rows, 2);  // at least gesv/cusolver and trsv/cublas
-}
-
-TYPED_TEST(MatrixOnGpu, SingularMatrixGivesInfoOrInfinity) {
-  const Registry registry = builtin_registry();
-  for (const Problem problem : {Problem::named("trsv"), Problem::named("gesv")}) {
-    const Method* method = registry.reference(problem, Backend::cuda);
-    ASSERT_NE(method, nullptr);
-    for (const std::int64_t nrhs : {1, 3}) {
-      const Shape shape{97, 97, 97, nrhs, Uplo::lower};
-      auto inputs = testing_help::make_inputs<TypeParam>(problem, shape, MatrixKind::triangular);
-      inputs.a(40, 40) = 0;
-      for (std::int64_t i = 41; i < 97; ++i) inputs.a(i, 40) = 0;  // column 40 is 0 from the diagonal down
-      const Parameters parameters = testing_help::defaults(*method);
-      EXPECT_EQ(testing_help::run_method(*this->context, *method, inputs, parameters).info, 41)
-          << method->id();
-    }
-  }
 }
 
 TYPED_TEST(MatrixOnGpu, PeaksArePlausible) {

@@ -2,40 +2,28 @@
 // the emulated build of the same kernels. The environment variable GAUSSWEEP_SMALL limits the sizes to n <=
 // 33, for compute-sanitizer.
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <iostream>
-#include <stdexcept>
 
 #include "kernels/core/errors.hpp"
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/guarded_runs.hpp"
 #include "tests/kernels/method_cases.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
 
-using namespace testing_help;
-
-bool small_sizes() {
-  return std::getenv("GAUSSWEEP_SMALL") != nullptr;
-}
-
 std::vector<std::int64_t> sizes(std::initializer_list<std::int64_t> all) {
   std::vector<std::int64_t> kept;
   for (const std::int64_t n : all) {
-    if (n <= 33 || !small_sizes()) kept.push_back(n);
+    if (n <= 33 || !OnGpu::small()) kept.push_back(n);
   }
   return kept;
 }
 
 std::vector<std::string> gpu_methods(bool portable_only) {
   std::vector<std::string> ids;
-  const Registry registry = builtin_registry();
-  for (const Method& method : registry.all()) {
+  for (const Method& method : registry().all()) {
     const auto& backends = method.backends;
     if (std::find(backends.begin(), backends.end(), Backend::cuda) == backends.end()) continue;
     if (method.runs_on(Backend::emulated) || !portable_only) ids.push_back(method.id());
@@ -46,7 +34,7 @@ std::vector<std::string> gpu_methods(bool portable_only) {
 class GpuMethods : public OnGpu, public testing::WithParamInterface<std::string> {
  protected:
   void SetUp() override { require(method().capability); }
-  const Method& method() const { return row_of(registry, GetParam()); }
+  const Method& method() const { return row_of(GetParam()); }
 
   /// Runs the body for every precision; skips methods whose library lacks a function on this GPU.
   template <class Body>
@@ -150,8 +138,7 @@ TEST_P(GpuAgainstEmulated, SameBits) {
   for (const char* id : {"potrf/recursive", "posv/recursive", "poinv/recursive"}) {
     if (method().id() == id) GTEST_SKIP() << id << " has other bits on a CPU";
   }
-  const auto host = cpu(Backend::emulated);
-  Context emulated(*host);
+  CpuContext emulated;
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : sizes({1, 2, 5, 32, 33, 97})) {
@@ -194,27 +181,26 @@ INSTANTIATE_TEST_SUITE_P(All, GpuAgainstEmulated, testing::ValuesIn(gpu_methods(
 /// The pipelined back substitution must terminate on any grid: with fewer blocks than multiprocessors, with
 /// one block per multiprocessor, and with far more blocks than can be resident.
 TEST_F(OnGpu, PipelineTerminatesOnAnyGrid) {
-  const std::int64_t n = small_sizes() ? 33 : 2000;
-  Context context(*device);
+  const std::int64_t n = OnGpu::small() ? 33 : 2000;
   const Shape shape{n, n, n, 1, Uplo::lower};
   const Inputs<double> inputs = make_inputs<double>(Problem::named("gesv"), shape, MatrixKind::cauchy);
-  const Method& halving = row_of(registry, "gesv/gauss_cyclic_halving");
+  const Method& halving = row_of("gesv/gauss_cyclic_halving");
   for (const std::int64_t blocks : {1, 14, 132, 1000}) {
     for (const std::int64_t threads : {0, 256}) {
       // each elimination takes half a minute
-      if (threads == 256 && blocks < 1000 && !small_sizes()) continue;
+      if (threads == 256 && blocks < 1000 && !OnGpu::small()) continue;
       Parameters parameters = defaults(halving);
       parameters.set("blocks", blocks);
       parameters.set("threads", threads);
       parameters.set("back_substitution", std::string("reduction"));
-      const Answer<double> reduced = run_method(context, halving, inputs, parameters);
+      const Answer<double> reduced = run_method(*context, halving, inputs, parameters);
       parameters.set("back_substitution", std::string("pipelined"));
-      const Answer<double> pipelined = run_method(context, halving, inputs, parameters);
+      const Answer<double> pipelined = run_method(*context, halving, inputs, parameters);
       EXPECT_EQ(pipelined.info, 0) << blocks << " blocks";
       EXPECT_TRUE(is_right(halving, inputs, pipelined)) << blocks << " blocks";
       EXPECT_TRUE(same_values(pipelined, reduced)) << blocks << " blocks";  // both sum in the same order
       parameters.set("back_substitution", std::string("pipelined_locks"));
-      const Answer<double> behind_locks = run_method(context, halving, inputs, parameters);
+      const Answer<double> behind_locks = run_method(*context, halving, inputs, parameters);
       // Statically assigned pieces need blocks that start in order. CUDA does not guarantee that order unless
       // all blocks are resident.
       if (blocks <= 132) {

@@ -1,18 +1,11 @@
 // Tests gesv/mixed_gmres: what it refines, and when it falls back to the direct solve. methods_gpu_test.cpp
 // covers it at orders at which float is not tried; here float_from is 1 unless a test sets it.
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "tests/gpu/refined_on_gpu.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 class MixedGmres : public RefinedOnGpu {
  protected:
@@ -165,10 +158,9 @@ TEST_F(MixedGmres, RefinesGradedMatrices) {
 TEST_F(MixedGmres, RefinesScalesBeyondFloat) {
   const std::int64_t n = order();
   Inputs<double> inputs = inputs_of<double>(n, MatrixKind::uniform);
-  for (std::int64_t j = 0; j < n; ++j) {
-    for (std::int64_t i = 0; i < n; ++i)
-      inputs.a(i, j) = std::ldexp(inputs.a(i, j) - 0.5, 270 - static_cast<int>(i + j));
-  }
+  fill(inputs.a, [&](std::int64_t i, std::int64_t j) {
+    return std::ldexp(inputs.a(i, j) - 0.5, 270 - static_cast<int>(i + j));
+  });
   const Answer<double> ours = run(inputs);
   EXPECT_EQ(context->report.convergence, Convergence::converged);
   EXPECT_LE(check(mixed, inputs, ours).ratio, 0.1);
@@ -190,9 +182,7 @@ TEST_F(MixedGmres, SolvesLargeConditionsDirectly) {
 TEST_F(MixedGmres, RefinesPermutations) {
   const std::int64_t n = order();
   Inputs<double> inputs = inputs_of<double>(n, MatrixKind::uniform);
-  for (std::int64_t j = 0; j < n; ++j) {
-    for (std::int64_t i = 0; i < n; ++i) inputs.a(i, j) = i == (j + 5) % n ? 3 : 0;
-  }
+  fill(inputs.a, [&](std::int64_t i, std::int64_t j) { return i == (j + 5) % n ? 3 : 0; });
   inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, 1);
   expect_refined(inputs);
 }
@@ -201,9 +191,7 @@ TEST_F(MixedGmres, RefinesPermutations) {
 TEST_F(MixedGmres, PivotsBeyondTheWindowAreFoundDirectly) {
   const std::int64_t n = 700;
   Inputs<double> inputs = inputs_of<double>(n, MatrixKind::uniform);
-  for (std::int64_t j = 0; j < n; ++j) {
-    for (std::int64_t i = 0; i < n; ++i) inputs.a(i, j) = (i + n / 2) % n == j ? 2 : 0;
-  }
+  fill(inputs.a, [&](std::int64_t i, std::int64_t j) { return (i + n / 2) % n == j ? 2 : 0; });
   const Answer<double> ours = run(inputs);
   EXPECT_EQ(context->report.convergence, Convergence::none);
   EXPECT_EQ(ours.info, 0);
@@ -333,11 +321,7 @@ TEST_F(MixedGmres, ZeroRightHandSideGivesZero) {
 }
 
 TEST_F(MixedGmres, RepeatedRunsHaveTheSameBits) {
-  const Inputs<double> inputs = inputs_of<double>(small() ? 100 : 600, MatrixKind::uniform);
-  const Answer<double> first = run(inputs);
-  const std::vector<double> history = context->report.history;
-  EXPECT_TRUE(same_values(first, run(inputs)));
-  EXPECT_EQ(context->report.history, history);
+  expect_equal_runs(inputs_of<double>(small() ? 100 : 600, MatrixKind::uniform));
 }
 
 }  // namespace

@@ -1,20 +1,17 @@
 #pragma once
 /// A test on the first GPU; skipped with the reason if there is no GPU or it is too old.
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <memory>
-#include <optional>
-#include <string>
-
-#include "kernels/device/context.hpp"
 #include "kernels/device/device.hpp"
-#include "kernels/registry/method.hpp"
+#include "tests/kernels/method_run.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::testing_help {
 
 class OnGpu : public testing::Test {
+ public:
+  /// Returns true under compute-sanitizer, which takes seconds for milliseconds of GPU time.
+  static bool small() { return std::getenv("GAUSSWEEP_SMALL") != nullptr; }
+
  protected:
   void SetUp() override { require(0); }
   /// @param needed compute capability, 90 for 9.0
@@ -27,10 +24,16 @@ class OnGpu : public testing::Test {
       GTEST_SKIP() << "needs compute capability " << needed << ", this GPU has " << capability;
     context.emplace(*device);
   }
-  /// Returns true under compute-sanitizer, which takes seconds for milliseconds of GPU time.
-  static bool small() { return std::getenv("GAUSSWEEP_SMALL") != nullptr; }
+  /// Runs a row with its default parameters.
+  template <class T>
+  Answer<T> run(const Method& method, const Inputs<T>& inputs) {
+    return run_method(*context, method, inputs, defaults(method));
+  }
+  template <class T>
+  Answer<T> run(const std::string& id, const Inputs<T>& inputs) {
+    return run(row_of(id), inputs);
+  }
 
-  const Registry registry = builtin_registry();
   std::unique_ptr<Device> device;
   std::optional<Context> context;
 };

@@ -1,23 +1,16 @@
 // Runs each of our own methods once at orders of one tile, of a few tiles, of several tile groups, and of a
 // copy. The orders are small enough for compute-sanitizer; tests/gpu/sanitize.sh runs them one by one.
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <tuple>
-
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
 
-using namespace testing_help;
-
 std::vector<std::string> own_methods() {
   std::vector<std::string> ids;
-  const Registry registry = builtin_registry();
-  for (const Method& method : registry.all()) {
+  for (const Method& method : registry().all()) {
     const bool own = method.source.rfind("gaussweep", 0) == 0;
     if (own && std::count(method.backends.begin(), method.backends.end(), Backend::cuda) > 0)
       ids.push_back(method.id());
@@ -65,7 +58,7 @@ class OwnMethods : public OnGpu, public testing::WithParamInterface<std::tuple<s
     }
     const std::string problem(to_string(method_.problem));
     const bool of_blas = problem == "gemm" || problem == "trsv";
-    const Method& vendor = row_of(registry, problem + (of_blas ? "/cublas" : "/cusolver"));
+    const Method& vendor = row_of(problem + (of_blas ? "/cublas" : "/cusolver"));
     const Answer<T> reference = run_method(*context, vendor, inputs, defaults(vendor));
     EXPECT_LT(difference(method_.problem, shape, ours, reference).largest,
               precision_of<T> == Precision::float32 ? 1e-3 : 1e-8);
@@ -75,7 +68,7 @@ class OwnMethods : public OnGpu, public testing::WithParamInterface<std::tuple<s
   const std::int64_t n_ = std::get<1>(GetParam());
   /// Lower precisions are tried at every order.
   const Method method_ = [] {
-    Method method = row_of(builtin_registry(), std::get<0>(GetParam()));
+    Method method = row_of(std::get<0>(GetParam()));
     for (Parameter& parameter : method.parameters) {
       if (parameter.name == "float_from") parameter.default_value = std::int64_t{1};
       if (parameter.name == "least_inner") parameter.default_value = std::int64_t{256};

@@ -1,26 +1,20 @@
 // Tests a method's run as a recorded graph: the same bits, and the kernels counted.
 
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <stdexcept>
-
 #include "kernels/staging/method_run.hpp"
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
 #include "tests/kernels/twins.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 using RecordingOnGpu = OnGpu;
 
 TEST_F(RecordingOnGpu, RecordedRunHasTheSameBits) {
   const Shape shape{200, 200, 200, 1, Uplo::lower};
   const Inputs<double> inputs = make_inputs<double>(Problem::named("trsv"), shape, MatrixKind::triangular);
-  const Method& method = row_of(registry, "trsv/column_sweep");
+  const Method& method = row_of("trsv/column_sweep");
   for (const bool cold : {false, true}) {
     MethodRun<double> run(*context, method, Backend::cuda, defaults(method), shape);
     if (cold) run.run_cold();
@@ -50,7 +44,7 @@ TEST_F(RecordingOnGpu, RefusesWorkThatWaitsForTheDevice) {
 /// Some vendor routines wait for the device, which a recording refuses.
 TEST_F(RecordingOnGpu, VendorRoutinesWorkAfterARecordingOrARefusal) {
   int recorded = 0;
-  for (const Method& method : registry.all()) {
+  for (const Method& method : registry().all()) {
     if (!method.vendor || !method.runs_on(Backend::cuda)) continue;
     SCOPED_TRACE(method.id());
     for (const Shape& shape : shapes(method, 120)) {

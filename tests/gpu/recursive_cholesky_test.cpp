@@ -1,29 +1,17 @@
 // Tests potrf/recursive and posv/recursive at orders where their algorithm changes: one launch and several,
 // whole tiles and copies, both triangles, incomplete groups of tile columns.
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <random>
-
 #include "kernels/check/check.hpp"
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
 
-using namespace testing_help;
-
 class RecursiveCholesky : public OnGpu {
  protected:
-  void SetUp() override { require(row_of(registry, "potrf/recursive").capability); }
-  template <class T>
-  Answer<T> run(const std::string& id, const Inputs<T>& inputs) {
-    Context context(*device);
-    const Method& method = row_of(registry, id);
-    return run_method(context, method, inputs, defaults(method));
-  }
+  void SetUp() override { require(row_of("potrf/recursive").capability); }
   template <class T>
   Inputs<T> spd(std::int64_t n, Uplo uplo, std::int64_t nrhs = 1) {
     const Problem problem = Problem::named(nrhs == 0 ? "potrf" : "posv");
@@ -34,7 +22,7 @@ class RecursiveCholesky : public OnGpu {
 class RecursiveCholeskySizes : public RecursiveCholesky, public testing::WithParamInterface<std::int64_t> {};
 
 TEST_P(RecursiveCholeskySizes, FactorsEqualTheVendors) {
-  if (std::getenv("GAUSSWEEP_SMALL") != nullptr && GetParam() > 700) GTEST_SKIP() << "small sizes only";
+  if (small() && GetParam() > 700) GTEST_SKIP() << "small sizes only";
   for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
     const Inputs<double> inputs = spd<double>(GetParam(), uplo, 0);
     const Answer<double> ours = run("potrf/recursive", inputs);
@@ -53,20 +41,18 @@ INSTANTIATE_TEST_SUITE_P(All, RecursiveCholeskySizes,
 
 template <class T>
 class RecursiveCholeskyOf : public RecursiveCholesky {};
-using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(RecursiveCholeskyOf, Precisions);
 
 TYPED_TEST(RecursiveCholeskyOf, IsAccurateAtAHundredOddOrders) {
   using T = TypeParam;
-  if (std::getenv("GAUSSWEEP_SMALL") != nullptr) GTEST_SKIP() << "small sizes only";
+  if (this->small()) GTEST_SKIP() << "small sizes only";
   std::mt19937 engine(35);
   std::uniform_int_distribution<std::int64_t> half(60, 1500);
   for (int k = 0; k < 100; ++k) {
     const std::int64_t n = 2 * half(engine) + 1;
     const Inputs<T> inputs = this->template spd<T>(n, k % 2 == 0 ? Uplo::lower : Uplo::upper, 1 + k % 3);
     const Answer<T> ours = this->template run<T>("posv/recursive", inputs);
-    ASSERT_TRUE(is_right(row_of(this->registry, "posv/recursive"), inputs, ours))
-        << "n = " << n << ": info " << ours.info;
+    ASSERT_TRUE(is_right(row_of("posv/recursive"), inputs, ours)) << "n = " << n << ": info " << ours.info;
   }
 }
 

@@ -2,40 +2,41 @@
 // triangular updates of both widths. The factors are compared with the vendor's, because a verification on
 // the CPU would take minutes.
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <random>
-
 #include "kernels/check/check.hpp"
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
 
-using namespace testing_help;
-
 class RecursiveLu : public OnGpu {
  protected:
-  void SetUp() override { require(row_of(registry, "getrf/recursive").capability); }
+  void SetUp() override { require(row_of("getrf/recursive").capability); }
+  template <class T>
+  static Inputs<T> uniform(std::int64_t n) {
+    return square_inputs<T>("getrf", n, MatrixKind::uniform);
+  }
+  /// Expects the pivots of another method, and its factors within `most`.
+  void expect_factors_of(const Answer<double>& reference, const Inputs<double>& inputs, double most) {
+    const Answer<double> ours = run("getrf/recursive", inputs);
+    EXPECT_EQ(ours.info, 0);
+    EXPECT_EQ(ours.pivots, reference.pivots);
+    EXPECT_LE(difference(Problem::named("getrf"), inputs.shape, ours, reference).largest, most);
+  }
+  static Answer<double> lapack(const Inputs<double>& inputs) {
+    CpuContext on_host(Backend::host);
+    const Method& method = row_of("getrf/lapack");
+    return run_method(on_host, method, inputs, defaults(method));
+  }
 };
 
 class RecursiveLuSizes : public RecursiveLu, public testing::WithParamInterface<std::int64_t> {};
 
 TEST_P(RecursiveLuSizes, FactorsEqualTheVendors) {
-  if (std::getenv("GAUSSWEEP_SMALL") != nullptr) GTEST_SKIP() << "small sizes only";
-  const std::int64_t n = GetParam();
-  Context context(*device);
-  const Shape shape{n, n, n, 1, Uplo::lower};
-  const Inputs<double> inputs = make_inputs<double>(Problem::named("getrf"), shape, MatrixKind::uniform);
-  const Method& method = row_of(registry, "getrf/recursive");
-  const Answer<double> ours = run_method(context, method, inputs, defaults(method));
-  const Method& vendor = row_of(registry, "getrf/cusolver");
-  const Answer<double> reference = run_method(context, vendor, inputs, defaults(vendor));
-  EXPECT_EQ(ours.info, 0);
-  EXPECT_EQ(ours.pivots, reference.pivots);
-  EXPECT_LT(difference(Problem::named("getrf"), shape, ours, reference).largest, 1e-9);
+  if (small()) GTEST_SKIP() << "small sizes only";
+  const Inputs<double> inputs = uniform<double>(GetParam());
+  expect_factors_of(run("getrf/cusolver", inputs), inputs, 1e-9);
 }
 
 // 1300: exchanges of more than 512 rows. 1100, 2100 and 4101: columns beyond the last block of 1024. 2300: a
@@ -50,63 +51,35 @@ INSTANTIATE_TEST_SUITE_P(All, RecursiveLuSizes,
 class RecursiveLuPanels : public RecursiveLu, public testing::WithParamInterface<std::int64_t> {};
 
 TEST_P(RecursiveLuPanels, PanelsWithinABlockEqualLapack) {
-  const std::int64_t n = GetParam();
-  Context context(*device);
-  const Shape shape{n, n, n, 1, Uplo::lower};
-  const Inputs<double> inputs = make_inputs<double>(Problem::named("getrf"), shape, MatrixKind::uniform);
-  const Method& method = row_of(registry, "getrf/recursive");
-  const Answer<double> ours = run_method(context, method, inputs, defaults(method));
-  const auto host = cpu(Backend::host);
-  Context on_host(*host);
-  const Method& lapack = row_of(registry, "getrf/lapack");
-  const Answer<double> reference = run_method(on_host, lapack, inputs, defaults(lapack));
-  EXPECT_EQ(ours.info, 0);
-  EXPECT_EQ(ours.pivots, reference.pivots);
-  EXPECT_LT(difference(Problem::named("getrf"), shape, ours, reference).largest, 1e-9);
+  const Inputs<double> inputs = uniform<double>(GetParam());
+  expect_factors_of(lapack(inputs), inputs, 1e-9);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RecursiveLuPanels, testing::Values(64, 101, 290));
 
 template <class T>
-void factor_odd_orders(Device& device, const Registry& registry, int count) {
-  Context context(device);
-  const Method& method = row_of(registry, "getrf/recursive");
-  std::mt19937 engine(sizeof(T));
-  for (int i = 0; i < count; ++i) {
-    const std::int64_t n = 2 * static_cast<std::int64_t>(engine() % 600) + 1;
-    SCOPED_TRACE(testing::Message() << "n = " << n);
-    const Inputs<T> inputs =
-        make_inputs<T>(Problem::named("getrf"), {n, n, n, 1, Uplo::lower}, MatrixKind::uniform);
-    const Answer<T> ours = run_method(context, method, inputs, defaults(method));
-    EXPECT_EQ(ours.info, 0);
-    EXPECT_LT(check(method, inputs, ours).ratio, 1);
-  }
-}
+class RecursiveLuOf : public RecursiveLu {};
+TYPED_TEST_SUITE(RecursiveLuOf, Precisions);
 
-/// A hundred random odd orders, from panels of one block to clusters of 16.
-TEST_F(RecursiveLu, OddOrdersAreAccurate) {
-  if (std::getenv("GAUSSWEEP_SMALL") != nullptr) GTEST_SKIP() << "small sizes only";
-  factor_odd_orders<double>(*device, registry, 50);
-  factor_odd_orders<float>(*device, registry, 50);
+/// Random odd orders, from panels of one block to clusters of 16.
+TYPED_TEST(RecursiveLuOf, FiftyOddOrdersAreAccurate) {
+  if (this->small()) GTEST_SKIP() << "small sizes only";
+  std::mt19937 engine(sizeof(TypeParam));
+  for (int i = 0; i < 50; ++i) {
+    const Inputs<TypeParam> inputs =
+        this->template uniform<TypeParam>(2 * static_cast<std::int64_t>(engine() % 600) + 1);
+    SCOPED_TRACE(inputs.shape.n);
+    const Answer<TypeParam> ours = this->template run<TypeParam>("getrf/recursive", inputs);
+    EXPECT_EQ(ours.info, 0);
+    EXPECT_LT(check(row_of("getrf/recursive"), inputs, ours).ratio, 1);
+  }
 }
 
 /// Sylvester's Hadamard matrix: its elimination is exact, and its columns are full of ties.
 TEST_F(RecursiveLu, BreaksTiesAsLapackDoes) {
-  const std::int64_t n = 128;
-  Context context(*device);
-  const Shape shape{n, n, n, 1, Uplo::lower};
-  Inputs<double> inputs = make_inputs<double>(Problem::named("getrf"), shape, MatrixKind::uniform);
-  for (std::int64_t j = 0; j < n; ++j) {
-    for (std::int64_t i = 0; i < n; ++i) inputs.a(i, j) = __builtin_parityll(i & j) != 0 ? -1 : 1;
-  }
-  const Method& method = row_of(registry, "getrf/recursive");
-  const Answer<double> ours = run_method(context, method, inputs, defaults(method));
-  const auto host = cpu(Backend::host);
-  Context on_host(*host);
-  const Method& lapack = row_of(registry, "getrf/lapack");
-  const Answer<double> reference = run_method(on_host, lapack, inputs, defaults(lapack));
-  EXPECT_EQ(ours.pivots, reference.pivots);
-  EXPECT_EQ(difference(Problem::named("getrf"), shape, ours, reference).largest, 0);
+  Inputs<double> inputs = uniform<double>(128);
+  fill(inputs.a, [](std::int64_t i, std::int64_t j) { return __builtin_parityll(i & j) != 0 ? -1 : 1; });
+  expect_factors_of(lapack(inputs), inputs, 0);
 }
 
 }  // namespace

@@ -1,12 +1,10 @@
 #pragma once
 /// A fixture for a mixed_gmres row: the systems that it refines, and its fallback to the direct solve.
 
-#include <algorithm>
-#include <string>
-
 #include "kernels/check/check.hpp"
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::testing_help {
 
@@ -15,14 +13,23 @@ class RefinedOnGpu : public OnGpu {
   explicit RefinedOnGpu(std::string problem) : problem_(std::move(problem)) {}
   void SetUp() override { require(90); }
 
-  const Method& row(const char* name) const { return row_of(registry, problem_ + "/" + name); }
-  template <class T>
-  Answer<T> run(const Method& method, const Inputs<T>& inputs) {
-    return run_method(*context, method, inputs, defaults(method));
-  }
+  const Method& row(const char* name) const { return row_of(problem_ + "/" + name); }
+  using OnGpu::run;
   template <class T>
   Answer<T> run(const Inputs<T>& inputs) {
     return run(mixed, inputs);
+  }
+  template <class T>
+  double ratio(const Method& method, const Inputs<T>& inputs) {
+    return check(method, inputs, run(method, inputs)).ratio;
+  }
+  /// Runs twice and expects equal bits and an equal history.
+  template <class T>
+  void expect_equal_runs(const Inputs<T>& inputs) {
+    const Answer<T> first = run(inputs);
+    const std::vector<double> history = context->report.history;
+    EXPECT_TRUE(same_values(first, run(inputs)));
+    EXPECT_EQ(context->report.history, history);
   }
 
   /// Expects a refined answer that is as accurate as the vendor's; the vendor's is not computed for large
@@ -37,7 +44,7 @@ class RefinedOnGpu : public OnGpu {
     EXPECT_EQ(ours.info, 0);
     const Method& vendor = row("cusolver");
     const std::int64_t n = inputs.shape.n;
-    const double theirs = n > 3000 ? 0 : check(vendor, inputs, run(vendor, inputs)).ratio;
+    const double theirs = n > 3000 ? 0 : ratio(vendor, inputs);
     EXPECT_LE(check(mixed, inputs, ours).ratio, std::max(3 * theirs, 8.0 / static_cast<double>(n)));
     return report.iterations;
   }

@@ -1,8 +1,7 @@
 // Tests that inputs which one Staging leaves on a GPU serve the next one in every layout, as if uploaded.
 
-#include <gtest/gtest.h>
-
 #include "tests/kernels/method_run.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
@@ -40,7 +39,7 @@ void leave_and_take(std::int64_t n, std::int64_t nrhs) {
   const std::unique_ptr<Device> device = make_cuda_device(0);
   Context context(*device);
   const Shape shape{n, n, n, nrhs, Uplo::lower};
-  const Inputs<T> inputs = testing_help::make_inputs<T>(Problem::named("gesv"), shape, MatrixKind::uniform);
+  const Inputs<T> inputs = make_inputs<T>(Problem::named("gesv"), shape, MatrixKind::uniform);
   const InputViews<T> views = views_of(inputs);
   for (const Layout from : {Layout::column_major, Layout::row_major, Layout::augmented}) {
     for (const Layout to : {Layout::column_major, Layout::row_major, Layout::augmented}) {

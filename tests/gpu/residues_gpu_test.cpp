@@ -1,37 +1,28 @@
 // Tests products by residues on tensor cores: a thousand hard products against exact sums, large ones in
 // blocks against the vendor's, and an LU that uses them.
 
-#include <gtest/gtest.h>
-
 #include "kernels/check/check.hpp"
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/hard_products.hpp"
 #include "tests/kernels/method_cases.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
 
-using namespace testing_help;
-
 class ResiduesOnGpu : public OnGpu {
  protected:
   void SetUp() override { require(90); }
-  template <class T>
-  Answer<T> run(Context& context, const char* id, const Inputs<T>& inputs) {
-    const Method& method = row_of(registry, id);
-    return run_method(context, method, inputs, defaults(method));
-  }
   const unsigned count = small() ? 10 : 1000;
 };
 
 TEST_F(ResiduesOnGpu, AreAsAccurateAsDoubleOnHardProducts) {
-  Context context(*device);
   std::int64_t by_residues = 0;
   for (unsigned seed = 0; seed < count; ++seed) {
     const HardProduct hard = hard_product(seed);
-    const auto answer = run(context, "gemm/residues", hard.inputs);
-    const std::int64_t moduli = context.report.iterations;
-    const auto vendor = run(context, "gemm/cublas", hard.inputs);
+    const auto answer = run("gemm/residues", hard.inputs);
+    const std::int64_t moduli = context->report.iterations;
+    const auto vendor = run("gemm/cublas", hard.inputs);
     EXPECT_EQ(wrong_elements(hard.inputs, answer.x, vendor.x), 0) << hard.name << ", seed " << seed;
     if (hard.needs_vendor) {
       EXPECT_EQ(moduli, 0) << hard.name;
@@ -44,29 +35,27 @@ TEST_F(ResiduesOnGpu, AreAsAccurateAsDoubleOnHardProducts) {
 
 TEST_F(ResiduesOnGpu, ComputeLargeProductsInBlocks) {
   if (count < 1000) GTEST_SKIP() << "small sizes only";
-  Context context(*device);
   for (const Shape& shape :
        {Shape{5000, 7001, 4500, 1, Uplo::lower}, Shape{17001, 2100, 700, 1, Uplo::lower}}) {
     const auto inputs = make_inputs<double>(Problem::named("gemm"), shape, MatrixKind::uniform);
-    const auto answer = run(context, "gemm/residues", inputs);
-    EXPECT_GE(context.report.iterations, 13);
-    EXPECT_LE(context.report.iterations, 15);
-    const auto vendor = run(context, "gemm/cublas", inputs);
+    const auto answer = run("gemm/residues", inputs);
+    EXPECT_GE(context->report.iterations, 13);
+    EXPECT_LE(context->report.iterations, 15);
+    const auto vendor = run("gemm/cublas", inputs);
     EXPECT_LT(difference(Problem::named("gemm"), shape, answer, vendor).largest, 1e-11);
   }
 }
 
 TEST_F(ResiduesOnGpu, ComputeTheProductsOfAnLu) {
   if (count < 1000) GTEST_SKIP() << "small sizes only";
-  Context context(*device);
   const Shape shape{8200, 8200, 8200, 1, Uplo::lower};
   const auto inputs = make_inputs<double>(Problem::named("getrf"), shape, MatrixKind::uniform);
-  const Method& method = row_of(registry, "getrf/residues");
+  const Method& method = row_of("getrf/residues");
   Parameters parameters = defaults(method);
   parameters.set("least_inner", std::int64_t{512});
-  const auto ours = run_method(context, method, inputs, parameters);
-  EXPECT_GE(context.report.iterations, 16);
-  const auto reference = run(context, "getrf/recursive", inputs);
+  const auto ours = run_method(*context, method, inputs, parameters);
+  EXPECT_GE(context->report.iterations, 16);
+  const auto reference = run("getrf/recursive", inputs);
   EXPECT_EQ(ours.info, 0);
   EXPECT_EQ(ours.pivots, reference.pivots);
   EXPECT_LT(difference(Problem::named("getrf"), shape, ours, reference).largest, 1e-9);

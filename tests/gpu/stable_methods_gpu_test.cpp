@@ -2,13 +2,10 @@
 
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/stable_matrices.hpp"
-
-#include <gtest/gtest.h>
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 template <class T>
 class StableOnGpu : public OnGpu {
@@ -18,20 +15,18 @@ class StableOnGpu : public OnGpu {
   void expect_as_good(const char* name, const char* variant, const HostMatrix<double>& a,
                       std::int64_t nrhs = 1) {
     const Problem problem = Problem::named(name);
-    const auto host = cpu(Backend::host);
-    Context on_host(*host);
+    CpuContext on_host(Backend::host);
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
       if (uplo == Uplo::upper && !problem->has_axis("uplo")) continue;
       const Inputs<T> inputs = inputs_of<T>(problem, a, uplo, nrhs);
-      const double ratio = ratio_of(*context, *registry.find(problem, variant), inputs);
-      const double of_lapack = ratio_of(on_host, *registry.find(problem, "lapack"), inputs);
+      const double ratio = ratio_of(*context, *registry().find(problem, variant), inputs);
+      const double of_lapack = ratio_of(on_host, *registry().find(problem, "lapack"), inputs);
       EXPECT_LE(ratio, std::max(1.0, 3 * of_lapack)) << name << "/" << variant << ", n " << a.rows << ", "
                                                      << to_string(uplo) << ", LAPACK's " << of_lapack;
     }
   }
 };
-using Both = testing::Types<float, double>;
-TYPED_TEST_SUITE(StableOnGpu, Both);
+TYPED_TEST_SUITE(StableOnGpu, Precisions);
 
 TYPED_TEST(StableOnGpu, DefiniteMatricesAndTriangles) {
   for (const std::int64_t n : {3, 8, 16, 20, 33, 40, 66}) {

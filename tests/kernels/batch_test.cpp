@@ -1,32 +1,12 @@
 #include "kernels/registry/batch.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <string>
-
 #include "kernels/check/check.hpp"
 #include "kernels/matrix/system.hpp"
 #include "kernels/staging/method_run.hpp"
 #include "tests/kernels/method_cases.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
-
-Shape shape_of(std::int64_t n, std::int64_t nrhs, std::int64_t batch) {
-  Shape shape{n, n, n, nrhs, Uplo::lower};
-  shape.batch = batch;
-  return shape;
-}
-
-template <class T>
-bool same(const HostMatrix<T>& one, const HostMatrix<T>& other) {
-  return one.rows == other.rows && one.cols == other.cols && one.data == other.data;
-}
 
 class BatchOfKind : public testing::TestWithParam<MatrixKind> {};
 
@@ -38,19 +18,18 @@ TEST_P(BatchOfKind, HasTheBitsOfItsSingleMatrices) {
   spec.batch = 5;
   if (spec.kind == MatrixKind::blur) spec.blur.width = spec.blur.height = 3;
   const HostMatrix<float> all = generate<float>(spec);
-  const auto device = cpu(Backend::emulated);
-  Context context(*device);
-  EXPECT_TRUE(same(all, generate_on<float>(context, spec)));
+  CpuContext context;
+  EXPECT_TRUE(same_bits(all, generate_on<float>(context, spec)));
   const System<float> systems = make_systems(all, 2, spec.seed, spec.batch);
   for (std::int64_t s = 0; s < spec.batch; ++s) {
     MatrixSpec alone = spec;
     alone.batch = 1;
     alone.seed = 40 + static_cast<std::uint64_t>(s);
     const HostMatrix<float> a = generate<float>(alone);
-    EXPECT_TRUE(same(system_of(all, spec.batch, s), a)) << s;
+    EXPECT_TRUE(same_bits(system_of(all, spec.batch, s), a)) << s;
     const System<float> system = make_system(a, 2, alone.seed);
-    EXPECT_TRUE(same(system_of(systems.b, spec.batch, s), system.b)) << s;
-    EXPECT_TRUE(same(system_of(systems.x_true, spec.batch, s), system.x_true)) << s;
+    EXPECT_TRUE(same_bits(system_of(systems.b, spec.batch, s), system.b)) << s;
+    EXPECT_TRUE(same_bits(system_of(systems.x_true, spec.batch, s), system.x_true)) << s;
   }
 }
 
@@ -109,9 +88,8 @@ Ratios ratios_one_by_one(const Method& method, Backend backend, const Inputs<dou
 /// ratios
 void expect_as_accurate_as(const std::string& textbook, Backend backend, double max_factor, std::int64_t nrhs,
                            std::initializer_list<MatrixKind> kinds) {
-  const Registry registry = builtin_registry();
-  const Method& known = row_of(registry, textbook);
-  const Method& own = row_of(registry, known.problem->name + "/batched");
+  const Method& known = row_of(textbook);
+  const Method& own = row_of(known.problem->name + "/batched");
   for (const MatrixKind kind : kinds) {
     for (const std::int64_t n : {16, 40}) {
       const Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(n, nrhs, 20), kind, 36);
@@ -135,9 +113,8 @@ TEST(Batch, SeveralRightHandSidesAreAsAccurateAsElimination) {
 /// Products subtracted from the right-hand side one by one, each rounded at its size, give at least 0.9 times
 /// the textbook's ratio. (The method gives 0.28 to 0.37 times.)
 TEST(Batch, IllConditionedSystemsAreTwiceAsAccurateAsElimination) {
-  const Registry registry = builtin_registry();
-  const Method& own = row_of(registry, "gesv/batched");
-  const Method& textbook = row_of(registry, "gesv/gauss_pivot_serial");
+  const Method& own = row_of("gesv/batched");
+  const Method& textbook = row_of("gesv/gauss_pivot_serial");
   MatrixSpec spec;
   spec.kind = MatrixKind::condition;
   spec.condition = 1e10;
@@ -160,16 +137,14 @@ TEST(Batch, IllConditionedSystemsAreTwiceAsAccurateAsElimination) {
 
 /// All systems have the same factors, whose rounding alone decides LAPACK's ratio: a fixed bound.
 TEST(Batch, CauchySystemsAreAccurate) {
-  const Registry registry = builtin_registry();
-  const Method& own = row_of(registry, "gesv/batched");
+  const Method& own = row_of("gesv/batched");
   const Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(64, 1, 16), MatrixKind::cauchy, 1);
   EXPECT_LE(worst_ratio(own, Backend::emulated, inputs, defaults(own)), 0.0012);
 }
 
 /// Divided by a pivot of 2^-1000 the right-hand side would overflow, although it cancels to 0.
 TEST(Batch, CancellingRightHandSidesDoNotOverflowOverTinyPivots) {
-  const Registry registry = builtin_registry();
-  const Method& own = row_of(registry, "gesv/batched");
+  const Method& own = row_of("gesv/batched");
   for (const std::int64_t n : {40, 70}) {
     Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(n, 1, 2), MatrixKind::identity, 1);
     for (std::int64_t s = 0; s < 2; ++s) {
@@ -189,23 +164,18 @@ TEST(Batch, InversesAreAsAccurateAsElimination) {
 /// The remainder of an identity column grows to 2^29 before it cancels; divided by pivots of 2^-1000 it would
 /// overflow.
 TEST(Batch, InversesOfTinyMatricesDoNotOverflow) {
-  const Registry registry = builtin_registry();
-  const Method& own = row_of(registry, "geinv/batched");
+  const Method& own = row_of("geinv/batched");
   for (const std::int64_t n : {31, 32}) {
     Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(n, 1, 2), MatrixKind::wilkinson, 36);
-    for (std::int64_t j = 0; j < inputs.a.cols; ++j) {
-      for (std::int64_t i = 0; i < inputs.a.rows; ++i) inputs.a(i, j) *= 0x1p-1000;
-    }
+    fill(inputs.a, [&](std::int64_t i, std::int64_t j) { return inputs.a(i, j) * 0x1p-1000; });
     EXPECT_LE(worst_ratio(own, Backend::emulated, inputs, defaults(own)), 1) << n;
   }
 }
 
 /// Back substitution with U has errors proportional to U's condition, and would fail from order 32 on.
 TEST(Batch, InversesOfCauchyMatricesAreAccurate) {
-  const Registry registry = builtin_registry();
-  const Method& own = row_of(registry, "geinv/batched");
-  const auto device = cpu(Backend::emulated);
-  Context context(*device);
+  const Method& own = row_of("geinv/batched");
+  CpuContext context;
   for (const std::int64_t n : {2, 8, 9, 16, 20, 32, 33, 48, 64, 65, 128}) {
     const Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(n, 1, 2), MatrixKind::cauchy, 36);
     const double max_ratio = n > 16 ? 0.05 : 0.5;  // products with 8 x 8 inverses of U give 0.1 at order 20
@@ -237,7 +207,7 @@ class MethodOnBatches : public testing::TestWithParam<OnBatches> {
   void SetUp() override { device = cpu(GetParam().backend); }
   template <class T>
   void expect_all_right(const Shape& shape) {
-    const Method& method = row_of(registry, GetParam().id);
+    const Method& method = row_of(GetParam().id);
     for (const Parameters& parameters : parameter_grid(method, {}))
       expect_all_right<T>(shape, method, parameters);
   }
@@ -265,7 +235,6 @@ class MethodOnBatches : public testing::TestWithParam<OnBatches> {
       EXPECT_EQ(answer.infos[s], 0) << words << ", system " << s;
     }
   }
-  const Registry registry = builtin_registry();
   std::unique_ptr<Device> device;
 };
 
@@ -275,14 +244,14 @@ std::int64_t systems_of(std::int64_t n) {
 }
 
 TEST_P(MethodOnBatches, EverySystemIsRight) {
-  const Method& method = row_of(registry, GetParam().id);
+  const Method& method = row_of(GetParam().id);
   for (const std::int64_t n : {1, 2, 7, 8, 9, 16, 17, 31, 32, 33, 48, 49, 64, 65, 96, 97, 128})
     expect_all_right<double>(shape_of(n, 1, systems_of(n)), method, defaults(method));
   for (const std::int64_t n : {5, 24, 40, 80, 129}) {  // each kernel, in both precisions
     expect_all_right<double>(shape_of(n, 1, systems_of(n)));
     expect_all_right<float>(shape_of(n, 1, systems_of(n)));
   }
-  const Problem problem = row_of(registry, GetParam().id).problem;
+  const Problem problem = row_of(GetParam().id).problem;
   if (problem->has_axis("uplo")) {
     Shape upper = shape_of(13, 1, 7);
     upper.uplo = Uplo::upper;
@@ -296,7 +265,7 @@ TEST_P(MethodOnBatches, EverySystemIsRight) {
 
 /// Orders at which a block has 256 and 512 rows.
 TEST_P(MethodOnBatches, LargerSystemsAreAccurate) {
-  const Method& method = row_of(registry, GetParam().id);
+  const Method& method = row_of(GetParam().id);
   Shape shape = shape_of(150, has_right_hand_sides(method.problem) ? 3 : 1, 2);
   expect_all_right<double>(shape, method, defaults(method));
   if (method.problem->has_axis("uplo")) shape.uplo = Uplo::upper;
@@ -312,7 +281,7 @@ TEST_P(MethodOnBatches, OneSystemIsAccurate) {
 
 /// The sign changes between runs and the read and write limits apply to each system.
 TEST_P(MethodOnBatches, RunsAreGuardedPerSystem) {
-  const Method& method = row_of(registry, GetParam().id);
+  const Method& method = row_of(GetParam().id);
   Context context(*device);
   const Shape shape = shape_of(5, 1, 4);
   const Inputs<double> inputs = make_inputs<double>(method.problem, shape, GetParam().kind, 3);
@@ -331,8 +300,8 @@ TEST_P(MethodOnBatches, RunsAreGuardedPerSystem) {
 
 /// A batch of one, and each system of a batch, has the vendor's answer within rounding.
 TEST_P(MethodOnBatches, AnswersEqualLapacksWithinRounding) {
-  const Method& method = row_of(registry, GetParam().id);
-  const Method& vendor = *registry.reference(method.problem, Backend::host);
+  const Method& method = row_of(GetParam().id);
+  const Method& vendor = *registry().reference(method.problem, Backend::host);
   const auto host = cpu(Backend::host);
   Context context(*device), on_host(*host);
   for (const std::int64_t batch : {1, 6}) {
@@ -374,12 +343,10 @@ INSTANTIATE_TEST_SUITE_P(
 
 /// Panels of right-hand sides are multiplied by reciprocal pivots, unless these are infinite.
 TEST(BatchOfSeveralRightHandSides, DividesByTinyPivots) {
-  const Registry registry = builtin_registry();
-  const Method& method = row_of(registry, "gesv/batched");
+  const Method& method = row_of("gesv/batched");
   Parameters parameters = defaults(method);
   parameters.set("kernel", std::string("panels"));
-  const auto device = cpu(Backend::emulated);
-  Context context(*device);
+  CpuContext context;
   Inputs<double> inputs = make_inputs<double>(method.problem, shape_of(5, 3, 2), MatrixKind::uniform, 5);
   for (double& element : inputs.a.data) element = 0;
   for (double& element : inputs.b.data) element = 0x3p-1040;
@@ -411,8 +378,7 @@ TEST(BatchDifference, ComparesTheTriangleOfEachSystem) {
 class FaultsInABatch : public testing::TestWithParam<OnBatches> {};
 
 TEST_P(FaultsInABatch, SpoilNoOtherSystem) {
-  const Registry registry = builtin_registry();
-  const Method& method = row_of(registry, GetParam().id);
+  const Method& method = row_of(GetParam().id);
   const auto device = cpu(GetParam().backend);
   Context context(*device);
   const Shape shape = shape_of(11, 1, 1000);
@@ -431,7 +397,7 @@ TEST_P(FaultsInABatch, SpoilNoOtherSystem) {
     const bool right = s != 3 && (!singular || method.problem->zero_pivot == ZeroPivot::singular);
     EXPECT_EQ(found[static_cast<std::size_t>(s)].ratio <= method.problem->tolerance, right) << s;
     if (singular || s == 3) continue;
-    EXPECT_TRUE(same(system_of(answer.x, shape.batch, s), system_of(whole.x, shape.batch, s))) << s;
+    EXPECT_TRUE(same_bits(system_of(answer.x, shape.batch, s), system_of(whole.x, shape.batch, s))) << s;
   }
 }
 

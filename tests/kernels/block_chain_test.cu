@@ -1,18 +1,10 @@
 // Tests the block-row solve behind trsv/inverted_blocks and the solves after LU against substitution in long
 // double, at every order where a block, a group of right-hand sides or an aligned column ends.
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "kernels/trsv/block_chain.cuh"
 #include "kernels/trsv/block_chain.hpp"
 #include "tests/kernels/simt_testing.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
@@ -95,7 +87,6 @@ class BlockChain : public testing::Test {
   Context context{*device};
   int info = 0;
 };
-using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(BlockChain, Precisions);
 
 TYPED_TEST(BlockChain, SolvesBothTrianglesInEveryShape) {

@@ -1,14 +1,8 @@
 // Tests solves by products with inverted diagonal blocks, kernels/trsv/block_products.cuh.
 
 #include "kernels/trsv/block_products.cuh"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <random>
-#include <vector>
-
 #include "tests/kernels/simt_testing.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {

@@ -1,20 +1,13 @@
 #include "kernels/matrix/blur.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <lapacke.h>
-
-#include <cmath>
-#include <functional>
-#include <numeric>
 
 #include "kernels/matrix/generate.hpp"
 #include "kernels/matrix/noise.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using testing::HasSubstr;
 
 MatrixSpec blur(std::int64_t width, std::int64_t height, PointSpread psf, BlurMatrix what = BlurMatrix::h) {
   MatrixSpec spec;

@@ -1,11 +1,8 @@
 // Tests the verification at the ends of the exponent range, and right answers with large errors.
 
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <type_traits>
-
 #include "kernels/check/check.hpp"
+#include "tests/kernels/method_run.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
@@ -13,26 +10,11 @@ namespace {
 template <class T>
 constexpr double u = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
 
-Method method_of(Problem problem) {
-  Method method;
-  method.problem = problem;
-  return method;
-}
-
-template <class T>
-HostMatrix<T> matrix(std::int64_t rows, std::int64_t cols, std::vector<T> columns) {
-  HostMatrix<T> a(rows, cols);
-  a.data = std::move(columns);
-  return a;
-}
-
 // The matrix has very large and very small numbers: an exact inverse whose products overflow.
 TEST(CheckRange, ExactInverseWithHugeProductsPasses) {
-  Inputs<double> inputs;
-  inputs.shape = {2, 2, 2, 1, Uplo::lower};
-  inputs.a = matrix<double>(2, 2, {1e200, 0, 1e200, 1e-150});
-  Answer<double> answer;
-  answer.x = matrix<double>(2, 2, {1e-200, 0, -1e150, 1e150});
+  Inputs<double> inputs =
+      inputs_of<double>({2, 2, 2, 1, Uplo::lower}, matrix<double>(2, 2, {1e200, 0, 1e200, 1e-150}));
+  Answer<double> answer = answer_of<double>(matrix<double>(2, 2, {1e-200, 0, -1e150, 1e150}));
   EXPECT_LE(check(method_of(Problem::named("geinv")), inputs, answer).ratio, 1);
   answer.x(0, 1) = 1e150;
   EXPECT_GT(check(method_of(Problem::named("poinv")), inputs, answer).ratio, 1e15);
@@ -43,11 +25,9 @@ TEST(CheckRange, ExactInverseWithHugeProductsPasses) {
 
 // A = [1e-318 1e-318; 1e-318 2e-318] = L L^T, L = 1e-159 [1 .; 1 1]. A wrong L must fail here too.
 TEST(CheckRange, WrongFactorsOfSubnormalMatricesFail) {
-  Inputs<double> inputs;
-  inputs.shape = {2, 2, 2, 1, Uplo::lower};
-  inputs.a = matrix<double>(2, 2, {0x1p-1056, 0x1p-1056, 0x1p-1056, 0x1p-1055});
-  Answer<double> answer;
-  answer.x = matrix<double>(2, 2, {0x1p-528, 0x1p-528, 0, 0x1p-528});
+  Inputs<double> inputs = inputs_of<double>(
+      {2, 2, 2, 1, Uplo::lower}, matrix<double>(2, 2, {0x1p-1056, 0x1p-1056, 0x1p-1056, 0x1p-1055}));
+  Answer<double> answer = answer_of<double>(matrix<double>(2, 2, {0x1p-528, 0x1p-528, 0, 0x1p-528}));
   EXPECT_EQ(check(method_of(Problem::named("potrf")), inputs, answer).ratio, 0);
   answer.x(1, 1) *= 1 + 0x1p-20;  // (2, 2) is off by at least 2^-1075, which arithmetic in double cannot see
   const Findings findings = check(method_of(Problem::named("potrf")), inputs, answer);
@@ -58,33 +38,26 @@ TEST(CheckRange, WrongFactorsOfSubnormalMatricesFail) {
 
 // 1 / 3e38 is subnormal in float: even the nearest float has few correct digits.
 TEST(CheckRange, NearestFloatToTheInversePasses) {
-  Inputs<float> inputs;
-  inputs.shape = {3, 3, 3, 1, Uplo::lower};
-  inputs.a = matrix<float>(3, 3, {3.3e38f, 0, 0, 0, 2.9e38f, 0, 0, 0, 3.1e38f});
-  Answer<float> answer;
-  answer.x = matrix<float>(3, 3, {1 / 3.3e38f, 0, 0, 0, 1 / 2.9e38f, 0, 0, 0, 1 / 3.1e38f});
+  Inputs<float> inputs = inputs_of<float>({3, 3, 3, 1, Uplo::lower},
+                                          matrix<float>(3, 3, {3.3e38f, 0, 0, 0, 2.9e38f, 0, 0, 0, 3.1e38f}));
+  Answer<float> answer =
+      answer_of<float>(matrix<float>(3, 3, {1 / 3.3e38f, 0, 0, 0, 1 / 2.9e38f, 0, 0, 0, 1 / 3.1e38f}));
   EXPECT_LE(check(method_of(Problem::named("geinv")), inputs, answer).ratio, 1);
   answer.x(1, 1) = 0;
   EXPECT_GT(check(method_of(Problem::named("geinv")), inputs, answer).ratio, 1e4);
 }
 
-template <class T>
-class CheckSums : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(CheckSums, Precisions);
+PRECISION_TEST_SUITE(CheckSums);
 
 // Sums of equal terms round in one direction and products of tiny elements underflow, in any method.
 TYPED_TEST(CheckSums, ProductMayHaveTheErrorOfALongSum) {
   using T = TypeParam;
-  Inputs<T> inputs;
-  inputs.shape = {3, 3, 50000, 1, Uplo::lower};
-  inputs.a = HostMatrix<T>(3, 50000);
-  inputs.b = HostMatrix<T>(50000, 3);
+  Inputs<T> inputs =
+      inputs_of<T>({3, 3, 50000, 1, Uplo::lower}, HostMatrix<T>(3, 50000), HostMatrix<T>(50000, 3));
   for (auto* operand : {&inputs.a, &inputs.b}) {
     for (T& value : operand->data) value = static_cast<T>(0.1);
   }
-  Answer<T> answer;
-  answer.x = HostMatrix<T>(3, 3);
+  Answer<T> answer = answer_of<T>(HostMatrix<T>(3, 3));
   const T term = static_cast<T>(0.1) * static_cast<T>(0.1);
   T sum = 0;
   for (int k = 0; k < 50000; ++k) sum += term;

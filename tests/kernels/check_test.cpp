@@ -1,19 +1,12 @@
 #include "kernels/check/check.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-
 #include "kernels/check/norms.hpp"
 #include "kernels/vendor/blas.hpp"
 #include "kernels/vendor/peaks.hpp"
 #include "tests/kernels/method_run.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using testing_help::kind_for;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest = std::numeric_limits<double>::max();
@@ -21,20 +14,6 @@ constexpr std::int64_t sizes[] = {1, 2, 31, 32, 33, 97};
 
 template <class T>
 constexpr double u = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
-
-Method method_of(Problem problem, UnitDiagonal unit = UnitDiagonal::lower) {
-  Method method;
-  method.problem = problem;
-  method.unit_diagonal = unit;
-  return method;
-}
-
-template <class T>
-HostMatrix<T> matrix(std::int64_t rows, std::int64_t cols, std::vector<T> columns) {
-  HostMatrix<T> a(rows, cols);
-  a.data = std::move(columns);
-  return a;
-}
 
 /// Returns the answer of the vendor's library, with the rounding errors of any good method.
 template <class T>
@@ -95,13 +74,10 @@ template <class T>
 Inputs<T> inputs_for(Problem problem, std::int64_t n, Uplo uplo = Uplo::lower, std::int64_t nrhs = 2) {
   const Shape shape =
       problem == Problem::named("gemm") ? Shape{n + 1, n, 2 * n, 1, uplo} : Shape{n, n, n, nrhs, uplo};
-  return testing_help::make_inputs<T>(problem, shape, kind_for(problem), 11);
+  return make_inputs<T>(problem, shape, kind_for(problem), 11);
 }
 
-template <class T>
-class Check : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(Check, Precisions);
+PRECISION_TEST_SUITE(Check);
 
 TYPED_TEST(Check, RightAnswersPassAndDamagedOnesFail) {
   using T = TypeParam;
@@ -158,17 +134,11 @@ TYPED_TEST(Check, NanInTheMatrixFails) {
 // = 7, backward error 1.5 / 17. All numbers are exact in float.
 TYPED_TEST(Check, SolutionByHand) {
   using T = TypeParam;
-  Inputs<T> inputs;
-  inputs.shape = {2, 2, 2, 1, Uplo::lower};
-  inputs.a = matrix<T>(2, 2, {2, 1, 1, 3});
-  inputs.b = matrix<T>(2, 1, {4, 7});
-  inputs.x_true = matrix<T>(2, 1, {1, 2});
-  Answer<T> answer;
-  answer.x = matrix<T>(2, 1, {1, 2});
+  Inputs<T> inputs = inputs_of<T>({2, 2, 2, 1, Uplo::lower}, matrix<T>(2, 2, {2, 1, 1, 3}),
+                                  matrix<T>(2, 1, {4, 7}), matrix<T>(2, 1, {1, 2}));
+  Answer<T> answer = answer_of<T>(matrix<T>(2, 1, {1, 2}));
   Findings findings = check(method_of(Problem::named("gesv")), inputs, answer);
-  EXPECT_EQ(findings.ratio, 0);
-  EXPECT_EQ(findings.backward_error, 0);
-  EXPECT_EQ(findings.forward_error, 0);
+  EXPECT_EQ(std::tuple(findings.ratio, findings.backward_error, findings.forward_error), std::tuple(0, 0, 0));
   EXPECT_EQ(findings.first_row_percent, 0);
   EXPECT_TRUE(std::isnan(findings.pivot_growth));
 
@@ -206,24 +176,16 @@ TYPED_TEST(Check, SeesErrorsBeyondTheFirstRow) {
 
 TYPED_TEST(Check, EachRightHandSideHasItsOwnRatio) {
   using T = TypeParam;
-  Inputs<T> inputs;
-  inputs.shape = {1, 1, 1, 2, Uplo::lower};
-  inputs.a = matrix<T>(1, 1, {1});
-  inputs.b = matrix<T>(1, 2, {1e6, 1});
-  Answer<T> answer;
-  answer.x = matrix<T>(1, 2, {1e6, 2});
+  Inputs<T> inputs = inputs_of<T>({1, 1, 1, 2, Uplo::lower}, matrix<T>(1, 1, {1}), matrix<T>(1, 2, {1e6, 1}));
+  Answer<T> answer = answer_of<T>(matrix<T>(1, 2, {1e6, 2}));
   EXPECT_DOUBLE_EQ(check(method_of(Problem::named("gesv")), inputs, answer).backward_error, 1. / 3);
 }
 
 // A = [0 2; 1 3] (rows); with exchanged rows [1 3; 0 2] = I [1 3; 0 2].
 TYPED_TEST(Check, LuByHand) {
   using T = TypeParam;
-  Inputs<T> inputs;
-  inputs.shape = {2, 2, 2, 1, Uplo::lower};
-  inputs.a = matrix<T>(2, 2, {0, 1, 2, 3});
-  Answer<T> answer;
-  answer.x = matrix<T>(2, 2, {1, 0, 3, 2});
-  answer.pivots = {1, 1};
+  Inputs<T> inputs = inputs_of<T>({2, 2, 2, 1, Uplo::lower}, matrix<T>(2, 2, {0, 1, 2, 3}));
+  Answer<T> answer = answer_of<T>(matrix<T>(2, 2, {1, 0, 3, 2}), {1, 1});
   Findings findings = check(method_of(Problem::named("getrf")), inputs, answer);
   EXPECT_EQ(findings.ratio, 0);
   EXPECT_DOUBLE_EQ(findings.pivot_growth, 1);
@@ -250,11 +212,8 @@ TYPED_TEST(Check, LuByHand) {
 TYPED_TEST(Check, CholeskyByHand) {
   using T = TypeParam;
   const T rubbish = std::numeric_limits<T>::quiet_NaN();
-  Inputs<T> inputs;
-  inputs.shape = {2, 2, 2, 1, Uplo::lower};
-  inputs.a = matrix<T>(2, 2, {4, 2, 2, 5});
-  Answer<T> answer;
-  answer.x = matrix<T>(2, 2, {2, 1, rubbish, 2});
+  Inputs<T> inputs = inputs_of<T>({2, 2, 2, 1, Uplo::lower}, matrix<T>(2, 2, {4, 2, 2, 5}));
+  Answer<T> answer = answer_of<T>(matrix<T>(2, 2, {2, 1, rubbish, 2}));
   Findings findings = check(method_of(Problem::named("potrf")), inputs, answer);
   EXPECT_EQ(findings.ratio, 0);
   EXPECT_DOUBLE_EQ(findings.pivot_growth, 4. / 5);
@@ -273,8 +232,7 @@ TYPED_TEST(Check, InversesByHand) {
   Inputs<T> inputs;
   inputs.shape = {2, 2, 2, 1, Uplo::lower};
   inputs.a = matrix<T>(2, 2, {2, 1, 0, 4});  // [2 .; 1 4], inverse [0.5 .; -0.125 0.25]
-  Answer<T> answer;
-  answer.x = matrix<T>(2, 2, {0.5, -0.125, rubbish, 0.25});
+  Answer<T> answer = answer_of<T>(matrix<T>(2, 2, {0.5, -0.125, rubbish, 0.25}));
   EXPECT_EQ(check(method_of(Problem::named("trtri")), inputs, answer).ratio, 0);
   EXPECT_EQ(check(method_of(Problem::named("geinv")), inputs, answer).ratio, infinity);
   answer.x(0, 1) = 0;
@@ -293,11 +251,8 @@ TYPED_TEST(Check, InversesByHand) {
 TYPED_TEST(Check, InversesMayBeRightFromEitherSide) {
   using T = TypeParam;
   const T t = T(0x1p-10), off = static_cast<T>(64 * u<T>);
-  Inputs<T> inputs;
-  inputs.shape = {2, 2, 2, 1, Uplo::upper};
-  inputs.a = matrix<T>(2, 2, {1, 0, 0, t});
-  Answer<T> answer;
-  answer.x = matrix<T>(2, 2, {1, 0, off / t, 1 / t});
+  Inputs<T> inputs = inputs_of<T>({2, 2, 2, 1, Uplo::upper}, matrix<T>(2, 2, {1, 0, 0, t}));
+  Answer<T> answer = answer_of<T>(matrix<T>(2, 2, {1, 0, off / t, 1 / t}));
   const Method geinv = method_of(Problem::named("geinv"));
   EXPECT_NEAR(check(geinv, inputs, answer).ratio, 0x1p-5, 1e-3);
   EXPECT_NEAR(check(geinv, inputs, answer).backward_error / (u<T> * 0x1p-4), 1, 1e-3);
@@ -319,12 +274,9 @@ TEST(Inverse, OtherSideIsComputedBeyond32Roundoffs) {
 // [1 2; 3 4] (1, 1) = (3, 7); with C = (3, 8): 1 / (sqrt(30) sqrt(2)).
 TYPED_TEST(Check, ProductByHand) {
   using T = TypeParam;
-  Inputs<T> inputs;
-  inputs.shape = {2, 1, 2, 1, Uplo::lower};
-  inputs.a = matrix<T>(2, 2, {1, 3, 2, 4});
-  inputs.b = matrix<T>(2, 1, {1, 1});
-  Answer<T> answer;
-  answer.x = matrix<T>(2, 1, {3, 7});
+  Inputs<T> inputs =
+      inputs_of<T>({2, 1, 2, 1, Uplo::lower}, matrix<T>(2, 2, {1, 3, 2, 4}), matrix<T>(2, 1, {1, 1}));
+  Answer<T> answer = answer_of<T>(matrix<T>(2, 1, {3, 7}));
   EXPECT_EQ(check(method_of(Problem::named("gemm")), inputs, answer).ratio, 0);
   answer.x(1, 0) = 8;
   const Findings findings = check(method_of(Problem::named("gemm")), inputs, answer);
@@ -337,8 +289,7 @@ TYPED_TEST(Check, ZeroSolvesZero) {
   Inputs<T> inputs;
   inputs.shape = {2, 2, 2, 1, Uplo::lower};
   inputs.a = inputs.b = HostMatrix<T>(2, 2);
-  Answer<T> answer;
-  answer.x = HostMatrix<T>(2, 2);
+  Answer<T> answer = answer_of<T>(HostMatrix<T>(2, 2));
   EXPECT_EQ(check(method_of(Problem::named("gemm")), inputs, answer).ratio, 0);
   answer.x(0, 0) = 1;
   EXPECT_GT(check(method_of(Problem::named("gemm")), inputs, answer).ratio, 1e40);
@@ -454,11 +405,11 @@ TEST(Tolerance, Defaults) {
 
 TEST(Peaks, TakeAboutTheGivenTime) {
   for (const Backend backend : {Backend::host, Backend::emulated}) {
-    const auto device = testing_help::cpu(backend);
+    const auto device = cpu(backend);
     Context context(*device);
-    const double start = testing_help::clock_seconds();
+    const double start = clock_seconds();
     const Peaks peaks = measure_peaks(context, 0.5);
-    EXPECT_LT(testing_help::clock_seconds() - start, 30);  // allows for loaded machines and sanitizers
+    EXPECT_LT(clock_seconds() - start, 30);  // allows for loaded machines and sanitizers
     // Bounds that any CPU of the last thirty and the next ten years meets.
     EXPECT_GT(peaks.copy_bytes_per_second, 1e7);
     EXPECT_LT(peaks.copy_bytes_per_second, 1e14);

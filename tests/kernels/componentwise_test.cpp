@@ -1,18 +1,12 @@
 // Tests the componentwise backward error, and errors that the normwise ratio cannot see.
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-
 #include "kernels/check/check.hpp"
 #include "kernels/check/device_reductions.hpp"
 #include "tests/kernels/method_cases.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 Method method_of(const char* problem) {
   Method method;
@@ -20,21 +14,11 @@ Method method_of(const char* problem) {
   return method;
 }
 
-template <class T>
-HostMatrix<T> matrix(std::int64_t rows, std::int64_t cols, std::vector<T> columns) {
-  HostMatrix<T> a(rows, cols);
-  a.data = std::move(columns);
-  return a;
-}
-
 // diag(1, 1e-17) x = (1, 1e-17) with x = (1, -5) instead of (1, 1): 6e-17 / (5e-17 + 1e-17).
 TEST(Componentwise, SeesASmallRowOfASystem) {
-  Inputs<double> inputs;
-  inputs.shape = {2, 2, 2, 1, Uplo::lower};
-  inputs.a = matrix<double>(2, 2, {1, 0, 0, 1e-17});
-  inputs.b = matrix<double>(2, 1, {1, 1e-17});
-  Answer<double> answer;
-  answer.x = matrix<double>(2, 1, {1, -5});
+  Inputs<double> inputs = inputs_of<double>({2, 2, 2, 1, Uplo::lower}, matrix<double>(2, 2, {1, 0, 0, 1e-17}),
+                                            matrix<double>(2, 1, {1, 1e-17}));
+  Answer<double> answer = answer_of<double>(matrix<double>(2, 1, {1, -5}));
   for (const char* problem : {"gesv", "posv", "trsv"}) {
     const Method method = method_of(problem);
     EXPECT_LE(check(method, inputs, answer).ratio, 1);
@@ -48,52 +32,38 @@ TEST(Componentwise, SeesASmallRowOfASystem) {
 
 // x = (1e20, 1): the residual of the second row is far below the rounding error of the verification's sums.
 TEST(Componentwise, SeesASmallComponent) {
-  Inputs<double> inputs;
-  inputs.shape = {2, 2, 2, 1, Uplo::lower};
-  inputs.a = matrix<double>(2, 2, {1, 0, 0, 1});
-  inputs.b = matrix<double>(2, 1, {1e20, 1});
-  Answer<double> answer;
-  answer.x = matrix<double>(2, 1, {1e20, 1 + 0x1p-30});
+  Inputs<double> inputs = inputs_of<double>({2, 2, 2, 1, Uplo::lower}, matrix<double>(2, 2, {1, 0, 0, 1}),
+                                            matrix<double>(2, 1, {1e20, 1}));
+  Answer<double> answer = answer_of<double>(matrix<double>(2, 1, {1e20, 1 + 0x1p-30}));
   EXPECT_LE(check(method_of("gesv"), inputs, answer).ratio, 1);
   EXPECT_NEAR(componentwise_error(method_of("gesv"), inputs, answer) / 0x1p-31, 1, 1e-6);
 }
 
 TEST(Componentwise, SeesASmallRowOfAProduct) {
-  Inputs<double> inputs;
-  inputs.shape = {2, 1, 2, 1, Uplo::lower};
-  inputs.a = matrix<double>(2, 2, {1, 1e-17, 2, 1e-17});
-  inputs.b = matrix<double>(2, 1, {1, 1});
-  Answer<double> answer;
-  answer.x = matrix<double>(2, 1, {3, -2e-17});
+  Inputs<double> inputs = inputs_of<double>(
+      {2, 1, 2, 1, Uplo::lower}, matrix<double>(2, 2, {1, 1e-17, 2, 1e-17}), matrix<double>(2, 1, {1, 1}));
+  Answer<double> answer = answer_of<double>(matrix<double>(2, 1, {3, -2e-17}));
   EXPECT_LE(check(method_of("gemm"), inputs, answer).ratio, 1);
   EXPECT_NEAR(componentwise_error(method_of("gemm"), inputs, answer), 1, 1e-12);
 }
 
 TEST(Componentwise, IsUnknownIfUndefinedOrTooExpensive) {
-  const auto inputs =
-      make_inputs<double>(Problem::named("geinv"), {3, 3, 3, 1, Uplo::lower}, MatrixKind::identity);
-  Answer<double> answer;
-  answer.x = inputs.a;
+  const auto inputs = square_inputs<double>("geinv", 3, MatrixKind::identity);
+  Answer<double> answer = answer_of<double>(inputs.a);
   EXPECT_TRUE(std::isnan(componentwise_error(method_of("geinv"), inputs, answer)));
-  Inputs<float> product;
-  product.shape = {1 << 14, 1 << 13, 1, 1, Uplo::lower};
-  product.a = HostMatrix<float>(1 << 14, 1);
-  product.b = HostMatrix<float>(1, (1 << 13) + 1);
+  Inputs<float> product =
+      inputs_of<float>({1 << 14, 1 << 13, 1, 1, Uplo::lower}, HostMatrix<float>(1 << 14, 1),
+                       HostMatrix<float>(1, (1 << 13) + 1));
   product.shape.n = (1 << 13) + 1;
-  Answer<float> zero;
-  zero.x = HostMatrix<float>::uninitialized(1 << 14, (1 << 13) + 1);
+  Answer<float> zero = answer_of<float>(HostMatrix<float>::uninitialized(1 << 14, (1 << 13) + 1));
   EXPECT_TRUE(std::isnan(componentwise_error(method_of("gemm"), product, zero)));
 }
 
-template <class T>
-class ComponentwiseOnADevice : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(ComponentwiseOnADevice, Precisions);
+PRECISION_TEST_SUITE(ComponentwiseOnADevice);
 
 TYPED_TEST(ComponentwiseOnADevice, HasTheBitsOfTheCpu) {
   using T = TypeParam;
-  const auto device = cpu(Backend::emulated);
-  Context context(*device);
+  CpuContext context;
   for (const char* name : {"gesv", "trsv", "gemm"}) {
     const Problem problem = Problem::named(name);
     for (const std::int64_t n : {1, 5, 65}) {
@@ -129,11 +99,8 @@ TYPED_TEST(ComponentwiseOnADevice, HasTheBitsOfTheCpu) {
 
 // A = L L^T determines the columns of L only up to their signs.
 TEST(CholeskyFactor, NeedsAPositiveDiagonal) {
-  Inputs<double> inputs;
-  inputs.shape = {2, 2, 2, 1, Uplo::lower};
-  inputs.a = matrix<double>(2, 2, {4, 2, 2, 2});
-  Answer<double> answer;
-  answer.x = matrix<double>(2, 2, {2, 1, 0, 1});
+  Inputs<double> inputs = inputs_of<double>({2, 2, 2, 1, Uplo::lower}, matrix<double>(2, 2, {4, 2, 2, 2}));
+  Answer<double> answer = answer_of<double>(matrix<double>(2, 2, {2, 1, 0, 1}));
   EXPECT_EQ(check(method_of("potrf"), inputs, answer).ratio, 0);
   answer.x = matrix<double>(2, 2, {2, 1, 0, -1});
   const Findings found = check(method_of("potrf"), inputs, answer);

@@ -1,21 +1,14 @@
 // Tests ill-conditioned positive definite matrices: kind `kernel`, and `spd` with a chosen condition number.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <lapacke.h>
-
-#include <algorithm>
-#include <cmath>
 
 #include "kernels/matrix/condition.hpp"
 #include "kernels/matrix/element.hpp"
 #include "kernels/matrix/generate.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using testing::HasSubstr;
 
 MatrixSpec square(MatrixKind kind, std::int64_t n) {
   MatrixSpec spec;
@@ -48,10 +41,7 @@ std::vector<double> eigenvalues(HostMatrix<double> a) {
   return values;
 }
 
-template <class T>
-class DefiniteMatrices : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(DefiniteMatrices, Precisions);
+PRECISION_TEST_SUITE(DefiniteMatrices);
 
 TEST(ExpOfMinus, IsAccurateToTwoUnitsInTheLastPlace) {
   for (int k = 0; k <= 70000; k += 7) {
@@ -115,7 +105,7 @@ TYPED_TEST(DefiniteMatrices, SpdHasTheChosenCondition) {
 
 TEST(DefiniteMatrixSpec, RejectionsNameTheAllowedValues) {
   const auto rejection = [](const MatrixSpec& spec) {
-    return testing_help::message_of<std::invalid_argument>([&] { generate<double>(spec); });
+    return message_of<std::invalid_argument>([&] { generate<double>(spec); });
   };
   MatrixSpec spec = square(MatrixKind::kernel, 3);
   spec.s = -1;

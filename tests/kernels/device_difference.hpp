@@ -2,13 +2,9 @@
 /// Compares answers on the device; every result must have the bits of the CPU's result. The host copy of
 /// device-resident data is freed, so that code which reads the host copy fails.
 
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <random>
-
 #include "kernels/check/device_reductions.hpp"
 #include "tests/kernels/planted.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::testing_help {
 

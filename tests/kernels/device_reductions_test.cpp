@@ -1,34 +1,27 @@
 // Tests the verification kernels on the backend emulated: every result has the bits of the CPU's result.
 
 #include "kernels/check/device_reductions.hpp"
-
-#include <cmath>
-#include <random>
-
 #include "tests/kernels/planted.hpp"
 #include "tests/kernels/short_of_memory.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
 
-using namespace testing_help;
-
 template <class T>
 class DeviceJudge : public testing::Test {
  protected:
-  const Registry registry = builtin_registry();
   const std::unique_ptr<Device> host = cpu(Backend::host);
   const std::unique_ptr<Device> device = cpu(Backend::emulated);
   Context host_context{*host};
   Context context{*device};
 };
-using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(DeviceJudge, Precisions);
 
 TYPED_TEST(DeviceJudge, EqualsTheCpuOnRightAndDamagedAnswers) {
   using T = TypeParam;
   for (const Problem problem : all_problems()) {
-    const Method& vendor = vendor_row(this->registry, problem, Backend::host);
+    const Method& vendor = *registry().reference(problem, Backend::host);
     for (const std::int64_t n : {1, 2, 33, 64, 130}) {
       for (const Shape& shape : shapes(vendor, n)) {
         const auto inputs = make_inputs<T>(problem, shape, kind_for(problem));
@@ -79,8 +72,7 @@ TYPED_TEST(DeviceJudge, EqualsTheCpuOverTheWholeRangeOfExponents) {
       inputs.a = wild_matrix<T>(shape.m, shape.k, 1);
       if (solve) inputs.b = wild_matrix<T>(n, 2, 2);
       if (problem == Problem::named("gemm")) inputs.b = wild_matrix<T>(shape.k, n, 2);
-      Answer<T> answer;
-      answer.x = wild_matrix<T>(shape.m, solve ? 2 : n, 3);
+      Answer<T> answer = answer_of<T>(wild_matrix<T>(shape.m, solve ? 2 : n, 3));
       if (problem == Problem::named("getrf")) {
         for (int i = 0; i < n; ++i) answer.pivots.push_back(static_cast<int>(n) - 1 - i / 2);
       }
@@ -98,7 +90,7 @@ TYPED_TEST(DeviceJudge, EqualsTheCpuOverTheWholeRangeOfExponents) {
 TYPED_TEST(DeviceJudge, VerifiesInPlace) {
   using T = TypeParam;
   int layouts[3] = {};
-  for (const Method& method : this->registry.all()) {
+  for (const Method& method : registry().all()) {
     if (!method.runs_on(Backend::emulated) || !method.has(precision_of<T>)) continue;
     const Parameters parameters = defaults(method);
     for (const Shape& shape : shapes(method, 37)) {
@@ -129,7 +121,7 @@ TYPED_TEST(DeviceJudge, WorksInStripsIfMemoryIsShort) {
   using T = TypeParam;
   const Shape shape{150, 150, 150, 1, Uplo::lower};
   const auto inputs = make_inputs<T>(Problem::named("geinv"), shape, MatrixKind::uniform);
-  const Method& lapack = vendor_row(this->registry, Problem::named("geinv"), Backend::host);
+  const Method& lapack = *registry().reference(Problem::named("geinv"), Backend::host);
   const Answer<T> answer = run_method(this->host_context, lapack, inputs, defaults(lapack));
   for (const std::size_t workspace : {std::size_t{1}, std::size_t{128 * 3 * 16}}) {
     expect_one_verdict(this->context, lapack, inputs, answer, "in strips", {}, workspace);
@@ -141,8 +133,7 @@ TYPED_TEST(DeviceJudge, UsesNarrowerStripsIfTheWorkspaceDoesNotFit) {
   using T = TypeParam;
   const Shape shape{300, 300, 300, 1, Uplo::lower};
   const auto inputs = make_inputs<T>(Problem::named("geinv"), shape, MatrixKind::uniform);
-  Answer<T> answer;
-  answer.x = inputs.a;
+  Answer<T> answer = answer_of<T>(inputs.a);
   ShortOfMemory device(cpu(Backend::emulated), 20000);  // 2 of the 5 tile columns fit, rounded up
   Context context(device);
   expect_one_verdict(
@@ -156,13 +147,10 @@ TYPED_TEST(DeviceJudge, BoundsProductErrorsAsTheCpuDoes) {
   using T = TypeParam;
   const T tiny = std::is_same_v<T, float> ? static_cast<T>(1e-30) : static_cast<T>(1e-200);
   for (const T value : {static_cast<T>(0.1), tiny}) {
-    Inputs<T> inputs;
-    inputs.shape = {70, 66, 3000, 1, Uplo::lower};
-    inputs.a = HostMatrix<T>(70, 3000);
-    inputs.b = HostMatrix<T>(3000, 66);
+    Inputs<T> inputs =
+        inputs_of<T>({70, 66, 3000, 1, Uplo::lower}, HostMatrix<T>(70, 3000), HostMatrix<T>(3000, 66));
     for (auto* operand : {&inputs.a, &inputs.b}) std::fill(operand->data.begin(), operand->data.end(), value);
-    Answer<T> answer;
-    answer.x = HostMatrix<T>(70, 66);
+    Answer<T> answer = answer_of<T>(HostMatrix<T>(70, 66));
     T sum = 0;
     for (int k = 0; k < 3000; ++k) sum += value * value;
     for (T& element : answer.x.data) element = sum * (1 + 100 * std::numeric_limits<T>::epsilon());
@@ -230,7 +218,7 @@ class Counted final : public Reductions<T> {
 TYPED_TEST(DeviceJudge, OnlyTheProductOfSmallMatricesUsesTheDevice) {
   using T = TypeParam;
   const Problem problem = Problem::named("gesv");
-  const Method& vendor = vendor_row(this->registry, problem, Backend::host);
+  const Method& vendor = *registry().reference(problem, Backend::host);
   // At order 6 only products run on the device; at order 20 A has more than 300 elements, b and x do not.
   for (const auto& [n, most] : {std::pair{6, 1}, std::pair{20, 4}}) {
     const auto inputs = make_inputs<T>(problem, {n, n, n, 2, Uplo::lower}, MatrixKind::uniform);

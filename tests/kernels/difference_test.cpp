@@ -1,24 +1,12 @@
 // Tests the difference between two answers, which records report for a method against the vendor's.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "kernels/check/check.hpp"
+#include "tests/kernels/method_run.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-template <class T>
-HostMatrix<T> matrix(std::int64_t rows, std::int64_t cols, std::vector<T> columns) {
-  HostMatrix<T> a(rows, cols);
-  a.data = std::move(columns);
-  return a;
-}
 
 /// Treats NaN as equal to NaN.
 std::string text_of(const Difference& d) {
@@ -28,10 +16,7 @@ std::string text_of(const Difference& d) {
   return text;
 }
 
-template <class T>
-class AnswerDifference : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(AnswerDifference, Precisions);
+PRECISION_TEST_SUITE(AnswerDifference);
 
 TYPED_TEST(AnswerDifference, IgnoresOtherTrianglesAndIsRelativeToTheReference) {
   using T = TypeParam;
@@ -62,8 +47,7 @@ TYPED_TEST(AnswerDifference, DifferenceFromItselfEqualsThatFromACopy) {
   const Problem inverse = Problem::named("geinv");
   const Shape shape{2, 2, 2, 1, Uplo::lower};
   for (const T scale : {T(1), T(0)}) {
-    Answer<T> reference;
-    reference.x = matrix<T>(2, 2, {1 * scale, 2 * scale, 3 * scale, -4 * scale});
+    Answer<T> reference = answer_of<T>(matrix<T>(2, 2, {1 * scale, 2 * scale, 3 * scale, -4 * scale}));
     const Answer<T> copy = reference;
     const Difference own = difference(inverse, shape, reference, reference);
     const Difference copied = difference(inverse, shape, copy, reference);

@@ -1,11 +1,6 @@
 #include "kernels/check/facts.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <initializer_list>
-
 #include "kernels/matrix/generate.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
@@ -34,10 +29,7 @@ HostMatrix<double> made(MatrixKind kind, std::int64_t n) {
 
 TEST(Facts, CountAndMeasureEveryElement) {
   const MatrixFacts facts = facts_of(matrix(2, 3, {1, -2, 0, 3, 0, -4}));
-  EXPECT_EQ(facts.rows, 2);
-  EXPECT_EQ(facts.cols, 3);
-  EXPECT_EQ(facts.nonzeros, 4);
-  EXPECT_EQ(facts.largest, 4);
+  EXPECT_EQ(std::tuple(facts.rows, facts.cols, facts.nonzeros, facts.largest), std::tuple(2, 3, 4, 4));
   EXPECT_EQ(facts.norm_1, 4);
   EXPECT_EQ(facts.norm_inf, 7);
   EXPECT_DOUBLE_EQ(facts.norm_frobenius, std::sqrt(30.0));

@@ -1,18 +1,11 @@
 // Tests geinv by hand, against LAPACK, and bit by bit against Gauss-Jordan elimination in plain loops.
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <map>
-#include <string>
-
 #include "tests/kernels/method_cases.hpp"
 #include "tests/kernels/try_method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 const std::vector<std::string> ours{"gauss_jordan", "gauss_jordan_pivot"};
 
@@ -26,7 +19,7 @@ Answer<T> invert(const std::string& variant, const Inputs<T>& inputs, StageSink*
 
 template <class T>
 Inputs<T> of_kind(MatrixKind kind, std::int64_t n) {
-  return make_inputs<T>(Problem::named("geinv"), {n, n, n, 1, Uplo::lower}, kind, 3);
+  return square_inputs<T>("geinv", n, kind, 1, 3);
 }
 
 /// Performs the same operations in the same order on the whole of [A | I], without threads and blocks.
@@ -59,10 +52,7 @@ HostMatrix<T> twin(HostMatrix<T> a, bool largest) {
   return x;
 }
 
-template <class T>
-class Geinv : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(Geinv, Precisions);
+PRECISION_TEST_SUITE(Geinv);
 
 TYPED_TEST(Geinv, ByHand) {
   using T = TypeParam;
@@ -120,10 +110,9 @@ TYPED_TEST(Geinv, EqualsPlainLoopsToTheBit) {
 // A pivot of 1e-20 among ones: without pivoting the inverse is far off, with pivoting it is right.
 TYPED_TEST(Geinv, PivotingHandlesSmallPivots) {
   using T = TypeParam;
-  const Registry registry = builtin_registry();
   const auto inputs = square<T>(2, {T(1e-20), 1, 1, 1});
   const auto ratio = [&](const std::string& variant) {
-    return check(*registry.find(Problem::named("geinv"), variant), inputs, invert(variant, inputs)).ratio;
+    return check(*registry().find(Problem::named("geinv"), variant), inputs, invert(variant, inputs)).ratio;
   };
   EXPECT_LT(ratio("gauss_jordan_pivot"), 30);
   EXPECT_GT(ratio("gauss_jordan"), 300);
@@ -147,14 +136,13 @@ TYPED_TEST(Geinv, ColumnWithoutAPivotGivesInfo) {
 // first pivot is in the last row.
 TYPED_TEST(Geinv, RecursiveIsAsAccurateAsLapack) {
   using T = TypeParam;
-  const Registry registry = builtin_registry();
   for (const std::int64_t n : {64, 300}) {
     auto inputs = of_kind<T>(MatrixKind::uniform, n);
     inputs.a(n - 1, 0) = 2;
     const auto ratio = [&](const std::string& variant) {
       const Answer<T> found = invert(variant, inputs);
       EXPECT_EQ(found.info, 0);
-      return check(*registry.find(Problem::named("geinv"), variant), inputs, found).ratio;
+      return check(*registry().find(Problem::named("geinv"), variant), inputs, found).ratio;
     };
     EXPECT_LT(ratio("recursive"), 2 * ratio("lapack")) << n;
   }

@@ -1,24 +1,20 @@
 /// Tests gemm/residues and the products of getrf/residues: exact for integers, as accurate as double on
 /// operands that are hard to scale, in blocks, and the choice of other products by size.
 
-#include <gtest/gtest.h>
-
 #include "kernels/check/check.hpp"
 #include "kernels/getrf/residue_lu.cuh"
 #include "tests/kernels/hard_products.hpp"
 #include "tests/kernels/method_cases.hpp"
 #include "tests/kernels/simt_testing.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-using namespace testing_help;
-
 template <class T>
 Answer<T> multiply(const char* variant, const Inputs<T>& inputs, std::int64_t moduli,
                    IterationReport* report) {
-  const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::named("gemm"), variant);
+  const Method& method = *registry().find(Problem::named("gemm"), variant);
   const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
   Context context(*device);
   context.emulation.shuffle_seed = 5;
@@ -29,10 +25,7 @@ Answer<T> multiply(const char* variant, const Inputs<T>& inputs, std::int64_t mo
   return answer;
 }
 
-template <class T>
-class GemmResidues : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(GemmResidues, Precisions);
+PRECISION_TEST_SUITE(GemmResidues);
 
 TYPED_TEST(GemmResidues, AreExactForIntegers) {
   for (const Shape& shape : {Shape{1, 1, 1, 1, Uplo::lower}, Shape{17, 5, 33, 1, Uplo::lower},

@@ -1,34 +1,22 @@
 // Tests gemm by hand, at tile edges, and for equal bits of the three methods with the same summation order.
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <string>
-
 #include "kernels/gemm/strips.hpp"
 #include "tests/kernels/try_method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 template <class T>
 Answer<T> multiply(const char* variant, const Inputs<T>& inputs, const Asked& asked = {}) {
   return try_method(Problem::named("gemm"), variant, inputs, asked, 7).answer;
 }
 
-template <class T>
-class Gemm : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(Gemm, Precisions);
+PRECISION_TEST_SUITE(Gemm);
 
 TYPED_TEST(Gemm, ByHand) {
   // (1 2 3; 4 5 6) (1 -1; 0 2; 2 0) = (7 3; 16 6), stored by columns.
-  Inputs<TypeParam> inputs;
-  inputs.shape = {2, 2, 3, 1, Uplo::lower};
-  inputs.a = HostMatrix<TypeParam>(2, 3);
+  Inputs<TypeParam> inputs = inputs_of<TypeParam>({2, 2, 3, 1, Uplo::lower}, HostMatrix<TypeParam>(2, 3));
   inputs.a.data = {1, 4, 2, 5, 3, 6};
   inputs.b = HostMatrix<TypeParam>(3, 2);
   inputs.b.data = {1, 0, 2, -1, 2, 0};
@@ -56,9 +44,7 @@ TYPED_TEST(Gemm, SameBitsForEveryTile) {
 // A grid has at most 65535 blocks in its y dimension.
 TEST(GemmOfManyRows, WorksBeyondTheGridLimit) {
   constexpr std::int64_t m = 65535 * 16 + 3;
-  Inputs<float> inputs;
-  inputs.shape = {m, 1, 1, 1, Uplo::lower};
-  inputs.a = HostMatrix<float>(m, 1);
+  Inputs<float> inputs = inputs_of<float>({m, 1, 1, 1, Uplo::lower}, HostMatrix<float>(m, 1));
   for (std::int64_t i = 0; i < m; ++i) inputs.a(i, 0) = static_cast<float>(i);
   inputs.b = HostMatrix<float>(1, 1);
   inputs.b.data = {2};
@@ -78,9 +64,7 @@ TEST(GemmOfManyRows, StripsCoverAllRows) {
   const MatrixView<char> c{c_data.data(), m, 1, 2};
   std::vector<std::int64_t> a_begins, c_begins, rows;
   for_row_strips(a, c, 32, [&](MatrixView<char> a_rows, MatrixView<char> c_rows) {
-    EXPECT_EQ(a_rows.rows, c_rows.rows);
-    EXPECT_EQ(a_rows.cols, 2);
-    EXPECT_EQ(a_rows.ld, 3);
+    EXPECT_EQ(std::tuple(a_rows.rows, a_rows.cols, a_rows.ld), std::tuple(c_rows.rows, 2, 3));
     EXPECT_EQ(c_rows.cols, 1);
     EXPECT_EQ(c_rows.ld, 2);
     a_begins.push_back((a_rows.data - a.data) / 3);

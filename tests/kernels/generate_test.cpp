@@ -1,19 +1,11 @@
-#include "kernels/matrix/generate.hpp"
-#include "kernels/matrix/system.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <lapacke.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <set>
 
 #include "kernels/matrix/condition.hpp"
 #include "kernels/matrix/element.hpp"
+#include "kernels/matrix/generate.hpp"
+#include "kernels/matrix/system.hpp"
 #include "tests/kernels/method_run.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
@@ -35,12 +27,6 @@ MatrixSpec square(MatrixKind kind, std::int64_t n, std::uint64_t seed = 1) {
   spec.blur.width = n;
   spec.blur.height = 1;
   return spec;
-}
-
-template <class T>
-bool same_bits(const HostMatrix<T>& a, const HostMatrix<T>& b) {
-  return a.rows == b.rows && a.cols == b.cols && a.data.size() == b.data.size() &&
-         std::memcmp(a.data.data(), b.data.data(), a.data.size() * sizeof(T)) == 0;
 }
 
 // Compares with the known answers published with the Random123 library.
@@ -72,10 +58,7 @@ TEST(Philox, RandomElementsExcludeTheEnds) {
   EXPECT_NEAR(negative / 10000.0, 0.5, 5 * 0.5 / 100);
 }
 
-template <class T>
-class Generate : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(Generate, Precisions);
+PRECISION_TEST_SUITE(Generate);
 
 TYPED_TEST(Generate, SameBitsForAnyThreadCount) {
   for (const MatrixKind kind : all_kinds) {
@@ -91,8 +74,7 @@ TYPED_TEST(Generate, SameBitsForAnyThreadCount) {
 }
 
 TYPED_TEST(Generate, SameBitsOnTheEmulatedBackend) {
-  const auto device = testing_help::cpu(Backend::emulated);
-  Context context(*device);
+  CpuContext context;
   for (const MatrixKind kind : all_kinds) {
     for (const std::int64_t n : sizes) {
       const MatrixSpec spec = square(kind, n, 5);
@@ -332,9 +314,7 @@ TYPED_TEST(Generate, RightHandSideOfASystemNeverOverflows) {
     HostMatrix<TypeParam> a(n, n);
     const auto plain = generate_solution<TypeParam>(n, 3, 2);
     // Every product of the first column is positive, so the sums are as large as possible.
-    for (std::int64_t j = 0; j < n; ++j) {
-      for (std::int64_t i = 0; i < n; ++i) a(i, j) = plain(j, 0) > 0 ? largest : -largest;
-    }
+    fill(a, [&](std::int64_t, std::int64_t j) { return plain(j, 0) > 0 ? largest : -largest; });
     const auto system = make_system(a, 3, 2);
     for (const TypeParam value : system.b.data) EXPECT_TRUE(std::isfinite(value)) << n;
     EXPECT_TRUE(same_bits(system.b, right_hand_side(a, system.x_true)));
@@ -363,7 +343,7 @@ TYPED_TEST(Generate, SolutionIsUniformNonzeroAndIndependentOfTheMatrix) {
 }
 
 std::string rejection(const MatrixSpec& spec) {
-  return testing_help::message_of<std::invalid_argument>([&] { generate<double>(spec); });
+  return message_of<std::invalid_argument>([&] { generate<double>(spec); });
 }
 
 TEST(MatrixSpec, RejectionsNameTheAllowedValues) {

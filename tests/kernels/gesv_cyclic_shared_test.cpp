@@ -1,16 +1,11 @@
 // Compares gesv/gauss_cyclic_shared bit by bit with plain-loop twins of its two schedules.
 
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "tests/kernels/method_run.hpp"
 #include "tests/kernels/twins.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool sanitized = true;
@@ -20,11 +15,9 @@ constexpr bool sanitized = false;
 
 template <class T>
 void compare(MatrixKind kind, std::int64_t n, std::int64_t nrhs) {
-  const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::named("gesv"), "gauss_cyclic_shared");
-  const auto device = cpu(Backend::emulated);
-  Context context(*device);
-  const Inputs<T> inputs = make_inputs<T>(Problem::named("gesv"), {n, n, n, nrhs, Uplo::lower}, kind, 6);
+  const Method& method = row_of("gesv/gauss_cyclic_shared");
+  CpuContext context;
+  const Inputs<T> inputs = square_inputs<T>("gesv", n, kind, nrhs, 6);
   for (const std::int64_t threads : {0, 7, 32}) {
     if (sanitized && n > 5 && threads != 7) continue;  // takes a minute otherwise
     for (const std::int64_t blocks : {1, 2, 5, 14}) {
@@ -59,13 +52,10 @@ TEST(GaussCyclicShared, SameBitsAsItsTwins) {
 
 // More right-hand sides than shared memory holds: the rest of the row stays in global memory.
 TEST(GaussCyclicShared, RowsMayExceedSharedMemory) {
-  const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::named("gesv"), "gauss_cyclic_shared");
-  const auto device = cpu(Backend::emulated);
-  Context context(*device);
+  const Method& method = row_of("gesv/gauss_cyclic_shared");
+  CpuContext context;
   const std::int64_t nrhs = 7000;  // 56 000 bytes of double, more than the 48 KiB of emulated blocks
-  const auto inputs =
-      make_inputs<double>(Problem::named("gesv"), {3, 3, 3, nrhs, Uplo::lower}, MatrixKind::cauchy);
+  const auto inputs = square_inputs<double>("gesv", 3, MatrixKind::cauchy, nrhs);
   Parameters parameters = defaults(method);
   parameters.set("blocks", std::int64_t{2});
   parameters.set("threads", std::int64_t{64});

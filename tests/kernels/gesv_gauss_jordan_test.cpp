@@ -1,17 +1,12 @@
 // Tests elimination with partial pivoting: by hand, on matrices that need it, and for equal bits of the three
 // Gauss-Jordan methods.
 
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "kernels/check/check.hpp"
 #include "tests/kernels/try_method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 template <class T>
 Answer<T> solve(const char* variant, const Inputs<T>& inputs, const Asked& asked = {},
@@ -22,10 +17,7 @@ Answer<T> solve(const char* variant, const Inputs<T>& inputs, const Asked& asked
 const char* const gauss_jordan_methods[] = {"gauss_jordan_serial", "gauss_jordan_global",
                                             "gauss_jordan_shared"};
 
-template <class T>
-class GaussJordan : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(GaussJordan, Precisions);
+PRECISION_TEST_SUITE(GaussJordan);
 
 TYPED_TEST(GaussJordan, PaperExample) {
   // (1 1 1; 1 2 4; 1 3 9) x = b with x = (1, -1, 1), and a second right-hand side with x = (1, 2, 3).
@@ -68,8 +60,7 @@ TYPED_TEST(GaussJordan, TraditionalSolverByHand) {
 TYPED_TEST(GaussJordan, SameBitsOnEveryBackendTileAndGrid) {
   for (const std::int64_t n : {1, 2, 15, 16, 17, 33, 50}) {
     for (const std::int64_t nrhs : {1, 20}) {
-      const auto inputs = make_inputs<TypeParam>(Problem::named("gesv"), {n, n, n, nrhs, Uplo::lower},
-                                                 MatrixKind::uniform, 9);
+      const auto inputs = square_inputs<TypeParam>("gesv", n, MatrixKind::uniform, nrhs, 9);
       const auto serial = solve("gauss_jordan_serial", inputs);
       EXPECT_EQ(serial.info, 0);
       for (const char* variant : {"gauss_jordan_global", "gauss_jordan_shared"}) {
@@ -86,11 +77,10 @@ TYPED_TEST(GaussJordan, SameBitsOnEveryBackendTileAndGrid) {
 
 // All N x N threads work in every iteration, or only those of the remaining columns: half of them on average.
 TEST(GaussJordanGrid, FullGridMovesTwiceAsMuch) {
-  const Registry registry = builtin_registry();
   for (const auto& [problem, variant] : {std::pair{Problem::named("gesv"), "gauss_jordan_global"},
                                          std::pair{Problem::named("gesv"), "gauss_jordan_shared"},
                                          std::pair{Problem::named("geinv"), "gauss_jordan"}}) {
-    const Method& method = *registry.find(problem, variant);
+    const Method& method = *registry().find(problem, variant);
     Parameters parameters = defaults(method);
     const Shape shape{1000, 1000, 1000, 1, Uplo::lower};
     const double shrinking = method.bytes(shape, parameters, 8);
@@ -101,14 +91,12 @@ TEST(GaussJordanGrid, FullGridMovesTwiceAsMuch) {
 
 // Random matrices need exchanges; with exchanges the answers are as accurate as LAPACK's.
 TYPED_TEST(GaussJordan, IsAccurateIfPivotingIsNeeded) {
-  const Registry registry = builtin_registry();
   for (const std::int64_t n : {33, 80}) {
-    auto inputs =
-        make_inputs<TypeParam>(Problem::named("gesv"), {n, n, n, 2, Uplo::lower}, MatrixKind::uniform, 4);
+    auto inputs = square_inputs<TypeParam>("gesv", n, MatrixKind::uniform, 2, 4);
     for (std::int64_t i = 0; i < n; ++i) inputs.a(i, i) *= TypeParam(1e-4);
     inputs.b = right_hand_side<TypeParam>(inputs.a, inputs.x_true, 1);
     const auto ratio = [&](const char* variant, const Asked& asked) {
-      const Method& method = *registry.find(Problem::named("gesv"), variant);
+      const Method& method = *registry().find(Problem::named("gesv"), variant);
       return check(method, inputs, solve(variant, inputs, asked)).ratio;
     };
     EXPECT_LE(ratio("gauss_serial", {{"pivoting", "partial"}}), default_tolerance(Problem::named("gesv")))

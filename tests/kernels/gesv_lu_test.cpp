@@ -1,26 +1,18 @@
 // Tests gesv/crout and gesv/lu_fixed_point: by hand, with several right-hand sides, and for equal bits.
 
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "kernels/check/check.hpp"
 #include "tests/kernels/try_method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 template <class T>
 Outcome<T> solve(const char* variant, const Inputs<T>& inputs, const Asked& asked = {}) {
   return try_method(Problem::named("gesv"), variant, inputs, asked, 3);
 }
 
-template <class T>
-class GesvLu : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(GesvLu, Precisions);
+PRECISION_TEST_SUITE(GesvLu);
 
 TYPED_TEST(GesvLu, ByHand) {
   // (2 4 6; 3 8 13; 1 4 11) with x = (1, 2, 3) and x = (0, 1, -1).
@@ -33,7 +25,7 @@ TYPED_TEST(GesvLu, ByHand) {
 TYPED_TEST(GesvLu, SameBitsForEveryRightHandSide) {
   for (const MatrixKind kind : {MatrixKind::diagonally_dominant, MatrixKind::cauchy}) {
     for (const std::int64_t n : {1, 2, 33, 65}) {
-      const auto inputs = make_inputs<TypeParam>(Problem::named("gesv"), {n, n, n, 5, Uplo::lower}, kind);
+      const auto inputs = square_inputs<TypeParam>("gesv", n, kind, 5);
       const auto crout = solve("crout", inputs);
       EXPECT_EQ(crout.answer.info, 0);
       for (const char* update : {"double_buffered", "in_place"}) {
@@ -48,10 +40,8 @@ TYPED_TEST(GesvLu, SameBitsForEveryRightHandSide) {
 // The paper's tolerance 0.001 stops too early for double, and the verification reports it. It suffices for
 // float here: a dominant matrix gains more than a digit per iteration.
 TYPED_TEST(GesvLu, PapersToleranceIsTooLargeForDouble) {
-  const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::named("gesv"), "lu_fixed_point");
-  const auto inputs = make_inputs<TypeParam>(Problem::named("gesv"), {80, 80, 80, 1, Uplo::lower},
-                                             MatrixKind::diagonally_dominant);
+  const Method& method = row_of("gesv/lu_fixed_point");
+  const auto inputs = square_inputs<TypeParam>("gesv", 80, MatrixKind::diagonally_dominant);
   const auto exact = solve("lu_fixed_point", inputs);
   const auto rough = solve("lu_fixed_point", inputs, {{"change_tolerance", 0.001}});
   EXPECT_EQ(rough.report.convergence, Convergence::converged);

@@ -1,11 +1,8 @@
 // Tests that the pipelined back substitutions cannot hang: they finish on any grid, or report a timeout.
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "kernels/gesv/gauss_substitution.cuh"
 #include "tests/kernels/method_run.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
@@ -21,8 +18,7 @@ struct Triangle {
     }
   }
   void run(int blocks, int threads, std::int64_t patience, std::uint64_t shuffle_seed = 0) {
-    const auto device = testing_help::cpu(Backend::emulated);
-    Context context(*device);
+    CpuContext context;
     context.emulation.shuffle_seed = shuffle_seed;
     simt::launch(context, substitute_in_pipeline<double>, dim3(static_cast<unsigned>(blocks)),
                  dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(threads) * sizeof(double),
@@ -31,8 +27,7 @@ struct Triangle {
 
   /// Runs the paper's kernel; `locks` has the size that it needs.
   void run_behind_locks(int blocks, int threads, std::uint64_t shuffle_seed = 0, std::int64_t patience = 1) {
-    const auto device = testing_help::cpu(Backend::emulated);
-    Context context(*device);
+    CpuContext context;
     context.emulation.shuffle_seed = shuffle_seed;
     locks.resize(static_cast<std::size_t>(n * lock_spacing));
     simt::launch(context, substitute_behind_locks<double>, dim3(static_cast<unsigned>(blocks)),
@@ -82,8 +77,7 @@ TEST(GesvPipeline, FinishesBehindLocksOnAnyGrid) {
 // solved.
 TEST(GesvPipeline, TimesOutBehindALockThatNeverOpens) {
   for (const std::uint64_t shuffle_seed : {0, 1, 2, 3}) {
-    const auto device = testing_help::cpu(Backend::emulated);
-    Context context(*device);
+    CpuContext context;
     context.emulation.shuffle_seed = shuffle_seed;
     std::vector<int> lock(1);
     int info = 0;

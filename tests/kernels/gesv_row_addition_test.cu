@@ -1,26 +1,17 @@
 // Tests the preparation of the row-cyclic methods: rows are added to rows until no element is 0.
 
-#include "kernels/gesv/row_addition.cuh"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
 #include "kernels/check/check.hpp"
+#include "kernels/gesv/row_addition.cuh"
 #include "tests/kernels/try_method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-using testing_help::equations;
-using testing_help::make_inputs;
-using testing_help::try_method;
-
 /// [A | b] by rows, after the preparation.
 struct Prepared {
   Prepared(int n, std::vector<double> rows, unsigned threads) : a(std::move(rows)) {
-    const auto device = testing_help::cpu(Backend::emulated);
-    Context context(*device);
+    CpuContext context;
     context.emulation.shuffle_seed = 3;
     simt::launch(context, add_rows_at_zeros<double>, dim3(1), dim3(threads), 0, a.data(), n + 1, n, n + 1,
                  &info);
@@ -89,8 +80,7 @@ TEST(GesvRowAddition, MakesAZeroDiagonalSolvable) {
 /// … but not with more stripes, even for the identity: rows added to all others make minors of a stripe 0.
 TEST(GesvRowAddition, DoesNotMakeEveryStripeRegular) {
   const std::int64_t n = 8;
-  const auto inputs =
-      make_inputs<double>(Problem::named("gesv"), {n, n, n, 1, Uplo::lower}, MatrixKind::identity);
+  const auto inputs = square_inputs<double>("gesv", n, MatrixKind::identity);
   for (const std::int64_t blocks : {1, 2}) {
     const auto answer = try_method(Problem::named("gesv"), "gauss_cyclic_decrement", inputs,
                                    {{"blocks", blocks}, {"preparation", std::string("add_rows")}})

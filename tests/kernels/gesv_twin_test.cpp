@@ -1,23 +1,14 @@
 // Compares the Gauss schedules bit by bit with plain-loop twins, in thread order and shuffled.
 
-#include <gtest/gtest.h>
-
-#include <tuple>
-
 #include "tests/kernels/method_run.hpp"
 #include "tests/kernels/twins.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
 
-using testing_help::cpu;
-using testing_help::defaults;
-using testing_help::describe;
-using testing_help::make_inputs;
-using testing_help::run_method;
-
-const Method& row(const Registry& registry, const char* variant) {
-  const Method* method = registry.find(Problem::named("gesv"), variant);
+const Method& row(const char* variant) {
+  const Method* method = registry().find(Problem::named("gesv"), variant);
   if (method == nullptr) throw std::logic_error(std::string("no row gesv/") + variant);
   return *method;
 }
@@ -32,8 +23,7 @@ constexpr bool sanitized = false;
 template <class T>
 void expect_same_bits(const Method& method, const Inputs<T>& inputs, const Parameters& parameters,
                       const Answer<T>& twin, MatrixKind kind, std::uint64_t shuffle_seed) {
-  const auto device = cpu(Backend::emulated);
-  Context context(*device);
+  CpuContext context;
   for (const std::uint64_t seed : {std::uint64_t{0}, shuffle_seed}) {
     context.emulation.shuffle_seed = seed;
     const Answer<T> answer = run_method(context, method, inputs, parameters);
@@ -46,7 +36,6 @@ void expect_same_bits(const Method& method, const Inputs<T>& inputs, const Param
 
 template <class T>
 void compare(MatrixKind kind, std::int64_t n) {
-  const Registry registry = builtin_registry();
   std::uint64_t shuffle_seed = 0;
   for (const std::int64_t nrhs : {1, 3}) {
     const Shape shape{n, n, n, nrhs, Uplo::lower};
@@ -54,7 +43,7 @@ void compare(MatrixKind kind, std::int64_t n) {
         make_inputs<T>(Problem::named("gesv"), shape, kind, static_cast<std::uint64_t>(n));
     for (const std::int64_t threads : {0, 1, 7, 32, 64}) {
       if (sanitized && n > 33 && threads != 7) continue;  // takes minutes otherwise
-      const Method& block = row(registry, "gauss_block");
+      const Method& block = row("gauss_block");
       Parameters parameters = defaults(block);
       parameters.set("threads", threads);
       expect_same_bits(block, inputs, parameters, twins::gauss_block(inputs, threads), kind, ++shuffle_seed);
@@ -62,8 +51,8 @@ void compare(MatrixKind kind, std::int64_t n) {
         const Answer<T> halving_twin = twins::gauss_cyclic_halving(inputs, blocks, threads);
         const Answer<T> decrement_twin = twins::gauss_cyclic_decrement(inputs, blocks, threads);
         for (const char* substitution : {"reduction", "pipelined", "pipelined_locks"}) {
-          const Method& halving = row(registry, "gauss_cyclic_halving");
-          const Method& decrement = row(registry, "gauss_cyclic_decrement");
+          const Method& halving = row("gauss_cyclic_halving");
+          const Method& decrement = row("gauss_cyclic_decrement");
           parameters = defaults(halving);
           parameters.set("threads", threads);
           parameters.set("blocks", blocks);
@@ -113,12 +102,10 @@ INSTANTIATE_TEST_SUITE_P(Large, GesvTwin,
 // A zero pivot within the first stage, in more than one stripe: info is the first one's, and x stays
 // unwritten.
 TEST(GesvTwinFailure, ZeroPivotLikeTheTwin) {
-  const Registry registry = builtin_registry();
-  Inputs<double> inputs =
-      make_inputs<double>(Problem::named("gesv"), {7, 7, 7, 1, Uplo::lower}, MatrixKind::uniform);
+  Inputs<double> inputs = square_inputs<double>("gesv", 7, MatrixKind::uniform);
   inputs.a(1, 0) = 0;
   inputs.a(2, 0) = 0;
-  const Method& halving = row(registry, "gauss_cyclic_halving");
+  const Method& halving = row("gauss_cyclic_halving");
   Parameters parameters = defaults(halving);
   parameters.set("blocks", std::int64_t{3});
   const Answer<double> twin = twins::gauss_cyclic_halving(inputs, 3, 0);

@@ -1,17 +1,9 @@
 /// Tests LU panels in clusters, kernels/getrf/cluster_panel.cuh, on matrices that consist of one block of
 /// columns of RecursiveLu.
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "kernels/getrf/cluster_panel.cuh"
 #include "tests/kernels/simt_testing.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {

@@ -1,18 +1,11 @@
 // Tests getrf by hand, and the end of the fixed-point iteration, which has Crout's bits.
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <string>
-
 #include "kernels/check/check.hpp"
 #include "tests/kernels/try_method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 template <class T>
 Outcome<T> factorise(const char* variant, const Inputs<T>& inputs, const Asked& asked = {},
@@ -22,13 +15,10 @@ Outcome<T> factorise(const char* variant, const Inputs<T>& inputs, const Asked& 
 
 template <class T>
 Inputs<T> inputs_of_kind(MatrixKind kind, std::int64_t n) {
-  return make_inputs<T>(Problem::named("getrf"), {n, n, n, 1, Uplo::lower}, kind, 3);
+  return square_inputs<T>("getrf", n, kind, 1, 3);
 }
 
-template <class T>
-class Getrf : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(Getrf, Precisions);
+PRECISION_TEST_SUITE(Getrf);
 
 TYPED_TEST(Getrf, ByHand) {
   // (2 4 6; 3 8 13; 1 4 11) = (2 0 0; 3 2 0; 1 2 4) (1 2 3; 0 1 2; 0 0 1).

@@ -1,14 +1,10 @@
 #pragma once
 /// Runs registry rows under the guard (kernels/staging/guard.hpp).
 
-#include <gtest/gtest.h>
-
-#include <set>
-#include <vector>
-
 #include "kernels/check/check.hpp"
 #include "kernels/staging/method_run.hpp"
 #include "tests/kernels/method_run.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::testing_help {
 

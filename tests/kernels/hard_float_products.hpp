@@ -2,11 +2,8 @@
 /// Products of floats over the whole exponent range, and a check that an answer is as accurate as two halves
 /// per element allow.
 
-#include <cmath>
-#include <limits>
-#include <string>
-
 #include "tests/kernels/hard_products.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::testing_help {
 

@@ -1,13 +1,8 @@
 #pragma once
 /// Products that are hard to scale, and a check that an answer is as accurate as a sum in full precision.
 
-#include <cmath>
-#include <limits>
-#include <random>
-#include <string>
-#include <tuple>
-
 #include "tests/kernels/method_run.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::testing_help {
 
@@ -16,10 +11,8 @@ template <class T>
 Inputs<T> random_product(std::mt19937_64& engine, unsigned min_size, unsigned sizes) {
   std::uniform_real_distribution<T> uniform(-1, 1);
   const auto size = [&] { return static_cast<std::int64_t>(min_size + engine() % sizes); };
-  Inputs<T> in;
-  in.shape = {size(), size(), size(), 1, Uplo::lower};
-  in.a = HostMatrix<T>(in.shape.m, in.shape.k);
-  in.b = HostMatrix<T>(in.shape.k, in.shape.n);
+  const Shape shape{size(), size(), size(), 1, Uplo::lower};
+  Inputs<T> in = inputs_of<T>(shape, HostMatrix<T>(shape.m, shape.k), HostMatrix<T>(shape.k, shape.n));
   for (T& value : in.a.data) value = uniform(engine);
   for (T& value : in.b.data) value = uniform(engine);
   return in;

@@ -2,18 +2,10 @@
 /// Searches for systems that a method solves less accurately than LAPACK: random systems are changed step by
 /// step as long as the ratio grows.
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <cstdlib>
-#include <limits>
-#include <memory>
-#include <random>
-#include <string>
-
 #include "kernels/check/check.hpp"
 #include "kernels/staging/method_run.hpp"
 #include "tests/kernels/method_run.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::testing_help {
 
@@ -46,13 +38,12 @@ struct Hardest {
 template <class T>
 class HardSystems {
  public:
-  HardSystems(Context& context, const Registry& registry, const std::string& problem,
-              const std::string& variant)
+  HardSystems(Context& context, const std::string& problem, const std::string& variant)
       : context_(context),
         host_(cpu(Backend::host)),
         on_host_(*host_),
-        method_(*registry.find(Problem::named(problem), variant)),
-        lapack_(*registry.reference(Problem::named(problem), Backend::host)) {}
+        method_(*registry().find(Problem::named(problem), variant)),
+        lapack_(*registry().reference(Problem::named(problem), Backend::host)) {}
 
   /// Searches systems of order 2 to 130, small ones more often. @param steps per start
   Hardest search(int count, int steps) {
@@ -138,16 +129,24 @@ class HardSystems {
   std::mt19937_64 random_{static_cast<std::mt19937_64::result_type>(number_from("GAUSSWEEP_SEED", 20261124))};
 };
 
+/// Searches hard systems and expects that the row is as accurate as LAPACK.
+template <class T>
+void expect_as_good_as_lapack(Context& context, const char* problem, const char* variant, int first,
+                              int steps) {
+  const Hardest found = HardSystems<T>(context, problem, variant).search(first, steps);
+  EXPECT_LE(found.times, 1) << problem << " n " << found.n << ": ratio " << found.ratio << ", LAPACK's "
+                            << found.of_lapack;
+}
+
 /// Tries systems whose elements span the exponent range and come near its ends, up to the growth of
 /// elimination. @return the number of systems that a row fails (ratio above its tolerance) and LAPACK solves
 template <class T>
-int range_failures(Context& context, const Registry& registry, const std::string& problem,
-                   const std::string& variant, int count, std::string& which) {
+int range_failures(Context& context, const std::string& problem, const std::string& variant, int count,
+                   std::string& which) {
   using Limits = std::numeric_limits<T>;
-  const Method& method = *registry.find(Problem::named(problem), variant);
-  const Method& lapack = *registry.reference(Problem::named(problem), Backend::host);
-  const auto host = cpu(Backend::host);
-  Context on_host(*host);
+  const Method& method = *registry().find(Problem::named(problem), variant);
+  const Method& lapack = *registry().reference(Problem::named(problem), Backend::host);
+  CpuContext on_host(Backend::host);
   std::mt19937_64 random(7);
   const auto uniform = [&](double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random);
@@ -159,9 +158,7 @@ int range_failures(Context& context, const Registry& registry, const std::string
     const double top = k % 5 == 0   ? Limits::min_exponent + uniform(-20, 4)
                        : k % 5 == 1 ? std::log2(Limits::max()) - 5
                                     : Limits::max_exponent - uniform(5, 14);
-    Inputs<T> inputs;
-    inputs.shape = {n, n, n, 1, Uplo::lower};
-    inputs.a = HostMatrix<T>(n, n);
+    Inputs<T> inputs = inputs_of<T>({n, n, n, 1, Uplo::lower}, HostMatrix<T>(n, n));
     inputs.b = HostMatrix<T>(method.problem->b != nullptr ? n : 0, method.problem->b != nullptr ? 1 : 0);
     for (T& value : inputs.a.data)
       value = static_cast<T>(std::ldexp(uniform(low, 1), static_cast<int>(top)) *

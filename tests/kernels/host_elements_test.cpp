@@ -1,8 +1,5 @@
 #include "kernels/core/host_elements.hpp"
-
-#include <gtest/gtest.h>
-
-#include <numeric>
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {

@@ -1,18 +1,9 @@
 #pragma once
 /// Random systems with Inf, NaN, overflow and singular parts, and properties that every method must keep.
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <numeric>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "kernels/registry/batch.hpp"
 #include "tests/kernels/method_cases.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::testing_help {
 
@@ -20,8 +11,7 @@ namespace gaussweep::testing_help {
 template <class Wanted>
 std::vector<std::string> emulated_methods(Wanted wanted) {
   std::vector<std::string> ids;
-  const Registry registry = builtin_registry();
-  for (const Method& method : registry.all()) {
+  for (const Method& method : registry().all()) {
     if (method.runs_on(Backend::emulated) && wanted(method)) ids.push_back(method.id());
   }
   return ids;

@@ -3,20 +3,15 @@
 // GAUSSWEEP_BATCHES sets the number of batches per method: 100,000 by hand, a few by default.
 
 #include "tests/kernels/hostile_batches.hpp"
-
-#include <gtest/gtest.h>
-
 #include "tests/kernels/hard_systems.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
 
-using namespace testing_help;
-
 class HostileBatches : public testing::TestWithParam<std::string> {
  protected:
-  const Registry registry = builtin_registry();
-  const Method& method = row_of(registry, GetParam());
+  const Method& method = row_of(GetParam());
   const std::unique_ptr<Device> device = cpu(Backend::emulated);
   Context context{*device};
   std::mt19937_64 random{58};
@@ -38,11 +33,9 @@ INSTANTIATE_TEST_SUITE_P(All, HostileBatches, testing::ValuesIn(emulated_methods
 /// One matrix has elements up to 2e38, whose elimination overflows, and one has an Inf. The neighbours are
 /// the identity.
 TEST(HostileBatch, PaddingRowsAreNoPivots) {
-  const Registry registry = builtin_registry();
-  const auto device = cpu(Backend::emulated);
-  Context context(*device);
+  CpuContext context;
   for (const char* const id : {"geinv/batched", "getrf/batched"}) {
-    const Method& method = row_of(registry, id);
+    const Method& method = row_of(id);
     Parameters parameters = defaults(method);
     parameters.set("kernel", std::string("rows"));
     for (const bool overflows : {true, false}) {
@@ -76,10 +69,8 @@ TEST(HostileBatch, PaddingRowsAreNoPivots) {
 class HostileSystems : public testing::TestWithParam<std::string> {};
 
 TEST_P(HostileSystems, RaiseNoErrorAndHaveValidIndices) {
-  const Registry registry = builtin_registry();
-  const Method& method = row_of(registry, GetParam());
-  const auto device = cpu(Backend::emulated);
-  Context context(*device);
+  const Method& method = row_of(GetParam());
+  CpuContext context;
   const auto expect_result = [&](auto tag, std::uint64_t seed) {
     using T = decltype(tag);
     if (method.entry(Backend::emulated).get<T>() == nullptr) return;

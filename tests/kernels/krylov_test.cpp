@@ -1,10 +1,7 @@
 // Tests the least-squares problem of GMRES, kernels/gesv/krylov.hpp.
 
 #include "kernels/gesv/krylov.hpp"
-
-#include <gtest/gtest.h>
-
-#include <limits>
+#include "tests/testing.hpp"
 
 namespace gaussweep::mixed {
 namespace {

@@ -1,17 +1,8 @@
 /// Tests the kernels between LU panels: kernels/getrf/lu_updates.cuh, window_panel.cuh.
 
 #include "kernels/getrf/lu_updates.cuh"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <random>
-#include <utility>
-#include <vector>
-
 #include "tests/kernels/simt_testing.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {

@@ -1,24 +1,11 @@
 #pragma once
 /// Tests for every row of the registry on every backend, shared by the CPU and GPU tests.
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
-
 #include "kernels/check/check.hpp"
 #include "tests/kernels/method_run.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::testing_help {
-
-inline const Method& row_of(const Registry& registry, const std::string& id) {
-  for (const Method& method : registry.all()) {
-    if (method.id() == id) return method;
-  }
-  throw std::logic_error("no row " + id);
-}
 
 /// Returns a blur matrix of width x width pixels with condition 1e8, to invert or to solve with.
 inline Inputs<double> hard_blur(std::int64_t width) {
@@ -27,10 +14,8 @@ inline Inputs<double> hard_blur(std::int64_t width) {
   spec.blur.width = spec.blur.height = width;
   spec.blur.lambda = 1e-8;
   spec.rows = spec.cols = width * width;
-  Inputs<double> inputs;
-  inputs.shape = {spec.rows, spec.rows, spec.rows, 1, Uplo::lower};
-  inputs.a = generate<double>(spec);
-  inputs.x_true = HostMatrix<double>(spec.rows, 1);
+  Inputs<double> inputs = inputs_of<double>({spec.rows, spec.rows, spec.rows, 1, Uplo::lower},
+                                            generate<double>(spec), {}, HostMatrix<double>(spec.rows, 1));
   for (std::size_t i = 0; i < inputs.x_true.data.size(); ++i) {
     inputs.x_true.data[i] = 1 + std::sin(static_cast<double>(i));
   }

@@ -23,6 +23,64 @@ inline std::unique_ptr<Device> cpu(Backend backend) {
   return make_host_device(backend, clock_seconds, "test");
 }
 
+/// The first base of CpuContext, because the device must exist before the context.
+struct OwnDevice {
+  std::unique_ptr<Device> own_device;
+};
+
+/// A CPU device and a context on it.
+struct CpuContext : private OwnDevice, public Context {
+  explicit CpuContext(Backend backend = Backend::emulated) : OwnDevice{cpu(backend)}, Context(*own_device) {}
+};
+
+/// Returns the registry of this program.
+inline const Registry& registry() {
+  static const Registry all = builtin_registry();
+  return all;
+}
+
+/// Returns the row of an id such as "gesv/lapack".
+inline const Method& row_of(const std::string& id) {
+  for (const Method& method : registry().all()) {
+    if (method.id() == id) return method;
+  }
+  throw std::logic_error("no row " + id);
+}
+
+/// Returns a row that has only a problem.
+inline Method method_of(Problem problem, UnitDiagonal unit = UnitDiagonal::lower) {
+  Method method;
+  method.problem = problem;
+  method.unit_diagonal = unit;
+  return method;
+}
+
+/// Returns a matrix from its columns.
+template <class T>
+HostMatrix<T> matrix(std::int64_t rows, std::int64_t cols, std::vector<T> columns) {
+  HostMatrix<T> a(rows, cols);
+  a.data = std::move(columns);
+  return a;
+}
+
+/// Sets every element of a matrix to a function of its row and column.
+template <class T, class Element>
+void fill(HostMatrix<T>& a, const Element& element) {
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    for (std::int64_t i = 0; i < a.rows; ++i) a(i, j) = static_cast<T>(element(i, j));
+  }
+}
+
+template <class T>
+Inputs<T> inputs_of(const Shape& shape, HostMatrix<T> a, HostMatrix<T> b = {}, HostMatrix<T> x_true = {}) {
+  return {shape, std::move(a), std::move(b), std::move(x_true)};
+}
+
+template <class T>
+Answer<T> answer_of(HostMatrix<T> x, std::vector<int> pivots = {}) {
+  return {std::move(x), std::move(pivots), {}, 0};
+}
+
 inline bool needs(const Method& method, Need need) {
   return std::find(method.needs.begin(), method.needs.end(), need) != method.needs.end();
 }
@@ -122,9 +180,7 @@ Inputs<T> make_inputs(Problem problem, const Shape& shape, MatrixKind kind, std:
   spec.rows = problem->a(shape).rows;
   spec.cols = problem->a(shape).cols / shape.batch;
   spec.batch = shape.batch;
-  Inputs<T> inputs;
-  inputs.shape = shape;
-  inputs.a = generate<T>(spec, threads);
+  Inputs<T> inputs = inputs_of<T>(shape, generate<T>(spec, threads));
   if (problem->second == SecondOperand::matrix) {
     spec.rows = problem->b(shape).rows;
     spec.cols = problem->b(shape).cols / shape.batch;
@@ -136,6 +192,26 @@ Inputs<T> make_inputs(Problem problem, const Shape& shape, MatrixKind kind, std:
     inputs.b = std::move(systems.b);
   }
   return inputs;
+}
+
+/// Returns the shape of a batch of square systems.
+inline Shape shape_of(std::int64_t n, std::int64_t nrhs, std::int64_t batch, Uplo uplo = Uplo::lower) {
+  Shape shape{n, n, n, nrhs, uplo};
+  shape.batch = batch;
+  return shape;
+}
+
+template <class T>
+bool same_bits(const HostMatrix<T>& a, const HostMatrix<T>& b) {
+  return a.rows == b.rows && a.cols == b.cols && a.data.size() == b.data.size() &&
+         std::memcmp(a.data.data(), b.data.data(), a.data.size() * sizeof(T)) == 0;
+}
+
+/// Returns inputs of order n.
+template <class T>
+Inputs<T> square_inputs(const char* problem, std::int64_t n, MatrixKind kind, std::int64_t nrhs = 1,
+                        std::uint64_t seed = 1) {
+  return make_inputs<T>(Problem::named(problem), {n, n, n, nrhs, Uplo::lower}, kind, seed);
 }
 
 /// Runs once on fresh operands. With `pinned` operands and answer are arranged on the host before the copy.

@@ -1,17 +1,11 @@
 // Tests that runs get fresh operands, wherever the pristine ones are kept.
 
 #include "kernels/staging/method_run.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cstring>
-
 #include "tests/kernels/guarded_runs.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 /// Returns a row's answer in the second of two timed runs.
 Answer<double> second_answer(Context& context, const Method& method, const Inputs<double>& inputs,
@@ -33,9 +27,9 @@ Answer<double> second_answer(Context& context, const Method& method, const Input
 
 /// Calls `visit(method, backend, shape, parameters)` for every row of this build, as a sweep runs it.
 template <class Visit>
-int for_rows(const Registry& registry, Visit&& visit) {
+int for_rows(Visit&& visit) {
   int rows = 0;
-  for (const Method& method : registry.all()) {
+  for (const Method& method : registry().all()) {
     const Backend backend = method.runs_on(Backend::host) ? Backend::host : Backend::emulated;
     if (!method.runs_on(backend) || method.entry(backend).float64 == nullptr) continue;
     for (const Shape& shape : shapes(method, 33)) {
@@ -49,31 +43,30 @@ int for_rows(const Registry& registry, Visit&& visit) {
 }
 
 TEST(MethodRun, UploadedAndLaidOutOperandsGiveTheSameAnswer) {
-  const Registry registry = builtin_registry();
-  const int rows = for_rows(registry, [](const Method& method, Backend backend, const Shape& shape,
-                                         const Parameters& parameters) {
-    const auto device = cpu(backend);
-    Context context(*device);
-    const Inputs<double> inputs =
-        make_inputs<double>(method.problem, shape, fit_kinds(method, parameters).front());
-    const Answer<double> expected = second_answer(context, method, inputs, parameters, Pristine::on_device);
-    for (const bool pinned : {false, true}) {
-      const Answer<double> answer = second_answer(context, method, inputs, parameters,
-                                                  pinned ? Pristine::on_device : Pristine::on_host, pinned);
-      ASSERT_EQ(answer.x.data.size(), expected.x.data.size()) << method.id();
-      EXPECT_EQ(std::memcmp(answer.x.data.data(), expected.x.data.data(), 8 * answer.x.data.size()), 0)
-          << method.id();
-      EXPECT_EQ(answer.pivots, expected.pivots) << method.id();
-      EXPECT_EQ(answer.info, expected.info) << method.id();
-    }
-  });
+  const int rows =
+      for_rows([](const Method& method, Backend backend, const Shape& shape, const Parameters& parameters) {
+        const auto device = cpu(backend);
+        Context context(*device);
+        const Inputs<double> inputs =
+            make_inputs<double>(method.problem, shape, fit_kinds(method, parameters).front());
+        const Answer<double> expected =
+            second_answer(context, method, inputs, parameters, Pristine::on_device);
+        for (const bool pinned : {false, true}) {
+          const Answer<double> answer = second_answer(
+              context, method, inputs, parameters, pinned ? Pristine::on_device : Pristine::on_host, pinned);
+          ASSERT_EQ(answer.x.data.size(), expected.x.data.size()) << method.id();
+          EXPECT_EQ(std::memcmp(answer.x.data.data(), expected.x.data.data(), 8 * answer.x.data.size()), 0)
+              << method.id();
+          EXPECT_EQ(answer.pivots, expected.pivots) << method.id();
+          EXPECT_EQ(answer.info, expected.info) << method.id();
+        }
+      });
   EXPECT_GT(rows, 20);
 }
 
 TEST(MethodRun, CorrectMethodsRepeatTheirBitsForBothSigns) {
-  const Registry registry = builtin_registry();
-  const int rows = for_rows(
-      registry, [](const Method& method, Backend backend, const Shape& shape, const Parameters& parameters) {
+  const int rows =
+      for_rows([](const Method& method, Backend backend, const Shape& shape, const Parameters& parameters) {
         SCOPED_TRACE(method.id());
         const auto device = cpu(backend);
         Context context(*device);
@@ -83,11 +76,9 @@ TEST(MethodRun, CorrectMethodsRepeatTheirBitsForBothSigns) {
 }
 
 TEST(MethodRun, RefusesASecondRunWithoutPristineInputs) {
-  const Registry registry = builtin_registry();
-  const auto device = cpu(Backend::host);
-  Context context(*device);
+  CpuContext context(Backend::host);
   const auto make = [&](const char* problem, const char* variant, std::int64_t repeats) {
-    const Method& method = *registry.find(Problem::named(problem), variant);
+    const Method& method = *registry().find(Problem::named(problem), variant);
     return MethodRun<double>(context, method, Backend::host, defaults(method), {9, 9, 9, 1, Uplo::lower},
                              repeats, Pristine::on_host);
   };

@@ -1,16 +1,11 @@
 // Tests every registry method that runs without a GPU on the matrices that suit it, so a new row is tested as
 // soon as it is added. tests/gpu/methods_gpu_test.cpp does the same on a GPU.
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
 #include "tests/kernels/method_cases.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 std::vector<Backend> cpu_backends(const Method& method) {
   std::vector<Backend> backends;
@@ -23,8 +18,7 @@ std::vector<Backend> cpu_backends(const Method& method) {
 /// Returns the ids of the rows that run on a CPU; each is one test.
 std::vector<std::string> cpu_methods() {
   std::vector<std::string> ids;
-  const Registry registry = builtin_registry();
-  for (const Method& method : registry.all()) {
+  for (const Method& method : registry().all()) {
     if (!cpu_backends(method).empty()) ids.push_back(method.id());
   }
   return ids;
@@ -32,8 +26,7 @@ std::vector<std::string> cpu_methods() {
 
 class Methods : public testing::TestWithParam<std::string> {
  protected:
-  const Registry registry = builtin_registry();
-  const Method& method() const { return row_of(registry, GetParam()); }
+  const Method& method() const { return row_of(GetParam()); }
 
   /// Runs `body(context, precision tag)` for every CPU backend and precision of the row.
   template <class Body>
@@ -104,8 +97,7 @@ INSTANTIATE_TEST_SUITE_P(All, Methods, testing::ValuesIn(cpu_methods()),
 
 TEST(MethodsTable, EveryRowHasATestOrNeedsAGpu) {
   const std::vector<std::string> tested = cpu_methods();
-  const Registry registry = builtin_registry();
-  for (const Method& method : registry.all()) {
+  for (const Method& method : registry().all()) {
     const bool here = std::find(tested.begin(), tested.end(), method.id()) != tested.end();
     const bool gpu_only = method.backends == std::vector<Backend>{Backend::cuda};
     EXPECT_TRUE(here || gpu_only) << method.id();

@@ -1,17 +1,12 @@
 // Tests the workspace and the choice of float that gesv/mixed_gmres and posv/mixed_gmres declare.
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
 #include "kernels/gesv/mixed_workspace.hpp"
 #include "kernels/posv/mixed_workspace.hpp"
 #include "tests/kernels/method_cases.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 struct MixedCase {
   std::string problem;
@@ -26,14 +21,11 @@ class MixedRow : public testing::TestWithParam<MixedCase> {
  protected:
   std::size_t workspace(const std::string& variant, std::int64_t n, std::int64_t nrhs,
                         std::int64_t float_from = 0) const {
-    const Method& method = row_of(registry_, GetParam().problem + "/" + variant);
+    const Method& method = row_of(GetParam().problem + "/" + variant);
     Parameters parameters = defaults(method);
     if (float_from != 0) parameters.set("float_from", float_from);
     return method.workspace_bytes({n, n, n, nrhs, GetParam().uplo}, parameters, sizeof(double));
   }
-
- private:
-  const Registry registry_ = builtin_registry();
 };
 
 INSTANTIATE_TEST_SUITE_P(All, MixedRow,

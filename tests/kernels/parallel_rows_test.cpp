@@ -1,12 +1,8 @@
 #include "kernels/core/parallel_rows.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sched.h>
 
-#include <atomic>
-#include <stdexcept>
-#include <thread>
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {

@@ -1,18 +1,10 @@
 #pragma once
 /// Deliberately damaged answers, and comparisons of the verification on a device with the CPU's.
 
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <functional>
-#include <limits>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "kernels/check/check.hpp"
 #include "kernels/check/device_reductions.hpp"
 #include "tests/kernels/method_run.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::testing_help {
 
@@ -39,17 +31,6 @@ std::vector<Damage<T>> damages() {
           {"NaN in a corner", [=](HostMatrix<T>& x) { last(x) = std::numeric_limits<T>::quiet_NaN(); }},
           {"Inf at the start", [=](HostMatrix<T>& x) { x(0, 0) = std::numeric_limits<T>::infinity(); }},
           {"the wrong triangle", mirror}};
-}
-
-/// Returns the vendor library's row on the CPU.
-inline const Method& vendor_row(const Registry& registry, Problem problem, Backend backend) {
-  return *registry.reference(problem, backend);
-}
-
-inline Method method_of(Problem problem) {
-  Method method;
-  method.problem = problem;
-  return method;
 }
 
 /// Returns true for equal bits, or NaN in both.

@@ -1,18 +1,11 @@
 // Tests poinv by hand, against LAPACK, and the ways in which the Gauss-Seidel iteration ends.
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <string>
-
 #include "tests/kernels/method_cases.hpp"
 #include "tests/kernels/try_method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 template <class T>
 Outcome<T> invert(const std::string& variant, const Inputs<T>& inputs, const Asked& asked = {}) {
@@ -21,7 +14,7 @@ Outcome<T> invert(const std::string& variant, const Inputs<T>& inputs, const Ask
 
 template <class T>
 Inputs<T> spd(std::int64_t n) {
-  return make_inputs<T>(Problem::named("poinv"), {n, n, n, 1, Uplo::lower}, MatrixKind::spd, 3);
+  return square_inputs<T>("poinv", n, MatrixKind::spd, 1, 3);
 }
 
 /// Returns the tridiagonal (-1, 2, -1): positive definite; convergence is slower for larger n.
@@ -37,14 +30,10 @@ Inputs<T> chain(std::int64_t n) {
 
 template <class T>
 double ratio(const std::string& variant, const Inputs<T>& inputs, const Answer<T>& answer) {
-  const Registry registry = builtin_registry();
-  return check(*registry.find(Problem::named("poinv"), variant), inputs, answer).ratio;
+  return check(*registry().find(Problem::named("poinv"), variant), inputs, answer).ratio;
 }
 
-template <class T>
-class Poinv : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(Poinv, Precisions);
+PRECISION_TEST_SUITE(Poinv);
 
 TYPED_TEST(Poinv, ByHand) {
   using T = TypeParam;

@@ -1,24 +1,15 @@
 // Tests posv by hand, in both triangles, and with matrices that are not positive definite.
 
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <string>
-
 #include "tests/kernels/method_cases.hpp"
 #include "tests/kernels/try_method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
 
-using namespace testing_help;
-
 const std::vector<std::string> variants{"recursive", "lapack"};
 
-template <class T>
-class Posv : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(Posv, Precisions);
+PRECISION_TEST_SUITE(Posv);
 
 // (4 2; 2 2) (1 3; 2 -1) = (8 10; 6 4). The other triangle is ignored.
 TYPED_TEST(Posv, ByHandFromOneTriangle) {
@@ -58,11 +49,10 @@ TYPED_TEST(Posv, InfoNamesTheFirstNonpositivePivot) {
 
 // Solves with inverted triangles on the factor's diagonal would lose digits.
 TEST(PosvRecursive, IsAsAccurateAsLapackOnBlurMatrices) {
-  const Registry registry = builtin_registry();
   for (const std::int64_t width : {12, 18}) {
     const Inputs<double> inputs = hard_blur(width);
     const auto ratio = [&](const char* variant) {
-      const Method& method = *registry.find(Problem::named("posv"), variant);
+      const Method& method = *registry().find(Problem::named("posv"), variant);
       return check(method, inputs, try_method(method.problem, variant, inputs).answer).ratio;
     };
     EXPECT_LT(ratio("recursive"), 2 * ratio("lapack")) << width;

@@ -1,18 +1,11 @@
 // Tests potrf by hand, against LAPACK, and that the two blocked variants agree.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <string>
-
 #include "tests/kernels/method_cases.hpp"
 #include "tests/kernels/try_method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 const std::vector<std::string> blocked{"blocked", "blocked_simultaneous"};
 
@@ -27,10 +20,7 @@ Inputs<T> spd(std::int64_t n, Uplo uplo = Uplo::lower) {
   return make_inputs<T>(Problem::named("potrf"), {n, n, n, 1, uplo}, MatrixKind::spd, 3);
 }
 
-template <class T>
-class Potrf : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(Potrf, Precisions);
+PRECISION_TEST_SUITE(Potrf);
 
 // (4 2 6; 2 10 9; 6 9 26) = L L^T with L = (2 . .; 1 3 .; 3 2 sqrt(13)). The other triangle is neither read
 // nor written.

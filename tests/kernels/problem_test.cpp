@@ -1,23 +1,13 @@
 #include "kernels/registry/problem.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <stdexcept>
-
 #include "kernels/registry/problem_check.hpp"
 #include "kernels/tables.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-
 std::string fault_of(const std::function<void()>& act) {
-  return testing_help::message_of<std::logic_error>([&] { act(); });
+  return message_of<std::logic_error>([&] { act(); });
 }
 
 TEST(Problem, ListFollowsTheOrderOfTheTables) {

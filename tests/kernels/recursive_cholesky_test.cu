@@ -1,16 +1,8 @@
 /// Tests recursion and tasks of potrf/recursive: kernels/potrf/recursive_cholesky.cuh, tile_chain.cuh.
 
 #include "kernels/potrf/recursive_cholesky.cuh"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <random>
-#include <vector>
-
 #include "tests/kernels/simt_testing.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {

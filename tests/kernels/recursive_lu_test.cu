@@ -1,15 +1,8 @@
 /// Tests the recursion of an LU factorisation in a copy, kernels/getrf/recursive_lu.cuh.
 
 #include "kernels/getrf/recursive_lu.cuh"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstddef>
-#include <random>
-#include <vector>
-
 #include "tests/kernels/simt_testing.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {

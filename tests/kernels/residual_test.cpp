@@ -1,14 +1,8 @@
 // Compares the verification's product with exact sums.
 
 #include "kernels/check/residual.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <memory>
-#include <random>
-
 #include "kernels/check/tile.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
@@ -32,10 +26,7 @@ HostMatrix<T> random_matrix(std::int64_t rows, std::int64_t cols, Part part, int
   return a;
 }
 
-template <class T>
-class Residual : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(Residual, Precisions);
+PRECISION_TEST_SUITE(Residual);
 
 TYPED_TEST(Residual, IsWithinItsBoundOfTheExactOne) {
   using T = TypeParam;

@@ -1,12 +1,8 @@
 // Tests numbers with a separate exponent, and sums without rounding.
 
 #include "kernels/check/scaled.hpp"
-
-#include <gtest/gtest.h>
-
-#include <limits>
-
 #include "kernels/check/exact_sum.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {

@@ -1,8 +1,5 @@
 #include "kernels/device/scratch.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {

@@ -1,15 +1,8 @@
 /// Tests that deliberately broken kernels are detected and their correct twins are not.
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <functional>
-#include <numeric>
-#include <string>
-#include <vector>
-
 #include "tests/kernels/broken_kernels.cuh"
 #include "tests/kernels/simt_testing.hpp"
+#include "tests/testing.hpp"
 
 #if !defined(__SANITIZE_ADDRESS__)
 #define NEEDS_SANITIZER \

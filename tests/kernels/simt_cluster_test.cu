@@ -1,14 +1,8 @@
 /// Tests thread-block clusters: ranks, the cluster barrier, messages, and the mbarriers that count them.
 
-#include <gtest/gtest.h>
-
-#include <numeric>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "kernels/core/errors.hpp"
 #include "tests/kernels/simt_testing.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {

@@ -1,15 +1,8 @@
 /// Tests the CPU as a device, and the messages of a build or machine without a GPU.
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "kernels/core/errors.hpp"
 #include "kernels/device/device.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
@@ -24,9 +17,7 @@ TEST(HostDevice, DescribesItself) {
   EXPECT_EQ(device->backend(), Backend::emulated);
   EXPECT_EQ(device->stream(), nullptr);
   const DeviceInfo info = device->info();
-  EXPECT_EQ(info.name, "Some CPU");
-  EXPECT_EQ(info.uuid, "");
-  EXPECT_EQ(info.capability, 0);
+  EXPECT_EQ(std::tuple(info.name, info.uuid, info.capability), std::tuple("Some CPU", "", 0));
   EXPECT_GT(info.total_bytes, std::size_t{1} << 27);
   EXPECT_GT(info.free_bytes, 0u);
   EXPECT_LT(info.free_bytes, info.total_bytes);
@@ -42,8 +33,7 @@ TEST(HostDevice, AllocatesAlignedMemoryOrThrows) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 256, 0u);
   }
   EXPECT_THROW(Buffer(*device, std::size_t{1} << 60), OutOfMemory);
-  const std::string message =
-      testing_help::message_of<OutOfMemory>([&] { device->allocate(std::size_t{1} << 60); });
+  const std::string message = message_of<OutOfMemory>([&] { device->allocate(std::size_t{1} << 60); });
   EXPECT_NE(message.find("1152921504606846976 bytes"), std::string::npos) << message;
 }
 

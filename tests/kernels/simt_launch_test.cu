@@ -1,15 +1,7 @@
 /// Tests simt::launch: arguments, errors, waits between threads and blocks, and thread order.
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "tests/kernels/simt_testing.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {

@@ -2,15 +2,10 @@
 /// Helpers of the launch layer's tests. They are portable: compiled as C++ they run on the emulated backend,
 /// compiled by nvcc on GPU 0.
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <memory>
-#include <vector>
-
 #include "kernels/device/context.hpp"
 #include "kernels/device/device.hpp"
 #include "kernels/simt/simt.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 

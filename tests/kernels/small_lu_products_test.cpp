@@ -1,15 +1,12 @@
 // Tests LU products by halves and residues at small orders, which `least_inner` requests.
 
-#include <gtest/gtest.h>
-
 #include "kernels/check/check.hpp"
 #include "tests/kernels/method_cases.hpp"
 #include "tests/kernels/try_method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 template <class T>
 void expect_products(const char* problem, const char* variant, std::int64_t n, int least) {
@@ -19,7 +16,7 @@ void expect_products(const char* problem, const char* variant, std::int64_t n, i
       try_method(Problem::named(problem), variant, inputs, {{"least_inner", std::int64_t{1}}}, 5);
   const std::string id = std::string(problem) + "/" + variant;
   EXPECT_GE(tried.report.iterations, least) << id << " " << n;
-  EXPECT_LT(check(row_of(builtin_registry(), id), inputs, tried.answer).ratio, 1) << id << " " << n;
+  EXPECT_LT(check(row_of(id), inputs, tried.answer).ratio, 1) << id << " " << n;
 }
 
 TEST(SmallLuProducts, AreUsedFromOrder65On) {

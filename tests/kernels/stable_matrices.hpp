@@ -2,17 +2,10 @@
 /// Matrices on which fast methods lose digits, and the measure of the loss: a row's ratio divided by
 /// LAPACK's.
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "kernels/matrix/system.hpp"
 #include "tests/kernels/hard_systems.hpp"
 #include "tests/kernels/try_method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::testing_help {
 
@@ -63,11 +56,10 @@ inline HostMatrix<double> definite_matrix(std::int64_t n, double condition, unsi
     }
   }
   HostMatrix<double> made(n, n);
-  for (std::int64_t j = 0; j < n; ++j) {
-    for (std::int64_t i = 0; i < n; ++i)
-      made(i, j) = static_cast<double>(
-          a[static_cast<std::size_t>(std::max(i, j))][static_cast<std::size_t>(std::min(i, j))]);
-  }
+  fill(made, [&](std::int64_t i, std::int64_t j) {
+    return static_cast<double>(
+        a[static_cast<std::size_t>(std::max(i, j))][static_cast<std::size_t>(std::min(i, j))]);
+  });
   return made;
 }
 
@@ -85,9 +77,7 @@ std::vector<HostMatrix<double>> hard_definite_matrices(std::int64_t n) {
 
 /// Returns LAPACK's Cholesky factor in the lower triangle and its transpose in the upper one.
 inline HostMatrix<double> mirrored_factor(const HostMatrix<double>& a) {
-  Inputs<double> inputs;
-  inputs.shape = {a.rows, a.rows, a.rows, 1, Uplo::lower};
-  inputs.a = a;
+  Inputs<double> inputs = inputs_of<double>({a.rows, a.rows, a.rows, 1, Uplo::lower}, a);
   HostMatrix<double> factor = try_method(Problem::named("potrf"), "lapack", inputs).answer.x;
   for (std::int64_t j = 0; j < a.cols; ++j) {
     for (std::int64_t i = 0; i < j; ++i) factor(i, j) = factor(j, i);
@@ -122,9 +112,7 @@ HostMatrix<double> subnormal_pivot(std::int64_t n, std::int64_t index) {
 template <class T>
 Inputs<T> inputs_of(Problem problem, const HostMatrix<double>& a, Uplo uplo = Uplo::lower,
                     std::int64_t nrhs = 1) {
-  Inputs<T> inputs;
-  inputs.shape = {a.rows, a.rows, a.rows, nrhs, uplo};
-  inputs.a = HostMatrix<T>(a.rows, a.cols);
+  Inputs<T> inputs = inputs_of<T>({a.rows, a.rows, a.rows, nrhs, uplo}, HostMatrix<T>(a.rows, a.cols));
   std::transform(a.data.begin(), a.data.end(), inputs.a.data.begin(),
                  [](double value) { return static_cast<T>(value); });
   for (std::int64_t j = 0; problem->used_of_a == UsedElements::triangle && j < a.cols; ++j) {
@@ -150,10 +138,9 @@ struct Compared {
 template <class T>
 Compared compare_with_lapack(Problem problem, const std::string& variant, const Inputs<T>& inputs,
                              const Asked& asked = {}) {
-  const Registry registry = builtin_registry();
   const auto ratio = [&](const std::string& name) {
     const Answer<T> answer = try_method(problem, name, inputs, asked).answer;
-    return answer.info > 0 ? HUGE_VAL : check(*registry.find(problem, name), inputs, answer).ratio;
+    return answer.info > 0 ? HUGE_VAL : check(*registry().find(problem, name), inputs, answer).ratio;
   };
   return {ratio(variant), ratio("lapack")};
 }

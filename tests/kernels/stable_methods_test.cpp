@@ -1,16 +1,10 @@
 // Tests matrices on which fast methods lost digits: kernels, chosen conditions, ends of the range.
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-
 #include "tests/kernels/stable_matrices.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 template <class T>
 class StableMethods : public testing::Test {
@@ -36,8 +30,7 @@ class StableMethods : public testing::Test {
     }
   }
 };
-using Both = testing::Types<float, double>;
-TYPED_TEST_SUITE(StableMethods, Both);
+TYPED_TEST_SUITE(StableMethods, Precisions);
 
 TYPED_TEST(StableMethods, CholeskyOfSmallMatricesByRows) {
   this->expect_as_good("potrf", "batched", {3, 4, 5, 8, 12, 13, 16, 24, 33, 40, 64, 90, 128}, 1,
@@ -118,7 +111,6 @@ TYPED_TEST(StableMethods, EndsOfTheRange) {
 
 /// More moduli must not be less accurate. Errors below 0.1 are the roundings of the answer.
 TYPED_TEST(StableMethods, MoreModuliAreAsAccurate) {
-  const Registry registry = builtin_registry();
   const Problem gemm = Problem::named("gemm");
   std::mt19937_64 random(5);
   for (const double decades : {0, 8, 20}) {
@@ -134,7 +126,7 @@ TYPED_TEST(StableMethods, MoreModuliAreAsAccurate) {
     double least = HUGE_VAL;
     for (std::int64_t moduli = 2; moduli <= 20; ++moduli) {
       const Answer<TypeParam> answer = try_method(gemm, "residues", inputs, {{"moduli", moduli}}).answer;
-      const double ratio = check(*registry.find(gemm, "residues"), inputs, answer).ratio;
+      const double ratio = check(*registry().find(gemm, "residues"), inputs, answer).ratio;
       EXPECT_LE(ratio, std::max(0.1, least)) << moduli << " moduli, " << decades << " decades";
       least = std::min(least, ratio);
     }
@@ -147,26 +139,22 @@ TYPED_TEST(StableMethods, ProductsWithEveryNumberOfModuli) {
   inputs.a = inputs.b = HostMatrix<TypeParam>(2, 2);
   inputs.a.data = {1, 1, 0x1p-40, 1};
   inputs.b.data = {0x1p-40, 1, 1, 0};
-  const Registry registry = builtin_registry();
   const Problem gemm = Problem::named("gemm");
   for (const std::int64_t moduli : {16, 17, 18, 19, 20}) {
     const Answer<TypeParam> answer = try_method(gemm, "residues", inputs, {{"moduli", moduli}}).answer;
-    EXPECT_LE(check(*registry.find(gemm, "residues"), inputs, answer).ratio, 0.01) << moduli;
+    EXPECT_LE(check(*registry().find(gemm, "residues"), inputs, answer).ratio, 0.01) << moduli;
   }
 }
 
 TEST(StableProducts, ProductsByHalvesOfFewTerms) {
-  const Registry registry = builtin_registry();
   const Problem gemm = Problem::named("gemm");
   for (const std::int64_t k : {1, 2, 5, 8, 17, 32, 33}) {
-    Inputs<float> inputs;
-    inputs.shape = {1, 1, k, 1, Uplo::lower};
-    inputs.a = HostMatrix<float>(1, k);
-    inputs.b = HostMatrix<float>(k, 1);
+    Inputs<float> inputs =
+        inputs_of<float>({1, 1, k, 1, Uplo::lower}, HostMatrix<float>(1, k), HostMatrix<float>(k, 1));
     for (HostMatrix<float>* matrix : {&inputs.a, &inputs.b})
       std::fill(matrix->data.begin(), matrix->data.end(), 1 + 0x1p-11f - 0x1.8p-22f);
     const Answer<float> answer = try_method(gemm, "halves", inputs).answer;
-    EXPECT_LE(check(*registry.find(gemm, "halves"), inputs, answer).ratio, 1) << k;
+    EXPECT_LE(check(*registry().find(gemm, "halves"), inputs, answer).ratio, 1) << k;
   }
 }
 

@@ -1,12 +1,9 @@
 // Tests operands in all three layouts: upload, download and reset.
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "kernels/check/check.hpp"
 #include "tests/kernels/method_run.hpp"
 #include "tests/kernels/short_of_memory.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
@@ -14,9 +11,7 @@ namespace {
 template <class T>
 HostMatrix<T> counted(std::int64_t rows, std::int64_t cols, int first) {
   HostMatrix<T> matrix(rows, cols);
-  for (std::int64_t j = 0; j < cols; ++j) {
-    for (std::int64_t i = 0; i < rows; ++i) matrix(i, j) = static_cast<T>(first + 100 * i + j);
-  }
+  fill(matrix, [&](std::int64_t i, std::int64_t j) { return static_cast<T>(first + 100 * i + j); });
   return matrix;
 }
 
@@ -27,7 +22,7 @@ Inputs<T> counted_inputs(const Method& method, const Shape& shape) {
   const bool gemm = method.problem == Problem::named("gemm");
   inputs.a = gemm ? counted<T>(shape.m, shape.k, 1) : counted<T>(shape.n, shape.n, 1);
   if (gemm) inputs.b = counted<T>(shape.k, shape.n, 50000);
-  if (testing_help::has_right_hand_sides(method.problem)) inputs.b = counted<T>(shape.n, shape.nrhs, 50000);
+  if (has_right_hand_sides(method.problem)) inputs.b = counted<T>(shape.n, shape.nrhs, 50000);
   return inputs;
 }
 
@@ -58,9 +53,8 @@ void expect_equal(const MatrixView<T>& view, Layout layout, const HostMatrix<T>&
 template <class T>
 class StagingOf : public testing::Test {
  protected:
-  std::unique_ptr<Device> device = testing_help::cpu(Backend::host);
+  std::unique_ptr<Device> device = cpu(Backend::host);
 };
-using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(StagingOf, Precisions);
 
 TYPED_TEST(StagingOf, ColumnAndRowMajor) {
@@ -354,7 +348,7 @@ TYPED_TEST(StagingOf, HasOneSetPerRunUnlessInputsSurvive) {
 
 TEST(Staging, BytesEqualTheAllocations) {
   // Counts the bytes that are allocated on the device.
-  struct Counting : testing_help::ForwardingDevice {
+  struct Counting : ForwardingDevice {
     using ForwardingDevice::ForwardingDevice;
     void* allocate(std::size_t bytes) override {
       allocated += bytes;
@@ -366,12 +360,11 @@ TEST(Staging, BytesEqualTheAllocations) {
     }
     std::size_t allocated = 0, on_host = 0;
   };
-  const Registry registry = builtin_registry();
-  for (const Method& method : registry.all()) {
-    for (const Shape& shape : testing_help::shapes(method, 33)) {
-      for (const Parameters& parameters : testing_help::parameter_grid(method, {3})) {
+  for (const Method& method : registry().all()) {
+    for (const Shape& shape : shapes(method, 33)) {
+      for (const Parameters& parameters : parameter_grid(method, {3})) {
         for (const int copies : {0, 2}) {
-          Counting counting(testing_help::cpu(Backend::host));
+          Counting counting(cpu(Backend::host));
           Staging<double> staging(counting, method, parameters, shape, copies);
           EXPECT_EQ(counting.allocated, staging_bytes(method, shape, parameters, 8, copies)) << method.id();
           EXPECT_EQ(counting.on_host, 0u);
@@ -386,18 +379,17 @@ TEST(Staging, BytesEqualTheAllocations) {
 
 // Every row must also be right without working sets, reading and writing the caller's memory directly.
 TEST(Staging, SingleRunHoldsNothingTwice) {
-  const Registry registry = builtin_registry();
-  for (const Method& method : registry.all()) {
+  for (const Method& method : registry().all()) {
     const Backend backend = method.runs_on(Backend::host) ? Backend::host : Backend::emulated;
     if (!method.runs_on(backend) || method.entry(backend).float64 == nullptr) continue;
-    const auto device = testing_help::cpu(backend);
+    const auto device = cpu(backend);
     Context context(*device);
-    const Shape shape = testing_help::shapes(method, 33).back();
-    const Parameters parameters = testing_help::parameter_grid(method, {3}).front();
+    const Shape shape = shapes(method, 33).back();
+    const Parameters parameters = parameter_grid(method, {3}).front();
     if (method.accepts != nullptr && !method.accepts(shape, parameters)) continue;
-    const Inputs<double> inputs = testing_help::make_inputs<double>(
-        method.problem, shape, testing_help::fit_kinds(method, parameters).front());
-    const Answer<double> expected = testing_help::run_method(context, method, inputs, parameters);
+    const Inputs<double> inputs =
+        make_inputs<double>(method.problem, shape, fit_kinds(method, parameters).front());
+    const Answer<double> expected = run_method(context, method, inputs, parameters);
     Staging<double> staging(*device, method, parameters, shape, 0);
     const auto view = [](const HostMatrix<double>& m) {
       return MatrixView<const double>{m.data.data(), m.rows, m.cols, m.rows};
@@ -420,7 +412,7 @@ TEST(Staging, SingleRunHoldsNothingTwice) {
 }
 
 TEST(Staging, RefusesWrongInputs) {
-  const auto device = testing_help::cpu(Backend::host);
+  const auto device = cpu(Backend::host);
   const Method method = row(Problem::named("gesv"), Layout::augmented, AnswerIn::x);
   const Shape shape{4, 4, 4, 2, Uplo::lower};
   EXPECT_THROW(Staging<float>(*device, method, {}, shape, -1), std::invalid_argument);

@@ -4,17 +4,10 @@
 #include "kernels/simt/emulated_static_shared.hpp"
 
 #include <elf.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
 
 #include "kernels/simt/simt.hpp"
 #include "tests/kernels/simt_testing.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::emulated {
 namespace {
@@ -22,8 +15,7 @@ namespace {
 /// Returns the `__shared__` arrays of this program: in its symbol table, static variables of functions in
 /// this namespace that begin as zeros.
 std::vector<simt::StaticArray> static_arrays() {
-  std::ifstream file("/proc/self/exe", std::ios::binary);
-  const std::vector<char> program{std::istreambuf_iterator<char>(file), {}};
+  const std::string program = file_text("/proc/self/exe");
   const auto at = [&](std::size_t offset, auto& record) {
     std::memcpy(&record, program.data() + offset, sizeof(record));
   };

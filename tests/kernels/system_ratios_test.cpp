@@ -1,18 +1,11 @@
 // Compares the verification of a batch on the backend `emulated` with the CPU's.
 
 #include "kernels/check/system_ratios.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-
 #include "tests/kernels/method_cases.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 struct Case {
   const char* id;
@@ -24,9 +17,7 @@ template <class T>
 class Judged {
  public:
   Judged(const char* id, Backend backend, const Shape& shape, MatrixKind kind)
-      : method(row_of(registry, id)),
-        inputs(make_inputs<T>(method.problem, shape, kind, seed)),
-        backend_(backend) {}
+      : method(row_of(id)), inputs(make_inputs<T>(method.problem, shape, kind, seed)), backend_(backend) {}
   void solve() {
     staging.emplace(*device, method, defaults(method), inputs.shape, 1);
     staging->upload(inputs);
@@ -46,7 +37,6 @@ class Judged {
   }
 
   static constexpr std::uint64_t seed = 7;
-  const Registry registry = builtin_registry();
   const Method& method;
   Inputs<T> inputs;
   const std::unique_ptr<Device> device = cpu(Backend::emulated);
@@ -56,12 +46,6 @@ class Judged {
  private:
   Backend backend_;
 };
-
-Shape shape_of(std::int64_t n, std::int64_t nrhs, std::int64_t batch, Uplo uplo) {
-  Shape shape{n, n, n, nrhs, uplo};
-  shape.batch = batch;
-  return shape;
-}
 
 void expect_near(double ratio, double of_cpu, const std::string& words) {
   if (!std::isfinite(of_cpu) || of_cpu == std::numeric_limits<double>::max()) {

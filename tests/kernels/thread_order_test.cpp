@@ -1,20 +1,16 @@
 // Tests that the thread order does not change any bit: every block runs in order, reversed and shuffled
 // (Emulation::compares_orders).
 
-#include <gtest/gtest.h>
-
 #include "tests/kernels/hostile_batches.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
 
-using namespace testing_help;
-
 class ThreadOrder : public testing::TestWithParam<std::string> {
  protected:
   ThreadOrder() { context.emulation.compares_orders = true; }
-  const Registry registry = builtin_registry();
-  const Method& method = row_of(registry, GetParam());
+  const Method& method = row_of(GetParam());
   const std::unique_ptr<Device> device = cpu(Backend::emulated);
   Context context{*device};
 

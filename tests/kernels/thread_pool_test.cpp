@@ -1,16 +1,9 @@
 #include "kernels/core/thread_pool.hpp"
 
-#include <gtest/gtest.h>
-
-#include <csignal>
-
-#include <atomic>
 #include <future>
-#include <stdexcept>
-#include <thread>
-#include <vector>
 
 #include "kernels/core/parallel_rows.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {

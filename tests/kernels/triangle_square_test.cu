@@ -1,14 +1,8 @@
 /// Tests Q^T Q of a lower triangle, kernels/poinv/triangle_square.cuh.
 
 #include "kernels/poinv/triangle_square.cuh"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <random>
-#include <vector>
-
 #include "tests/kernels/simt_testing.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {

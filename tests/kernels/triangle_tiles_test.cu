@@ -2,14 +2,8 @@
 /// kernels/getrf/triangle_tiles.cuh.
 
 #include "kernels/getrf/triangle_tiles.cuh"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <random>
-#include <vector>
-
 #include "tests/kernels/simt_testing.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {

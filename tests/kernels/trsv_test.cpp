@@ -1,20 +1,13 @@
 // Tests the rows of trsv that run on a CPU, the GPU's kernels emulated, and gesv/lapack: by hand, at every
 // order, and when they fail. tests/gpu does the same on a GPU.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <limits>
-
 #include "kernels/check/check.hpp"
 #include "tests/kernels/method_cases.hpp"
 #include "tests/kernels/try_method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using testing::ElementsAre;
-using namespace testing_help;
 
 const std::vector<std::string> trsv_rows{"serial",   "openblas",        "column_sweep",   "pair_sweep",
                                          "doubling", "doubling_shared", "inverted_blocks"};
@@ -24,10 +17,7 @@ Answer<T> solve(const std::string& variant, const Inputs<T>& inputs, StageSink* 
   return try_method(Problem::named("trsv"), variant, inputs, {}, 5, stages).answer;
 }
 
-template <class T>
-class CpuSolvers : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(CpuSolvers, Precisions);
+PRECISION_TEST_SUITE(CpuSolvers);
 
 // [2 . .; 1 4 .; 3 2 1] and its transpose, x = (1, 2, 3) and (1, 0, -1). The other triangle (9) must be
 // ignored.
@@ -59,23 +49,18 @@ TYPED_TEST(CpuSolvers, GeneralByHand) {
 
 TYPED_TEST(CpuSolvers, NanPropagatesAndFails) {
   using T = TypeParam;
-  const Registry registry = builtin_registry();
-  auto inputs = make_inputs<T>(Problem::named("trsv"), {33, 33, 33, 1, Uplo::lower}, MatrixKind::triangular);
+  auto inputs = square_inputs<T>("trsv", 33, MatrixKind::triangular);
   inputs.a(5, 2) = std::numeric_limits<T>::quiet_NaN();
-  for (const std::string& variant : trsv_rows) {
-    EXPECT_EQ(check(row_of(registry, "trsv/" + variant), inputs, solve(variant, inputs)).ratio,
-              std::numeric_limits<double>::infinity())
-        << variant;
-  }
+  for (const std::string& variant : trsv_rows)
+    EXPECT_EQ(check(row_of("trsv/" + variant), inputs, solve(variant, inputs)).ratio, HUGE_VAL) << variant;
 }
 
 TEST(CpuReferences, AreTheVendorsRows) {
-  const Registry registry = builtin_registry();
   for (const Backend backend : {Backend::host, Backend::emulated}) {
-    ASSERT_NE(registry.reference(Problem::named("trsv"), backend), nullptr);
-    EXPECT_EQ(registry.reference(Problem::named("trsv"), backend)->variant, "openblas");
-    ASSERT_NE(registry.reference(Problem::named("gesv"), backend), nullptr);
-    EXPECT_EQ(registry.reference(Problem::named("gesv"), backend)->variant, "lapack");
+    ASSERT_NE(registry().reference(Problem::named("trsv"), backend), nullptr);
+    EXPECT_EQ(registry().reference(Problem::named("trsv"), backend)->variant, "openblas");
+    ASSERT_NE(registry().reference(Problem::named("gesv"), backend), nullptr);
+    EXPECT_EQ(registry().reference(Problem::named("gesv"), backend)->variant, "lapack");
   }
 }
 
@@ -83,13 +68,12 @@ TEST(CpuReferences, AreTheVendorsRows) {
 // ends within a tile. There are also more right-hand sides than columns of a tile.
 TYPED_TEST(CpuSolvers, PartialGroupsAreAccurate) {
   using T = TypeParam;
-  const Registry registry = builtin_registry();
   for (const char* variant : {"column_sweep", "pair_sweep", "doubling", "doubling_shared", "inverted_blocks",
                               "gets", "serial_rows"}) {
     for (const std::int64_t n : {3, 4, 5, 7, 63, 64, 65, 95, 127, 129, 200}) {
       const Shape shape{n, n, n, n == 129 ? 33 : 1, n % 2 == 1 ? Uplo::upper : Uplo::lower};
       const auto inputs = make_inputs<T>(Problem::named("trsv"), shape, MatrixKind::triangular);
-      EXPECT_LE(check(row_of(registry, std::string("trsv/") + variant), inputs, solve(variant, inputs)).ratio,
+      EXPECT_LE(check(row_of(std::string("trsv/") + variant), inputs, solve(variant, inputs)).ratio,
                 default_tolerance(Problem::named("trsv")))
           << variant << " " << n;
     }
@@ -107,8 +91,7 @@ TYPED_TEST(CpuSolvers, LaunchCountsAreThoseOfTheReport) {
       {"doubling", {{"diagonal", 1}, {"triangles", 2}, {"row_operations", 6}}},
       {"doubling_shared",
        {{"diagonal", 1}, {"triangles", 2}, {"row_operations", 4}, {"row_operations_in_tiles", 2}}}};
-  const auto inputs =
-      make_inputs<T>(Problem::named("trsv"), {128, 128, 128, 1, Uplo::lower}, MatrixKind::triangular);
+  const auto inputs = square_inputs<T>("trsv", 128, MatrixKind::triangular);
   for (const auto& [variant, counts] : expected) {
     Stages stages;
     solve(variant, inputs, &stages);
@@ -119,11 +102,10 @@ TYPED_TEST(CpuSolvers, LaunchCountsAreThoseOfTheReport) {
 // Leading dimensions larger than n, as callers other than Staging may use them.
 TYPED_TEST(CpuSolvers, LeadingDimensionsMayExceedN) {
   using T = TypeParam;
-  const Registry registry = builtin_registry();
   std::vector<std::string> ids{"gesv/lapack"};
   for (const std::string& variant : trsv_rows) ids.push_back("trsv/" + variant);
   for (const std::string& id : ids) {
-    const Method& method = row_of(registry, id);
+    const Method& method = row_of(id);
     const Backend backend = method.runs_on(Backend::host) ? Backend::host : Backend::emulated;
     const auto device = cpu(backend);
     Context context(*device);

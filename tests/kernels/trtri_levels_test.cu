@@ -1,16 +1,8 @@
 /// Tests the inverse of a triangle level by level, kernels/trtri/levels.cuh, with each schedule.
 
 #include "kernels/trtri/levels.cuh"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <random>
-#include <utility>
-#include <vector>
-
 #include "tests/kernels/simt_testing.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {

@@ -1,18 +1,11 @@
 // Tests trtri by hand, against LAPACK, and that GETS with fixed and adaptive blocks agree.
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <string>
-
 #include "tests/kernels/method_cases.hpp"
 #include "tests/kernels/try_method.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using namespace testing_help;
 
 const std::vector<std::string> ours{"gets", "gets_adaptive", "levels"};
 const std::vector<std::string> block_sizes{"512", "1024", "256", "128"};
@@ -31,10 +24,7 @@ bool inside(Uplo uplo, std::int64_t i, std::int64_t j) {
   return uplo == Uplo::lower ? i >= j : i <= j;
 }
 
-template <class T>
-class Trtri : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(Trtri, Precisions);
+PRECISION_TEST_SUITE(Trtri);
 
 // (2 . .; 4 4 .; 8 4 0.5): row 1 of the inverse is (-0.5 0.25 .), row 2 (-4 -2 2).
 TYPED_TEST(Trtri, ByHand) {

@@ -1,14 +1,8 @@
 #pragma once
 /// Runs one row on one matrix, for tests of single problems.
 
-#include <cstring>
-#include <initializer_list>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tests/kernels/method_run.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::testing_help {
 
@@ -39,8 +33,7 @@ struct Stages : StageSink {
 template <class T>
 Outcome<T> try_method(Problem problem, const std::string& variant, const Inputs<T>& inputs,
                       const Asked& asked = {}, std::uint64_t shuffle_seed = 5, StageSink* stages = nullptr) {
-  const Registry registry = builtin_registry();
-  const Method& method = *registry.find(problem, variant);
+  const Method& method = *registry().find(problem, variant);
   const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
   Context context(*device);
   context.emulation.shuffle_seed = shuffle_seed;
@@ -58,9 +51,7 @@ Outcome<T> try_method(Problem problem, const std::string& variant, const Inputs<
 /// Returns a square matrix from its columns.
 template <class T>
 Inputs<T> square(std::int64_t n, std::vector<T> columns, Uplo uplo = Uplo::lower) {
-  Inputs<T> inputs;
-  inputs.shape = {n, n, n, 1, uplo};
-  inputs.a = HostMatrix<T>(n, n);
+  Inputs<T> inputs = inputs_of<T>({n, n, n, 1, uplo}, HostMatrix<T>(n, n));
   inputs.a.data = std::move(columns);
   return inputs;
 }
@@ -68,10 +59,7 @@ Inputs<T> square(std::int64_t n, std::vector<T> columns, Uplo uplo = Uplo::lower
 /// Returns a system from its equations: a row of A, then the row of B.
 template <class T>
 Inputs<T> equations(std::int64_t n, std::int64_t nrhs, std::initializer_list<double> rows) {
-  Inputs<T> inputs;
-  inputs.shape = {n, n, n, nrhs, Uplo::lower};
-  inputs.a = HostMatrix<T>(n, n);
-  inputs.b = HostMatrix<T>(n, nrhs);
+  Inputs<T> inputs = inputs_of<T>({n, n, n, nrhs, Uplo::lower}, HostMatrix<T>(n, n), HostMatrix<T>(n, nrhs));
   auto value = rows.begin();
   for (std::int64_t i = 0; i < n; ++i) {
     for (std::int64_t j = 0; j < n; ++j) inputs.a(i, j) = static_cast<T>(*value++);

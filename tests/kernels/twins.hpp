@@ -2,12 +2,8 @@
 /// Plain-loop twins of the Gauss schedules: the same operations in the same order, without threads and
 /// blocks. Some schedules are unstable, so that only bit-equality with the twin can be tested.
 
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <vector>
-
 #include "kernels/core/matrix.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep::twins {
 
@@ -59,8 +55,7 @@ void eliminate(Augmented<T>& m, std::int64_t stripes, bool zero_ends_stripe) {
 /// Back substitution with partial sums of `threads` threads, added by halves.
 template <class T>
 Answer<T> substitute(Augmented<T>& m, std::int64_t threads) {
-  Answer<T> answer;
-  answer.x = HostMatrix<T>(m.n, m.columns - m.n);
+  Answer<T> answer = answer_of<T>(HostMatrix<T>(m.n, m.columns - m.n));
   answer.info = m.info;
   if (m.info != 0) {  // unwritten answers stay NaN
     std::memset(answer.x.data.data(), 0xFF, answer.x.data.size() * sizeof(T));

@@ -1,19 +1,9 @@
 // Tests that cuBLAS and cuSOLVER are loaded on first use and not before, with every function that is called.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <iterator>
-#include <string>
-
 #include "kernels/device/device.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 std::string mapped_files() {
   std::ifstream maps("/proc/self/maps");

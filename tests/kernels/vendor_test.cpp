@@ -1,19 +1,12 @@
 #include "kernels/vendor/blas.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <vector>
-
 #include "kernels/vendor/fixups.hpp"
 #include "tests/kernels/method_run.hpp"
-#include "tests/message_of.hpp"
+#include "tests/testing.hpp"
 
 namespace gaussweep {
 namespace {
 
 using namespace vendor;
-using testing::ElementsAre;
 
 /// Returns numbers that T holds exactly, or within a few roundings.
 template <class T>
@@ -29,10 +22,7 @@ auto near(std::initializer_list<double> values) {
   return testing::ElementsAreArray(matchers);
 }
 
-template <class T>
-class Blas : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(Blas, Precisions);
+PRECISION_TEST_SUITE(Blas);
 
 // All answers are computed by hand; matrices are column-major.
 TYPED_TEST(Blas, Gemm) {
@@ -124,8 +114,8 @@ TYPED_TEST(Blas, WrongCallsAreProgramErrors) {
   std::vector<T> a{1, 1, 1, 1};
   EXPECT_THROW(to_int(std::int64_t{1} << 31), std::invalid_argument);
   EXPECT_THROW(to_int(-1), std::invalid_argument);
-  const std::string message = testing_help::message_of<std::logic_error>(
-      [&] { static_cast<void>(potrf(Uplo::lower, 2, a.data(), 1)); });
+  const std::string message =
+      message_of<std::logic_error>([&] { static_cast<void>(potrf(Uplo::lower, 2, a.data(), 1)); });
   EXPECT_THAT(message, testing::HasSubstr("potrf_work"));
   EXPECT_THAT(message, testing::HasSubstr("blas.cpp:"));
 }
@@ -137,7 +127,7 @@ MatrixView<T> view(HostMatrix<T>& a) {
 
 TYPED_TEST(Blas, SetIdentityAndFindZeroDiagonals) {
   using T = TypeParam;
-  const auto device = testing_help::cpu(Backend::emulated);
+  const auto device = cpu(Backend::emulated);
   for (const std::uint64_t seed : {0, 1, 2}) {
     Context context(*device);
     context.emulation.shuffle_seed = seed;

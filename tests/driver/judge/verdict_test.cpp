@@ -88,8 +88,7 @@ TEST(Verdict, ZeroOrNegativePivotFailsAndIsNamed) {
   EXPECT_EQ(magic.status, "failed");
   const Verdict pascals = verdict(Problem::named("poinv"), "cholesky_gets", pascal(20));
   EXPECT_EQ(pascals.status, "failed");
-  const Inputs<float> hilbert =
-      make_inputs<float>(Problem::named("potrf"), {12, 12, 12, 1, Uplo::lower}, MatrixKind::hilbert);
+  const Inputs<float> hilbert = square_inputs<float>("potrf", 12, MatrixKind::hilbert);
   const Verdict hilberts = verdict(Problem::named("potrf"), "lapack", hilbert);
   EXPECT_EQ(hilberts.status, "failed");
   Inputs<double> zero = equations<double>(2, 1, {0, 0, 0, 0, 0, 0});
