@@ -8,7 +8,8 @@
 namespace gaussweep::verdicts {
 namespace {
 
-/// A matrix of numbers in parts; 0 for elements outside the triangle.
+/// A matrix whose elements are split into sign, mantissa and exponent. Elements outside the used triangle are
+/// 0.
 struct PartsMatrix {
   std::int64_t rows = 0, cols = 0;
   std::vector<Parts> data;
@@ -16,8 +17,16 @@ struct PartsMatrix {
     return data[static_cast<std::size_t>(i + j * rows)];
   }
   Parts& operator()(std::int64_t i, std::int64_t j) { return data[static_cast<std::size_t>(i + j * rows)]; }
+  /// Functions of k that return element k of a row or column.
+  auto row(std::int64_t i) const {
+    return [this, i](std::int64_t k) { return (*this)(i, k); };
+  }
+  auto column(std::int64_t j) const {
+    return [this, j](std::int64_t k) { return (*this)(k, j); };
+  }
 };
 
+/// Returns true if the problem uses element (i, j).
 using IsUsed = bool (*)(std::int64_t i, std::int64_t j);
 bool everywhere(std::int64_t, std::int64_t) {
   return true;
@@ -43,7 +52,7 @@ bool is_finite(const HostMatrix<T>& a, IsUsed is_used) {
 }
 
 template <class T>
-PartsMatrix take_apart(const HostMatrix<T>& a, IsUsed is_used) {
+PartsMatrix split(const HostMatrix<T>& a, IsUsed is_used = everywhere) {
   PartsMatrix parts{a.rows, a.cols, std::vector<Parts>(a.data.size())};
   for (std::int64_t j = 0; j < a.cols; ++j) {
     for (std::int64_t i = 0; i < a.rows; ++i) {
@@ -53,55 +62,61 @@ PartsMatrix take_apart(const HostMatrix<T>& a, IsUsed is_used) {
   return parts;
 }
 
-Wide size_of(const Parts& value) {
+Wide magnitude(const Parts& value) {
   return ldexp(Wide(value.mantissa), value.exponent);
 }
 
-/// Returns max |a_i| of column j.
+/// Returns the maximum norm of column j.
 Wide column_max(const PartsMatrix& a, std::int64_t j) {
   Wide largest = 0;
-  for (std::int64_t i = 0; i < a.rows; ++i) largest = std::max(largest, size_of(a(i, j)));
+  for (std::int64_t i = 0; i < a.rows; ++i) largest = std::max(largest, magnitude(a(i, j)));
   return largest;
 }
 
-/// Returns the largest sum of absolute values over rows, or over columns.
-Wide sum_norm(const PartsMatrix& a, bool by_rows) {
+/// Returns max over j of the sum of |element(i, j)| over i. Calls `element` once per element.
+template <class Element>
+Wide one_norm(std::int64_t rows, std::int64_t cols, Element element) {
   Wide largest = 0;
-  for (std::int64_t line = 0; line < (by_rows ? a.rows : a.cols); ++line) {
+  for (std::int64_t j = 0; j < cols; ++j) {
     Wide sum = 0;
-    for (std::int64_t other = 0; other < (by_rows ? a.cols : a.rows); ++other) {
-      sum += size_of(by_rows ? a(line, other) : a(other, line));
-    }
+    for (std::int64_t i = 0; i < rows; ++i) sum += element(i, j);
     largest = std::max(largest, sum);
   }
   return largest;
+}
+
+Wide one_norm(const PartsMatrix& a) {
+  return one_norm(a.rows, a.cols, [&](std::int64_t i, std::int64_t j) { return magnitude(a(i, j)); });
+}
+
+Wide infinity_norm(const PartsMatrix& a) {
+  return one_norm(a.cols, a.rows, [&](std::int64_t j, std::int64_t i) { return magnitude(a(i, j)); });
 }
 
 Wide frobenius_norm(const PartsMatrix& a) {
   Wide sum = 0;
   for (const Parts& value : a.data) {
-    const Wide size = size_of(value);
+    const Wide size = magnitude(value);
     sum += size * size;
   }
   return sqrt(sum);
 }
 
-/// Returns the largest column sum of |element(i, j)|, calling `element` once per element.
-template <class Element>
-Wide one_norm_of(std::int64_t n, Element element) {
-  Wide largest = 0;
-  for (std::int64_t j = 0; j < n; ++j) {
-    Wide sum = 0;
-    for (std::int64_t i = 0; i < n; ++i) sum += abs(element(i, j));
-    largest = std::max(largest, sum);
-  }
-  return largest;
+/// Returns |target - sum over k of left(k) right(k)|, k = 0 .. terms - 1. Only the result is rounded.
+template <class Left, class Right>
+Wide residual_of(const Parts& target, std::int64_t terms, Left left, Right right) {
+  ExactSum sum;
+  sum.add(target);
+  for (std::int64_t k = 0; k < terms; ++k) sum.add_product(left(k), right(k), true);
+  return abs(sum.value());
 }
 
-/// @param plain the scale without the term of the smallest normal number
-void set_ratio(Truth& truth, const Wide& residual, const Wide& scale, const Wide& plain) {
+/// Sets truth's ratio to residual / scale if that is larger.
+/// @param norms_alone the scale without the term of the smallest normal number
+void set_ratio(Truth& truth, const Wide& residual, const Wide& scale, const Wide& norms_alone) {
   if (residual == 0) return;
-  truth.by_norms = plain == 0 ? Wide("1e1000000") : std::max(truth.by_norms, Wide(residual / plain));
+  truth.by_norms =
+      norms_alone == 0 ? Wide("1e1000000") : std::max(truth.by_norms, Wide(residual / norms_alone));
   if (scale == 0) {
     truth.infinite_ratio = true;
   } else {
@@ -114,7 +129,7 @@ Wide unit_roundoff() {
   return ldexp(Wide(1), -std::numeric_limits<T>::digits);
 }
 
-/// Returns the smallest normal number. Rounding errors of smaller results are absolute: up to u times this.
+/// Returns the smallest normal number. The rounding error of a smaller result is at most u times this number.
 template <class T>
 Wide smallest_normal() {
   return Wide(std::numeric_limits<T>::min());
@@ -123,31 +138,28 @@ Wide smallest_normal() {
 template <class T>
 void solution(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
   const std::int64_t n = inputs.shape.n;
-  const PartsMatrix a = take_apart(
-      inputs.a, method.problem == Problem::named("trsv") ? triangle_of(inputs.shape.uplo) : everywhere);
-  const PartsMatrix b = take_apart(inputs.b, everywhere);
-  const PartsMatrix x = take_apart(answer.x, everywhere);
-  const Wide a_norm = sum_norm(a, true);
+  const PartsMatrix a =
+      split(inputs.a, method.problem == Problem::named("trsv") ? triangle_of(inputs.shape.uplo) : everywhere);
+  const PartsMatrix b = split(inputs.b);
+  const PartsMatrix x = split(answer.x);
+  const Wide a_norm = infinity_norm(a);
   for (std::int64_t r = 0; r < inputs.shape.nrhs; ++r) {
     Wide residual = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-      ExactSum sum;
-      sum.add(b(i, r));
-      for (std::int64_t j = 0; j < n; ++j) sum.add_product(a(i, j), x(j, r), true);
-      residual = std::max(residual, Wide(abs(sum.value())));
+      residual = std::max(residual, residual_of(b(i, r), n, a.row(i), x.column(r)));
     }
     const Wide scale = a_norm * (column_max(x, r) + smallest_normal<T>()) + column_max(b, r);
-    const Wide plain = a_norm * column_max(x, r) + column_max(b, r);
+    const Wide norms_alone = a_norm * column_max(x, r) + column_max(b, r);
     const Wide roundoff = n * unit_roundoff<T>();
-    set_ratio(truth, residual, scale * roundoff, plain * roundoff);
+    set_ratio(truth, residual, scale * roundoff, norms_alone * roundoff);
   }
 }
 
 template <class T>
 void lu_factors(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
   const std::int64_t n = inputs.shape.n;
-  PartsMatrix a = take_apart(inputs.a, everywhere);
-  const Wide a_norm = sum_norm(a, false);
+  PartsMatrix a = split(inputs.a);
+  const Wide a_norm = one_norm(a);
   std::int64_t zero = 0;
   while (zero < n && answer.x(zero, zero) != 0) ++zero;
   if (answer.info >= 0 && answer.info != (zero < n ? zero + 1 : 0)) {
@@ -162,18 +174,14 @@ void lu_factors(const Method& method, const Inputs<T>& inputs, const Answer<T>& 
     }
     for (std::int64_t j = 0; j < n; ++j) std::swap(a(static_cast<std::int64_t>(k), j), a(other, j));
   }
-  PartsMatrix l = take_apart(answer.x, in_lower);
-  PartsMatrix u = take_apart(answer.x, in_upper);
+  PartsMatrix l = split(answer.x, in_lower);
+  PartsMatrix u = split(answer.x, in_upper);
   PartsMatrix& unit = method.unit_diagonal == UnitDiagonal::lower ? l : u;
   for (std::int64_t i = 0; i < n; ++i) unit(i, i) = parts_of(1);
-  const Wide residual = one_norm_of(n, [&](std::int64_t i, std::int64_t j) {
-    ExactSum sum;
-    sum.add(a(i, j));
-    for (std::int64_t k = 0; k <= std::min(i, j); ++k) sum.add_product(l(i, k), u(k, j), true);
-    return sum.value();
+  const Wide residual = one_norm(n, n, [&](std::int64_t i, std::int64_t j) {
+    return residual_of(a(i, j), std::min(i, j) + 1, l.row(i), u.column(j));
   });
-  const Wide stored =
-      sum_norm(take_apart(answer.x, in_lower), false) + sum_norm(take_apart(answer.x, in_upper), false) + 1;
+  const Wide stored = one_norm(split(answer.x, in_lower)) + one_norm(split(answer.x, in_upper)) + 1;
   const Wide roundoff = n * unit_roundoff<T>();
   set_ratio(truth, residual, (a_norm + smallest_normal<T>() * stored) * roundoff, a_norm * roundoff);
 }
@@ -184,22 +192,19 @@ void cholesky_factor(const Inputs<T>& inputs, const Answer<T>& answer, Truth& tr
   for (std::int64_t i = 0; i < n; ++i) truth.defined = truth.defined && answer.x(i, i) > 0;
   if (!truth.defined) return;
   const bool lower = inputs.shape.uplo == Uplo::lower;
-  PartsMatrix a = take_apart(inputs.a, triangle_of(inputs.shape.uplo));
+  PartsMatrix a = split(inputs.a, triangle_of(inputs.shape.uplo));
   for (std::int64_t j = 0; j < n; ++j) {
     for (std::int64_t i = 0; i < n; ++i) {
       if (lower ? i < j : i > j) a(i, j) = a(j, i);
     }
   }
-  const PartsMatrix factor = take_apart(answer.x, triangle_of(inputs.shape.uplo));
-  // Element (i, k) of L, where L = U^T for upper factors.
-  const auto part = [&](std::int64_t i, std::int64_t k) { return lower ? factor(i, k) : factor(k, i); };
-  const Wide residual = one_norm_of(n, [&](std::int64_t i, std::int64_t j) {
-    ExactSum sum;
-    sum.add(a(i, j));
-    for (std::int64_t k = 0; k <= std::min(i, j); ++k) sum.add_product(part(i, k), part(j, k), true);
-    return sum.value();
+  const PartsMatrix factor = split(answer.x, triangle_of(inputs.shape.uplo));
+  const Wide residual = one_norm(n, n, [&](std::int64_t i, std::int64_t j) {
+    const std::int64_t terms = std::min(i, j) + 1;
+    return lower ? residual_of(a(i, j), terms, factor.row(i), factor.row(j))
+                 : residual_of(a(i, j), terms, factor.column(i), factor.column(j));
   });
-  const Wide scale = sum_norm(a, false) * n * unit_roundoff<T>();
+  const Wide scale = one_norm(a) * n * unit_roundoff<T>();
   set_ratio(truth, residual, scale, scale);
 }
 
@@ -208,28 +213,25 @@ void inverse(const Method& method, const Inputs<T>& inputs, const Answer<T>& ans
   const std::int64_t n = inputs.shape.n;
   const IsUsed is_used =
       method.problem == Problem::named("trtri") ? triangle_of(inputs.shape.uplo) : everywhere;
-  const PartsMatrix a = take_apart(inputs.a, is_used);
-  const PartsMatrix x = take_apart(answer.x, is_used);
+  const PartsMatrix a = split(inputs.a, is_used);
+  const PartsMatrix x = split(answer.x, is_used);
   const auto residual = [n](const PartsMatrix& left, const PartsMatrix& right) {
-    return one_norm_of(n, [&](std::int64_t i, std::int64_t j) {
-      ExactSum sum;
-      if (i == j) sum.add(parts_of(1));
-      for (std::int64_t k = 0; k < n; ++k) sum.add_product(left(i, k), right(k, j), true);
-      return sum.value();
+    return one_norm(n, n, [&](std::int64_t i, std::int64_t j) {
+      return residual_of(parts_of(i == j ? 1 : 0), n, left.row(i), right.column(j));
     });
   };
+  const Wide x_norm = one_norm(x), a_part = one_norm(a) * n * unit_roundoff<T>();
   // The smallest normal number keeps the scale above 0 if X is 0.
-  const Wide x_norm = sum_norm(x, false) + smallest_normal<T>();
-  const Wide a_part = sum_norm(a, false) * n * unit_roundoff<T>();
-  set_ratio(truth, residual(a, x), a_part * x_norm, a_part * sum_norm(x, false));
-  // From this ratio on, a backward error of min(n, 32) u, geinv is judged by the side with the smaller
-  // residual.
+  const Wide scale = a_part * (x_norm + smallest_normal<T>());
+  set_ratio(truth, residual(a, x), scale, a_part * x_norm);
+  // If the backward error ||I - A X|| exceeds min(n, 32) u, the ratio of geinv is the smaller of those of
+  // I - A X and I - X A.
   const Wide limit = n <= 32 ? Wide(1) : Wide(32) / n;
   constexpr double near = 1e-3;
   if (method.problem != Problem::named("geinv") || truth.infinite_ratio || truth.ratio < limit * (1 - near))
     return;
   Truth other;
-  set_ratio(other, residual(x, a), a_part * x_norm, a_part * sum_norm(x, false));
+  set_ratio(other, residual(x, a), scale, a_part * x_norm);
   if (!(other.ratio < truth.ratio)) return;
   truth.either_side = truth.ratio <= limit * (1 + near);
   truth.ratio = other.ratio;
@@ -239,36 +241,31 @@ void inverse(const Method& method, const Inputs<T>& inputs, const Answer<T>& ans
 template <class T>
 void product(const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
   const Shape& s = inputs.shape;
-  const PartsMatrix a = take_apart(inputs.a, everywhere);
-  const PartsMatrix b = take_apart(inputs.b, everywhere);
-  const PartsMatrix c = take_apart(answer.x, everywhere);
+  const PartsMatrix a = split(inputs.a);
+  const PartsMatrix b = split(inputs.b);
+  const PartsMatrix c = split(answer.x);
+  PartsMatrix a_magnitudes = a, b_magnitudes = b;
+  for (Parts& element : a_magnitudes.data) element.negative = false;
+  for (Parts& element : b_magnitudes.data) element.negative = false;
   const Wide u = unit_roundoff<T>();
   const Wide gamma = (s.k + 2) * u / (1 - (s.k + 2) * u);
-  // A product that underflows has an error of at most half the smallest subnormal number; so has each
-  // addition.
+  // A product or sum that underflows has an error of at most half the smallest subnormal number.
   const Wide underflow = (s.k + 2) * Wide(std::numeric_limits<T>::denorm_min());
-  Wide squares = 0;  // the sum of squared errors
-  Wide share = 0;    // the worst element's error relative to its bound
+  Wide squares = 0;        // the sum of squared errors
+  Wide worst_element = 0;  // the largest error of an element divided by the element's bound
   for (std::int64_t j = 0; j < s.n; ++j) {
     for (std::int64_t i = 0; i < s.m; ++i) {
-      ExactSum rest, sizes;
-      rest.add(c(i, j));
-      for (std::int64_t k = 0; k < s.k; ++k) {
-        rest.add_product(a(i, k), b(k, j), true);
-        Parts one = a(i, k), other = b(k, j);
-        one.negative = other.negative = false;
-        sizes.add_product(one, other);
-      }
-      const Wide off = abs(rest.value());
-      squares += off * off;
-      share = std::max(share, Wide(off / (gamma * sizes.value() + underflow)));
+      const Wide error = residual_of(c(i, j), s.k, a.row(i), b.column(j));
+      const Wide magnitudes = residual_of({}, s.k, a_magnitudes.row(i), b_magnitudes.column(j));
+      squares += error * error;
+      worst_element = std::max(worst_element, Wide(error / (gamma * magnitudes + underflow)));
     }
   }
   const Wide scale = sqrt(Wide(s.k + 2)) * frobenius_norm(a) * frobenius_norm(b) * u;
   set_ratio(truth, sqrt(squares), scale, scale);
-  truth.within_bound = share <= 1;
-  // Above 1 the smaller ratio is used: the tolerance is then equivalent to the whole bound.
-  const Wide as_ratio = 3 * share;
+  truth.within_bound = worst_element <= 1;
+  // The tolerance is 3: a ratio of 3 * worst_element passes exactly if every element is within its bound.
+  const Wide as_ratio = 3 * worst_element;
   if (truth.infinite_ratio || (truth.ratio > 1 && as_ratio < truth.ratio)) {
     truth.ratio = as_ratio;
     truth.infinite_ratio = false;
@@ -312,7 +309,7 @@ std::vector<std::string> right_statuses(const Method& method, const Truth& truth
     return right;
   }
   if (!right.empty()) return right;
-  constexpr double near = 1e-3;  // of a limit
+  constexpr double near = 1e-3;  // the relative distance from a limit within which both statuses are right
   const Wide limits[] = {tolerance, 10 * Wide(tolerance)};
   if (truth.ratio <= limits[0] * (1 + near)) right.emplace_back("pass");
   if (truth.ratio >= limits[0] * (1 - near) && truth.ratio <= limits[1] * (1 + near))
