@@ -129,39 +129,6 @@ bool is_singular(const HostMatrix<T>& a, bool scales_rows) {
   return !(condition <= 0.1 / static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
-/// Returns true if Gaussian elimination with partial pivoting, row by row as in LAPACK's getf2, meets a zero
-/// pivot or leaves the range. Rounding can make rows equal if one of them was much larger; then the order of
-/// the sums decides whether a method returns a finite answer. `fuses`: rounds products with their sums.
-template <class T>
-bool elimination_fails(HostMatrix<T> a, HostMatrix<T> x, bool fuses) {
-  const std::int64_t n = a.rows;
-  const auto subtract = [fuses](T& from, T one, T other) {
-    const volatile T product = one * other;
-    from = fuses ? std::fma(-one, other, from) : from - product;
-  };
-  const auto subtract_row = [&](std::int64_t i, std::int64_t k, T factor) {
-    for (std::int64_t j = k + 1; j < n; ++j) subtract(a(i, j), factor, a(k, j));
-    for (std::int64_t r = 0; r < x.cols; ++r) subtract(x(i, r), factor, x(k, r));
-  };
-  for (std::int64_t k = 0; k < n; ++k) {
-    std::int64_t pivot = k;
-    for (std::int64_t i = k + 1; i < n; ++i) {
-      if (std::fabs(a(i, k)) > std::fabs(a(pivot, k))) pivot = i;
-    }
-    if (a(pivot, k) == 0) return true;
-    for (std::int64_t j = 0; j < n; ++j) std::swap(a(k, j), a(pivot, j));
-    for (std::int64_t r = 0; r < x.cols; ++r) std::swap(x(k, r), x(pivot, r));
-    for (std::int64_t i = k + 1; i < n; ++i) subtract_row(i, k, a(i, k) / a(k, k));
-  }
-  for (std::int64_t r = 0; r < x.cols; ++r) {
-    for (std::int64_t k = n - 1; k >= 0; --k) {
-      x(k, r) /= a(k, k);
-      for (std::int64_t i = 0; i < k; ++i) subtract(x(i, r), a(i, k), x(k, r));
-    }
-  }
-  return !is_finite(x);
-}
-
 /// Returns the ratio up to which rounding alone explains a difference to LAPACK. A Cholesky factor of LAPACK
 /// has an error of up to (n + 1) u |L| |L^T| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd
 /// ed., theorem 10.3), which it reaches for n = 2 (StableMethods.LapacksCholeskyReachesItsBound).
@@ -176,6 +143,34 @@ double ratio_of(const Method& method, const Inputs<T>& inputs, const Answer<T>& 
   const Findings found = check(method, inputs, answer);
   *words = unfinished ? "info " + std::to_string(answer.info) : found.flaw;
   return unfinished || !std::isfinite(found.ratio) ? everything : std::min(found.ratio, everything);
+}
+
+/// Returns A X = B in other units: rows and columns are multiplied by factors between 1/2 and 1, which rounds
+/// every element once, and are in another order.
+template <class T>
+Inputs<T> neighbour_of(const Inputs<T>& inputs, std::uint64_t number) {
+  Random random(number, 2);
+  const std::int64_t n = inputs.a.rows;
+  const auto drawn = [&] {
+    std::vector<std::pair<std::int64_t, double>> lines;
+    for (std::int64_t i = 0; i < n; ++i) lines.emplace_back(i, random.between(0.5, 1));
+    for (std::int64_t i = n - 1; i > 0; --i)
+      std::swap(lines[static_cast<std::size_t>(i)], lines[static_cast<std::size_t>(random.integer(0, i))]);
+    return lines;
+  };
+  const auto rows = drawn(), columns = drawn();
+  Inputs<T> other = inputs;
+  other.x_true = {};
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto [row, of_row] = rows[static_cast<std::size_t>(i)];
+    for (std::int64_t j = 0; j < n; ++j) {
+      const auto [column, of_column] = columns[static_cast<std::size_t>(j)];
+      other.a(i, j) = static_cast<T>(inputs.a(row, column) * (of_row * of_column));
+    }
+    for (std::int64_t j = 0; j < inputs.b.cols; ++j)
+      other.b(i, j) = static_cast<T>(inputs.b(row, j) * of_row);
+  }
+  return other;
 }
 
 }  // namespace
@@ -259,16 +254,20 @@ Loss Runner::run_typed(const Case& one, const Method& method) {
     return loss;
   }
   const Method& lapack = *registry_.reference(method.problem, Backend::host);
-  loss.of_lapack = ratio_of(
-      lapack, inputs, testing_help::run_method(on_host_, lapack, inputs, testing_help::defaults(lapack)),
-      &loss.words);
+  const auto run_lapack = [&](const Inputs<T>& of, std::string* words) {
+    return ratio_of(lapack, of,
+                    testing_help::run_method(on_host_, lapack, of, testing_help::defaults(lapack)), words);
+  };
+  loss.of_lapack = run_lapack(inputs, &loss.words);
   if (loss.of_lapack > default_tolerance(method.problem)) {
     loss.words = "LAPACK fails as well: " + loss.words;
     return loss;
   }
   Context& context = method.runs_on(device_->backend()) ? on_device_ : on_host_;
-  loss.ratio =
-      ratio_of(method, inputs, testing_help::run_method(context, method, inputs, parameters), &loss.words);
+  const auto run_method = [&](const Inputs<T>& of, const Parameters& with, std::string* words) {
+    return ratio_of(method, of, testing_help::run_method(context, method, of, with), words);
+  };
+  loss.ratio = run_method(inputs, parameters, &loss.words);
   // Rounding alone may make a pivot 0 or an inverse infinite, but not the solution of a triangular system. LU
   // rounds by the size of the rows, so scaled rows do not count for its pivots. They count for infinite
   // answers, because methods must not leave the range.
@@ -278,12 +277,32 @@ Loss Runner::run_typed(const Case& one, const Method& method) {
     loss.words = "the matrix is singular to working precision: " + loss.words;
     return loss;
   }
-  if (loss.ratio >= everything && method.problem == Problem::named("gesv") &&
-      (elimination_fails(inputs.a, inputs.b, true) || elimination_fails(inputs.a, inputs.b, false))) {
-    loss.words = "elimination by rows fails too: " + loss.words;
-    return loss;
+  if (loss.ratio >= everything && !is_spd(method) && !testing_help::needs(method, Need::triangular)) {
+    constexpr std::uint64_t neighbours = 64;
+    int failures = 0, of_lapack = 0;
+    std::string words;
+    for (std::uint64_t number = 0; number < neighbours; ++number) {
+      const Inputs<T> other = neighbour_of(inputs, number);
+      failures += run_method(other, parameters, &words) >= everything;
+      of_lapack += run_lapack(other, &words) >= everything;
+    }
+    loss.words +=
+        ", as on " + std::to_string(failures) + " neighbours (LAPACK: on " + std::to_string(of_lapack) + ")";
+    if (failures <= 3 * of_lapack) return loss;
   }
-  loss.score = loss.ratio / std::max(ratio_of_rounding(method, one.n), 3 * loss.of_lapack);
+  double limit = std::max(ratio_of_rounding(method, one.n), 3 * loss.of_lapack);
+  if (one.with.count("moduli") > 0) {
+    // Fewer moduli than accurate_moduli do not keep all bits of a double; then they must not be less accurate
+    // than still fewer ones.
+    Parameters fewer = parameters;
+    std::string words;
+    for (std::int64_t count = parameters.integer("moduli");
+         count < accurate_moduli && loss.ratio > limit && count > 2;) {
+      fewer.set("moduli", --count);
+      limit = std::max(limit, run_method(inputs, fewer, &words));
+    }
+  }
+  loss.score = loss.ratio / limit;
   return loss;
 }
 

@@ -27,10 +27,26 @@ std::string line_of(const Case& one);
 /// @throws std::invalid_argument with what is wrong and what is allowed
 Case parse_case(const std::string& line);
 
+/// With fewer moduli, products by residues do not keep all bits of a double.
+constexpr std::int64_t accurate_moduli = 15;
+
 /// The digits that a method lost against LAPACK.
+///
+/// Three kinds of answers do not count as lost:
+/// - any answer for a matrix on which LAPACK fails;
+/// - an answer that is not finite for a matrix that is singular to working precision;
+/// - for LU, an answer that is not finite, if the method fails on at most three times as many neighbours as
+///   LAPACK. A neighbour is the same system in other units: rows and columns are multiplied by factors
+///   between 1/2 and 1, and are in another order.
+///
+/// The reason for the last rule: if rows differ much in size, rounding errors decide if an answer is finite.
+/// Example: x(1) = (b(1) - a(1, 2) x(2)) / a(1, 1) with a tiny a(1, 1) overflows unless the difference is
+/// rounded to exactly 0. LAPACK without fused multiply-add rounds it to 0 in six of seven cases. One success
+/// of LAPACK, or one failure of a method, is then chance. The rate of failures is not.
 struct Loss {
   double ratio = 0, of_lapack = 0;
-  /// ratio / max(1, 3 of_lapack), for potrf ratio / max(1 + 1 / n, 3 of_lapack); 0 if LAPACK's answer fails.
+  /// ratio / max(1, 3 of_lapack), for potrf ratio / max(1 + 1 / n, 3 of_lapack); 0 if the answer does not
+  /// count. With fewer moduli than accurate_moduli the limit is at least the ratio of every smaller number.
   double score = 0;
   std::string words;  ///< the reason for a missing ratio; empty if there is one
 };

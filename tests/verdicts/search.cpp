@@ -7,13 +7,13 @@
 ///     --seed S             default 1
 ///     --share I/N          takes starts I, I + N, ... (I from 0), so that N processes share the starts
 ///     --climb N            random changes per start that is worth it; default 20
-///     --method PROBLEM/VARIANT
+///     --method PROBLEM/VARIANT, --structure NAME, --largest N    only these; orders up to N
 ///     --backend emulated|cuda    cuda: GPU 0; then methods that only run on a GPU are searched too
 ///     --replay FILE        replays the worst cases so far, in seconds, and does not search
 ///
-/// A loss is a ratio above max(1, 3 x LAPACK's), for potrf above max(1 + 1 / n, 3 x LAPACK's). Answers of
-/// gesv that are not finite do not count if textbook elimination fails too. Losses are printed when they are
-/// found, and the worst score of each method at the end, after SIGINT or SIGTERM too.
+/// A loss is a ratio above max(1, 3 x LAPACK's), for potrf above max(1 + 1 / n, 3 x LAPACK's); `Loss` in
+/// cases.hpp lists the exceptions. Losses are printed when they are found, and the worst score of each method
+/// at the end, after SIGINT or SIGTERM too.
 /// Exit codes: 0 none, 1 losses, 2 usage or no GPU.
 
 #include <fmt/format.h>
@@ -42,6 +42,20 @@ bool is_searched(const Method& method) {
                      [&](const char* variant) { return method.variant == variant; });
 }
 
+struct Options {
+  std::uint64_t starts = 1000, seconds = 0, seed = 1, climb = 20, share = 0, shares = 1, largest = 1000;
+  std::string only, structure, replayed;
+  Backend backend = Backend::emulated;
+};
+
+[[noreturn]] void usage(const std::string& why) {
+  fmt::print(stderr,
+             "search: {}; allowed: --starts N, --seconds T, --seed S, --share I/N, --climb N, --method "
+             "PROBLEM/VARIANT, --structure NAME, --largest N, --backend emulated|cuda, --replay FILE\n",
+             why);
+  std::exit(2);
+}
+
 /// Draws an order near a block size, mostly a small one. One in 30 is above 100, where inverses are joined.
 std::int64_t draw_order(Random& random) {
   constexpr std::int64_t blocks[] = {2, 4, 8, 16, 24, 32, 48, 64, 96, 130, 200};
@@ -49,26 +63,33 @@ std::int64_t draw_order(Random& random) {
   return std::max<std::int64_t>(1, block + random.integer(-1, 1));
 }
 
-Case draw_case(Random& random, const std::vector<const Method*>& methods) {
+Case draw_case(Random& random, const std::vector<const Method*>& methods, const Options& options) {
   const auto last = [](const auto& of) { return static_cast<std::int64_t>(of.size()) - 1; };
   const Method& method = *methods[static_cast<std::size_t>(random.integer(0, last(methods)))];
   Case one;
   one.method = method.id();
   one.single = method.has(Precision::float32) && (random.chance(0.5) || !method.has(Precision::float64));
-  one.n = draw_order(random);
+  do {
+    one.n = draw_order(random);
+  } while (static_cast<std::uint64_t>(one.n) > options.largest);
   if (method.problem->second == SecondOperand::right_hand_sides && random.chance(0.4))
     one.nrhs = std::min(method.max_nrhs, random.integer(2, 5));
   one.uplo = random.chance(0.5) ? Uplo::lower : Uplo::upper;
   const bool definite = std::count(method.needs.begin(), method.needs.end(), Need::spd) > 0;
-  const Structure* structure = nullptr;
-  do {
-    structure = &structures()[static_cast<std::size_t>(random.integer(0, last(structures())))];
-  } while (definite && !structure->definite);
-  one.structure = structure->name;
+  std::vector<const Structure*> fitting;
+  for (const Structure& structure : structures()) {
+    if ((!definite || structure.definite) &&
+        (options.structure.empty() || options.structure == structure.name))
+      fitting.push_back(&structure);
+  }
+  if (fitting.empty()) usage("no structure '" + options.structure + "' for " + one.method);
+  one.structure = fitting[static_cast<std::size_t>(random.integer(0, last(fitting)))]->name;
   one.seed = random.next() >> 40;
   for (const Parameter& parameter : method.parameters) {
-    // Fewer moduli than 15 do not keep all bits of a double.
-    if (parameter.name == "moduli") one.with["moduli"] = std::to_string(random.integer(15, 20));
+    // LU by few moduli has no digits left, so that only products compare smaller numbers.
+    const bool is_product = method.problem == Problem::named("gemm");
+    if (parameter.name == "moduli")
+      one.with["moduli"] = std::to_string(random.integer(is_product ? 3 : accurate_moduli, 20));
     if (parameter.name == "least_inner") one.with["least_inner"] = "1";
     if (parameter.name == "float_from" && random.chance(0.9)) one.with["float_from"] = "1";
     if (parameter.name == "kernel" && random.chance(0.4))
@@ -119,20 +140,6 @@ class Search {
 
 volatile std::sig_atomic_t is_stopped = 0;
 
-struct Options {
-  std::uint64_t starts = 1000, seconds = 0, seed = 1, climb = 20, share = 0, shares = 1;
-  std::string only, replayed;
-  Backend backend = Backend::emulated;
-};
-
-[[noreturn]] void usage(const std::string& why) {
-  fmt::print(stderr,
-             "search: {}; allowed: --starts N, --seconds T, --seed S, --share I/N, --climb N, --method "
-             "PROBLEM/VARIANT, --backend emulated|cuda, --replay FILE\n",
-             why);
-  std::exit(2);
-}
-
 std::uint64_t number(const std::string& option, const std::string& text) {
   std::uint64_t value = 0;
   const char* const end = text.data() + text.size();
@@ -162,6 +169,11 @@ Options parse_options(int argc, char** argv) {
       if (options.share >= options.shares) usage("--share needs I/N with I < N");
     } else if (option == "--method") {
       options.only = value;
+    } else if (option == "--structure") {
+      options.structure = value;
+    } else if (option == "--largest") {
+      options.largest = number(option, value);
+      if (options.largest == 0) usage("--largest must be at least 1");
     } else if (option == "--replay") {
       options.replayed = value;
     } else if (option == "--backend") {
@@ -227,7 +239,7 @@ int search(const Options& options) {
       next_report = seconds + report_seconds;
     }
     Random random(options.seed, start);
-    Case one = draw_case(random, methods);
+    Case one = draw_case(random, methods, options);
     Loss loss = search.run(one);
     if (loss.score > worth_climbing && loss.score <= 1)
       one = search.climbed(one, loss, random, options.climb);
