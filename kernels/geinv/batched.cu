@@ -6,10 +6,11 @@
 /// identity (factored_columns.cuh). Larger matrices in float: a thread block factors one matrix in panels of
 /// 32 columns (getrf/panels.cuh), and L and U overwrite A. Error: |A X - I| is of the order n u |L| |U| |X|
 /// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3, method A). Up to order
-/// 64, in double up to 512, no intermediate product overflows if X does not. Layout: column-major, matrices
-/// contiguous. Cost: 2 n^3 operations per matrix; A is read and written once, in double twice. Workspace: in
-/// double one index per row. A pivot that is exactly 0 gives info > 0, and the answer is then not finite. n
-/// <= 512.
+/// 64, in double up to 512, no intermediate product overflows if X does not. With rows in registers, a matrix
+/// whose inverse is not finite is inverted again with scaled rows, because sums may overflow before they
+/// cancel. Layout: column-major, matrices contiguous. Cost: 2 n^3 operations per matrix; A is read and
+/// written once, in double twice. Workspace: in double one index per row. A pivot that is exactly 0 gives
+/// info > 0, and the answer is then not finite. n <= 512.
 
 #include "kernels/geinv/factored_columns.cuh"
 #include "kernels/getrf/panels.cuh"
@@ -38,8 +39,21 @@ __global__ void __launch_bounds__(S::threads, inverse_blocks<S::N>)
   const bool inside = index.system < count;
   small::Rows<T, S> rows(shared_of[index.in_block], index.thread);
   const std::int64_t first = index.system * n * n;
-  rows.load({inside ? a + first : nullptr, n, n});
-  const int found = rows.invert(uppers[index.in_block], n);
+  small::InverseStorage<T, S>& upper = uppers[index.in_block];
+  bool rescales = false;
+  int found = 0;
+  GAUSSWEEP_ROLLED
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    rows.load({inside ? a + first : nullptr, n, n});
+    const T scale = attempt > 0 ? rows.rescale(rescales) : T(1);
+    found = rows.invert(upper, n);
+    if (attempt > 0) {
+      rows.unscale_inverse(upper, scale);
+      break;
+    }
+    rescales = rows.needs_rescaling(upper, found);
+    if (!rows.any_that_synchronizes(rescales)) break;
+  }
   rows.store_inverse({inside ? x + first : nullptr, n, n});
   if (inside && index.thread == 0) info[index.system] = found;
 }

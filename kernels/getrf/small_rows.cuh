@@ -83,6 +83,7 @@ struct SharedStorage {
   T factor[S::W > 1 ? S::rows : 1];  ///< per row: its multiplier in the current step
   T candidate[S::warps];             ///< per warp: the value of its pivot candidate
   int candidate_row[S::warps];
+  int flag;          ///< of any_in_group
   int pivots[S::N];  ///< per step: the pivot row (invert) or LAPACK's pivot index from 0 (factor)
   T sum[2][S::W][S::rhs_columns];  ///< the current unknown, or each part's partial sum for it
   T pivot[2];
@@ -181,6 +182,62 @@ class Rows {
     for (int r = 0; r < S::rhs_columns; ++r) y_[r] = x_[r];
   }
 
+  /// Returns true to all threads of the group if the system must be loaded again and rescaled. LU: an unknown
+  /// is not finite. L D L^T: all pivots are so small that sums underflow. Back substitution with D L^T
+  /// multiplies the errors of these sums by elements of L.
+  __device__ bool needs_rescaling(int info) {
+    if constexpr (S::symmetric) return !any_in_group(row_ < n_ && pivot_ >= tiny);
+    bool finite = true;
+    GAUSSWEEP_UNROLL
+    for (int r = 0; r < S::rhs_columns; ++r) finite = finite && y_[r] - y_[r] == T(0);
+    return any_in_group(info == 0 && !finite);
+  }
+  /// Does the same for an inverse. The row that was computed last contains every error of the rows before.
+  __device__ bool needs_rescaling(const InverseStorage<T, S>& upper, int info) {
+    const T element = row_ < n_ ? upper.rows[0][row_] : T(0);
+    return any_in_group(info == 0 && element - element != T(0));
+  }
+  /// Returns true to all threads of a warp, or of a block with one system, if `value` is true in one of them.
+  static __device__ __forceinline__ bool any_that_synchronizes(bool value) {
+    return S::group <= 32 ? __any_sync(0xffffffffu, value ? 1 : 0) != 0 : value;
+  }
+  /// Multiplies the rows of A and B by powers of two and returns the factor of the thread's row. LU: the
+  /// largest element of each row of A is then in [1, 2). L D L^T: the factor is the same for all rows, and 1
+  /// unless all elements of A are tiny. X does not change. Without `wanted` the factor is 1.
+  __device__ T rescale(bool wanted) {
+    T largest = 0;
+    GAUSSWEEP_UNROLL
+    for (int c = 0; c < S::columns; ++c) largest = std::fmax(largest, std::fabs(a_[c]));
+    T scale = 1;
+    if constexpr (S::symmetric) {
+      wait_for_group<S>();  // flag is 0 again
+      if (!any_in_group(!wanted || (row_ < n_ && largest >= tiny)))
+        scale = sizeof(T) == 8 ? T(0x1p200) : T(0x1p64);
+    } else {
+      GAUSSWEEP_UNROLL
+      for (int part = 0; S::W > 1 && part < S::W; ++part) {
+        if (part_ == part)
+          shared_.factor[row_] = part == 0 ? largest : std::fmax(shared_.factor[row_], largest);
+        wait_for_group<S>();
+      }
+      if (S::W > 1) largest = shared_.factor[row_];
+      scale = wanted && row_ < n_ ? inverse_power_of_two(largest) : T(1);
+    }
+    GAUSSWEEP_UNROLL
+    for (int c = 0; c < S::columns; ++c) a_[c] *= scale;
+    GAUSSWEEP_UNROLL
+    for (int r = 0; r < S::rhs_columns; ++r) y_[r] *= scale;
+    return scale;
+  }
+  /// Replaces the inverse of the rescaled A by that of A. `scale`: the factor of the thread's row of A
+  __device__ void unscale_inverse(InverseStorage<T, S>& upper, T scale) {
+    wait_for_group<S>();
+    upper.columns[0][row_] = scale;
+    wait_for_group<S>();
+    GAUSSWEEP_UNROLL
+    for (int c = 0; c < S::N; ++c) a_[c] *= c < n_ ? upper.columns[0][shared_.pivots[c]] : T(1);
+  }
+
   __device__ T unknown(int r) const { return y_[r]; }
   /// Stores the row of L and U as row step() of the result.
   __device__ void store(const System<T>& to) const {
@@ -260,11 +317,17 @@ class Rows {
   }
 
  private:
+  /// If all pivots of L D L^T are below this limit, sums underflow too early. It is above the smallest
+  /// subnormal number / u^2, which bounds the amplified errors by u |A|.
+  static constexpr T tiny = sizeof(T) == 8 ? T(0x1p-900) : T(0x1p-90);
+
   /// Keeps element(i, j) for each of the thread's elements (i, j) of the matrix.
   template <class Element>
   __device__ void load_elements(Element&& element, const System<const T>& source) {
+    if (S::group > 32 && row_ == 0 && is_first_part()) shared_.flag = 0;
     n_ = source.n;
     step_ = row_ < n_ ? -1 : row_;
+    position_ = row_;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < S::columns; ++c) {
       const int j = c * S::W + part_;
@@ -286,6 +349,20 @@ class Rows {
   /// Returns the lane of the group's first row.
   __device__ __forceinline__ int first_lane() const {
     return static_cast<int>(threadIdx.x) % 32 / S::lanes * S::lanes;
+  }
+
+  /// Returns true to all threads of the group if `value` is true in one of them. @pre shared_.flag is 0, and
+  /// the group has waited since then
+  __device__ bool any_in_group(bool value) {
+    if constexpr (S::group <= 32) {
+      constexpr unsigned all = 0xffffffffu;
+      return (__ballot_sync(all, value ? 1 : 0) >> first_lane() & all >> (32 - S::lanes)) != 0;
+    }
+    if (value) shared_.flag = 1;
+    wait_for_group<S>();
+    const bool any = shared_.flag != 0;
+    if (any) wait_for_group<S>();  // all threads have read the flag before one of them resets it
+    return any;
   }
 
   /// Returns info, or 0 if it names a padding step beyond n.

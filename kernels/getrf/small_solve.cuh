@@ -16,7 +16,7 @@ struct Batch {
 };
 
 /// Solves S::systems systems per block, with S::rhs_columns right-hand sides per system. `blockIdx.y` selects
-/// these right-hand sides.
+/// these right-hand sides. Systems whose sums leave the range are solved again after scaling.
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     solve_kernel(Batch batch, const T* a, const T* b, T* x, int* info) {
@@ -30,14 +30,23 @@ __global__ void __launch_bounds__(S::threads)
 
   Rows<T, S> rows(shared_of[index.in_block], index.thread);
   const System<const T> system{inside ? a + index.system * n * n : nullptr, n, batch.n};
-  if (S::symmetric) {
-    rows.load(system, batch.uplo);
-  } else {
-    rows.load(system);
+  bool rescales = false;
+  int found = 0;
+  GAUSSWEEP_ROLLED
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (S::symmetric) {
+      rows.load(system, batch.uplo);
+    } else {
+      rows.load(system);
+    }
+    rows.load_rhs(inside ? b + offset : nullptr, n, batch.n, count);
+    if (attempt > 0) rows.rescale(rescales);
+    found = rows.factor();
+    rows.substitute();
+    if (attempt > 0) break;
+    rescales = rows.needs_rescaling(found);
+    if (!rows.any_that_synchronizes(rescales)) break;
   }
-  rows.load_rhs(inside ? b + offset : nullptr, n, batch.n, count);
-  const int found = rows.factor();
-  rows.substitute();
   if (!inside || !rows.is_first_part()) return;
   if (index.thread == 0 && blockIdx.y == 0) info[index.system] = found;
   if (rows.step() < 0 || rows.step() >= batch.n) return;
