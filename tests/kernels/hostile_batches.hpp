@@ -123,24 +123,25 @@ void expect_valid_indices(const Answer<T>& answer, std::int64_t n, const std::st
   }
 }
 
-/// Draws a batch, up to order 40, and runs it in its order and in reverse. Each system's answer must be the
-/// same at every position in the batch and with any neighbours.
+/// Draws `batches` batches of one shape, up to order 40, and runs all of their systems in one call: in their
+/// order and in reverse. Each system's answer must be the same at every position and with any neighbours.
 template <class T>
-void expect_confined(std::mt19937_64& random, Context& context, const Method& method) {
+void expect_confined(std::mt19937_64& random, Context& context, const Method& method, std::int64_t batches) {
   const Problem problem = method.problem;
   const std::int64_t n = 1 + below(random, 40);
   Shape shape{n, n, n, 1, random() % 2 == 0 ? Uplo::lower : Uplo::upper};
   if (!problem->has_axis("uplo")) shape.uplo = Uplo::lower;
   if (has_right_hand_sides(problem))
     shape.nrhs = 1 + below(random, std::min<std::int64_t>(method.max_nrhs, 6));
-  shape.batch = 2 + below(random, n <= 16 ? 16 : 4);  // up to order 16 a warp has several systems
+  shape.batch = batches * (2 + below(random, n <= 16 ? 16 : 4));  // up to order 16 a warp has several systems
   const Parameters parameters = one_of(random, parameter_grid(method, {}));
   if (method.accepts != nullptr && !method.accepts(shape, parameters)) return;
   const Inputs<T> inputs = hostile_batch<T>(random, problem, shape);
   const std::string words = describe_run<T>(context, method, shape, parameters, "hostile");
+  Staging<T> staging(context.device, method, parameters, shape, 1);
   Answer<T> one, other;
-  ASSERT_NO_THROW(one = run_method(context, method, inputs, parameters)) << words;
-  ASSERT_NO_THROW(other = run_method(context, method, reversed(inputs), parameters)) << words;
+  ASSERT_NO_THROW(one = run_staged(context, method, inputs, parameters, staging)) << words;
+  ASSERT_NO_THROW(other = run_staged(context, method, reversed(inputs), parameters, staging)) << words;
   for (Answer<T>* const answer : {&one, &other}) {
     if (!problem->has_pivots || !answer->pivots.empty()) continue;
     for (std::int64_t i = 0; i < shape.n * shape.batch; ++i)
@@ -153,9 +154,10 @@ void expect_confined(std::mt19937_64& random, Context& context, const Method& me
   }
 }
 /// Calls expect_confined in float or double, at random.
-inline void expect_confined_batch(std::mt19937_64& random, Context& context, const Method& method) {
-  random() % 2 == 0 ? expect_confined<float>(random, context, method)
-                    : expect_confined<double>(random, context, method);
+inline void expect_confined_batches(std::mt19937_64& random, Context& context, const Method& method,
+                                    std::int64_t batches) {
+  random() % 2 == 0 ? expect_confined<float>(random, context, method, batches)
+                    : expect_confined<double>(random, context, method, batches);
 }
 
 }  // namespace gaussweep::testing_help

@@ -23,7 +23,7 @@ TEST_P(HostileBatches, StayInTheirSystem) {
     SCOPED_TRACE(batch);
     random.seed(static_cast<std::uint64_t>(batch));
     context.emulation.shuffle_seed = static_cast<std::uint64_t>(batch % 4);
-    expect_confined_batch(random, context, method);
+    expect_confined_batches(random, context, method, 1);
   }
 }
 

@@ -214,23 +214,32 @@ Inputs<T> square_inputs(const char* problem, std::int64_t n, MatrixKind kind, st
   return make_inputs<T>(Problem::named(problem), {n, n, n, nrhs, Uplo::lower}, kind, seed);
 }
 
-/// Runs once on fresh operands. With `pinned` operands and answer are arranged on the host before the copy.
+/// Uploads the inputs to `staging`, which may have been used before, and runs once.
 template <class T>
-Answer<T> run_method(Context& context, const Method& method, const Inputs<T>& inputs,
-                     const Parameters& parameters, bool pinned = false) {
-  Staging<T> staging(context.device, method, parameters, inputs.shape, 1);
-  if (pinned) {
-    staging.stage_pinned(views_of(inputs));
-    staging.upload_pinned();
-  } else {
-    staging.upload(inputs);
-  }
+Answer<T> run_staged(Context& context, const Method& method, const Inputs<T>& inputs,
+                     const Parameters& parameters, Staging<T>& staging) {
+  staging.upload(inputs);
   staging.reset();
   Operands<T> operands = staging.operands(0);
   context.report = {};
   method.entry(context.device.backend()).template get<T>()(context, operands, parameters);
   context.device.synchronize();
-  if (!pinned) return staging.download(0);
+  return staging.download(0);
+}
+
+/// Runs once on fresh operands. With `pinned` operands and answer are arranged on the host before the copy.
+template <class T>
+Answer<T> run_method(Context& context, const Method& method, const Inputs<T>& inputs,
+                     const Parameters& parameters, bool pinned = false) {
+  Staging<T> staging(context.device, method, parameters, inputs.shape, 1);
+  if (!pinned) return run_staged(context, method, inputs, parameters, staging);
+  staging.stage_pinned(views_of(inputs));
+  staging.upload_pinned();
+  staging.reset();
+  Operands<T> operands = staging.operands(0);
+  context.report = {};
+  method.entry(context.device.backend()).template get<T>()(context, operands, parameters);
+  context.device.synchronize();
   staging.download_pinned(0);
   return staging.pinned_answer(0);
 }
