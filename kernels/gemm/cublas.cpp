@@ -2,6 +2,9 @@
 ///
 /// Layout: column-major; C is a separate matrix. Cost: 2 m n k operations. Workspace: only cuBLAS's internal
 /// one. Accepts any matrices with sizes below 2^31.
+///
+/// Error: NVIDIA documents no bound. Sums in any order have this one: |C - A B| <= (k + 2) u |A| |B| (Higham,
+/// "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 3.5).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -5,6 +5,10 @@
 /// products of bfloat16 (BF16x9), which GPUs support from compute capability 10.0 on. Layout: column-major; C
 /// is a separate matrix. Workspace: only cuBLAS's internal one. If the library has no such product, the trial
 /// is `skipped`.
+///
+/// Error: NVIDIA documents no bound. In double, `mantissa_bits` bits of each element are kept, relative to
+/// the largest of its row of A or column of B; then |C - A B| is of the order k 2^-bits max|a(i, :)| max|b(:,
+/// j)| (K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009).
 
 #include "kernels/core/errors.hpp"
 #include "kernels/registry/method.hpp"

@@ -4,6 +4,9 @@
 /// Layout: column-major; the lower triangle of A is read, and the inverse overwrites A. Cost: n^3 operations.
 /// Workspace: OpenBLAS's own. A pivot that is not positive gives info > 0, and A then holds an unfinished
 /// factor.
+///
+/// Error: |A X - I| is of the order n u |L| |L^T| |X| (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., section 14.3).
 
 #include <algorithm>
 

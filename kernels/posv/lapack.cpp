@@ -4,6 +4,9 @@
 /// Layout: column-major; the answer replaces b. Cost: 1/3 n^3 + 2 n^2 nrhs operations. Workspace: OpenBLAS's
 /// own. Needs a symmetric positive definite matrix, whose triangle `uplo` is read: a pivot that is not
 /// positive gives info > 0 and leaves b unchanged.
+///
+/// Error: (A + E) x = b with |E| of the order n u |L| |L^T| (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., theorem 10.4).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

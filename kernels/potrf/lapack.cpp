@@ -4,6 +4,9 @@
 /// Layout: column-major; the factor replaces the triangle `uplo` of A, and the other triangle is neither read
 /// nor written. Cost: 1/3 n^3 operations. Workspace: OpenBLAS's own. Needs a symmetric positive definite
 /// matrix: a pivot that is not positive gives info > 0.
+///
+/// Error: |A - L L^T| <= g |L| |L^T| with g = (n + 1) u / (1 - (n + 1) u) (Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 10.3).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

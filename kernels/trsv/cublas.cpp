@@ -5,6 +5,9 @@
 /// batches, pointers to all matrices. cuBLAS does not check for zeros on the diagonal. A small kernel
 /// therefore reads the diagonal first (stage "diagonal"); the first zero gives info > 0, and the answer is
 /// then not finite.
+///
+/// Error: NVIDIA documents no bound. The algorithm has this one: (A + E) x = b with |E| <= g |A| and g = n u
+/// / (1 - n u) (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

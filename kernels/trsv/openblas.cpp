@@ -4,6 +4,9 @@
 /// Layout: column-major; the answer replaces b. Cost: n^2 operations per right-hand side. Workspace: none.
 /// BLAS does not check for zeros on the diagonal. As in LAPACK's xTRTRS, the diagonal is therefore read
 /// first; the first zero gives info > 0 and leaves b unchanged.
+///
+/// Error: (A + E) x = b with |E| <= g |A| and g = n u / (1 - n u) (Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 8.5).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

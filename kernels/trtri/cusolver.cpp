@@ -4,6 +4,10 @@
 /// Workspace: Xtrtri's buffer. VendorHandles keeps it; the first run of a size (the warm-up) allocates it. A
 /// 0 on the diagonal gives info > 0, and the answer is then not the inverse. A small kernel reads the
 /// diagonal first (stage "diagonal"), so that info does not depend on the library's version.
+///
+/// Error: NVIDIA documents no bound. The algorithm has this one: the residual is of the order n u |X| |A| on
+/// one side, A X - I or X A - I, which depends on the order of the loops (Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., section 14.2).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
