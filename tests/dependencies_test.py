@@ -189,6 +189,10 @@ def search_sources():
     files = [p for problem in PROBLEMS for p in (SOURCE / "kernels" / problem).iterdir()]
     stems = {p.stem for p in files if p.suffix in (".cpp", ".cu") and p.stem != "table"}
     check(len(stems) > 5, f"only {len(stems)} methods found below kernels/")
+    for path in files:
+        header = re.match(r"(///.*\n)*", path.read_text())[0]
+        if re.match(r"/// [a-z]+/[a-z_]+: ", header):
+            check(re.search(r"\bError: |error bound", header), f"{path}: the method's header states no error bound")
     for module, rule in MODULES.items():
         libraries = re.compile(rule["libraries"])
         for path, text in sources(module):

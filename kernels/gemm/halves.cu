@@ -1,13 +1,13 @@
 /// gemm/halves: C = A B in float, by products of split halves on tensor cores.
 ///
 /// half_products.cuh names the source. Layout: column-major; C is a separate matrix. Cost: 6 m n k operations
-/// in half precision. Workspace: a float per element of a block of C (up to 2^26 elements or 2048 columns),
-/// 3 `inner` halves per row of A and per column of B, and their exponents. Elements may lie anywhere in
-/// float's range, with graded rows, columns and k range. Splitting changes a term by a relative error of up
-/// to 2^-21, while SGEMM's sum of k terms has an error of up to k 2^-24 |A| |B| (Higham, "Accuracy and
-/// Stability of Numerical Algorithms", 2nd ed., section 3.5). Products with few terms are therefore computed
-/// in double. Elements of C that depend on a non-finite element of A or B are not finite, but the sign of an
-/// infinity may be lost.
+/// in half precision. Workspace: a float per element of a block of C (up to 2^26 elements or 2048 columns), 3
+/// `inner` halves per row of A and per column of B, and their exponents. Elements may lie anywhere in float's
+/// range, with graded rows, columns and k range. Error: splitting changes a term by a relative error of up to
+/// 2^-21, while SGEMM's sum of k terms has an error of up to k 2^-24 |A| |B| (Higham, "Accuracy and Stability
+/// of Numerical Algorithms", 2nd ed., section 3.5). Products with few terms are therefore computed in double.
+/// Elements of C that depend on a non-finite element of A or B are not finite, but the sign of an infinity may
+/// be lost.
 
 #include <algorithm>
 #include <cmath>

@@ -2,12 +2,13 @@
 ///
 /// Scales A by powers of two to elements below 2 and factors it in float (getrf/recursive_lu.cuh with the
 /// products of getrf/split_products.cuh). These factors precondition flexible GMRES in double (flexible: the
-/// directions are stored), which works on residuals of A itself. It finds x with |b - A x| <= 8 u |A| |x| in
-/// the infinity norm (max(1, n / 2) u |A| |x| up to n = 16, u |A| |x| sqrt(n) / 4 from n = 1024 on); u is the
-/// unit roundoff of the operands' precision. An LU in full precision leaves about as much or more. The
-/// factors are applied in float. If that converges too slowly, for instance with a few tiny singular values,
-/// they are converted and applied in double. (E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40, 2018; Y.
-/// Saad, SIAM J. Sci. Comput. 14, 1993.)
+/// directions are stored), which works on residuals of A itself. The factors are applied in float. If that
+/// converges too slowly, for instance with a few tiny singular values, they are converted and applied in
+/// double. (E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40, 2018; Y. Saad, SIAM J. Sci. Comput. 14, 1993.)
+///
+/// Error: |b - A x| <= 8 u |A| |x| in the infinity norm (max(1, n / 2) u |A| |x| up to n = 16, u |A| |x|
+/// sqrt(n) / 4 from n = 1024 on), which is the criterion of convergence; u is the unit roundoff of the
+/// operands' precision. An LU in full precision leaves about as much or more.
 ///
 /// Up to 64 right-hand sides are refined in lock-step: each iteration reads A and the factors once for all of
 /// them. Each right-hand side has a separate Krylov space and convergence test.
