@@ -23,39 +23,55 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// The largest number of thread blocks per multiprocessor without spilled registers.
-template <int N>
-constexpr int inverse_blocks = N <= 8    ? 9
-                               : N <= 16 ? 7
-                               : N <= 32 ? 4
-                                         : 6;
+/// The largest number of thread blocks per multiprocessor for which invert_group spills no registers. It also
+/// limits the registers of invert_rescaled.
+template <class T, int N>
+constexpr int inverse_blocks() {
+  if (sizeof(T) == 8) return N <= 8 ? 9 : N <= 16 ? 7 : N <= 32 ? 4 : 6;
+  return N <= 4 ? 16 : N <= 8 ? 12 : N <= 12 ? 10 : N <= 16 ? 9 : N <= 24 ? 7 : N <= 32 ? 5 : 8;
+}
 
+/// The shared memory of a block.
 template <class T, class S>
-__global__ void __launch_bounds__(S::threads, inverse_blocks<S::N>)
-    invert_small(std::int64_t count, int n, const T* a, T* x, int* info) {
-  __shared__ small::Padded<small::SharedStorage<T, S>> shared_of[S::systems];
-  __shared__ small::Padded<small::InverseStorage<T, S>> uppers[S::systems];
+struct SmallStorage {
+  small::Padded<small::SharedStorage<T, S>> shared[S::systems];
+  small::Padded<small::InverseStorage<T, S>> upper[S::systems];
+};
+
+/// Inverts the group's matrix. Returns true to all threads of the group if sums left the range, so that
+/// invert_rescaled must invert it again. `Rescales`: scales the rows first, and stores the inverse only if
+/// `wanted`.
+template <class T, class S, bool Rescales>
+__device__ __forceinline__ bool invert_group(SmallStorage<T, S>& storage, std::int64_t count, int n,
+                                             const T* a, T* x, int* info, bool wanted) {
   const small::GroupIndex<S> index;
   const bool inside = index.system < count;
-  small::Rows<T, S> rows(shared_of[index.in_block], index.thread);
+  small::Rows<T, S> rows(storage.shared[index.in_block], index.thread);
+  small::InverseStorage<T, S>& upper = storage.upper[index.in_block];
   const std::int64_t first = index.system * n * n;
-  small::InverseStorage<T, S>& upper = uppers[index.in_block];
-  bool rescales = false;
-  int found = 0;
-  GAUSSWEEP_ROLLED
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    rows.load({inside ? a + first : nullptr, n, n});
-    const T scale = attempt > 0 ? rows.rescale(rescales) : T(1);
-    found = rows.invert(upper, n);
-    if (attempt > 0) {
-      rows.unscale_inverse(upper, scale);
-      break;
-    }
-    rescales = rows.needs_rescaling(upper, found);
-    if (!rows.any_that_synchronizes(rescales)) break;
-  }
-  rows.store_inverse({inside ? x + first : nullptr, n, n});
-  if (inside && index.thread == 0) info[index.system] = found;
+  rows.load({inside ? a + first : nullptr, n, n});
+  const T scale = Rescales ? rows.rescale(wanted) : T(1);
+  const int found = rows.invert(upper, n);
+  const bool again = !Rescales && rows.needs_rescaling(upper, found);
+  if (Rescales) rows.unscale_inverse(upper, scale);
+  rows.store_inverse({inside && wanted ? x + first : nullptr, n, n});
+  if (inside && wanted && index.thread == 0) info[index.system] = found;
+  return again;
+}
+/// A separate function, because its registers must not add to those of the usual case.
+template <class T, class S>
+__device__ GAUSSWEEP_NOINLINE void invert_rescaled(SmallStorage<T, S>& storage, std::int64_t count, int n,
+                                                   const T* a, T* x, int* info, bool wanted) {
+  invert_group<T, S, true>(storage, count, n, a, x, info, wanted);
+}
+
+template <class T, class S>
+__global__ void __launch_bounds__(S::threads, (inverse_blocks<T, S::N>()))
+    invert_small(std::int64_t count, int n, const T* a, T* x, int* info) {
+  __shared__ SmallStorage<T, S> storage;
+  const bool again = invert_group<T, S, false>(storage, count, n, a, x, info, true);
+  if (small::Rows<T, S>::any_that_synchronizes(again))
+    invert_rescaled<T, S>(storage, count, n, a, x, info, again);
 }
 
 template <class T, class S>

@@ -1,8 +1,8 @@
 /// geinv/recursive: the inverse by LU, the inverse of L, and a solve with U for all columns together.
 ///
 /// getrf/recursive_lu.cuh computes LU, trtri/levels.cuh the inverse of L, and cuBLAS nearly all other
-/// products. X = U^-1 L^-1 P is computed by solving with U. Error: |A X - I| is of the order u |L| |U| |X| for
-/// any condition number of U; solving X L = U^-1 has no such bound (J. Du Croz, N. Higham, Stability of
+/// products. X = U^-1 L^-1 P is computed by solving with U. Error: |A X - I| is of the order u |L| |U| |X|
+/// for any condition number of U; solving X L = U^-1 has no such bound (J. Du Croz, N. Higham, Stability of
 /// methods for matrix inversion, IMA J. Numer. Anal. 12, 1992). Layout: column-major, in place. Cost: 2 n^3
 /// operations. Workspace: 27 n ints, 133 n elements, an n x n matrix, and the larger of n^2 / 4 and 256 n
 /// elements; also an aligned copy of A if n is no multiple of 16, because its products are faster. A pivot

@@ -6,8 +6,8 @@
 /// range, with graded rows, columns and k range. Error: splitting changes a term by a relative error of up to
 /// 2^-21, while SGEMM's sum of k terms has an error of up to k 2^-24 |A| |B| (Higham, "Accuracy and Stability
 /// of Numerical Algorithms", 2nd ed., section 3.5). Products with few terms are therefore computed in double.
-/// Elements of C that depend on a non-finite element of A or B are not finite, but the sign of an infinity may
-/// be lost.
+/// Elements of C that depend on a non-finite element of A or B are not finite, but the sign of an infinity
+/// may be lost.
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,18 @@
 #pragma once
-/// The pivot search within a warp.
+/// The pivot search within a warp, and a macro for device functions of rare cases.
 
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 
 #include "kernels/simt/simt.hpp"
+
+/// Keeps a device function from being inlined, so that its registers are allocated separately.
+#ifdef __CUDACC__
+#define GAUSSWEEP_NOINLINE __noinline__
+#else
+#define GAUSSWEEP_NOINLINE
+#endif
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 

@@ -197,8 +197,8 @@ class Rows {
     const T element = row_ < n_ ? upper.rows[0][row_] : T(0);
     return any_in_group(info == 0 && element - element != T(0));
   }
-  /// Returns true to all threads of a warp, or of a block with one system, if `value` is true in one of them.
-  static __device__ __forceinline__ bool any_that_synchronizes(bool value) {
+  /// Returns true to all threads that must reach the same barriers if `value` is true in one of their groups.
+  static __device__ bool any_that_synchronizes(bool value) {
     return S::group <= 32 ? __any_sync(0xffffffffu, value ? 1 : 0) != 0 : value;
   }
   /// Multiplies the rows of A and B by powers of two and returns the factor of the thread's row. LU: the

@@ -15,12 +15,12 @@ struct Batch {
   Uplo uplo;
 };
 
-/// Solves S::systems systems per block, with S::rhs_columns right-hand sides per system. `blockIdx.y` selects
-/// these right-hand sides. Systems whose sums leave the range are solved again after scaling.
-template <class T, class S>
-__global__ void __launch_bounds__(S::threads)
-    solve_kernel(Batch batch, const T* a, const T* b, T* x, int* info) {
-  __shared__ Padded<SharedStorage<T, S>> shared_of[S::systems];
+/// Solves the group's system with S::rhs_columns right-hand sides; `blockIdx.y` selects these. Returns true
+/// to all threads of the group if sums left the range, so that solve_rescaled must solve the system again.
+/// `Rescales`: scales the system first, and stores the answer only if `wanted`.
+template <class T, class S, bool Rescales>
+__device__ __forceinline__ bool solve_group(Padded<SharedStorage<T, S>>* shared_of, const Batch& batch,
+                                            const T* a, const T* b, T* x, int* info, bool wanted) {
   const GroupIndex<S> index;
   const int first = static_cast<int>(blockIdx.y) * S::rhs_columns;
   const std::int64_t n = batch.n;
@@ -30,30 +30,51 @@ __global__ void __launch_bounds__(S::threads)
 
   Rows<T, S> rows(shared_of[index.in_block], index.thread);
   const System<const T> system{inside ? a + index.system * n * n : nullptr, n, batch.n};
-  bool rescales = false;
-  int found = 0;
-  GAUSSWEEP_ROLLED
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    if (S::symmetric) {
-      rows.load(system, batch.uplo);
-    } else {
-      rows.load(system);
+  if (S::symmetric) {
+    rows.load(system, batch.uplo);
+  } else {
+    rows.load(system);
+  }
+  rows.load_rhs(inside ? b + offset : nullptr, n, batch.n, count);
+  if (Rescales) rows.rescale(wanted);
+  const int found = rows.factor();
+  rows.substitute();
+  if (inside && rows.is_first_part() && wanted) {
+    if (index.thread == 0 && blockIdx.y == 0) info[index.system] = found;
+    if (rows.step() >= 0 && rows.step() < batch.n) {
+      GAUSSWEEP_UNROLL
+      for (int r = 0; r < S::rhs_columns; ++r) {
+        if (r < count) x[offset + r * n + rows.step()] = rows.unknown(r);
+      }
     }
-    rows.load_rhs(inside ? b + offset : nullptr, n, batch.n, count);
-    if (attempt > 0) rows.rescale(rescales);
-    found = rows.factor();
-    rows.substitute();
-    if (attempt > 0) break;
-    rescales = rows.needs_rescaling(found);
-    if (!rows.any_that_synchronizes(rescales)) break;
   }
-  if (!inside || !rows.is_first_part()) return;
-  if (index.thread == 0 && blockIdx.y == 0) info[index.system] = found;
-  if (rows.step() < 0 || rows.step() >= batch.n) return;
-  GAUSSWEEP_UNROLL
-  for (int r = 0; r < S::rhs_columns; ++r) {
-    if (r < count) x[offset + r * n + rows.step()] = rows.unknown(r);
-  }
+  return !Rescales && rows.needs_rescaling(found);
+}
+/// A separate function, because its registers must not add to those of the usual case.
+template <class T, class S>
+__device__ GAUSSWEEP_NOINLINE void solve_rescaled(Padded<SharedStorage<T, S>>* shared_of, const Batch& batch,
+                                                  const T* a, const T* b, T* x, int* info, bool wanted) {
+  solve_group<T, S, true>(shared_of, batch, a, b, x, info, wanted);
+}
+
+/// The least number of thread blocks per multiprocessor. It limits the registers of solve_rescaled where
+/// solve_group needs fewer.
+template <class T, class S>
+constexpr int solve_blocks() {
+  constexpr int n = S::N;
+  constexpr bool wide = sizeof(T) == 8, single = S::rhs_columns == 1;
+  if (S::symmetric) return n != 16 ? 1 : wide ? 7 : 10;
+  if (wide) return n == 4 ? (single ? 10 : 8) : n == 12 ? (single ? 7 : 6) : n == 16 ? 5 : 1;
+  return n == 4 ? 12 : n == 16 && single ? 9 : 1;
+}
+
+/// Solves S::systems systems per block. Systems whose sums leave the range are solved again after scaling.
+template <class T, class S>
+__global__ void __launch_bounds__(S::threads, (solve_blocks<T, S>()))
+    solve_kernel(Batch batch, const T* a, const T* b, T* x, int* info) {
+  __shared__ Padded<SharedStorage<T, S>> shared_of[S::systems];
+  const bool again = solve_group<T, S, false>(shared_of, batch, a, b, x, info, true);
+  if (Rows<T, S>::any_that_synchronizes(again)) solve_rescaled<T, S>(shared_of, batch, a, b, x, info, again);
 }
 
 template <class T, int Columns, bool Symmetric>
