@@ -40,6 +40,7 @@ struct IterationReport {
   std::vector<double> history;  ///< the residual or largest change after each iteration
 };
 
+class DeviceGroup;     // kernels/device/device_group.hpp
 class Scratch;         // kernels/device/scratch.hpp
 struct VendorHandles;  // cuBLAS and cuSOLVER handles bound to the device's stream: kernels/vendor/
 
@@ -53,6 +54,7 @@ struct Context {
   }
 
   Device& device;
+  DeviceGroup* group = nullptr;  ///< the devices of methods that use several; null: `device` alone
   StageSink* stages = nullptr;
   Emulation emulation;
   IterationReport report;

@@ -62,7 +62,18 @@ class Device {
                             std::size_t source_stride, std::size_t width_bytes, std::size_t rows) = 0;
   virtual void to_host_2d(void* destination, std::size_t destination_stride, const void* source,
                           std::size_t source_stride, std::size_t width_bytes, std::size_t rows) = 0;
+  /// Copies `columns` columns of `column_bytes` with strides in bytes between memory of `allocate` of this
+  /// device and of its peers. Asynchronous.
+  virtual void copy_2d(void* destination, std::size_t destination_stride, const void* source,
+                       std::size_t source_stride, std::size_t column_bytes, std::size_t columns) = 0;
   virtual void fill(void* destination, int byte, std::size_t bytes) = 0;
+  /// Makes work queued from now on wait for all work that is queued on `other`, a device of the same
+  /// backend. Asynchronous.
+  virtual void wait_for(Device& other) = 0;
+  /// Lets this device access the memory of `peer`. @return the reason if that is impossible, otherwise ""
+  virtual std::string enable_peer_access(Device& peer) = 0;
+  /// Makes a GPU the calling thread's current one, which kernel launches need. Does nothing on the CPU.
+  virtual void make_current() = 0;
   /// Waits for all work on the stream; throws its errors.
   virtual void synchronize() = 0;
   /// Returns the number of waits of the host for the stream: synchronous copies and `synchronize`.

@@ -15,6 +15,7 @@
 #include "kernels/core/errors.hpp"
 #include "kernels/core/parallel_rows.hpp"
 #include "kernels/device/device.hpp"
+#include "kernels/device/late_copies.hpp"
 #include "kernels/device/watched_memory.hpp"
 
 namespace gaussweep {
@@ -124,10 +125,7 @@ class HostDevice final : public Device {
   void to_device_2d(void* destination, std::size_t destination_stride, const void* source,
                     std::size_t source_stride, std::size_t width_bytes, std::size_t rows) override {
     ++waits_;
-    for (std::size_t row = 0; row < rows; ++row) {
-      copy(static_cast<char*>(destination) + row * destination_stride,
-           static_cast<const char*>(source) + row * source_stride, width_bytes);
-    }
+    copy_2d(destination, destination_stride, source, source_stride, width_bytes, rows);
   }
   void to_host_2d(void* destination, std::size_t destination_stride, const void* source,
                   std::size_t source_stride, std::size_t width_bytes, std::size_t rows) override {
@@ -136,6 +134,20 @@ class HostDevice final : public Device {
   void fill(void* destination, int byte, std::size_t bytes) override {
     if (bytes > 0) std::memset(destination, byte, bytes);
   }
+  void copy_2d(void* destination, std::size_t destination_stride, const void* source,
+               std::size_t source_stride, std::size_t column_bytes, std::size_t columns) override {
+    for (std::size_t column = 0; column < columns; ++column) {
+      copy(static_cast<char*>(destination) + column * destination_stride,
+           static_cast<const char*>(source) + column * source_stride, column_bytes);
+    }
+  }
+  void wait_for(Device& other) override {  // only copies can be incomplete
+    if (auto* const late = dynamic_cast<LateCopies*>(&other)) late->finish();
+  }
+  std::string enable_peer_access(Device& peer) override {
+    return peer.backend() == backend_ ? "" : "the peer is no device of the same backend";
+  }
+  void make_current() override {}
   void synchronize() override { ++waits_; }  // all work is already complete
   std::int64_t waits() const override { return waits_; }
 

@@ -79,6 +79,12 @@ void validate(const Method& method) {
       reject(method, "there is an entry point for the backend " + name + ", which is not listed");
     }
   }
+  const auto is_gpus = [](const Parameter& parameter) { return parameter.name == "gpus"; };
+  const bool has_gpus = std::any_of(method.parameters.begin(), method.parameters.end(), is_gpus);
+  if (has_gpus != (method.column_block != nullptr))
+    reject(method, "a method has both column_block and the parameter 'gpus', or neither");
+  if (has_gpus && (method.layout != Layout::column_major || method.max_batch != 1 || !method.overwrites))
+    reject(method, "a method for several GPUs overwrites a column-major A and takes no batches");
   if (method.max_nrhs < 1) reject(method, "max_nrhs is less than 1");
   if (method.max_batch < 1) reject(method, "max_batch is less than 1");
   if (method.max_batch > 1 && method.layout == Layout::row_major)
@@ -99,6 +105,14 @@ void* Workspace::take_bytes(std::size_t bytes) {
   void* begin = data_ + used_;
   used_ += piece;
   return begin;
+}
+
+Parameter gpus_parameter() {
+  return integer_parameter("gpus", 1, 1, max_gpus, "GPUs that share the matrix");
+}
+
+int gpus_of(const Method& method, const Parameters& parameters) {
+  return method.column_block == nullptr ? 1 : static_cast<int>(parameters.integer("gpus"));
 }
 
 const Entry& Method::entry(Backend backend) const {

@@ -41,6 +41,13 @@ constexpr std::size_t workspace_piece(std::int64_t count, std::size_t element) {
   return (static_cast<std::size_t>(count) * element + 255) / 256 * 256;
 }
 
+/// The block columns of A on one of several GPUs, and scratch memory there.
+template <class T>
+struct OperandPart {
+  MatrixView<T> a;
+  Workspace workspace;
+};
+
 /// The operands of a run in the memory of the method's backend, in the layout Method::layout. Inputs are
 /// restored before every run, and the method may overwrite them. Method::answer selects the operand for the
 /// answer.
@@ -55,6 +62,9 @@ struct Operands {
   int* pivots = nullptr;  ///< getrf: n entries per system, preset to "no exchange" (pivots[i] = i)
   int* info = nullptr;    ///< LAPACK's info, one int per system, 0 at the start
   Workspace workspace;
+  /// With several GPUs: A on each of them (ColumnBlocks of Method::column_block columns). `a` then has no
+  /// data, and all other operands are on the first GPU.
+  std::vector<OperandPart<T>> parts;
 };
 
 /// A function that runs a method once. It may hold a function of a shared library.
@@ -99,9 +109,12 @@ struct Method {
   std::int64_t max_nrhs = 1 << 30;
   std::int64_t max_batch = 1;  ///< the maximum number of systems per run; 1 if the layout is row-major
   UnitDiagonal unit_diagonal = UnitDiagonal::lower;
+  /// The columns of a block if the method has the parameter `gpus` and that is above 1; null: the method
+  /// runs on one GPU.
+  std::int64_t (*column_block)(const Shape&, const Parameters&) = nullptr;
   bool (*accepts)(const Shape&, const Parameters&) = nullptr;  ///< null: any shape
   std::function<std::size_t(const Shape&, const Parameters&, std::size_t element)>
-      workspace_bytes;  ///< null: none
+      workspace_bytes;  ///< per GPU; null: none
   double (*flops)(const Shape&,
                   const Parameters&) = nullptr;  ///< per system; null: ProblemRow::flops
   double (*bytes)(const Shape&, const Parameters&,
@@ -125,6 +138,15 @@ struct Method {
   /// Returns true if the method has entry points for the precision.
   bool has(Precision precision) const;
 };
+
+/// The largest number of GPUs for one matrix.
+constexpr std::int64_t max_gpus = 16;
+
+/// Returns the parameter `gpus` of methods that distribute a matrix over several GPUs.
+Parameter gpus_parameter();
+
+/// Returns the number of GPUs of a trial: the parameter `gpus`, or 1 if the method does not have it.
+int gpus_of(const Method& method, const Parameters& parameters);
 
 /// Methods in the order of their tables. A registry has no global state, so that tests can build their own.
 class Registry {

@@ -104,6 +104,7 @@ class CudaDevice final : public Device {
     GAUSSWEEP_CUDA_CHECK(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
   }
   ~CudaDevice() override {
+    if (order_ != nullptr) cudaEventDestroy(order_);
     if (owns_stream_) cudaStreamDestroy(stream_);
   }
   CudaDevice(const CudaDevice&) = delete;
@@ -175,6 +176,37 @@ class CudaDevice final : public Device {
     set_device(index_);
     if (bytes > 0) GAUSSWEEP_CUDA_CHECK(cudaMemsetAsync(destination, byte, bytes, stream_));
   }
+  void copy_2d(void* destination, std::size_t destination_stride, const void* source,
+               std::size_t source_stride, std::size_t column_bytes, std::size_t columns) override {
+    set_device(index_);
+    if (column_bytes > 0 && columns > 0) {
+      GAUSSWEEP_CUDA_CHECK(cudaMemcpy2DAsync(destination, destination_stride, source, source_stride,
+                                             column_bytes, columns, cudaMemcpyDefault, stream_));
+    }
+  }
+  void wait_for(Device& other) override {
+    auto& before = dynamic_cast<CudaDevice&>(other);
+    set_device(before.index_);
+    if (before.order_ == nullptr)
+      GAUSSWEEP_CUDA_CHECK(cudaEventCreateWithFlags(&before.order_, cudaEventDisableTiming));
+    GAUSSWEEP_CUDA_CHECK(cudaEventRecord(before.order_, before.stream_));
+    set_device(index_);
+    GAUSSWEEP_CUDA_CHECK(cudaStreamWaitEvent(stream_, before.order_, 0));
+  }
+  std::string enable_peer_access(Device& peer) override {
+    const auto* const other = dynamic_cast<CudaDevice*>(&peer);
+    if (other == nullptr) return "the peer is no GPU";
+    if (other->index_ == index_) return "";
+    int possible = 0;
+    GAUSSWEEP_CUDA_CHECK(cudaDeviceCanAccessPeer(&possible, index_, other->index_));
+    if (possible == 0) return info_.uuid + " cannot access the memory of " + other->info_.uuid;
+    set_device(index_);
+    const cudaError_t error = cudaDeviceEnablePeerAccess(other->index_, 0);
+    cudaGetLastError();  // an error stays the runtime's last one, even if it is expected
+    if (error == cudaSuccess || error == cudaErrorPeerAccessAlreadyEnabled) return "";
+    return info_.uuid + " cannot access the memory of " + other->info_.uuid + ": " + cudaGetErrorName(error);
+  }
+  void make_current() override { set_device(index_); }
   void synchronize() override {
     set_device(index_);
     ++waits_;
@@ -202,6 +234,7 @@ class CudaDevice final : public Device {
   DeviceInfo info_;
   cudaStream_t stream_ = nullptr;
   bool owns_stream_ = true;
+  cudaEvent_t order_ = nullptr;  ///< marks the work that other devices wait for
   std::int64_t waits_ = 0;
   PinnedCopies copies_;
 };

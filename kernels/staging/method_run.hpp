@@ -36,7 +36,8 @@ class MethodRun {
         repeats_(repeats),
         copies_(working_set_count(method, repeats, pristine)),
         run_(method.entry(backend).template get<T>()),
-        staging_(context.device, method, parameters, shape, copies_, std::move(resident)) {}
+        staging_(context.device, method, parameters, shape, copies_, std::move(resident), context.group),
+        on_several_gpus_(gpus_of(method, parameters) > 1) {}
 
   void upload(const Inputs<T>& inputs) { upload(views_of(inputs)); }
   /// Converts and uploads the inputs. With Pristine::on_host they must stay unchanged until the last run.
@@ -81,9 +82,9 @@ class MethodRun {
   void run_cold() { flush_.emplace(context_.device); }
 
   /// Records the repeats of a timed run as a CUDA graph. Returns false if that is impossible (recording.hpp),
-  /// or with Pristine::on_host, because then each replay would need an upload.
+  /// with Pristine::on_host, because then each replay would need an upload, or with several GPUs.
   bool record() {
-    if (pristine() == Pristine::on_host) return false;
+    if (pristine() == Pristine::on_host || on_several_gpus_) return false;
     recording_ = record_work(context_.device, [this] { run_all(); });
     return recording_ != nullptr;
   }
@@ -225,6 +226,7 @@ class MethodRun {
   Run<T> run_;
   Staging<T> staging_;
   InputViews<T> inputs_;
+  bool on_several_gpus_;
   bool fresh_ = false;  ///< no run has used the operands since the last upload
   bool guarded_ = false, negated_first_ = true;
   std::vector<bool> signs_restored_;  ///< per working set

@@ -56,7 +56,8 @@ int identity_pivot(std::size_t i, const Shape& shape) {
   return static_cast<int>(static_cast<std::int64_t>(i) % shape.n);
 }
 
-/// Computes the layout of a trial's operands. @param gap unused bytes after every operand
+/// Computes the layout of a trial's operands on the first GPU, without an A that is distributed over several
+/// GPUs. @param gap unused bytes after every operand
 OperandLayout layout_of(const Method& method, const Shape& shape, const Parameters& parameters,
                         std::size_t element, std::size_t gap = 0) {
   OperandLayout operands;
@@ -77,7 +78,8 @@ OperandLayout layout_of(const Method& method, const Shape& shape, const Paramete
     append(operands.layout.a, matrix_bytes(operands.a, layout, element));
   } else {
     operands.a = dense(problem.a(shape), layout);
-    append(operands.layout.a, matrix_bytes(operands.a, layout, element));
+    if (gpus_of(method, parameters) == 1)
+      append(operands.layout.a, matrix_bytes(operands.a, layout, element));
     if (problem.b != nullptr) {
       operands.b = dense(problem.b(shape), layout);
       append(operands.layout.b, matrix_bytes(operands.b, layout, element));
@@ -106,6 +108,11 @@ OperandLayout layout_of(const Method& method, const Shape& shape, const Paramete
 /// set.
 int working_set_count(const Method& method, int copies) {
   return method.overwrites ? copies : 1;
+}
+
+/// Returns the distribution of A over the GPUs.
+ColumnBlocks blocks_of(const Method& method, const Shape& shape, const Parameters& parameters) {
+  return {shape.n, method.column_block(shape, parameters), gpus_of(method, parameters)};
 }
 
 template <class T>
@@ -161,7 +168,14 @@ InputViews<T> views_of(const Inputs<T>& inputs) {
 
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies) {
-  const StagingLayout l = layout_of(method, shape, parameters, element).layout;
+  StagingLayout l = layout_of(method, shape, parameters, element).layout;
+  if (gpus_of(method, parameters) > 1) {
+    const ColumnBlocks blocks = blocks_of(method, shape, parameters);
+    const std::size_t a =
+        aligned(static_cast<std::size_t>(blocks.leading_dimension() * blocks.columns_of(0)) * element);
+    l.pristine_bytes += a;
+    l.set_bytes += a;
+  }
   if (copies == 0) return l.set_bytes + l.workspace_bytes;
   return l.pristine_bytes + static_cast<std::size_t>(working_set_count(method, copies)) * l.set_bytes +
          l.workspace_bytes;
@@ -174,11 +188,15 @@ std::size_t pinned_bytes(const Method& method, const Shape& shape, const Paramet
 
 template <class T>
 Staging<T>::Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape,
-                    int copies, Resident<T> resident)
+                    int copies, Resident<T> resident, DeviceGroup* group)
     : device_(device),
       method_(method),
       shape_(shape),
-      copies_(copies == 0 ? 0 : working_set_count(method, copies)) {
+      copies_(copies == 0 ? 0 : working_set_count(method, copies)),
+      gpus_(gpus_of(method, parameters)),
+      group_(group) {
+  if (gpus_ > 1 && (group == nullptr || group->size() < gpus_ || copies > 1 || resident.has_a()))
+    throw std::logic_error(method.id() + ": several GPUs need a group of them, and at most one working set");
   if (copies < 0) throw std::invalid_argument(method.id() + ": negative number of working sets");
   const OperandLayout operands = layout_of(method, shape, parameters, sizeof(T), red_zone_bytes(device));
   layout_ = operands.layout;
@@ -200,6 +218,12 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
     add_red_zones(sets_.back());
   }
   workspace_ = Buffer(device, layout_.workspace_bytes);
+  if (gpus_ == 1) return;
+  const ColumnBlocks blocks = blocks_of(method, shape, parameters);
+  if (copies_ > 0) distributed_pristine_.emplace(*group, blocks);
+  distributed_.emplace(*group, blocks);
+  for (int gpu = 1; gpu < gpus_; ++gpu)
+    further_workspaces_.emplace_back(group->device(gpu), layout_.workspace_bytes);
 }
 
 /// Adds a red zone after every operand of the set on emulated devices.
@@ -226,6 +250,7 @@ std::vector<typename Staging<T>::StagedMatrix> Staging<T>::staged_matrices(
   }
   require_shape(inputs.a, a_.rows, a_.cols, "a");
   std::vector<StagedMatrix> all{{0, a_.ld, {inputs.a}}};
+  if (gpus_ > 1) all.clear();
   if (layout_.b.bytes == 0) return all;
   require_shape(inputs.b, b_.rows, b_.cols, "b");
   all.push_back({layout_.b.offset, b_.ld, {inputs.b}});
@@ -235,6 +260,7 @@ std::vector<typename Staging<T>::StagedMatrix> Staging<T>::staged_matrices(
 template <class T>
 void Staging<T>::upload(const InputViews<T>& inputs) {
   for (const StagedMatrix& staged : staged_matrices(inputs)) upload_one(staged);
+  if (gpus_ > 1) (distributed_pristine_ ? *distributed_pristine_ : *distributed_).upload(inputs.a.data);
   upload_pivots_and_info();
 }
 
@@ -275,7 +301,7 @@ void Staging<T>::upload_from(Context& context, const InputViews<T>& inputs) {
 
 template <class T>
 Resident<T> Staging<T>::release_inputs() {
-  if (copies_ == 0) return {};
+  if (copies_ == 0 || gpus_ > 1) return {};
   Resident<T> left{{}, method_.problem, method_.layout, pristine_a(), pristine_b()};
   left.memory = std::move(pristine_);
   return left;
@@ -332,6 +358,7 @@ void Staging<T>::reset() {
     device_.copy(set.data(), pristine_.data(), layout_.pristine_bytes);
     fill_answer_with_nan(set);
   }
+  if (gpus_ > 1) distributed_->copy_from(*distributed_pristine_);
 }
 
 template <class T>
@@ -346,7 +373,7 @@ Operands<T> Staging<T>::operands(int copy) {
   Operands<T> op;
   op.shape = shape_;
   op.a = a_;
-  op.a.data = reinterpret_cast<T*>(base);
+  if (gpus_ == 1) op.a.data = reinterpret_cast<T*>(base);
   op.b = b_;
   if (method_.layout == Layout::augmented) {
     op.b.data = op.a.data + a_.cols - b_.cols;
@@ -358,6 +385,10 @@ Operands<T> Staging<T>::operands(int copy) {
   op.x = x_;
   if (layout_.x.bytes > 0) op.x.data = reinterpret_cast<T*>(base + layout_.x.offset);
   op.workspace = Workspace(workspace_.data(), layout_.workspace_bytes);
+  for (int gpu = 0; gpus_ > 1 && gpu < gpus_; ++gpu) {
+    const Buffer& workspace = gpu == 0 ? workspace_ : further_workspaces_[static_cast<std::size_t>(gpu - 1)];
+    op.parts.push_back({distributed_->part(gpu), Workspace(workspace.data(), layout_.workspace_bytes)});
+  }
   return op;
 }
 
@@ -376,7 +407,9 @@ template <class T>
 std::int64_t Staging<T>::download_to(T* destination, int copy) {
   const Operands<T> op = operands(copy);
   const MatrixView<T> view = answer_view(op);
-  if (answer_is_row_major()) {
+  if (has_distributed_answer()) {
+    distributed_->download(destination);
+  } else if (answer_is_row_major()) {
     download_rows(device_, MatrixView<T>{destination, view.rows, view.cols, view.rows}, view.data, view.ld);
   } else {
     device_.to_host(destination, view.data, dense_bytes(view));
@@ -534,9 +567,15 @@ Strided<T> Staging<T>::guarded_b(int copy) {
 template <class T>
 void Staging<T>::guard(Context& context, int copy, bool negated) {
   if (copy == 0) device_.fill(workspace_.data(), 0xFF, layout_.workspace_bytes);
+  for (int gpu = 1; gpu < gpus_; ++gpu) {
+    const Buffer& workspace = further_workspaces_[static_cast<std::size_t>(gpu - 1)];
+    group_->device(gpu).fill(workspace.data(), 0xFF, workspace.bytes());
+  }
   const ProblemRow& problem = method_.problem.row();
   const OperandGuard guard{negated ? problem.negated : Region::none, hidden_region(), method_.vendor};
-  if (guard.negated != Region::none || guard.hidden != Region::none) {
+  if (gpus_ > 1) {
+    distributed_->guard(guard);
+  } else if (guard.negated != Region::none || guard.hidden != Region::none) {
     guard_operand(context, writable(guarded_a(copy)), problem.a(shape_), guard);
   }
   if (!negated || problem.negated_of_b == Region::none) return;
@@ -547,15 +586,18 @@ void Staging<T>::guard(Context& context, int copy, bool negated) {
 template <class T>
 void Staging<T>::restore_signs(Context& context, int copy) {
   const OperandGuard signs{negated_of_answer(), Region::none, false};
+  if (has_distributed_answer()) return distributed_->guard(signs);
   guard_operand(context, writable(answer(copy)), method_.problem->x(shape_), signs);
 }
 
 template <class T>
 std::uint64_t Staging<T>::answer_digest(Context& context, int copy, bool negated) {
   const ProblemRow& problem = method_.problem.row();
-  std::uint64_t digest =
-      digest_elements(context, answer(copy), problem.x(shape_), referenced(problem.used_of_x, shape_.uplo),
-                      negated ? negated_of_answer() : Region::none);
+  const Region counted = referenced(problem.used_of_x, shape_.uplo);
+  const Region signs = negated ? negated_of_answer() : Region::none;
+  std::uint64_t digest = has_distributed_answer()
+                             ? distributed_->digest(counted, signs)
+                             : digest_elements(context, answer(copy), problem.x(shape_), counted, signs);
   const Operands<T> op = operands(copy);
   std::vector<int> integers(op.pivots != nullptr ? static_cast<std::size_t>(shape_.n * shape_.batch) : 0);
   if (!integers.empty()) device_.to_host(integers.data(), op.pivots, integers.size() * sizeof(int));
@@ -583,7 +625,8 @@ std::string Staging<T>::forbidden_writes(Context& context, int copy, bool negate
   const Region hidden = hidden_region();
   if (hidden != Region::none && !method_.vendor) {
     const std::int64_t count =
-        count_overwritten(context, guarded_a(copy), method_.problem->a(shape_), hidden);
+        gpus_ > 1 ? distributed_->count_overwritten(hidden)
+                  : count_overwritten(context, guarded_a(copy), method_.problem->a(shape_), hidden);
     if (count > 0) {
       return "the method wrote " + std::to_string(count) + (count == 1 ? " element" : " elements") +
              " of the unreferenced triangle of A";

@@ -2,11 +2,13 @@
 /// Uploads a trial's inputs to its device in the method's layout, and downloads the answer.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kernels/registry/method.hpp"
 #include "kernels/staging/convert_layout.hpp"
+#include "kernels/staging/distributed_matrix.hpp"
 
 namespace gaussweep {
 
@@ -27,7 +29,7 @@ InputViews<T> views_of(const Inputs<T>& inputs);
 enum class Pristine { on_device, on_host };
 
 /// Returns the device bytes of a trial: pristine inputs, `copies` working sets and the workspace, without the
-/// red zones of emulated devices.
+/// red zones of emulated devices. With several GPUs, those of the first one, which needs most.
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies);
 /// Returns the host bytes of operands and answer that `Staging::stage_pinned` allocates.
@@ -68,8 +70,10 @@ class Staging {
   /// Allocates. @throws OutOfMemory, DeviceError
   /// @param resident inputs of this shape on the same device; `upload_from` then copies them instead of
   /// uploading. If the layouts are equal too, their memory becomes the pristine set
+  /// @param group with several GPUs: the group that begins with `device`. `copies` is then 0 or 1, there are
+  /// no resident inputs, and the functions for pinned memory must not be called
   Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape, int copies,
-          Resident<T> resident = {});
+          Resident<T> resident = {}, DeviceGroup* group = nullptr);
   /// Converts the inputs to the method's layout and uploads them to the pristine set.
   void upload(const Inputs<T>& inputs) { upload(views_of(inputs)); }
   void upload(const InputViews<T>& inputs);
@@ -115,7 +119,7 @@ class Staging {
   std::int64_t download_to(T* destination, int copy);
   /// Returns views of the pristine inputs and of a working set's answer on the device. b has null data if the
   /// problem has none.
-  /// @pre there are working sets
+  /// @pre there are working sets, on one GPU
   Strided<T> pristine_a() const;
   Strided<T> pristine_b() const;
   Strided<T> answer(int copy);
@@ -139,6 +143,7 @@ class Staging {
   std::int64_t download_info(int copy);
   MatrixView<T> answer_view(const Operands<T>& op) const;
   bool answer_is_row_major() const;
+  bool has_distributed_answer() const { return distributed_ && method_.answer == AnswerIn::a; }
   void fill_answer_with_nan(const Buffer& set);
   void add_red_zones(const Buffer& set);
   Region hidden_region() const;
@@ -155,6 +160,12 @@ class Staging {
   Buffer pristine_;          // also the working set if copies_ is 0
   std::vector<Buffer> sets_;
   Buffer workspace_;
+  /// With several GPUs: A, which is in neither `pristine_` nor `sets_`, and the workspaces of the GPUs after
+  /// the first one.
+  std::optional<DistributedMatrix<T>> distributed_pristine_, distributed_;
+  std::vector<Buffer> further_workspaces_;
+  int gpus_ = 1;
+  DeviceGroup* group_ = nullptr;
   Resident<T> resident_;  // resident inputs in another layout, to be converted
   bool is_resident_ = false;
   HostBuffer pinned_;  // memory of stage_pinned: a and b as in the pristine set, then the answer

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "kernels/core/errors.hpp"
@@ -33,6 +34,13 @@ class ForwardingDevice : public Device {
                   std::size_t width, std::size_t rows) override {
     at_work().to_host_2d(to, to_stride, from, from_stride, width, rows);
   }
+  void copy_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t bytes,
+               std::size_t columns) override {
+    at_work().copy_2d(to, to_stride, from, from_stride, bytes, columns);
+  }
+  void wait_for(Device& other) override { device_->wait_for(other); }
+  std::string enable_peer_access(Device& peer) override { return device_->enable_peer_access(peer); }
+  void make_current() override { device_->make_current(); }
   void fill(void* to, int byte, std::size_t bytes) override { at_work().fill(to, byte, bytes); }
   void synchronize() override { at_work().synchronize(); }
   std::int64_t waits() const override { return device_->waits(); }

@@ -1,0 +1,89 @@
+#include "kernels/device/device_group.hpp"
+
+#include "kernels/device/late_copies.hpp"
+
+namespace gaussweep {
+
+DeviceGroup::DeviceGroup(Context& first, int count) : first_(first) {
+  const bool on_gpus = first.device.backend() == Backend::cuda;
+  for (int index = 0; index < count; ++index) {
+    Member member;
+    if (index > 0) {
+      member.owned = on_gpus ? make_cuda_device(index) : make_host_device(first.device.backend(), nullptr);
+    }
+    Device& device = index == 0 ? first.device : *member.owned;
+    if (on_gpus) {
+      member.copies = make_cuda_device(index);
+    } else {
+      auto late = std::make_unique<LateCopies>(device);
+      member.late_copies = late.get();
+      member.copies = std::move(late);
+    }
+    member.context = std::make_unique<Context>(device);
+    for (Member& other : members_) {
+      for (const std::string& fault : {device.enable_peer_access(other.context->device),
+                                       other.context->device.enable_peer_access(device)}) {
+        if (member.fault.empty()) member.fault = fault;
+      }
+    }
+    members_.push_back(std::move(member));
+  }
+  first.device.make_current();
+}
+
+DeviceGroup::~DeviceGroup() {
+  // A context's libraries and buffers are freed before its device.
+  for (Member& member : members_) member.context.reset();
+}
+
+std::string DeviceGroup::peer_fault(int count) const {
+  for (int index = 0; index < count; ++index) {
+    const std::string& fault = members_[static_cast<std::size_t>(index)].fault;
+    if (!fault.empty()) return fault;
+  }
+  return {};
+}
+
+Context& DeviceGroup::use(int index) {
+  Context& context = *members_[static_cast<std::size_t>(index)].context;
+  context.device.make_current();
+  context.emulation = first_.emulation;
+  return context;
+}
+
+void DeviceGroup::forget_queued_copies() noexcept {
+  for (Member& member : members_) {
+    if (member.late_copies != nullptr) member.late_copies->forget();
+  }
+}
+
+void DeviceGroup::fork(int count) {
+  for (int index = 0; index < count; ++index) {
+    if (index > 0) device(index).wait_for(first_.device);
+    copies(index).wait_for(first_.device);
+  }
+}
+
+void DeviceGroup::join(int count) {
+  for (int index = 0; index < count; ++index) {
+    if (index > 0) first_.device.wait_for(device(index));
+    first_.device.wait_for(copies(index));
+  }
+  first_.device.make_current();
+}
+
+void DeviceGroup::stage(int count, std::string_view name) {
+  if (first_.stages == nullptr) return;
+  join(count);
+  first_.stage(name);
+  fork(count);
+}
+
+void DeviceGroup::synchronize() {
+  for (int index = size() - 1; index >= 0; --index) {
+    copies(index).synchronize();
+    device(index).synchronize();
+  }
+}
+
+}  // namespace gaussweep

@@ -1,0 +1,76 @@
+#pragma once
+/// Several devices of one process that work on one matrix.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/device/context.hpp"
+
+namespace gaussweep {
+
+class LateCopies;  // kernels/device/late_copies.hpp
+
+/// Devices with peer access to each other. Each has a stream for computations and one for copies. Work is
+/// ordered by Device::wait_for. Not thread-safe.
+class DeviceGroup {
+ public:
+  /// Makes a group of the device of `first`, which must outlive the group, and the next `count - 1` devices:
+  /// GPUs 1, 2, ... of those visible to this process, or further emulated devices.
+  /// @throws DeviceError if there are fewer GPUs
+  DeviceGroup(Context& first, int count);
+  ~DeviceGroup();
+  DeviceGroup(const DeviceGroup&) = delete;
+  DeviceGroup& operator=(const DeviceGroup&) = delete;
+
+  int size() const { return static_cast<int>(members_.size()); }
+  /// Returns the reason why some of the first `count` devices cannot access each other's memory; empty if
+  /// all can.
+  std::string peer_fault(int count) const;
+  Device& device(int index) { return members_[static_cast<std::size_t>(index)].context->device; }
+  /// Makes a device current and returns its context for computations, which marks no stages.
+  Context& use(int index);
+  /// Returns the device's stream for copies.
+  Device& copies(int index) { return *members_[static_cast<std::size_t>(index)].copies; }
+
+  /// Makes the first `count` devices wait for the work queued on the first device.
+  void fork(int count);
+  /// Makes the first device wait for all work of the first `count` devices, and makes it current. An event
+  /// that is recorded there marks the end of the device that takes longest.
+  void join(int count);
+  /// Starts a stage on all devices. While stages are measured, the devices first wait for each other, so
+  /// that stages do not overlap.
+  void stage(int count, std::string_view name);
+  /// Waits for all work of all devices and makes the first device current. Throws its errors.
+  void synchronize();
+  /// Removes the copies of emulated devices that a failed run has queued.
+  void forget_queued_copies() noexcept;
+
+ private:
+  struct Member {
+    std::unique_ptr<Device> owned;  ///< null for the first device
+    std::unique_ptr<Device> copies;
+    LateCopies* late_copies = nullptr;  ///< `copies` of an emulated device
+    std::unique_ptr<Context> context;
+    std::string fault;  ///< the reason if a device before this one is no peer
+  };
+  Context& first_;
+  std::vector<Member> members_;
+};
+
+/// Sets Context::group during its lifetime.
+class UsedGroup {
+ public:
+  UsedGroup(Context& context, DeviceGroup* group) : context_(context) { context.group = group; }
+  ~UsedGroup() {
+    if (context_.group != nullptr) context_.group->forget_queued_copies();
+    context_.group = nullptr;
+  }
+  UsedGroup(const UsedGroup&) = delete;
+  UsedGroup& operator=(const UsedGroup&) = delete;
+
+ private:
+  Context& context_;
+};
+
+}  // namespace gaussweep

@@ -1,0 +1,79 @@
+#pragma once
+/// A stream for copies of an emulated device. It runs its copies as late as a GPU may: when another device
+/// waits for it. Copies of memory that changes too early, or is used without a wait, then give wrong answers.
+
+#include <functional>
+#include <vector>
+
+#include "kernels/device/device.hpp"
+
+namespace gaussweep {
+
+/// Queues copies between emulated devices. All other functions belong to the device.
+class LateCopies final : public Device {
+ public:
+  explicit LateCopies(Device& device) : device_(device) {}
+  Backend backend() const override { return device_.backend(); }
+  DeviceInfo info() const override { return device_.info(); }
+  void* allocate(std::size_t bytes) override { return device_.allocate(bytes); }
+  void release(void* pointer) noexcept override { device_.release(pointer); }
+  void* allocate_host(std::size_t bytes) override { return device_.allocate_host(bytes); }
+  void release_host(void* pointer) noexcept override { device_.release_host(pointer); }
+  void to_device(void* to, const void* from, std::size_t bytes) override {
+    finish();
+    device_.to_device(to, from, bytes);
+  }
+  void to_host(void* to, const void* from, std::size_t bytes) override {
+    finish();
+    device_.to_host(to, from, bytes);
+  }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    queue_.push_back([=] { device_.copy(to, from, bytes); });
+  }
+  void to_device_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+                    std::size_t width, std::size_t rows) override {
+    finish();
+    device_.to_device_2d(to, to_stride, from, from_stride, width, rows);
+  }
+  void to_host_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+                  std::size_t width, std::size_t rows) override {
+    finish();
+    device_.to_host_2d(to, to_stride, from, from_stride, width, rows);
+  }
+  void copy_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t bytes,
+               std::size_t columns) override {
+    queue_.push_back([=] { device_.copy_2d(to, to_stride, from, from_stride, bytes, columns); });
+  }
+  void fill(void* to, int byte, std::size_t bytes) override {
+    queue_.push_back([=] { device_.fill(to, byte, bytes); });
+  }
+  /// Later copies run after the copies that `other` has queued so far. Its other work is already complete.
+  void wait_for(Device& other) override {
+    auto* const late = dynamic_cast<LateCopies*>(&other);
+    if (late != nullptr && late != this) queue_.push_back([late] { late->finish(); });
+  }
+  std::string enable_peer_access(Device& peer) override { return device_.enable_peer_access(peer); }
+  void make_current() override {}
+  void synchronize() override {
+    finish();
+    device_.synchronize();
+  }
+  std::int64_t waits() const override { return device_.waits(); }
+  std::unique_ptr<Event> make_event() override { return device_.make_event(); }
+  /// Runs the queued copies.
+  void finish() {
+    // A copy may wait for a device that waits for this one.
+    const std::vector<std::function<void()>> queued = std::move(queue_);
+    queue_.clear();
+    for (const auto& run : queued) run();
+  }
+
+  /// Removes the queued copies, whose memory may be freed: the run that queued them has failed.
+  void forget() { queue_.clear(); }
+
+ private:
+  Device& device_;
+  std::vector<std::function<void()>> queue_;
+};
+
+}  // namespace gaussweep

@@ -1,0 +1,32 @@
+#pragma once
+/// The distribution of a matrix over GPUs by block columns.
+
+#include <algorithm>
+#include <cstdint>
+
+namespace gaussweep {
+
+/// Block columns of `width` columns of an n x n matrix, distributed cyclically over `gpus` GPUs. A GPU stores
+/// its blocks side by side. The last block may be narrower.
+struct ColumnBlocks {
+  std::int64_t n = 0, width = 1;
+  int gpus = 1;
+
+  constexpr std::int64_t count() const { return (n + width - 1) / width; }
+  int gpu_of(std::int64_t block) const { return static_cast<int>(block % gpus); }
+  std::int64_t begin(std::int64_t block) const { return std::min(block * width, n); }
+  std::int64_t columns(std::int64_t block) const { return begin(block + 1) - begin(block); }
+  /// Returns the first column of a block on its GPU.
+  std::int64_t local_begin(std::int64_t block) const { return block / gpus * width; }
+  /// Returns the number of a GPU's columns in the blocks before `block`.
+  std::int64_t columns_before(std::int64_t block, int gpu) const {
+    const std::int64_t blocks = block / gpus + (gpu < block % gpus ? 1 : 0);
+    const bool has_last = block == count() && gpu_of(block - 1) == gpu;
+    return blocks * width - (has_last ? block * width - n : 0);
+  }
+  std::int64_t columns_of(int gpu) const { return columns_before(count(), gpu); }
+  /// Returns the leading dimension on every GPU. Products are fast with a multiple of 32 elements.
+  std::int64_t leading_dimension() const { return (n + 31) / 32 * 32; }
+};
+
+}  // namespace gaussweep

@@ -1,0 +1,47 @@
+#pragma once
+/// A matrix whose block columns are distributed over the devices of a group.
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/device/device_group.hpp"
+#include "kernels/registry/column_blocks.hpp"
+#include "kernels/staging/guard.hpp"
+
+namespace gaussweep {
+
+/// An n x n matrix in the memory of several devices, ColumnBlocks::leading_dimension() apart. The rows that
+/// pad the columns are not part of it. Functions that throw DeviceError leave any device current.
+template <class T>
+class DistributedMatrix {
+ public:
+  /// Allocates the parts. @throws OutOfMemory, DeviceError
+  DistributedMatrix(DeviceGroup& group, const ColumnBlocks& blocks);
+
+  /// Returns the part of a device; it may have no columns.
+  MatrixView<T> part(int device) const;
+  /// Copies a column-major n x n matrix with leading dimension n from the host, and back.
+  void upload(const T* from);
+  void download(T* to) const;
+  /// Copies the parts of a matrix with the same distribution and group. Waits for the copies.
+  void copy_from(const DistributedMatrix& other);
+  /// These do for the whole matrix what the functions of guard.hpp do for one on a single device. The digests
+  /// of two matrices are equal only if their blocks have the same width. They wait for the devices.
+  void guard(const OperandGuard& guard);
+  std::uint64_t digest(Region counted, Region negated) const;
+  std::int64_t count_overwritten(Region hidden) const;
+
+ private:
+  /// Calls visit(context, first, extent, above, block) for the rows above each diagonal block (`above` is
+  /// true), and for the rows from the diagonal block on. `first`: pointer to the first element.
+  template <class Visit>
+  void for_blocks(Visit&& visit) const;
+  T* at(std::int64_t block) const;
+
+  DeviceGroup* group_;
+  ColumnBlocks blocks_;
+  std::int64_t ld_;
+  std::vector<Buffer> parts_;
+};
+
+}  // namespace gaussweep
