@@ -74,6 +74,19 @@ inline Method in_batches(Method method) {
   return method;
 }
 
+/// Returns the columns per block of cuSOLVERMg's rows.
+inline std::int64_t mg_column_block(const Shape&, const Parameters& parameters) {
+  return (parameters.integer("block") + 31) / 32 * 32;
+}
+/// Marks the method as a call of cuSOLVERMg: A is distributed over the GPUs, B is one block.
+inline Method on_cusolver_mg(Method method, Entry entry) {
+  method.parameters = {gpus_parameter(),
+                       integer_parameter("block", 512, 32, 8192, "columns per block, a multiple of 32")};
+  method.column_block = mg_column_block;
+  method.max_nrhs = 32;
+  return library(on_gpu(std::move(method), entry));
+}
+
 }  // namespace gaussweep
 
 /// Declares the entry points of a method for a table. A portable method is one template in a `.cu` file, in

@@ -5,6 +5,7 @@
 
 #include "kernels/gesv/cyclic_options.hpp"
 #include "kernels/gesv/mixed_workspace.hpp"
+#include "kernels/getrf/travelling_columns.hpp"
 #include "kernels/getrf/workspaces.hpp"
 #include "kernels/trsv/workspaces.hpp"
 
@@ -21,8 +22,10 @@ GAUSSWEEP_DECLARE_IN(host, gesv_crout)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_lu_fixed_point)
 GAUSSWEEP_DECLARE_IN(host, gesv_lapack)
 GAUSSWEEP_DECLARE_CUDA(gesv_cusolver)
+GAUSSWEEP_DECLARE_CUDA(gesv_cusolver_mg)
 GAUSSWEEP_DECLARE_CUDA(gesv_cublas)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_batched)
+GAUSSWEEP_DECLARE_PORTABLE(gesv_multi_gpu)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_recursive)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_residues)
 GAUSSWEEP_DECLARE_FLOAT(gesv_halves)
@@ -214,6 +217,20 @@ Method recursive() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_recursive), 90);
 }
 
+Method multi_gpu() {
+  Method method = in_place("multi_gpu", "LU with partial pivoting of one matrix on several GPUs",
+                           "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997");
+  method.parameters = lu::multi_gpu_parameters();
+  method.column_block = lu::column_block;
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
+  method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
+    if (parameters.integer("gpus") == 1) return mixed::direct_bytes(shape.n, shape.nrhs, element);
+    return workspace_piece(shape.n, sizeof(int)) + travelling_bytes(shape, element) +
+           lu::multi_gpu_bytes(shape, parameters, element);
+  };
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_multi_gpu), 90);
+}
+
 Method by_residues() {
   Method method = in_place("residues", "recursive, with large products by residues if that is faster",
                            "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
@@ -287,6 +304,12 @@ Method cusolver() {
              GAUSSWEEP_CUDA_ENTRY(gesv_cusolver)));
 }
 
+Method cusolver_mg() {
+  Method method =
+      in_place("cusolver_mg", "LU with partial pivoting on several GPUs (getrf, getrs)", "NVIDIA cuSOLVERMg");
+  return on_cusolver_mg(std::move(method), GAUSSWEEP_CUDA_ENTRY(gesv_cusolver_mg));
+}
+
 std::vector<Method> methods() {
   return {gauss_serial(),
           gauss_block(),
@@ -306,12 +329,14 @@ std::vector<Method> methods() {
           crout(),
           lu_fixed_point(),
           recursive(),
+          multi_gpu(),
           by_residues(),
           by_halves(),
           mixed_gmres(),
           batched(),
           lapack(),
           cusolver(),
+          cusolver_mg(),
           cublas()};
 }
 

@@ -22,6 +22,19 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
 using namespace gaussweep::lu;
 
+/// Substitutes with a triangle of rows [first, first + count), recursively, so that most of the work is in
+/// large products. solve_block(row, rows) substitutes with a diagonal block of at most solve_rows rows;
+/// product(row, rows, before, k) subtracts the product with the k solved rows from `before` on.
+template <class SolveBlock, class Product>
+void solve_by_blocks(int first, int count, const SolveBlock& solve_block, const Product& product) {
+  if (count <= solve_rows) return solve_block(first, count);
+  int half = solve_rows;
+  while (2 * half < count) half *= 2;
+  solve_by_blocks(first, half, solve_block, product);
+  product(first + half, count - half, first, half);
+  solve_by_blocks(first + half, count - half, solve_block, product);
+}
+
 /// One factorisation P A = L U in place.
 /// @tparam Products computes the large products instead of the vendor's GEMM, with the same accuracy
 /// (residue_lu.cuh, half_lu.cuh), or less accurately for a preconditioner (split_products.cuh)
@@ -59,9 +72,7 @@ class RecursiveLu {
 
   /// Factors the matrix. Asynchronous on the device's stream.
   void factor() {
-    context_.stage("start");
-    simt::launch(context_, start_permutations<int>, dim3(blocks_of(n_, 256)), dim3(256), 0, permutations_,
-                 n_);
+    start();
     if (a_ != input_) {
       copy_matrix<T>(context_, {input_, ld_input_, n_}, a_, lda_, static_cast<int>(lda_), n_);
     }
@@ -89,11 +100,27 @@ class RecursiveLu {
     return !aborted_;
   }
 
+  /// Factors only the first `columns` columns, a panel of n rows, in place. @pre the matrix is not copied
+  void factor_columns(int columns) {
+    start();
+    unmerged_ = columns;
+    factor(0, columns);
+  }
+
   /// Returns a device array with the row of A (from 0) of every row of L and U. Valid after `factor`.
-  const int* row_order() const { return permutations_ + 2 * level_of(n_) * static_cast<std::int64_t>(n_); }
+  const int* row_order() const { return row_order(n_); }
+  /// Returns the same after `factor_columns`.
+  const int* row_order(int columns) const {
+    return permutations_ + 2 * level_of(columns) * static_cast<std::int64_t>(n_);
+  }
 
  private:
   T* at(int row, int column) { return a_ + row + column * lda_; }
+  void start() {
+    context_.stage("start");
+    simt::launch(context_, start_permutations<int>, dim3(blocks_of(n_, 256)), dim3(256), 0, permutations_,
+                 n_);
+  }
   static unsigned blocks_of(int count, int per_block) {
     return static_cast<unsigned>((count + per_block - 1) / per_block);
   }
@@ -277,19 +304,16 @@ class RecursiveLu {
 
   /// Computes U in rows [first, first + count) and columns [begin, begin + columns).
   void solve(int first, int count, int begin, int columns) {
-    if constexpr (preconditions) {
-      if (count == solve_rows) {
-        return products_->solve(first / solve_rows, at(first, first), lda_, at(first, begin), lda_, columns);
+    const auto solve_block = [&](int row, int rows) {
+      if constexpr (preconditions) {
+        if (rows == solve_rows)
+          return products_->solve(row / solve_rows, at(row, row), lda_, at(row, begin), lda_, columns);
       }
-    }
-    if (count <= solve_rows) {
-      return solve_in_one_launch(context_, at(first, first), lda_, count, at(first, begin), lda_, columns);
-    }
-    int half = solve_rows;
-    while (2 * half < count) half *= 2;
-    solve(first, half, begin, columns);
-    product(count - half, columns, half, at(first + half, first), at(first, begin), at(first + half, begin));
-    solve(first + half, count - half, begin, columns);
+      solve_in_one_launch(context_, at(row, row), lda_, rows, at(row, begin), lda_, columns);
+    };
+    solve_by_blocks(first, count, solve_block, [&](int row, int rows, int before, int k) {
+      product(rows, columns, k, at(row, before), at(before, begin), at(row, begin));
+    });
   }
 
   Context& context_;

@@ -8,8 +8,10 @@ GAUSSWEEP_DECLARE_IN(host, getrf_crout_serial)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_fixed_point)
 GAUSSWEEP_DECLARE_IN(host, getrf_lapack)
 GAUSSWEEP_DECLARE_CUDA(getrf_cusolver)
+GAUSSWEEP_DECLARE_CUDA(getrf_cusolver_mg)
 GAUSSWEEP_DECLARE_CUDA(getrf_cublas)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_batched)
+GAUSSWEEP_DECLARE_PORTABLE(getrf_multi_gpu)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_recursive)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_residues)
 GAUSSWEEP_DECLARE_FLOAT(getrf_halves)
@@ -85,6 +87,16 @@ Method recursive() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_recursive), 90);
 }
 
+Method multi_gpu() {
+  Method method = getrf_method("multi_gpu", "LU with partial pivoting of one matrix on several GPUs",
+                               "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997");
+  method.parameters = lu::multi_gpu_parameters();
+  method.column_block = lu::column_block;
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
+  method.workspace_bytes = lu::multi_gpu_bytes;
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_multi_gpu), 90);
+}
+
 Method by_residues() {
   Method method = getrf_method(
       "residues", "recursive, with large products by residues on INT8 tensor cores if that is faster",
@@ -137,9 +149,15 @@ Method cusolver() {
                         GAUSSWEEP_CUDA_ENTRY(getrf_cusolver)));
 }
 
+Method cusolver_mg() {
+  Method method =
+      getrf_method("cusolver_mg", "LU with partial pivoting on several GPUs", "NVIDIA cuSOLVERMg");
+  return on_cusolver_mg(std::move(method), GAUSSWEEP_CUDA_ENTRY(getrf_cusolver_mg));
+}
+
 std::vector<Method> methods() {
-  return {crout_serial(), fixed_point(), recursive(), by_residues(), by_halves(),
-          batched(),      lapack(),      cusolver(),  cublas()};
+  return {crout_serial(), fixed_point(), recursive(), multi_gpu(),   by_residues(), by_halves(),
+          batched(),      lapack(),      cusolver(),  cusolver_mg(), cublas()};
 }
 
 }  // namespace

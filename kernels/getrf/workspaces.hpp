@@ -8,6 +8,7 @@
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/gemm/workspaces.hpp"
+#include "kernels/registry/column_blocks.hpp"
 #include "kernels/registry/method.hpp"
 #include "kernels/registry/parameters.hpp"
 
@@ -31,11 +32,42 @@ constexpr bool is_copied(std::int64_t n, std::size_t element) {
   return element == sizeof(double) && n >= 4096 && n % 16 != 0;
 }
 
+/// Returns the bytes of workspace for a factorisation of order n in place.
+inline std::size_t in_place_bytes(std::int64_t n, std::size_t element) {
+  return workspace_piece((2 + 2 * levels) * n, sizeof(int)) +
+         workspace_piece(n > max_few_exchanges ? column_buffers * n : 0, element);
+}
 /// Returns the bytes of workspace for a factorisation of order n.
 inline std::size_t workspace_bytes(std::int64_t n, std::size_t element) {
-  return workspace_piece((2 + 2 * levels) * n, sizeof(int)) +
-         workspace_piece(n > max_few_exchanges ? column_buffers * n : 0, element) +
+  return in_place_bytes(n, element) +
          workspace_piece(is_copied(n, element) ? leading_dimension(n) * n : 0, element);
+}
+
+/// Parameters of a factorisation on several GPUs.
+inline std::vector<Parameter> multi_gpu_parameters() {
+  return {
+      gpus_parameter(),
+      integer_parameter("block", 0, 0, max_few_exchanges,
+                        "columns per panel, rounded up to a multiple of 32; 0: 512, up to n = 12288 256")};
+}
+inline std::int64_t column_block(const Shape& shape, const Parameters& parameters) {
+  const std::int64_t block = parameters.integer("block");
+  return block > 0 ? (block + 31) / 32 * 32 : shape.n <= 12288 ? 256 : 512;
+}
+/// Returns the bytes of a panel with its pivots, info and row order.
+constexpr std::size_t panel_bytes(std::int64_t rows, std::int64_t columns, std::size_t element) {
+  return static_cast<std::size_t>(leading_dimension(rows) * columns) * element +
+         static_cast<std::size_t>(columns + 1 + rows) * sizeof(int);
+}
+/// Returns the bytes of workspace per GPU: two panels, the workspace of a panel's factorisation, and the row
+/// exchanges of all panels with buffers for them.
+inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
+  if (parameters.integer("gpus") == 1) return workspace_bytes(shape.n, element);
+  const std::size_t panel = panel_bytes(shape.n, column_block(shape, parameters), element);
+  const ColumnBlocks blocks{shape.n, column_block(shape, parameters)};
+  return 2 * workspace_piece(static_cast<std::int64_t>(panel), 1) + in_place_bytes(shape.n, element) +
+         workspace_piece((blocks.count() + 1) * shape.n, sizeof(int)) +
+         workspace_piece(column_buffers * shape.n, element);
 }
 
 constexpr int solve_rows = 256;    ///< largest row count of a triangular update in one launch

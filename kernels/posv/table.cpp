@@ -1,12 +1,15 @@
 #include "kernels/check/judges.hpp"
+#include "kernels/getrf/travelling_columns.hpp"
 #include "kernels/getrf/workspaces.hpp"
 #include "kernels/posv/mixed_workspace.hpp"
 #include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"
 
+GAUSSWEEP_DECLARE_PORTABLE(posv_multi_gpu)
 GAUSSWEEP_DECLARE_PORTABLE(posv_recursive)
 GAUSSWEEP_DECLARE_IN(host, posv_lapack)
 GAUSSWEEP_DECLARE_CUDA(posv_cusolver)
+GAUSSWEEP_DECLARE_CUDA(posv_cusolver_mg)
 GAUSSWEEP_DECLARE_CUDA(posv_mixed_gmres)
 GAUSSWEEP_DECLARE_PORTABLE(posv_batched)
 
@@ -60,6 +63,21 @@ Method recursive() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(posv_recursive), 90);
 }
 
+Method multi_gpu() {
+  Method method =
+      posv_method("multi_gpu", "Cholesky of one matrix on several GPUs, lower triangle", "gaussweep");
+  method.parameters = tiles::multi_gpu_parameters();
+  method.column_block = tiles::column_block;
+  method.accepts = [](const Shape& shape, const Parameters& parameters) {
+    return shape.uplo == Uplo::lower || parameters.integer("gpus") == 1;
+  };
+  method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
+    if (parameters.integer("gpus") == 1) return definite::direct_bytes(shape, element);
+    return travelling_bytes(shape, element) + tiles::multi_gpu_bytes(shape, parameters, element);
+  };
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(posv_multi_gpu), 90);
+}
+
 Method mixed_gmres() {
   Method method =
       posv_method("mixed_gmres",
@@ -97,8 +115,15 @@ Method cusolver() {
   return library(in_batches(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(posv_cusolver))));
 }
 
+Method cusolver_mg() {
+  Method method = posv_method("cusolver_mg", "Cholesky on several GPUs, lower triangle (potrf, potrs)",
+                              "NVIDIA cuSOLVERMg");
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.uplo == Uplo::lower; };
+  return on_cusolver_mg(std::move(method), GAUSSWEEP_CUDA_ENTRY(posv_cusolver_mg));
+}
+
 std::vector<Method> methods() {
-  return {recursive(), mixed_gmres(), batched(), lapack(), cusolver()};
+  return {recursive(), multi_gpu(), mixed_gmres(), batched(), lapack(), cusolver(), cusolver_mg()};
 }
 
 }  // namespace

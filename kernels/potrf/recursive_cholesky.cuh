@@ -78,6 +78,12 @@ class RecursiveCholesky {
     factor();
     return !stopped_;
   }
+  /// Factors only the first `columns` columns, a panel of n rows, in place, in one launch.
+  /// @pre the matrix is not copied; `columns` is a multiple of 64
+  void factor_columns(int columns) {
+    reset(columns / order);
+    chain(0, columns);
+  }
   /// Like factor(), but does not copy the factor back. Returns the factor: the matrix itself, or the copy in
   /// the workspace, which an identity extends to whole tiles.
   MatrixView<T> factor_without_copy_back() {
@@ -98,12 +104,16 @@ class RecursiveCholesky {
 
   T* at(int row, int column) { return a_ + row + column * lda_; }
 
-  void factor_matrix() {
+  /// Resets the flags and the first mailboxes, which follow them in memory.
+  void reset(int mailboxes) {
     context_.stage("start");
-    // Resets the flags and the mailboxes, which follow them in memory.
     const auto end =
-        reinterpret_cast<std::uintptr_t>(mailboxes_ + static_cast<std::int64_t>(count_) * mailbox_size);
+        reinterpret_cast<std::uintptr_t>(mailboxes_ + static_cast<std::int64_t>(mailboxes) * mailbox_size);
     context_.device.fill(flags_, 0xff, end - reinterpret_cast<std::uintptr_t>(flags_));
+  }
+
+  void factor_matrix() {
+    reset(count_);
     if (scale_ != nullptr) {
       simt::launch(context_, scale_diagonal<T>, dim3(static_cast<unsigned>((shape_.n + 255) / 256)),
                    dim3(256), 0, input_, input_ld_, static_cast<int>(shape_.n), scale_);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
+#include "kernels/registry/column_blocks.hpp"
 #include "kernels/registry/method.hpp"
 
 namespace gaussweep::tiles {
@@ -27,12 +29,47 @@ constexpr std::int64_t flag_words(std::int64_t n) {
 /// Number of elements of a diagonal tile's mailbox.
 constexpr std::int64_t mailbox_elements = tile_order * (tile_order + 8);
 
+/// Returns the bytes of workspace of a factorisation of order n, or of its panels, without a copy.
+inline std::size_t in_place_bytes(std::int64_t n, std::size_t element) {
+  return workspace_piece(flag_words(n), sizeof(unsigned)) +
+         workspace_piece(padded(n) / tile_order * mailbox_elements, element);
+}
+
 /// Returns the bytes of workspace of a factorisation.
 inline std::size_t workspace_bytes(const Shape& shape, std::size_t element, bool scaled = false) {
-  return workspace_piece(flag_words(shape.n), sizeof(unsigned)) +
-         workspace_piece(padded(shape.n) / tile_order * mailbox_elements, element) +
+  return in_place_bytes(shape.n, element) +
          workspace_piece(is_copied(shape, scaled) ? padded(shape.n) * padded(shape.n) : 0, element) +
          workspace_piece(scaled ? padded(shape.n) : 0, element);
+}
+
+/// Parameters of a factorisation on several GPUs.
+inline std::vector<Parameter> multi_gpu_parameters() {
+  return {
+      gpus_parameter(),
+      integer_parameter("block", 0, 0, 4096,
+                        "columns per panel, rounded up to a multiple of 64; 0: 512, up to n = 12288 256")};
+}
+inline std::int64_t column_block(const Shape& shape, const Parameters& parameters) {
+  const std::int64_t block = parameters.integer("block");
+  return block > 0 ? padded(block) : shape.n <= 12288 ? 256 : 512;
+}
+/// Returns the bytes of a panel of whole tiles, and its info.
+constexpr std::size_t panel_bytes(std::int64_t rows, std::int64_t columns, std::size_t element) {
+  return static_cast<std::size_t>(padded(rows) * padded(columns)) * element + sizeof(int);
+}
+/// Returns the number of columns of whole blocks on the first GPU, which has most.
+constexpr std::int64_t saved_columns(const ColumnBlocks& blocks) {
+  return (blocks.count() + blocks.gpus - 1) / blocks.gpus * blocks.width;
+}
+/// Returns the bytes of workspace per GPU: two panels, the workspace of a panel's factorisation, and copies
+/// of the diagonal blocks.
+inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
+  const int gpus = static_cast<int>(parameters.integer("gpus"));
+  if (gpus == 1) return workspace_bytes(shape, element);
+  const ColumnBlocks blocks{shape.n, column_block(shape, parameters), gpus};
+  const std::size_t panel = panel_bytes(shape.n, blocks.width, element);
+  return 2 * workspace_piece(static_cast<std::int64_t>(panel), 1) + in_place_bytes(shape.n, element) +
+         workspace_piece(saved_columns(blocks) * blocks.width, element);
 }
 
 /// Returns the maximum number of columns that one split converts to FP16 (split_updates.cuh).

@@ -6,9 +6,11 @@
 
 GAUSSWEEP_DECLARE_PORTABLE(potrf_blocked)
 GAUSSWEEP_DECLARE_PORTABLE(potrf_blocked_simultaneous)
+GAUSSWEEP_DECLARE_PORTABLE(potrf_multi_gpu)
 GAUSSWEEP_DECLARE_PORTABLE(potrf_recursive)
 GAUSSWEEP_DECLARE_IN(host, potrf_lapack)
 GAUSSWEEP_DECLARE_CUDA(potrf_cusolver)
+GAUSSWEEP_DECLARE_CUDA(potrf_cusolver_mg)
 GAUSSWEEP_DECLARE_PORTABLE(potrf_batched)
 
 #ifdef GAUSSWEEP_HAS_CUDA
@@ -72,6 +74,18 @@ Method recursive() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(potrf_recursive), 90);
 }
 
+Method multi_gpu() {
+  Method method =
+      potrf_method("multi_gpu", "Cholesky of one matrix on several GPUs, lower triangle", "gaussweep");
+  method.parameters = tiles::multi_gpu_parameters();
+  method.column_block = tiles::column_block;
+  method.accepts = [](const Shape& shape, const Parameters& parameters) {
+    return shape.uplo == Uplo::lower || parameters.integer("gpus") == 1;
+  };
+  method.workspace_bytes = tiles::multi_gpu_bytes;
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(potrf_multi_gpu), 90);
+}
+
 Method halves() {
   Method method = potrf_method("halves", "recursive in float, with products of halves on tensor cores",
                                "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
@@ -109,16 +123,25 @@ Method cusolver() {
   return library(in_batches(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(potrf_cusolver))));
 }
 
+Method cusolver_mg() {
+  Method method = potrf_method("cusolver_mg", "Cholesky factorisation on several GPUs, lower triangle",
+                               "NVIDIA cuSOLVERMg");
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.uplo == Uplo::lower; };
+  return on_cusolver_mg(std::move(method), GAUSSWEEP_CUDA_ENTRY(potrf_cusolver_mg));
+}
+
 std::vector<Method> methods() {
   return {blocked("blocked", "Cholesky by blocks of 16, trailing blocks one after another",
                   GAUSSWEEP_ENTRIES(potrf_blocked)),
           blocked("blocked_simultaneous", "Cholesky by blocks of 16, all trailing blocks at once",
                   GAUSSWEEP_ENTRIES(potrf_blocked_simultaneous)),
           recursive(),
+          multi_gpu(),
           halves(),
           batched(),
           lapack(),
-          cusolver()};
+          cusolver(),
+          cusolver_mg()};
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ namespace gaussweep {
 
 #ifdef GAUSSWEEP_HAS_CUDA
 
+struct SolverMg;  // the handles of cuSOLVERMg: solver_mg_cuda.cpp
+
 /// The handles and buffers of a context. They are created on first use and kept, because creating a handle
 /// takes longer than most runs. A context must not outlive its device.
 struct VendorHandles {
@@ -20,6 +22,8 @@ struct VendorHandles {
   /// Returns a handle bound to the device's stream. @throws DeviceError, OutOfMemory
   cublasContext* blas();
   cusolverDnContext* solver();
+
+  std::shared_ptr<SolverMg> solver_mg;  ///< created on first use; of the context with the group
 
   /// Returns device memory of at least `bytes`, which is kept, so that only the warm-up run allocates. It is
   /// valid until the next call; its contents are undefined. Method::workspace_bytes cannot include it,

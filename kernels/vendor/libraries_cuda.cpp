@@ -62,6 +62,13 @@ Cusolver load_cusolver() {
   const Library library("libcusolver.so." GAUSSWEEP_TEXT(CUSOLVER_VER_MAJOR));
   Cusolver found;
   GAUSSWEEP_CUSOLVER_FUNCTIONS(GAUSSWEEP_FIND)
+  return found;
+}
+
+CusolverMg load_cusolver_mg() {
+  const Library library("libcusolverMg.so." GAUSSWEEP_TEXT(CUSOLVER_VER_MAJOR));
+  CusolverMg found;
+  GAUSSWEEP_CUSOLVER_MG_FUNCTIONS(GAUSSWEEP_FIND)
 #undef GAUSSWEEP_FIND
   return found;
 }
@@ -75,6 +82,11 @@ const Cublas& cublas_library() {
 
 const Cusolver& cusolver_library() {
   static const Cusolver library = load_cusolver();
+  return library;
+}
+
+const CusolverMg& cusolver_mg_library() {
+  static const CusolverMg library = load_cusolver_mg();
   return library;
 }
 

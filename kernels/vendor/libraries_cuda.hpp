@@ -1,9 +1,11 @@
 #pragma once
-/// cuBLAS and cuSOLVER, loaded on first use. With their dependencies they are about a gigabyte, and a process
-/// without a GPU must also work if they are missing. Only for sources that are built with CUDA.
+/// cuBLAS, cuSOLVER and cuSOLVERMg, loaded on first use. With their dependencies they are about a gigabyte,
+/// and a process without a GPU must also work if they are missing. Only for sources that are built with CUDA.
 
 #include <cublas_v2.h>
 #include <cusolverDn.h>
+#define DISABLE_CUSOLVERMG_DEPRECATED  // there is no other library for several GPUs in the CUDA toolkit
+#include <cusolverMg.h>
 
 // The functions in use. Most names of cuBLAS are macros, e.g. cublasDgemm expands to cublasDgemm_v2.
 // clang-format off
@@ -31,6 +33,14 @@
   X(cusolverDnSpotrfBatched) X(cusolverDnDpotrfBatched)                  \
   X(cusolverDnSpotrsBatched) X(cusolverDnDpotrsBatched)                  \
   X(cusolverDnXtrtri_bufferSize) X(cusolverDnXtrtri)
+#define GAUSSWEEP_CUSOLVER_MG_FUNCTIONS(X)                               \
+  X(cusolverMgCreate) X(cusolverMgDestroy) X(cusolverMgDeviceSelect)     \
+  X(cusolverMgCreateDeviceGrid) X(cusolverMgDestroyGrid)                 \
+  X(cusolverMgCreateMatrixDesc) X(cusolverMgDestroyMatrixDesc)           \
+  X(cusolverMgGetrf_bufferSize) X(cusolverMgGetrf)                       \
+  X(cusolverMgGetrs_bufferSize) X(cusolverMgGetrs)                       \
+  X(cusolverMgPotrf_bufferSize) X(cusolverMgPotrf)                       \
+  X(cusolverMgPotrs_bufferSize) X(cusolverMgPotrs)
 #if CUBLAS_VERSION >= 130100
 #define GAUSSWEEP_CUBLAS_EMULATION(X)                       \
   X(cublasSetFixedPointEmulationMantissaControl)            \
@@ -66,11 +76,16 @@ struct Cusolver {
   GAUSSWEEP_CUSOLVER_FUNCTIONS(GAUSSWEEP_FUNCTION)
 };
 
+struct CusolverMg {
+  GAUSSWEEP_CUSOLVER_MG_FUNCTIONS(GAUSSWEEP_FUNCTION)
+};
+
 #undef GAUSSWEEP_FUNCTION
 
 /// Return the functions of the libraries, loaded once, of the CUDA version that this build uses.
 /// @throws DeviceError if a library or one of its functions is missing
 const Cublas& cublas_library();
 const Cusolver& cusolver_library();
+const CusolverMg& cusolver_mg_library();
 
 }  // namespace gaussweep::vendor

@@ -27,3 +27,11 @@ namespace gaussweep::vendor {
       ::gaussweep::vendor::throw_cusolver(gaussweep_status, #call, __FILE__, __LINE__);     \
     }                                                                                       \
   } while (false)
+
+#define GAUSSWEEP_CUSOLVER_MG(call)                                                            \
+  do {                                                                                         \
+    const cusolverStatus_t gaussweep_status = ::gaussweep::vendor::cusolver_mg_library().call; \
+    if (gaussweep_status != CUSOLVER_STATUS_SUCCESS) {                                         \
+      ::gaussweep::vendor::throw_cusolver(gaussweep_status, #call, __FILE__, __LINE__);        \
+    }                                                                                          \
+  } while (false)

@@ -22,6 +22,19 @@ void vendor_gemm([[maybe_unused]] Context& context, vendor::Op op_a, vendor::Op 
 #endif
 }
 
+/// Computes B (m x n) = alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right), A triangular. Asynchronous on a
+/// GPU.
+template <class T>
+void vendor_trsm([[maybe_unused]] Context& context, vendor::Side side, Uplo uplo, vendor::Op op,
+                 vendor::Diagonal diagonal, std::int64_t m, std::int64_t n, T alpha, const T* a,
+                 std::int64_t lda, T* b, std::int64_t ldb) {
+#ifdef __CUDACC__
+  vendor::trsm(vendor_handles(context), side, uplo, op, diagonal, m, n, alpha, a, lda, b, ldb);
+#else
+  vendor::trsm(side, uplo, op, diagonal, m, n, alpha, a, lda, b, ldb);
+#endif
+}
+
 /// Computes `count` products C = alpha op(A) B + beta C of one shape. The operands of consecutive products
 /// are `a_step`, `b_step` and `c_step` elements apart.
 template <class T>

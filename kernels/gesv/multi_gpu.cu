@@ -1,0 +1,46 @@
+/// gesv/multi_gpu: LU with partial pivoting of one matrix on several GPUs, as getrf/multi_gpu.
+///
+/// L^-1 is applied to B on the first GPU, panel by panel. Back substitution takes one block column of U after
+/// the other, and B goes to the GPU that has it. On one GPU it is gesv/recursive. Layout: column-major, block
+/// columns of A distributed cyclically, B on the first GPU; the answer replaces B. Cost: 2/3 n^3 + 2 n^2 nrhs
+/// operations in all. Workspace per GPU: that of getrf/multi_gpu and n nrhs elements. A must be nonsingular:
+/// a zero pivot gives info > 0, and the answer is then not finite. n <= 65536. Needs compute capability 9.0
+/// and peer access between the GPUs.
+
+#include "kernels/getrf/distributed_lu.cuh"
+#include "kernels/getrf/travelling_columns.hpp"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+template <class T>
+void gesv_recursive(Context& context, Operands<T>& op, const Parameters& parameters);
+
+template <class T>
+void gesv_multi_gpu(Context& context, Operands<T>& op, const Parameters& parameters) {
+  if (op.parts.empty()) return gesv_recursive(context, op, parameters);
+  DeviceGroup& group = *context.group;
+  const ColumnBlocks blocks{op.shape.n, lu::column_block(op.shape, parameters),
+                            static_cast<int>(op.parts.size())};
+  int* const pivots = op.parts.front().workspace.template take<int>(op.shape.n);
+  TravellingColumns<T> columns(group, op.b, op.parts);
+  lu::DistributedLu<T>(context, blocks, op.parts, pivots, op.info).factor(op.b);
+  group.stage(blocks.gpus, "back_substitution");
+  for (std::int64_t block = blocks.count() - 1; block >= 0; --block) {
+    const int gpu = blocks.gpu_of(block);
+    const MatrixView<T>& x = columns.bring_to(gpu);
+    const MatrixView<T> u = block_column(blocks, op.parts, block);
+    const std::int64_t row = blocks.begin(block);
+    Context& own = group.use(gpu);
+    vendor_trsm(own, vendor::Side::left, Uplo::upper, vendor::Op::none, vendor::Diagonal::stored, u.cols,
+                x.cols, T(1), u.data + row, u.ld, x.data + row, x.ld);
+    if (row == 0) continue;
+    vendor_gemm(own, vendor::Op::none, vendor::Op::none, row, x.cols, u.cols, T(-1), u.data, u.ld,
+                x.data + row, x.ld, T(1), x.data, x.ld);
+  }
+  group.join(blocks.gpus);
+}
+
+GAUSSWEEP_INSTANTIATE(gesv_multi_gpu)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,203 @@
+#pragma once
+/// LU factorisation with partial pivoting of a matrix whose block columns are distributed over several GPUs:
+/// panels by recursive_lu.cuh, the schedule of distributed_panels.cuh. A panel's row exchanges are applied to
+/// the columns right of it at once, and to those left of it at the end, all together.
+
+#include <vector>
+
+#include "kernels/getrf/distributed_panels.cuh"
+#include "kernels/getrf/recursive_lu.cuh"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::lu {
+
+/// A factored panel on one GPU.
+template <class T>
+struct FactoredPanel {
+  T* a;  ///< rows x columns, leading dimension `ld`; L below the diagonal
+  std::int64_t ld;
+  int rows, columns;
+  int* pivots;   ///< from 1, relative to the panel's first row
+  int* info;     ///< from 1, relative to the panel's first column
+  int* rows_at;  ///< the old row of every row, from 0, relative to the panel's first row
+
+  FactoredPanel(void* memory, std::int64_t row_count, std::int64_t column_count)
+      : a(static_cast<T*>(memory)),
+        ld(leading_dimension(row_count)),
+        rows(static_cast<int>(row_count)),
+        columns(static_cast<int>(column_count)),
+        pivots(reinterpret_cast<int*>(a + ld * columns)),
+        info(pivots + columns),
+        rows_at(info + 1) {}
+};
+
+/// Adds a panel's pivots and info to those of the matrix. `first`: the panel's first row.
+template <class T>
+__global__ void collect_pivots(FactoredPanel<T> panel, int first, int* pivots, int* info) {
+  for (int i = static_cast<int>(threadIdx.x); i < panel.columns; i += static_cast<int>(blockDim.x))
+    pivots[first + i] = first + panel.pivots[i] - 1;
+  if (threadIdx.x == 0 && *info == 0 && *panel.info > 0) *info = first + *panel.info;
+}
+
+/// Combines the exchanges of a panel, whose first row is `first`, with those of all later panels. `source`:
+/// the old row of every row after the later exchanges, then after all.
+template <class Index>
+__global__ void prepend_exchanges(const Index* rows_at, Index first, Index rows, Index* source) {
+  const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < rows) source[first + i] = first + rows_at[source[first + i] - first];
+}
+/// Sets `source` to the identity.
+template <class Index>
+__global__ void start_exchanges(Index* source, Index rows) {
+  const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < rows) source[i] = i;
+}
+
+/// One factorisation P A = L U in place of the distributed matrix.
+template <class T>
+class DistributedLu {
+ public:
+  /// @param parts A and workspace (multi_gpu_bytes) of each GPU
+  /// @param pivots, info on the first GPU. pivots are from 0; info is 0 at the start, and becomes the first
+  /// zero pivot, from 1
+  DistributedLu(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts, int* pivots,
+                int* info)
+      : panels_(context, blocks, parts, panel_bytes(blocks.n, blocks.width, sizeof(T))),
+        blocks_(blocks),
+        workspace_bytes_(in_place_bytes(blocks.n, sizeof(T))),
+        pivots_(pivots),
+        info_(info) {
+    for (OperandPart<T>& part : parts) {
+      workspaces_.push_back(
+          part.workspace.template take<std::byte>(static_cast<std::int64_t>(workspace_bytes_)));
+      exchanges_.push_back(part.workspace.template take<int>((blocks.count() + 1) * blocks.n));
+      buffers_.push_back(part.workspace.template take<T>(column_buffers * blocks.n));
+    }
+  }
+
+  /// Factors the matrix. With `b`, columns on the first GPU, applies row exchanges and L^-1 to them, and
+  /// leaves the rows of L where they were when their panel was factored. Asynchronous on the first GPU's
+  /// stream.
+  void factor(MatrixView<T> b = {}) {
+    panels_.run([this](Context& context, std::int64_t block) { return factor_panel(context, block); },
+                [this](Device& device, std::int64_t block) { copy_back(device, block); },
+                [this](int gpu, std::int64_t block, std::int64_t first, std::int64_t last) {
+                  const std::int64_t begin = blocks_.columns_before(first, gpu);
+                  apply(gpu, block, panels_.local_column(gpu, begin, blocks_.begin(block)), panels_.ld(gpu),
+                        blocks_.columns_before(last, gpu) - begin);
+                },
+                [&](std::int64_t block) { finish(block, b); });
+    if (b.cols == 0) exchange_left();
+  }
+
+ private:
+  FactoredPanel<T> panel(int gpu, std::int64_t block) {
+    return {panels_.panel(gpu, block), blocks_.n - blocks_.begin(block), blocks_.columns(block)};
+  }
+  static constexpr std::size_t bytes_of(std::int64_t elements) {
+    return static_cast<std::size_t>(elements) * sizeof(T);
+  }
+
+  std::size_t factor_panel(Context& context, std::int64_t block) {
+    const int owner = blocks_.gpu_of(block);
+    const FactoredPanel<T> own = panel(owner, block);
+    Device& device = context.device;
+    device.copy_2d(own.a, bytes_of(own.ld), panels_.column(block, blocks_.begin(block)),
+                   bytes_of(panels_.ld(owner)), bytes_of(own.rows), static_cast<std::size_t>(own.columns));
+    device.fill(own.info, 0, sizeof(int));
+    Workspace workspace(workspaces_[static_cast<std::size_t>(owner)], workspace_bytes_);
+    RecursiveLu<T> factors(context, own.a, own.ld, own.rows, own.pivots, own.info, workspace, false);
+    factors.factor_columns(own.columns);
+    device.copy(own.rows_at, factors.row_order(own.columns),
+                static_cast<std::size_t>(own.rows) * sizeof(int));
+    return panel_bytes(own.rows, own.columns, sizeof(T));
+  }
+
+  void copy_back(Device& device, std::int64_t block) {
+    const int owner = blocks_.gpu_of(block);
+    const FactoredPanel<T> own = panel(owner, block);
+    device.copy_2d(panels_.column(block, blocks_.begin(block)), bytes_of(panels_.ld(owner)), own.a,
+                   bytes_of(own.ld), bytes_of(own.rows), static_cast<std::size_t>(own.columns));
+  }
+
+  /// Applies a panel's exchanges, L^-1 and product to the columns at `c`, which points to the panel's first
+  /// row.
+  void apply(int gpu, std::int64_t block, T* c, std::int64_t ld, std::int64_t count) {
+    const int columns = static_cast<int>(count);
+    if (columns == 0) return;
+    Context& context = panels_.group().use(gpu);
+    const FactoredPanel<T> l = panel(gpu, block);
+    exchange(context, l, c, ld, columns);
+    const auto subtract = [&](int row, int rows, int before, int k) {
+      if (rows == 0) return;
+      vendor_gemm(context, vendor::Op::none, vendor::Op::none, rows, columns, k, T(-1),
+                  l.a + row + before * l.ld, l.ld, c + before, ld, T(1), c + row, ld);
+    };
+    const auto solve_block = [&](int row, int rows) {
+      solve_in_one_launch(context, l.a + row + row * l.ld, l.ld, rows, c + row, ld, columns);
+    };
+    solve_by_blocks(0, l.columns, solve_block, subtract);
+    subtract(l.columns, l.rows - l.columns, 0, l.columns);
+  }
+
+  void finish(std::int64_t block, const MatrixView<T>& b) {
+    DeviceGroup& group = panels_.group();
+    const std::int64_t row = blocks_.begin(block);
+    if (b.cols > 0) apply(0, block, b.data + row, b.ld, b.cols);
+    for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
+      const FactoredPanel<T> own = panel(gpu, block);
+      group.device(gpu).copy(exchanges_of(gpu, block), own.rows_at,
+                             static_cast<std::size_t>(own.rows) * sizeof(int));
+    }
+    simt::launch(group.use(0), collect_pivots<T>, dim3(1), dim3(256), 0, panel(0, block),
+                 static_cast<int>(row), pivots_, info_);
+  }
+
+  /// Exchanges rows in the columns left of every panel.
+  void exchange_left() {
+    DeviceGroup& group = panels_.group();
+    group.stage(blocks_.gpus, "exchange_left");
+    group.fork(blocks_.gpus);
+    const auto blocks_for = [](std::int64_t rows) { return dim3(static_cast<unsigned>((rows + 255) / 256)); };
+    for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
+      Context& context = group.use(gpu);
+      int* const source = exchanges_of(gpu, blocks_.count());
+      simt::launch(context, start_exchanges<int>, blocks_for(blocks_.n), dim3(256), 0, source,
+                   static_cast<int>(blocks_.n));
+      for (std::int64_t block = blocks_.count() - 1; block > 0; --block) {
+        const std::int64_t first = blocks_.begin(block), rows = blocks_.n - first;
+        simt::launch(context, prepend_exchanges<int>, blocks_for(rows), dim3(256), 0,
+                     exchanges_of(gpu, block), static_cast<int>(first), static_cast<int>(rows), source);
+        if (blocks_.gpu_of(block - 1) != gpu) continue;
+        const auto columns = static_cast<int>(blocks_.columns(block - 1));
+        simt::launch(context, exchange_many<T>,
+                     dim3(static_cast<unsigned>(std::min(columns, column_buffers))), dim3(1024), 0,
+                     panels_.column(block - 1, 0), panels_.ld(gpu), static_cast<int>(first),
+                     static_cast<int>(rows), columns, nullptr, source, nullptr, 0,
+                     buffers_[static_cast<std::size_t>(gpu)]);
+      }
+    }
+    group.join(blocks_.gpus);
+  }
+  /// Returns the row order of a panel; of the block after the last one, memory for another.
+  int* exchanges_of(int gpu, std::int64_t block) {
+    return exchanges_[static_cast<std::size_t>(gpu)] + block * blocks_.n;
+  }
+
+  static void exchange(Context& context, const FactoredPanel<T>& l, T* c, std::int64_t ld, int columns) {
+    const auto grid = static_cast<unsigned>((columns + 3) / 4);
+    const auto threads = static_cast<unsigned>((l.columns + 31) / 32 * 32);
+    simt::launch(context, exchange_few<T, 4>, dim3(grid), dim3(threads), 0, c, ld, 0, l.columns, columns,
+                 l.pivots, l.rows_at, nullptr, 0);
+  }
+
+  DistributedPanels<T> panels_;
+  ColumnBlocks blocks_;
+  std::size_t workspace_bytes_;
+  std::vector<void*> workspaces_;
+  std::vector<int*> exchanges_;  ///< of every panel
+  std::vector<T*> buffers_;      ///< of exchange_many
+  int* pivots_;
+  int* info_;
+};
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

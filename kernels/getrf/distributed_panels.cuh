@@ -1,0 +1,113 @@
+#pragma once
+/// The schedule of a right-looking factorisation of a matrix whose block columns are distributed over GPUs.
+///
+/// The GPU that owns a block column copies it to a contiguous panel, factors it, and the other GPUs copy the
+/// panel over NVLink. Each GPU then updates its block columns right of the panel. The owner of the next block
+/// column updates and factors that one first (look-ahead by one panel). Panel and copies therefore overlap
+/// the other GPUs' updates.
+
+#include <cstddef>
+#include <vector>
+
+#include "kernels/device/device_group.hpp"
+#include "kernels/registry/column_blocks.hpp"
+#include "kernels/registry/method.hpp"
+
+namespace gaussweep {
+
+/// The GPUs of one factorisation, each with its part of the matrix and two panels.
+template <class T>
+class DistributedPanels {
+ public:
+  /// @param panel_bytes the most bytes of a panel; they are taken twice from each GPU's workspace
+  DistributedPanels(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts,
+                    std::size_t panel_bytes)
+      : group_(*context.group), blocks_(blocks) {
+    for (OperandPart<T>& part : parts) {
+      Gpu gpu{part.a, {}};
+      for (void*& panel : gpu.panels)
+        panel = part.workspace.template take<std::byte>(static_cast<std::int64_t>(panel_bytes));
+      gpus_.push_back(gpu);
+    }
+  }
+
+  DeviceGroup& group() { return group_; }
+  const ColumnBlocks& blocks() const { return blocks_; }
+  /// Returns the memory of a block column's panel on a GPU.
+  void* panel(int gpu, std::int64_t block) { return at(gpu).panels[block % 2]; }
+  std::int64_t ld(int gpu) { return at(gpu).a.ld; }
+  /// Returns row `row` of the first column of a block on its GPU.
+  T* column(std::int64_t block, std::int64_t row) {
+    const MatrixView<T>& a = at(blocks_.gpu_of(block)).a;
+    return a.data + blocks_.local_begin(block) * a.ld + row;
+  }
+  T* local_column(int gpu, std::int64_t column, std::int64_t row) {
+    const MatrixView<T>& a = at(gpu).a;
+    return a.data + column * a.ld + row;
+  }
+
+  /// Runs the factorisation, asynchronously on the first GPU's stream.
+  /// @param factor factor(context, block): copies the block column to its panel and factors it; returns the
+  /// bytes that the other GPUs need
+  /// @param copy_back copy_back(device, block): copies the factors to the matrix, on the owner's stream for
+  /// copies
+  /// @param update update(gpu, block, first, last): updates the GPU's blocks in [first, last) with the panel
+  /// @param finish finish(block): queues further work with the panel, on any GPU
+  template <class Factor, class CopyBack, class Update, class Finish>
+  void run(const Factor& factor, const CopyBack& copy_back, const Update& update, const Finish& finish) {
+    const int count = blocks_.gpus;
+    const std::int64_t last = blocks_.count();
+    group_.stage(count, "start");
+    group_.fork(count);
+    factor_and_send(0, factor, copy_back);
+    for (std::int64_t block = 0; block < last; ++block) {
+      for (int gpu = 0; gpu < count; ++gpu) group_.device(gpu).wait_for(group_.copies(gpu));
+      const std::int64_t next = block + 1;
+      if (next < last) {
+        group_.stage(count, "update_ahead");
+        update(blocks_.gpu_of(next), block, next, next + 1);
+        factor_and_send(next, factor, copy_back);
+      }
+      group_.stage(count, "update");
+      for (int gpu = 0; gpu < count; ++gpu) update(gpu, block, std::min(next + 1, last), last);
+      finish(block);
+    }
+    group_.join(count);
+  }
+
+ private:
+  struct Gpu {
+    MatrixView<T> a;
+    void* panels[2];  ///< of even and odd block columns
+  };
+  Gpu& at(int gpu) { return gpus_[static_cast<std::size_t>(gpu)]; }
+
+  template <class Factor, class CopyBack>
+  void factor_and_send(std::int64_t block, const Factor& factor, const CopyBack& copy_back) {
+    const int count = blocks_.gpus, owner = blocks_.gpu_of(block);
+    group_.stage(count, "panel");
+    Device& device = group_.device(owner);
+    // The panel's memory is free once the other GPUs have copied the panel before the last one from it.
+    for (int gpu = 0; gpu < count; ++gpu) {
+      if (gpu != owner) device.wait_for(group_.copies(gpu));
+    }
+    const std::size_t bytes = factor(group_.use(owner), block);
+
+    group_.stage(count, "transfer");
+    group_.copies(owner).wait_for(device);
+    copy_back(group_.copies(owner), block);
+    for (int gpu = 0; gpu < count; ++gpu) {
+      if (gpu == owner) continue;
+      Device& copies = group_.copies(gpu);
+      copies.wait_for(device);
+      copies.wait_for(group_.device(gpu));  // which has queued its last use of the panel before the last one
+      copies.copy(panel(gpu, block), panel(owner, block), bytes);
+    }
+  }
+
+  DeviceGroup& group_;
+  ColumnBlocks blocks_;
+  std::vector<Gpu> gpus_;
+};
+
+}  // namespace gaussweep

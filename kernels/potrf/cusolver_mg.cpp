@@ -1,0 +1,23 @@
+/// potrf/cusolver_mg: Cholesky factorisation on several GPUs, cuSOLVERMg's Potrf.
+///
+/// Layout: column-major, block columns distributed cyclically; L replaces the lower triangle of A. Cost: 1/3
+/// n^3 operations. Workspace: Potrf's buffers, which VendorHandles keeps; the first run of a size (the
+/// warm-up) allocates them. Needs a symmetric positive definite matrix: a pivot that is not positive gives
+/// info > 0.
+
+#include "kernels/registry/method.hpp"
+#include "kernels/tables.hpp"
+#include "kernels/vendor/cuda_solver_mg.hpp"
+
+namespace gaussweep::cuda {
+
+template <class T>
+void potrf_cusolver_mg(Context& context, Operands<T>& op, const Parameters& parameters) {
+  vendor::MgSystem<T> system(context, op, mg_column_block(op.shape, parameters));
+  context.stage("potrf");
+  system.potrf();
+}
+
+GAUSSWEEP_INSTANTIATE(potrf_cusolver_mg)
+
+}  // namespace gaussweep::cuda

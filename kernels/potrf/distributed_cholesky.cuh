@@ -1,0 +1,147 @@
+#pragma once
+/// Cholesky factorisation of a matrix whose block columns are distributed over several GPUs: panels in one
+/// launch (recursive_cholesky.cuh), the schedule of getrf/distributed_panels.cuh.
+
+#include <vector>
+
+#include "kernels/getrf/distributed_panels.cuh"
+#include "kernels/potrf/recursive_cholesky.cuh"
+#include "kernels/vendor/vendor_gemm.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
+
+/// Adds a panel's info to that of the matrix. `first`: the panel's first column.
+template <class Index>
+__global__ void collect_info(const Index* panel_info, Index first, Index* info) {
+  if (*info == 0 && *panel_info != 0) *info = *panel_info > 0 ? first + *panel_info : *panel_info;
+}
+
+/// Copies the elements above the diagonal of a square block. A thread block takes a column.
+template <class T>
+__global__ void __launch_bounds__(256)
+    copy_above(const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to) {
+  const auto column = static_cast<std::int64_t>(blockIdx.x);
+  for (int row = static_cast<int>(threadIdx.x); row < column; row += static_cast<int>(blockDim.x))
+    to[row + column * ld_to] = from[row + column * ld_from];
+}
+
+/// One factorisation A = L L^T in place of the lower triangle of the distributed matrix.
+template <class T>
+class DistributedCholesky {
+ public:
+  /// @param parts A and workspace (multi_gpu_bytes) of each GPU
+  /// @param info on the first GPU; 0 at the start
+  DistributedCholesky(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts,
+                      int* info)
+      : panels_(context, blocks, parts, panel_bytes(blocks.n, blocks.width, sizeof(T))),
+        blocks_(blocks),
+        workspace_bytes_(in_place_bytes(blocks.n, sizeof(T))),
+        info_(info) {
+    for (OperandPart<T>& part : parts) {
+      workspaces_.push_back(
+          part.workspace.template take<std::byte>(static_cast<std::int64_t>(workspace_bytes_)));
+      saved_.push_back(part.workspace.template take<T>(saved_columns(blocks) * blocks.width));
+    }
+  }
+
+  /// Factors the matrix, and applies L^-1 to the columns of `b` on the first GPU. Asynchronous on the first
+  /// GPU's stream.
+  void factor(MatrixView<T> b = {}) {
+    DeviceGroup& group = panels_.group();
+    group.fork(blocks_.gpus);
+    for (std::int64_t block = 0; block < blocks_.count(); ++block)
+      copy_diagonal(block, diagonal(block), panels_.ld(blocks_.gpu_of(block)), saved(block), blocks_.width);
+    group.join(blocks_.gpus);
+    panels_.run([this](Context& context, std::int64_t block) { return factor_panel(context, block); },
+                [this](Device& device, std::int64_t block) { copy_back(device, block); },
+                [this](int gpu, std::int64_t block, std::int64_t first, std::int64_t last) {
+                  for (std::int64_t other = first; other < last; ++other) {
+                    if (blocks_.gpu_of(other) == gpu) update(gpu, block, other);
+                  }
+                },
+                [&](std::int64_t block) {
+                  if (b.cols > 0) solve(block, b);
+                  simt::launch(panels_.group().use(0), collect_info<int>, dim3(1), dim3(1), 0,
+                               info_of(0, block), static_cast<int>(blocks_.begin(block)), info_);
+                });
+    group.fork(blocks_.gpus);
+    for (std::int64_t block = 0; block < blocks_.count(); ++block)
+      copy_diagonal(block, saved(block), blocks_.width, diagonal(block), panels_.ld(blocks_.gpu_of(block)));
+    group.join(blocks_.gpus);
+  }
+
+ private:
+  static constexpr std::size_t bytes_of(std::int64_t elements) {
+    return static_cast<std::size_t>(elements) * sizeof(T);
+  }
+  std::int64_t rows(std::int64_t block) const { return blocks_.n - blocks_.begin(block); }
+  /// Returns the leading dimension of a panel, which has whole tiles.
+  std::int64_t panel_ld(std::int64_t block) const { return padded(rows(block)); }
+  T* panel(int gpu, std::int64_t block) { return static_cast<T*>(panels_.panel(gpu, block)); }
+  int* info_of(int gpu, std::int64_t block) {
+    return reinterpret_cast<int*>(panel(gpu, block) + panel_ld(block) * padded(blocks_.columns(block)));
+  }
+  T* diagonal(std::int64_t block) { return panels_.column(block, blocks_.begin(block)); }
+  T* saved(std::int64_t block) {
+    return saved_[static_cast<std::size_t>(blocks_.gpu_of(block))] +
+           blocks_.local_begin(block) * blocks_.width;
+  }
+
+  void copy_diagonal(std::int64_t block, const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to) {
+    simt::launch(panels_.group().use(blocks_.gpu_of(block)), copy_above<T>,
+                 dim3(static_cast<unsigned>(blocks_.columns(block))), dim3(256), 0, from, ld_from, to, ld_to);
+  }
+
+  std::size_t factor_panel(Context& context, std::int64_t block) {
+    const int owner = blocks_.gpu_of(block);
+    const std::int64_t ld = panel_ld(block), columns = blocks_.columns(block);
+    T* const own = panel(owner, block);
+    // An identity extends the last panel to whole tiles.
+    lu::copy_matrix<T>(context, {diagonal(block), panels_.ld(owner), static_cast<int>(rows(block))}, own, ld,
+                       static_cast<int>(ld), static_cast<int>(padded(columns)));
+    context.device.fill(info_of(owner, block), 0, sizeof(int));
+    Workspace workspace(workspaces_[static_cast<std::size_t>(owner)], workspace_bytes_);
+    const Shape shape{ld, ld, ld};
+    RecursiveCholesky<T>(context, shape, own, ld, info_of(owner, block), workspace)
+        .factor_columns(static_cast<int>(padded(columns)));
+    return panel_bytes(rows(block), columns, sizeof(T));
+  }
+
+  void copy_back(Device& device, std::int64_t block) {
+    const int owner = blocks_.gpu_of(block);
+    device.copy_2d(diagonal(block), bytes_of(panels_.ld(owner)), panel(owner, block),
+                   bytes_of(panel_ld(block)), bytes_of(rows(block)),
+                   static_cast<std::size_t>(blocks_.columns(block)));
+  }
+
+  /// Applies a panel of L^-1 to `b` on the first GPU.
+  void solve(std::int64_t block, const MatrixView<T>& b) {
+    Context& context = panels_.group().use(0);
+    const std::int64_t columns = blocks_.columns(block), below = rows(block) - columns, ld = panel_ld(block);
+    const T* const l = panel(0, block);
+    T* const top = b.data + blocks_.begin(block);
+    vendor_trsm(context, vendor::Side::left, Uplo::lower, vendor::Op::none, vendor::Diagonal::stored, columns,
+                b.cols, T(1), l, ld, top, b.ld);
+    if (below == 0) return;
+    vendor_gemm(context, vendor::Op::none, vendor::Op::none, below, b.cols, columns, T(-1), l + columns, ld,
+                top, b.ld, T(1), top + columns, b.ld);
+  }
+
+  /// Subtracts the product with a panel from the block column `other`, from its diagonal block down. It also
+  /// overwrites the upper triangle of the diagonal block: one product is faster than one per triangle.
+  void update(int gpu, std::int64_t block, std::int64_t other) {
+    const T* const l = panel(gpu, block) + blocks_.begin(other) - blocks_.begin(block);
+    vendor_gemm(panels_.group().use(gpu), vendor::Op::none, vendor::Op::transpose, rows(other),
+                blocks_.columns(other), blocks_.columns(block), T(-1), l, panel_ld(block), l, panel_ld(block),
+                T(1), diagonal(other), panels_.ld(gpu));
+  }
+
+  DistributedPanels<T> panels_;
+  ColumnBlocks blocks_;
+  std::size_t workspace_bytes_;
+  std::vector<void*> workspaces_;
+  std::vector<T*> saved_;  ///< diagonal blocks of each GPU, side by side
+  int* info_;
+};
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::tiles

@@ -1,0 +1,30 @@
+/// potrf/multi_gpu: Cholesky factorisation of one matrix on several GPUs, with look-ahead.
+///
+/// The algorithm is in distributed_cholesky.cuh and getrf/distributed_panels.cuh; on one GPU it is
+/// potrf/recursive. Layout: column-major; L replaces the lower triangle of A, block columns
+/// are distributed cyclically. The other triangle is not used; its elements in diagonal blocks are restored
+/// at the end, because products overwrite them. Cost: 1/3 n^3 operations in all, nearly all in cuBLAS's
+/// products of k = 512; each GPU receives n^2 / 2 elements of panels. Workspace per GPU: two panels of n x
+/// 512, n x 512 / gpus elements, and that of potrf/recursive. Needs a symmetric positive definite matrix:
+/// `info` is that of potrf/recursive. Needs compute capability 9.0 and peer access between the GPUs. On one
+/// GPU it takes both triangles.
+
+#include "kernels/potrf/distributed_cholesky.cuh"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+template <class T>
+void potrf_recursive(Context& context, Operands<T>& op, const Parameters& parameters);
+
+template <class T>
+void potrf_multi_gpu(Context& context, Operands<T>& op, const Parameters& parameters) {
+  if (op.parts.empty()) return potrf_recursive(context, op, parameters);
+  const ColumnBlocks blocks{op.shape.n, tiles::column_block(op.shape, parameters),
+                            static_cast<int>(op.parts.size())};
+  tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info).factor();
+}
+
+GAUSSWEEP_INSTANTIATE(potrf_multi_gpu)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,50 @@
+#pragma once
+/// cuSOLVERMg, NVIDIA's solvers for one matrix on several GPUs. Exists only in builds with CUDA.
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/registry/method.hpp"
+#include "kernels/vendor/handles.hpp"
+
+namespace gaussweep::vendor {
+
+/// A run's operands as cuSOLVERMg takes them: A in block columns, B and info on the first GPU. All functions
+/// wait for the GPUs, because cuSOLVERMg works on its own streams. Workspace and pivots are kept in the
+/// VendorHandles of each GPU; the first run of a size (the warm-up) allocates them.
+/// @throws DeviceError, OutOfMemory
+template <class T>
+class MgSystem {
+ public:
+  /// @param op without parts: A is on the context's GPU alone
+  MgSystem(Context& context, Operands<T>& op, std::int64_t block);
+  ~MgSystem();
+  MgSystem(const MgSystem&) = delete;
+  MgSystem& operator=(const MgSystem&) = delete;
+
+  /// Factor A and set info. Return info.
+  int getrf();
+  int potrf();
+  /// Solve with the factors; the solution replaces B. @pre B has at most `block` columns
+  void getrs();
+  void potrs();
+  /// Copies the pivots of getrf, from 1, to the operands on the first GPU.
+  void gather_pivots();
+
+ private:
+  Context& member(int gpu);
+  /// Calls call(work, size) with workspace of `size` elements on each GPU, between two waits for all GPUs.
+  template <class Call>
+  void run(std::int64_t size, Call&& call);
+  int set_info(int info);
+
+  Context& context_;
+  Operands<T>& op_;
+  int gpus_;
+  std::int64_t block_;
+  std::vector<void*> a_, b_;
+  std::vector<int*> pivots_;
+  void *of_a_ = nullptr, *of_b_ = nullptr;  ///< descriptors
+};
+
+}  // namespace gaussweep::vendor

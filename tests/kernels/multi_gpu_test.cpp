@@ -1,0 +1,308 @@
+// Tests methods that share a matrix among several GPUs, on emulated devices.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "kernels/check/check.hpp"
+#include "kernels/device/device_group.hpp"
+#include "kernels/staging/method_run.hpp"
+#include "tests/kernels/method_run.hpp"
+#include "tests/kernels/short_of_memory.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+constexpr int most_devices = 8;
+
+/// Emulated devices and the context of the first one.
+struct Devices {
+  explicit Devices(int count = most_devices) : context(*device), group(context, count) {
+    context.group = &group;
+  }
+  std::unique_ptr<Device> device = cpu(Backend::emulated);
+  Context context;
+  DeviceGroup group;
+};
+
+/// Returns the rows that run on several emulated devices.
+std::vector<Method> rows_for_several() {
+  std::vector<Method> rows;
+  const Registry registry = builtin_registry();
+  for (const Method& method : registry.all()) {
+    if (method.column_block != nullptr && method.runs_on(Backend::emulated)) rows.push_back(method);
+  }
+  return rows;
+}
+
+const Method row(const std::string& id) {
+  for (const Method& method : rows_for_several()) {
+    if (method.id() == id) return method;
+  }
+  throw std::logic_error("no row " + id);
+}
+
+Parameters parameters_of(const Method& method, std::int64_t gpus, std::int64_t block = 32) {
+  Parameters parameters = defaults(method);
+  parameters.set("gpus", gpus);
+  parameters.set("block", block);
+  return parameters;
+}
+
+/// Runs a method twice. Expects equal answers and no forbidden writes.
+template <class T>
+Answer<T> answer_of(Devices& devices, const Method& method, const Inputs<T>& inputs,
+                    const Parameters& parameters, Pristine pristine = Pristine::on_device) {
+  MethodRun<T> run(devices.context, method, Backend::emulated, parameters, inputs.shape, 1, pristine);
+  run.upload(inputs);
+  run.warm_up();
+  const auto first = run.answer_digests();
+  run.timed_run();
+  EXPECT_EQ(run.answer_digests(), first);
+  Answer<T> answer = run.download();
+  if (pristine == Pristine::on_device) {
+    EXPECT_EQ(run.forbidden_writes(), "");
+  }
+  return answer;
+}
+
+template <class T>
+void expect_right(Devices& devices, const Method& method, std::int64_t gpus, const Shape& shape,
+                  std::int64_t block = 32) {
+  const MatrixKind kind = kind_for(method.problem);
+  const Parameters parameters = parameters_of(method, gpus, block);
+  const std::string what =
+      describe(method, Backend::emulated, shape, parameters, to_string(kind), to_string(precision_of<T>));
+  const Inputs<T> inputs = make_inputs<T>(method.problem, shape, kind);
+  const Answer<T> answer = answer_of(devices, method, inputs, parameters);
+  EXPECT_EQ(answer.info, 0) << what;
+  EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(method.problem)) << what;
+}
+
+class SeveralGpus : public ::testing::TestWithParam<std::int64_t> {};
+INSTANTIATE_TEST_SUITE_P(Counts, SeveralGpus, ::testing::Values(1, 2, 3, 4, 8));
+
+TEST_P(SeveralGpus, GiveTheRightAnswer) {
+  Devices devices;
+  EXPECT_EQ(rows_for_several().size(), 4u);
+  for (const Method& method : rows_for_several()) {
+    for (const std::int64_t n : {1, 31, 65, 200}) {
+      const Shape shape{n, n, n};
+      expect_right<double>(devices, method, GetParam(), shape);
+      expect_right<float>(devices, method, GetParam(), shape);
+    }
+  }
+}
+
+TEST_P(SeveralGpus, SolveForSeveralRightHandSides) {
+  Devices devices;
+  for (const char* id : {"gesv/multi_gpu", "posv/multi_gpu"})
+    expect_right<double>(devices, row(id), GetParam(), {129, 129, 129, 5});
+}
+
+TEST_P(SeveralGpus, TakeOneBlockForAllColumns) {
+  Devices devices;
+  for (const Method& method : rows_for_several())
+    expect_right<double>(devices, method, GetParam(), {40, 40, 40}, 512);
+}
+
+TEST_P(SeveralGpus, ChooseThePivotsOfOneGpu) {
+  Devices devices;
+  const Method method = row("getrf/multi_gpu");
+  const Inputs<double> inputs = make_inputs<double>(method.problem, {150, 150, 150}, MatrixKind::uniform);
+  const auto pivots = [&](std::int64_t gpus) {
+    return answer_of(devices, method, inputs, parameters_of(method, gpus)).pivots;
+  };
+  EXPECT_EQ(pivots(GetParam()), pivots(1));
+}
+
+TEST_P(SeveralGpus, UploadTheInputsAgainForEveryRun) {
+  Devices devices;
+  const Method method = row("getrf/multi_gpu");
+  const Inputs<double> inputs = make_inputs<double>(method.problem, {70, 70, 70}, MatrixKind::uniform);
+  const Parameters parameters = parameters_of(method, GetParam());
+  const Answer<double> again = answer_of(devices, method, inputs, parameters, Pristine::on_host);
+  EXPECT_EQ(again.x.data, answer_of(devices, method, inputs, parameters).x.data);
+}
+
+TEST_P(SeveralGpus, ReportTheFirstZeroPivot) {
+  Devices devices;
+  const Method method = row("getrf/multi_gpu");
+  Inputs<double> inputs = make_inputs<double>(method.problem, {130, 130, 130}, MatrixKind::uniform);
+  for (const std::int64_t column : {70, 100}) {
+    for (std::int64_t i = 0; i < 130; ++i) inputs.a(i, column) = 0;
+  }
+  const Answer<double> answer = answer_of(devices, method, inputs, parameters_of(method, GetParam()));
+  EXPECT_EQ(answer.info, 71);
+  EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(method.problem));
+}
+
+TEST_P(SeveralGpus, ReportTheFirstPivotThatIsNotPositive) {
+  Devices devices;
+  for (const char* id : {"potrf/multi_gpu", "posv/multi_gpu"}) {
+    const Method method = row(id);
+    Inputs<double> inputs = make_inputs<double>(method.problem, {200, 200, 200}, MatrixKind::spd);
+    inputs.a(150, 150) = -1;
+    const Parameters parameters = parameters_of(method, GetParam());
+    MethodRun<double> run(devices.context, method, Backend::emulated, parameters, inputs.shape);
+    run.upload(inputs);
+    run.warm_up();
+    EXPECT_EQ(run.download().info, 151) << id;
+  }
+}
+
+/// Distributes a matrix with the leading dimension `ld` by hand, and factors it.
+TEST(SeveralGpusOfOddLeadingDimension, GiveTheRightAnswer) {
+  Devices devices(3);
+  const Method method = row("getrf/multi_gpu");
+  const std::int64_t n = 99, ld = 103;
+  const Inputs<double> inputs = make_inputs<double>(method.problem, {n, n, n}, MatrixKind::uniform);
+  const Parameters parameters = parameters_of(method, 3);
+  const ColumnBlocks blocks{n, 32, 3};
+  const std::size_t bytes = method.workspace_bytes(inputs.shape, parameters, sizeof(double));
+  std::vector<Buffer> memory, workspaces;
+  Operands<double> op;
+  op.shape = inputs.shape;
+  for (int gpu = 0; gpu < 3; ++gpu) {
+    Device& device = devices.group.device(gpu);
+    const std::int64_t columns = blocks.columns_of(gpu);
+    memory.emplace_back(device, static_cast<std::size_t>(ld * columns) * sizeof(double));
+    workspaces.emplace_back(device, bytes);
+    op.parts.push_back({{static_cast<double*>(memory.back().data()), n, columns, ld},
+                        Workspace(workspaces.back().data(), bytes)});
+  }
+  const auto column = [&](std::int64_t j) {
+    const std::int64_t block = j / 32;
+    const MatrixView<double>& a = op.parts[static_cast<std::size_t>(blocks.gpu_of(block))].a;
+    return a.data + (blocks.local_begin(block) + j - blocks.begin(block)) * ld;
+  };
+  const std::size_t column_bytes = static_cast<std::size_t>(n) * sizeof(double);
+  for (std::int64_t j = 0; j < n; ++j) std::memcpy(column(j), &inputs.a(0, j), column_bytes);
+  const Buffer integers(*devices.device, static_cast<std::size_t>(n + 1) * sizeof(int));
+  op.pivots = static_cast<int*>(integers.data());
+  op.info = op.pivots + n;
+  *op.info = 0;
+  method.emulated.float64(devices.context, op, parameters);
+  Answer<double> answer;
+  answer.x = HostMatrix<double>(n, n);
+  for (std::int64_t j = 0; j < n; ++j) std::memcpy(&answer.x(0, j), column(j), column_bytes);
+  answer.pivots.assign(op.pivots, op.pivots + n);
+  EXPECT_EQ(*op.info, 0);
+  EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(method.problem));
+}
+
+TEST(StagingOnSeveralGpus, DividesTheMemory) {
+  const Method method = row("getrf/multi_gpu");
+  const auto bytes = [&](std::int64_t gpus) {
+    return static_cast<double>(
+        staging_bytes(method, {8192, 8192, 8192}, parameters_of(method, gpus, 256), sizeof(double), 1));
+  };
+  EXPECT_NEAR(bytes(4) / bytes(1), 0.25, 0.05);
+}
+
+TEST(StagingOnSeveralGpus, NeedsAGroup) {
+  const auto device = cpu(Backend::emulated);
+  const Method method = row("getrf/multi_gpu");
+  EXPECT_THROW(Staging<double>(*device, method, parameters_of(method, 2), {8, 8, 8}, 1), std::logic_error);
+}
+
+TEST(ColumnBlocks, CountTheColumnsOfEveryGpu) {
+  for (const std::int64_t n : {1, 32, 33, 95, 96, 97, 300}) {
+    for (const int gpus : {1, 2, 3, 8}) {
+      const ColumnBlocks blocks{n, 32, gpus};
+      std::vector<std::int64_t> seen(static_cast<std::size_t>(gpus), 0);
+      for (std::int64_t block = 0; block < blocks.count(); ++block) {
+        std::int64_t& own = seen[static_cast<std::size_t>(blocks.gpu_of(block))];
+        EXPECT_EQ(blocks.local_begin(block), own);
+        for (int gpu = 0; gpu < gpus; ++gpu)
+          EXPECT_EQ(blocks.columns_before(block, gpu), seen[static_cast<std::size_t>(gpu)]);
+        own += blocks.columns(block);
+      }
+      EXPECT_EQ(std::accumulate(seen.begin(), seen.end(), std::int64_t{0}), n);
+      for (int gpu = 0; gpu < gpus; ++gpu)
+        EXPECT_EQ(blocks.columns_of(gpu), seen[static_cast<std::size_t>(gpu)]);
+    }
+  }
+}
+
+TEST(DistributedMatrix, GuardsRegionsOfTheWholeMatrix) {
+  Devices devices(3);
+  const std::int64_t n = 101;
+  HostMatrix<double> a(n, n), seen(n, n);
+  for (std::size_t i = 0; i < a.data.size(); ++i) a.data[i] = static_cast<double>(i + 1);
+  DistributedMatrix<double> matrix(devices.group, {n, 32, 3});
+  matrix.upload(a.data.data());
+  const std::uint64_t digest = matrix.digest(Region::lower, Region::none);
+  matrix.guard({Region::checkered, Region::above, false});
+  matrix.download(seen.data.data());
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (i < j) {
+        ASSERT_TRUE(std::isnan(seen(i, j))) << i << ", " << j;
+      } else {
+        ASSERT_EQ(seen(i, j), (i + j) % 2 != 0 ? -a(i, j) : a(i, j)) << i << ", " << j;
+      }
+    }
+  }
+  EXPECT_EQ(matrix.digest(Region::lower, Region::checkered), digest);
+  EXPECT_NE(matrix.digest(Region::lower, Region::none), digest);
+  EXPECT_EQ(matrix.count_overwritten(Region::above), 0);
+  seen(3, 70) = 1;
+  matrix.upload(seen.data.data());
+  EXPECT_EQ(matrix.count_overwritten(Region::above), 1);
+}
+
+/// A device that no other device can access.
+class LonelyDevice final : public ForwardingDevice {
+ public:
+  using ForwardingDevice::ForwardingDevice;
+  std::string enable_peer_access(Device&) override { return "it is alone"; }
+};
+
+TEST(DeviceGroup, ReportsMissingPeerAccess) {
+  LonelyDevice device(cpu(Backend::emulated));
+  Context context(device);
+  const DeviceGroup group(context, 3);
+  EXPECT_EQ(group.peer_fault(1), "");
+  EXPECT_EQ(group.peer_fault(2), "it is alone");
+  const Devices friends(3);
+  EXPECT_EQ(friends.group.peer_fault(3), "");
+}
+
+TEST(DeviceGroup, CopiesAsLateAsItMay) {
+  Devices devices(2);
+  const Buffer from(devices.group.device(0), sizeof(int)), to(devices.group.device(1), sizeof(int));
+  auto &source = *static_cast<int*>(from.data()), &target = *static_cast<int*>(to.data());
+  source = 1;
+  target = 0;
+  devices.group.copies(1).copy(&target, &source, sizeof(int));
+  source = 2;  // too early: nothing has waited for the copy
+  EXPECT_EQ(target, 0);
+  devices.group.device(0).wait_for(devices.group.copies(0));
+  EXPECT_EQ(target, 0);
+  devices.group.device(1).wait_for(devices.group.copies(1));
+  EXPECT_EQ(target, 2);
+}
+
+TEST(DeviceGroup, MeasuresStagesOneAfterTheOther) {
+  struct Names : StageSink {
+    void mark(std::string_view name) override { seen.emplace_back(name); }
+    void launched(double) override {}
+    std::vector<std::string> seen;
+  } names;
+  Devices devices(2);
+  const Method method = row("getrf/multi_gpu");
+  const Inputs<double> inputs = make_inputs<double>(method.problem, {64, 64, 64}, MatrixKind::uniform);
+  MethodRun<double> run(devices.context, method, Backend::emulated, parameters_of(method, 2), inputs.shape);
+  run.upload(inputs);
+  run.observed_run(names);
+  const std::vector<std::string> step{"update_ahead", "panel", "transfer"};
+  EXPECT_EQ(std::vector<std::string>(names.seen.begin() + 3, names.seen.begin() + 6), step);
+}
+
+}  // namespace
+}  // namespace gaussweep
