@@ -20,7 +20,7 @@ ANSWERED = {"pass", "suspect", "failed"}  # the method returned an answer, so it
 _TEXT = """key run_id problem method backend precision uplo parameters matrix matrix_parameters matrix_kind
 matrix_digest status message convergence reference_method gpu_uuid gpu_name throttle_reason host start_time end_time
 judged_time commit job_id node partition gres cache host_memory energy_source problem_title timing library
-library_digest""".split()
+library_digest gpu_count""".split()
 _INTEGER = """m n k nrhs matrix_seed info iterations samples inner_repeats warmup capability throttled rank
 device_index""".split()
 # -1: unknown
@@ -63,7 +63,7 @@ TABLES = {
 }
 DERIVED = {"problem_title"}  # older files lack it, without a warning
 INPUTS = """problem backend gpu_name parameters matrix matrix_kind matrix_parameters matrix_seed uplo cache host_memory
-m n k nrhs batch status expected seconds_median""".split()  # inputs of derived columns
+gpu_count m n k nrhs batch status expected seconds_median""".split()  # inputs of derived columns
 DETAILS = ("samples", "stages", "iterations")
 # Two runs have the same trial if these columns agree. `gpus`: the GPU models that the run used on the host.
 TRIAL = ["key", "backend", "gpus", "capability", "host", "plan_name"]

@@ -22,13 +22,22 @@ using io::Scalar;
 /// A larger plan is probably a mistake; run directories are not designed for more.
 constexpr std::size_t max_trials = 1'000'000;
 
+/// Returns true if the pattern selects the method. Methods for several GPUs are selected by their names, and
+/// by other patterns only in an entry with the axis `gpus`: on one GPU they are the same as other methods.
+bool is_selected(const Method& method, const std::string& pattern, const io::Entry& entry) {
+  if (!matches(pattern, method)) return false;
+  if (method.column_block == nullptr || pattern == method.variant || pattern == method.id()) return true;
+  return entry.axes.count("gpus") > 0 || std::any_of(entry.zips.begin(), entry.zips.end(),
+                                                     [](const auto& zip) { return zip.count("gpus") > 0; });
+}
+
 std::vector<const Method*> select_methods(const io::Entry& entry, Problem problem, const Registry& registry) {
   std::vector<const Method*> selected;
   std::set<std::string> patterns;
   for (const Scalar& pattern : entry.methods) {
     if (!patterns.insert(pattern.text).second) continue;
     for (const Method& method : registry.all()) {
-      if (method.problem != problem || !matches(pattern.text, method)) continue;
+      if (method.problem != problem || !is_selected(method, pattern.text, entry)) continue;
       if (std::find(selected.begin(), selected.end(), &method) == selected.end()) selected.push_back(&method);
     }
     if (!means_any(pattern.text, entry, registry))

@@ -117,6 +117,8 @@ void from_json(const json& from, Trial& t) {
   from.at("matrix").get_to(t.matrix);
   if (from.contains("matrix_b")) t.matrix_b = from.at("matrix_b").get<MatrixRequest>();
   for (const io::Setting& setting : io::all_settings()) setting.restore(from, t);
+  const auto& values = t.parameters.all();
+  if (values.count("gpus") > 0) t.gpus = t.parameters.integer("gpus");
   from.at("expect").get_to(t.expect);
   from.at("skip_reason").get_to(t.skip_reason);
 }
@@ -145,7 +147,8 @@ std::string describe(const Trial& t) {
   const std::string matrix = settings_text(matrix_parameters_text(t.matrix, t.matrix_b));
   text += fmt::format(" on {}{}{} seed={} ({})", matrix_label(t.matrix), matrix.empty() ? "" : " ", matrix,
                       t.matrix.spec.seed, to_string(t.backend));
-  for (const io::Setting& setting : io::conditions()) {
+  for (const io::Setting& setting : io::all_settings()) {
+    if (!setting.condition) continue;
     const std::string word = setting.condition->word(t);
     if (word != setting.condition->default_name) text += " " + word;
   }

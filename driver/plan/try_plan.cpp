@@ -59,8 +59,8 @@ Uplo uplo_for(const TryRequest& request, const InspectedMatrix& matrix) {
 }
 
 bool is_requested(const TryRequest& request, const Method& method) {
-  return request.methods.empty() ||
-         std::any_of(request.methods.begin(), request.methods.end(),
+  if (request.methods.empty()) return method.column_block == nullptr;  // on one GPU they are other methods
+  return std::any_of(request.methods.begin(), request.methods.end(),
                      [&](const std::string& word) { return matches(word, method); });
 }
 

@@ -23,7 +23,7 @@ namespace driver {
 // The members of each message, in addition to "type".
 namespace message {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Setup, backend, matrices, origin, device, libraries)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Setup, backend, matrices, origin, device, libraries, gpus)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Work, trial)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Batch, trials)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(At, step)

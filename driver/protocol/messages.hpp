@@ -28,6 +28,7 @@ struct Setup {
   /// The device facts from an earlier worker, so that its peaks need not be measured again.
   std::optional<io::DeviceRow> device;
   std::vector<LibraryFile> libraries;  ///< of the methods that this program does not contain
+  int gpus = 1;                        ///< the number of GPUs, or of emulated devices, that the worker owns
 };
 
 /// To a worker: run this trial after those sent before.

@@ -31,8 +31,9 @@ io::Record blank_record(const Trial& trial, const Method* method, const Origin& 
   r.matrix_seed = static_cast<std::int64_t>(trial.matrix.spec.seed);
   for (const io::Setting& setting : io::all_settings()) {
     if (setting.record != nullptr) setting.record(trial, r);
-    if (setting.condition) r.*setting.condition->column = setting.condition->word(trial);
   }
+  for (const io::Setting& setting : io::conditions())
+    r.*setting.condition->column = setting.condition->word(trial);
   r.problem_title = trial.problem->title;
   r.problem_flops = problem_flops(trial.problem, trial.shape);
   r.problem_bytes = problem_bytes(trial.problem, trial.shape, element_bytes(trial.precision));

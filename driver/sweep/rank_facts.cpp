@@ -61,7 +61,7 @@ PendingListing start_device_listing(const std::string& backend) {
   return listing_of(parts.empty() ? "" : parts.front());
 }
 
-RankFacts rank_facts(const World& world, const std::string& backend, PendingListing listing) {
+RankFacts rank_facts(const World& world, const std::string& backend, PendingListing listing, int gpus) {
   RankFacts mine;
   mine.host = host_facts();
   mine.host.blas_threads = worker_threads(world);
@@ -76,7 +76,7 @@ RankFacts rank_facts(const World& world, const std::string& backend, PendingList
   try {
     if (!listing) listing = listing_of(part);
     const json devices = json::parse(listing->get());
-    mine.gpu = gpu_of_rank(devices, world.local_rank(), world.local_size(), mine.host.host, part);
+    mine.gpu = gpu_of_rank(devices, world.local_rank(), world.local_size(), mine.host.host, part, gpus);
     if (!part.empty()) mine.gpu.index = static_cast<std::int64_t>(own);
   } catch (const std::exception& e) {
     mine.gpu = {};
@@ -86,7 +86,7 @@ RankFacts rank_facts(const World& world, const std::string& backend, PendingList
 }
 
 RankGpu gpu_of_rank(const json& devices, int local_rank, int local_size, const std::string& host,
-                    const std::string& part) {
+                    const std::string& part, int count) {
   const json& gpus = devices.at("gpus");
   const auto none = [](const std::string& why) {
     RankGpu gpu;
@@ -94,15 +94,23 @@ RankGpu gpu_of_rank(const json& devices, int local_rank, int local_size, const s
     return gpu;
   };
   if (gpus.empty()) return none(devices.value("why", "no GPU") + (part.empty() ? "" : " (" + part + ")"));
-  const std::size_t index = own_index(gpus.size(), local_rank);
-  if (index >= gpus.size()) return none(too_few_devices(local_size, gpus.size(), "GPUs", host));
-  const json& device = gpus[index];
-  const std::string error = device.value("error", "");
-  if (!error.empty()) return none(fmt::format("GPU {} of {}: {}", index, host, error));
+  const auto own = static_cast<std::size_t>(count);
+  const std::size_t index = gpus.size() == own ? 0 : own_index(gpus.size(), local_rank) * own;
+  if (index + own > gpus.size()) {
+    if (own == 1) return none(too_few_devices(local_size, gpus.size(), "GPUs", host));
+    return none(fmt::format("{} ranks of {} GPUs but {} GPUs on {}", local_size, own, gpus.size(), host));
+  }
   RankGpu gpu;
+  for (std::size_t each = index; each < index + own; ++each) {
+    const std::string error = gpus[each].value("error", "");
+    if (!error.empty()) return none(fmt::format("GPU {} of {}: {}", each, host, error));
+    if (each > index) gpu.further.push_back(gpus[each].at("uuid"));
+  }
+  const json& device = gpus[index];
   // A container may show one MIG part without naming it in the environment; then there is no name to pass on.
   gpu.uuid = part.empty() ? device.at("uuid").get<std::string>() : part;
   gpu.visible = part.empty() && device.value("part", false) ? "" : gpu.uuid;
+  for (const std::string& uuid : gpu.further) gpu.visible += "," + uuid;
   gpu.index = device.at("index");
   gpu.name = device.value("name", "");
   gpu.capability = device.at("capability");
@@ -128,10 +136,13 @@ Backend choose_backend(const std::string& wanted, const std::vector<RankFacts>& 
     const RankFacts& facts = ranks[rank];
     if (!facts.gpu.exists()) continue;
     ++with_gpu;
-    const std::string gpu = facts.host.host + " " + facts.gpu.uuid;
-    if (!seen.insert(gpu).second) {
+    std::vector<std::string> uuids = facts.gpu.further;
+    uuids.push_back(facts.gpu.uuid);
+    for (const std::string& uuid : uuids) {
+      const std::string gpu = facts.host.host + " " + uuid;
+      if (seen.insert(gpu).second) continue;
       throw UsageError(
-          fmt::format("rank {} would share GPU {} with another rank: give every rank one GPU of its own "
+          fmt::format("rank {} would share GPU {} with another rank: give every rank GPUs of its own "
                       "(CUDA_VISIBLE_DEVICES, --gpus-per-task), or start fewer ranks",
                       rank, gpu));
     }

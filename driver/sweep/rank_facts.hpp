@@ -14,7 +14,9 @@
 
 namespace gaussweep::driver {
 
-/// The GPU that a rank will use: the only visible one, otherwise the one whose index is the local rank.
+/// The GPU that a rank will use: the only visible one, otherwise the one whose index is the local rank. A
+/// rank of several GPUs uses all visible ones or, if there are more, as many from (local rank * number) on;
+/// the facts are those of the first one.
 struct RankGpu {
   std::string uuid;     ///< empty: no GPU
   std::string visible;  ///< the CUDA_VISIBLE_DEVICES that selects it; empty: leave the variable as it is
@@ -22,8 +24,9 @@ struct RankGpu {
   int capability = 0;
   std::string why;  ///< the reason if there is no GPU
   std::vector<std::string> warnings;
-  std::optional<std::string> driver;  ///< the driver's version, if there is a GPU
-  std::string name{};                 ///< the model's name
+  std::optional<std::string> driver;   ///< the driver's version, if there is a GPU
+  std::string name{};                  ///< the model's name
+  std::vector<std::string> further{};  ///< UUIDs of the rank's GPUs after the first one
 
   bool exists() const { return !uuid.empty(); }
 };
@@ -33,7 +36,8 @@ struct RankFacts {
   io::HostRow host;
   RankGpu gpu;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankGpu, uuid, visible, index, capability, why, warnings, driver, name)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankGpu, uuid, visible, index, capability, why, warnings, driver, name,
+                                   further)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankFacts, host, gpu)
 
 /// The message that rank 0 broadcasts before a sweep.
@@ -57,16 +61,17 @@ PendingListing start_device_listing(const std::string& backend);
 /// Returns this rank's hardware. Does not touch the GPUs: the worker waits for a GPU that is full or in
 /// exclusive use. Does not throw if a GPU fails.
 /// @param listing result of `start_device_listing(backend)`
-RankFacts rank_facts(const World& world, const std::string& backend, PendingListing listing);
+/// @param gpus number of GPUs per rank
+RankFacts rank_facts(const World& world, const std::string& backend, PendingListing listing, int gpus = 1);
 
 /// Returns the number of OpenBLAS threads per worker: the usable CPUs divided by the number of local ranks
 /// that may use the same CPUs. @pre the rank is not bound to its part of the CPUs yet
 int worker_threads(const World& world);
 
-/// Selects this rank's GPU from the listing `devices`. @param part name of the one MIG part that the child
-/// could see; empty for whole GPUs
+/// Selects this rank's GPUs from the listing `devices`. @param part name of the one MIG part that the child
+/// could see; empty for whole GPUs @param count number of GPUs per rank
 RankGpu gpu_of_rank(const nlohmann::json& devices, int local_rank, int local_size, const std::string& host,
-                    const std::string& part);
+                    const std::string& part, int count = 1);
 
 /// Returns the first rank without a GPU and the reason, "rank 1 on n2: no NVIDIA driver is loaded", or "".
 std::string without_gpu(const std::vector<RankFacts>& ranks);

@@ -32,6 +32,7 @@ struct RunOptions {
   QueueOrder order = QueueOrder::longest_first;
   std::string store_limit;  ///< "50GiB", "none"; empty: the plan's limit, otherwise half of the free disk
   Shard shard;
+  int gpus_per_rank = 1;
   std::string program = "gaussweep";  ///< the program's name on the command line
   std::string command_line;
   /// Called on rank 0 when all trials of the plan are recorded before the time limit. Returns a plan with

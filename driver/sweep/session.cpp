@@ -156,6 +156,7 @@ WorkerSpec worker_spec(const Session& session, const Decision& decision) {
     if (!gpu.exists()) spec.unfit = gpu.why;
     spec.origin.device_index = gpu.index;
   }
+  spec.gpus = session.options.gpus_per_rank;
   spec.threads = static_cast<int>(session.mine.host.blas_threads);
   if (spec.unfit.empty()) spec.unfit = blas_memory_error(spec.threads);
   spec.libraries = libraries_of(session.registry);
@@ -390,7 +391,7 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
     World world;
     count_stop_signals();
     Session session{world, options, registry, deadline, began, {}, {}};
-    session.mine = rank_facts(world, options.backend, std::move(devices));
+    session.mine = rank_facts(world, options.backend, std::move(devices), options.gpus_per_rank);
     bind_to_cpu_share(world.cpu_part(), world.cpu_parts());
     const std::vector<json> gathered = world.gather(session.mine);
     try {

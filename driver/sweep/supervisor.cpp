@@ -136,8 +136,8 @@ void Supervisor::start_worker() {
   try {
     worker_ = start_(spec_);
     enter(State::starting);
-    worker_->send(
-        message::Setup{spec_.backend, spec_.directory + "/matrices", spec_.origin, device_, spec_.libraries});
+    worker_->send(message::Setup{spec_.backend, spec_.directory + "/matrices", spec_.origin, device_,
+                                 spec_.libraries, spec_.gpus});
   } catch (const ChannelClosed&) {
     // It ended immediately; the next step handles the closed channel.
   } catch (const io::StorageError&) {

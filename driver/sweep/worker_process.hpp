@@ -20,6 +20,7 @@ struct WorkerSpec {
   std::string visible;   ///< the worker's CUDA_VISIBLE_DEVICES; empty: inherited
   /// The reason why this rank can have no worker, so that it retires immediately; empty if it can.
   std::string unfit;
+  int gpus = 1;     ///< the number of GPUs, or of emulated devices, that the worker owns
   int threads = 1;  ///< number of OpenBLAS threads
   std::string directory;
   std::vector<LibraryFile> libraries;  ///< that the worker loads

@@ -44,9 +44,13 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine)
   result.device_bytes = static_cast<double>(
       staging_bytes(method, trial.shape, trial.parameters, element_bytes(trial.precision), copies));
   // The verification uploads A again, in addition to the answer; the runs had the inputs there.
-  if (on_gpu && again) result.device_bytes = std::max(result.device_bytes, operands.inputs + operands.answer);
+  // Answers of several GPUs are verified on the first one after their memory is freed; the CPU verifies those
+  // that do not fit there.
+  if (on_gpu && again && gpus_of(method, trial.parameters) == 1)
+    result.device_bytes = std::max(result.device_bytes, operands.inputs + operands.answer);
   // b and x_true are also held as they are stored; the vendor's answer is held in addition to the trial's.
-  const double answers = 2 * operands.answer + (on_gpu ? 0 : result.device_bytes);
+  const double answers =
+      2 * operands.answer + (on_gpu ? 0 : gpus_of(method, trial.parameters) * result.device_bytes);
   const bool laid_out = trial.pinned && !again;
   const double copied_from = laid_out
                                  ? static_cast<double>(pinned_bytes(method, trial.shape, trial.parameters,

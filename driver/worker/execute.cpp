@@ -35,8 +35,14 @@ double digits_lost(double own, double reference, Precision precision) {
 }
 
 /// Returns the free and total memory of the device and the host.
-FreeMemory free_memory(const Device& device) {
-  const DeviceInfo info = device.info();
+/// @param group the devices of a trial on several GPUs, of which the fullest counts; otherwise null
+FreeMemory free_memory(const Device& device, DeviceGroup* group = nullptr, int gpus = 1) {
+  DeviceInfo info = device.info();
+  for (int index = 1; group != nullptr && index < gpus; ++index) {
+    const DeviceInfo other = group->device(index).info();
+    info.free_bytes = std::min(info.free_bytes, other.free_bytes);
+    info.total_bytes = std::min(info.total_bytes, other.total_bytes);
+  }
   FreeMemory memory{info.name, static_cast<double>(info.free_bytes), static_cast<double>(info.total_bytes),
                     memory_facts()};
   if (device.backend() == Backend::cuda) return memory;
@@ -85,12 +91,27 @@ GpuSampler& Executor::sampler() {
   return *sampler_;
 }
 
+void Executor::require_gpus(const Trial& trial, int gpus) const {
+  const int owned = group_ == nullptr || trial.backend == Backend::host ? 1 : group_->size();
+  if (owned < gpus) {
+    throw NotOffered(fmt::format("needs {} GPUs, the rank has {}: see run --gpus-per-rank", gpus, owned));
+  }
+  const std::string fault = group_->peer_fault(gpus);
+  if (!fault.empty()) throw NotOffered(fmt::format("{} GPUs need peer access, but {}", gpus, fault));
+  if (trial.inner_repeats > 1 || trial.pinned || trial.sampling.cold)
+    throw NotOffered("on several GPUs, inner_repeats, pinned host memory and cold caches are not supported");
+}
+
 io::Record Executor::run(const Trial& trial) {
   const Method* method = registry_.find(trial.problem, trial.method);
   if (method == nullptr || !method->runs_on(trial.backend)) {
     throw std::runtime_error(describe(trial) + " cannot run in this build");
   }
+  const int gpus = gpus_of(*method, trial.parameters);
+  if (gpus > 1) require_gpus(trial, gpus);
+  const UsedGroup used(context_, gpus > 1 ? group_ : nullptr);
   const Admission admission = admit_run(trial, *method, false);
+  if (gpus > 1 && admission.fit == Fit::never) throw OutOfMemory(admission.reason);
   if (admission.fit == Fit::not_now) throw TransientFailure(io::Status::oom, admission.reason);
   if (admission.fit == Fit::never) {
     io::Record record = blank(trial);
@@ -133,11 +154,13 @@ Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_
   const bool is_small = need.device_bytes + need.host_bytes <= small_trial_bytes;
   if (is_small && now_seconds() < ample_memory_until_) return {};
   const Device& device = context_of(trial.backend).device;
-  FreeMemory memory = free_memory(device);
+  const int gpus = gpus_of(method, trial.parameters);
+  DeviceGroup* const group = context_.group;
+  FreeMemory memory = free_memory(device, group, gpus);
   if (need.device_bytes > memory.device_free) {  // memory held for earlier trials can be freed
     if (auto* held = std::get_if<Held<float>>(&held_)) held->free_device_memory();
     if (auto* held = std::get_if<Held<double>>(&held_)) held->free_device_memory();
-    memory = free_memory(device);
+    memory = free_memory(device, group, gpus);
   }
   if (is_reference) {
     memory.host = {infinity, infinity};
@@ -147,7 +170,7 @@ Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_
     held_ = {};
     store_.finish([&] { begin_step_("store"); });  // matrices waiting to be stored can be freed too
     LargeBlocks::of_process().trim();
-    memory = free_memory(device);
+    memory = free_memory(device, group, gpus);
   }
   Admission admission = admit(method, trial, memory);
   if (admission.fit != Fit::fits) return admission;

@@ -12,6 +12,7 @@
 #include "driver/worker/admission.hpp"
 #include "driver/worker/held.hpp"
 #include "io/records/record.hpp"
+#include "kernels/device/device_group.hpp"
 #include "kernels/vendor/peaks.hpp"
 
 namespace gaussweep::driver {
@@ -31,9 +32,14 @@ class Executor {
   io::Record blank(const Trial& trial) const;
   /// Sets the device's peaks, which `peak_share` is computed from.
   void set_peaks(const Peaks& peaks) { peaks_ = peaks; }
+  /// Sets the devices for methods that use several, the first of which is the worker's device.
+  void use_group(DeviceGroup& group) { group_ = &group; }
   Context& context() { return context_; }
 
  private:
+  /// Throws NotOffered if the trial needs GPUs that this worker does not have, or settings that a method for
+  /// several GPUs lacks.
+  void require_gpus(const Trial& trial, int gpus) const;
   template <class T>
   io::Record run_typed(const Trial& trial, const Method& method, const Admission& admission);
   /// Returns the inputs of a trial; makes or reads them unless the last trial had the same inputs.
@@ -73,6 +79,7 @@ class Executor {
   double ample_memory_until_ = 0;      ///< until this time small trials are assumed to fit in memory
   Context& context_;
   Context host_context_;
+  DeviceGroup* group_ = nullptr;
   StoreWriter& store_;
   Origin origin_;
   Peaks peaks_;

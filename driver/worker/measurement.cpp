@@ -184,6 +184,7 @@ class Executor::Measurement {
         context_(executor.context_of(trial.backend)),
         device_(context_.device),
         pristine_(pristine),
+        gpus_(gpus_of(method, trial.parameters)),
         transfer_(pristine == Pristine::on_host ? Transfer::every_run
                   : trial.pinned                ? Transfer::pinned
                                                 : Transfer::once) {}
@@ -197,11 +198,14 @@ class Executor::Measurement {
     sample();
     pause.reset();
     download();
-    if (transfer_ == Transfer::every_run) {  // the verification needs the memory of the runs
+    std::string forbidden;
+    if (transfer_ == Transfer::every_run || gpus_ > 1) {  // the verification needs the memory of the runs
+      if (run_->pristine() == Pristine::on_device) forbidden = run_->forbidden_writes();
       run_extra_passes();
       run_.reset();
     }
     verify();
+    mark_flaw(forbidden, judgement_);
     if (run_) finish_runs();
     fill_record();
     return std::move(answer_);
@@ -211,7 +215,9 @@ class Executor::Measurement {
   void begin_step(const char* step) { executor_.begin_step_(step); }
   bool is_on_gpu() const { return trial_.backend == Backend::cuda; }
   /// Returns true if the inputs are on the worker's device, not on the CPU of a worker with a GPU.
-  bool is_resident() const { return &device_ == &executor_.device_ && transfer_ != Transfer::every_run; }
+  bool is_resident() const {
+    return &device_ == &executor_.device_ && transfer_ != Transfer::every_run && gpus_ == 1;
+  }
 
   void allocate() {
     begin_step("allocate");
@@ -364,7 +370,8 @@ class Executor::Measurement {
     const double median = times_.median;
     record_launches(record_, *run_, trial_.sampling, median, executor_.store_);
     // Uploads before every run would take most of the time and the energy.
-    if (trial_.energy_seconds <= 0 || run_->pristine() != Pristine::on_device) return;
+    // The sampler reads the first GPU only.
+    if (trial_.energy_seconds <= 0 || run_->pristine() != Pristine::on_device || gpus_ > 1) return;
     begin_step("energy");
     const StoreWriter::Pause pause(executor_.store_);
     record_energy(record_, *run_, trial_, device_, executor_.sampler(), median);
@@ -386,7 +393,9 @@ class Executor::Measurement {
     record_.systems_suspect = systems.suspect;
     record_.systems_failed = systems.failed;
     record_.first_failure = systems.first_failure;
-    const Peaks peaks = peaks_of(trial_.backend, executor_.device_.backend(), executor_.peaks_);
+    Peaks peaks = peaks_of(trial_.backend, executor_.device_.backend(), executor_.peaks_);
+    for (double* peak : {&peaks.copy_bytes_per_second, &peaks.gemm_flops_float, &peaks.gemm_flops_double})
+      *peak *= gpus_;
     record_times(record_, times_, peaks);
     // The peaks are rates of the vendor's library. If a vendor method exceeds them, other programs disturbed
     // the measurement of the peaks, so its timing is not suspect.
@@ -406,14 +415,15 @@ class Executor::Measurement {
 
   Judgement judged(MethodRun<T>* run, int copy, const Answer<T>& answer, Convergence convergence) {
     const AnswerJudge<T> judge(executor_.context_, trial_, method_, inputs_, digest_);
-    Judgement judgement = judge.judge(answer, run != nullptr ? &run->staging() : nullptr, copy);
+    const bool is_in_place = run != nullptr && gpus_ == 1;
+    Judgement judgement = judge.judge(answer, is_in_place ? &run->staging() : nullptr, copy);
     judgement.convergence = convergence;
     return judgement;
   }
   /// Copies the answer of the first working set, because later samples overwrite it. Returns nothing if
   /// memory does not suffice.
   std::optional<HeldAnswer<T>> copy_first_answer() {
-    if (transfer_ == Transfer::every_run) return std::nullopt;
+    if (transfer_ == Transfer::every_run || gpus_ > 1) return std::nullopt;
     HeldAnswer<T> kept;
     try {
       run_->restore_signs(0);
@@ -441,6 +451,7 @@ class Executor::Measurement {
   Context& context_;
   Device& device_;
   const Pristine pristine_;
+  const int gpus_;
   const Transfer transfer_;
   std::optional<MethodRun<T>> run_;
   /// Digests of the first and the last sample's answer, and all digests that differ from the first.

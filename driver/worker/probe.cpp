@@ -55,6 +55,7 @@ DeviceInfo worker_device_info(const Device& device) {
 }
 
 void probe(Context& context) {
+  context.device.make_current();  // a method for several GPUs may have stopped while another was current
   probe_typed<float>(context);
   probe_typed<double>(context);
 }

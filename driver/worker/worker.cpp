@@ -179,6 +179,12 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
     Context context(*device);
     send(message::At{"probe"});
     probe(context);
+    std::optional<DeviceGroup> group;
+    if (setup.gpus > 1 && setup.backend != Backend::host) {
+      group.emplace(context, setup.gpus);
+      for (int index = 1; index < group->size(); ++index) probe(group->use(index));
+      device->make_current();
+    }
     std::string step;
     io::Record phases;  // when the trial's phases began
     StoreWriter store{io::MatrixStore(setup.matrices)};
@@ -187,6 +193,7 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
       begin_phase(phases, name, epoch_seconds());
       note.write(name);
     });
+    if (group) executor.use_group(*group);
     send(message::At{"peaks"});
     const std::optional<io::DeviceRow>& known = setup.device;
     const Peaks peaks =

@@ -122,9 +122,10 @@ using Combination = std::map<std::string, YamlPointer>;
 /// Returns true if the value is a list that stands for one entry per value, unlike the list of an axis.
 /// @throws InputError if such a list is empty
 bool multiplies_entries(const std::string& key, const YamlNode& value) {
-  const bool multiplies =
-      key == "problem" || std::any_of(conditions().begin(), conditions().end(),
-                                      [&](const Setting& setting) { return setting.name == key; });
+  const bool multiplies = key == "problem" || std::any_of(all_settings().begin(), all_settings().end(),
+                                                          [&](const Setting& setting) {
+                                                            return setting.name == key && setting.condition;
+                                                          });
   if (!multiplies || value.kind != Kind::sequence) return false;
   if (value.items.empty()) fail_at(value.location, key + " is an empty list; allowed: at least one value");
   return true;

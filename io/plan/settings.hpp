@@ -54,7 +54,8 @@ struct TrialSettings {
   double timeout_seconds = 600;
   /// From 1. Trials that differ only in their round are repetitions in different worker processes.
   std::int64_t round = 1;
-  double tolerance = 0;  ///< the maximum residual ratio
+  double tolerance = 0;   ///< the maximum residual ratio
+  std::int64_t gpus = 1;  ///< the method's parameter of this name, which makes it a condition
 };
 
 /// The settings of a plan or an entry: those of its trials, and two that are resolved when trials are
@@ -96,7 +97,8 @@ struct Setting {
 /// Returns the table, in the order of help texts and listings.
 const std::vector<Setting>& all_settings();
 
-/// Returns the rows that have a condition.
+/// Returns the rows that have a condition, and a row for the number of GPUs, which has nothing else: it is a
+/// parameter of methods, not a key of plans.
 const std::vector<Setting>& conditions();
 
 /// Returns the record's condition; `default_name` if the record is older than the column.

@@ -97,6 +97,7 @@ struct Record {
          download_began = unknown, verify_began = unknown, stages_began = unknown, reference_began = unknown,
          compare_began = unknown;
   double componentwise_error = unknown;  ///< like backward_error, but relative to each row and component
+  Text gpu_count;                ///< the number of GPUs that shared the matrix; empty in older files: 1
   Text library, library_digest;  ///< the method's shared library: file name, SHA-256; empty: this program
 
   std::vector<Sample> sample_list;

@@ -50,6 +50,16 @@ TEST(GpuOfRank, IsTheOnlyGpuOrThatOfTheLocalRank) {
   EXPECT_EQ(gpu_of_rank({{"gpus", json::array()}, {"why", "no driver"}}, 0, 1, "h", "").why, "no driver");
 }
 
+TEST(GpuOfRank, HasFurtherGpusIfTheRankHasSeveral) {
+  const json four = {{"gpus", {gpu(0, "a"), gpu(1, "b"), gpu(2, "c"), gpu(3, "d")}}};
+  const RankGpu second = gpu_of_rank(four, 1, 2, "h", "", 2);
+  EXPECT_EQ(second.uuid, "c");
+  EXPECT_EQ(second.further, std::vector<std::string>{"d"});
+  EXPECT_EQ(second.visible, "c,d");
+  EXPECT_EQ(gpu_of_rank(four, 2, 3, "h", "", 4).visible, "a,b,c,d") << "all that the rank can see";
+  EXPECT_EQ(gpu_of_rank(four, 1, 2, "h", "", 3).why, "2 ranks of 3 GPUs but 4 GPUs on h");
+}
+
 TEST(GpuOfRank, IgnoresFaultsOfOtherGpus) {
   json broken = gpu(1, "");
   broken["error"] = "it is lost";
