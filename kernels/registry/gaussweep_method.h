@@ -4,8 +4,9 @@
  * command `gaussweep run plan.yaml --methods ./mine.so` loads it, verifies and times its methods like its own.
  * The header is C99 and C++, has no dependencies, and no library is linked. docs/your-kernel.md has examples.
  *
- * Matrices are column-major: element (i, j) is at a[i + j * lda]. System s of a batch is in the columns
- * s * n to (s + 1) * n - 1. `backend` cuda: all operands are in device memory; otherwise they are in host memory.
+ * Matrices are column-major: element (i, j) is at a[i + j * lda]. In a batch, A of system s begins at column s * n
+ * (gemm: s * k), and B and X begin at column s * nrhs (gemm, and an inverse or a factor in X: s * n).
+ * `backend` cuda: all operands are in device memory; otherwise they are in host memory.
  */
 #ifndef GAUSSWEEP_METHOD_H
 #define GAUSSWEEP_METHOD_H

@@ -1,6 +1,7 @@
 #include "kernels/registry/library.hpp"
 
 #include <dlfcn.h>
+#include <fenv.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +20,27 @@ constexpr std::size_t max_text = 200, max_needs = 16, max_choices = 64;
 constexpr int max_rows = 1000, max_parameters = 32;
 constexpr double max_exact_integer = 9007199254740992.0;  // 2^53
 constexpr std::size_t max_workspace = std::size_t{1} << 50;
+
+/// Makes a library call its own functions, e.g. a dgemm_ of its own or of MKL, and not those with the same
+/// names in the program's libraries. The sanitizers do not support this.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int own_names_first = 0;
+#else
+constexpr int own_names_first = RTLD_DEEPBIND;
+#endif
+
+/// Restores the floating-point mode (rounding, flush to zero, traps) on destruction, because code of a
+/// library may change it. A library that is linked with -ffast-math sets flush to zero when it is loaded.
+class FloatingPointMode {
+ public:
+  FloatingPointMode() { ::fegetmode(&mode_); }
+  ~FloatingPointMode() { ::fesetmode(&mode_); }
+  FloatingPointMode(const FloatingPointMode&) = delete;
+  FloatingPointMode& operator=(const FloatingPointMode&) = delete;
+
+ private:
+  ::femode_t mode_{};
+};
 
 std::runtime_error fault(const std::string& where, const std::string& what) {
   return std::runtime_error(where + ": " + what);
@@ -149,7 +171,10 @@ Run<T> run_of(gaussweep_function function, const Method& row,
     call.stream = context.device.stream();
     if (context.stages != nullptr) call.stage = begin_stage;
     call.context = &context;
-    const int code = function(&call);
+    const int code = [&] {
+      const FloatingPointMode restored;
+      return function(&call);
+    }();
     if (code == GAUSSWEEP_SKIP) throw NotOffered(id + " does not take this shape or these parameters");
     if (code != GAUSSWEEP_OK) throw std::runtime_error(id + " returned the error " + std::to_string(code));
   };
@@ -166,6 +191,7 @@ WorkspaceBytes workspace_of(const gaussweep_method& from, const Method& row) {
              const Shape& shape, const Parameters& parameters, std::size_t element) {
     const std::vector<double> values = values_of(declared, parameters);
     const gaussweep_call call = call_of(shape, element, values);
+    const FloatingPointMode restored;
     const std::size_t bytes = function(&call);
     if (bytes > max_workspace)
       throw std::runtime_error(id + ": workspace_bytes returned " + std::to_string(bytes) +
@@ -264,7 +290,8 @@ std::string load_fault(const std::string& path) {
 }  // namespace
 
 std::vector<Method> load_library(const std::string& path) {
-  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const FloatingPointMode restored;
+  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | own_names_first);
   if (library == nullptr) throw std::runtime_error(load_fault(path));
   const auto methods = reinterpret_cast<decltype(&gaussweep_methods)>(::dlsym(library, "gaussweep_methods"));
   if (methods == nullptr)
