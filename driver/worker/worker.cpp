@@ -4,6 +4,7 @@
 #include <new>
 #include <optional>
 #include <set>
+#include <unistd.h>
 #include <vector>
 
 #include "driver/base/errors.hpp"
@@ -15,6 +16,7 @@
 #include "driver/system/clock.hpp"
 #include "driver/system/step_note.hpp"
 #include "driver/worker/execute.hpp"
+#include "driver/worker/process_state.hpp"
 #include "io/files/errors.hpp"
 #include "io/records/status.hpp"
 #include "kernels/core/errors.hpp"
@@ -162,13 +164,36 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
   return done;
 }
 
+/// Ends this process if it is not the worker, but a copy of it that a method made with fork.
+void end_if_copy(pid_t worker) {
+  if (::getpid() != worker) ::_exit(exit_broken);
+}
+
+/// Makes a worker exit after a trial of a library that left the process changed, so that the change reaches
+/// no other trial. The record names it.
+void end_if_changed(message::Done& done, const ProcessState& before, int first_threads, StoreWriter& store) {
+  const ProcessState after = ProcessState::now();
+  std::string changes = after.changes_since(before);
+  if (after.threads() > first_threads) {
+    const StoreWriter::Pause pause(store);
+    if (has_busy_threads()) changes += changes.empty() ? "running threads" : ", running threads";
+  }
+  if (changes.empty()) return;
+  append_text(done.record.message, "the method left the process changed: " + changes);
+  if (done.end == WorkerEnd::none) done.end = WorkerEnd::spent;
+}
+
 }  // namespace
 
 int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
                  const DeviceMaker& make_device) {
   Channel channel(descriptor);
   StepNote note = StepNote::of(step_descriptor);
-  const Send send = [&](const FromWorker& message) { channel.send(message_json(message)); };
+  const pid_t worker = ::getpid();
+  const Send send = [&](const FromWorker& message) {
+    end_if_copy(worker);
+    channel.send(message_json(message));
+  };
   try {
     const auto setup = std::get<message::Setup>(read_message<ToWorker>(channel.receive(-1).value()));
     if (!setup.libraries.empty()) send(message::At{"libraries"});
@@ -189,6 +214,7 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
     io::Record phases;  // when the trial's phases began
     StoreWriter store{io::MatrixStore(setup.matrices)};
     Executor executor(rows, context, store, setup.origin, [&](const std::string& name) {
+      end_if_copy(worker);
       step = name;
       begin_phase(phases, name, epoch_seconds());
       note.write(name);
@@ -203,6 +229,7 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
     send(message::Hello{row_of(worker_device_info(*device), setup.origin.host, peaks)});
 
     std::vector<char> reserve;
+    const int first_threads = ProcessState::now().threads();
     for (;;) {
       phases = {};
       note.write("start");
@@ -215,7 +242,11 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
       }
       step = "start";
       begin_phase(phases, step, epoch_seconds());
-      message::Done done = do_trial(executor, std::get<message::Work>(message).trial, step, phases, reserve);
+      const Trial& trial = std::get<message::Work>(message).trial;
+      std::optional<ProcessState> before;
+      if (!trial.library_digest.empty()) before = ProcessState::now();
+      message::Done done = do_trial(executor, trial, step, phases, reserve);
+      if (before) end_if_changed(done, *before, first_threads, store);
       if (done.end != WorkerEnd::none) store.finish([&] { send(message::At{"store"}); });
       done.writing = store.writing();
       send_done(send, done);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/vendor/blas_threads.hpp"
+
 // LAPACKE's functions that end in _work are used, because the others scan every operand for NaN. The scan
 // would distort timings, and NaN must reach the methods.
 
@@ -46,7 +48,11 @@ int checked(lapack_int info, const char* call, const char* file, int line) {
 
 }  // namespace
 
-SingleThreadedBlas::SingleThreadedBlas() : threads_(openblas_get_num_threads()) {
+int blas_threads() {
+  return openblas_get_num_threads();
+}
+
+SingleThreadedBlas::SingleThreadedBlas() : threads_(blas_threads()) {
   openblas_set_num_threads(1);
 }
 SingleThreadedBlas::~SingleThreadedBlas() {

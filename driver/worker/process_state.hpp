@@ -1,0 +1,28 @@
+#pragma once
+/// The state of the worker process that code of a library may change for later trials.
+
+#include <map>
+#include <string>
+
+namespace gaussweep::driver {
+
+/// Signal handling, CPU affinity, umask, limits, timers, working directory, and OpenBLAS's threads.
+class ProcessState {
+ public:
+  /// Reads the state of this process.
+  static ProcessState now();
+  /// Returns the names of the parts that differ from those of `before`; empty if all are equal.
+  std::string changes_since(const ProcessState& before) const;
+  /// Returns the number of threads.
+  int threads() const { return threads_; }
+
+ private:
+  std::map<std::string, std::string> parts_;  ///< a text per name
+  int threads_ = 0;
+};
+
+/// Returns true if threads of this process keep running although the caller waits. The threads of OpenBLAS
+/// and OpenMP stop within a fifth of a second, for which this function waits at most.
+bool has_busy_threads();
+
+}  // namespace gaussweep::driver
