@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "driver/base/words.hpp"
+#include "kernels/staging/own_sets.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -38,7 +39,7 @@ double making_bytes(const Trial& trial) {
 
 Footprint footprint(const Method& method, const Trial& trial, Pristine pristine) {
   const bool on_gpu = trial.backend == Backend::cuda, again = pristine == Pristine::on_host;
-  const int copies = again ? 0 : method.overwrites ? static_cast<int>(trial.inner_repeats) : 1;
+  const int copies = again ? 0 : needs_own_sets(method) ? static_cast<int>(trial.inner_repeats) : 1;
   const OperandBytes operands = operand_bytes(trial);
   Footprint result;
   result.device_bytes = static_cast<double>(
@@ -62,7 +63,7 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine)
 }
 
 bool can_upload_again(const Method& method, const Trial& trial) {
-  return !method.overwrites || trial.inner_repeats == 1;
+  return !needs_own_sets(method) || trial.inner_repeats == 1;
 }
 
 bool is_smaller_uploaded_again(const Method& method, const Trial& trial) {

@@ -14,6 +14,7 @@
 
 #include "kernels/device/cache_flush.hpp"
 #include "kernels/device/recording.hpp"
+#include "kernels/staging/own_sets.hpp"
 #include "kernels/staging/staging.hpp"
 
 namespace gaussweep {
@@ -174,8 +175,8 @@ class MethodRun {
 
  private:
   static int working_set_count(const Method& method, std::int64_t repeats, Pristine pristine) {
-    if (pristine == Pristine::on_device) return method.overwrites ? static_cast<int>(repeats) : 1;
-    if (!method.overwrites || repeats == 1) return 0;
+    if (pristine == Pristine::on_device) return needs_own_sets(method) ? static_cast<int>(repeats) : 1;
+    if (!needs_own_sets(method) || repeats == 1) return 0;
     throw std::invalid_argument(method.id() +
                                 ": repeated runs would overwrite inputs that are uploaded once");
   }

@@ -8,6 +8,7 @@
 #include "kernels/device/watched_memory.hpp"
 #include "kernels/staging/guard.hpp"
 #include "kernels/staging/host_layout.hpp"
+#include "kernels/staging/own_sets.hpp"
 
 namespace gaussweep {
 namespace {
@@ -15,6 +16,8 @@ namespace {
 using namespace host_layout;
 
 constexpr std::size_t alignment = 256;  // the alignment of cudaMalloc and cudaMallocPitch
+constexpr std::size_t tail_bytes = 256;
+constexpr int tail_byte = 0xA5;
 
 constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
@@ -104,10 +107,9 @@ OperandLayout layout_of(const Method& method, const Shape& shape, const Paramete
   return operands;
 }
 
-/// Returns the number of working sets: 1 if the method preserves its inputs, because all repeats then share a
-/// set.
+/// Returns the number of working sets: 1 if all repeats share a set.
 int working_set_count(const Method& method, int copies) {
-  return method.overwrites ? copies : 1;
+  return needs_own_sets(method) ? copies : 1;
 }
 
 /// Returns the distribution of A over the GPUs.
@@ -152,6 +154,33 @@ Region unreferenced_triangle(UsedElements counts, Uplo uplo) {
 Region referenced(UsedElements counts, Uplo uplo) {
   if (counts == UsedElements::all) return Region::all;
   return uplo == Uplo::lower ? Region::lower : Region::upper;
+}
+
+/// Returns true if the memory of a method has a tail, by which writes beyond its end are found. Emulated
+/// devices have red zones instead.
+bool has_tails(Device& device, const Method& method) {
+  return !method.library.empty() && device.watched_memory() == nullptr;
+}
+
+/// Allocates memory. Its tail begins after `used` bytes and ends `tail_bytes` after `bytes`.
+Buffer with_tail(Device& device, const Method& method, std::size_t bytes, std::size_t used) {
+  if (bytes == 0 || !has_tails(device, method)) return Buffer(device, bytes);
+  Buffer memory(device, bytes + tail_bytes);
+  device.fill(static_cast<std::byte*>(memory.data()) + used, tail_byte, memory.bytes() - used);
+  return memory;
+}
+
+/// Returns true if a run wrote to the tail after `used` bytes.
+bool tail_is_changed(Device& device, const Buffer& memory, std::size_t used) {
+  if (memory.bytes() == 0) return false;
+  std::vector<unsigned char> tail(memory.bytes() - used);
+  device.to_host(tail.data(), static_cast<const std::byte*>(memory.data()) + used, tail.size());
+  return std::any_of(tail.begin(), tail.end(), [](unsigned char byte) { return byte != tail_byte; });
+}
+
+/// Returns the bytes of a working set that a run may write to.
+std::size_t used_bytes(const StagingLayout& layout) {
+  return layout.x.bytes > 0 ? layout.x.offset + layout.x.bytes : layout.set_bytes;
 }
 
 template <class T>
@@ -214,10 +243,10 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
     resident_ = std::move(resident);
   }
   for (int copy = 0; copy < copies_; ++copy) {
-    sets_.emplace_back(device, layout_.set_bytes);
+    sets_.push_back(with_tail(device, method, layout_.set_bytes, used_bytes(layout_)));
     add_red_zones(sets_.back());
   }
-  workspace_ = Buffer(device, layout_.workspace_bytes);
+  workspace_ = with_tail(device, method, layout_.workspace_bytes, layout_.workspace_bytes);
   if (gpus_ == 1) return;
   const ColumnBlocks blocks = blocks_of(method, shape, parameters);
   if (copies_ > 0) distributed_pristine_.emplace(*group, blocks);
@@ -364,8 +393,8 @@ void Staging<T>::reset() {
 template <class T>
 Operands<T> Staging<T>::operands(int copy) {
   if (copy < 0) throw std::out_of_range("working sets are counted from 0");
-  // If one set serves all repeats (overwrites == false), copies_ is 1.
-  if (copy >= std::max(copies_, 1) && method_.overwrites) {
+  // If one set serves all repeats, copies_ is 1.
+  if (copy >= std::max(copies_, 1) && needs_own_sets(method_)) {
     throw std::out_of_range("working set " + std::to_string(copy) + " of " + std::to_string(copies_));
   }
   const Buffer& set = copies_ == 0 ? pristine_ : sets_[static_cast<std::size_t>(copy % copies_)];
@@ -631,6 +660,14 @@ std::string Staging<T>::forbidden_writes(Context& context, int copy, bool negate
       return "the method wrote " + std::to_string(count) + (count == 1 ? " element" : " elements") +
              " of the unreferenced triangle of A";
     }
+  }
+  if (has_tails(device_, method_)) {
+    for (const Buffer& set : sets_) {
+      if (tail_is_changed(device_, set, used_bytes(layout_)))
+        return "the method wrote beyond the end of its operands";
+    }
+    if (tail_is_changed(device_, workspace_, layout_.workspace_bytes))
+      return "the method wrote beyond the end of its workspace";
   }
   if (method_.overwrites) return {};
   const std::uint64_t after = input_digest(context, copy);
