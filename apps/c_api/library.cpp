@@ -51,6 +51,12 @@ namespace {
 static_assert(static_cast<int>(Uplo::lower) == GAUSSWEEP_LOWER &&
               static_cast<int>(Uplo::upper) == GAUSSWEEP_UPPER);
 
+/// The caller's arguments are wrong. A std::invalid_argument from the library's own code is an internal
+/// error.
+struct CallersMistake : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
 /// No method of the registry can serve the call.
 struct NotSupported : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -72,7 +78,7 @@ gaussweep_status guarded(std::string* error, int gpu, Work work) noexcept {
     error->clear();
     work();
     return GAUSSWEEP_SUCCESS;
-  } catch (const std::invalid_argument& e) {
+  } catch (const CallersMistake& e) {
     return fail(GAUSSWEEP_INVALID_ARGUMENT, e.what());
   } catch (const OutOfMemory& e) {
     return fail(GAUSSWEEP_OUT_OF_MEMORY, e.what());
@@ -173,7 +179,7 @@ struct Call {
 };
 
 void require(bool holds, const std::string& message) {
-  if (!holds) throw std::invalid_argument(message);
+  if (!holds) throw CallersMistake(message);
 }
 
 void require_size(const char* name, std::int64_t value) {
