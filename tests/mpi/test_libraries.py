@@ -253,6 +253,76 @@ class Running(LibraryTest):
         self.assertEqual(digests, [hashlib.sha256(file.read_bytes()).hexdigest() for file in (library, faster)])
 
 
+SPOILERS = {
+    "rounding": "",
+    "traps": "",
+    "affinity": "CPU affinity" if len(os.sched_getaffinity(0)) > 1 else "",
+    "signals": "signal handling",
+    "timer": "timers",
+    "directory": "working directory",
+    "file_mode": "umask",
+    "threads": "running threads",
+    "forks": "",
+}
+
+
+class Spoilers(LibraryTest):
+    """Methods that leave the worker changed: no later trial sees the change."""
+
+    def setUp(self):
+        super().setUp()
+        self.library = self.compiled(SOURCES / "spoilers.c", "spoilers", ["-pthread", "-lm"])
+
+    def test_no_later_trial_sees_what_a_method_changed(self):
+        trials = "".join(
+            f"  - {{problem: gesv, method: {name}, n: {60 - 2 * i}}}\n"
+            f"  - {{problem: gesv, method: witness, n: {59 - 2 * i}}}\n"
+            for i, name in enumerate(SPOILERS)
+        )
+        plan = self.plan(f"repeats: 2\nmatrix: {{kind: identity}}\nsweep:\n{trials}")
+        directory = self.sweep(plan, "--methods", self.library, "--backend", "host")
+        journal = harness.journal(directory)[0]
+        self.assertEqual([r["n"] for r in journal], [60 - i for i in range(2 * len(SPOILERS))])  # the larger first
+        for record in journal:
+            self.assertEqual(record["status"], "pass", record["message"])
+            self.assertIn(SPOILERS.get(record["method"], ""), record["message"])
+            self.assertEqual(record["message"] == "", SPOILERS.get(record["method"], "") == "")
+
+    def test_the_compiler_option_for_fast_arithmetic_changes_no_other_method(self):
+        self.compiled(SOURCES / "spoilers.c", "spoilers", ["-pthread", "-lm", "-ffast-math"])
+        plan = self.plan(
+            "repeats: 2\nmatrix: {kind: identity}\nsweep: [{problem: gesv, method: [witness, lapack], n: 5}]\n"
+        )
+        directory = self.sweep(plan, "--methods", self.library, "--backend", "host")
+        self.assertEqual({r["status"] for r in self.records(directory)}, {"pass"})
+
+    def test_a_library_calls_its_own_functions_first(self):
+        plan = self.plan(
+            "repeats: 2\nmatrix: {kind: identity}\nsweep: [{problem: gesv, method: [own_names, lapack], n: 5}]\n"
+        )
+        directory = self.sweep(plan, "--methods", self.library, "--backend", "host")
+        self.assertEqual({r["status"] for r in self.records(directory)}, {"pass"})
+
+    def test_no_repeat_sees_the_answer_of_an_earlier_one(self):
+        plan = self.plan(
+            "repeats: 2\ninner_repeats: 3\nmatrix: {kind: identity}\n"
+            "sweep: [{problem: gesv, method: sees_answer, n: 5}]\n"
+        )
+        directory = self.sweep(plan, "--methods", self.library, "--backend", "host")
+        self.assertEqual([r["status"] for r in self.records(directory)], ["pass"])
+
+    def test_writes_beyond_the_end_are_found(self):
+        plan = self.plan(
+            "repeats: 2\nmatrix: {kind: identity}\n"
+            "sweep: [{problem: gesv, method: [honest, beyond_answer, beyond_workspace], n: [5, 32]}]\n"
+        )
+        directory = self.sweep(plan, "--methods", self.library, "--backend", "host", code=1)
+        for record in self.records(directory):
+            honest = record["method"] == "honest"
+            self.assertEqual(record["status"], "pass" if honest else "failed", record["method"])
+            self.assertEqual("beyond the end" in record["message"], not honest)
+
+
 class Cheats(LibraryTest):
     def test_each_is_caught_and_its_honest_twin_is_not(self):
         library = self.compiled(SOURCES / "cheats.c", "cheats", ["-pthread"])
@@ -317,13 +387,13 @@ class Examples(LibraryTest):
         self.assertEqual({r["status"] for r in own}, {"pass"})
         self.assertEqual(len(own), 16)
 
-    def with_function(self, function, *includes):
-        """Returns the template with another function."""
+    def with_function(self, function):
+        """Returns the template with another function, changed as the page says."""
         text = self.ran(["methods", "--template", "c"]).stdout
         begin, end = text.index("/* Column-major"), text.index("static const gaussweep_method")
         text = text[:begin] + function + text[end:]
-        text = text.replace("multiply}, /*", "run}, /*").replace("    .max_batch = 1 << 20,\n", "")
-        return "".join(f"#include {name}\n" for name in includes) + text
+        self.assertIn("write `.float64 = run` and delete `.max_batch`", PAGE)
+        return text.replace(".float64 = multiply", ".float64 = run").replace("    .max_batch = 1 << 20,\n", "")
 
     def test_c(self):
         self.compiled(self.ran(["methods", "--template", "c"]).stdout, flags=["-Werror"])
@@ -349,7 +419,7 @@ class Examples(LibraryTest):
 
     @unittest.skipUnless(os.path.exists("/usr/include/python3.11/Python.h"), "no header of Python 3.11")
     def test_python(self):
-        text = self.with_function(block("c", "Py_InitializeEx"), "<Python.h>", "<dlfcn.h>")
+        text = self.with_function(block("c", "Py_InitializeEx"))
         self.compiled(text, flags=["-I/usr/include/python3.11", "-lpython3.11"])
         (self.folder / "kernel.py").write_text(block("python", "np.ctypeslib"))
         self.passes(PYTHONPATH=str(self.folder))

@@ -3,41 +3,28 @@
 LIBRARY: the shared library's path.
 """
 
-import ctypes
 import os
 import pathlib
+import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
-import numpy
-
 LIBRARY = pathlib.Path(os.environ["LIBRARY"])
 FOLDER = pathlib.Path(__file__).parent
-EMULATED = -1
-
-
-def c64(value):
-    return ctypes.c_int64(value)
 
 
 class Languages(unittest.TestCase):
-    def test_python_inverts(self):
-        library = ctypes.CDLL(str(LIBRARY))
-        handle, work_bytes, info = ctypes.c_void_p(), ctypes.c_size_t(), (ctypes.c_int * 1)()
-        self.assertEqual(library.gaussweep_create(ctypes.byref(handle), EMULATED), 0)
-        n = 20
-        a = numpy.asfortranarray(numpy.random.default_rng(1).uniform(-1, 1, (n, n)))
-        inverse = a.copy(order="F")
-        status = library.gaussweep_dgeinv_work(handle, c64(n), c64(1), ctypes.byref(work_bytes))
-        self.assertEqual(status, 0)
-        work = ctypes.create_string_buffer(work_bytes.value)
-        data = inverse.ctypes.data_as(ctypes.c_void_p)
-        status = library.gaussweep_dgeinv(handle, c64(n), data, c64(n), info, c64(1), work, work_bytes)
-        self.assertEqual((status, info[0]), (0, 0))
-        library.gaussweep_destroy(handle)
-        self.assertLess(abs(a @ inverse - numpy.eye(n)).max(), 1e-11)
+    def test_python_program_of_the_page(self):
+        page = (FOLDER.parents[2] / "docs" / "c_api.md").read_text()
+        program = re.search(r"```python\n(.*?)```", page, re.S).group(1)
+        changed = {**os.environ, "LD_LIBRARY_PATH": str(LIBRARY.parent)}
+        done = subprocess.run([sys.executable, "-c", program], env=changed, check=True, capture_output=True, text=True)
+        numbers = [float(word) for word in re.sub(r"[\[\]]", " ", done.stdout).split()]
+        for number, expected in zip(numbers, (0, 3 / 11, -1 / 11, -1 / 11, 4 / 11), strict=True):
+            self.assertAlmostEqual(number, expected, places=7)
 
     @unittest.skipUnless(shutil.which("gfortran"), "SKIPPED: there is no gfortran")
     def test_fortran_solves(self):
