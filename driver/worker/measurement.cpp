@@ -207,6 +207,7 @@ class Executor::Measurement {
     verify();
     mark_flaw(forbidden, judgement_);
     if (run_) finish_runs();
+    mark_flaw(stream_flaw_, judgement_);
     fill_record();
     return std::move(answer_);
   }
@@ -367,6 +368,7 @@ class Executor::Measurement {
     if (stages_left) record_stages(record_, trial_, *run_, device_);
     if (!is_on_gpu()) return;
     begin_step("launches");
+    if (!method_.library.empty()) check_streams();
     const double median = times_.median;
     record_launches(record_, *run_, trial_.sampling, median, executor_.store_);
     // Uploads before every run would take most of the time and the energy.
@@ -375,6 +377,23 @@ class Executor::Measurement {
     begin_step("energy");
     const StoreWriter::Pause pause(executor_.store_);
     record_energy(record_, *run_, trial_, device_, executor_.sampler(), median);
+  }
+
+  /// Finds work of a library on other streams than the device's, whose time the events may miss. A CUDA graph
+  /// recorded from the device's stream lacks this work.
+  void check_streams() {
+    bool leaves_work = false;
+    if (!run_->record(&leaves_work)) {
+      if (leaves_work) stream_flaw_ = "it leaves work on a stream for which the call's stream does not wait";
+      return;
+    }
+    run_->replayed_run();
+    if (run_->answer_digests() == last_digests_) return;
+    const Judgement replayed =
+        judged(&*run_, run_->last_copy(), run_->download(run_->last_copy(), nullptr), convergence_);
+    if (judge(evidence_of(trial_, replayed)) == io::Status::failed)
+      stream_flaw_ =
+          "it works on another stream than the call's: replayed as a CUDA graph, its answer is wrong";
   }
 
   void fill_record() {
@@ -467,6 +486,7 @@ class Executor::Measurement {
   std::uint64_t digest_ = 0;  ///< digest of the inputs on the worker's device
   bool stages_known_ = false;
   std::vector<std::uint64_t> last_digests_;  ///< of the answers immediately after the last sample
+  std::string stream_flaw_;                  ///< empty if the method works on the device's stream only
   bool is_late_ = false;                     ///< they differ from the answers that were downloaded
   Convergence convergence_ = Convergence::none;
 };

@@ -39,7 +39,7 @@ std::size_t cuda_cache_bytes(Device&) {
   throw_no_cuda();
 }
 
-std::unique_ptr<Recording> record_work(Device&, const std::function<void()>&) {
+std::unique_ptr<Recording> record_work(Device&, const std::function<void()>&, bool*) {
   return nullptr;
 }
 

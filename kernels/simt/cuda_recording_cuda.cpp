@@ -54,7 +54,8 @@ class CudaRecording final : public Recording {
 
 }  // namespace
 
-std::unique_ptr<Recording> record_work(Device& device, const std::function<void()>& queue) {
+std::unique_ptr<Recording> record_work(Device& device, const std::function<void()>& queue,
+                                       bool* leaves_work) {
   if (device.backend() != Backend::cuda) return nullptr;
   device.synchronize();  // also makes the GPU current for this thread
   auto* const stream = static_cast<cudaStream_t>(device.stream());
@@ -71,7 +72,9 @@ std::unique_ptr<Recording> record_work(Device& device, const std::function<void(
     other_exception = std::current_exception();
   }
   GraphOwner owner;
-  if (cudaStreamEndCapture(stream, &owner.graph) != cudaSuccess) is_impossible = true;
+  const cudaError_t end = cudaStreamEndCapture(stream, &owner.graph);
+  if (end != cudaSuccess) is_impossible = true;
+  if (leaves_work != nullptr) *leaves_work = end == cudaErrorStreamCaptureUnjoined;
   if (!is_impossible && other_exception == nullptr)
     return std::make_unique<CudaRecording>(stream, owner.graph);
   cudaGetLastError();  // clears the error of the failed call

@@ -84,9 +84,11 @@ class MethodRun {
 
   /// Records the repeats of a timed run as a CUDA graph. Returns false if that is impossible (recording.hpp),
   /// with Pristine::on_host, because then each replay would need an upload, or with several GPUs.
-  bool record() {
+  /// @param leaves_work see record_work
+  bool record(bool* leaves_work = nullptr) {
     if (pristine() == Pristine::on_host || on_several_gpus_) return false;
-    recording_ = record_work(context_.device, [this] { run_all(); });
+    recording_ = record_work(
+        context_.device, [this] { run_all(); }, leaves_work);
     return recording_ != nullptr;
   }
   /// Returns the number of kernels per recorded run. @pre `record` returned true
