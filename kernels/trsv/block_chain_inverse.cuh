@@ -11,10 +11,11 @@ namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 template <class T>
 constexpr int max_corrections = sizeof(T) == sizeof(float) ? 2 : 1;
 /// Returns the largest condition number g = max |inverse| |triangle| e for which `count` corrections suffice
-/// (block_chain.cuh): g (g u)^count <= 1/4.
+/// (block_chain.cuh): g (g u)^count <= 1/4. In double also g^2 (g u) <= 1/4, because |triangle inverse - I|
+/// can be as large as g^2 u.
 template <class T>
 __device__ constexpr T correctable_condition(int count) {
-  if (sizeof(T) == sizeof(double)) return T(0x1p25);
+  if (sizeof(T) == sizeof(double)) return T(0x1p17);
   return count == 1 ? T(0x1p11) : T(0x1p15);
 }
 
