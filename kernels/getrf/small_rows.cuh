@@ -34,6 +34,12 @@
 #include "kernels/getrf/workspaces.hpp"
 #include "kernels/simt/simt.hpp"
 
+#ifdef __CUDACC__
+#define GAUSSWEEP_NOINLINE __noinline__
+#else
+#define GAUSSWEEP_NOINLINE
+#endif
+
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
 /// The work split of a thread block for systems of order up to N. `W`: threads per row. `Columns`: right-hand
@@ -345,12 +351,10 @@ class Rows {
       if (j < to.n) to.a[step_ + j * to.ld] = element(c, j);
     }
   }
-
   /// Returns the lane of the group's first row.
   __device__ __forceinline__ int first_lane() const {
     return static_cast<int>(threadIdx.x) % 32 / S::lanes * S::lanes;
   }
-
   /// Returns true to all threads of the group if `value` is true in one of them. @pre shared_.flag is 0, and
   /// the group has waited since then
   __device__ bool any_in_group(bool value) {
@@ -364,7 +368,6 @@ class Rows {
     if (any) wait_for_group<S>();  // all threads have read the flag before one of them resets it
     return any;
   }
-
   /// Returns info, or 0 if it names a padding step beyond n.
   __device__ int info_within(int info) const { return info > n_ ? 0 : info; }
 
@@ -398,7 +401,6 @@ class Rows {
     }
     return __ffs(static_cast<int>(lanes)) - 1;
   }
-
   /// Returns the pivot row of the current step: the row with the largest |element|; ties go to the lowest
   /// row. NaN compares as larger than every number, so that it reaches all elements that depend on it.
   /// Returns no valid row in padding steps.
@@ -437,7 +439,6 @@ class Rows {
     }
     return row;
   }
-
   /// Runs step k in a segment with Width registers, `done` of which contain finished columns. Part
   /// `owner_part` of each row contains column k.
   template <int Width>
@@ -474,7 +475,6 @@ class Rows {
     add_row<Width>(shared_.row[stage][part_], owner, -factor, remains ? factor : a_[0]);
     if (part_ == 0 && remains) subtract_rhs(factor, stage);
   }
-
   /// Runs step k of a symmetric system. Every row below k stores its element of column k of L D in shared
   /// memory. This column is also used as row k of D L^T, because the elements right of the diagonal in row k
   /// have other rounding errors. If shared memory does not keep all columns, the thread of row k copies the
