@@ -6,6 +6,9 @@
 /// operations in all. Workspace per GPU: that of getrf/multi_gpu and n nrhs elements. A must be nonsingular:
 /// a zero pivot gives info > 0, and the answer is then not finite. n <= 65536. Needs compute capability 9.0
 /// and peer access between the GPUs.
+///
+/// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., theorem 9.4).
 
 #include "kernels/getrf/distributed_lu.cuh"
 #include "kernels/getrf/travelling_columns.hpp"

@@ -5,6 +5,9 @@
 /// nearly all in cuBLAS's products of k = 512; each GPU receives n^2 / 2 elements of panels. Workspace per
 /// GPU: two panels of n x 512, 264 n elements, and n ints per panel. Pivots and `info` are LAPACK's, as in
 /// getrf/recursive. n <= 65536. Needs compute capability 9.0 and peer access between the GPUs.
+///
+/// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
+/// 2nd ed., theorem 9.3).
 
 #include "kernels/getrf/distributed_lu.cuh"
 #include "kernels/tables.hpp"

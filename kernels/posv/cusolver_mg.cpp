@@ -3,7 +3,11 @@
 /// Layout: column-major, block columns of A distributed cyclically, B on the first GPU; the answer replaces
 /// B. Cost: 1/3 n^3 + 2 n^2 nrhs operations. Workspace: the buffers of both functions, which VendorHandles
 /// keeps; the first run of a size (the warm-up) allocates them. Needs a symmetric positive definite matrix,
-/// whose lower triangle is read: a pivot that is not positive gives info > 0, and B is then unchanged.
+/// whose lower triangle is read.
+/// @throws DeviceError if a pivot is not positive: Potrf then ends with an internal error
+///
+/// Error: NVIDIA documents no bound. The algorithm has this one: (A + E) x = b with |E| of the order n u |L|
+/// |L^T| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 10.4).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

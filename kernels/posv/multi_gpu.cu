@@ -7,6 +7,9 @@
 /// symmetric positive definite matrix: a pivot that is not positive gives info > 0, and the answer is then
 /// undefined. Needs compute capability 9.0 and peer access between the GPUs. It takes the lower triangle, on
 /// one GPU both.
+///
+/// Error: (A + E) x = b with |E| of the order n u |L| |L^T| (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., theorem 10.4).
 
 #include "kernels/getrf/travelling_columns.hpp"
 #include "kernels/potrf/distributed_cholesky.cuh"

@@ -8,6 +8,9 @@
 /// 512, n x 512 / gpus elements, and that of potrf/recursive. Needs a symmetric positive definite matrix:
 /// `info` is that of potrf/recursive. Needs compute capability 9.0 and peer access between the GPUs. On one
 /// GPU it takes both triangles.
+///
+/// Error: |A - L L^T| <= g |L| |L^T| with g = (n + 1) u / (1 - (n + 1) u) (Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 10.3).
 
 #include "kernels/potrf/distributed_cholesky.cuh"
 #include "kernels/tables.hpp"
