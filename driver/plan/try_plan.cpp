@@ -153,9 +153,11 @@ class Refusals {
         std::vector<std::string> ids, refused;  // of the problem
         for (const Method& method : registry_.all()) {
           if (method.problem != problem) continue;
-          ids.push_back(method.id());
-          if (std::count(left.methods.begin(), left.methods.end(), ids.back()) > 0)
-            refused.push_back(ids.back());
+          const std::string id = method.id();
+          const bool is_refused = std::count(left.methods.begin(), left.methods.end(), id) > 0;
+          if (is_refused) refused.push_back(id);
+          // try takes methods for several GPUs only by their names.
+          if (is_refused || method.column_block == nullptr) ids.push_back(id);
         }
         if (!ids.empty() && refused == ids) refused = {std::string(name)};
         names.insert(names.end(), refused.begin(), refused.end());

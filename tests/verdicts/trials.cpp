@@ -332,7 +332,9 @@ Shape draw_shape(Random& random, const Method& method) {
 Parameters draw_parameters(Random& random, const Method& method, const Shape& shape) {
   Parameters parameters;
   for (const Parameter& parameter : method.parameters) {
-    if (!parameter.choices.empty()) {
+    if (parameter.name == "gpus") {
+      parameters.set(parameter.name, parameter.default_value);  // the runs here have one device
+    } else if (!parameter.choices.empty()) {
       parameters.set(parameter.name, parameter.choices[static_cast<std::size_t>(random.integer(
                                          0, static_cast<std::int64_t>(parameter.choices.size()) - 1))]);
     } else if (std::holds_alternative<double>(parameter.default_value)) {
