@@ -53,9 +53,15 @@ static void release(void* memory) {
   free(memory);
 }
 
+/* Waits for the device, which need not be the thread's current one. */
 static void finish(void) {
 #ifdef GAUSSWEEP_HAS_CUDA
-  if (device >= 0) cudaDeviceSynchronize();
+  if (device < 0) return;
+  int current;
+  cudaGetDevice(&current);
+  cudaSetDevice(device);
+  cudaDeviceSynchronize();
+  cudaSetDevice(current);
 #endif
 }
 
@@ -82,14 +88,17 @@ enum { kUnset = 12345 };
 #include "tests/apps/c_api/routines.inc"
 
 static void test_refusals(gaussweep_handle handle) {
-  double a[4] = {4, 1, 2, 3}, b[2] = {1, 1};
-  int info = -99, pivots[2];
+  double *const a = allocate(4 * sizeof *a), *const b = allocate(2 * sizeof *b);
+  int *const info = allocate(sizeof *info), pivots[2];
+  for (int i = 0; i < 4; ++i) a[i] = 4 - i;
+  b[0] = b[1] = 1;
+  *info = -99;
   size_t bytes;
   static char work[1 << 20];
   check(gaussweep_create(NULL, device) == GAUSSWEEP_INVALID_ARGUMENT, "create without a handle", 0, 0);
   gaussweep_handle none;
   check(gaussweep_create(&none, 4096) == GAUSSWEEP_DEVICE_ERROR && none == NULL, "create for no GPU", 0, 0);
-  check(gaussweep_dgetrf(NULL, 2, a, 2, pivots, &info, 1, work, 1 << 20) == GAUSSWEEP_INVALID_ARGUMENT,
+  check(gaussweep_dgetrf(NULL, 2, a, 2, pivots, info, 1, work, 1 << 20) == GAUSSWEEP_INVALID_ARGUMENT,
         "a null handle", 0, 0);
   struct {
     gaussweep_status status;
@@ -103,15 +112,15 @@ static void test_refusals(gaussweep_handle handle) {
             strstr(gaussweep_last_error(handle), calls[count].name) != NULL, \
         word, count, calls[count].status);                                   \
   ++count
-  REFUSED(gaussweep_dgetrf(handle, -1, a, 2, pivots, &info, 1, work, 1 << 20), "n = -1");
-  REFUSED(gaussweep_dgetrf(handle, 2, a, 1, pivots, &info, 1, work, 1 << 20), "lda = 1");
-  REFUSED(gaussweep_dgetrf(handle, 2, NULL, 2, pivots, &info, 1, work, 1 << 20), "a is a null");
-  REFUSED(gaussweep_dgetrf(handle, 2, a, 2, NULL, &info, 1, work, 1 << 20), "pivots");
-  REFUSED(gaussweep_dgesv(handle, 2, 1, a, 2, b, 1, &info, 1, work, 1 << 20), "ldb = 1");
-  REFUSED(gaussweep_dgetrf(handle, 2, a, 2, pivots, &info, 1, work, 1), "work has 1 bytes");
-  REFUSED(gaussweep_dpotrf(handle, (gaussweep_uplo)7, 2, a, 2, &info, 1, work, 1 << 20), "uplo");
+  REFUSED(gaussweep_dgetrf(handle, -1, a, 2, pivots, info, 1, work, 1 << 20), "n = -1");
+  REFUSED(gaussweep_dgetrf(handle, 2, a, 1, pivots, info, 1, work, 1 << 20), "lda = 1");
+  REFUSED(gaussweep_dgetrf(handle, 2, NULL, 2, pivots, info, 1, work, 1 << 20), "a is a null");
+  REFUSED(gaussweep_dgetrf(handle, 2, a, 2, NULL, info, 1, work, 1 << 20), "pivots");
+  REFUSED(gaussweep_dgesv(handle, 2, 1, a, 2, b, 1, info, 1, work, 1 << 20), "ldb = 1");
+  REFUSED(gaussweep_dgetrf(handle, 2, a, 2, pivots, info, 1, work, 1), "work has 1 bytes");
+  REFUSED(gaussweep_dpotrf(handle, (gaussweep_uplo)7, 2, a, 2, info, 1, work, 1 << 20), "uplo");
   REFUSED(gaussweep_dgemm(handle, 2, 2, -1, a, 2, a, 2, a, 2, work, 1 << 20), "k = -1");
-  check(a[0] == 4 && a[1] == 1 && b[0] == 1 && info == -99, "a refused call changes nothing", 2, a[0]);
+  check(a[0] == 4 && a[1] == 3 && b[0] == 1 && *info == -99, "a refused call changes nothing", 2, a[0]);
   check(gaussweep_dgetrf_work(handle, 2, 1, &bytes) == GAUSSWEEP_SUCCESS && bytes > 0, "work", 2,
         (double)bytes);
   check(gaussweep_dgetrf(handle, 0, NULL, 1, NULL, NULL, 1, NULL, 0) == GAUSSWEEP_SUCCESS, "order 0", 0, 0);
@@ -119,15 +128,18 @@ static void test_refusals(gaussweep_handle handle) {
   check(
       strstr(gaussweep_last_error(NULL), "GPU") != NULL || strstr(gaussweep_last_error(NULL), "CUDA") != NULL,
       "the message of a failed create", 0, 0);
-  info = -99;
-  check(gaussweep_dgesv(handle, 2, 0, a, 2, b, 2, &info, 1, work, 1 << 20) == GAUSSWEEP_SUCCESS && info == 0,
-        "no right-hand sides", 2, info);
-  check(gaussweep_dgemm(handle, 2, 2, 0, b, 2, b, 1, a, 2, work, 1 << 20) == GAUSSWEEP_SUCCESS && a[0] == 0 &&
-            a[3] == 0,
-        "k = 0", 2, a[0]);
+  gaussweep_status status = gaussweep_dgesv(handle, 2, 0, a, 2, b, 2, info, 1, work, 1 << 20);
+  finish();
+  check(status == GAUSSWEEP_SUCCESS && *info == 0, "no right-hand sides", 2, *info);
+  status = gaussweep_dgemm(handle, 2, 2, 0, b, 2, b, 1, a, 2, work, 1 << 20);
+  finish();
+  check(status == GAUSSWEEP_SUCCESS && a[0] == 0 && a[3] == 0, "k = 0", 2, a[0]);
   check(gaussweep_dgemm_work(handle, INT32_MAX, INT32_MAX, INT32_MAX, &bytes) == GAUSSWEEP_OUT_OF_MEMORY,
         "huge", 0, 0);
   check(gaussweep_api_version() == GAUSSWEEP_API_VERSION, "version", 0, gaussweep_api_version());
+  release(a);
+  release(b);
+  release(info);
 }
 
 static void* one_thread(void* unused) {
