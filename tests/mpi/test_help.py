@@ -253,7 +253,7 @@ class Data(SweepTest):
         done = execute([SOURCE / "jobs" / "slurm" / "night.sh", *nights], **asked)
         self.assertIn(done.returncode, (0, 4), done.stderr)
         self.assertIn("Since when:\n", done.stdout)
-        self.assertRegex(done.stdout, r"\n3 nights, \d+ trials: a change can be found from 6 nights on\n")
+        self.assertRegex(done.stdout, r"\n3 nights, \d+ trials: changes can be found from 6 nights on\.")
         self.assertRegex(done.stdout, r"Night by night \(medians\):\ngesv/lapack double, n = \d+, CPU: [+-]\d+\.\d %\n")
 
     def test_filters_without_a_match_are_an_error(self):
