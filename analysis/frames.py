@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from .loader import parameter, parameters_of
+from .loader import gpu_counts, parameter, parameters_of
 from .plots import Plot, Series
 from .words import counted
 
@@ -404,9 +404,10 @@ def shares(night, rows):
     )
     found = rows[where].merge(peaks, on=where, how="left").set_index(rows.index)
     rate = np.where(rows["precision"] == "float", found["gemm_flops_float"], found["gemm_flops_double"])
+    gpus = gpu_counts(rows)
     return rows.assign(
-        copy_share=rows["bytes"] / rows["seconds_median"] / found["copy_bytes_per_second"],
-        rate_share=rows["gflops"] * 1e9 / rate,
+        copy_share=rows["bytes"] / rows["seconds_median"] / found["copy_bytes_per_second"] / gpus,
+        rate_share=rows["gflops"] * 1e9 / rate / gpus,
     )
 
 

@@ -204,11 +204,8 @@ def load(arguments, only=None):
 def _unify_peaks(night):
     """Sets the rates of a device to the largest ones in all files, as `unify_peaks` of the program does, and computes
     `peak_share` anew for records whose file measured smaller ones."""
-    rates, where = ["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"], [
-        "host",
-        "gpu_uuid",
-        "capability",
-    ]
+    rates = ["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]
+    where = ["host", "gpu_uuid", "capability"]
     night.peaks = night.devices.copy()
     if not len(night.devices):
         return
@@ -216,14 +213,19 @@ def _unify_peaks(night):
     raised = night.devices[(night.devices[rates] > night.peaks[rates]).any(axis=1)]
     if not len(raised):
         return
-    own = night.table[["file", *where, "precision", "flops", "bytes", "seconds_median", "peak_share"]]
+    own = night.table[["file", *where, *"precision gpu_count flops bytes seconds_median peak_share".split()]]
     own = own[own["peak_share"].notna()].astype({"host": object, "gpu_uuid": object, "precision": object})
     own = own.reset_index().merge(raised[["file", *where, *rates]], on=["file", *where]).set_index("index")
     rate = own["gemm_flops_double"].where(own["precision"] != "float", own["gemm_flops_float"])
     least = np.maximum(own["flops"] / rate, own["bytes"] / own["copy_bytes_per_second"])
-    share = least / own["seconds_median"]
+    share = least / own["seconds_median"] / gpu_counts(own)
     share = share[np.isfinite(share)]
     night.table.loc[share.index, "peak_share"] = share
+
+
+def gpu_counts(rows):
+    """Returns the number of GPUs that shared the matrix of each trial. The measured peaks are those of one."""
+    return pd.to_numeric(rows["gpu_count"], errors="coerce").fillna(1)
 
 
 def _read_file(path, offset, wanted, only):

@@ -8,7 +8,7 @@ from ..frames import LARGEST, MOST_MODELS, at_largest, basis, matrices, not_pass
 from ..page import percent, prefixed
 from ..plots import Plot, Series
 
-SHARED = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host
+SHARED = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host gpu_count
 matrix_name samples""".split()
 
 

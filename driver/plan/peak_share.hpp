@@ -10,8 +10,9 @@ namespace gaussweep::driver {
 /// peaks were measured.
 constexpr double peak_slack = 1.5;
 
-/// Returns the fraction of the roofline: the least time that the peaks allow, divided by the median time. NaN
-/// if a peak or the median is unknown.
+/// Returns the fraction of the roofline: the least time that the peaks allow, divided by the median time. The
+/// peaks are those of one GPU; a trial on several has theirs together. NaN if a peak or the median is
+/// unknown.
 double peak_share(const io::Record& record, const Peaks& peaks);
 
 }  // namespace gaussweep::driver

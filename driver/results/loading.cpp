@@ -48,6 +48,7 @@ io::Results read_file(const fs::path& path, bool with_details, std::vector<std::
                     "undamaged was not checked",
                     path.string()));
   }
+  unify_peaks(results);  // a file of an earlier version may have several per device
   return results;
 }
 
@@ -241,7 +242,6 @@ Loaded load(const fs::path& path, bool with_details) {
       throw io::InputError(fmt::format("{}: neither a results.h5 nor a journal of gaussweep", path.string()));
     }
   }
-  unify_peaks(loaded.results);  // a results.h5 of an earlier version may have several per device
   loaded.path = path;
   const std::string builds = mixed_builds(loaded.results.records);
   if (!builds.empty()) loaded.remarks.push_back(fmt::format("{}: {}", path.string(), builds));

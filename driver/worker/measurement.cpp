@@ -141,7 +141,7 @@ bool is_too_short(const io::Record& record, const Peaks& peaks, const Trial& tri
       record.bytes > caches * static_cast<double>(last_cache_bytes(device))) {
     min_seconds = std::max(min_seconds, record.bytes / peaks.copy_bytes_per_second);
   }
-  return record.seconds_median * peak_slack < min_seconds;
+  return record.seconds_median * peak_slack * static_cast<double>(trial.gpus) < min_seconds;
 }
 
 /// Up to this order the forward error of an inverse takes less than a second.
@@ -412,9 +412,7 @@ class Executor::Measurement {
     record_.systems_suspect = systems.suspect;
     record_.systems_failed = systems.failed;
     record_.first_failure = systems.first_failure;
-    Peaks peaks = peaks_of(trial_.backend, executor_.device_.backend(), executor_.peaks_);
-    for (double* peak : {&peaks.copy_bytes_per_second, &peaks.gemm_flops_float, &peaks.gemm_flops_double})
-      *peak *= gpus_;
+    const Peaks peaks = peaks_of(trial_.backend, executor_.device_.backend(), executor_.peaks_);
     record_times(record_, times_, peaks);
     // The peaks are rates of the vendor's library. If a vendor method exceeds them, other programs disturbed
     // the measurement of the peaks, so its timing is not suspect.

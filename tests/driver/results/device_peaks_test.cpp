@@ -40,6 +40,16 @@ TEST(DevicePeaks, RanksOfOneCpuShareTheLargestPeak) {
   EXPECT_TRUE(std::isnan(results.records[2].peak_share));
 }
 
+TEST(DevicePeaks, SeveralGpusHaveTheirPeaksTogether) {
+  io::Results results;
+  results.devices = {cpu_of_rank(20, 500), cpu_of_rank(40, 200)};
+  results.records = {cpu_record(0.1), cpu_record(0.1)};
+  results.records[1].gpu_count = "2";
+  unify_peaks(results);
+  EXPECT_DOUBLE_EQ(results.records[0].peak_share, 0.25);
+  EXPECT_DOUBLE_EQ(results.records[1].peak_share, 0.125);
+}
+
 TEST(DevicePeaks, LargerPeakClearsSuspectTimes) {
   io::Results results;
   results.devices = {cpu_of_rank(1, 10), cpu_of_rank(1, 80), cpu_of_rank(1, Record::unknown)};
