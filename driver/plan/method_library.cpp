@@ -57,6 +57,23 @@ Run<T> never_run() {
   };
 }
 
+/// Calls field(name, member) for every member of a row that has the same name in JSON.
+template <class Row, class Field>
+void for_fields(Row& row, Field&& field) {
+  field("problem", row.problem);
+  field("variant", row.variant);
+  field("summary", row.summary);
+  field("needs", row.needs);
+  field("capability", row.capability);
+  field("parameters", row.parameters);
+  field("overwrites", row.overwrites);
+  field("mixed_precision", row.mixed_precision);
+  field("max_nrhs", row.max_nrhs);
+  field("max_batch", row.max_batch);
+  field("library", row.library);
+  field("library_digest", row.library_digest);
+}
+
 json row_json(const Method& method) {
   json functions = json::object();
   for (const Backend backend : method.backends) {
@@ -65,43 +82,22 @@ json row_json(const Method& method) {
     if (method.entry(backend).float64) precisions.push_back(Precision::float64);
     functions[std::string(to_string(backend))] = precisions;
   }
-  return {{"problem", method.problem},
-          {"variant", method.variant},
-          {"summary", method.summary},
-          {"needs", method.needs},
-          {"capability", method.capability},
-          {"parameters", method.parameters},
-          {"answer", static_cast<int>(method.answer)},
-          {"overwrites", method.overwrites},
-          {"mixed_precision", method.mixed_precision},
-          {"unit_diagonal", static_cast<int>(method.unit_diagonal)},
-          {"max_nrhs", method.max_nrhs},
-          {"max_batch", method.max_batch},
-          {"functions", functions},
-          {"library", method.library},
-          {"library_digest", method.library_digest}};
+  json row = {{"answer", static_cast<int>(method.answer)},
+              {"unit_diagonal", static_cast<int>(method.unit_diagonal)},
+              {"functions", functions}};
+  for_fields(method, [&](const char* name, const auto& member) { row[name] = member; });
+  return row;
 }
 
 /// Reads a row that another process sent; `Registry::add` checks the rest of it.
 Method row_of(const json& from) {
   Method method;
-  from.at("problem").get_to(method.problem);
-  from.at("variant").get_to(method.variant);
-  from.at("summary").get_to(method.summary);
-  from.at("needs").get_to(method.needs);
-  from.at("capability").get_to(method.capability);
-  from.at("parameters").get_to(method.parameters);
+  for_fields(method, [&](const char* name, auto& member) { from.at(name).get_to(member); });
   const int answer = from.at("answer"), unit_diagonal = from.at("unit_diagonal");
   if (answer < 0 || answer > static_cast<int>(AnswerIn::x) || unit_diagonal < 0 || unit_diagonal > 1)
     throw std::runtime_error("a row has an unknown answer or unit diagonal");
   method.answer = static_cast<AnswerIn>(answer);
   method.unit_diagonal = static_cast<UnitDiagonal>(unit_diagonal);
-  from.at("overwrites").get_to(method.overwrites);
-  from.at("mixed_precision").get_to(method.mixed_precision);
-  from.at("max_nrhs").get_to(method.max_nrhs);
-  from.at("max_batch").get_to(method.max_batch);
-  from.at("library").get_to(method.library);
-  from.at("library_digest").get_to(method.library_digest);
   method.source = std::filesystem::path(method.library).filename().string();
   for (const auto& [name, precisions] : from.at("functions").items()) {
     const auto backend = json(name).get<Backend>();
