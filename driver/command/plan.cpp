@@ -19,7 +19,6 @@
 #include "driver/command/plan_template.hpp"
 #include "driver/plan/axes.hpp"
 #include "driver/plan/cost_model.hpp"
-#include "driver/plan/method_library.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
 #include "driver/plan/trial.hpp"
@@ -280,8 +279,7 @@ void show_plan(const PlanOptions& options, Registry registry) {
   const PlannedGpus gpus = gpus_of(options, backend, devices);
   KnownFiles files;
   const io::Plan plan = for_gpus(io::read_plan(options.path, enum_names<Problem>()), gpus.models);
-  add_libraries(registry, options.libraries);
-  add_libraries(registry, libraries_of(plan, options.path));
+  add_libraries_of(registry, plan, options.path, options.libraries);
   const Expansion expansion = expand_plan(plan, options.path, registry, backend, gpus.capability, files);
   const Format format = parse_format(options.format);
   if (options.explain && format != Format::table) {

@@ -15,8 +15,8 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
 #include "driver/compare/run_end.hpp"
-#include "driver/plan/method_library.hpp"
 #include "driver/plan/plan_words.hpp"
+#include "driver/plan/planned_trials.hpp"
 #include "driver/plan/shard.hpp"
 #include "driver/plan/time_limit.hpp"
 #include "driver/results/journal_results.hpp"
@@ -39,8 +39,7 @@ void refine(RunOptions& options, bool resumes, Registry& registry) {
     return from_string<Backend>(last_start(journal).backend);
   };
   io::Plan plan = io::read_plan(options.plan, enum_names<Problem>());
-  add_libraries(registry, options.libraries);
-  add_libraries(registry, libraries_of(plan, options.plan));
+  add_libraries_of(registry, plan, options.plan, options.libraries);
   const auto refinement = std::make_shared<Refinement>(std::move(plan), options.plan, registry);
   if (resumes) {
     const io::JournalContents journal = io::read_journal(fs::path(options.output) / "journal.jsonl");

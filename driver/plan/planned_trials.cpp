@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "driver/base/words.hpp"
+#include "driver/plan/method_library.hpp"
 #include "driver/system/clock.hpp"
 
 namespace gaussweep::driver {
@@ -32,6 +33,12 @@ std::vector<std::string> libraries_of(const io::Plan& plan, const std::string& p
   std::vector<std::string> paths;
   for (const io::Scalar& library : plan.libraries) paths.push_back((folder / library.text).string());
   return paths;
+}
+
+void add_libraries_of(Registry& registry, const io::Plan& plan, const std::string& path,
+                      const std::vector<std::string>& more) {
+  add_libraries(registry, more);
+  add_libraries(registry, libraries_of(plan, path));
 }
 
 Expansion expand_plan(const io::Plan& plan, const std::string& path, const Registry& registry,

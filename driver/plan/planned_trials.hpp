@@ -33,6 +33,10 @@ class KnownFiles {
 /// file.
 std::vector<std::string> libraries_of(const io::Plan& plan, const std::string& path);
 
+/// Adds the methods of a plan's libraries and of `more` to a registry. @throws UsageError as add_libraries
+void add_libraries_of(Registry& registry, const io::Plan& plan, const std::string& path,
+                      const std::vector<std::string>& more);
+
 /// Expands a plan. Paths of matrix files are relative to the folder of `path`, the plan's file.
 /// @param files the matrix files that were read before; receives the others
 Expansion expand_plan(const io::Plan& plan, const std::string& path, const Registry& registry,

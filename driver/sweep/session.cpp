@@ -354,8 +354,7 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
     planned.files = options.files;
     io::Plan plan =
         options.made_plan ? *options.made_plan : io::read_plan(options.plan, enum_names<Problem>());
-    add_libraries(session.registry, options.libraries);
-    add_libraries(session.registry, libraries_of(plan, options.plan));
+    add_libraries_of(session.registry, plan, options.plan, options.libraries);
     expand_for_ranks(session, std::move(plan), planned);
     for (const std::string& note : planned.expansion.notes) spdlog::info("{}", note);
     check_emulation(session, planned);
