@@ -218,11 +218,9 @@ Method recursive() {
 }
 
 Method multi_gpu() {
-  Method method = in_place("multi_gpu", "LU with partial pivoting of one matrix on several GPUs",
-                           "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997");
-  method.parameters = lu::multi_gpu_parameters();
-  method.column_block = lu::column_block;
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
+  Method method =
+      lu::on_several_gpus(in_place("multi_gpu", "LU with partial pivoting of one matrix on several GPUs",
+                                   "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997"));
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     if (parameters.integer("gpus") == 1) return mixed::direct_bytes(shape.n, shape.nrhs, element);
     return workspace_piece(shape.n, sizeof(int)) + travelling_bytes(shape, element) +

@@ -88,11 +88,9 @@ Method recursive() {
 }
 
 Method multi_gpu() {
-  Method method = getrf_method("multi_gpu", "LU with partial pivoting of one matrix on several GPUs",
-                               "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997");
-  method.parameters = lu::multi_gpu_parameters();
-  method.column_block = lu::column_block;
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
+  Method method =
+      lu::on_several_gpus(getrf_method("multi_gpu", "LU with partial pivoting of one matrix on several GPUs",
+                                       "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997"));
   method.workspace_bytes = lu::multi_gpu_bytes;
   return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_multi_gpu), 90);
 }

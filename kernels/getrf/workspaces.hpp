@@ -43,16 +43,19 @@ inline std::size_t workspace_bytes(std::int64_t n, std::size_t element) {
          workspace_piece(is_copied(n, element) ? leading_dimension(n) * n : 0, element);
 }
 
-/// Parameters of a factorisation on several GPUs.
-inline std::vector<Parameter> multi_gpu_parameters() {
-  return {
-      gpus_parameter(),
-      integer_parameter("block", 0, 0, max_few_exchanges,
-                        "columns per panel, rounded up to a multiple of 32; 0: 512, up to n = 12288 256")};
-}
 inline std::int64_t column_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
   return block > 0 ? (block + 31) / 32 * 32 : shape.n <= 12288 ? 256 : 512;
+}
+/// Makes a row that of a method for several GPUs.
+inline Method on_several_gpus(Method method) {
+  method.parameters = {
+      gpus_parameter(),
+      integer_parameter("block", 0, 0, max_few_exchanges,
+                        "columns per panel, rounded up to a multiple of 32; 0: 512, up to n = 12288 256")};
+  method.column_block = column_block;
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= max_rows; };
+  return method;
 }
 /// Returns the bytes of a panel with its pivots, info and row order.
 constexpr std::size_t panel_bytes(std::int64_t rows, std::int64_t columns, std::size_t element) {

@@ -64,13 +64,8 @@ Method recursive() {
 }
 
 Method multi_gpu() {
-  Method method =
-      posv_method("multi_gpu", "Cholesky of one matrix on several GPUs, lower triangle", "gaussweep");
-  method.parameters = tiles::multi_gpu_parameters();
-  method.column_block = tiles::column_block;
-  method.accepts = [](const Shape& shape, const Parameters& parameters) {
-    return shape.uplo == Uplo::lower || parameters.integer("gpus") == 1;
-  };
+  Method method = tiles::on_several_gpus(
+      posv_method("multi_gpu", "Cholesky of one matrix on several GPUs, lower triangle", "gaussweep"));
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     if (parameters.integer("gpus") == 1) return definite::direct_bytes(shape, element);
     return travelling_bytes(shape, element) + tiles::multi_gpu_bytes(shape, parameters, element);

@@ -42,16 +42,21 @@ inline std::size_t workspace_bytes(const Shape& shape, std::size_t element, bool
          workspace_piece(scaled ? padded(shape.n) : 0, element);
 }
 
-/// Parameters of a factorisation on several GPUs.
-inline std::vector<Parameter> multi_gpu_parameters() {
-  return {
-      gpus_parameter(),
-      integer_parameter("block", 0, 0, 4096,
-                        "columns per panel, rounded up to a multiple of 64; 0: 512, up to n = 12288 256")};
-}
 inline std::int64_t column_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
   return block > 0 ? padded(block) : shape.n <= 12288 ? 256 : 512;
+}
+/// Makes a row that of a method for several GPUs, which takes the lower triangle.
+inline Method on_several_gpus(Method method) {
+  method.parameters = {
+      gpus_parameter(),
+      integer_parameter("block", 0, 0, 4096,
+                        "columns per panel, rounded up to a multiple of 64; 0: 512, up to n = 12288 256")};
+  method.column_block = column_block;
+  method.accepts = [](const Shape& shape, const Parameters& parameters) {
+    return shape.uplo == Uplo::lower || parameters.integer("gpus") == 1;
+  };
+  return method;
 }
 /// Returns the bytes of a panel of whole tiles, and its info.
 constexpr std::size_t panel_bytes(std::int64_t rows, std::int64_t columns, std::size_t element) {

@@ -75,13 +75,8 @@ Method recursive() {
 }
 
 Method multi_gpu() {
-  Method method =
-      potrf_method("multi_gpu", "Cholesky of one matrix on several GPUs, lower triangle", "gaussweep");
-  method.parameters = tiles::multi_gpu_parameters();
-  method.column_block = tiles::column_block;
-  method.accepts = [](const Shape& shape, const Parameters& parameters) {
-    return shape.uplo == Uplo::lower || parameters.integer("gpus") == 1;
-  };
+  Method method = tiles::on_several_gpus(
+      potrf_method("multi_gpu", "Cholesky of one matrix on several GPUs, lower triangle", "gaussweep"));
   method.workspace_bytes = tiles::multi_gpu_bytes;
   return portable(std::move(method), GAUSSWEEP_ENTRIES(potrf_multi_gpu), 90);
 }

@@ -278,8 +278,8 @@ std::vector<typename Staging<T>::StagedMatrix> Staging<T>::staged_matrices(
     return {{0, a_.ld, {inputs.a, inputs.b}}};
   }
   require_shape(inputs.a, a_.rows, a_.cols, "a");
-  std::vector<StagedMatrix> all{{0, a_.ld, {inputs.a}}};
-  if (gpus_ > 1) all.clear();
+  std::vector<StagedMatrix> all;
+  if (gpus_ == 1) all.push_back({0, a_.ld, {inputs.a}});
   if (layout_.b.bytes == 0) return all;
   require_shape(inputs.b, b_.rows, b_.cols, "b");
   all.push_back({layout_.b.offset, b_.ld, {inputs.b}});
