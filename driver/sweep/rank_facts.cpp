@@ -110,7 +110,9 @@ RankGpu gpu_of_rank(const json& devices, int local_rank, int local_size, const s
   // A container may show one MIG part without naming it in the environment; then there is no name to pass on.
   gpu.uuid = part.empty() ? device.at("uuid").get<std::string>() : part;
   gpu.visible = part.empty() && device.value("part", false) ? "" : gpu.uuid;
-  for (const std::string& uuid : gpu.further) gpu.visible += "," + uuid;
+  if (!gpu.visible.empty()) {
+    for (const std::string& uuid : gpu.further) gpu.visible += "," + uuid;
+  }
   gpu.index = device.at("index");
   gpu.name = device.value("name", "");
   gpu.capability = device.at("capability");
