@@ -2,6 +2,7 @@
 /// The header for programs that use an installed gaussweep as a library (docs/library.md):
 /// `#include <gaussweep/gaussweep.hpp>`.
 
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -10,20 +11,41 @@
 
 namespace gaussweep {
 
-/// Runs a method once with its default parameters and returns the answer. It runs on the first GPU, or on the
-/// CPU with backend `emulated` if there is no GPU.
+/// Returns the device on which a method runs: the first GPU if the method has code for it, else the CPU,
+/// where kernels run emulated.
+/// @throws std::invalid_argument if the method needs a GPU, or a newer one
+inline std::unique_ptr<Device> device_for(const Method& method) {
+  std::string needed = "a GPU";
+  if (method.runs_on(Backend::cuda) && cuda_device_count() > 0) {
+    std::unique_ptr<Device> gpu = make_cuda_device(0);
+    if (gpu->info().capability >= method.capability) return gpu;
+    needed += " of compute capability " + std::to_string(method.capability / 10) + "." +
+              std::to_string(method.capability % 10);
+  }
+  for (const Backend cpu : {Backend::emulated, Backend::host}) {
+    if (method.runs_on(cpu)) return make_host_device(cpu, nullptr);
+  }
+  throw std::invalid_argument(method.id() + " needs " + needed + ", or this build has no CUDA");
+}
+
+/// Runs a method once and returns the answer.
 /// @param problem, variant the method, e.g. "gesv" and "recursive"
-/// @throws std::invalid_argument if there is no such method; OutOfMemory, DeviceError
+/// @param changes parameters that differ from the defaults: {{"block", 64}}
+/// @throws std::invalid_argument if there is no such method or parameter, if the method does not take the
+/// shapes, or needs another GPU; OutOfMemory, DeviceError
 template <class T>
-Answer<T> run_once(const std::string& problem, const std::string& variant, const Inputs<T>& inputs) {
+Answer<T> run_once(const std::string& problem, const std::string& variant, const Inputs<T>& inputs,
+                   const std::map<std::string, ParameterValue>& changes = {}) {
   const Registry registry = builtin_registry();
   const Method* method = registry.find(Problem::named(problem), variant);
   if (method == nullptr)
     throw std::invalid_argument(problem + "/" + variant + ": no such method; `gaussweep methods` lists them");
-  const std::unique_ptr<Device> device =
-      cuda_device_count() > 0 ? make_cuda_device(0) : make_host_device(Backend::emulated, nullptr);
+  const Parameters parameters = parameters_with(method->parameters, changes);
+  if (method->accepts != nullptr && !method->accepts(inputs.shape, parameters))
+    throw std::invalid_argument(method->id() + " does not take operands of these shapes");
+  const std::unique_ptr<Device> device = device_for(*method);
   Context context(*device);
-  MethodRun<T> run(context, *method, device->backend(), defaults(method->parameters), inputs.shape);
+  MethodRun<T> run(context, *method, device->backend(), parameters, inputs.shape);
   run.upload(inputs);
   run.warm_up();
   return run.download();

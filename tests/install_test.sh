@@ -40,6 +40,9 @@ package=$(dirname "$0")/package
   for language in . c; do
     cmake -S "$package/$language" -B "$prefix/package/$language" -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$prefix/package/$language"
   done
+  # docs/rule.md's call of a rule's choice compiles.
+  "$program" rule "$run" -o "$prefix/rule"
+  c++ -std=c++17 -fsyntax-only -I"$prefix/rule" -I"$prefix/include" -I"$prefix/include/gaussweep" "$package/choice.cpp"
   # shellcheck disable=SC2046  # several words
   cc -std=c99 "$package/c/solve.c" -o "$prefix/package/solve_by_pkg_config" \
     $(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --cflags --libs gaussweep)

@@ -16,7 +16,8 @@
  * A batch has `batch` systems of equal shape: system s starts at a + s * n * lda, b + s * nrhs * ldb,
  * pivots + s * n and info + s.
  *
- * `info` receives LAPACK's info per system: 0, or i > 0 if pivot i (from 1) is zero or not positive. */
+ * `info` receives LAPACK's info per system: 0, or i > 0 if pivot i (from 1) is zero or not positive. Then a
+ * solve or an inverse has no defined answer. */
 #ifndef GAUSSWEEP_H
 #define GAUSSWEEP_H
 

@@ -1,5 +1,7 @@
 #include "kernels/registry/parameters.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace gaussweep {
@@ -19,7 +21,56 @@ const V& get(const std::map<std::string, ParameterValue>& values, const std::str
   return *value;
 }
 
+std::string number_text(double number) {
+  return number == std::floor(number) && std::abs(number) < 1e15
+             ? std::to_string(static_cast<std::int64_t>(number))
+             : std::to_string(number);
+}
+
+/// Returns the value in the parameter's type.
+ParameterValue checked(const Parameter& parameter, const ParameterValue& value) {
+  const auto wrong = [&](const std::string& allowed) {
+    return std::invalid_argument("parameter '" + parameter.name + "': allowed are " + allowed);
+  };
+  if (std::holds_alternative<std::string>(parameter.default_value)) {
+    std::string allowed;
+    for (const std::string& choice : parameter.choices) {
+      if (value == ParameterValue(choice)) return value;
+      allowed += (allowed.empty() ? "the strings " : ", ") + choice;
+    }
+    throw wrong(allowed);
+  }
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  const auto* real = std::get_if<double>(&value);
+  const double number = integer != nullptr ? static_cast<double>(*integer) : real != nullptr ? *real : NAN;
+  const bool is_integer = std::holds_alternative<std::int64_t>(parameter.default_value);
+  if (!(parameter.low <= number && number <= parameter.high) ||
+      (is_integer && number != std::floor(number))) {
+    throw wrong((is_integer ? "integers from " : "numbers from ") + number_text(parameter.low) + " to " +
+                number_text(parameter.high));
+  }
+  if (is_integer) return static_cast<std::int64_t>(number);
+  return number;
+}
+
 }  // namespace
+
+Parameters parameters_with(const std::vector<Parameter>& declared,
+                           const std::map<std::string, ParameterValue>& changes) {
+  Parameters parameters = defaults(declared);
+  for (const auto& [name, value] : changes) {
+    const auto is_named = [&, &wanted = name](const Parameter& p) { return p.name == wanted; };
+    const auto found = std::find_if(declared.begin(), declared.end(), is_named);
+    if (found == declared.end()) {
+      std::string allowed;
+      for (const Parameter& p : declared) allowed += (allowed.empty() ? "" : ", ") + p.name;
+      throw std::invalid_argument("the method has no parameter '" + name + "'; it has " +
+                                  (allowed.empty() ? "none" : allowed));
+    }
+    parameters.set(name, checked(*found, value));
+  }
+  return parameters;
+}
 
 std::int64_t Parameters::integer(const std::string& name) const {
   return get<std::int64_t>(values_, name, "an integer");

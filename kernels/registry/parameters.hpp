@@ -60,4 +60,9 @@ inline Parameters defaults(const std::vector<Parameter>& declared) {
   return parameters;
 }
 
+/// Returns the defaults with `changes`. Numbers may have either type.
+/// @throws std::invalid_argument with the parameter and what is allowed
+Parameters parameters_with(const std::vector<Parameter>& declared,
+                           const std::map<std::string, ParameterValue>& changes);
+
 }  // namespace gaussweep

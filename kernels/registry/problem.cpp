@@ -21,7 +21,7 @@ Problem Problem::named(std::string_view name) {
   for (const Problem problem : all_problems()) {
     if (problem->name == name) return problem;
   }
-  throw std::logic_error("there is no problem '" + std::string(name) + "' in this program; there are " +
+  throw std::invalid_argument("there is no problem '" + std::string(name) + "' in this program; there are " +
                          allowed_names<Problem>());
 }
 

@@ -27,7 +27,7 @@ class Problem {
   constexpr Problem() = default;
   constexpr explicit Problem(const ProblemRow& row) : row_(&row) {}
   /// Returns the problem of that name. It is for names in the source code; `from_string` is for user input.
-  /// @throws std::logic_error if the program has no such problem
+  /// @throws std::invalid_argument if the program has no such problem
   static Problem named(std::string_view name);
 
   /// Returns the row. @throws std::logic_error if the handle has no problem

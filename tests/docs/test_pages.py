@@ -65,6 +65,11 @@ class Pages(unittest.TestCase):
             tested = (pages.ROOT / "tests" / "package" / name).read_text(encoding="utf-8").splitlines()
             self.assertEqual([line for line in tested if not line.startswith("#") or language == "cpp"], lines)
 
+    def test_the_program_of_the_rules_page_is_the_tested_one(self):
+        page = (pages.ROOT / "docs" / "rule.md").read_text(encoding="utf-8")
+        (block,) = re.findall(r"^```cpp\n(.*?)^```", page, re.M | re.S)
+        self.assertEqual((pages.ROOT / "tests" / "package" / "choice.cpp").read_text(encoding="utf-8"), block)
+
     def test_sentences_are_short(self):
         for page in pages.FOR_USERS:
             for words in pages.sentences(page.read_text(encoding="utf-8")):

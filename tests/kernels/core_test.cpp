@@ -36,6 +36,35 @@ TEST(Parameters, ReadBack) {
   EXPECT_EQ(parameters.choice("mode"), "fast");
 }
 
+TEST(Parameters, MayDifferFromTheDefaults) {
+  const std::vector<Parameter> declared = {integer_parameter("block", 32, 1, 1024, ""),
+                                           real_parameter("omega", 1, 0, 2, ""),
+                                           choice_parameter("kernel", {"panels", "rows"}, "")};
+  const Parameters changed = parameters_with(declared, {{"kernel", std::string("rows")}, {"block", 64.0}});
+  EXPECT_EQ(changed.integer("block"), 64);
+  EXPECT_EQ(changed.real("omega"), 1);
+  EXPECT_EQ(changed.choice("kernel"), "rows");
+  EXPECT_EQ(parameters_with(declared, {{"omega", std::int64_t{2}}}).real("omega"), 2);
+  struct Wrong {
+    std::string name;
+    ParameterValue value;
+    std::string allowed;
+  };
+  const Wrong cases[] = {{"block", std::int64_t{2000}, "integers from 1 to 1024"},
+                         {"block", 1.5, "integers from 1 to 1024"},
+                         {"block", std::string("64"), "integers from 1 to 1024"},
+                         {"omega", 3.0, "numbers from 0 to 2"},
+                         {"kernel", std::string("row"), "panels, rows"},
+                         {"kernel", 1.0, "panels, rows"},
+                         {"blocks", 1.0, "it has block, omega, kernel"}};
+  for (const Wrong& wrong : cases) {
+    const std::string message = message_of<std::invalid_argument>([&] {
+      parameters_with(declared, {{wrong.name, wrong.value}});
+    });
+    EXPECT_NE(message.find(wrong.allowed), std::string::npos) << wrong.name << ": " << message;
+  }
+}
+
 TEST(Parameters, RejectUndeclaredNamesAndOtherTypes) {
   Parameters parameters;
   parameters.set("blocks", std::int64_t{8});

@@ -1,6 +1,8 @@
 // Tests that runs get fresh operands, wherever the pristine ones are kept.
 
 #include "kernels/staging/method_run.hpp"
+
+#include "kernels/gaussweep.hpp"
 #include "tests/kernels/guarded_runs.hpp"
 #include "tests/testing.hpp"
 
@@ -86,6 +88,32 @@ TEST(MethodRun, RefusesASecondRunWithoutPristineInputs) {
   EXPECT_NO_THROW(make("gesv", "lapack", 1));
   EXPECT_NO_THROW(make("gemm", "openblas", 2));
   EXPECT_FALSE(make("gemm", "openblas", 2).record());
+}
+
+/// A program with the installed header may name any method of a rule, also one that runs only on the CPU.
+TEST(RunOnce, ChoosesABackendThatTheMethodHas) {
+  Inputs<double> system{{2, 2, 2, 1}, {2, 2}, {2, 1}, {}};
+  system.a(0, 1) = 2, system.a(1, 0) = 4, system.b(0, 0) = 6, system.b(1, 0) = 8;
+  for (const char* method : {"recursive", "lapack", "gauss_pivot_serial"}) {
+    const Answer<double> answer = run_once("gesv", method, system);
+    EXPECT_EQ(answer.x(0, 0), 2) << method;
+    EXPECT_EQ(answer.x(1, 0), 3) << method;
+  }
+  EXPECT_EQ(run_once("gesv", "recursive", system, {{"gemm", std::string("exact")}}).info, 0);
+}
+
+TEST(RunOnce, SaysWhatItCannotRun) {
+  const Inputs<double> system{{2, 2, 2, 1}, {2, 2}, {2, 1}, {}};
+  const auto message = [&](const char* problem, const char* variant,
+                           const std::map<std::string, ParameterValue>& changes = {}) {
+    return message_of<std::invalid_argument>([&] { run_once(problem, variant, system, changes); });
+  };
+  EXPECT_THAT(message("gesvv", "lapack"), testing::HasSubstr("no problem 'gesvv'"));
+  EXPECT_THAT(message("gesv", "lapak"), testing::HasSubstr("gesv/lapak: no such method"));
+  EXPECT_THAT(message("gesv", "lapack", {{"block", 2.0}}), testing::HasSubstr("no parameter 'block'"));
+  if (cuda_device_count() == 0 && builtin_registry().find(Problem::named("gesv"), "mixed_gmres") != nullptr) {
+    EXPECT_THAT(message("gesv", "mixed_gmres"), testing::HasSubstr("gesv/mixed_gmres needs a GPU"));
+  }
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+#include <gaussweep/gaussweep.hpp>
+#include <nlohmann/json.hpp>
+
+#include "rule.h"
+
+gaussweep::Answer<double> solve(const gaussweep::Inputs<double>& system, const char* device) {
+  const gaussweep_choice choice = gaussweep_gesv(device, "double", "lower", "uniform", system.shape.n,
+                                                 system.shape.nrhs, system.shape.batch);
+  if (choice.method == nullptr) return gaussweep::run_once("gesv", "recursive", system);  // not measured
+  std::map<std::string, gaussweep::ParameterValue> changes;
+  for (const auto& [name, value] : nlohmann::json::parse(choice.parameters).items()) {
+    if (value.is_string()) changes[name] = value.get<std::string>();
+    if (value.is_number()) changes[name] = value.get<double>();
+  }
+  return gaussweep::run_once("gesv", choice.method, system, changes);
+}
