@@ -209,25 +209,28 @@ HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
 }
 
 template <class T>
-HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec) {
+HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec, std::int64_t max_elements) {
   Device& device = context.device;
   const bool elementwise = !spec.has_condition() && spec.kind != MatrixKind::blur;
   if (!elementwise || device.backend() == Backend::host) return generate<T>(spec);
   validate_in<T>(spec);
   HostMatrix<T> a = HostMatrix<T>::uninitialized(spec.rows, spec.cols * spec.batch);
-  const std::size_t bytes = a.data.size() * sizeof(T);
-  const Buffer buffer(device, bytes);
-  const MatrixView<T> view{static_cast<T*>(buffer.data()), a.rows, a.cols, a.rows};
-  if (device.backend() == Backend::emulated) {
-    emulated::fill_matrix(context, spec, view);
-  } else {
+  // The device need not have room for the whole matrix.
+  const std::int64_t width = std::clamp<std::int64_t>(max_elements / a.rows, 1, a.cols);
+  const Buffer buffer(device, static_cast<std::size_t>(a.rows * width) * sizeof(T));
+  for (std::int64_t first = 0; first < a.cols; first += width) {
+    const MatrixView<T> view{static_cast<T*>(buffer.data()), a.rows, std::min(width, a.cols - first), a.rows};
+    if (device.backend() == Backend::emulated) {
+      emulated::fill_matrix(context, spec, view, first);
+    } else {
 #ifdef GAUSSWEEP_HAS_CUDA
-    cuda::fill_matrix(context, spec, view);
+      cuda::fill_matrix(context, spec, view, first);
 #else
-    throw std::logic_error("generate_on: a device of the backend cuda in a build without CUDA");
+      throw std::logic_error("generate_on: a device of the backend cuda in a build without CUDA");
 #endif
+    }
+    device.to_host(&a(0, first), view.data, static_cast<std::size_t>(view.rows * view.cols) * sizeof(T));
   }
-  device.to_host(a.data.data(), buffer.data(), bytes);
   return a;
 }
 
@@ -272,8 +275,8 @@ HostMatrix<T> right_hand_side(const HostMatrix<T>& a, const HostMatrix<T>& x_tru
 
 template HostMatrix<float> generate<float>(const MatrixSpec&, int);
 template HostMatrix<double> generate<double>(const MatrixSpec&, int);
-template HostMatrix<float> generate_on<float>(Context&, const MatrixSpec&);
-template HostMatrix<double> generate_on<double>(Context&, const MatrixSpec&);
+template HostMatrix<float> generate_on<float>(Context&, const MatrixSpec&, std::int64_t);
+template HostMatrix<double> generate_on<double>(Context&, const MatrixSpec&, std::int64_t);
 template HostMatrix<float> generate_solution<float>(std::int64_t, std::int64_t, std::uint64_t);
 template HostMatrix<double> generate_solution<double>(std::int64_t, std::int64_t, std::uint64_t);
 template HostMatrix<float> right_hand_side<float>(const HostMatrix<float>&, const HostMatrix<float>&, int);

@@ -23,10 +23,12 @@ std::string precision_fault(const MatrixSpec& spec, Precision precision);
 template <class T>
 HostMatrix<T> generate(const MatrixSpec& spec, int threads = 0);
 
-/// Generates the same matrix by kernels on the context's device (cuda, emulated) and downloads it. Kinds
+/// Generates the same matrix by kernels on the context's device (cuda, emulated) and downloads it, at most
+/// `max_elements` elements at a time, but at least a column. Kinds
 /// whose elements depend on each other (condition, spd with a condition, blur) are generated on the host.
 template <class T>
-HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec);
+HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec,
+                          std::int64_t max_elements = std::int64_t{1} << 29);
 
 /// Returns the solution x_true of a system: n x nrhs numbers, uniform in (-1, 1), never 0.
 template <class T>

@@ -10,31 +10,32 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
 template <class T>
-__global__ void fill_kernel(ElementSpec spec, MatrixView<T> a) {
+__global__ void fill_kernel(ElementSpec spec, MatrixView<T> a, std::int64_t first_column) {
   const std::int64_t count = a.rows * a.cols;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < count;
        k += step) {
     const std::int64_t i = k % a.rows;
-    const std::int64_t j = k / a.rows;
+    const std::int64_t column = k / a.rows, j = first_column + column;
     ElementSpec system_spec = spec;
     system_spec.seed = seed_of_system(spec.seed, j / spec.cols);
-    a.data[i + j * a.ld] = element<T>(system_spec, i, j % spec.cols);
+    a.data[i + column * a.ld] = element<T>(system_spec, i, j % spec.cols);
   }
 }
 
 }  // namespace
 
 template <class T>
-void fill_matrix(Context& context, const ElementSpec& spec, MatrixView<T> a) {
+void fill_matrix(Context& context, const ElementSpec& spec, MatrixView<T> a, std::int64_t first_column) {
   constexpr int threads = 128;
   constexpr std::int64_t max_blocks =
       4096;  // enough for any GPU; the kernel loops over the remaining elements
   const std::int64_t blocks = std::min((a.rows * a.cols + threads - 1) / threads, max_blocks);
-  simt::launch(context, fill_kernel<T>, dim3(static_cast<unsigned>(blocks)), dim3(threads), 0, spec, a);
+  simt::launch(context, fill_kernel<T>, dim3(static_cast<unsigned>(blocks)), dim3(threads), 0, spec, a,
+               first_column);
 }
 
-template void fill_matrix<float>(Context&, const ElementSpec&, MatrixView<float>);
-template void fill_matrix<double>(Context&, const ElementSpec&, MatrixView<double>);
+template void fill_matrix<float>(Context&, const ElementSpec&, MatrixView<float>, std::int64_t);
+template void fill_matrix<double>(Context&, const ElementSpec&, MatrixView<double>, std::int64_t);
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

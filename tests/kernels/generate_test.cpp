@@ -84,7 +84,9 @@ TYPED_TEST(Generate, SameBitsOnTheEmulatedBackend) {
   }
   MatrixSpec wide = square(MatrixKind::uniform, 33);
   wide.cols = 7;
-  EXPECT_TRUE(same_bits(generate<TypeParam>(wide), generate_on<TypeParam>(context, wide)));
+  const HostMatrix<TypeParam> on_host = generate<TypeParam>(wide);
+  for (const std::int64_t elements : {std::int64_t{1}, 3 * wide.rows + 1, std::int64_t{1} << 29})
+    EXPECT_TRUE(same_bits(on_host, generate_on<TypeParam>(context, wide, elements))) << elements;
 }
 
 TYPED_TEST(Generate, FloatIsTheDoubleRoundedOnce) {
