@@ -1,7 +1,10 @@
 #include "kernels/check/device_reductions.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "kernels/device/device_group.hpp"
 #include "kernels/device/scratch.hpp"
 
 namespace gaussweep {
@@ -57,6 +60,86 @@ class SmallOnHost final : public Reductions<T> {
   std::size_t max_elements_;
 };
 
+/// Returns reductions on one device.
+template <class T>
+std::unique_ptr<Reductions<T>> on_one_device(Context& context, std::vector<DeviceCopy<T>> copies,
+                                             std::size_t workspace, const ColumnShare& share) {
+#ifdef GAUSSWEEP_HAS_CUDA
+  if (context.device.backend() == Backend::cuda)
+    return cuda::device_reductions<T>(context, std::move(copies), workspace, share);
+#endif
+  return emulated::device_reductions<T>(context, std::move(copies), workspace, share);
+}
+
+/// Shares the products among the devices of a group. The first one does all other reductions.
+template <class T>
+class GroupReductions final : public Reductions<T> {
+ public:
+  GroupReductions(Context& context, std::size_t workspace) : group_(*context.group) {
+    for (int index = 0; index < group_.size(); ++index) {
+      devices_.push_back(
+          on_one_device<T>(index == 0 ? context : group_.use(index), {}, workspace, {index, group_.size()}));
+    }
+    context.device.make_current();
+  }
+  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override {
+    return first().first_not_finite(a, part);
+  }
+  double max_norm(const HostMatrix<T>& a, Part part) override { return first().max_norm(a, part); }
+  WideNumber one_norm(const HostMatrix<T>& a, Part part) override { return first().one_norm(a, part); }
+  WideNumber infinity_norm(const HostMatrix<T>& a, Part part) override {
+    return first().infinity_norm(a, part);
+  }
+  WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) override {
+    return first().symmetric_norm(a, part);
+  }
+  WideNumber frobenius_norm(const HostMatrix<T>& a) override { return first().frobenius_norm(a); }
+  std::vector<double> column_maxima(const HostMatrix<T>& a) override { return first().column_maxima(a); }
+  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
+                                       double x_norm, double y_norm) override {
+    return first().element_difference(x, y, part, x_norm, y_norm);
+  }
+  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
+                                               Measure measure) override {
+    std::vector<std::vector<ColumnResidual>> parts(devices_.size());
+    for_each_with_columns(operands.cols(), [&](int index) {
+      parts[static_cast<std::size_t>(index)] = at(index).residual_columns(operands, target, measure);
+    });
+    for (int index = 1; index < group_.size(); ++index) {
+      const auto& part = parts[static_cast<std::size_t>(index)];
+      const std::int64_t cols = operands.cols();
+      ColumnShare{index, group_.size()}.for_columns(cols, cols, [&](std::int64_t begin, std::int64_t width) {
+        std::copy_n(part.begin() + begin, width, parts.front().begin() + begin);
+      });
+    }
+    return std::move(parts.front());
+  }
+  double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
+                                 const Allowance& allowance) override {
+    std::vector<double> parts(devices_.size());
+    for_each_with_columns(operands.cols(), [&](int index) {
+      parts[static_cast<std::size_t>(index)] = at(index).largest_allowance_ratio(operands, target, allowance);
+    });
+    double largest = 0;
+    for (const double part : parts) largest = std::isnan(part) || part > largest ? part : largest;
+    return largest;
+  }
+
+ private:
+  Reductions<T>& at(int index) { return *devices_[static_cast<std::size_t>(index)]; }
+  Reductions<T>& first() { return at(0); }
+  /// Calls work(index) for the devices that have columns of a product. Others need no operands.
+  template <class Work>
+  void for_each_with_columns(std::int64_t cols, const Work& work) {
+    const std::int64_t width = ColumnShare{0, group_.size()}.width(cols);
+    const std::int64_t used = std::min<std::int64_t>(group_.size(), (cols + width - 1) / width);
+    group_.for_each(static_cast<int>(used), work);
+  }
+
+  DeviceGroup& group_;
+  std::vector<std::unique_ptr<Reductions<T>>> devices_;
+};
+
 }  // namespace
 
 template <class T>
@@ -76,11 +159,9 @@ std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& i
 template <class T>
 std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<DeviceCopy<T>> copies,
                                                  std::size_t workspace) {
-#ifdef GAUSSWEEP_HAS_CUDA
-  if (context.device.backend() == Backend::cuda)
-    return cuda::device_reductions<T>(context, std::move(copies), workspace);
-#endif
-  return emulated::device_reductions<T>(context, std::move(copies), workspace);
+  if (context.group != nullptr && copies.empty())
+    return std::make_unique<GroupReductions<T>>(context, workspace);
+  return on_one_device<T>(context, std::move(copies), workspace, {});
 }
 
 void start_digest(Context& context, const void* data, std::size_t bytes, unsigned long long* digest) {

@@ -44,11 +44,13 @@ __global__ void digest_kernel(const unsigned long long* words, std::int64_t coun
 template <class T>
 class DeviceReductions final : public Reductions<T> {
  public:
-  DeviceReductions(Context& context, std::vector<DeviceCopy<T>> copies, std::size_t workspace)
+  DeviceReductions(Context& context, std::vector<DeviceCopy<T>> copies, std::size_t workspace,
+                   const ColumnShare& share)
       : context_(context),
         device_(context.device),
         copies_(std::move(copies)),
         workspace_(workspace),
+        share_(share),
         scratch_(scratch_of(context)) {}
   ~DeviceReductions() override { scratch_.free_large(); }
   DeviceReductions(const DeviceReductions&) = delete;
@@ -121,8 +123,7 @@ class DeviceReductions final : public Reductions<T> {
         scratch_.take(static_cast<std::size_t>(column_block.width) * sizeof(WideNumber));
     const auto block_sums = sums.as<WideNumber>();
     std::vector<ColumnResidual> columns(static_cast<std::size_t>(cols));
-    for (std::int64_t begin = 0; begin < cols; begin += column_block.width) {
-      const std::int64_t width = std::min(column_block.width, cols - begin);
+    share_.for_columns(cols, column_block.width, [&](std::int64_t begin, std::int64_t width) {
       launch_product<Epilogue::columns>(job, begin, width, parts, nullptr, {});
       simt::launch(context_, add_parts_kernel<>, dim3(static_cast<unsigned>((width + threads - 1) / threads)),
                    dim3(threads), 0, static_cast<const WideNumber*>(parts), tile_rows, width, measure,
@@ -131,7 +132,7 @@ class DeviceReductions final : public Reductions<T> {
       for (std::int64_t j = 0; j < width; ++j) {
         columns[static_cast<std::size_t>(begin + j)].value = found[static_cast<std::size_t>(j)];
       }
-    }
+    });
     set_bounds(operands, job.rows, job.cols, measure, columns);
     return columns;
   }
@@ -152,11 +153,10 @@ class DeviceReductions final : public Reductions<T> {
     const double unit = tiles::error_of_term<T> * static_cast<double>(operands.terms());
     const AllowanceRatios allowance_ratios{
         allowance, unit, counters_data, counters_data + 1, list.as<Undecided>(), max_undecided};
-    for (std::int64_t begin = 0; begin < cols; begin += column_block.width) {
-      const std::int64_t width = std::min(column_block.width, cols - begin);
+    share_.for_columns(cols, column_block.width, [&](std::int64_t begin, std::int64_t width) {
       launch_product<Epilogue::magnitudes>(absolute_job, begin, width, nullptr, magnitudes, allowance_ratios);
       launch_product<Epilogue::allowance_ratios>(job, begin, width, nullptr, magnitudes, allowance_ratios);
-    }
+    });
     const std::vector<unsigned long long> results = downloaded(counters_data, 2);
     if (static_cast<double>(results[1]) > allowance.max_exact_terms / static_cast<double>(operands.terms()))
       return std::numeric_limits<double>::quiet_NaN();
@@ -209,7 +209,7 @@ class DeviceReductions final : public Reductions<T> {
   };
   /// Returns the widest column block whose workspace fits in the free memory.
   ColumnBlock take_column_block(std::int64_t cols, std::size_t bytes_per_column) {
-    const std::int64_t all_tiles = (cols + edge - 1) / edge;
+    const std::int64_t all_tiles = (share_.width(cols) + edge - 1) / edge;
     std::int64_t tiles = std::clamp(static_cast<std::int64_t>(workspace_ / bytes_per_column) / edge,
                                     std::int64_t{1}, all_tiles);
     while (true) {
@@ -289,6 +289,7 @@ class DeviceReductions final : public Reductions<T> {
   Device& device_;
   std::vector<DeviceCopy<T>> copies_;
   std::size_t workspace_;
+  ColumnShare share_;
   std::vector<Buffer> uploads_;
   Scratch& scratch_;
 };
@@ -297,8 +298,8 @@ class DeviceReductions final : public Reductions<T> {
 
 template <class T>
 std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<DeviceCopy<T>> copies,
-                                                 std::size_t workspace) {
-  return std::make_unique<DeviceReductions<T>>(context, std::move(copies), workspace);
+                                                 std::size_t workspace, ColumnShare share) {
+  return std::make_unique<DeviceReductions<T>>(context, std::move(copies), workspace, share);
 }
 
 void start_digest(Context& context, const void* data, std::size_t bytes, unsigned long long* digest) {
@@ -310,8 +311,8 @@ void start_digest(Context& context, const void* data, std::size_t bytes, unsigne
 }
 
 template std::unique_ptr<Reductions<float>> device_reductions(Context&, std::vector<DeviceCopy<float>>,
-                                                              std::size_t);
+                                                              std::size_t, ColumnShare);
 template std::unique_ptr<Reductions<double>> device_reductions(Context&, std::vector<DeviceCopy<double>>,
-                                                               std::size_t);
+                                                               std::size_t, ColumnShare);
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

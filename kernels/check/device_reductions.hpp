@@ -2,6 +2,8 @@
 /// Verification on a device: reductions of matrices in device memory by our own kernels, without BLAS. Every
 /// number has the same bits as on the CPU (reductions.hpp).
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -24,11 +26,34 @@ template <class T>
 std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& inputs,
                                          const Answer<T>& answer, int copy);
 
+/// The columns of a residual that one of several devices computes: blocks of `width` columns, cyclically.
+struct ColumnShare {
+  std::int64_t device = 0, devices = 1;
+
+  /// Returns the columns per block: a multiple of 64. The work grows with the column index if an operand is
+  /// triangular, so each device has several blocks.
+  std::int64_t width(std::int64_t cols) const {
+    if (devices == 1) return (cols + 63) / 64 * 64;
+    return (cols + 512 * devices - 1) / (512 * devices) * 64;
+  }
+  /// Calls work(begin, width) for the device's columns, at most `most` at a time.
+  template <class Work>
+  void for_columns(std::int64_t cols, std::int64_t most, const Work& work) const {
+    const std::int64_t block = width(cols);
+    for (std::int64_t first = device * block; first < cols; first += devices * block) {
+      const std::int64_t end = std::min(first + block, cols);
+      for (std::int64_t begin = first; begin < end; begin += most) work(begin, std::min(most, end - begin));
+    }
+  }
+};
+
 /// Returns reductions on the context's device. A matrix without a copy is uploaded at its first use and
 /// stays on the device. The elements on the host of a matrix with a copy are read only by
 /// largest_allowance_ratio. The workspace is up
 /// to 64 MiB; if less is free, products are computed in narrower column blocks.
 /// @param copies @pre they have the same elements as the host matrices
+/// If the context has a group and there are no copies, all its devices share the products, and each has the
+/// operands of these.
 /// @throws OutOfMemory, DeviceError, here or in any reduction
 template <class T>
 std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<DeviceCopy<T>> copies = {},
@@ -48,11 +73,12 @@ void start_digest(Context& context, const void* data, std::size_t bytes, unsigne
 
 }  // namespace gaussweep
 
-#define GAUSSWEEP_DECLARE_DEVICE_REDUCTIONS(space)                                                     \
-  namespace gaussweep::space {                                                                         \
-  template <class T>                                                                                   \
-  std::unique_ptr<Reductions<T>> device_reductions(Context&, std::vector<DeviceCopy<T>>, std::size_t); \
-  void start_digest(Context&, const void* data, std::size_t bytes, unsigned long long* digest);        \
+#define GAUSSWEEP_DECLARE_DEVICE_REDUCTIONS(space)                                                    \
+  namespace gaussweep::space {                                                                        \
+  template <class T>                                                                                  \
+  std::unique_ptr<Reductions<T>> device_reductions(Context&, std::vector<DeviceCopy<T>>, std::size_t, \
+                                                   ColumnShare);                                      \
+  void start_digest(Context&, const void* data, std::size_t bytes, unsigned long long* digest);       \
   }
 
 GAUSSWEEP_DECLARE_DEVICE_REDUCTIONS(emulated)

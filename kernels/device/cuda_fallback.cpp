@@ -18,7 +18,7 @@ namespace {
 
 }  // namespace
 
-std::unique_ptr<Device> make_cuda_device(int) {
+std::unique_ptr<Device> make_cuda_device(int, Priority) {
   throw_no_cuda();
 }
 

@@ -128,9 +128,11 @@ using HostClock = double (*)();
 
 /// Creates a device for the CPU, for the backends `emulated` and `host`. `info().name` is `model_name`.
 std::unique_ptr<Device> make_host_device(Backend backend, HostClock clock, std::string model_name = {});
+/// The priority of a device's stream: blocks of kernels on other streams start first, or not.
+enum class Priority { high, low };
 /// Creates a device for GPU `index` of those visible to this process. Throws DeviceError if there is none or
 /// if this build has no CUDA.
-std::unique_ptr<Device> make_cuda_device(int index);
+std::unique_ptr<Device> make_cuda_device(int index, Priority priority = Priority::high);
 /// Loads cuBLAS and cuSOLVER, so that no timed run has to. Throws DeviceError if one is missing. Does nothing
 /// in a build without CUDA.
 void load_vendor_libraries();

@@ -1,5 +1,8 @@
 #include "kernels/device/device_group.hpp"
 
+#include <exception>
+#include <future>
+
 #include "kernels/device/late_copies.hpp"
 
 namespace gaussweep {
@@ -20,6 +23,11 @@ DeviceGroup::DeviceGroup(Context& first, int count) : first_(first) {
       member.copies = std::move(late);
     }
     member.context = std::make_unique<Context>(device);
+    for (int stream = 0; stream < background_streams; ++stream) {
+      if (on_gpus) member.background_devices.push_back(make_cuda_device(index, Priority::low));
+      member.background.push_back(
+          std::make_unique<Context>(on_gpus ? *member.background_devices.back() : device));
+    }
     for (Member& other : members_) {
       for (const std::string& fault : {device.enable_peer_access(other.context->device),
                                        other.context->device.enable_peer_access(device)}) {
@@ -33,7 +41,10 @@ DeviceGroup::DeviceGroup(Context& first, int count) : first_(first) {
 
 DeviceGroup::~DeviceGroup() {
   // A context's libraries and buffers are freed before its device.
-  for (Member& member : members_) member.context.reset();
+  for (Member& member : members_) {
+    member.background.clear();
+    member.context.reset();
+  }
 }
 
 std::string DeviceGroup::peer_fault(int count) const {
@@ -51,6 +62,22 @@ Context& DeviceGroup::use(int index) {
   return context;
 }
 
+Context& DeviceGroup::use_background(int index, int stream) {
+  Context& context = background_of(index, stream);
+  context.device.make_current();
+  context.emulation = first_.emulation;
+  return context;
+}
+
+void DeviceGroup::wait_for_background(int index) {
+  for (int stream = 0; stream < background_streams; ++stream)
+    device(index).wait_for(background(index, stream));
+}
+
+void DeviceGroup::make_background_wait(int index, Device& device) {
+  for (int stream = 0; stream < background_streams; ++stream) background(index, stream).wait_for(device);
+}
+
 void DeviceGroup::forget_queued_copies() noexcept {
   for (Member& member : members_) {
     if (member.late_copies != nullptr) member.late_copies->forget();
@@ -61,6 +88,7 @@ void DeviceGroup::fork(int count) {
   for (int index = 0; index < count; ++index) {
     if (index > 0) device(index).wait_for(first_.device);
     copies(index).wait_for(first_.device);
+    make_background_wait(index, first_.device);
   }
 }
 
@@ -68,6 +96,8 @@ void DeviceGroup::join(int count) {
   for (int index = 0; index < count; ++index) {
     if (index > 0) first_.device.wait_for(device(index));
     first_.device.wait_for(copies(index));
+    for (int stream = 0; stream < background_streams; ++stream)
+      first_.device.wait_for(background(index, stream));
   }
   first_.device.make_current();
 }
@@ -79,9 +109,31 @@ void DeviceGroup::stage(int count, std::string_view name) {
   fork(count);
 }
 
+void DeviceGroup::for_each(int count, const std::function<void(int)>& work) {
+  const bool on_gpus = first_.device.backend() == Backend::cuda;
+  std::vector<std::future<void>> calls;
+  for (int index = 0; index < count; ++index) {
+    calls.push_back(std::async(on_gpus ? std::launch::async : std::launch::deferred, [this, &work, index] {
+      device(index).make_current();
+      work(index);
+    }));
+  }
+  std::exception_ptr error;
+  for (std::future<void>& call : calls) {
+    try {
+      call.get();
+    } catch (...) {
+      if (!error) error = std::current_exception();
+    }
+  }
+  first_.device.make_current();
+  if (error) std::rethrow_exception(error);
+}
+
 void DeviceGroup::synchronize() {
   for (int index = size() - 1; index >= 0; --index) {
     copies(index).synchronize();
+    for (int stream = 0; stream < background_streams; ++stream) background(index, stream).synchronize();
     device(index).synchronize();
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// Several devices of one process that work on one matrix.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,8 +12,9 @@ namespace gaussweep {
 
 class LateCopies;  // kernels/device/late_copies.hpp
 
-/// Devices with peer access to each other. Each has a stream for computations and one for copies. Work is
-/// ordered by Device::wait_for. Not thread-safe.
+/// Devices with peer access to each other. Each has a stream for computations, one for copies, and streams of
+/// low priority for computations that the first stream may overtake. Work is ordered by Device::wait_for. Not
+/// thread-safe.
 class DeviceGroup {
  public:
   /// Makes a group of the device of `first`, which must outlive the group, and the next `count - 1` devices:
@@ -30,6 +32,13 @@ class DeviceGroup {
   Device& device(int index) { return members_[static_cast<std::size_t>(index)].context->device; }
   /// Makes a device current and returns its context for computations, which marks no stages.
   Context& use(int index);
+  static constexpr int background_streams = 2;  ///< per device
+  /// Does the same for a stream of low priority.
+  Context& use_background(int index, int stream);
+  Device& background(int index, int stream) { return background_of(index, stream).device; }
+  /// Makes the device's stream for computations wait for its streams of low priority, or these for that one.
+  void wait_for_background(int index);
+  void make_background_wait(int index, Device& device);
   /// Returns the device's stream for copies.
   Device& copies(int index) { return *members_[static_cast<std::size_t>(index)].copies; }
 
@@ -43,6 +52,9 @@ class DeviceGroup {
   void stage(int count, std::string_view name);
   /// Waits for all work of all devices and makes the first device current. Throws its errors.
   void synchronize();
+  /// Calls work(index) for the first `count` devices, which are current then: in one thread per GPU, or for
+  /// one emulated device after the other. Returns when all calls have ended; rethrows an exception of `work`.
+  void for_each(int count, const std::function<void(int)>& work);
   /// Removes the copies of emulated devices that a failed run has queued.
   void forget_queued_copies() noexcept;
 
@@ -52,8 +64,13 @@ class DeviceGroup {
     std::unique_ptr<Device> copies;
     LateCopies* late_copies = nullptr;  ///< `copies` of an emulated device
     std::unique_ptr<Context> context;
+    std::vector<std::unique_ptr<Device>> background_devices;  ///< empty if the device is emulated
+    std::vector<std::unique_ptr<Context>> background;
     std::string fault;  ///< the reason if a device before this one is no peer
   };
+  Context& background_of(int index, int stream) {
+    return *members_[static_cast<std::size_t>(index)].background[static_cast<std::size_t>(stream)];
+  }
   Context& first_;
   std::vector<Member> members_;
 };

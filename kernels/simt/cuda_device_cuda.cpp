@@ -96,12 +96,13 @@ class CudaDevice final : public Device {
     set_device(index_);
     info_ = describe(index_);
   }
-  explicit CudaDevice(int index) : index_(index) {
+  CudaDevice(int index, Priority priority) : index_(index) {
     set_device(index_);
     info_ = describe(index_);
     int least = 0, greatest = 0;
     GAUSSWEEP_CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-    GAUSSWEEP_CUDA_CHECK(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
+    GAUSSWEEP_CUDA_CHECK(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
+                                                      priority == Priority::high ? greatest : least));
   }
   ~CudaDevice() override {
     if (order_ != nullptr) cudaEventDestroy(order_);
@@ -269,9 +270,9 @@ std::string unavailable_reason(cudaError_t error) {
 
 }  // namespace
 
-std::unique_ptr<Device> make_cuda_device(int index) {
+std::unique_ptr<Device> make_cuda_device(int index, Priority priority) {
   require_visible(index);
-  return std::make_unique<CudaDevice>(index);
+  return std::make_unique<CudaDevice>(index, priority);
 }
 
 std::unique_ptr<Device> make_cuda_device_on(int index, void* stream) {

@@ -45,16 +45,18 @@ template <class T>
 void DistributedMatrix<T>::upload(const T* from) {
   const std::size_t column = static_cast<std::size_t>(blocks_.n) * sizeof(T);
   const std::size_t stride = static_cast<std::size_t>(ld_) * sizeof(T);
-  for (std::int64_t block = 0; block < blocks_.count(); ++block) {
-    Device& device = group_->device(blocks_.gpu_of(block));
-    const T* const source = from + blocks_.begin(block) * blocks_.n;
-    const auto columns = static_cast<std::size_t>(blocks_.columns(block));
-    if (stride == column) {
-      device.to_device(at(block), source, column * columns);
-    } else {
-      device.to_device_2d(at(block), stride, source, column, column, columns);
+  group_->for_each(blocks_.gpus, [&](int gpu) {
+    Device& device = group_->device(gpu);
+    for (std::int64_t block = gpu; block < blocks_.count(); block += blocks_.gpus) {
+      const T* const source = from + blocks_.begin(block) * blocks_.n;
+      const auto columns = static_cast<std::size_t>(blocks_.columns(block));
+      if (stride == column) {
+        device.to_device(at(block), source, column * columns);
+      } else {
+        device.to_device_2d(at(block), stride, source, column, column, columns);
+      }
     }
-  }
+  });
   group_->synchronize();
 }
 
@@ -62,16 +64,18 @@ template <class T>
 void DistributedMatrix<T>::download(T* to) const {
   const std::size_t column = static_cast<std::size_t>(blocks_.n) * sizeof(T);
   const std::size_t stride = static_cast<std::size_t>(ld_) * sizeof(T);
-  for (std::int64_t block = 0; block < blocks_.count(); ++block) {
-    Device& device = group_->device(blocks_.gpu_of(block));
-    T* const target = to + blocks_.begin(block) * blocks_.n;
-    const auto columns = static_cast<std::size_t>(blocks_.columns(block));
-    if (stride == column) {
-      device.to_host(target, at(block), column * columns);
-    } else {
-      device.to_host_2d(target, column, at(block), stride, column, columns);
+  group_->for_each(blocks_.gpus, [&](int gpu) {
+    Device& device = group_->device(gpu);
+    for (std::int64_t block = gpu; block < blocks_.count(); block += blocks_.gpus) {
+      T* const target = to + blocks_.begin(block) * blocks_.n;
+      const auto columns = static_cast<std::size_t>(blocks_.columns(block));
+      if (stride == column) {
+        device.to_host(target, at(block), column * columns);
+      } else {
+        device.to_host_2d(target, column, at(block), stride, column, columns);
+      }
     }
-  }
+  });
   group_->synchronize();
 }
 

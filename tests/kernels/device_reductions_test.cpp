@@ -1,6 +1,7 @@
 // Tests the verification kernels on the backend emulated: every result has the bits of the CPU's result.
 
 #include "kernels/check/device_reductions.hpp"
+#include "kernels/device/device_group.hpp"
 #include "tests/kernels/planted.hpp"
 #include "tests/kernels/short_of_memory.hpp"
 #include "tests/testing.hpp"
@@ -39,6 +40,36 @@ TYPED_TEST(DeviceJudge, EqualsTheCpuOnRightAndDamagedAnswers) {
           }
         }
       }
+    }
+  }
+}
+
+TYPED_TEST(DeviceJudge, EqualsTheCpuOnSeveralDevices) {
+  using T = TypeParam;
+  DeviceGroup group(this->context, 3);
+  this->context.group = &group;
+  for (const char* name : {"getrf", "potrf", "gesv", "geinv"}) {
+    const Problem problem = Problem::named(name);
+    const Method& vendor = *registry().reference(problem, Backend::host);
+    for (const std::int64_t n : {1, 64, 65, 300}) {
+      const auto inputs = make_inputs<T>(problem, {n, n, n}, kind_for(problem));
+      const Answer<T> right = run_method(this->host_context, vendor, inputs, defaults(vendor));
+      expect_one_verdict(this->context, vendor, inputs, right, std::string(name) + " " + std::to_string(n));
+    }
+  }
+}
+
+TEST(ColumnShare, CoversEveryColumnOnce) {
+  for (const std::int64_t devices : {1, 2, 3, 8}) {
+    for (const std::int64_t cols : {1, 64, 65, 1000, 5000}) {
+      std::vector<int> seen(static_cast<std::size_t>(cols), 0);
+      for (std::int64_t device = 0; device < devices; ++device) {
+        ColumnShare{device, devices}.for_columns(cols, 128, [&](std::int64_t begin, std::int64_t width) {
+          EXPECT_EQ(begin % 64, 0);
+          for (std::int64_t j = begin; j < begin + width; ++j) ++seen[static_cast<std::size_t>(j)];
+        });
+      }
+      EXPECT_EQ(seen, std::vector<int>(seen.size(), 1)) << devices << " devices, " << cols << " columns";
     }
   }
 }
