@@ -98,6 +98,7 @@ void to_json(json& to, const Trial& t) {
   to["matrix"] = t.matrix;
   if (t.matrix_b) to["matrix_b"] = *t.matrix_b;
   to["key"] = t.key;
+  if (t.gpus > 1) to["gpus"] = t.gpus;
   for (const io::Setting& setting : io::all_settings()) {
     if (!setting.in_key) setting.write(t, to);
   }
@@ -117,8 +118,7 @@ void from_json(const json& from, Trial& t) {
   from.at("matrix").get_to(t.matrix);
   if (from.contains("matrix_b")) t.matrix_b = from.at("matrix_b").get<MatrixRequest>();
   for (const io::Setting& setting : io::all_settings()) setting.restore(from, t);
-  const auto& values = t.parameters.all();
-  if (values.count("gpus") > 0) t.gpus = t.parameters.integer("gpus");
+  t.gpus = from.value("gpus", std::int64_t{1});
   from.at("expect").get_to(t.expect);
   from.at("skip_reason").get_to(t.skip_reason);
 }

@@ -145,7 +145,6 @@ Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
   t.shape.nrhs = integer_or(chosen, "nrhs", 1);
   t.shape.batch = integer_or(chosen, "batch", 1);
   t.parameters = parameters_of(method, chosen);
-  t.gpus = gpus_of(method, t.parameters);
   t.matrix = matrices.a;
   t.matrix.spec.seed =
       static_cast<std::uint64_t>(integer_or(chosen, "seed", static_cast<std::int64_t>(matrices.a.spec.seed)));
@@ -158,6 +157,7 @@ Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
   } else {
     set_square(t, chosen);
   }
+  t.gpus = gpus_of(method, t.shape, t.parameters);
   require_batch(t, chosen);
   finish_request(t.matrix, t.precision, product ? 1 : t.shape.nrhs);
   t.tolerance = tolerance_of(entry.settings, t.problem);

@@ -47,11 +47,11 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine)
   // The verification uploads A again, in addition to the answer; the runs had the inputs there.
   // Answers of several GPUs are verified on the first one after their memory is freed; the CPU verifies those
   // that do not fit there.
-  if (on_gpu && again && gpus_of(method, trial.parameters) == 1)
+  if (on_gpu && again && gpus_of(method, trial.shape, trial.parameters) == 1)
     result.device_bytes = std::max(result.device_bytes, operands.inputs + operands.answer);
   // b and x_true are also held as they are stored; the vendor's answer is held in addition to the trial's.
-  const double answers =
-      2 * operands.answer + (on_gpu ? 0 : gpus_of(method, trial.parameters) * result.device_bytes);
+  const double answers = 2 * operands.answer +
+                         (on_gpu ? 0 : gpus_of(method, trial.shape, trial.parameters) * result.device_bytes);
   const bool laid_out = trial.pinned && !again;
   const double copied_from = laid_out
                                  ? static_cast<double>(pinned_bytes(method, trial.shape, trial.parameters,

@@ -107,7 +107,7 @@ io::Record Executor::run(const Trial& trial) {
   if (method == nullptr || !method->runs_on(trial.backend)) {
     throw std::runtime_error(describe(trial) + " cannot run in this build");
   }
-  const int gpus = gpus_of(*method, trial.parameters);
+  const int gpus = gpus_of(*method, trial.shape, trial.parameters);
   if (gpus > 1) require_gpus(trial, gpus);
   const UsedGroup used(context_, gpus > 1 ? group_ : nullptr);
   const Admission admission = admit_run(trial, *method, false);
@@ -154,7 +154,7 @@ Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_
   const bool is_small = need.device_bytes + need.host_bytes <= small_trial_bytes;
   if (is_small && now_seconds() < ample_memory_until_) return {};
   const Device& device = context_of(trial.backend).device;
-  const int gpus = gpus_of(method, trial.parameters);
+  const int gpus = gpus_of(method, trial.shape, trial.parameters);
   DeviceGroup* const group = context_.group;
   FreeMemory memory = free_memory(device, group, gpus);
   if (need.device_bytes > memory.device_free) {  // memory held for earlier trials can be freed
@@ -252,6 +252,12 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
   const Admission admission = admit_run(as_vendor, vendor, true);
   if (admission.fit != Fit::fits) {
     append_text(record.message, fmt::format("no reference: {} {}", vendor.id(), admission.reason));
+    return false;
+  }
+  // Uploads before every run would take longer than the trial on several GPUs.
+  if (trial.gpus > 1 && admission.pristine == Pristine::on_host) {
+    append_text(record.message,
+                fmt::format("no reference: {} has no room for its operands twice on one GPU", vendor.id()));
     return false;
   }
   const bool in_device_memory = &context.device == &device_ && admission.pristine == Pristine::on_device;

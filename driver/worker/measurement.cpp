@@ -184,7 +184,7 @@ class Executor::Measurement {
         context_(executor.context_of(trial.backend)),
         device_(context_.device),
         pristine_(pristine),
-        gpus_(gpus_of(method, trial.parameters)),
+        gpus_(gpus_of(method, trial.shape, trial.parameters)),
         transfer_(pristine == Pristine::on_host ? Transfer::every_run
                   : trial.pinned                ? Transfer::pinned
                                                 : Transfer::once) {}

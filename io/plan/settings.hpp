@@ -55,7 +55,7 @@ struct TrialSettings {
   /// From 1. Trials that differ only in their round are repetitions in different worker processes.
   std::int64_t round = 1;
   double tolerance = 0;   ///< the maximum residual ratio
-  std::int64_t gpus = 1;  ///< the method's parameter of this name, which makes it a condition
+  std::int64_t gpus = 1;  ///< the GPUs that share the matrix, a condition
 };
 
 /// The settings of a plan or an entry: those of its trials, and two that are resolved when trials are

@@ -4,7 +4,7 @@
 /// the other, and B goes to the GPU that has it. On one GPU it is gesv/recursive. Layout: column-major, block
 /// columns of A distributed cyclically, B on the first GPU; the answer replaces B. Cost: 2/3 n^3 + 2 n^2 nrhs
 /// operations in all. Workspace per GPU: that of getrf/multi_gpu and n nrhs elements. A must be nonsingular:
-/// a zero pivot gives info > 0, and the answer is then not finite. n <= 65536. Needs compute capability 9.0
+/// a zero pivot gives info > 0, and the answer is then not finite. n <= 131072. Needs compute capability 9.0
 /// and peer access between the GPUs.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
@@ -27,7 +27,8 @@ void gesv_multi_gpu(Context& context, Operands<T>& op, const Parameters& paramet
                             static_cast<int>(op.parts.size())};
   int* const pivots = op.parts.front().workspace.template take<int>(op.shape.n);
   TravellingColumns<T> columns(group, op.b, op.parts);
-  lu::DistributedLu<T>(context, blocks, op.parts, pivots, op.info).factor(op.b);
+  lu::DistributedLu<T>(context, blocks, op.parts, pivots, op.info, parameters.integer("overlap_from"))
+      .factor(op.b);
   group.stage(blocks.gpus, "back_substitution");
   for (std::int64_t block = blocks.count() - 1; block >= 0; --block) {
     const int gpu = blocks.gpu_of(block);

@@ -210,7 +210,7 @@ Method recursive() {
   Method method =
       in_place("recursive", "LU with partial pivoting, recursive in columns; both solves in one launch",
                "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997");
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
+  method.accepts = lu::is_panel_order;
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return mixed::direct_bytes(shape.n, shape.nrhs, element);
   };
@@ -222,7 +222,8 @@ Method multi_gpu() {
       lu::on_several_gpus(in_place("multi_gpu", "LU with partial pivoting of one matrix on several GPUs",
                                    "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997"));
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
-    if (parameters.integer("gpus") == 1) return mixed::direct_bytes(shape.n, shape.nrhs, element);
+    if (parameters.integer("gpus") == 1 || lu::stays_on_one(shape, parameters))
+      return mixed::direct_bytes(shape.n, shape.nrhs, element);
     return workspace_piece(shape.n, sizeof(int)) + travelling_bytes(shape, element) +
            lu::multi_gpu_bytes(shape, parameters, element);
   };

@@ -59,10 +59,12 @@ class DistributedLu {
   /// @param parts A and workspace (multi_gpu_bytes) of each GPU
   /// @param pivots, info on the first GPU. pivots are from 0; info is 0 at the start, and becomes the first
   /// zero pivot, from 1
+  /// @param overlap_rows a panel of at least this number of rows overlaps its owner's update; 0: automatic
   DistributedLu(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts, int* pivots,
-                int* info)
+                int* info, std::int64_t overlap_rows = 0)
       : panels_(context, blocks, parts, panel_bytes(blocks.n, blocks.width, sizeof(T))),
         blocks_(blocks),
+        overlap_rows_(overlap_rows > 0 ? overlap_rows : overlap_rows_of(blocks.gpus)),
         workspace_bytes_(in_place_bytes(blocks.n, sizeof(T))),
         pivots_(pivots),
         info_(info) {
@@ -78,18 +80,22 @@ class DistributedLu {
   /// leaves the rows of L where they were when their panel was factored. Asynchronous on the first GPU's
   /// stream.
   void factor(MatrixView<T> b = {}) {
-    panels_.run([this](Context& context, std::int64_t block) { return factor_panel(context, block); },
-                [this](Device& device, std::int64_t block) { copy_back(device, block); },
-                [this](int gpu, std::int64_t block, std::int64_t first, std::int64_t last) {
-                  const std::int64_t begin = blocks_.columns_before(first, gpu);
-                  apply(gpu, block, panels_.local_column(gpu, begin, blocks_.begin(block)), panels_.ld(gpu),
-                        blocks_.columns_before(last, gpu) - begin);
-                },
-                [&](std::int64_t block) { finish(block, b); });
+    panels_.run(
+        blocks_.count(), overlap_rows_,
+        [this](Context& context, std::int64_t block, bool) { return factor_panel(context, block); },
+        [this](Device& device, std::int64_t block) { copy_back(device, block); },
+        [this](int gpu, std::int64_t block, std::int64_t first, std::int64_t last, const Streams& streams) {
+          update(gpu, block, first, last, streams);
+        },
+        [&](std::int64_t block) { finish(block, b); });
     if (b.cols == 0) exchange_left();
   }
 
  private:
+  using Streams = typename DistributedPanels<T>::Streams;
+  /// Columns per stream, at least: narrower products do not occupy a GPU.
+  static constexpr std::int64_t least_columns = 2048;
+
   FactoredPanel<T> panel(int gpu, std::int64_t block) {
     return {panels_.panel(gpu, block), blocks_.n - blocks_.begin(block), blocks_.columns(block)};
   }
@@ -119,13 +125,26 @@ class DistributedLu {
                    bytes_of(own.ld), bytes_of(own.rows), static_cast<std::size_t>(own.columns));
   }
 
+  /// Updates a GPU's columns in the blocks [first, last): one part per stream, whose exchanges overlap the
+  /// other part's products.
+  void update(int gpu, std::int64_t block, std::int64_t first, std::int64_t last, const Streams& streams) {
+    const std::int64_t begin = blocks_.columns_before(first, gpu);
+    const std::int64_t columns = blocks_.columns_before(last, gpu) - begin;
+    const std::int64_t parts =
+        std::max<std::int64_t>(1, std::min<std::int64_t>(streams.count(), columns / least_columns));
+    const std::int64_t width = (columns / parts + 31) / 32 * 32;
+    for (std::int64_t part = 0; part < parts; ++part) {
+      const std::int64_t from = part * width, to = part + 1 < parts ? from + width : columns;
+      apply(streams.context(part), panel(gpu, block),
+            panels_.local_column(gpu, begin + from, blocks_.begin(block)), panels_.ld(gpu), to - from);
+    }
+  }
+
   /// Applies a panel's exchanges, L^-1 and product to the columns at `c`, which points to the panel's first
   /// row.
-  void apply(int gpu, std::int64_t block, T* c, std::int64_t ld, std::int64_t count) {
+  void apply(Context& context, const FactoredPanel<T>& l, T* c, std::int64_t ld, std::int64_t count) {
     const int columns = static_cast<int>(count);
     if (columns == 0) return;
-    Context& context = panels_.group().use(gpu);
-    const FactoredPanel<T> l = panel(gpu, block);
     exchange(context, l, c, ld, columns);
     const auto subtract = [&](int row, int rows, int before, int k) {
       if (rows == 0) return;
@@ -142,13 +161,13 @@ class DistributedLu {
   void finish(std::int64_t block, const MatrixView<T>& b) {
     DeviceGroup& group = panels_.group();
     const std::int64_t row = blocks_.begin(block);
-    if (b.cols > 0) apply(0, block, b.data + row, b.ld, b.cols);
+    if (b.cols > 0) apply(group.use_background(0, 0), panel(0, block), b.data + row, b.ld, b.cols);
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
       const FactoredPanel<T> own = panel(gpu, block);
-      group.device(gpu).copy(exchanges_of(gpu, block), own.rows_at,
-                             static_cast<std::size_t>(own.rows) * sizeof(int));
+      group.background(gpu, 1).copy(exchanges_of(gpu, block), own.rows_at,
+                                    static_cast<std::size_t>(own.rows) * sizeof(int));
     }
-    simt::launch(group.use(0), collect_pivots<T>, dim3(1), dim3(256), 0, panel(0, block),
+    simt::launch(group.use_background(0, 1), collect_pivots<T>, dim3(1), dim3(256), 0, panel(0, block),
                  static_cast<int>(row), pivots_, info_);
   }
 
@@ -192,6 +211,7 @@ class DistributedLu {
 
   DistributedPanels<T> panels_;
   ColumnBlocks blocks_;
+  std::int64_t overlap_rows_;
   std::size_t workspace_bytes_;
   std::vector<void*> workspaces_;
   std::vector<int*> exchanges_;  ///< of every panel

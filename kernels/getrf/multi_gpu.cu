@@ -4,7 +4,7 @@
 /// Layout: column-major, in place, block columns distributed cyclically. Cost: 2/3 n^3 operations in all,
 /// nearly all in cuBLAS's products of k = 512; each GPU receives n^2 / 2 elements of panels. Workspace per
 /// GPU: two panels of n x 512, 264 n elements, and n ints per panel. Pivots and `info` are LAPACK's, as in
-/// getrf/recursive. n <= 65536. Needs compute capability 9.0 and peer access between the GPUs.
+/// getrf/recursive. n <= 131072. Needs compute capability 9.0 and peer access between the GPUs.
 ///
 /// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
 /// 2nd ed., theorem 9.3).
@@ -22,7 +22,8 @@ void getrf_multi_gpu(Context& context, Operands<T>& op, const Parameters& parame
   if (op.parts.empty()) return getrf_recursive(context, op, parameters);
   const ColumnBlocks blocks{op.shape.n, lu::column_block(op.shape, parameters),
                             static_cast<int>(op.parts.size())};
-  lu::DistributedLu<T>(context, blocks, op.parts, op.pivots, op.info).factor();
+  lu::DistributedLu<T>(context, blocks, op.parts, op.pivots, op.info, parameters.integer("overlap_from"))
+      .factor();
 }
 
 GAUSSWEEP_INSTANTIATE(getrf_multi_gpu)

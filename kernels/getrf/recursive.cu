@@ -5,8 +5,8 @@
 /// operations, nearly all in products. Workspace: 26 n ints and, for n > 512, 132 n elements for row
 /// exchanges; in double also an aligned copy of the matrix if n >= 4096 is no multiple of 16, because its
 /// products are faster. Pivots and `info` are LAPACK's: the pivot is the largest element of the column, the
-/// first one in a tie. A zero pivot leaves its column unchanged, and the factorisation continues. n <= 65536,
-/// because a panel of 4 columns must fit into 16 multiprocessors. Needs compute capability 9.0.
+/// first one in a tie. A zero pivot leaves its column unchanged, and the factorisation continues. n <=
+/// 131072, because a panel of 2 columns must fit into 16 multiprocessors. Needs compute capability 9.0.
 ///
 /// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
 /// 2nd ed., theorem 9.3).

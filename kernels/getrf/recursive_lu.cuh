@@ -45,7 +45,7 @@ class RecursiveLu {
  public:
   /// `a`: n x n on the device. `pivots`: LAPACK's pivots, from 1. `info`: 0 at the start, set to the first
   /// zero pivot, from 1. If Products are for a preconditioner, lda must be leading_dimension(n), and the
-  /// padding between columns is overwritten. @pre 1 <= n <= max_rows
+  /// padding between columns is overwritten. @pre 1 <= n <= max_panel_rows
   RecursiveLu(Context& context, T* a, std::int64_t lda, std::int64_t n, int* pivots, int* info,
               Workspace& workspace)
       : RecursiveLu(context, a, lda, n, pivots, info, workspace, !preconditions && is_copied(n, sizeof(T))) {}
@@ -140,7 +140,10 @@ class RecursiveLu {
   int panel_columns(int row) const {
     const int rows = n_ - row / 32 * 32;
     if (rows <= cluster_rows || preconditions) return 32;
-    return elements_per_double * (rows <= 2 * cluster_rows ? 16 : rows <= 4 * cluster_rows ? 8 : 4);
+    return elements_per_double * (rows <= 2 * cluster_rows   ? 16
+                                  : rows <= 4 * cluster_rows ? 8
+                                  : rows <= 8 * cluster_rows ? 4
+                                                             : 2);
   }
   /// Returns the number of columns of a block of panels. The updates of a panel within the block run
   /// concurrently with the next panel and should not take longer than that panel. The block is therefore
@@ -249,7 +252,9 @@ class RecursiveLu {
       return launch_panel<16 * elements_per_double, 4, panel_threads>(first, rows, cols, update);
     if (rows <= 4 * cluster_rows)
       return launch_panel<8 * elements_per_double, 8, panel_threads>(first, rows, cols, update);
-    launch_panel<4 * elements_per_double, 16, panel_threads>(first, rows, cols, update);
+    if (rows <= 8 * cluster_rows)
+      return launch_panel<4 * elements_per_double, 16, panel_threads>(first, rows, cols, update);
+    launch_panel<2 * elements_per_double, 32, panel_threads>(first, rows, cols, update);
   }
 
   template <int Columns, int RowsPerThread, int Threads, Senders SentBy = Senders::blocks>

@@ -80,7 +80,7 @@ Method recursive() {
   Method method = getrf_method(
       "recursive", "LU with partial pivoting, recursive in columns; panels in a cluster's registers",
       "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997");
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
+  method.accepts = lu::is_panel_order;
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return lu::workspace_bytes(shape.n, element);
   };

@@ -17,7 +17,8 @@ namespace gaussweep::lu {
 constexpr int max_blocks = 16;  ///< thread blocks per cluster; NVIDIA calls more than 8 non-portable
 constexpr int panel_threads = 256;
 constexpr int cluster_rows = 2 * max_blocks * panel_threads;  ///< largest row count of a panel of 32 columns
-constexpr int max_rows = 8 * cluster_rows;                    ///< largest row count of a panel of 4 columns
+constexpr int max_panel_rows = 16 * cluster_rows;             ///< largest row count of a panel of 2 columns
+constexpr int max_rows = max_panel_rows / 2;  ///< largest order with other products than cuBLAS's
 constexpr int levels = 12;  ///< levels of row permutations, for parts of 64, 128, ..., 131072 columns
 constexpr int max_few_exchanges = 512;  ///< largest number of row exchanges with one thread per exchange
 constexpr int column_buffers = 132;     ///< column buffers for more exchanges; they fit in L2
@@ -47,14 +48,29 @@ inline std::int64_t column_block(const Shape& shape, const Parameters& parameter
   const std::int64_t block = parameters.integer("block");
   return block > 0 ? (block + 31) / 32 * 32 : shape.n <= 12288 ? 256 : 512;
 }
+/// Returns true if panels of all orders up to n fit in a cluster's registers.
+inline bool is_panel_order(const Shape& shape, const Parameters&) {
+  return shape.n <= max_panel_rows;
+}
+/// Returns true if one GPU factors the matrix faster than several.
+inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
+  return stays_below(shape.n, parameters, 8192);
+}
+/// Returns the rows from which a panel overlaps its owner's update by default.
+constexpr std::int64_t overlap_rows_of(int gpus) {
+  return overlap_rows_for(6144, gpus);
+}
 /// Makes a row that of a method for several GPUs.
 inline Method on_several_gpus(Method method) {
   method.parameters = {
       gpus_parameter(),
       integer_parameter("block", 0, 0, max_few_exchanges,
-                        "columns per panel, rounded up to a multiple of 32; 0: 512, up to n = 12288 256")};
+                        "columns per panel, rounded up to a multiple of 32; 0: 512, up to n = 12288 256"),
+      integer_parameter("gpus_from", 0, 0, max_panel_rows + 1, "smallest n for several GPUs; 0: 8192"),
+      overlap_parameter()};
   method.column_block = column_block;
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= max_rows; };
+  method.stays_on_one = stays_on_one;
+  method.accepts = is_panel_order;
   return method;
 }
 /// Returns the bytes of a panel with its pivots, info and row order.
@@ -65,7 +81,8 @@ constexpr std::size_t panel_bytes(std::int64_t rows, std::int64_t columns, std::
 /// Returns the bytes of workspace per GPU: two panels, the workspace of a panel's factorisation, and the row
 /// exchanges of all panels with buffers for them.
 inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
-  if (parameters.integer("gpus") == 1) return workspace_bytes(shape.n, element);
+  if (parameters.integer("gpus") == 1 || stays_on_one(shape, parameters))
+    return workspace_bytes(shape.n, element);
   const std::size_t panel = panel_bytes(shape.n, column_block(shape, parameters), element);
   const ColumnBlocks blocks{shape.n, column_block(shape, parameters)};
   return 2 * workspace_piece(static_cast<std::int64_t>(panel), 1) + in_place_bytes(shape.n, element) +

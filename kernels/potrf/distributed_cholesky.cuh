@@ -1,6 +1,7 @@
 #pragma once
 /// Cholesky factorisation of a matrix whose block columns are distributed over several GPUs: panels in one
-/// launch (recursive_cholesky.cuh), the schedule of getrf/distributed_panels.cuh.
+/// launch (recursive_cholesky.cuh), the schedule of getrf/distributed_panels.cuh. The first GPU may factor
+/// the rest of the matrix, a few thousand rows, alone in one launch: panel after panel takes longer there.
 
 #include <vector>
 
@@ -31,10 +32,14 @@ class DistributedCholesky {
  public:
   /// @param parts A and workspace (multi_gpu_bytes) of each GPU
   /// @param info on the first GPU; 0 at the start
+  /// @param rest the most rows that the first GPU factors alone; 0: none
+  /// @param overlap_rows a panel of at least this number of rows overlaps its owner's update; 0: automatic
   DistributedCholesky(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts,
-                      int* info)
+                      int* info, std::int64_t rest = 0, std::int64_t overlap_rows = 0)
       : panels_(context, blocks, parts, panel_bytes(blocks.n, blocks.width, sizeof(T))),
         blocks_(blocks),
+        panel_count_(panels_before(blocks, rest)),
+        overlap_rows_(overlap_rows > 0 ? overlap_rows : overlap_rows_of(blocks.gpus)),
         workspace_bytes_(in_place_bytes(blocks.n, sizeof(T))),
         info_(info) {
     for (OperandPart<T>& part : parts) {
@@ -42,6 +47,10 @@ class DistributedCholesky {
           part.workspace.template take<std::byte>(static_cast<std::int64_t>(workspace_bytes_)));
       saved_.push_back(part.workspace.template take<T>(saved_columns(blocks) * blocks.width));
     }
+    if (panel_count_ == blocks.count()) return;
+    const std::int64_t order = rest_order(blocks, rest);
+    rest_ = parts.front().workspace.template take<T>(order * order);
+    rest_info_ = parts.front().workspace.template take<int>(1);
   }
 
   /// Factors the matrix, and applies L^-1 to the columns of `b` on the first GPU. Asynchronous on the first
@@ -52,18 +61,26 @@ class DistributedCholesky {
     for (std::int64_t block = 0; block < blocks_.count(); ++block)
       copy_diagonal(block, diagonal(block), panels_.ld(blocks_.gpu_of(block)), saved(block), blocks_.width);
     group.join(blocks_.gpus);
-    panels_.run([this](Context& context, std::int64_t block) { return factor_panel(context, block); },
-                [this](Device& device, std::int64_t block) { copy_back(device, block); },
-                [this](int gpu, std::int64_t block, std::int64_t first, std::int64_t last) {
-                  for (std::int64_t other = first; other < last; ++other) {
-                    if (blocks_.gpu_of(other) == gpu) update(gpu, block, other);
-                  }
-                },
-                [&](std::int64_t block) {
-                  if (b.cols > 0) solve(block, b);
-                  simt::launch(panels_.group().use(0), collect_info<int>, dim3(1), dim3(1), 0,
-                               info_of(0, block), static_cast<int>(blocks_.begin(block)), info_);
-                });
+    panels_.run(
+        panel_count_, overlap_rows_,
+        [this](Context& context, std::int64_t block, bool overlaps) {
+          return factor_panel(context, block, overlaps);
+        },
+        [this](Device& device, std::int64_t block) { copy_back(device, block); },
+        [this](int gpu, std::int64_t block, std::int64_t first, std::int64_t last, const Streams& streams) {
+          std::int64_t part = 0;
+          for (std::int64_t other = first; other < last; ++other) {
+            if (blocks_.gpu_of(other) == gpu) update(gpu, block, other, streams, part);
+          }
+        },
+        [&](std::int64_t block) {
+          if (b.cols > 0) {
+            solve(panels_.group().use_background(0, 0), panel(0, block), panel_ld(block),
+                  blocks_.begin(block), blocks_.begin(block + 1), b);
+          }
+          collect(panels_.group().use_background(0, 1), info_of(0, block), blocks_.begin(block));
+        });
+    if (panel_count_ < blocks_.count()) factor_rest(b);
     group.fork(blocks_.gpus);
     for (std::int64_t block = 0; block < blocks_.count(); ++block)
       copy_diagonal(block, saved(block), blocks_.width, diagonal(block), panels_.ld(blocks_.gpu_of(block)));
@@ -71,6 +88,11 @@ class DistributedCholesky {
   }
 
  private:
+  using Streams = typename DistributedPanels<T>::Streams;
+  /// Multiprocessors of a panel during an update. Blocks of a panel wait for each other most of the time.
+  static constexpr int overlapping_blocks = 48;
+  static constexpr std::int64_t strip = 512;  ///< columns of a product
+
   static constexpr std::size_t bytes_of(std::int64_t elements) {
     return static_cast<std::size_t>(elements) * sizeof(T);
   }
@@ -92,7 +114,7 @@ class DistributedCholesky {
                  dim3(static_cast<unsigned>(blocks_.columns(block))), dim3(256), 0, from, ld_from, to, ld_to);
   }
 
-  std::size_t factor_panel(Context& context, std::int64_t block) {
+  std::size_t factor_panel(Context& context, std::int64_t block, bool overlaps) {
     const int owner = blocks_.gpu_of(block);
     const std::int64_t ld = panel_ld(block), columns = blocks_.columns(block);
     T* const own = panel(owner, block);
@@ -103,7 +125,7 @@ class DistributedCholesky {
     Workspace workspace(workspaces_[static_cast<std::size_t>(owner)], workspace_bytes_);
     const Shape shape{ld, ld, ld};
     RecursiveCholesky<T>(context, shape, own, ld, info_of(owner, block), workspace)
-        .factor_columns(static_cast<int>(padded(columns)));
+        .factor_columns(static_cast<int>(padded(columns)), overlaps ? overlapping_blocks : 1 << 30);
     return panel_bytes(rows(block), columns, sizeof(T));
   }
 
@@ -114,12 +136,46 @@ class DistributedCholesky {
                    static_cast<std::size_t>(blocks_.columns(block)));
   }
 
-  /// Applies a panel of L^-1 to `b` on the first GPU.
-  void solve(std::int64_t block, const MatrixView<T>& b) {
-    Context& context = panels_.group().use(0);
-    const std::int64_t columns = blocks_.columns(block), below = rows(block) - columns, ld = panel_ld(block);
-    const T* const l = panel(0, block);
-    T* const top = b.data + blocks_.begin(block);
+  /// Copies the rest of the matrix to the first GPU, factors it there, and copies it back.
+  void factor_rest(const MatrixView<T>& b) {
+    DeviceGroup& group = panels_.group();
+    Context& context = group.use(0);
+    const std::int64_t first = blocks_.begin(panel_count_), order = padded(blocks_.n - first);
+    const auto at_diagonal = [&](std::int64_t block) {
+      return rest_ + (blocks_.begin(block) - first) * (order + 1);
+    };
+    group.stage(blocks_.gpus, "transfer");
+    for (std::int64_t block = panel_count_; block < blocks_.count(); ++block) {
+      const std::int64_t columns = blocks_.columns(block), ld = panels_.ld(blocks_.gpu_of(block));
+      // An identity extends the matrix to whole tiles.
+      lu::copy_matrix<T>(context, {diagonal(block), ld, static_cast<int>(rows(block))}, at_diagonal(block),
+                         order, static_cast<int>(order - (blocks_.begin(block) - first)),
+                         static_cast<int>(block + 1 < blocks_.count() ? columns : padded(columns)));
+    }
+    context.device.fill(rest_info_, 0, sizeof(int));
+    group.stage(blocks_.gpus, "panel");
+    Workspace workspace(workspaces_.front(), workspace_bytes_);
+    RecursiveCholesky<T>(context, Shape{order, order, order}, rest_, order, rest_info_, workspace)
+        .factor_columns(static_cast<int>(order));
+    collect(context, rest_info_, first);
+    if (b.cols > 0) solve(context, rest_, order, first, blocks_.n, b);
+    group.stage(blocks_.gpus, "transfer");
+    for (std::int64_t block = panel_count_; block < blocks_.count(); ++block) {
+      context.device.copy_2d(diagonal(block), bytes_of(panels_.ld(blocks_.gpu_of(block))), at_diagonal(block),
+                             bytes_of(order), bytes_of(rows(block)),
+                             static_cast<std::size_t>(blocks_.columns(block)));
+    }
+  }
+
+  void collect(Context& context, const int* info, std::int64_t first) {
+    simt::launch(context, collect_info<int>, dim3(1), dim3(1), 0, info, static_cast<int>(first), info_);
+  }
+
+  /// Applies L^-1 to `b` on the first GPU, with columns [first, last) of L, whose diagonal is at `l`.
+  void solve(Context& context, const T* l, std::int64_t ld, std::int64_t first, std::int64_t last,
+             const MatrixView<T>& b) {
+    T* const top = b.data + first;
+    const std::int64_t columns = last - first, below = blocks_.n - last;
     vendor_trsm(context, vendor::Side::left, Uplo::lower, vendor::Op::none, vendor::Diagonal::stored, columns,
                 b.cols, T(1), l, ld, top, b.ld);
     if (below == 0) return;
@@ -127,20 +183,28 @@ class DistributedCholesky {
                 top, b.ld, T(1), top + columns, b.ld);
   }
 
-  /// Subtracts the product with a panel from the block column `other`, from its diagonal block down. It also
-  /// overwrites the upper triangle of the diagonal block: one product is faster than one per triangle.
-  void update(int gpu, std::int64_t block, std::int64_t other) {
-    const T* const l = panel(gpu, block) + blocks_.begin(other) - blocks_.begin(block);
-    vendor_gemm(panels_.group().use(gpu), vendor::Op::none, vendor::Op::transpose, rows(other),
-                blocks_.columns(other), blocks_.columns(block), T(-1), l, panel_ld(block), l, panel_ld(block),
-                T(1), diagonal(other), panels_.ld(gpu));
+  /// Subtracts the product with a panel from the block column `other`, in strips of columns from their
+  /// diagonal down. This also overwrites the upper triangles of the strips: one product is faster than one
+  /// per triangle.
+  void update(int gpu, std::int64_t block, std::int64_t other, const Streams& streams, std::int64_t& part) {
+    const std::int64_t ld = panels_.ld(gpu), ld_panel = panel_ld(block), columns = blocks_.columns(other);
+    for (std::int64_t begin = 0; begin < columns; begin += strip) {
+      const T* const l = panel(gpu, block) + blocks_.begin(other) - blocks_.begin(block) + begin;
+      vendor_gemm(streams.context(part++), vendor::Op::none, vendor::Op::transpose, rows(other) - begin,
+                  std::min(strip, columns - begin), blocks_.columns(block), T(-1), l, ld_panel, l, ld_panel,
+                  T(1), diagonal(other) + begin * (ld + 1), ld);
+    }
   }
 
   DistributedPanels<T> panels_;
   ColumnBlocks blocks_;
+  std::int64_t panel_count_;
+  std::int64_t overlap_rows_;
   std::size_t workspace_bytes_;
   std::vector<void*> workspaces_;
   std::vector<T*> saved_;  ///< diagonal blocks of each GPU, side by side
+  T* rest_ = nullptr;      ///< on the first GPU
+  int* rest_info_ = nullptr;
   int* info_;
 };
 

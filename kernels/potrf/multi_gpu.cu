@@ -4,8 +4,9 @@
 /// potrf/recursive. Layout: column-major; L replaces the lower triangle of A, block columns
 /// are distributed cyclically. The other triangle is not used; its elements in diagonal blocks are restored
 /// at the end, because products overwrite them. Cost: 1/3 n^3 operations in all, nearly all in cuBLAS's
-/// products of k = 512; each GPU receives n^2 / 2 elements of panels. Workspace per GPU: two panels of n x
-/// 512, n x 512 / gpus elements, and that of potrf/recursive. Needs a symmetric positive definite matrix:
+/// products of k = 1024; each GPU receives n^2 / 2 elements of panels. The first GPU factors the last `rest`
+/// rows alone, and matrices below `gpus_from`. Workspace per GPU: two panels of n x 1024, n x 1024 / gpus
+/// elements, rest^2 elements, and that of potrf/recursive. Needs a symmetric positive definite matrix:
 /// `info` is that of potrf/recursive. Needs compute capability 9.0 and peer access between the GPUs. On one
 /// GPU it takes both triangles.
 ///
@@ -25,7 +26,9 @@ void potrf_multi_gpu(Context& context, Operands<T>& op, const Parameters& parame
   if (op.parts.empty()) return potrf_recursive(context, op, parameters);
   const ColumnBlocks blocks{op.shape.n, tiles::column_block(op.shape, parameters),
                             static_cast<int>(op.parts.size())};
-  tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info).factor();
+  tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::rest_rows(parameters),
+                                parameters.integer("overlap_from"))
+      .factor();
 }
 
 GAUSSWEEP_INSTANTIATE(potrf_multi_gpu)

@@ -44,15 +44,44 @@ inline std::size_t workspace_bytes(const Shape& shape, std::size_t element, bool
 
 inline std::int64_t column_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
-  return block > 0 ? padded(block) : shape.n <= 12288 ? 256 : 512;
+  if (block > 0) return padded(block);
+  return shape.n >= 8192 * parameters.integer("gpus") ? 1024 : 512;
+}
+/// Returns true if one GPU factors the matrix faster than several.
+inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
+  return stays_below(shape.n, parameters, 10240);
+}
+/// Returns the rows from which a panel overlaps its owner's update by default.
+constexpr std::int64_t overlap_rows_of(int gpus) {
+  return overlap_rows_for(8192, gpus);
+}
+/// Returns the number of block columns before the rest of the matrix, which the first GPU factors alone in
+/// one launch; all of them if the rest is less than two block columns. @param rest the most rows of the rest
+inline std::int64_t panels_before(const ColumnBlocks& blocks, std::int64_t rest) {
+  std::int64_t panels = 1;
+  while (panels < blocks.count() && blocks.n - blocks.begin(panels) > rest) ++panels;
+  return panels + 1 < blocks.count() ? panels : blocks.count();
+}
+/// Returns the order of the rest, in whole tiles; 0 if there is none.
+inline std::int64_t rest_order(const ColumnBlocks& blocks, std::int64_t rest) {
+  return padded(blocks.n - blocks.begin(panels_before(blocks, rest)));
+}
+inline std::int64_t rest_rows(const Parameters& parameters) {
+  const std::int64_t rest = parameters.integer("rest");
+  return rest > 0 ? rest : 4096;
 }
 /// Makes a row that of a method for several GPUs, which takes the lower triangle.
 inline Method on_several_gpus(Method method) {
   method.parameters = {
       gpus_parameter(),
-      integer_parameter("block", 0, 0, 4096,
-                        "columns per panel, rounded up to a multiple of 64; 0: 512, up to n = 12288 256")};
+      integer_parameter(
+          "block", 0, 0, 4096,
+          "columns per panel, rounded up to a multiple of 64; 0: 1024, below n = 8192 gpus 512"),
+      integer_parameter("gpus_from", 0, 0, 1 << 30, "smallest n for several GPUs; 0: 10240"),
+      integer_parameter("rest", 0, 0, 16384, "the last rows, which the first GPU factors alone; 0: 4096"),
+      overlap_parameter()};
   method.column_block = column_block;
+  method.stays_on_one = stays_on_one;
   method.accepts = [](const Shape& shape, const Parameters& parameters) {
     return shape.uplo == Uplo::lower || parameters.integer("gpus") == 1;
   };
@@ -62,19 +91,25 @@ inline Method on_several_gpus(Method method) {
 constexpr std::size_t panel_bytes(std::int64_t rows, std::int64_t columns, std::size_t element) {
   return static_cast<std::size_t>(padded(rows) * padded(columns)) * element + sizeof(int);
 }
+inline std::size_t rest_bytes(const ColumnBlocks& blocks, const Parameters& parameters, std::size_t element) {
+  if (parameters.all().count("rest") == 0) return 0;
+  const std::int64_t order = rest_order(blocks, rest_rows(parameters));
+  return workspace_piece(order * order, element) + workspace_piece(1, sizeof(int));
+}
 /// Returns the number of columns of whole blocks on the first GPU, which has most.
 constexpr std::int64_t saved_columns(const ColumnBlocks& blocks) {
   return (blocks.count() + blocks.gpus - 1) / blocks.gpus * blocks.width;
 }
-/// Returns the bytes of workspace per GPU: two panels, the workspace of a panel's factorisation, and copies
-/// of the diagonal blocks.
+/// Returns the bytes of workspace per GPU: two panels, the workspace of a panel's factorisation, copies of
+/// the diagonal blocks, and a copy of the rest.
 inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   const int gpus = static_cast<int>(parameters.integer("gpus"));
-  if (gpus == 1) return workspace_bytes(shape, element);
+  if (gpus == 1 || stays_on_one(shape, parameters)) return workspace_bytes(shape, element);
   const ColumnBlocks blocks{shape.n, column_block(shape, parameters), gpus};
   const std::size_t panel = panel_bytes(shape.n, blocks.width, element);
   return 2 * workspace_piece(static_cast<std::int64_t>(panel), 1) + in_place_bytes(shape.n, element) +
-         workspace_piece(saved_columns(blocks) * blocks.width, element);
+         workspace_piece(saved_columns(blocks) * blocks.width, element) +
+         rest_bytes(blocks, parameters, element);
 }
 
 /// Returns the maximum number of columns that one split converts to FP16 (split_updates.cuh).

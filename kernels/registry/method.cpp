@@ -111,8 +111,15 @@ Parameter gpus_parameter() {
   return integer_parameter("gpus", 1, 1, max_gpus, "GPUs that share the matrix");
 }
 
-int gpus_of(const Method& method, const Parameters& parameters) {
-  return method.column_block == nullptr ? 1 : static_cast<int>(parameters.integer("gpus"));
+Parameter overlap_parameter() {
+  return integer_parameter("overlap_from", 0, 0, 1 << 30,
+                           "rows from which a GPU factors a panel during its own update; 0: automatic");
+}
+
+int gpus_of(const Method& method, const Shape& shape, const Parameters& parameters) {
+  if (method.column_block == nullptr) return 1;
+  const bool on_one = method.stays_on_one != nullptr && method.stays_on_one(shape, parameters);
+  return on_one ? 1 : static_cast<int>(parameters.integer("gpus"));
 }
 
 const Entry& Method::entry(Backend backend) const {

@@ -112,6 +112,9 @@ struct Method {
   /// The columns of a block if the method has the parameter `gpus` and that is above 1; null: the method
   /// runs on one GPU.
   std::int64_t (*column_block)(const Shape&, const Parameters&) = nullptr;
+  /// Returns true if the matrix stays on one GPU, whatever the parameter `gpus` is, because several would be
+  /// slower; null: never.
+  bool (*stays_on_one)(const Shape&, const Parameters&) = nullptr;
   bool (*accepts)(const Shape&, const Parameters&) = nullptr;  ///< null: any shape
   std::function<std::size_t(const Shape&, const Parameters&, std::size_t element)>
       workspace_bytes;  ///< per GPU; null: none
@@ -145,8 +148,12 @@ constexpr std::int64_t max_gpus = 16;
 /// Returns the parameter `gpus` of methods that distribute a matrix over several GPUs.
 Parameter gpus_parameter();
 
-/// Returns the number of GPUs of a trial: the parameter `gpus`, or 1 if the method does not have it.
-int gpus_of(const Method& method, const Parameters& parameters);
+/// Returns the parameter `overlap_from` of factorisations on several GPUs.
+Parameter overlap_parameter();
+
+/// Returns the number of GPUs that work in a trial: the parameter `gpus`, or 1 if the method does not have it
+/// or the matrix stays on one GPU.
+int gpus_of(const Method& method, const Shape& shape, const Parameters& parameters);
 
 /// Methods in the order of their tables. A registry has no global state, so that tests can build their own.
 class Registry {

@@ -38,7 +38,7 @@ class MethodRun {
         copies_(working_set_count(method, repeats, pristine)),
         run_(method.entry(backend).template get<T>()),
         staging_(context.device, method, parameters, shape, copies_, std::move(resident), context.group),
-        on_several_gpus_(gpus_of(method, parameters) > 1) {}
+        on_several_gpus_(gpus_of(method, shape, parameters) > 1) {}
 
   void upload(const Inputs<T>& inputs) { upload(views_of(inputs)); }
   /// Converts and uploads the inputs. With Pristine::on_host they must stay unchanged until the last run.

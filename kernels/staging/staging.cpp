@@ -81,7 +81,7 @@ OperandLayout layout_of(const Method& method, const Shape& shape, const Paramete
     append(operands.layout.a, matrix_bytes(operands.a, layout, element));
   } else {
     operands.a = dense(problem.a(shape), layout);
-    if (gpus_of(method, parameters) == 1)
+    if (gpus_of(method, shape, parameters) == 1)
       append(operands.layout.a, matrix_bytes(operands.a, layout, element));
     if (problem.b != nullptr) {
       operands.b = dense(problem.b(shape), layout);
@@ -114,7 +114,7 @@ int working_set_count(const Method& method, int copies) {
 
 /// Returns the distribution of A over the GPUs.
 ColumnBlocks blocks_of(const Method& method, const Shape& shape, const Parameters& parameters) {
-  return {shape.n, method.column_block(shape, parameters), gpus_of(method, parameters)};
+  return {shape.n, method.column_block(shape, parameters), gpus_of(method, shape, parameters)};
 }
 
 template <class T>
@@ -198,7 +198,7 @@ InputViews<T> views_of(const Inputs<T>& inputs) {
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies) {
   StagingLayout l = layout_of(method, shape, parameters, element).layout;
-  if (gpus_of(method, parameters) > 1) {
+  if (gpus_of(method, shape, parameters) > 1) {
     const ColumnBlocks blocks = blocks_of(method, shape, parameters);
     const std::size_t a =
         aligned(static_cast<std::size_t>(blocks.leading_dimension() * blocks.columns_of(0)) * element);
@@ -222,7 +222,7 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
       method_(method),
       shape_(shape),
       copies_(copies == 0 ? 0 : working_set_count(method, copies)),
-      gpus_(gpus_of(method, parameters)),
+      gpus_(gpus_of(method, shape, parameters)),
       group_(group) {
   if (gpus_ > 1 && (group == nullptr || group->size() < gpus_ || copies > 1 || resident.has_a()))
     throw std::logic_error(method.id() + ": several GPUs need a group of them, and at most one working set");

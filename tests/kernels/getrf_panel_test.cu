@@ -135,6 +135,7 @@ TEST_P(GetrfPanel, ClustersInDouble) {
   check_panels<double, 32, 2, 64>(context, 170, Kind::zero_column, 25);
   check_panels<double, 8, 8, 32>(context, 40, Kind::uniform, 3);
   check_panels<double, 4, 16, 32>(context, 33);
+  check_panels<double, 2, 32, 32>(context, 29);
 }
 
 TEST_P(GetrfPanel, ClustersInFloat) {
@@ -143,6 +144,7 @@ TEST_P(GetrfPanel, ClustersInFloat) {
   check_panels<float, 32, 2, 64>(context, 150);
   check_panels<float, 16, 8, 32>(context, 70);
   check_panels<float, 8, 16, 32>(context, 45);
+  check_panels<float, 4, 32, 32>(context, 38, Kind::uniform, 3);
 }
 
 TEST_P(GetrfPanel, ClustersWhoseWarpsSend) {

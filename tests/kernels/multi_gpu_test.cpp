@@ -50,6 +50,8 @@ Parameters parameters_of(const Method& method, std::int64_t gpus, std::int64_t b
   Parameters parameters = defaults(method);
   parameters.set("gpus", gpus);
   parameters.set("block", block);
+  parameters.set("gpus_from", std::int64_t{1});
+  if (parameters.all().count("rest") > 0) parameters.set("rest", std::int64_t{1});
   return parameters;
 }
 
@@ -94,6 +96,36 @@ TEST_P(SeveralGpus, GiveTheRightAnswer) {
       const Shape shape{n, n, n};
       expect_right<double>(devices, method, GetParam(), shape);
       expect_right<float>(devices, method, GetParam(), shape);
+    }
+  }
+}
+
+TEST_P(SeveralGpus, FactorTheRestOnTheFirst) {
+  Devices devices;
+  for (const char* id : {"potrf/multi_gpu", "posv/multi_gpu"}) {
+    const Method method = row(id);
+    for (const std::int64_t rest : {80, 1000}) {  // with two blocks before it, with one
+      Parameters parameters = parameters_of(method, GetParam(), 64);
+      parameters.set("rest", rest);
+      const Shape shape{201, 201, 201, method.problem == Problem::named("posv") ? 3 : 1};
+      const Inputs<double> inputs = make_inputs<double>(method.problem, shape, MatrixKind::spd);
+      const Answer<double> answer = answer_of(devices, method, inputs, parameters);
+      EXPECT_EQ(answer.info, 0) << id;
+      EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(method.problem)) << id << rest;
+    }
+  }
+}
+
+TEST_P(SeveralGpus, OverlapAllPanelsOrNone) {
+  Devices devices;
+  for (const Method& method : rows_for_several()) {
+    const Inputs<double> inputs =
+        make_inputs<double>(method.problem, {100, 100, 100}, kind_for(method.problem));
+    for (const std::int64_t rows : {1, 1000}) {
+      Parameters parameters = parameters_of(method, GetParam());
+      parameters.set("overlap_from", rows);
+      const Answer<double> answer = answer_of(devices, method, inputs, parameters);
+      EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(method.problem)) << method.id();
     }
   }
 }
@@ -144,14 +176,17 @@ TEST_P(SeveralGpus, ReportTheFirstZeroPivot) {
 TEST_P(SeveralGpus, ReportTheFirstPivotThatIsNotPositive) {
   Devices devices;
   for (const char* id : {"potrf/multi_gpu", "posv/multi_gpu"}) {
-    const Method method = row(id);
-    Inputs<double> inputs = make_inputs<double>(method.problem, {200, 200, 200}, MatrixKind::spd);
-    inputs.a(150, 150) = -1;
-    const Parameters parameters = parameters_of(method, GetParam());
-    MethodRun<double> run(devices.context, method, Backend::emulated, parameters, inputs.shape);
-    run.upload(inputs);
-    run.warm_up();
-    EXPECT_EQ(run.download().info, 151) << id;
+    for (const std::int64_t rest : {1, 150}) {
+      const Method method = row(id);
+      Inputs<double> inputs = make_inputs<double>(method.problem, {200, 200, 200}, MatrixKind::spd);
+      inputs.a(150, 150) = -1;
+      Parameters parameters = parameters_of(method, GetParam());
+      parameters.set("rest", rest);
+      MethodRun<double> run(devices.context, method, Backend::emulated, parameters, inputs.shape);
+      run.upload(inputs);
+      run.warm_up();
+      EXPECT_EQ(run.download().info, 151) << id;
+    }
   }
 }
 
@@ -193,6 +228,18 @@ TEST(SeveralGpusOfOddLeadingDimension, GiveTheRightAnswer) {
   answer.pivots.assign(op.pivots, op.pivots + n);
   EXPECT_EQ(*op.info, 0);
   EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(method.problem));
+}
+
+TEST(SeveralGpusByOrder, SmallMatricesStayOnOne) {
+  for (const Method& method : rows_for_several()) {
+    Parameters parameters = defaults(method);
+    parameters.set("gpus", std::int64_t{4});
+    EXPECT_EQ(gpus_of(method, {4096, 4096, 4096}, parameters), 1) << method.id();
+    EXPECT_EQ(gpus_of(method, {32768, 32768, 32768}, parameters), 4) << method.id();
+    parameters.set("gpus_from", std::int64_t{4096});
+    EXPECT_EQ(gpus_of(method, {4096, 4096, 4096}, parameters), 4) << method.id();
+    EXPECT_EQ(gpus_of(method, {4095, 4095, 4095}, parameters), 1) << method.id();
+  }
 }
 
 TEST(StagingOnSeveralGpus, DividesTheMemory) {
@@ -286,6 +333,17 @@ TEST(DeviceGroup, CopiesAsLateAsItMay) {
   EXPECT_EQ(target, 0);
   devices.group.device(1).wait_for(devices.group.copies(1));
   EXPECT_EQ(target, 2);
+}
+
+TEST(DeviceGroup, CallsForEveryDeviceAndPassesOnErrors) {
+  Devices devices(3);
+  std::vector<int> seen;
+  const auto work = [&](int index) {
+    seen.push_back(index);
+    if (index == 1) throw std::runtime_error("device 1");
+  };
+  EXPECT_THROW(devices.group.for_each(3, work), std::runtime_error);
+  EXPECT_EQ(seen, (std::vector<int>{0, 1, 2}));
 }
 
 TEST(DeviceGroup, MeasuresStagesOneAfterTheOther) {

@@ -11,10 +11,10 @@ repeats: 2
 stages: always
 matrix: {kind: uniform}
 sweep:
-  - {problem: getrf, method: [recursive, multi_gpu], n: [1, 70], block: 32, gpus: [1, 2, 3, 4]}
-  - {problem: [potrf, posv], method: multi_gpu, n: 70, block: 64, gpus: 2, matrix: {kind: spd}}
-  - {problem: potrf, method: multi_gpu, n: 70, gpus: 2, uplo: upper, matrix: {kind: spd}}
-  - {problem: gesv, method: multi_gpu, n: 70, nrhs: 3, block: 32, gpus: 3}
+  - {problem: getrf, method: [recursive, multi_gpu], n: [1, 70], block: 32, gpus: [1, 2, 3, 4], gpus_from: 1}
+  - {problem: [potrf, posv], method: multi_gpu, n: 70, block: 64, gpus: 2, gpus_from: 1, matrix: {kind: spd}}
+  - {problem: potrf, method: multi_gpu, n: 70, gpus: 2, gpus_from: 1, uplo: upper, matrix: {kind: spd}}
+  - {problem: gesv, method: multi_gpu, n: 70, nrhs: 3, block: 32, gpus: 3, gpus_from: 1}
 """
 ONE_GPU = """
 name: one
@@ -53,6 +53,13 @@ class SeveralGpus(SweepTest):
         for record in records:
             wanted = "skipped" if gpus_of(record) > 1 or record["uplo"] == "upper" else "pass"
             self.assertEqual(record["status"], wanted, record["message"])
+
+    def test_small_matrices_stay_on_one_gpu(self):
+        plan = self.plan(PLAN.replace("gpus_from: 1", "gpus_from: 71").replace("stages: always", "cache: cold"))
+        records = journal(self.sweep(plan, "--backend", "emulated", "--gpus-per-rank", "1"))[0]
+        for record in records:
+            wanted = "skipped" if record["uplo"] == "upper" else "pass"
+            self.assertEqual((record["gpu_count"], record["status"]), ("1", wanted), record["message"])
 
     def test_every_rank_has_devices_of_its_own(self):
         plan = self.plan(PLAN)

@@ -41,6 +41,15 @@ TEST(TrialKey, EqualsThatOfOlderVersions) {
   EXPECT_EQ(trial_key(trial), "f5d19109247e579aa9c76c113804876f");
 }
 
+TEST(Trial, SendsTheNumberOfGpusThatWork) {
+  Trial trial = solve(1, 1);
+  EXPECT_EQ(nlohmann::json(trial).get<Trial>().gpus, 1);
+  trial.parameters.set("gpus", std::int64_t{4});  // allowed, but the matrix stays on fewer
+  EXPECT_EQ(nlohmann::json(trial).get<Trial>().gpus, 1);
+  trial.gpus = 4;
+  EXPECT_EQ(nlohmann::json(trial).get<Trial>().gpus, 4);
+}
+
 TEST(Trial, DescribesPinnedMemory) {
   Trial trial = solve(1, 1);
   EXPECT_EQ(describe(trial).find("pinned"), std::string::npos);
