@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
 
 namespace gaussweep::driver {
 namespace {
@@ -95,6 +98,25 @@ double mean_idle_watts(const EnergyMeter& meter) {
 }
 
 }  // namespace
+
+EnergyMeter sum_of(std::vector<EnergyMeter> meters) {
+  const Clock clock = meters.front().clock;
+  const auto watts = [meters] {
+    double sum = 0;
+    for (const EnergyMeter& meter : meters) sum += meter.watts();
+    return sum;
+  };
+  std::vector<double> last(meters.size(), -1.0);  // the counters when the sum advanced
+  const auto joules = [meters = std::move(meters), last = std::move(last), sum = 0.0]() mutable {
+    std::vector<double> now;
+    for (const EnergyMeter& meter : meters) now.push_back(meter.joules());
+    const bool advanced = std::equal(now.begin(), now.end(), last.begin(), std::not_equal_to<>());
+    if (!advanced) return sum;
+    last = now;
+    return sum = std::accumulate(now.begin(), now.end(), 0.0);
+  };
+  return {joules, watts, clock};
+}
 
 Energy measure_energy(const EnergyMeter& meter, double seconds, double run_seconds, const DoRuns& do_runs) {
   Energy energy;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "driver/system/clock.hpp"
 
@@ -16,6 +17,10 @@ struct EnergyMeter {
   std::function<double()> watts;
   Clock clock;
 };
+
+/// Returns a meter of several devices. The counter is the sum of theirs, and advances when all of them have
+/// advanced. @pre the list is not empty
+EnergyMeter sum_of(std::vector<EnergyMeter> meters);
 
 /// Energy per run. NaN and an empty source if the device reports nothing.
 struct Energy {

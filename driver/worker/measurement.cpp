@@ -99,8 +99,11 @@ void record_launches(io::Record& record, MethodRun<T>& run, const Sampling& samp
 
 template <class T>
 void record_energy(io::Record& record, MethodRun<T>& run, const Trial& trial, Device& device,
-                   const GpuSampler& sampler, double median) {
-  const EnergyMeter meter{[&] { return sampler.total_joules(); }, [&] { return sampler.watts(); }, {}};
+                   const std::vector<GpuSampler>& samplers, double median) {
+  std::vector<EnergyMeter> meters;
+  for (const GpuSampler& sampler : samplers)
+    meters.push_back({[&] { return sampler.total_joules(); }, [&] { return sampler.watts(); }, {}});
+  const EnergyMeter meter = sum_of(std::move(meters));
   const auto runs = static_cast<double>(trial.inner_repeats);
   const Energy energy =
       measure_energy(meter, trial.energy_seconds, median * runs, [&](std::int64_t count, bool with_runs) {
@@ -372,11 +375,15 @@ class Executor::Measurement {
     const double median = times_.median;
     record_launches(record_, *run_, trial_.sampling, median, executor_.store_);
     // Uploads before every run would take most of the time and the energy.
-    // The sampler reads the first GPU only.
-    if (trial_.energy_seconds <= 0 || run_->pristine() != Pristine::on_device || gpus_ > 1) return;
+    if (trial_.energy_seconds <= 0 || run_->pristine() != Pristine::on_device) return;
     begin_step("energy");
     const StoreWriter::Pause pause(executor_.store_);
-    record_energy(record_, *run_, trial_, device_, executor_.sampler(), median);
+    std::vector<GpuSampler> samplers;
+    for (int gpu = 0; gpu < gpus_; ++gpu) {
+      samplers.emplace_back(executor_.nvml_,
+                            gpu == 0 ? executor_.device_info_.uuid : context_.group->device(gpu).info().uuid);
+    }
+    record_energy(record_, *run_, trial_, device_, samplers, median);
   }
 
   /// Finds work of a library on other streams than the device's, whose time the events may miss. A CUDA graph

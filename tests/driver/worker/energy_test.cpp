@@ -62,6 +62,23 @@ TEST(Energy, CounterGivesJoulesPerRunWithoutOperands) {
   EXPECT_NEAR(energy.busy_watts, (300 * 1e-4 + 650 * 1e-3) / 1.1e-3, 5);
 }
 
+TEST(Energy, TheSumOfCountersAdvancesWithTheLastOfThem) {
+  double fast = 0, slow = 100;
+  const auto meter_of = [](const double& counter, double watts) {
+    return EnergyMeter{[&counter] { return counter; }, [watts] { return watts; }, {}};
+  };
+  const EnergyMeter sum = sum_of({meter_of(fast, 70), meter_of(slow, 80)});
+  EXPECT_EQ(sum.watts(), 150);
+  EXPECT_EQ(sum.joules(), 100);
+  fast = 5;
+  EXPECT_EQ(sum.joules(), 100);
+  slow = 103;
+  EXPECT_EQ(sum.joules(), 108);
+  slow = std::nan("");
+  fast = 6;
+  EXPECT_TRUE(std::isnan(sum.joules()));
+}
+
 TEST(Energy, ShortMeasurementsAreMoreUncertain) {
   FakeGpu gpu, longer;
   const Energy brief = gpu.measure(0.1, true), thorough = longer.measure(10, true);
