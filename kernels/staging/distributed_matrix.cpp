@@ -43,36 +43,42 @@ T* DistributedMatrix<T>::at(std::int64_t block) const {
 
 template <class T>
 void DistributedMatrix<T>::upload(const T* from) {
-  const std::size_t column = static_cast<std::size_t>(blocks_.n) * sizeof(T);
-  const std::size_t stride = static_cast<std::size_t>(ld_) * sizeof(T);
-  group_->for_each(blocks_.gpus, [&](int gpu) {
-    Device& device = group_->device(gpu);
-    for (std::int64_t block = gpu; block < blocks_.count(); block += blocks_.gpus) {
-      const T* const source = from + blocks_.begin(block) * blocks_.n;
-      const auto columns = static_cast<std::size_t>(blocks_.columns(block));
-      if (stride == column) {
-        device.to_device(at(block), source, column * columns);
-      } else {
-        device.to_device_2d(at(block), stride, source, column, column, columns);
-      }
-    }
-  });
-  group_->synchronize();
+  for_pieces(
+      [&](Device& device, T* piece, std::size_t stride, std::int64_t column, std::size_t columns, T* packed) {
+        const std::size_t bytes = static_cast<std::size_t>(blocks_.n) * sizeof(T);
+        device.to_device(packed != nullptr ? packed : piece, from + column * blocks_.n, bytes * columns);
+        if (packed != nullptr) device.copy_2d(piece, stride, packed, bytes, bytes, columns);
+      });
 }
 
 template <class T>
 void DistributedMatrix<T>::download(T* to) const {
+  for_pieces(
+      [&](Device& device, T* piece, std::size_t stride, std::int64_t column, std::size_t columns, T* packed) {
+        const std::size_t bytes = static_cast<std::size_t>(blocks_.n) * sizeof(T);
+        if (packed != nullptr) device.copy_2d(packed, bytes, piece, stride, bytes, columns);
+        device.to_host(to + column * blocks_.n, packed != nullptr ? packed : piece, bytes * columns);
+      });
+}
+
+template <class T>
+template <class Copy>
+void DistributedMatrix<T>::for_pieces(const Copy& copy) const {
+  constexpr std::size_t packed_bytes = std::size_t{64} << 20;
   const std::size_t column = static_cast<std::size_t>(blocks_.n) * sizeof(T);
   const std::size_t stride = static_cast<std::size_t>(ld_) * sizeof(T);
+  const bool is_packed = stride == column;
+  const auto most = static_cast<std::int64_t>(std::max<std::size_t>(1, packed_bytes / column));
+  const std::int64_t width = is_packed ? blocks_.width : std::min(most, blocks_.width);
   group_->for_each(blocks_.gpus, [&](int gpu) {
     Device& device = group_->device(gpu);
+    // Copies of columns with gaps from pageable memory are much slower.
+    const Buffer packed(device, is_packed ? 0 : column * static_cast<std::size_t>(width));
     for (std::int64_t block = gpu; block < blocks_.count(); block += blocks_.gpus) {
-      T* const target = to + blocks_.begin(block) * blocks_.n;
-      const auto columns = static_cast<std::size_t>(blocks_.columns(block));
-      if (stride == column) {
-        device.to_host(target, at(block), column * columns);
-      } else {
-        device.to_host_2d(target, column, at(block), stride, column, columns);
+      for (std::int64_t first = 0; first < blocks_.columns(block); first += width) {
+        copy(device, at(block) + first * ld_, stride, blocks_.begin(block) + first,
+             static_cast<std::size_t>(std::min(width, blocks_.columns(block) - first)),
+             is_packed ? nullptr : static_cast<T*>(packed.data()));
       }
     }
   });

@@ -36,6 +36,10 @@ class DistributedMatrix {
   /// true), and for the rows from the diagonal block on. `first`: pointer to the first element.
   template <class Visit>
   void for_blocks(Visit&& visit) const;
+  /// Calls copy(device, piece, stride in bytes, first column, columns, packed) for pieces of block columns,
+  /// on all devices at a time. `packed`: device memory for the columns without gaps; null if they have none.
+  template <class Copy>
+  void for_pieces(const Copy& copy) const;
   T* at(std::int64_t block) const;
 
   DeviceGroup* group_;
