@@ -63,21 +63,30 @@ const char* gaussweep_status_text(gaussweep_status status);
  * of the thread's last failed gaussweep_create. */
 const char* gaussweep_last_error(gaussweep_handle handle);
 
+/* Copies `count` pivots to 64-bit integers, or from them, for callers with such an interface. */
+gaussweep_status gaussweep_widen_pivots(gaussweep_handle handle, int64_t count, const int* from, int64_t* to);
+gaussweep_status gaussweep_narrow_pivots(gaussweep_handle handle, int64_t count, const int64_t* from,
+                                         int* to);
+
 /* Every routine exists for float (s) and double (d). Functions that end in _work return in `bytes` the size
  * of `work` for these sizes. `batch` is 1 for a single system.
  *
  * getrf  P A = L U in place. pivots[i] = r: row i was exchanged with row r (both from 1), as in LAPACK
- * gesv   A X = B: B becomes X; A is destroyed
- * potrf  A = L L^T or U^T U: the factor replaces the triangle `uplo`; the other one is not referenced
- * posv   A X = B for symmetric positive definite A: B becomes X; the triangle `uplo` of A is undefined then
- * geinv  A becomes its inverse
- * poinv  the same for symmetric positive definite A. Both triangles are read and written
- * trtri  the triangle `uplo` of A becomes its inverse; the other one is not referenced
- * gemm   C = A B; A is m x k, B k x n, C m x n */
+ * getrs  A X = B with the factors and pivots of getrf, also those of LAPACK or cuSOLVER: B becomes X. A zero
+ * on U's diagonal gives an answer that is not finite, and info = 0, as in LAPACK gesv   A X = B: B becomes X;
+ * A is destroyed potrf  A = L L^T or U^T U: the factor replaces the triangle `uplo`; the other one is not
+ * referenced posv   A X = B for symmetric positive definite A: B becomes X; the triangle `uplo` of A is
+ * undefined then geinv  A becomes its inverse poinv  the same for symmetric positive definite A. Both
+ * triangles are read and written trtri  the triangle `uplo` of A becomes its inverse; the other one is not
+ * referenced gemm   C = A B; A is m x k, B k x n, C m x n */
 #define GAUSSWEEP_ROUTINES_(p, T)                                                                            \
   gaussweep_status gaussweep_##p##getrf_work(gaussweep_handle, int64_t n, int64_t batch, size_t* bytes);     \
   gaussweep_status gaussweep_##p##getrf(gaussweep_handle, int64_t n, T* a, int64_t lda, int* pivots,         \
                                         int* info, int64_t batch, void* work, size_t bytes);                 \
+  gaussweep_status gaussweep_##p##getrs_work(gaussweep_handle, int64_t n, int64_t nrhs, size_t* bytes);      \
+  gaussweep_status gaussweep_##p##getrs(gaussweep_handle, int64_t n, int64_t nrhs, const T* lu, int64_t lda, \
+                                        const int* pivots, T* b, int64_t ldb, int* info, void* work,         \
+                                        size_t bytes);                                                       \
   gaussweep_status gaussweep_##p##gesv_work(gaussweep_handle, int64_t n, int64_t nrhs, int64_t batch,        \
                                             size_t* bytes);                                                  \
   gaussweep_status gaussweep_##p##gesv(gaussweep_handle, int64_t n, int64_t nrhs, T* a, int64_t lda, T* b,   \

@@ -17,6 +17,7 @@
 #include "kernels/preferred.hpp"
 #include "kernels/registry/method.hpp"
 #include "kernels/staging/convert_layout.hpp"
+#include "kernels/trsv/block_chain.hpp"
 #include "kernels/vendor/fixups.hpp"
 
 using namespace gaussweep;
@@ -209,6 +210,12 @@ void require_sizes(const Shape& shape) {
           "uplo: allowed are GAUSSWEEP_LOWER and GAUSSWEEP_UPPER");
 }
 
+/// Checks that the caller's workspace has the needed size.
+void require_work(const void* work, std::size_t bytes, std::size_t needed) {
+  require(bytes >= needed && work != nullptr, "work has " + std::to_string(work == nullptr ? 0 : bytes) +
+                                                  " bytes, needed are " + std::to_string(needed));
+}
+
 template <class T>
 void copy(Context& context, const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to, const Extent& e) {
   convert_layout<T>(context, Strided<T>{from, 1, ld_from}, e.rows, e.cols, Destination<T>{to, 1, ld_to});
@@ -321,9 +328,7 @@ void run(gaussweep_handle_t& handle, const char* problem_name, Call<T> call, voi
   if (call.c.name != nullptr) require_matrix(call.c, problem.x(choice.shape).rows);
   require(!problem.has_pivots || call.pivots != nullptr, "pivots is a null pointer");
   require(call.info != nullptr || call.c.name != nullptr, "info is a null pointer");
-  const std::size_t needed = choice.parts.total();
-  require(bytes >= needed && work != nullptr, "work has " + std::to_string(work == nullptr ? 0 : bytes) +
-                                                  " bytes, needed are " + std::to_string(needed));
+  require_work(work, bytes, choice.parts.total());
   clear_info();
   for (std::int64_t s = 0; s < choice.runs; ++s) {
     run_once(handle, choice, call, work);
@@ -332,6 +337,30 @@ void run(gaussweep_handle_t& handle, const char* problem_name, Call<T> call, voi
     if (call.pivots != nullptr) call.pivots += call.shape.n;
     if (call.info != nullptr) ++call.info;
   }
+}
+
+std::size_t solve_bytes(const Shape& shape, std::size_t element) {
+  require_sizes(shape);
+  return is_empty(shape) ? 0 : solve_lu_workspace(shape.n, shape.nrhs, element) + alignment - 1;
+}
+
+/// Solves with factors. No problem of the registry does so, because a trial begins with a matrix.
+template <class T>
+void solve_factored(gaussweep_handle_t& handle, const Call<T>& call, void* work, std::size_t bytes) {
+  const Shape& shape = call.shape;
+  const std::size_t needed = solve_bytes(shape, sizeof(T));
+  if (needed > 0) {
+    require_matrix(call.a, shape.n);
+    require_matrix(call.b, shape.n);
+    require(call.pivots != nullptr, "pivots is a null pointer");
+    require_work(work, bytes, needed);
+  }
+  require(call.info != nullptr, "info is a null pointer");
+  handle.device->fill(call.info, 0, sizeof(int));
+  if (needed == 0) return;
+  void* const aligned = std::align(alignment, 1, work, bytes);
+  GAUSSWEEP_ON_BACKEND(*handle.context, solve_lu(*handle.context, shape.n, shape.nrhs, call.a.data, call.a.ld,
+                                                 call.pivots, call.b.data, call.b.ld, aligned, nullptr));
 }
 
 void query(const gaussweep_handle_t& handle, const char* problem, Precision precision, const Shape& shape,
@@ -369,6 +398,24 @@ gaussweep_status gaussweep_set_stream(gaussweep_handle handle, void* stream) {
   return guarded(handle, [&] {
     require(handle->index != GAUSSWEEP_EMULATED || stream == nullptr, "an emulated device has no streams");
     if (handle->index != GAUSSWEEP_EMULATED) handle->use_stream(stream);
+  });
+}
+
+gaussweep_status gaussweep_widen_pivots(gaussweep_handle handle, int64_t count, const int* from,
+                                        int64_t* to) {
+  return guarded(handle, [&] {
+    require_size("count", count);
+    const auto bytes = static_cast<std::size_t>(count) * sizeof *to;
+    handle->device->fill(to, 0, bytes);
+    handle->device->copy_2d(to, sizeof *to, from, sizeof *from, sizeof *from, bytes / sizeof *to);
+  });
+}
+
+gaussweep_status gaussweep_narrow_pivots(gaussweep_handle handle, int64_t count, const int64_t* from,
+                                         int* to) {
+  return guarded(handle, [&] {
+    require_size("count", count);
+    handle->device->copy_2d(to, sizeof *to, from, sizeof *from, sizeof *to, static_cast<std::size_t>(count));
   });
 }
 
@@ -413,6 +460,26 @@ const char* gaussweep_last_error(gaussweep_handle handle) {
   GAUSSWEEP_QUERY(p, T, getrf, square(n, batch), int64_t n, int64_t batch)                                 \
   GAUSSWEEP_CALL(p, T, getrf, ({square(n, batch), {"a", a, lda}, {}, {}, pivots, info}), int64_t n, T* a,  \
                  int64_t lda, int* pivots, int* info, int64_t batch)                                       \
+  gaussweep_status gaussweep_##p##getrs_work(gaussweep_handle handle, int64_t n, int64_t nrhs,             \
+                                             size_t* bytes) {                                              \
+    return guarded(handle, [&] {                                                                           \
+      require(bytes != nullptr, "bytes is a null pointer");                                                \
+      *bytes = solve_bytes(square(n, 1, nrhs), sizeof(T));                                                 \
+    });                                                                                                    \
+  }                                                                                                        \
+  gaussweep_status gaussweep_##p##getrs(gaussweep_handle handle, int64_t n, int64_t nrhs, const T* lu,     \
+                                        int64_t lda, const int* pivots, T* b, int64_t ldb, int* info,      \
+                                        void* work, size_t bytes) {                                        \
+    return guarded(handle, [&] {                                                                           \
+      const Call<T> call{square(n, 1, nrhs),                                                               \
+                         {"a", const_cast<T*>(lu), lda},                                                   \
+                         {"b", b, ldb},                                                                    \
+                         {},                                                                               \
+                         const_cast<int*>(pivots),                                                         \
+                         info};                                                                            \
+      solve_factored(*handle, call, work, bytes);                                                          \
+    });                                                                                                    \
+  }                                                                                                        \
   GAUSSWEEP_QUERY(p, T, gesv, square(n, batch, nrhs), int64_t n, int64_t nrhs, int64_t batch)              \
   GAUSSWEEP_CALL(p, T, gesv, ({square(n, batch, nrhs), {"a", a, lda}, {"b", b, ldb}, {}, nullptr, info}),  \
                  int64_t n, int64_t nrhs, T* a, int64_t lda, T* b, int64_t ldb, int* info, int64_t batch)  \

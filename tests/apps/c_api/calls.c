@@ -103,7 +103,7 @@ static void test_refusals(gaussweep_handle handle) {
   struct {
     gaussweep_status status;
     const char* name;
-  } calls[9];
+  } calls[10];
   int count = 0;
 #define REFUSED(call, word)                                                  \
   calls[count].status = call;                                                \
@@ -116,6 +116,8 @@ static void test_refusals(gaussweep_handle handle) {
   REFUSED(gaussweep_dgetrf(handle, 2, a, 1, pivots, info, 1, work, 1 << 20), "lda = 1");
   REFUSED(gaussweep_dgetrf(handle, 2, NULL, 2, pivots, info, 1, work, 1 << 20), "a is a null");
   REFUSED(gaussweep_dgetrf(handle, 2, a, 2, NULL, info, 1, work, 1 << 20), "pivots");
+  REFUSED(gaussweep_dgetrs(handle, 2, 1, a, 2, pivots, b, 2, info, work, 1), "work has 1 bytes");
+  REFUSED(gaussweep_dgetrs(handle, 2, 1, a, 2, NULL, b, 2, info, work, 1 << 20), "pivots");
   REFUSED(gaussweep_dgesv(handle, 2, 1, a, 2, b, 1, info, 1, work, 1 << 20), "ldb = 1");
   REFUSED(gaussweep_dgetrf(handle, 2, a, 2, pivots, info, 1, work, 1), "work has 1 bytes");
   REFUSED(gaussweep_dpotrf(handle, (gaussweep_uplo)7, 2, a, 2, info, 1, work, 1 << 20), "uplo");
