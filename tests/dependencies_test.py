@@ -91,12 +91,20 @@ MODULES = {
         forbidden=["io/records/record.hpp", "io/plan/plan.hpp", "driver/plan/trial.hpp", "hdf5.h", "H5Cpp.h",
                    "yaml-cpp/yaml.h", "nlohmann/json.hpp", "mpi.h", "CLI/CLI.hpp", "iostream"] + CUDA + PRINTING,
         libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|nlohmann/|mpi|CLI/|spdlog/|fmt/|iostream"),
+    # Loaded into such programs by LD_PRELOAD. It loads libgaussweep itself.
+    "apps/preload": dict(
+        targets=["gaussweep_cusolver"],
+        allowed=["apps/c_api/gaussweep.h", "apps/preload/cutoffs.hpp", "nlohmann/json.hpp"],
+        forbidden=["kernels/registry/method.hpp", "io/records/record.hpp", "driver/plan/trial.hpp", "hdf5.h", "H5Cpp.h",
+                   "yaml-cpp/yaml.h", "mpi.h", "CLI/CLI.hpp", "iostream"] + CUDA + PRINTING,
+        libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|mpi|CLI/|spdlog/|fmt/|iostream"),
 }  # fmt: skip
 MAY_QUOTE = {
     "kernels": ("kernels/",),
     "io": ("io/",),
     "apps/mex": ("apps/mex/", "kernels/"),
     "apps/c_api": ("apps/c_api/", "kernels/"),
+    "apps/preload": ("apps/preload/", "apps/c_api/gaussweep.h"),
 }
 for each in DRIVER:
     layers = tuple(folder_of(layer) + "/" for layer in {each} | below(each))

@@ -1,0 +1,391 @@
+/// libgaussweep_cusolver.so, loaded by LD_PRELOAD: functions with the names of cuSOLVER's, which a program
+/// then calls instead. Each answers with libgaussweep if that is faster, else passes its arguments on.
+///
+/// Nothing of CUDA is linked, and libgaussweep is loaded on first use, so that a program keeps the CUDA
+/// libraries that it brings. The signatures are those of cusolverDn.h, with integers for its enumerations.
+///
+/// A workspace query returns the larger one of both sizes. It also prepares its stream: an answer allocates
+/// nothing and waits for nothing. Calls that were not prepared, or with a smaller workspace, are passed on.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <string>
+#include <type_traits>
+
+#include "apps/preload/queues.hpp"
+#include "apps/preload/vendor.hpp"
+
+namespace gaussweep::preload {
+namespace {
+
+using Handle = void*;  // cusolverDnHandle_t
+using Params = void*;  // cusolverDnParams_t
+
+/// Values of cusolverStatus_t, cublasOperation_t, cublasDiagType_t, cublasFillMode_t and cudaDataType.
+enum { success = 0, alloc_failed = 2, execution_failed = 6 };
+constexpr int not_transposed = 0, not_unit = 0, upper_triangle = 1, real_float = 0, real_double = 1;
+
+/// One call of a program.
+struct Call {
+  const char* name;
+  const void* caller;  ///< an address in the calling code
+  Handle handle;
+  bool is_supported;  ///< false if libgaussweep has no routine for the arguments
+  Task task;
+};
+
+/// Counts who answered which calls, and prints the counts when the process ends, if GAUSSWEEP_CUSOLVER_LOG is
+/// set.
+class Log {
+ public:
+  static Log& instance() {
+    static Log& log = *new Log;  // never destroyed, see print
+    return log;
+  }
+  void count(const Call& call, const std::string& who) {
+    if (!is_on_) return;
+    const std::string line = std::string(call.name) + " n=" + std::to_string(call.task.n) +
+                             (call.task.nrhs == 1 ? "" : " nrhs=" + std::to_string(call.task.nrhs)) + ": " +
+                             who;
+    const std::lock_guard<std::mutex> lock(access_);
+    ++counts_[counts_.size() < most_lines || counts_.count(line) > 0 ? line : "other shapes"];
+  }
+  void print() {
+    const std::lock_guard<std::mutex> lock(access_);
+    for (const auto& [line, count] : counts_)
+      std::fprintf(stderr, "libgaussweep_cusolver: %s, %lld times\n", line.c_str(), count);
+  }
+
+ private:
+  static constexpr std::size_t most_lines = 1000;
+  const bool is_on_ = std::getenv("GAUSSWEEP_CUSOLVER_LOG") != nullptr;
+  std::mutex access_;
+  std::map<std::string, long long> counts_;
+};
+
+[[gnu::destructor]] void print_log() {
+  Log::instance().print();
+}
+
+/// Finds the queue of a call that gaussweep shall answer. Otherwise returns null, and sets `reason`.
+Queue* queue_for(const Call& call, bool creates, const char*& reason) {
+  reason = "arguments that gaussweep does not support";
+  if (!call.is_supported) return nullptr;
+  reason = "switched off";
+  const char* const wish = std::getenv("GAUSSWEEP_CUSOLVER");
+  if (wish != nullptr && std::strcmp(wish, "off") == 0) return nullptr;
+  void* stream = nullptr;
+  reason = "cuSOLVER's handle has no stream";
+  if (call_vendor("cusolverDnGetStream", call.caller, call.handle, &stream) != success) return nullptr;
+  return find_queue(stream, call.task, creates, reason);
+}
+
+/// Calls `ours` with the queue, or passes the call on. `ours` returns a status of libgaussweep.
+template <class Ours, class... Arguments>
+int answer(const Call& call, Ours ours, Arguments... arguments) {
+  const char* reason = nullptr;
+  if (Queue* const queue = queue_for(call, false, reason)) {
+    const std::lock_guard<std::mutex> lock(queue->busy);
+    const gaussweep_status status = ours(*queue);
+    if (status == GAUSSWEEP_SUCCESS) {
+      Log::instance().count(call, "gaussweep");
+      return success;
+    }
+    const char* const error = queue->library->last_error(queue->handle);
+    if (status != GAUSSWEEP_INVALID_ARGUMENT && status != GAUSSWEEP_NOT_SUPPORTED) {
+      std::fprintf(stderr, "libgaussweep_cusolver: %s: %s\n", call.name, error);
+      return status == GAUSSWEEP_OUT_OF_MEMORY ? alloc_failed : execution_failed;
+    }
+    Log::instance().count(call, std::string("cuSOLVER (") + error + ")");  // nothing was queued
+  } else {
+    Log::instance().count(call, std::string("cuSOLVER (") + reason + ")");
+  }
+  return call_vendor(call.name, call.caller, arguments...);
+}
+
+/// Returns the bytes of workspace that gaussweep needs to answer the calls after this query, or 0 if it shall
+/// not answer them. `query` returns a status of libgaussweep.
+template <class Query>
+std::size_t needed_bytes(const Call& call, Query query) {
+  const char* reason = nullptr;
+  Queue* const queue = queue_for(call, true, reason);
+  if (queue == nullptr) return 0;
+  const std::lock_guard<std::mutex> lock(queue->busy);
+  std::size_t bytes = 0;
+  return query(*queue, &bytes) == GAUSSWEEP_SUCCESS && bytes <= queue->most_bytes ? bytes : 0;
+}
+
+/// Raises a number of elements to what holds `bytes`. @return the bytes, or 0 if the number is too large
+template <class T>
+std::size_t raise(int* elements, std::size_t bytes) {
+  const std::size_t needed = (bytes + sizeof(T) - 1) / sizeof(T);
+  if (needed > static_cast<std::size_t>(std::numeric_limits<int>::max())) return 0;
+  *elements = std::max(*elements, static_cast<int>(needed));
+  return bytes;
+}
+
+/// The workspaces of cusolverDn<t>getrf, which has no argument for their size: what the last query of a
+/// cuSOLVER handle, precision and order promised. The oldest promise is forgotten first.
+class Promises {
+ public:
+  void set(const Call& call, std::size_t bytes) {
+    const std::lock_guard<std::mutex> lock(access_);
+    if (Promise* const known = find(call)) {
+      known->bytes = bytes;
+    } else if (bytes > 0) {
+      promises_[next_++ % promises_.size()] = {call.handle, call.task.is_double, call.task.n, bytes};
+    }
+  }
+  std::size_t get(const Call& call) {
+    const std::lock_guard<std::mutex> lock(access_);
+    const Promise* const known = find(call);
+    return known == nullptr ? 0 : known->bytes;
+  }
+
+ private:
+  struct Promise {
+    Handle handle;
+    bool is_double;
+    std::int64_t n;
+    std::size_t bytes;
+  };
+  Promise* find(const Call& call) {
+    for (Promise& each : promises_) {
+      if (each.handle == call.handle && each.is_double == call.task.is_double && each.n == call.task.n)
+        return &each;
+    }
+    return nullptr;
+  }
+  std::mutex access_;
+  std::array<Promise, 64> promises_{};
+  std::size_t next_ = 0;
+};
+
+Promises& promises() {
+  static Promises& all = *new Promises;  // never destroyed: calls may come at exit
+  return all;
+}
+
+/// The bytes for n pivots of 32 bits, before what needs the alignment of libgaussweep.
+std::size_t pivot_bytes(std::int64_t n) {
+  return (static_cast<std::size_t>(n) * sizeof(int) + 255) / 256 * 256;
+}
+
+template <class T>
+constexpr int type_of = sizeof(T) == sizeof(float) ? real_float : real_double;
+
+/// The routines with operands of type T. Arguments are those of cuSOLVER.
+template <class T>
+struct Typed {
+  static Task task(const char* problem, std::int64_t n, std::int64_t nrhs = 1, int uplo = 0) {
+    return {problem, sizeof(T) == sizeof(double), uplo == upper_triangle, n, nrhs};
+  }
+  static const Routines<T>& routines(const Queue& queue) { return queue.library->template of<T>(); }
+
+  static int getrf_size(const char* name, const void* caller, Handle handle, int m, int n, T* a, int lda,
+                        int* lwork) {
+    const int status = call_vendor(name, caller, handle, m, n, a, lda, lwork);
+    if (status != success) return status;
+    const Call call{name, caller, handle, m == n, task("getrf", n)};
+    const std::size_t bytes = needed_bytes(
+        call, [&](Queue& q, std::size_t* size) { return routines(q).getrf_work(q.handle, n, 1, size); });
+    promises().set(call, raise<T>(lwork, bytes));
+    return success;
+  }
+  static int getrf(const char* name, const void* caller, Handle handle, int m, int n, T* a, int lda, T* work,
+                   int* pivots, int* info) {
+    const Call call{name, caller, handle, m == n && pivots != nullptr, task("getrf", n)};
+    const auto ours = [&](Queue& q) {
+      return routines(q).getrf(q.handle, n, a, lda, pivots, info, 1, work, promises().get(call));
+    };
+    return answer(call, ours, handle, m, n, a, lda, work, pivots, info);
+  }
+  static int getrs(const char* name, const void* caller, Handle handle, int trans, int n, int nrhs,
+                   const T* lu, int lda, const int* pivots, T* b, int ldb, int* info) {
+    const Call call{name, caller, handle, trans == not_transposed, task("trsv", n, nrhs)};
+    const auto ours = [&](Queue& q) {
+      return routines(q).getrs(q.handle, n, nrhs, lu, lda, pivots, b, ldb, info, q.scratch, q.scratch_bytes);
+    };
+    return answer(call, ours, handle, trans, n, nrhs, lu, lda, pivots, b, ldb, info);
+  }
+  static int potrf_size(const char* name, const void* caller, Handle handle, int uplo, int n, T* a, int lda,
+                        int* lwork) {
+    const int status = call_vendor(name, caller, handle, uplo, n, a, lda, lwork);
+    if (status != success) return status;
+    const Call call{name, caller, handle, true, task("potrf", n, 1, uplo)};
+    raise<T>(lwork, needed_bytes(call, [&](Queue& q, std::size_t* size) {
+               return routines(q).potrf_work(q.handle, uplo, n, 1, size);
+             }));
+    return success;
+  }
+  static int potrf(const char* name, const void* caller, Handle handle, int uplo, int n, T* a, int lda,
+                   T* work, int lwork, int* info) {
+    const Call call{name, caller, handle, true, task("potrf", n, 1, uplo)};
+    const auto ours = [&](Queue& q) {
+      return routines(q).potrf(q.handle, uplo, n, a, lda, info, 1, work,
+                               static_cast<std::size_t>(std::max(lwork, 0)) * sizeof(T));
+    };
+    return answer(call, ours, handle, uplo, n, a, lda, work, lwork, info);
+  }
+};
+
+/// Calls `routine` with libgaussweep's routines for a cudaDataType and a null pointer of its type.
+template <class Routine>
+gaussweep_status by_type(int type, const Queue& queue, Routine routine) {
+  if (type == real_float) return routine(queue.library->s, static_cast<float*>(nullptr));
+  return routine(queue.library->d, static_cast<double*>(nullptr));
+}
+
+/// A call of the 64-bit interface.
+Call call_of(const char* name, const void* caller, Handle handle, bool is_supported, const char* problem,
+             int type, std::int64_t n, std::int64_t nrhs = 1, int uplo = 0) {
+  const bool is_real = type == real_float || type == real_double;
+  return {name,
+          caller,
+          handle,
+          is_supported && is_real,
+          {problem, type == real_double, uplo == upper_triangle, n, nrhs}};
+}
+
+}  // namespace
+}  // namespace gaussweep::preload
+
+using namespace gaussweep::preload;
+
+#define GAUSSWEEP_PLACE(name) "cusolverDn" name, __builtin_return_address(0)
+#define GAUSSWEEP_DN(p, T)                                                                                 \
+  int cusolverDn##p##getrf_bufferSize(Handle handle, int m, int n, T* a, int lda, int* lwork) {            \
+    return Typed<T>::getrf_size(GAUSSWEEP_PLACE(#p "getrf_bufferSize"), handle, m, n, a, lda, lwork);      \
+  }                                                                                                        \
+  int cusolverDn##p##getrf(Handle handle, int m, int n, T* a, int lda, T* work, int* pivots, int* info) {  \
+    return Typed<T>::getrf(GAUSSWEEP_PLACE(#p "getrf"), handle, m, n, a, lda, work, pivots, info);         \
+  }                                                                                                        \
+  int cusolverDn##p##getrs(Handle handle, int trans, int n, int nrhs, const T* lu, int lda,                \
+                           const int* pivots, T* b, int ldb, int* info) {                                  \
+    return Typed<T>::getrs(GAUSSWEEP_PLACE(#p "getrs"), handle, trans, n, nrhs, lu, lda, pivots, b, ldb,   \
+                           info);                                                                          \
+  }                                                                                                        \
+  int cusolverDn##p##potrf_bufferSize(Handle handle, int uplo, int n, T* a, int lda, int* lwork) {         \
+    return Typed<T>::potrf_size(GAUSSWEEP_PLACE(#p "potrf_bufferSize"), handle, uplo, n, a, lda, lwork);   \
+  }                                                                                                        \
+  int cusolverDn##p##potrf(Handle handle, int uplo, int n, T* a, int lda, T* work, int lwork, int* info) { \
+    return Typed<T>::potrf(GAUSSWEEP_PLACE(#p "potrf"), handle, uplo, n, a, lda, work, lwork, info);       \
+  }
+
+extern "C" {
+GAUSSWEEP_DN(S, float)
+GAUSSWEEP_DN(D, double)
+
+int cusolverDnXgetrf_bufferSize(Handle handle, Params params, std::int64_t m, std::int64_t n, int type,
+                                const void* a, std::int64_t lda, int computed, std::size_t* bytes,
+                                std::size_t* host_bytes) {
+  const Call call =
+      call_of(GAUSSWEEP_PLACE("Xgetrf_bufferSize"), handle, m == n && computed == type, "getrf", type, n);
+  const int status =
+      call_vendor(call.name, call.caller, handle, params, m, n, type, a, lda, computed, bytes, host_bytes);
+  if (status != success) return status;
+  const std::size_t needed = needed_bytes(call, [&](const Queue& q, std::size_t* size) {
+    return by_type(type, q, [&](auto& r, auto*) { return r.getrf_work(q.handle, n, 1, size); });
+  });
+  if (needed > 0) *bytes = std::max(*bytes, needed + pivot_bytes(n));
+  return success;
+}
+
+int cusolverDnXgetrf(Handle handle, Params params, std::int64_t m, std::int64_t n, int type, void* a,
+                     std::int64_t lda, std::int64_t* pivots, int computed, void* work, std::size_t bytes,
+                     void* host_work, std::size_t host_bytes, int* info) {
+  const Call call =
+      call_of(GAUSSWEEP_PLACE("Xgetrf"), handle,
+              m == n && computed == type && pivots != nullptr && bytes > pivot_bytes(n), "getrf", type, n);
+  const auto ours = [&](const Queue& q) {
+    int* const narrow = static_cast<int*>(work);
+    const std::size_t before = pivot_bytes(n);
+    const gaussweep_status status = by_type(type, q, [&](auto& r, auto* t) {
+      return r.getrf(q.handle, n, static_cast<decltype(t)>(a), lda, narrow, info, 1,
+                     static_cast<char*>(work) + before, bytes - before);
+    });
+    return status == GAUSSWEEP_SUCCESS ? q.library->widen_pivots(q.handle, n, narrow, pivots) : status;
+  };
+  return answer(call, ours, handle, params, m, n, type, a, lda, pivots, computed, work, bytes, host_work,
+                host_bytes, info);
+}
+
+int cusolverDnXgetrs(Handle handle, Params params, int trans, std::int64_t n, std::int64_t nrhs, int type,
+                     const void* lu, std::int64_t lda, const std::int64_t* pivots, int type_b, void* b,
+                     std::int64_t ldb, int* info) {
+  const Call call = call_of(GAUSSWEEP_PLACE("Xgetrs"), handle, trans == not_transposed && type_b == type,
+                            "trsv", type, n, nrhs);
+  const auto ours = [&](const Queue& q) {
+    int* const narrow = reinterpret_cast<int*>(q.scratch);
+    const std::size_t before = std::min(pivot_bytes(n), q.scratch_bytes);
+    if (before < q.scratch_bytes) {
+      const gaussweep_status status = q.library->narrow_pivots(q.handle, n, pivots, narrow);
+      if (status != GAUSSWEEP_SUCCESS) return status;
+    }
+    return by_type(type, q, [&](auto& r, auto* t) {
+      return r.getrs(q.handle, n, nrhs, static_cast<const std::remove_pointer_t<decltype(t)>*>(lu), lda,
+                     narrow, static_cast<decltype(t)>(b), ldb, info, q.scratch + before,
+                     q.scratch_bytes - before);
+    });
+  };
+  return answer(call, ours, handle, params, trans, n, nrhs, type, lu, lda, pivots, type_b, b, ldb, info);
+}
+
+int cusolverDnXpotrf_bufferSize(Handle handle, Params params, int uplo, std::int64_t n, int type,
+                                const void* a, std::int64_t lda, int computed, std::size_t* bytes,
+                                std::size_t* host_bytes) {
+  const Call call =
+      call_of(GAUSSWEEP_PLACE("Xpotrf_bufferSize"), handle, computed == type, "potrf", type, n, 1, uplo);
+  const int status =
+      call_vendor(call.name, call.caller, handle, params, uplo, n, type, a, lda, computed, bytes, host_bytes);
+  if (status != success) return status;
+  *bytes = std::max(*bytes, needed_bytes(call, [&](const Queue& q, std::size_t* size) {
+    return by_type(type, q, [&](auto& r, auto*) { return r.potrf_work(q.handle, uplo, n, 1, size); });
+  }));
+  return success;
+}
+
+int cusolverDnXpotrf(Handle handle, Params params, int uplo, std::int64_t n, int type, void* a,
+                     std::int64_t lda, int computed, void* work, std::size_t bytes, void* host_work,
+                     std::size_t host_bytes, int* info) {
+  const Call call = call_of(GAUSSWEEP_PLACE("Xpotrf"), handle, computed == type, "potrf", type, n, 1, uplo);
+  const auto ours = [&](const Queue& q) {
+    return by_type(type, q, [&](auto& r, auto* t) {
+      return r.potrf(q.handle, uplo, n, static_cast<decltype(t)>(a), lda, info, 1, work, bytes);
+    });
+  };
+  return answer(call, ours, handle, params, uplo, n, type, a, lda, computed, work, bytes, host_work,
+                host_bytes, info);
+}
+
+int cusolverDnXtrtri_bufferSize(Handle handle, int uplo, int diag, std::int64_t n, int type, void* a,
+                                std::int64_t lda, std::size_t* bytes, std::size_t* host_bytes) {
+  const Call call =
+      call_of(GAUSSWEEP_PLACE("Xtrtri_bufferSize"), handle, diag == not_unit, "trtri", type, n, 1, uplo);
+  const int status =
+      call_vendor(call.name, call.caller, handle, uplo, diag, n, type, a, lda, bytes, host_bytes);
+  if (status != success) return status;
+  *bytes = std::max(*bytes, needed_bytes(call, [&](const Queue& q, std::size_t* size) {
+    return by_type(type, q, [&](auto& r, auto*) { return r.trtri_work(q.handle, uplo, n, size); });
+  }));
+  return success;
+}
+
+int cusolverDnXtrtri(Handle handle, int uplo, int diag, std::int64_t n, int type, void* a, std::int64_t lda,
+                     void* work, std::size_t bytes, void* host_work, std::size_t host_bytes, int* info) {
+  const Call call = call_of(GAUSSWEEP_PLACE("Xtrtri"), handle, diag == not_unit, "trtri", type, n, 1, uplo);
+  const auto ours = [&](const Queue& q) {
+    return by_type(type, q, [&](auto& r, auto* t) {
+      return r.trtri(q.handle, uplo, n, static_cast<decltype(t)>(a), lda, info, work, bytes);
+    });
+  };
+  return answer(call, ours, handle, uplo, diag, n, type, a, lda, work, bytes, host_work, host_bytes, info);
+}
+}

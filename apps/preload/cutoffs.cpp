@@ -1,0 +1,146 @@
+#include "apps/preload/cutoffs.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gaussweep::preload {
+namespace {
+
+using Json = nlohmann::json;
+
+/// The measured orders at which a problem's method wins in both precisions, with at least 1.17 times
+/// cuSOLVER's speed (docs/performance.md, docs/performance_inverses.md).
+struct Cutoff {
+  std::string_view problem;
+  std::int64_t from, to, most_nrhs;
+};
+constexpr Cutoff measured[] = {{"getrf", 1024, 32768, 1},
+                               {"trsv", 1024, 32768, 8},
+                               {"potrf", 1024, 16384, 1},
+                               {"trtri", 1024, 16384, 1}};
+constexpr std::string_view measured_devices[] = {"H100", "H200"};
+
+bool was_measured(const Task& task, const std::string& device) {
+  for (const std::string_view name : measured_devices) {
+    if (device.find(name) == std::string::npos) continue;
+    for (const Cutoff& each : measured) {
+      if (task.problem == each.problem)
+        return task.n >= each.from && task.n <= each.to && task.nrhs <= each.most_nrhs;
+    }
+  }
+  return false;
+}
+
+struct Range {
+  std::int64_t from = 0, to = std::numeric_limits<std::int64_t>::max();
+  bool has(std::int64_t size) const { return from <= size && size <= to; }
+};
+
+/// Sizes with one choice.
+struct Box {
+  Range batch, nrhs, n;
+  bool is_ours;
+};
+
+struct Names {
+  std::string precision, uplo;
+};
+
+/// The boxes for a problem, a device and some names. "*" stands for every name.
+struct Part {
+  std::string problem, device;
+  std::vector<Names> names;
+  std::vector<Box> boxes;
+};
+
+/// Returns the range of a key; all sizes without the key.
+Range range_from(const Json& box, const char* key) {
+  if (!box.contains(key)) return {};
+  return {box.at(key).at(0).get<std::int64_t>(), box.at(key).at(1).get<std::int64_t>()};
+}
+
+std::vector<Part> parts_from(const Json& rule) {
+  if (rule.at("format") != "gaussweep rule" || rule.at("version") != 1)
+    throw std::runtime_error("no rule of version 1");
+  std::vector<Part> parts;
+  for (const Json& each : rule.at("parts")) {
+    Part part{each.at("problem"), each.at("device"), {}, {}};
+    for (const Json& names : each.at("names"))
+      part.names.push_back({names.at("precision"), names.at("uplo")});
+    for (const Json& box : each.at("boxes")) {
+      // The names of the vendor's methods begin with cu.
+      const bool is_ours = box.at("method").get<std::string>().rfind("cu", 0) != 0;
+      part.boxes.push_back(
+          {range_from(box, "batch"), range_from(box, "nrhs"), range_from(box, "n"), is_ours});
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+bool fits(const std::string& pattern, std::string_view name) {
+  return pattern == "*" || pattern == name;
+}
+
+bool covers(const Part& part, const Task& task, const std::string& device) {
+  if (!fits(part.problem, task.problem) || !fits(part.device, device)) return false;
+  return std::any_of(part.names.begin(), part.names.end(), [&](const Names& names) {
+    return fits(names.precision, task.is_double ? "double" : "float") &&
+           fits(names.uplo, task.is_upper ? "upper" : "lower");
+  });
+}
+
+/// Returns true if the rule chooses a method of gaussweep. Kinds of matrices may have parts of their own;
+/// these must agree, because the kind of a caller's matrix is unknown.
+bool is_chosen(const std::vector<Part>& parts, const Task& task, const std::string& device) {
+  bool chosen = false;
+  for (const Part& part : parts) {
+    if (!covers(part, task, device)) continue;
+    const bool is_ours = std::any_of(part.boxes.begin(), part.boxes.end(), [&](const Box& box) {
+      return box.is_ours && box.batch.has(1) && box.nrhs.has(task.nrhs) && box.n.has(task.n);
+    });
+    if (!is_ours) return false;
+    chosen = true;
+  }
+  return chosen;
+}
+
+/// Returns the decision by GAUSSWEEP_CUSOLVER_RULE. An unreadable rule chooses nothing.
+std::function<bool(const Task&, const std::string&)> load_decision() {
+  const char* const path = std::getenv("GAUSSWEEP_CUSOLVER_RULE");
+  if (path == nullptr || *path == '\0') return was_measured;
+  try {
+    std::filesystem::path file = path;
+    if (std::filesystem::is_directory(file)) file /= "rule.json";
+    std::ifstream stream(file);
+    if (!stream) throw std::runtime_error("cannot be read");
+    return [parts = parts_from(Json::parse(stream))](const Task& task, const std::string& device) {
+      return is_chosen(parts, task, device);
+    };
+  } catch (const std::exception& e) {
+    std::fprintf(stderr,
+                 "libgaussweep_cusolver: GAUSSWEEP_CUSOLVER_RULE=%s: %s; cuSOLVER answers all calls\n", path,
+                 e.what());
+    return [](const Task&, const std::string&) { return false; };
+  }
+}
+
+}  // namespace
+
+bool is_faster(const Task& task, const std::string& device) {
+  static const auto* const decision = new auto(load_decision());  // never destroyed: calls may come at exit
+  return (*decision)(task, device);
+}
+
+}  // namespace gaussweep::preload

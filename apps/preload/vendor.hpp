@@ -1,0 +1,17 @@
+#pragma once
+/// Finds the functions that a caller would have got without this library.
+
+namespace gaussweep::preload {
+
+/// Returns cuSOLVER's function `name` for a caller at this address: in the libraries that the caller's own
+/// library needs, else in the program's, else in a loaded cuSOLVER. Null if there is none.
+void* vendors_function(const char* name, const void* caller);
+
+/// Calls cuSOLVER's function. @return its status; 1 (not initialised) if it cannot be found
+template <class... Arguments>
+int call_vendor(const char* name, const void* caller, Arguments... arguments) {
+  void* const function = vendors_function(name, caller);
+  return function == nullptr ? 1 : reinterpret_cast<int (*)(Arguments...)>(function)(arguments...);
+}
+
+}  // namespace gaussweep::preload
