@@ -45,6 +45,12 @@ typedef enum {
 typedef int gaussweep_uplo;
 enum { GAUSSWEEP_LOWER = 0, GAUSSWEEP_UPPER = 1 };
 
+/* op(A) = A or its transpose; a diagonal as stored, or of ones that are not read. */
+typedef int gaussweep_op;
+enum { GAUSSWEEP_NONE = 0, GAUSSWEEP_TRANSPOSE = 1 };
+typedef int gaussweep_diagonal;
+enum { GAUSSWEEP_STORED = 0, GAUSSWEEP_UNIT = 1 };
+
 /* Instead of a device's index: the kernels run emulated on the CPU, slowly, with host memory. */
 #define GAUSSWEEP_EMULATED (-1)
 
@@ -69,7 +75,8 @@ gaussweep_status gaussweep_narrow_pivots(gaussweep_handle handle, int64_t count,
                                          int* to);
 
 /* Every routine exists for float (s) and double (d). Functions that end in _work return in `bytes` the size
- * of `work` for these sizes. `batch` is 1 for a single system.
+ * of `work` for these sizes. `batch` is 1 for a single system. getrf, potrf and trtri of a single A that is
+ * aligned to 256 bytes, with lda = n, need less: subtract the bytes of A, rounded up to a multiple of 256.
  *
  * getrf  P A = L U in place. pivots[i] = r: row i was exchanged with row r (both from 1), as in LAPACK
  * getrs  A X = B with the factors and pivots of getrf, also those of LAPACK or cuSOLVER: B becomes X. A zero
@@ -86,6 +93,14 @@ gaussweep_status gaussweep_narrow_pivots(gaussweep_handle handle, int64_t count,
   gaussweep_status gaussweep_##p##getrs_work(gaussweep_handle, int64_t n, int64_t nrhs, size_t* bytes);      \
   gaussweep_status gaussweep_##p##getrs(gaussweep_handle, int64_t n, int64_t nrhs, const T* lu, int64_t lda, \
                                         const int* pivots, T* b, int64_t ldb, int* info, void* work,         \
+                                        size_t bytes);                                                       \
+  gaussweep_status gaussweep_##p##trsm_work(gaussweep_handle, int64_t n, int64_t nrhs, size_t* bytes);       \
+  gaussweep_status gaussweep_##p##trsm(gaussweep_handle, gaussweep_uplo, gaussweep_op, gaussweep_diagonal,   \
+                                       int64_t n, int64_t nrhs, const T* a, int64_t lda, T* b, int64_t ldb,  \
+                                       void* work, size_t bytes);                                            \
+  gaussweep_status gaussweep_##p##potrs_work(gaussweep_handle, int64_t n, int64_t nrhs, size_t* bytes);      \
+  gaussweep_status gaussweep_##p##potrs(gaussweep_handle, gaussweep_uplo, int64_t n, int64_t nrhs,           \
+                                        const T* a, int64_t lda, T* b, int64_t ldb, int* info, void* work,   \
                                         size_t bytes);                                                       \
   gaussweep_status gaussweep_##p##gesv_work(gaussweep_handle, int64_t n, int64_t nrhs, int64_t batch,        \
                                             size_t* bytes);                                                  \

@@ -1,9 +1,11 @@
 /// The C interface: checks the arguments, chooses a method, copies operands where the method wants another
 /// layout, and runs the method on the caller's stream.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <new>
@@ -18,6 +20,7 @@
 #include "kernels/registry/method.hpp"
 #include "kernels/staging/convert_layout.hpp"
 #include "kernels/trsv/block_chain.hpp"
+#include "kernels/trsv/wide_solve.hpp"
 #include "kernels/vendor/fixups.hpp"
 
 using namespace gaussweep;
@@ -240,6 +243,17 @@ void on_backend(Context& context, [[maybe_unused]] OnGpu on_gpu, Emulated emulat
       context, [] {}, [&] { emulated::call; })
 #endif
 
+/// Returns true if the operand is dense and aligned. Methods get only such operands, because their tests
+/// cover no others.
+template <class T>
+bool is_usable(const Argument<T>& argument, const Extent& e) {
+  return argument.ld == e.rows && is_aligned(argument.data);
+}
+/// Returns true for solvers by Cholesky, which may overwrite both triangles of A.
+bool always_copies_a(const ProblemRow& problem) {
+  return problem.has_axis("uplo") && problem.second == SecondOperand::right_hand_sides;
+}
+
 /// Runs the method on one system or, for a batched method, on all.
 template <class T>
 void run_once(gaussweep_handle_t& handle, const Choice& choice, const Call<T>& call, void* work) {
@@ -251,28 +265,23 @@ void run_once(gaussweep_handle_t& handle, const Choice& choice, const Call<T>& c
   std::size_t space = parts.total();
   auto* next = static_cast<std::byte*>(std::align(alignment, 1, work, space));
   const auto take = [&next](std::size_t bytes) { return std::exchange(next, next + bytes); };
-  // Methods get dense and aligned operands, the only ones that their tests cover. Solvers by Cholesky may
-  // overwrite both triangles of A, so they get a copy.
-  const bool copies_a = problem.has_axis("uplo") && problem.second == SecondOperand::right_hand_sides;
   const auto dense = [&](const Argument<T>& argument, const Extent& e, std::size_t bytes, bool copies) {
     auto* packed = reinterpret_cast<T*>(take(bytes));
-    if (argument.ld == e.rows && is_aligned(argument.data) && !copies)
-      return MatrixView<T>{argument.data, e.rows, e.cols, e.rows};
+    if (is_usable(argument, e) && !copies) return MatrixView<T>{argument.data, e.rows, e.cols, e.rows};
     copy(context, argument.data, argument.ld, packed, e.rows, e);
     return MatrixView<T>{packed, e.rows, e.cols, e.rows};
   };
 
   Operands<T> op;
   op.shape = shape;
-  op.a = dense(call.a, problem.a(shape), parts.a, copies_a);
+  op.a = dense(call.a, problem.a(shape), parts.a, always_copies_a(problem));
   if (problem.b != nullptr) op.b = dense(call.b, problem.b(shape), parts.b, false);
   const Argument<T>& target = problem.second == SecondOperand::matrix ? call.c
                               : problem.b != nullptr                  ? call.b
                                                                       : call.a;
   const Extent answer = problem.x(shape);
   if (method.answer == AnswerIn::x) {
-    const bool in_place =
-        problem.second == SecondOperand::matrix && target.ld == answer.rows && is_aligned(target.data);
+    const bool in_place = problem.second == SecondOperand::matrix && is_usable(target, answer);
     T* separate = reinterpret_cast<T*>(take(parts.x));
     op.x = {in_place ? target.data : separate, answer.rows, answer.cols, answer.rows};
   }
@@ -321,8 +330,10 @@ void run(gaussweep_handle_t& handle, const char* problem_name, Call<T> call, voi
   };
   if (is_empty(call.shape)) return clear_info();
   if (call.shape.k == 0) return set_zero(handle, call.c, call.shape);
-  const Choice choice = choose(handle, problem_name, precision_of<T>, call.shape);
+  Choice choice = choose(handle, problem_name, precision_of<T>, call.shape);
   const ProblemRow& problem = choice.method->problem.row();
+  if (choice.runs == 1 && !always_copies_a(problem) && is_usable(call.a, problem.a(choice.shape)))
+    choice.parts.a = 0;
   require_matrix(call.a, problem.a(choice.shape).rows);
   if (call.b.name != nullptr) require_matrix(call.b, problem.b(choice.shape).rows);
   if (call.c.name != nullptr) require_matrix(call.c, problem.x(choice.shape).rows);
@@ -339,12 +350,14 @@ void run(gaussweep_handle_t& handle, const char* problem_name, Call<T> call, voi
   }
 }
 
+// Solves with factors or triangles. No problem of the registry is like these, because a trial begins with a
+// matrix.
+
 std::size_t solve_bytes(const Shape& shape, std::size_t element) {
   require_sizes(shape);
   return is_empty(shape) ? 0 : solve_lu_workspace(shape.n, shape.nrhs, element) + alignment - 1;
 }
 
-/// Solves with factors. No problem of the registry does so, because a trial begins with a matrix.
 template <class T>
 void solve_factored(gaussweep_handle_t& handle, const Call<T>& call, void* work, std::size_t bytes) {
   const Shape& shape = call.shape;
@@ -361,6 +374,64 @@ void solve_factored(gaussweep_handle_t& handle, const Call<T>& call, void* work,
   void* const aligned = std::align(alignment, 1, work, bytes);
   GAUSSWEEP_ON_BACKEND(*handle.context, solve_lu(*handle.context, shape.n, shape.nrhs, call.a.data, call.a.ld,
                                                  call.pivots, call.b.data, call.b.ld, aligned, nullptr));
+}
+
+std::size_t triangle_bytes(const Shape& shape, std::size_t element) {
+  require_sizes(shape);
+  if (is_empty(shape)) return 0;
+  return std::max(solve_wide_workspace(shape.n, element),
+                  solve_triangle_workspace(shape.n, shape.nrhs, element)) +
+         alignment - 1;
+}
+
+/// One or two operations, applied in this order to B.
+template <class T>
+void solve_triangles(gaussweep_handle_t& handle, const Call<T>& call, vendor::Diagonal diagonal,
+                     std::initializer_list<vendor::Op> operations, void* work, std::size_t bytes) {
+  const Shape& shape = call.shape;
+  const std::size_t needed = triangle_bytes(shape, sizeof(T));
+  if (needed == 0) return;
+  require_matrix(call.a, shape.n);
+  require_matrix(call.b, shape.n);
+  require_work(work, bytes, needed);
+  if (handle.device->backend() == Backend::cuda && handle.capability < 90)
+    throw NotSupported("solves with triangles need compute capability 9.0");
+  void* const aligned = std::align(alignment, 1, work, bytes);
+  constexpr std::int64_t few = 8;  // right-hand sides of one launch of solve_triangle
+  for (const vendor::Op op : operations) {
+    if (op == vendor::Op::none && shape.nrhs <= few) {
+      GAUSSWEEP_ON_BACKEND(*handle.context,
+                           solve_triangle(*handle.context, shape.uplo, diagonal, shape.n, shape.nrhs,
+                                          static_cast<const T*>(call.a.data), call.a.ld, call.b.data,
+                                          call.b.ld, aligned, nullptr));
+    } else {
+      const TriangleView<T> triangle{call.a.data, call.a.ld, shape.n, shape.uplo, op, diagonal};
+      GAUSSWEEP_ON_BACKEND(*handle.context, solve_wide(*handle.context, triangle, shape.nrhs, call.b.data,
+                                                       call.b.ld, aligned));
+    }
+  }
+}
+
+template <class T>
+void solve_cholesky_factored(gaussweep_handle_t& handle, const Call<T>& call, void* work, std::size_t bytes) {
+  using vendor::Op;
+  require(call.info != nullptr, "info is a null pointer");
+  const bool lower = call.shape.uplo == Uplo::lower;
+  solve_triangles(handle, call, vendor::Diagonal::stored,
+                  {lower ? Op::none : Op::transpose, lower ? Op::transpose : Op::none}, work, bytes);
+  handle.device->fill(call.info, 0, sizeof(int));
+}
+
+vendor::Op operation(gaussweep_op op) {
+  require(op == GAUSSWEEP_NONE || op == GAUSSWEEP_TRANSPOSE,
+          "op: allowed are GAUSSWEEP_NONE and GAUSSWEEP_TRANSPOSE");
+  return op == GAUSSWEEP_NONE ? vendor::Op::none : vendor::Op::transpose;
+}
+
+vendor::Diagonal diagonal_of(gaussweep_diagonal diagonal) {
+  require(diagonal == GAUSSWEEP_STORED || diagonal == GAUSSWEEP_UNIT,
+          "diagonal: allowed are GAUSSWEEP_STORED and GAUSSWEEP_UNIT");
+  return diagonal == GAUSSWEEP_UNIT ? vendor::Diagonal::unit : vendor::Diagonal::stored;
 }
 
 void query(const gaussweep_handle_t& handle, const char* problem, Precision precision, const Shape& shape,
@@ -456,60 +527,69 @@ const char* gaussweep_last_error(gaussweep_handle handle) {
   gaussweep_status gaussweep_##p##name(gaussweep_handle handle, __VA_ARGS__, void* work, size_t bytes) { \
     return guarded(handle, [&] { run<T>(*handle, #name, GAUSSWEEP_UNWRAP call, work, bytes); });         \
   }
-#define GAUSSWEEP_DEFINE(p, T)                                                                             \
-  GAUSSWEEP_QUERY(p, T, getrf, square(n, batch), int64_t n, int64_t batch)                                 \
-  GAUSSWEEP_CALL(p, T, getrf, ({square(n, batch), {"a", a, lda}, {}, {}, pivots, info}), int64_t n, T* a,  \
-                 int64_t lda, int* pivots, int* info, int64_t batch)                                       \
-  gaussweep_status gaussweep_##p##getrs_work(gaussweep_handle handle, int64_t n, int64_t nrhs,             \
-                                             size_t* bytes) {                                              \
-    return guarded(handle, [&] {                                                                           \
-      require(bytes != nullptr, "bytes is a null pointer");                                                \
-      *bytes = solve_bytes(square(n, 1, nrhs), sizeof(T));                                                 \
-    });                                                                                                    \
-  }                                                                                                        \
-  gaussweep_status gaussweep_##p##getrs(gaussweep_handle handle, int64_t n, int64_t nrhs, const T* lu,     \
-                                        int64_t lda, const int* pivots, T* b, int64_t ldb, int* info,      \
-                                        void* work, size_t bytes) {                                        \
-    return guarded(handle, [&] {                                                                           \
-      const Call<T> call{square(n, 1, nrhs),                                                               \
-                         {"a", const_cast<T*>(lu), lda},                                                   \
-                         {"b", b, ldb},                                                                    \
-                         {},                                                                               \
-                         const_cast<int*>(pivots),                                                         \
-                         info};                                                                            \
-      solve_factored(*handle, call, work, bytes);                                                          \
-    });                                                                                                    \
-  }                                                                                                        \
-  GAUSSWEEP_QUERY(p, T, gesv, square(n, batch, nrhs), int64_t n, int64_t nrhs, int64_t batch)              \
-  GAUSSWEEP_CALL(p, T, gesv, ({square(n, batch, nrhs), {"a", a, lda}, {"b", b, ldb}, {}, nullptr, info}),  \
-                 int64_t n, int64_t nrhs, T* a, int64_t lda, T* b, int64_t ldb, int* info, int64_t batch)  \
-  GAUSSWEEP_QUERY(p, T, potrf, square(n, batch, 1, uplo), gaussweep_uplo uplo, int64_t n, int64_t batch)   \
-  GAUSSWEEP_CALL(p, T, potrf, ({square(n, batch, 1, uplo), {"a", a, lda}, {}, {}, nullptr, info}),         \
-                 gaussweep_uplo uplo, int64_t n, T* a, int64_t lda, int* info, int64_t batch)              \
-  GAUSSWEEP_QUERY(p, T, posv, square(n, batch, nrhs, uplo), gaussweep_uplo uplo, int64_t n, int64_t nrhs,  \
-                  int64_t batch)                                                                           \
-  GAUSSWEEP_CALL(p, T, posv,                                                                               \
-                 ({square(n, batch, nrhs, uplo), {"a", a, lda}, {"b", b, ldb}, {}, nullptr, info}),        \
-                 gaussweep_uplo uplo, int64_t n, int64_t nrhs, T* a, int64_t lda, T* b, int64_t ldb,       \
-                 int* info, int64_t batch)                                                                 \
-  GAUSSWEEP_QUERY(p, T, geinv, square(n, batch), int64_t n, int64_t batch)                                 \
-  GAUSSWEEP_CALL(p, T, geinv, ({square(n, batch), {"a", a, lda}, {}, {}, nullptr, info}), int64_t n, T* a, \
-                 int64_t lda, int* info, int64_t batch)                                                    \
-  GAUSSWEEP_QUERY(p, T, poinv, square(n, 1), int64_t n)                                                    \
-  GAUSSWEEP_CALL(p, T, poinv, ({square(n, 1), {"a", a, lda}, {}, {}, nullptr, info}), int64_t n, T* a,     \
-                 int64_t lda, int* info)                                                                   \
-  GAUSSWEEP_QUERY(p, T, trtri, square(n, 1, 1, uplo), gaussweep_uplo uplo, int64_t n)                      \
-  GAUSSWEEP_CALL(p, T, trtri, ({square(n, 1, 1, uplo), {"a", a, lda}, {}, {}, nullptr, info}),             \
-                 gaussweep_uplo uplo, int64_t n, T* a, int64_t lda, int* info)                             \
-  GAUSSWEEP_QUERY(p, T, gemm, product(m, n, k), int64_t m, int64_t n, int64_t k)                           \
-  GAUSSWEEP_CALL(p, T, gemm,                                                                               \
-                 ({product(m, n, k),                                                                       \
-                   {"a", const_cast<T*>(a), lda},                                                          \
-                   {"b", const_cast<T*>(b), ldb},                                                          \
-                   {"c", c, ldc},                                                                          \
-                   nullptr,                                                                                \
-                   nullptr}),                                                                              \
-                 int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, const T* b, int64_t ldb, T* c,  \
+#define GAUSSWEEP_SOLVE_QUERY(p, T, name, bytes_of)                                             \
+  gaussweep_status gaussweep_##p##name##_work(gaussweep_handle handle, int64_t n, int64_t nrhs, \
+                                              size_t* bytes) {                                  \
+    return guarded(handle, [&] {                                                                \
+      require(bytes != nullptr, "bytes is a null pointer");                                     \
+      *bytes = bytes_of(square(n, 1, nrhs), sizeof(T));                                         \
+    });                                                                                         \
+  }
+#define GAUSSWEEP_SOLVE(p, T, name, solve, uplo, pivots, info, ...)                                      \
+  gaussweep_status gaussweep_##p##name(gaussweep_handle handle, __VA_ARGS__, void* work, size_t bytes) { \
+    return guarded(handle, [&] {                                                                         \
+      const Call<T> call{                                                                                \
+          square(n, 1, nrhs, uplo), {"a", const_cast<T*>(a), lda}, {"b", b, ldb}, {}, pivots, info};     \
+      solve;                                                                                             \
+    });                                                                                                  \
+  }
+#define GAUSSWEEP_DEFINE(p, T)                                                                               \
+  GAUSSWEEP_QUERY(p, T, getrf, square(n, batch), int64_t n, int64_t batch)                                   \
+  GAUSSWEEP_CALL(p, T, getrf, ({square(n, batch), {"a", a, lda}, {}, {}, pivots, info}), int64_t n, T* a,    \
+                 int64_t lda, int* pivots, int* info, int64_t batch)                                         \
+  GAUSSWEEP_SOLVE_QUERY(p, T, getrs, solve_bytes)                                                            \
+  GAUSSWEEP_SOLVE(p, T, getrs, solve_factored(*handle, call, work, bytes), GAUSSWEEP_LOWER,                  \
+                  const_cast<int*>(pivots), info, int64_t n, int64_t nrhs, const T* a, int64_t lda,          \
+                  const int* pivots, T* b, int64_t ldb, int* info)                                           \
+  GAUSSWEEP_SOLVE_QUERY(p, T, trsm, triangle_bytes)                                                          \
+  GAUSSWEEP_SOLVE(p, T, trsm,                                                                                \
+                  solve_triangles(*handle, call, diagonal_of(diagonal), {operation(op)}, work, bytes), uplo, \
+                  nullptr, nullptr, gaussweep_uplo uplo, gaussweep_op op, gaussweep_diagonal diagonal,       \
+                  int64_t n, int64_t nrhs, const T* a, int64_t lda, T* b, int64_t ldb)                       \
+  GAUSSWEEP_SOLVE_QUERY(p, T, potrs, triangle_bytes)                                                         \
+  GAUSSWEEP_SOLVE(p, T, potrs, solve_cholesky_factored(*handle, call, work, bytes), uplo, nullptr, info,     \
+                  gaussweep_uplo uplo, int64_t n, int64_t nrhs, const T* a, int64_t lda, T* b, int64_t ldb,  \
+                  int* info)                                                                                 \
+  GAUSSWEEP_QUERY(p, T, gesv, square(n, batch, nrhs), int64_t n, int64_t nrhs, int64_t batch)                \
+  GAUSSWEEP_CALL(p, T, gesv, ({square(n, batch, nrhs), {"a", a, lda}, {"b", b, ldb}, {}, nullptr, info}),    \
+                 int64_t n, int64_t nrhs, T* a, int64_t lda, T* b, int64_t ldb, int* info, int64_t batch)    \
+  GAUSSWEEP_QUERY(p, T, potrf, square(n, batch, 1, uplo), gaussweep_uplo uplo, int64_t n, int64_t batch)     \
+  GAUSSWEEP_CALL(p, T, potrf, ({square(n, batch, 1, uplo), {"a", a, lda}, {}, {}, nullptr, info}),           \
+                 gaussweep_uplo uplo, int64_t n, T* a, int64_t lda, int* info, int64_t batch)                \
+  GAUSSWEEP_QUERY(p, T, posv, square(n, batch, nrhs, uplo), gaussweep_uplo uplo, int64_t n, int64_t nrhs,    \
+                  int64_t batch)                                                                             \
+  GAUSSWEEP_CALL(p, T, posv,                                                                                 \
+                 ({square(n, batch, nrhs, uplo), {"a", a, lda}, {"b", b, ldb}, {}, nullptr, info}),          \
+                 gaussweep_uplo uplo, int64_t n, int64_t nrhs, T* a, int64_t lda, T* b, int64_t ldb,         \
+                 int* info, int64_t batch)                                                                   \
+  GAUSSWEEP_QUERY(p, T, geinv, square(n, batch), int64_t n, int64_t batch)                                   \
+  GAUSSWEEP_CALL(p, T, geinv, ({square(n, batch), {"a", a, lda}, {}, {}, nullptr, info}), int64_t n, T* a,   \
+                 int64_t lda, int* info, int64_t batch)                                                      \
+  GAUSSWEEP_QUERY(p, T, poinv, square(n, 1), int64_t n)                                                      \
+  GAUSSWEEP_CALL(p, T, poinv, ({square(n, 1), {"a", a, lda}, {}, {}, nullptr, info}), int64_t n, T* a,       \
+                 int64_t lda, int* info)                                                                     \
+  GAUSSWEEP_QUERY(p, T, trtri, square(n, 1, 1, uplo), gaussweep_uplo uplo, int64_t n)                        \
+  GAUSSWEEP_CALL(p, T, trtri, ({square(n, 1, 1, uplo), {"a", a, lda}, {}, {}, nullptr, info}),               \
+                 gaussweep_uplo uplo, int64_t n, T* a, int64_t lda, int* info)                               \
+  GAUSSWEEP_QUERY(p, T, gemm, product(m, n, k), int64_t m, int64_t n, int64_t k)                             \
+  GAUSSWEEP_CALL(p, T, gemm,                                                                                 \
+                 ({product(m, n, k),                                                                         \
+                   {"a", const_cast<T*>(a), lda},                                                            \
+                   {"b", const_cast<T*>(b), ldb},                                                            \
+                   {"c", c, ldc},                                                                            \
+                   nullptr,                                                                                  \
+                   nullptr}),                                                                                \
+                 int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, const T* b, int64_t ldb, T* c,    \
                  int64_t ldc)
 
 GAUSSWEEP_DEFINE(s, float)

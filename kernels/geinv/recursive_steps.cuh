@@ -125,9 +125,9 @@ struct UpperSolve {
   void solve(int first, int count) {
     if (count <= lu::solve_rows) {
       const int last = first + count - 1, begin = inverts ? first : 0;
-      return lu::solve_in_one_launch<true>(context, reversed + (order - 1 - last), order, count,
-                                           b + last + begin * ldb, ldb, columns - begin, reciprocals + last,
-                                           trusted);
+      return lu::solve_in_one_launch<lu::RowOrder::reversed>(context, reversed + (order - 1 - last), order,
+                                                             count, b + last + begin * ldb, ldb,
+                                                             columns - begin, reciprocals + last, trusted);
     }
     const int lower = first_part(count);
     const int upper = count - lower;

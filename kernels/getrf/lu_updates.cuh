@@ -178,15 +178,18 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
+/// The row r of B in a triangular solve: stored at b + r; the same, and first multiplied by scale[r]; stored
+/// at b - r, and first multiplied by scale[-r].
+enum class RowOrder { plain, scaled, reversed };
+
 /// Computes B = L^-1 B, or L^-1 itself if `invert`, for a unit lower triangular L of at most 256 rows, by
-/// substitution. A block takes `Columns` columns; a thread keeps one row of these in registers. Reversed: row
-/// r of B is stored at b - r and is first multiplied by scale[-r].
+/// substitution. A block takes `Columns` columns; a thread keeps one row of these in registers.
 /// @pre blockDim.x is rows rounded up to a multiple of 32
-template <class T, int Columns, bool Reversed = false>
+template <class T, int Columns, RowOrder Order = RowOrder::plain>
 __global__ void __launch_bounds__(solve_rows)
     substitute(const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb, int columns, bool invert,
                const T* scale) {
-  constexpr int down = Reversed ? -1 : 1;
+  constexpr int down = Order == RowOrder::reversed ? -1 : 1;
   // A double buffer: the next warp may store while other warps still read.
   __shared__ __align__(16) T solved[2][32][Columns];
   const int row = static_cast<int>(threadIdx.x);
@@ -199,7 +202,7 @@ __global__ void __launch_bounds__(solve_rows)
   for (int c = 0; c < Columns; ++c) {
     const bool exists = inside && begin + c < columns;
     x[c] = invert ? T(row == begin + c) : exists ? b[down * row + (begin + c) * ldb] : T(0);
-    if (Reversed && inside) x[c] *= scale[-row];
+    if (Order != RowOrder::plain && inside) x[c] *= scale[down * row];
   }
   // Loads are unconditional with clamped indices, because a predicated load would stall the next one.
   const T* const own_row = l + (inside ? row : rows - 1);
@@ -253,15 +256,16 @@ __global__ void __launch_bounds__(solve_rows)
 
 /// Computes B = L^-1 B like `substitute`, in double on tensor cores. A block takes 8 `Tiles` columns of B; a
 /// warp has 32 rows of these as 8 x 8 tiles. Diagonal triangles are solved with the inverses of their tiles,
-/// 8 columns per warp; k = 2t + h as in triangle_tiles.cuh. `trusted`: if Reversed, solutions with inverses
+/// 8 columns per warp; k = 2t + h as in triangle_tiles.cuh. `trusted`: with a scale, solutions with inverses
 /// whose column sums exceed this limit are corrected by one refinement step.
 /// @pre blockDim.x >= rows, a multiple of 32
-template <int Tiles, bool Reversed = false>
+template <int Tiles, RowOrder Order = RowOrder::plain>
 __global__ void __launch_bounds__(solve_rows)
     solve_on_tensor_cores(const double* l, std::int64_t ldl, int rows, double* b, std::int64_t ldb,
                           int columns, const double* scale, double trusted) {
 #if GAUSSWEEP_CLUSTERS
-  constexpr int down = Reversed ? -1 : 1;
+  constexpr int down = Order == RowOrder::reversed ? -1 : 1;
+  constexpr bool is_scaled = Order != RowOrder::plain;
   constexpr int width = 8 * Tiles;
   constexpr int stride = Tiles % 2 == 0 ? width + 2 : width + 10;  // 2 mod 16: no two lanes in one bank
   __shared__ double solved[32 * stride];
@@ -290,7 +294,7 @@ __global__ void __launch_bounds__(solve_rows)
     }
     __syncwarp();
     invert_diagonal_tiles(triangles[warp % 2], inverses[warp % 2]);
-    if constexpr (Reversed) {
+    if constexpr (is_scaled) {
       const bool needed = needs_correction(triangles[warp % 2], inverses[warp % 2], trusted);
       if (lane == 0) corrects[warp % 2] = needed;
     }
@@ -305,7 +309,7 @@ __global__ void __launch_bounds__(solve_rows)
         const int row = warp * 32 + i * 8 + tile_row;
         const int column = begin + t * 8 + tile_column * 2 + q;
         x[i][t][q] = row < rows && column < columns ? b[down * row + column * ldb] : 0.0;
-        if (Reversed && row < rows) x[i][t][q] *= scale[-row];
+        if (is_scaled && row < rows) x[i][t][q] *= scale[down * row];
       }
     }
   }
@@ -346,7 +350,7 @@ __global__ void __launch_bounds__(solve_rows)
     if (warp == owner + 1) store_triangle(element);
     // The owner and the warps without remaining rows solve one tile each.
     for (int tile = owner >= warp ? owner - warp : owner - warp + warps; tile < Tiles; tile += warps) {
-      if (Reversed && corrects[owner % 2]) {
+      if (is_scaled && corrects[owner % 2]) {
         solve_tile_by_inverses<true>(triangles[owner % 2], inverses[owner % 2], solved + tile * 8, stride);
       } else {
         solve_tile_by_inverses(triangles[owner % 2], inverses[owner % 2], solved + tile * 8, stride);
@@ -389,27 +393,26 @@ __global__ void __launch_bounds__(solve_rows)
 
 /// Computes B = L^-1 B for a unit lower triangular L of at most 256 rows, in double on tensor cores, in float
 /// by substitution.
-template <bool Reversed, int Columns, class T>
+template <RowOrder Order, int Columns, class T>
 void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
                   int columns, const T* scale, double trusted = HUGE_VAL) {
   const dim3 grid(static_cast<unsigned>((columns + Columns - 1) / Columns));
   const dim3 block(static_cast<unsigned>((rows + 31) / 32 * 32));
   if constexpr (std::is_same_v<T, double>) {
-    simt::launch(context, solve_on_tensor_cores<Columns / 8, Reversed>, grid, block, 0, l, ldl, rows, b, ldb,
+    simt::launch(context, solve_on_tensor_cores<Columns / 8, Order>, grid, block, 0, l, ldl, rows, b, ldb,
                  columns, scale, trusted);
   } else {
-    simt::launch(context, substitute<T, Columns, Reversed>, grid, block, 0, l, ldl, rows, b, ldb, columns,
-                 false, scale);
+    simt::launch(context, substitute<T, Columns, Order>, grid, block, 0, l, ldl, rows, b, ldb, columns, false,
+                 scale);
   }
 }
-template <bool Reversed = false, class T>
+template <RowOrder Order = RowOrder::plain, class T>
 void solve_in_one_launch(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
                          int columns, const T* scale = nullptr, double trusted = HUGE_VAL) {
   context.stage("solve");
   // For a small B, blocks take fewer columns each, so that there are enough blocks for all multiprocessors.
-  if (columns <= 1024)
-    return launch_solve<Reversed, 8>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
-  launch_solve<Reversed, 32>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
+  if (columns <= 1024) return launch_solve<Order, 8>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
+  launch_solve<Order, 32>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

@@ -103,7 +103,7 @@ static void test_refusals(gaussweep_handle handle) {
   struct {
     gaussweep_status status;
     const char* name;
-  } calls[10];
+  } calls[12];
   int count = 0;
 #define REFUSED(call, word)                                                  \
   calls[count].status = call;                                                \
@@ -118,6 +118,8 @@ static void test_refusals(gaussweep_handle handle) {
   REFUSED(gaussweep_dgetrf(handle, 2, a, 2, NULL, info, 1, work, 1 << 20), "pivots");
   REFUSED(gaussweep_dgetrs(handle, 2, 1, a, 2, pivots, b, 2, info, work, 1), "work has 1 bytes");
   REFUSED(gaussweep_dgetrs(handle, 2, 1, a, 2, NULL, b, 2, info, work, 1 << 20), "pivots");
+  REFUSED(gaussweep_dtrsm(handle, 0, 2, 0, 2, 1, a, 2, b, 2, work, 1 << 20), "op: allowed");
+  REFUSED(gaussweep_dpotrs(handle, 0, 2, 1, a, 2, b, 1, info, work, 1 << 20), "ldb = 1");
   REFUSED(gaussweep_dgesv(handle, 2, 1, a, 2, b, 1, info, 1, work, 1 << 20), "ldb = 1");
   REFUSED(gaussweep_dgetrf(handle, 2, a, 2, pivots, info, 1, work, 1), "work has 1 bytes");
   REFUSED(gaussweep_dpotrf(handle, (gaussweep_uplo)7, 2, a, 2, info, 1, work, 1 << 20), "uplo");
@@ -167,6 +169,7 @@ int main(int count, char** arguments) {
       test_all_s(handle, orders[i], padding);
     }
   }
+  test_triangles_d(handle, 600, 1, 9); /* three blocks of rows */
   test_potrf_d(handle, 530, 0, 2, GAUSSWEEP_LOWER); /* too large for one batched run */
   test_singular_d(handle);
   test_singular_s(handle);
