@@ -1,5 +1,6 @@
-/// libgaussweep_cusolver.so, loaded by LD_PRELOAD: functions with the names of cuSOLVER's, which a program
-/// then calls instead. Each answers with libgaussweep if that is faster, else passes its arguments on.
+/// libgaussweep_cusolver.so, loaded by LD_PRELOAD: functions with the names of cuSOLVER's and cuBLAS's, which
+/// a program then calls instead. Each answers with libgaussweep if that is faster, else passes its arguments
+/// on.
 ///
 /// Nothing of CUDA is linked, and libgaussweep is loaded on first use, so that a program keeps the CUDA
 /// libraries that it brings. The signatures are those of cusolverDn.h, with integers for its enumerations.
@@ -17,7 +18,6 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <type_traits>
 
 #include "apps/preload/queues.hpp"
 #include "apps/preload/vendor.hpp"
@@ -28,9 +28,14 @@ namespace {
 using Handle = void*;  // cusolverDnHandle_t
 using Params = void*;  // cusolverDnParams_t
 
-/// Values of cusolverStatus_t, cublasOperation_t, cublasDiagType_t, cublasFillMode_t and cudaDataType.
+/// Values of cusolverStatus_t.
 enum { success = 0, alloc_failed = 2, execution_failed = 6 };
-constexpr int not_transposed = 0, not_unit = 0, upper_triangle = 1, real_float = 0, real_double = 1;
+/// Values of cublasOperation_t, cublasDiagType_t, cublasFillMode_t, cublasSideMode_t, cublasPointerMode_t and
+/// cudaDataType.
+constexpr int not_transposed = 0, not_unit = 0, upper_triangle = 1, left = 0, on_host = 0, real_float = 0,
+              real_double = 1;
+/// Up to so many right-hand sides, cuBLAS is faster with a transposed triangle.
+constexpr int few = 8;
 
 /// One call of a program.
 struct Call {
@@ -39,6 +44,7 @@ struct Call {
   Handle handle;
   bool is_supported;  ///< false if libgaussweep has no routine for the arguments
   Task task;
+  const char* get_stream = "cusolverDnGetStream";
 };
 
 /// Counts who answered which calls, and prints the counts when the process ends, if GAUSSWEEP_CUSOLVER_LOG is
@@ -82,8 +88,8 @@ Queue* queue_for(const Call& call, bool creates, const char*& reason) {
   const char* const wish = std::getenv("GAUSSWEEP_CUSOLVER");
   if (wish != nullptr && std::strcmp(wish, "off") == 0) return nullptr;
   void* stream = nullptr;
-  reason = "cuSOLVER's handle has no stream";
-  if (call_vendor("cusolverDnGetStream", call.caller, call.handle, &stream) != success) return nullptr;
+  reason = "the handle has no stream";
+  if (call_vendor(call.get_stream, call.caller, call.handle, &stream) != success) return nullptr;
   return find_queue(stream, call.task, creates, reason);
 }
 
@@ -91,7 +97,9 @@ Queue* queue_for(const Call& call, bool creates, const char*& reason) {
 template <class Ours, class... Arguments>
 int answer(const Call& call, Ours ours, Arguments... arguments) {
   const char* reason = nullptr;
-  if (Queue* const queue = queue_for(call, false, reason)) {
+  // cuBLAS has no workspace queries, which could create the queue.
+  const bool creates = std::strncmp(call.name, "cublas", 6) == 0;
+  if (Queue* const queue = queue_for(call, creates, reason)) {
     const std::lock_guard<std::mutex> lock(queue->busy);
     const gaussweep_status status = ours(*queue);
     if (status == GAUSSWEEP_SUCCESS) {
@@ -103,23 +111,32 @@ int answer(const Call& call, Ours ours, Arguments... arguments) {
       std::fprintf(stderr, "libgaussweep_cusolver: %s: %s\n", call.name, error);
       return status == GAUSSWEEP_OUT_OF_MEMORY ? alloc_failed : execution_failed;
     }
-    Log::instance().count(call, std::string("cuSOLVER (") + error + ")");  // nothing was queued
+    Log::instance().count(call, std::string("the vendor (") + error + ")");  // nothing was queued
   } else {
-    Log::instance().count(call, std::string("cuSOLVER (") + reason + ")");
+    Log::instance().count(call, std::string("the vendor (") + reason + ")");
   }
   return call_vendor(call.name, call.caller, arguments...);
+}
+
+/// Returns the bytes of libgaussweep's workspace that are not needed, because the matrix is not copied (see
+/// gaussweep.h). A caller that queries without a matrix is expected to have an aligned one.
+std::size_t unneeded_bytes(std::int64_t n, std::size_t element, const void* a, std::int64_t lda) {
+  if (lda != n || reinterpret_cast<std::uintptr_t>(a) % 256 != 0) return 0;
+  return (static_cast<std::size_t>(n * n) * element + 255) / 256 * 256;
 }
 
 /// Returns the bytes of workspace that gaussweep needs to answer the calls after this query, or 0 if it shall
 /// not answer them. `query` returns a status of libgaussweep.
 template <class Query>
-std::size_t needed_bytes(const Call& call, Query query) {
+std::size_t needed_bytes(const Call& call, const void* a, std::int64_t lda, Query query) {
   const char* reason = nullptr;
   Queue* const queue = queue_for(call, true, reason);
   if (queue == nullptr) return 0;
   const std::lock_guard<std::mutex> lock(queue->busy);
   std::size_t bytes = 0;
-  return query(*queue, &bytes) == GAUSSWEEP_SUCCESS && bytes <= queue->most_bytes ? bytes : 0;
+  if (query(*queue, &bytes) != GAUSSWEEP_SUCCESS) return 0;
+  bytes -= unneeded_bytes(call.task.n, call.task.is_double ? sizeof(double) : sizeof(float), a, lda);
+  return bytes <= queue->most_bytes ? bytes : 0;
 }
 
 /// Raises a number of elements to what holds `bytes`. @return the bytes, or 0 if the number is too large
@@ -194,8 +211,9 @@ struct Typed {
     const int status = call_vendor(name, caller, handle, m, n, a, lda, lwork);
     if (status != success) return status;
     const Call call{name, caller, handle, m == n, task("getrf", n)};
-    const std::size_t bytes = needed_bytes(
-        call, [&](Queue& q, std::size_t* size) { return routines(q).getrf_work(q.handle, n, 1, size); });
+    const std::size_t bytes = needed_bytes(call, a, lda, [&](Queue& q, std::size_t* size) {
+      return routines(q).getrf_work(q.handle, n, 1, size);
+    });
     promises().set(call, raise<T>(lwork, bytes));
     return success;
   }
@@ -215,12 +233,36 @@ struct Typed {
     };
     return answer(call, ours, handle, trans, n, nrhs, lu, lda, pivots, b, ldb, info);
   }
+  static int potrs(const char* name, const void* caller, Handle handle, int uplo, int n, int nrhs, const T* a,
+                   int lda, T* b, int ldb, int* info) {
+    const Call call{name, caller, handle, nrhs > few, task("trsv", n, nrhs, uplo)};
+    const auto ours = [&](Queue& q) {
+      return routines(q).potrs(q.handle, uplo, n, nrhs, a, lda, b, ldb, info, q.scratch, q.scratch_bytes);
+    };
+    return answer(call, ours, handle, uplo, n, nrhs, a, lda, b, ldb, info);
+  }
+  /// cuBLAS's trsm with sizes of type Size.
+  template <class Size>
+  static int trsm(const char* name, const void* caller, Handle handle, int side, int uplo, int trans,
+                  int diag, Size m, Size n, const T* alpha, const T* a, Size lda, T* b, Size ldb) {
+    int pointer_mode = 0;
+    const bool is_supported =
+        side == left && (trans == not_transposed || n > few) && !is_vendors_code(caller) &&
+        call_vendor("cublasGetPointerMode_v2", caller, handle, &pointer_mode) == success &&
+        pointer_mode == on_host && alpha != nullptr && *alpha == T(1);
+    const Call call{name, caller, handle, is_supported, task("trsv", m, n, uplo), "cublasGetStream_v2"};
+    const auto ours = [&](Queue& q) {
+      return routines(q).trsm(q.handle, uplo, trans != not_transposed, diag, m, n, a, lda, b, ldb, q.scratch,
+                              q.scratch_bytes);
+    };
+    return answer(call, ours, handle, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb);
+  }
   static int potrf_size(const char* name, const void* caller, Handle handle, int uplo, int n, T* a, int lda,
                         int* lwork) {
     const int status = call_vendor(name, caller, handle, uplo, n, a, lda, lwork);
     if (status != success) return status;
     const Call call{name, caller, handle, true, task("potrf", n, 1, uplo)};
-    raise<T>(lwork, needed_bytes(call, [&](Queue& q, std::size_t* size) {
+    raise<T>(lwork, needed_bytes(call, a, lda, [&](Queue& q, std::size_t* size) {
                return routines(q).potrf_work(q.handle, uplo, n, 1, size);
              }));
     return success;
@@ -260,23 +302,38 @@ Call call_of(const char* name, const void* caller, Handle handle, bool is_suppor
 using namespace gaussweep::preload;
 
 #define GAUSSWEEP_PLACE(name) "cusolverDn" name, __builtin_return_address(0)
-#define GAUSSWEEP_DN(p, T)                                                                                 \
-  int cusolverDn##p##getrf_bufferSize(Handle handle, int m, int n, T* a, int lda, int* lwork) {            \
-    return Typed<T>::getrf_size(GAUSSWEEP_PLACE(#p "getrf_bufferSize"), handle, m, n, a, lda, lwork);      \
-  }                                                                                                        \
-  int cusolverDn##p##getrf(Handle handle, int m, int n, T* a, int lda, T* work, int* pivots, int* info) {  \
-    return Typed<T>::getrf(GAUSSWEEP_PLACE(#p "getrf"), handle, m, n, a, lda, work, pivots, info);         \
-  }                                                                                                        \
-  int cusolverDn##p##getrs(Handle handle, int trans, int n, int nrhs, const T* lu, int lda,                \
-                           const int* pivots, T* b, int ldb, int* info) {                                  \
-    return Typed<T>::getrs(GAUSSWEEP_PLACE(#p "getrs"), handle, trans, n, nrhs, lu, lda, pivots, b, ldb,   \
-                           info);                                                                          \
-  }                                                                                                        \
-  int cusolverDn##p##potrf_bufferSize(Handle handle, int uplo, int n, T* a, int lda, int* lwork) {         \
-    return Typed<T>::potrf_size(GAUSSWEEP_PLACE(#p "potrf_bufferSize"), handle, uplo, n, a, lda, lwork);   \
-  }                                                                                                        \
-  int cusolverDn##p##potrf(Handle handle, int uplo, int n, T* a, int lda, T* work, int lwork, int* info) { \
-    return Typed<T>::potrf(GAUSSWEEP_PLACE(#p "potrf"), handle, uplo, n, a, lda, work, lwork, info);       \
+#define GAUSSWEEP_DN(p, T)                                                                                  \
+  int cusolverDn##p##getrf_bufferSize(Handle handle, int m, int n, T* a, int lda, int* lwork) {             \
+    return Typed<T>::getrf_size(GAUSSWEEP_PLACE(#p "getrf_bufferSize"), handle, m, n, a, lda, lwork);       \
+  }                                                                                                         \
+  int cusolverDn##p##getrf(Handle handle, int m, int n, T* a, int lda, T* work, int* pivots, int* info) {   \
+    return Typed<T>::getrf(GAUSSWEEP_PLACE(#p "getrf"), handle, m, n, a, lda, work, pivots, info);          \
+  }                                                                                                         \
+  int cusolverDn##p##getrs(Handle handle, int trans, int n, int nrhs, const T* lu, int lda,                 \
+                           const int* pivots, T* b, int ldb, int* info) {                                   \
+    return Typed<T>::getrs(GAUSSWEEP_PLACE(#p "getrs"), handle, trans, n, nrhs, lu, lda, pivots, b, ldb,    \
+                           info);                                                                           \
+  }                                                                                                         \
+  int cusolverDn##p##potrf_bufferSize(Handle handle, int uplo, int n, T* a, int lda, int* lwork) {          \
+    return Typed<T>::potrf_size(GAUSSWEEP_PLACE(#p "potrf_bufferSize"), handle, uplo, n, a, lda, lwork);    \
+  }                                                                                                         \
+  int cusolverDn##p##potrf(Handle handle, int uplo, int n, T* a, int lda, T* work, int lwork, int* info) {  \
+    return Typed<T>::potrf(GAUSSWEEP_PLACE(#p "potrf"), handle, uplo, n, a, lda, work, lwork, info);        \
+  }                                                                                                         \
+  int cusolverDn##p##potrs(Handle handle, int uplo, int n, int nrhs, const T* a, int lda, T* b, int ldb,    \
+                           int* info) {                                                                     \
+    return Typed<T>::potrs(GAUSSWEEP_PLACE(#p "potrs"), handle, uplo, n, nrhs, a, lda, b, ldb, info);       \
+  }                                                                                                         \
+  int cublas##p##trsm_v2(Handle handle, int side, int uplo, int trans, int diag, int m, int n,              \
+                         const T* alpha, const T* a, int lda, T* b, int ldb) {                              \
+    return Typed<T>::trsm("cublas" #p "trsm_v2", __builtin_return_address(0), handle, side, uplo, trans,    \
+                          diag, m, n, alpha, a, lda, b, ldb);                                               \
+  }                                                                                                         \
+  int cublas##p##trsm_v2_64(Handle handle, int side, int uplo, int trans, int diag, std::int64_t m,         \
+                            std::int64_t n, const T* alpha, const T* a, std::int64_t lda, T* b,             \
+                            std::int64_t ldb) {                                                             \
+    return Typed<T>::trsm("cublas" #p "trsm_v2_64", __builtin_return_address(0), handle, side, uplo, trans, \
+                          diag, m, n, alpha, a, lda, b, ldb);                                               \
   }
 
 extern "C" {
@@ -291,7 +348,7 @@ int cusolverDnXgetrf_bufferSize(Handle handle, Params params, std::int64_t m, st
   const int status =
       call_vendor(call.name, call.caller, handle, params, m, n, type, a, lda, computed, bytes, host_bytes);
   if (status != success) return status;
-  const std::size_t needed = needed_bytes(call, [&](const Queue& q, std::size_t* size) {
+  const std::size_t needed = needed_bytes(call, a, lda, [&](const Queue& q, std::size_t* size) {
     return by_type(type, q, [&](auto& r, auto*) { return r.getrf_work(q.handle, n, 1, size); });
   });
   if (needed > 0) *bytes = std::max(*bytes, needed + pivot_bytes(n));
@@ -330,9 +387,8 @@ int cusolverDnXgetrs(Handle handle, Params params, int trans, std::int64_t n, st
       if (status != GAUSSWEEP_SUCCESS) return status;
     }
     return by_type(type, q, [&](auto& r, auto* t) {
-      return r.getrs(q.handle, n, nrhs, static_cast<const std::remove_pointer_t<decltype(t)>*>(lu), lda,
-                     narrow, static_cast<decltype(t)>(b), ldb, info, q.scratch + before,
-                     q.scratch_bytes - before);
+      return r.getrs(q.handle, n, nrhs, static_cast<decltype(t)>(const_cast<void*>(lu)), lda, narrow,
+                     static_cast<decltype(t)>(b), ldb, info, q.scratch + before, q.scratch_bytes - before);
     });
   };
   return answer(call, ours, handle, params, trans, n, nrhs, type, lu, lda, pivots, type_b, b, ldb, info);
@@ -346,7 +402,7 @@ int cusolverDnXpotrf_bufferSize(Handle handle, Params params, int uplo, std::int
   const int status =
       call_vendor(call.name, call.caller, handle, params, uplo, n, type, a, lda, computed, bytes, host_bytes);
   if (status != success) return status;
-  *bytes = std::max(*bytes, needed_bytes(call, [&](const Queue& q, std::size_t* size) {
+  *bytes = std::max(*bytes, needed_bytes(call, a, lda, [&](const Queue& q, std::size_t* size) {
     return by_type(type, q, [&](auto& r, auto*) { return r.potrf_work(q.handle, uplo, n, 1, size); });
   }));
   return success;
@@ -365,6 +421,19 @@ int cusolverDnXpotrf(Handle handle, Params params, int uplo, std::int64_t n, int
                 host_bytes, info);
 }
 
+int cusolverDnXpotrs(Handle handle, Params params, int uplo, std::int64_t n, std::int64_t nrhs, int type,
+                     const void* a, std::int64_t lda, int type_b, void* b, std::int64_t ldb, int* info) {
+  const Call call =
+      call_of(GAUSSWEEP_PLACE("Xpotrs"), handle, nrhs > few && type_b == type, "trsv", type, n, nrhs, uplo);
+  const auto ours = [&](const Queue& q) {
+    return by_type(type, q, [&](auto& r, auto* t) {
+      return r.potrs(q.handle, uplo, n, nrhs, static_cast<decltype(t)>(const_cast<void*>(a)), lda,
+                     static_cast<decltype(t)>(b), ldb, info, q.scratch, q.scratch_bytes);
+    });
+  };
+  return answer(call, ours, handle, params, uplo, n, nrhs, type, a, lda, type_b, b, ldb, info);
+}
+
 int cusolverDnXtrtri_bufferSize(Handle handle, int uplo, int diag, std::int64_t n, int type, void* a,
                                 std::int64_t lda, std::size_t* bytes, std::size_t* host_bytes) {
   const Call call =
@@ -372,7 +441,7 @@ int cusolverDnXtrtri_bufferSize(Handle handle, int uplo, int diag, std::int64_t 
   const int status =
       call_vendor(call.name, call.caller, handle, uplo, diag, n, type, a, lda, bytes, host_bytes);
   if (status != success) return status;
-  *bytes = std::max(*bytes, needed_bytes(call, [&](const Queue& q, std::size_t* size) {
+  *bytes = std::max(*bytes, needed_bytes(call, a, lda, [&](const Queue& q, std::size_t* size) {
     return by_type(type, q, [&](auto& r, auto*) { return r.trtri_work(q.handle, uplo, n, size); });
   }));
   return success;

@@ -15,7 +15,8 @@ template <class T>
 struct Routines;
 #define GAUSSWEEP_ROUTINE_NAMES(F, p) \
   F(p, getrf_work)                    \
-  F(p, getrf) F(p, getrs) F(p, potrf_work) F(p, potrf) F(p, trtri_work) F(p, trtri) F(p, gemm_work) F(p, gemm)
+  F(p, getrf)                         \
+  F(p, getrs) F(p, potrf_work) F(p, potrf) F(p, potrs) F(p, trsm) F(p, trtri_work) F(p, trtri) F(p, gemm)
 #define GAUSSWEEP_ROUTINE_MEMBER(p, name) decltype(&gaussweep_##p##name) name = nullptr;
 template <>
 struct Routines<float> {
@@ -57,7 +58,7 @@ struct Queue {
   gaussweep_handle handle = nullptr;
   char* scratch = nullptr;  ///< scratch_bytes of device memory, for routines of cuSOLVER without a workspace
   std::mutex busy;          ///< held while calls are queued
-  static constexpr std::size_t scratch_bytes = std::size_t{16} << 20;
+  static constexpr std::size_t scratch_bytes = std::size_t{40} << 20;
 };
 
 /// Returns the queue for a call on `stream` that gaussweep answers faster. Otherwise returns null, and sets

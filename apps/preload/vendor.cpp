@@ -33,28 +33,50 @@ void* look_up(const char* name, const void* caller) {
     if (void* const function = function_of(place.dli_fname, name)) return function;
   }
   if (void* const function = dlsym(RTLD_NEXT, name)) return function;
-  for (const char* const library : {"libcusolver.so.12", "libcusolver.so.11", "libcusolver.so.10"}) {
+  for (const char* const library :
+       {"libcusolver.so.12", "libcusolver.so.11", "libcublas.so.13", "libcublas.so.12", "libcublas.so.11"}) {
     if (void* const function = function_of(library, name)) return function;
   }
   return nullptr;
 }
 
+/// Answers by call site. Searching a large library for an address takes longer than a small factorisation,
+/// and the answers do not change.
+template <class Key, class Value>
+class Known {
+ public:
+  template <class Find>
+  Value get(const Key& key, Find find) {
+    {
+      const std::shared_lock<std::shared_mutex> lock(access_);
+      if (const auto found = values_.find(key); found != values_.end()) return found->second;
+    }
+    const Value value = find();
+    const std::unique_lock<std::shared_mutex> lock(access_);
+    if (values_.size() < 4096) values_.emplace(key, value);
+    return value;
+  }
+
+ private:
+  std::shared_mutex access_;
+  std::map<Key, Value> values_;
+};
+
 }  // namespace
 
 void* vendors_function(const char* name, const void* caller) {
-  // Searching a large library for an address takes longer than a small factorisation. A call site always gets
-  // the same function. Never destroyed: calls may come at exit.
-  static auto& known = *new std::map<std::pair<std::string, const void*>, void*>;
-  static auto& access = *new std::shared_mutex;
-  const std::pair<std::string, const void*> site(name, caller);
-  {
-    const std::shared_lock<std::shared_mutex> lock(access);
-    if (const auto found = known.find(site); found != known.end()) return found->second;
-  }
-  void* const function = look_up(name, caller);
-  const std::unique_lock<std::shared_mutex> lock(access);
-  if (function != nullptr && known.size() < 4096) known.emplace(site, function);
-  return function;
+  static auto& known = *new Known<std::pair<std::string, const void*>, void*>;  // calls may come at exit
+  return known.get({name, caller}, [&] { return look_up(name, caller); });
+}
+
+bool is_vendors_code(const void* caller) {
+  static auto& known = *new Known<const void*, bool>;
+  return known.get(caller, [&] {
+    Dl_info place;
+    if (dladdr(caller, &place) == 0 || place.dli_fname == nullptr) return false;
+    const std::string library = place.dli_fname;
+    return library.find("libcusolver") != std::string::npos || library.find("libcublas") != std::string::npos;
+  });
 }
 
 }  // namespace gaussweep::preload

@@ -3,11 +3,14 @@
 
 namespace gaussweep::preload {
 
-/// Returns cuSOLVER's function `name` for a caller at this address: in the libraries that the caller's own
-/// library needs, else in the program's, else in a loaded cuSOLVER. Null if there is none.
+/// Returns the vendor's function `name` for a caller at this address: in the libraries that the caller's own
+/// library needs, else in the program's, else in a loaded cuSOLVER or cuBLAS. Null if there is none.
 void* vendors_function(const char* name, const void* caller);
 
-/// Calls cuSOLVER's function. @return its status; 1 (not initialised) if it cannot be found
+/// Returns true if the address is in cuSOLVER or cuBLAS.
+bool is_vendors_code(const void* caller);
+
+/// Calls the vendor's function. @return its status; 1 (not initialised) if it cannot be found
 template <class... Arguments>
 int call_vendor(const char* name, const void* caller, Arguments... arguments) {
   void* const function = vendors_function(name, caller);

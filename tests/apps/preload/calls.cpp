@@ -2,11 +2,13 @@
 /// the answers with LAPACK's. ANSWERED_BY is gaussweep if libgaussweep_cusolver is loaded and shall answer,
 /// else cuSOLVER.
 
+#include <cblas.h>
 #include <gtest/gtest.h>
 #include <lapacke.h>
 
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +19,7 @@ extern "C" {
 int fake_calls();
 void fake_set_capturing(int on);
 void fake_set_stream(unsigned long long id);
+void fake_set_pointer_mode(int mode);
 int fake_allocations();
 }
 
@@ -30,34 +33,54 @@ cusolverDnHandle_t handle(int number = 0) {
   return reinterpret_cast<cusolverDnHandle_t>(handles + number);
 }
 
-#define OVERLOADS(p, l, T)                                                                                \
-  auto getrf_size(int n, T* a, int lda, int* lwork, int h = 0) {                                          \
-    return cusolverDn##p##getrf_bufferSize(handle(h), n, n, a, lda, lwork);                               \
-  }                                                                                                       \
-  auto getrf(int m, int n, T* a, int lda, T* work, int* pivots, int* info, int h = 0) {                   \
-    return cusolverDn##p##getrf(handle(h), m, n, a, lda, work, pivots, info);                             \
-  }                                                                                                       \
-  auto getrs(cublasOperation_t trans, int n, int nrhs, const T* lu, int lda, const int* pivots, T* b,     \
-             int ldb, int* info) {                                                                        \
-    return cusolverDn##p##getrs(handle(), trans, n, nrhs, lu, lda, pivots, b, ldb, info);                 \
-  }                                                                                                       \
-  auto potrf_size(cublasFillMode_t uplo, int n, T* a, int lda, int* lwork) {                              \
-    return cusolverDn##p##potrf_bufferSize(handle(), uplo, n, a, lda, lwork);                             \
-  }                                                                                                       \
-  auto potrf(cublasFillMode_t uplo, int n, T* a, int lda, T* work, int lwork, int* info) {                \
-    return cusolverDn##p##potrf(handle(), uplo, n, a, lda, work, lwork, info);                            \
-  }                                                                                                       \
-  int lapack_getrf(int n, T* a, int lda, int* pivots) {                                                   \
-    return LAPACKE_##l##getrf(LAPACK_COL_MAJOR, n, n, a, lda, pivots);                                    \
-  }                                                                                                       \
-  int lapack_getrs(char trans, int n, int nrhs, const T* lu, int lda, const int* pivots, T* b, int ldb) { \
-    return LAPACKE_##l##getrs(LAPACK_COL_MAJOR, trans, n, nrhs, lu, lda, pivots, b, ldb);                 \
-  }                                                                                                       \
-  int lapack_potrf(char uplo, int n, T* a, int lda) {                                                     \
-    return LAPACKE_##l##potrf(LAPACK_COL_MAJOR, uplo, n, a, lda);                                         \
-  }                                                                                                       \
-  int lapack_trtri(char uplo, int n, T* a, int lda) {                                                     \
-    return LAPACKE_##l##trtri(LAPACK_COL_MAJOR, uplo, 'N', n, a, lda);                                    \
+#define OVERLOADS(p, l, T)                                                                                   \
+  auto getrf_size(int n, T* a, int lda, int* lwork, int h = 0) {                                             \
+    return cusolverDn##p##getrf_bufferSize(handle(h), n, n, a, lda, lwork);                                  \
+  }                                                                                                          \
+  auto getrf(int m, int n, T* a, int lda, T* work, int* pivots, int* info, int h = 0) {                      \
+    return cusolverDn##p##getrf(handle(h), m, n, a, lda, work, pivots, info);                                \
+  }                                                                                                          \
+  auto getrs(cublasOperation_t trans, int n, int nrhs, const T* lu, int lda, const int* pivots, T* b,        \
+             int ldb, int* info) {                                                                           \
+    return cusolverDn##p##getrs(handle(), trans, n, nrhs, lu, lda, pivots, b, ldb, info);                    \
+  }                                                                                                          \
+  auto potrf_size(cublasFillMode_t uplo, int n, T* a, int lda, int* lwork) {                                 \
+    return cusolverDn##p##potrf_bufferSize(handle(), uplo, n, a, lda, lwork);                                \
+  }                                                                                                          \
+  auto potrf(cublasFillMode_t uplo, int n, T* a, int lda, T* work, int lwork, int* info) {                   \
+    return cusolverDn##p##potrf(handle(), uplo, n, a, lda, work, lwork, info);                               \
+  }                                                                                                          \
+  auto potrs(cublasFillMode_t uplo, int n, int nrhs, const T* a, int lda, T* b, int ldb, int* info) {        \
+    return cusolverDn##p##potrs(handle(), uplo, n, nrhs, a, lda, b, ldb, info);                              \
+  }                                                                                                          \
+  auto trsm(int kind, int n, int nrhs, const T* a, int lda, T* b, int ldb, T alpha = 1,                      \
+            cublasSideMode_t side = CUBLAS_SIDE_LEFT) {                                                      \
+    const auto h = reinterpret_cast<cublasHandle_t>(handle());                                               \
+    const auto uplo = static_cast<cublasFillMode_t>(kind & 1);                                               \
+    const auto op = static_cast<cublasOperation_t>(kind >> 1 & 1);                                           \
+    const auto diag = static_cast<cublasDiagType_t>(kind >> 2);                                              \
+    return nrhs % 2 == 0 ? cublas##p##trsm_v2(h, side, uplo, op, diag, n, nrhs, &alpha, a, lda, b, ldb)      \
+                         : cublas##p##trsm_v2_64(h, side, uplo, op, diag, n, nrhs, &alpha, a, lda, b, ldb);  \
+  }                                                                                                          \
+  void blas_trsm(int kind, int n, int nrhs, const T* a, int lda, T* b, int ldb) {                            \
+    cblas_##l##trsm(CblasColMajor, CblasLeft, (kind & 1) == 0 ? CblasLower : CblasUpper,                     \
+                    (kind & 2) == 0 ? CblasNoTrans : CblasTrans, (kind & 4) == 0 ? CblasNonUnit : CblasUnit, \
+                    n, nrhs, T(1), a, lda, b, ldb);                                                          \
+  }                                                                                                          \
+  int lapack_getrf(int n, T* a, int lda, int* pivots) {                                                      \
+    return LAPACKE_##l##getrf(LAPACK_COL_MAJOR, n, n, a, lda, pivots);                                       \
+  }                                                                                                          \
+  int lapack_getrs(char trans, int n, int nrhs, const T* lu, int lda, const int* pivots, T* b, int ldb) {    \
+    return LAPACKE_##l##getrs(LAPACK_COL_MAJOR, trans, n, nrhs, lu, lda, pivots, b, ldb);                    \
+  }                                                                                                          \
+  int lapack_potrf(char uplo, int n, T* a, int lda) {                                                        \
+    return LAPACKE_##l##potrf(LAPACK_COL_MAJOR, uplo, n, a, lda);                                            \
+  }                                                                                                          \
+  int lapack_potrs(char uplo, int n, int nrhs, const T* a, int lda, T* b, int ldb) {                         \
+    return LAPACKE_##l##potrs(LAPACK_COL_MAJOR, uplo, n, nrhs, a, lda, b, ldb);                              \
+  }                                                                                                          \
+  int lapack_trtri(char uplo, int n, T* a, int lda) {                                                        \
+    return LAPACKE_##l##trtri(LAPACK_COL_MAJOR, uplo, 'N', n, a, lda);                                       \
   }
 OVERLOADS(S, s, float)
 OVERLOADS(D, d, double)
@@ -174,6 +197,58 @@ TYPED_TEST(Preload, FactorsDefiniteMatrices) {
         if (!breaks) this->expect_near(a, wanted, n);
       }
     }
+  }
+}
+
+TYPED_TEST(Preload, SolvesWithTriangles) {
+  for (const int n : {5, 70, 300}) {
+    const int lda = n + 1;
+    const auto a = this->definite(n, lda);
+    for (int kind = 0; kind < 8; ++kind) {
+      for (const int nrhs : {1, 9, 10}) {
+        auto b = this->random(lda, nrhs), wanted = b;
+        auto scaled = a;  // as a unit triangle with small elements
+        if (kind >= 4) {
+          for (TypeParam& each : scaled) each /= TypeParam(n);
+        }
+        EXPECT_EQ(trsm(kind, n, nrhs, scaled.data(), lda, b.data(), lda), 0);
+        blas_trsm(kind, n, nrhs, scaled.data(), lda, wanted.data(), lda);
+        this->expect_near(b, wanted, n);
+        const bool is_transposed = (kind & 2) != 0;
+        expect_answers(is_transposed && nrhs == 1 ? 1 : 0, is_transposed && nrhs == 1 ? 0 : 1);
+      }
+    }
+    auto b = this->random(lda, n);
+    EXPECT_EQ(trsm(0, n, n, a.data(), lda, b.data(), lda, 2), 0);
+    EXPECT_EQ(trsm(0, n, n, a.data(), lda, b.data(), lda, 1, CUBLAS_SIDE_RIGHT), 0);
+    fake_set_pointer_mode(1);
+    EXPECT_EQ(trsm(0, n, n, a.data(), lda, b.data(), lda), 0);
+    fake_set_pointer_mode(0);
+    expect_answers(3, 0);
+  }
+}
+
+TYPED_TEST(Preload, SolvesWithCholeskysFactor) {
+  const int n = 70, nrhs = 9;
+  const auto type = this->type;
+  for (const auto uplo : {CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER}) {
+    auto a = this->definite(n, n);
+    int info = 0, lwork = 0;
+    ASSERT_EQ(potrf_size(uplo, n, a.data(), n, &lwork), 0);  // prepares the stream
+    lapack_potrf(uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U', n, a.data(), n);
+    const auto b = this->random(n, nrhs);
+    auto x = b, wide = b, wanted = b;
+    lapack_potrs(uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U', n, nrhs, a.data(), n, wanted.data(), n);
+    EXPECT_EQ(potrs(uplo, n, nrhs, a.data(), n, x.data(), n, &info), 0);
+    EXPECT_EQ(info, 0);
+    EXPECT_EQ(
+        cusolverDnXpotrs(handle(), nullptr, uplo, n, nrhs, type, a.data(), n, type, wide.data(), n, &info),
+        0);
+    this->expect_near(x, wanted, n);
+    this->expect_near(wide, wanted, n);
+    expect_answers(0, 2);
+    EXPECT_EQ(potrs(uplo, n, 1, a.data(), n, x.data(), n, &info), 0);
+    expect_answers(1, 0);
   }
 }
 
@@ -324,6 +399,27 @@ TYPED_TEST(Preload, AllocatesOnlyInQueries) {
   EXPECT_EQ(fake_allocations() - before, by_gaussweep ? 1 : 0);
   expect_answers(0, 2);
   fake_set_stream(1);
+}
+
+TYPED_TEST(Preload, NeedsNoRoomForACopyOfAlignedMatrices) {
+  const int n = 64;
+  const auto values = this->random(n, n);
+  const std::size_t bytes = values.size() * sizeof(TypeParam);
+  const std::unique_ptr<TypeParam[], decltype(&std::free)> a(
+      static_cast<TypeParam*>(std::aligned_alloc(256, bytes + 256)), &std::free);
+  std::copy(values.begin(), values.end(), a.get());
+  a[values.size()] = 1;
+  int info = -99, lwork = 0, lwork_of_copy = 0;
+  getrf_size(n, a.get() + 1, n, &lwork_of_copy);
+  getrf_size(n, a.get(), n, &lwork);
+  EXPECT_EQ(lwork_of_copy - lwork, by_gaussweep ? n * n : 0);
+  std::vector<TypeParam> work(static_cast<std::size_t>(lwork));
+  std::vector<int> pivots(n);
+  EXPECT_EQ(getrf(n, n, a.get(), n, work.data(), pivots.data(), &info), 0);
+  EXPECT_EQ(info, 0);
+  expect_answers(0, 1);
+  EXPECT_EQ(getrf(n, n, a.get() + 1, n, work.data(), pivots.data(), &info), 0);
+  expect_answers(1, 0);  // not aligned, unlike the queried matrix
 }
 
 TYPED_TEST(Preload, ServesSeveralThreads) {

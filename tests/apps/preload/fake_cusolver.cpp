@@ -1,5 +1,7 @@
-/// A libcusolver.so.12 on host memory, computed by LAPACK. It counts its calls, and its workspaces are small.
+/// A libcusolver.so.12 on host memory, computed by LAPACK, with cuBLAS's trsm. It counts its calls, and its
+/// workspaces are small.
 
+#include <cblas.h>
 #include <lapacke.h>
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 namespace {
 
 std::atomic<int> calls{0};
+int pointer_mode = 0;
 constexpr int invalid_value = 3, vendors_elements = 7;
 
 char letter(int uplo) {
@@ -34,11 +37,32 @@ int potrf(int uplo, int n, float* a, int lda) {
 int potrf(int uplo, int n, double* a, int lda) {
   return LAPACKE_dpotrf(LAPACK_COL_MAJOR, letter(uplo), n, a, lda);
 }
+int potrs(int uplo, int n, int nrhs, const float* a, int lda, float* b, int ldb) {
+  return LAPACKE_spotrs(LAPACK_COL_MAJOR, letter(uplo), n, nrhs, a, lda, b, ldb);
+}
+int potrs(int uplo, int n, int nrhs, const double* a, int lda, double* b, int ldb) {
+  return LAPACKE_dpotrs(LAPACK_COL_MAJOR, letter(uplo), n, nrhs, a, lda, b, ldb);
+}
 int trtri(int uplo, int diag, int n, float* a, int lda) {
   return LAPACKE_strtri(LAPACK_COL_MAJOR, letter(uplo), diag == 0 ? 'N' : 'U', n, a, lda);
 }
 int trtri(int uplo, int diag, int n, double* a, int lda) {
   return LAPACKE_dtrtri(LAPACK_COL_MAJOR, letter(uplo), diag == 0 ? 'N' : 'U', n, a, lda);
+}
+
+template <class T>
+int trsm(int side, int uplo, int trans, int diag, int m, int n, T alpha, const T* a, int lda, T* b, int ldb) {
+  ++calls;
+  const auto on = side == 0 ? CblasLeft : CblasRight;
+  const auto triangle = uplo == 0 ? CblasLower : CblasUpper;
+  const auto op = trans == 0 ? CblasNoTrans : CblasTrans;
+  const auto diagonal = diag == 0 ? CblasNonUnit : CblasUnit;
+  if constexpr (sizeof(T) == 4) {
+    cblas_strsm(CblasColMajor, on, triangle, op, diagonal, m, n, alpha, a, lda, b, ldb);
+  } else {
+    cblas_dtrsm(CblasColMajor, on, triangle, op, diagonal, m, n, alpha, a, lda, b, ldb);
+  }
+  return 0;
 }
 
 /// Counts a call, and returns cuSOLVER's status for LAPACK's info, which it stores.
@@ -58,6 +82,21 @@ extern "C" {
 /// Returns the number of calls since the last time, except queries.
 int fake_calls() {
   return calls.exchange(0);
+}
+
+/// For the test: the pointer mode of all cuBLAS handles.
+void fake_set_pointer_mode(int mode) {
+  pointer_mode = mode;
+}
+
+int cublasGetPointerMode_v2(void*, int* mode) {
+  *mode = pointer_mode;
+  return 0;
+}
+
+int cublasGetStream_v2(void*, void** stream) {
+  *stream = nullptr;
+  return 0;
 }
 
 int cusolverDnGetStream(void*, void** stream) {
@@ -85,6 +124,19 @@ int cusolverDnGetStream(void*, void** stream) {
   }                                                                                                          \
   int cusolverDn##p##potrf(void*, int uplo, int n, T* a, int lda, T*, int lwork, int* info) {                \
     return finish(lwork < vendors_elements ? -7 : potrf(uplo, n, a, lda), info);                             \
+  }                                                                                                          \
+  int cusolverDn##p##potrs(void*, int uplo, int n, int nrhs, const T* a, int lda, T* b, int ldb,             \
+                           int* info) {                                                                      \
+    return finish(potrs(uplo, n, nrhs, a, lda, b, ldb), info);                                               \
+  }                                                                                                          \
+  int cublas##p##trsm_v2(void*, int side, int uplo, int trans, int diag, int m, int n, const T* alpha,       \
+                         const T* a, int lda, T* b, int ldb) {                                               \
+    return trsm(side, uplo, trans, diag, m, n, *alpha, a, lda, b, ldb);                                      \
+  }                                                                                                          \
+  int cublas##p##trsm_v2_64(void*, int side, int uplo, int trans, int diag, std::int64_t m, std::int64_t n,  \
+                            const T* alpha, const T* a, std::int64_t lda, T* b, std::int64_t ldb) {          \
+    return trsm(side, uplo, trans, diag, static_cast<int>(m), static_cast<int>(n), *alpha, a,                \
+                static_cast<int>(lda), b, static_cast<int>(ldb));                                            \
   }
 
 FAKE_DN(S, float)
@@ -133,6 +185,17 @@ int cusolverDnXpotrf(void*, void*, int uplo, std::int64_t n, int type, void* a, 
   return finish(type == 0 ? potrf(uplo, order, static_cast<float*>(a), ld)
                           : potrf(uplo, order, static_cast<double*>(a), ld),
                 info);
+}
+
+int cusolverDnXpotrs(void*, void*, int uplo, std::int64_t n, std::int64_t nrhs, int type, const void* a,
+                     std::int64_t lda, int, void* b, std::int64_t ldb, int* info) {
+  const int order = static_cast<int>(n), columns = static_cast<int>(nrhs);
+  const int ld = static_cast<int>(lda), ld_b = static_cast<int>(ldb);
+  return finish(
+      type == 0
+          ? potrs(uplo, order, columns, static_cast<const float*>(a), ld, static_cast<float*>(b), ld_b)
+          : potrs(uplo, order, columns, static_cast<const double*>(a), ld, static_cast<double*>(b), ld_b),
+      info);
 }
 
 int cusolverDnXtrtri_bufferSize(void*, int, int, std::int64_t, int, void*, std::int64_t, std::size_t* bytes,
