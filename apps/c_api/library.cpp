@@ -399,11 +399,11 @@ void solve_triangles(gaussweep_handle_t& handle, const Call<T>& call, vendor::Di
   void* const aligned = std::align(alignment, 1, work, bytes);
   constexpr std::int64_t few = 8;  // right-hand sides of one launch of solve_triangle
   for (const vendor::Op op : operations) {
-    if (op == vendor::Op::none && shape.nrhs <= few) {
+    if (shape.nrhs <= few) {
+      const T* const a = call.a.data;
       GAUSSWEEP_ON_BACKEND(*handle.context,
-                           solve_triangle(*handle.context, shape.uplo, diagonal, shape.n, shape.nrhs,
-                                          static_cast<const T*>(call.a.data), call.a.ld, call.b.data,
-                                          call.b.ld, aligned, nullptr));
+                           solve_triangle(*handle.context, shape.uplo, diagonal, shape.n, shape.nrhs, a,
+                                          call.a.ld, call.b.data, call.b.ld, aligned, nullptr, op));
     } else {
       const TriangleView<T> triangle{call.a.data, call.a.ld, shape.n, shape.uplo, op, diagonal};
       GAUSSWEEP_ON_BACKEND(*handle.context, solve_wide(*handle.context, triangle, shape.nrhs, call.b.data,

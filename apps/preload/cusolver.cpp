@@ -34,7 +34,7 @@ enum { success = 0, alloc_failed = 2, execution_failed = 6 };
 /// cudaDataType.
 constexpr int not_transposed = 0, not_unit = 0, upper_triangle = 1, left = 0, on_host = 0, real_float = 0,
               real_double = 1;
-/// Up to so many right-hand sides, cuBLAS is faster with a transposed triangle.
+/// The right-hand sides that libgaussweep's getrs solves in one launch.
 constexpr int few = 8;
 
 /// One call of a program.
@@ -202,7 +202,7 @@ constexpr int type_of = sizeof(T) == sizeof(float) ? real_float : real_double;
 template <class T>
 struct Typed {
   static Task task(const char* problem, std::int64_t n, std::int64_t nrhs = 1, int uplo = 0) {
-    return {problem, sizeof(T) == sizeof(double), uplo == upper_triangle, n, nrhs};
+    return {problem, sizeof(T) == sizeof(double), uplo == upper_triangle, n, nrhs, false};
   }
   static const Routines<T>& routines(const Queue& queue) { return queue.library->template of<T>(); }
 
@@ -227,7 +227,7 @@ struct Typed {
   }
   static int getrs(const char* name, const void* caller, Handle handle, int trans, int n, int nrhs,
                    const T* lu, int lda, const int* pivots, T* b, int ldb, int* info) {
-    const Call call{name, caller, handle, trans == not_transposed, task("trsv", n, nrhs)};
+    const Call call{name, caller, handle, trans == not_transposed && nrhs <= few, task("trsv", n, nrhs)};
     const auto ours = [&](Queue& q) {
       return routines(q).getrs(q.handle, n, nrhs, lu, lda, pivots, b, ldb, info, q.scratch, q.scratch_bytes);
     };
@@ -235,7 +235,8 @@ struct Typed {
   }
   static int potrs(const char* name, const void* caller, Handle handle, int uplo, int n, int nrhs, const T* a,
                    int lda, T* b, int ldb, int* info) {
-    const Call call{name, caller, handle, nrhs > few, task("trsv", n, nrhs, uplo)};
+    Call call{name, caller, handle, true, task("trsv", n, nrhs, uplo)};
+    call.task.is_transposed = true;  // one of both triangles
     const auto ours = [&](Queue& q) {
       return routines(q).potrs(q.handle, uplo, n, nrhs, a, lda, b, ldb, info, q.scratch, q.scratch_bytes);
     };
@@ -247,10 +248,11 @@ struct Typed {
                   int diag, Size m, Size n, const T* alpha, const T* a, Size lda, T* b, Size ldb) {
     int pointer_mode = 0;
     const bool is_supported =
-        side == left && (trans == not_transposed || n > few) && !is_vendors_code(caller) &&
+        side == left && !is_vendors_code(caller) &&
         call_vendor("cublasGetPointerMode_v2", caller, handle, &pointer_mode) == success &&
         pointer_mode == on_host && alpha != nullptr && *alpha == T(1);
-    const Call call{name, caller, handle, is_supported, task("trsv", m, n, uplo), "cublasGetStream_v2"};
+    Call call{name, caller, handle, is_supported, task("trsv", m, n, uplo), "cublasGetStream_v2"};
+    call.task.is_transposed = trans != not_transposed;
     const auto ours = [&](Queue& q) {
       return routines(q).trsm(q.handle, uplo, trans != not_transposed, diag, m, n, a, lda, b, ldb, q.scratch,
                               q.scratch_bytes);
@@ -293,7 +295,7 @@ Call call_of(const char* name, const void* caller, Handle handle, bool is_suppor
           caller,
           handle,
           is_supported && is_real,
-          {problem, type == real_double, uplo == upper_triangle, n, nrhs}};
+          {problem, type == real_double, uplo == upper_triangle, n, nrhs, false}};
 }
 
 }  // namespace
@@ -377,8 +379,8 @@ int cusolverDnXgetrf(Handle handle, Params params, std::int64_t m, std::int64_t 
 int cusolverDnXgetrs(Handle handle, Params params, int trans, std::int64_t n, std::int64_t nrhs, int type,
                      const void* lu, std::int64_t lda, const std::int64_t* pivots, int type_b, void* b,
                      std::int64_t ldb, int* info) {
-  const Call call = call_of(GAUSSWEEP_PLACE("Xgetrs"), handle, trans == not_transposed && type_b == type,
-                            "trsv", type, n, nrhs);
+  const Call call = call_of(GAUSSWEEP_PLACE("Xgetrs"), handle,
+                            trans == not_transposed && nrhs <= few && type_b == type, "trsv", type, n, nrhs);
   const auto ours = [&](const Queue& q) {
     int* const narrow = reinterpret_cast<int*>(q.scratch);
     const std::size_t before = std::min(pivot_bytes(n), q.scratch_bytes);
@@ -423,8 +425,8 @@ int cusolverDnXpotrf(Handle handle, Params params, int uplo, std::int64_t n, int
 
 int cusolverDnXpotrs(Handle handle, Params params, int uplo, std::int64_t n, std::int64_t nrhs, int type,
                      const void* a, std::int64_t lda, int type_b, void* b, std::int64_t ldb, int* info) {
-  const Call call =
-      call_of(GAUSSWEEP_PLACE("Xpotrs"), handle, nrhs > few && type_b == type, "trsv", type, n, nrhs, uplo);
+  Call call = call_of(GAUSSWEEP_PLACE("Xpotrs"), handle, type_b == type, "trsv", type, n, nrhs, uplo);
+  call.task.is_transposed = true;  // one of both triangles
   const auto ours = [&](const Queue& q) {
     return by_type(type, q, [&](auto& r, auto* t) {
       return r.potrs(q.handle, uplo, n, nrhs, static_cast<decltype(t)>(const_cast<void*>(a)), lda,

@@ -30,11 +30,12 @@ constexpr Cutoff measured[] = {
 constexpr std::string_view measured_devices[] = {"H100", "H200"};
 
 bool was_measured(const Task& task, const std::string& device) {
+  if (task.is_transposed && task.nrhs <= 8) return false;
+  if (task.nrhs > 8 && task.nrhs < task.n / 2) return false;
   for (const std::string_view name : measured_devices) {
     if (device.find(name) == std::string::npos) continue;
     for (const Cutoff& each : measured) {
-      if (task.problem == each.problem)
-        return task.n >= each.from && task.n <= each.to && (task.nrhs <= 8 || task.nrhs >= task.n / 2);
+      if (task.problem == each.problem) return task.n >= each.from && task.n <= each.to;
     }
   }
   return false;

@@ -12,7 +12,8 @@ struct Task {
   bool is_double;
   bool is_upper;
   std::int64_t n;
-  std::int64_t nrhs;  ///< 1 if the problem has no right-hand sides
+  std::int64_t nrhs = 1;       ///< 1 if the problem has no right-hand sides
+  bool is_transposed = false;  ///< solves with a transposed triangle
 };
 
 /// Returns true if gaussweep is faster on the device of this name. A rule decides if the environment variable

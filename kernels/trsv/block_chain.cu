@@ -31,25 +31,31 @@ constexpr int depth = sizeof(T) == 4 && R == 1   ? 3
                       : sizeof(T) == 8 && R == 8 ? 1
                                                  : 2;
 
-template <class T, int R, bool Paired>
+template <class T, int R, bool Paired, bool Transposed>
 void launch_chain(Context& context, const Chain<T>& arguments, int items) {
   const auto grid = static_cast<unsigned>(std::min(items, simt::multiprocessors(context)));
-  simt::launch(context, chain::solve_chain<T, R, depth<T, R>, Paired>, dim3(grid), dim3(chain::threads), 0,
-               arguments);
+  simt::launch(context, chain::solve_chain<T, R, depth<T, R>, Paired, Transposed>, dim3(grid),
+               dim3(chain::threads), 0, arguments);
 }
 
 template <class T, int R>
-void launch_chain(Context& context, const Chain<T>& arguments, int items) {
+void launch_chain(Context& context, const Chain<T>& arguments, int items, vendor::Op op) {
   const bool paired =
       reinterpret_cast<std::uintptr_t>(arguments.a) % (2 * sizeof(T)) == 0 && arguments.ld % 2 == 0;
-  paired ? launch_chain<T, R, true>(context, arguments, items)
-         : launch_chain<T, R, false>(context, arguments, items);
+  if (op == vendor::Op::transpose) {
+    paired ? launch_chain<T, R, true, true>(context, arguments, items)
+           : launch_chain<T, R, false, true>(context, arguments, items);
+  } else {
+    paired ? launch_chain<T, R, true, false>(context, arguments, items)
+           : launch_chain<T, R, false, false>(context, arguments, items);
+  }
 }
 
 /// Sets the members of `arguments` that point into the workspace, and solves for all right-hand sides,
 /// rhs_per_launch at a time.
 template <class T>
-void solve(Context& context, Chain<T> arguments, std::int64_t nrhs, void* memory) {
+void solve(Context& context, Chain<T> arguments, std::int64_t nrhs, void* memory,
+           vendor::Op op = vendor::Op::none) {
   const ChainWorkspace layout(arguments.n, nrhs, sizeof(T), arguments.sweeps == 2);
   auto* const bytes = static_cast<std::byte*>(memory);
   const auto segments = [&](int number) { return reinterpret_cast<T*>(bytes + layout.segments(number)); };
@@ -74,13 +80,13 @@ void solve(Context& context, Chain<T> arguments, std::int64_t nrhs, void* memory
     context.device.fill(memory, 0xff, layout.bytes());
     switch (layout.rhs_per_launch) {
       case 1:
-        launch_chain<T, 1>(context, arguments, items);
+        launch_chain<T, 1>(context, arguments, items, op);
         break;
       case 4:
-        launch_chain<T, 4>(context, arguments, items);
+        launch_chain<T, 4>(context, arguments, items, op);
         break;
       default:
-        launch_chain<T, 8>(context, arguments, items);
+        launch_chain<T, 8>(context, arguments, items, op);
         break;
     }
   }
@@ -90,7 +96,8 @@ void solve(Context& context, Chain<T> arguments, std::int64_t nrhs, void* memory
 
 template <class T>
 void solve_triangle(Context& context, Uplo uplo, vendor::Diagonal diagonal, std::int64_t n, std::int64_t nrhs,
-                    const T* a, std::int64_t ld, T* b, std::int64_t ldb, void* workspace, int* info) {
+                    const T* a, std::int64_t ld, T* b, std::int64_t ldb, void* workspace, int* info,
+                    vendor::Op op) {
   Chain<T> arguments{};
   arguments.n = n;
   arguments.sweeps = 1;
@@ -99,10 +106,10 @@ void solve_triangle(Context& context, Uplo uplo, vendor::Diagonal diagonal, std:
   arguments.b = b;
   arguments.ldb = ldb;
   arguments.info = info;
-  arguments.sweep[0].lower = uplo == Uplo::lower;
+  arguments.sweep[0].lower = (uplo == Uplo::lower) == (op == vendor::Op::none);
   arguments.sweep[0].unit = diagonal == vendor::Diagonal::unit;
   arguments.max_uncorrected_condition = max_condition_lu(n);
-  solve(context, arguments, nrhs, workspace);
+  solve(context, arguments, nrhs, workspace, op);
 }
 
 namespace {
@@ -146,9 +153,11 @@ void solve_cholesky(Context& context, std::int64_t n, std::int64_t nrhs, const T
 }
 
 template void solve_triangle<float>(Context&, Uplo, vendor::Diagonal, std::int64_t, std::int64_t,
-                                    const float*, std::int64_t, float*, std::int64_t, void*, int*);
+                                    const float*, std::int64_t, float*, std::int64_t, void*, int*,
+                                    vendor::Op);
 template void solve_triangle<double>(Context&, Uplo, vendor::Diagonal, std::int64_t, std::int64_t,
-                                     const double*, std::int64_t, double*, std::int64_t, void*, int*);
+                                     const double*, std::int64_t, double*, std::int64_t, void*, int*,
+                                     vendor::Op);
 template void solve_lu<float>(Context&, std::int64_t, std::int64_t, const float*, std::int64_t, const int*,
                               float*, std::int64_t, void*, int*);
 template void solve_lu<double>(Context&, std::int64_t, std::int64_t, const double*, std::int64_t, const int*,

@@ -91,7 +91,8 @@ struct LaneMap {
 
 /// The device functions of one thread block.
 /// @tparam Depth number of prefetched tiles @tparam Paired lanes load pairs of rows (row_of)
-template <class T, int R, int Depth, bool Paired>
+/// @tparam Transposed the matrix is the transpose of the stored one
+template <class T, int R, int Depth, bool Paired, bool Transposed>
 struct Worker {
   using Map = LaneMap<R>;
   const Chain<T>& chain;
@@ -105,6 +106,12 @@ struct Worker {
   /// Returns the block row that a sweep solves in a step.
   __device__ static int block_of(const Sweep<T>& sweep, int step, int blocks) {
     return sweep.lower ? step : blocks - 1 - step;
+  }
+  /// Loads the tile of a block row and of the `columns` matrix columns from `column` on.
+  __device__ void load_tile(Slice<T>& slice, int block, std::int64_t column) const {
+    const std::int64_t row = static_cast<std::int64_t>(block) * order;
+    const T* const first = chain.a + (Transposed ? column + row * chain.ld : row + column * chain.ld);
+    load<T, Paired, Transposed>(slice, first, chain.ld, lane, height(block), chain.n - column);
   }
   /// Returns the address of this lane's element of a segment.
   __device__ const T* element_address(const T* segments, int block, int slot) const {
@@ -181,19 +188,22 @@ struct Worker {
     const std::int64_t size = height(block);
     const T* const first = chain.a + static_cast<std::int64_t>(block) * order * (chain.ld + 1);
     constexpr int per_thread = order * order / threads;
-    const int i = static_cast<int>(threadIdx.x) % order, j0 = static_cast<int>(threadIdx.x) / order;
+    // Row and column in memory; i and j are those of the triangle.
+    const int p = static_cast<int>(threadIdx.x) % order, q0 = static_cast<int>(threadIdx.x) / order;
     T elements[per_thread];
     GAUSSWEEP_UNROLL
     for (int k = 0; k < per_thread; ++k) {  // all loads before the first use
-      const int j = j0 + k * (order / per_thread);
+      const int q = q0 + k * (order / per_thread);
+      const int i = Transposed ? q : p, j = Transposed ? p : q;
       const bool off_diagonal = sweep.lower ? i > j : i < j;
       elements[k] = i == j ? T(1) : T(0);
       if (i < size && j < size && (off_diagonal || (i == j && !sweep.unit)))
-        elements[k] = first[i + j * chain.ld];
+        elements[k] = first[p + q * chain.ld];
     }
     GAUSSWEEP_UNROLL
     for (int k = 0; k < per_thread; ++k) {
-      const int j = j0 + k * (order / per_thread);
+      const int q = q0 + k * (order / per_thread);
+      const int i = Transposed ? q : p, j = Transposed ? p : q;
       if (i == j && elements[k] == T(0)) {
         atomicMin(&chain.control->zero, static_cast<unsigned>(block * order + i + 1));
       }
@@ -203,9 +213,7 @@ struct Worker {
 
   /// Loads the warp's columns of the diagonal triangle.
   __device__ void load_own_columns(Slice<T>& slice, const Sweep<T>& sweep, int block) const {
-    const std::int64_t size = height(block);
-    const T* const first = chain.a + static_cast<std::int64_t>(block) * order * (chain.ld + 1);
-    load<T, Paired>(slice, first + warp * columns * chain.ld, chain.ld, lane, size, size - warp * columns);
+    load_tile(slice, block, static_cast<std::int64_t>(block) * order + warp * columns);
     GAUSSWEEP_UNROLL
     for (int c = 0; c < columns; ++c) {
       const int j = warp * columns + c;
@@ -325,11 +333,9 @@ struct Worker {
       }
       y[v] = value - total<warps>(sums_of(r, 0), 0, row);
     }
-    const T* const diagonal_block = chain.a + static_cast<std::int64_t>(block) * order * (chain.ld + 1);
     const auto group_of = [&](int step) { return sweep.lower ? step : warps - 1 - step; };
     const auto load_group = [&](Slice<T>& slice, int group) {
-      load<T, Paired>(slice, diagonal_block + static_cast<std::int64_t>(group) * columns * chain.ld, chain.ld,
-                      lane, size, size - group * columns);
+      load_tile(slice, block, static_cast<std::int64_t>(block) * order + group * columns);
     };
     Slice<T> next;
     load_group(next, group_of(0));
@@ -366,19 +372,17 @@ struct Worker {
   /// Solves the block row of a sweep's step `step`.
   __device__ void solve_row(const Sweep<T>& sweep, int step) const {
     const int block = block_of(sweep, step, chain.blocks);
-    const T* const row_tiles = chain.a + static_cast<std::int64_t>(block) * order;
-    const auto load_tile = [&](Slice<T>& slice, int column_block) {
-      const std::int64_t column = static_cast<std::int64_t>(column_block) * order + warp * columns;
-      load<T, Paired>(slice, row_tiles + column * chain.ld, chain.ld, lane, height(block), chain.n - column);
+    const auto load_own = [&](Slice<T>& slice, int column_block) {
+      load_tile(slice, block, static_cast<std::int64_t>(column_block) * order + warp * columns);
     };
     const auto block_at = [&](int s) { return block_of(sweep, s, chain.blocks); };
     Slice<T> last_tile, prefetched[Depth];
     T prefetched_numbers[Depth][Map::slots];
-    if (step > 0) load_tile(last_tile, block_at(step - 1));
+    if (step > 0) load_own(last_tile, block_at(step - 1));
     GAUSSWEEP_UNROLL
     for (int d = 0; d < Depth; ++d) {
       if (d < step - 1) {
-        load_tile(prefetched[d], block_at(d));
+        load_own(prefetched[d], block_at(d));
         peek(prefetched_numbers[d], sweep.segments, block_at(d));
       }
     }
@@ -394,7 +398,7 @@ struct Worker {
         await(prefetched_numbers[d], sweep.segments, block_at(s + d));
         multiply<T, R>(prefetched[d], stage(prefetched_numbers[d]), sums);
         if (s + d + Depth < step - 1) {
-          load_tile(prefetched[d], block_at(s + d + Depth));
+          load_own(prefetched[d], block_at(s + d + Depth));
           peek(prefetched_numbers[d], sweep.segments, block_at(s + d + Depth));
         }
       }
@@ -472,11 +476,11 @@ struct Worker {
   }
 };
 
-template <class T, int R, int Depth, bool Paired>
+template <class T, int R, int Depth, bool Paired, bool Transposed = false>
 __global__ void __launch_bounds__(threads, 1) solve_chain(Chain<T> chain) {
   __shared__ Shared<T, R> shared;
   const int t = static_cast<int>(threadIdx.x);
-  Worker<T, R, Depth, Paired>{chain, shared, t % lanes, t / lanes}.work();
+  Worker<T, R, Depth, Paired, Transposed>{chain, shared, t % lanes, t / lanes}.work();
 }
 
 }  // namespace chain

@@ -59,11 +59,24 @@ __device__ __forceinline__ int row_of(int lane, int v) {
   return Paired ? rows * lane + v : lane + lanes * v;
 }
 
-/// Loads a fragment from `first` on; elements beyond `height` and `width` become 0.
-template <class T, bool Paired>
+/// Loads a fragment from `first` on; elements beyond `height` and `width` become 0. @tparam Transposed the
+/// rows are contiguous in memory, instead of the columns
+template <class T, bool Paired, bool Transposed = false>
 __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64_t ld, int lane,
                                      std::int64_t height, std::int64_t width) {
   if (height >= order && width >= columns) {
+    if constexpr (Transposed && Paired) {
+      GAUSSWEEP_UNROLL
+      for (int v = 0; v < rows; ++v) {
+        GAUSSWEEP_UNROLL
+        for (int c = 0; c < columns; c += 2) {
+          const Pair<T> pair = *reinterpret_cast<const Pair<T>*>(first + row_of<Paired>(lane, v) * ld + c);
+          slice.value[c][v] = pair.first;
+          slice.value[c + 1][v] = pair.second;
+        }
+      }
+      return;
+    }
     GAUSSWEEP_UNROLL
     for (int c = 0; c < columns; ++c) {
       if constexpr (Paired) {
@@ -72,7 +85,10 @@ __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64
         slice.value[c][1] = pair.second;
       } else {
         GAUSSWEEP_UNROLL
-        for (int v = 0; v < rows; ++v) slice.value[c][v] = first[c * ld + row_of<Paired>(lane, v)];
+        for (int v = 0; v < rows; ++v) {
+          const int row = row_of<Paired>(lane, v);
+          slice.value[c][v] = first[Transposed ? c + row * ld : c * ld + row];
+        }
       }
     }
     return;
@@ -82,7 +98,7 @@ __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64
     GAUSSWEEP_UNROLL
     for (int v = 0; v < rows; ++v) {
       const int row = row_of<Paired>(lane, v);
-      slice.value[c][v] = row < height && c < width ? first[c * ld + row] : T(0);
+      slice.value[c][v] = row < height && c < width ? first[Transposed ? c + row * ld : c * ld + row] : T(0);
     }
   }
 }
