@@ -71,7 +71,23 @@ class BlockChain : public testing::Test {
                       memory.data(), info.data());
     this->info = info.values()[0];
     EXPECT_EQ(std::memcmp(a.values().data(), s.a.data(), s.a.size() * sizeof(T)), 0) << "A was overwritten";
+    expect_same_by_transpose(s, uplo, diagonal, b.values());
     return b.values();
+  }
+  /// Solves with the transpose of the transpose, which must give the same bits and info.
+  void expect_same_by_transpose(const System<T>& s, Uplo uplo, Diagonal diagonal, const std::vector<T>& x) {
+    System<T> turned = s;
+    for (std::int64_t j = 0; j < s.n; ++j) {
+      for (std::int64_t i = 0; i < j; ++i) std::swap(turned.at(i, j), turned.at(j, i));
+    }
+    const DeviceArray<T> a(*device, turned.a), b(*device, s.b);
+    const DeviceArray<int> info(*device, 1);
+    const DeviceArray<unsigned char> memory(*device, solve_triangle_workspace(s.n, s.nrhs, sizeof(T)));
+    solve_triangle<T>(context, uplo == Uplo::lower ? Uplo::upper : Uplo::lower, diagonal, s.n, s.nrhs,
+                      a.data() + s.shift, s.ld, b.data(), s.n + 3, memory.data(), info.data(),
+                      vendor::Op::transpose);
+    EXPECT_EQ(info.values()[0], this->info);
+    EXPECT_EQ(std::memcmp(b.values().data(), x.data(), x.size() * sizeof(T)), 0) << "n " << s.n;
   }
   std::vector<T> lu(System<T>& s, const std::vector<int>& pivots) {
     const DeviceArray<T> a(*device, s.a), b(*device, s.b);
