@@ -3,7 +3,7 @@
 /// on.
 ///
 /// Nothing of CUDA is linked, and libgaussweep is loaded on first use, so that a program keeps the CUDA
-/// libraries that it brings. The signatures are those of cusolverDn.h, with integers for its enumerations.
+/// libraries that it brings. The signatures are those of cusolverDn.h and cublas_v2.h, with ints for enums.
 ///
 /// A workspace query returns the larger one of both sizes. It also prepares its stream: an answer allocates
 /// nothing and waits for nothing. Calls that were not prepared, or with a smaller workspace, are passed on.
@@ -28,8 +28,12 @@ namespace {
 using Handle = void*;  // cusolverDnHandle_t
 using Params = void*;  // cusolverDnParams_t
 
-/// Values of cusolverStatus_t.
-enum { success = 0, alloc_failed = 2, execution_failed = 6 };
+/// Values of a library's status type.
+struct Statuses {
+  int alloc_failed, execution_failed;
+};
+constexpr int success = 0;
+constexpr Statuses of_cusolver{2, 6}, of_cublas{3, 13};
 /// Values of cublasOperation_t, cublasDiagType_t, cublasFillMode_t, cublasSideMode_t, cublasPointerMode_t and
 /// cudaDataType.
 constexpr int not_transposed = 0, not_unit = 0, upper_triangle = 1, left = 0, on_host = 0, real_float = 0,
@@ -44,7 +48,7 @@ struct Call {
   Handle handle;
   bool is_supported;  ///< false if libgaussweep has no routine for the arguments
   Task task;
-  const char* get_stream = "cusolverDnGetStream";
+  bool is_cublas = false;
 };
 
 /// Counts who answered which calls, and prints the counts when the process ends, if GAUSSWEEP_CUSOLVER_LOG is
@@ -89,7 +93,8 @@ Queue* queue_for(const Call& call, bool creates, const char*& reason) {
   if (wish != nullptr && std::strcmp(wish, "off") == 0) return nullptr;
   void* stream = nullptr;
   reason = "the handle has no stream";
-  if (call_vendor(call.get_stream, call.caller, call.handle, &stream) != success) return nullptr;
+  const char* const get_stream = call.is_cublas ? "cublasGetStream_v2" : "cusolverDnGetStream";
+  if (call_vendor(get_stream, call.caller, call.handle, &stream) != success) return nullptr;
   return find_queue(stream, call.task, creates, reason);
 }
 
@@ -97,8 +102,7 @@ Queue* queue_for(const Call& call, bool creates, const char*& reason) {
 template <class Ours, class... Arguments>
 int answer(const Call& call, Ours ours, Arguments... arguments) {
   const char* reason = nullptr;
-  // cuBLAS has no workspace queries, which could create the queue.
-  const bool creates = std::strncmp(call.name, "cublas", 6) == 0;
+  const bool creates = call.is_cublas;  // cuBLAS has no workspace queries, which would have created the queue
   if (Queue* const queue = queue_for(call, creates, reason)) {
     const std::lock_guard<std::mutex> lock(queue->busy);
     const gaussweep_status status = ours(*queue);
@@ -109,7 +113,8 @@ int answer(const Call& call, Ours ours, Arguments... arguments) {
     const char* const error = queue->library->last_error(queue->handle);
     if (status != GAUSSWEEP_INVALID_ARGUMENT && status != GAUSSWEEP_NOT_SUPPORTED) {
       std::fprintf(stderr, "libgaussweep_cusolver: %s: %s\n", call.name, error);
-      return status == GAUSSWEEP_OUT_OF_MEMORY ? alloc_failed : execution_failed;
+      const Statuses& statuses = call.is_cublas ? of_cublas : of_cusolver;
+      return status == GAUSSWEEP_OUT_OF_MEMORY ? statuses.alloc_failed : statuses.execution_failed;
     }
     Log::instance().count(call, std::string("the vendor (") + error + ")");  // nothing was queued
   } else {
@@ -195,9 +200,6 @@ std::size_t pivot_bytes(std::int64_t n) {
   return (static_cast<std::size_t>(n) * sizeof(int) + 255) / 256 * 256;
 }
 
-template <class T>
-constexpr int type_of = sizeof(T) == sizeof(float) ? real_float : real_double;
-
 /// The routines with operands of type T. Arguments are those of cuSOLVER.
 template <class T>
 struct Typed {
@@ -251,7 +253,7 @@ struct Typed {
         side == left && !is_vendors_code(caller) &&
         call_vendor("cublasGetPointerMode_v2", caller, handle, &pointer_mode) == success &&
         pointer_mode == on_host && alpha != nullptr && *alpha == T(1);
-    Call call{name, caller, handle, is_supported, task("trsv", m, n, uplo), "cublasGetStream_v2"};
+    Call call{name, caller, handle, is_supported, task("trsv", m, n, uplo), true};
     call.task.is_transposed = trans != not_transposed;
     const auto ours = [&](Queue& q) {
       return routines(q).trsm(q.handle, uplo, trans != not_transposed, diag, m, n, a, lda, b, ldb, q.scratch,
