@@ -79,13 +79,17 @@ gaussweep_status gaussweep_narrow_pivots(gaussweep_handle handle, int64_t count,
  * aligned to 256 bytes, with lda = n, need less: subtract the bytes of A, rounded up to a multiple of 256.
  *
  * getrf  P A = L U in place. pivots[i] = r: row i was exchanged with row r (both from 1), as in LAPACK
- * getrs  A X = B with the factors and pivots of getrf, also those of LAPACK or cuSOLVER: B becomes X. A zero
- * on U's diagonal gives an answer that is not finite, and info = 0, as in LAPACK gesv   A X = B: B becomes X;
- * A is destroyed potrf  A = L L^T or U^T U: the factor replaces the triangle `uplo`; the other one is not
- * referenced posv   A X = B for symmetric positive definite A: B becomes X; the triangle `uplo` of A is
- * undefined then geinv  A becomes its inverse poinv  the same for symmetric positive definite A. Both
- * triangles are read and written trtri  the triangle `uplo` of A becomes its inverse; the other one is not
- * referenced gemm   C = A B; A is m x k, B k x n, C m x n */
+ * getrs  A X = B with factors and pivots of getrf, LAPACK or cuSOLVER: B becomes X. info is 0, as in LAPACK
+ * gesv   A X = B: B becomes X; A is destroyed
+ * potrf  A = L L^T or U^T U: the factor replaces the triangle `uplo`; the other one is not referenced
+ * potrs  A X = B with the factor of potrf: B becomes X. From compute capability 9.0 on
+ * potri  the triangle `uplo` of the inverse replaces the factor of potrf. From compute capability 9.0 on
+ * posv   A X = B for symmetric positive definite A: B becomes X; the triangle `uplo` of A is undefined then
+ * trsm   op(A) X = B for the triangle `uplo` of A: B becomes X. From compute capability 9.0 on
+ * geinv  A becomes its inverse
+ * poinv  the same for symmetric positive definite A. Both triangles are read and written
+ * trtri  the triangle `uplo` of A becomes its inverse; the other one is not referenced
+ * gemm   C = A B; A is m x k, B k x n, C m x n */
 #define GAUSSWEEP_ROUTINES_(p, T)                                                                            \
   gaussweep_status gaussweep_##p##getrf_work(gaussweep_handle, int64_t n, int64_t batch, size_t* bytes);     \
   gaussweep_status gaussweep_##p##getrf(gaussweep_handle, int64_t n, T* a, int64_t lda, int* pivots,         \
@@ -102,6 +106,9 @@ gaussweep_status gaussweep_narrow_pivots(gaussweep_handle handle, int64_t count,
   gaussweep_status gaussweep_##p##potrs(gaussweep_handle, gaussweep_uplo, int64_t n, int64_t nrhs,           \
                                         const T* a, int64_t lda, T* b, int64_t ldb, int* info, void* work,   \
                                         size_t bytes);                                                       \
+  gaussweep_status gaussweep_##p##potri_work(gaussweep_handle, int64_t n, size_t* bytes);                    \
+  gaussweep_status gaussweep_##p##potri(gaussweep_handle, gaussweep_uplo, int64_t n, T* a, int64_t lda,      \
+                                        int* info, void* work, size_t bytes);                                \
   gaussweep_status gaussweep_##p##gesv_work(gaussweep_handle, int64_t n, int64_t nrhs, int64_t batch,        \
                                             size_t* bytes);                                                  \
   gaussweep_status gaussweep_##p##gesv(gaussweep_handle, int64_t n, int64_t nrhs, T* a, int64_t lda, T* b,   \

@@ -384,6 +384,11 @@ std::size_t triangle_bytes(const Shape& shape, std::size_t element) {
          alignment - 1;
 }
 
+void require_on_hopper(const gaussweep_handle_t& handle) {
+  if (handle.device->backend() == Backend::cuda && handle.capability < 90)
+    throw NotSupported("solves with triangles need compute capability 9.0");
+}
+
 /// One or two operations, applied in this order to B.
 template <class T>
 void solve_triangles(gaussweep_handle_t& handle, const Call<T>& call, vendor::Diagonal diagonal,
@@ -394,8 +399,7 @@ void solve_triangles(gaussweep_handle_t& handle, const Call<T>& call, vendor::Di
   require_matrix(call.a, shape.n);
   require_matrix(call.b, shape.n);
   require_work(work, bytes, needed);
-  if (handle.device->backend() == Backend::cuda && handle.capability < 90)
-    throw NotSupported("solves with triangles need compute capability 9.0");
+  require_on_hopper(handle);
   void* const aligned = std::align(alignment, 1, work, bytes);
   constexpr std::int64_t few = 8;  // right-hand sides of one launch of solve_triangle
   for (const vendor::Op op : operations) {
@@ -420,6 +424,37 @@ void solve_cholesky_factored(gaussweep_handle_t& handle, const Call<T>& call, vo
   solve_triangles(handle, call, vendor::Diagonal::stored,
                   {lower ? Op::none : Op::transpose, lower ? Op::transpose : Op::none}, work, bytes);
   handle.device->fill(call.info, 0, sizeof(int));
+}
+
+/// The bytes before the identity in the workspace of potri.
+std::size_t bytes_before_identity(const Shape& shape, std::size_t element) {
+  return triangle_bytes(shape, element) + 1;  // a multiple of the alignment
+}
+
+std::size_t inverse_bytes(const Shape& shape, std::size_t element) {
+  require_sizes(shape);
+  return is_empty(shape) ? 0 : piece({shape.n, shape.n}, element) + bytes_before_identity(shape, element);
+}
+
+/// Solves with the factor for the identity, which is at the end of `work`.
+template <class T>
+void invert_factored(gaussweep_handle_t& handle, Call<T> call, void* work, std::size_t bytes) {
+  const std::int64_t n = call.shape.n;
+  const std::size_t needed = inverse_bytes(call.shape, sizeof(T));
+  require(call.info != nullptr, "info is a null pointer");
+  if (needed == 0) return handle.device->fill(call.info, 0, sizeof(int));
+  require_matrix(call.a, n);
+  require_work(work, bytes, needed);
+  Context& context = *handle.context;
+  const std::size_t before = bytes_before_identity(call.shape, sizeof(T));
+  const MatrixView<T> factor{call.a.data, n, n, call.a.ld};
+  const MatrixView<T> x{reinterpret_cast<T*>(static_cast<std::byte*>(work) + before), n, n, n};
+  call.b = {"b", x.data, n};
+  require_on_hopper(handle);
+  GAUSSWEEP_ON_BACKEND(context, set_identity(context, x));
+  solve_cholesky_factored(handle, call, work, before);
+  GAUSSWEEP_ON_BACKEND(context, find_zero_diagonal(context, factor, call.info));
+  GAUSSWEEP_ON_BACKEND(context, copy_triangle(context, call.shape.uplo, x, factor));
 }
 
 vendor::Op operation(gaussweep_op op) {
@@ -560,6 +595,19 @@ const char* gaussweep_last_error(gaussweep_handle handle) {
   GAUSSWEEP_SOLVE(p, T, potrs, solve_cholesky_factored(*handle, call, work, bytes), uplo, nullptr, info,     \
                   gaussweep_uplo uplo, int64_t n, int64_t nrhs, const T* a, int64_t lda, T* b, int64_t ldb,  \
                   int* info)                                                                                 \
+  gaussweep_status gaussweep_##p##potri_work(gaussweep_handle handle, int64_t n, size_t* bytes) {            \
+    return guarded(handle, [&] {                                                                             \
+      require(bytes != nullptr, "bytes is a null pointer");                                                  \
+      *bytes = inverse_bytes(square(n, 1, n), sizeof(T));                                                    \
+    });                                                                                                      \
+  }                                                                                                          \
+  gaussweep_status gaussweep_##p##potri(gaussweep_handle handle, gaussweep_uplo uplo, int64_t n, T* a,       \
+                                        int64_t lda, int* info, void* work, size_t bytes) {                  \
+    return guarded(handle, [&] {                                                                             \
+      invert_factored<T>(*handle, {square(n, 1, n, uplo), {"a", a, lda}, {}, {}, nullptr, info}, work,       \
+                         bytes);                                                                             \
+    });                                                                                                      \
+  }                                                                                                          \
   GAUSSWEEP_QUERY(p, T, gesv, square(n, batch, nrhs), int64_t n, int64_t nrhs, int64_t batch)                \
   GAUSSWEEP_CALL(p, T, gesv, ({square(n, batch, nrhs), {"a", a, lda}, {"b", b, ldb}, {}, nullptr, info}),    \
                  int64_t n, int64_t nrhs, T* a, int64_t lda, T* b, int64_t ldb, int* info, int64_t batch)    \

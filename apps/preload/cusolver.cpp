@@ -244,6 +244,25 @@ struct Typed {
     };
     return answer(call, ours, handle, uplo, n, nrhs, a, lda, b, ldb, info);
   }
+  static int potri_size(const char* name, const void* caller, Handle handle, int uplo, int n, T* a, int lda,
+                        int* lwork) {
+    const int status = call_vendor(name, caller, handle, uplo, n, a, lda, lwork);
+    if (status != success) return status;
+    const Call call{name, caller, handle, true, task("poinv", n, 1, uplo)};
+    raise<T>(lwork, needed_bytes(call, nullptr, 0, [&](Queue& q, std::size_t* size) {
+               return routines(q).potri_work(q.handle, n, size);
+             }));
+    return success;
+  }
+  static int potri(const char* name, const void* caller, Handle handle, int uplo, int n, T* a, int lda,
+                   T* work, int lwork, int* info) {
+    const Call call{name, caller, handle, true, task("poinv", n, 1, uplo)};
+    const auto ours = [&](Queue& q) {
+      return routines(q).potri(q.handle, uplo, n, a, lda, info, work,
+                               static_cast<std::size_t>(std::max(lwork, 0)) * sizeof(T));
+    };
+    return answer(call, ours, handle, uplo, n, a, lda, work, lwork, info);
+  }
   /// cuBLAS's trsm with sizes of type Size.
   template <class Size>
   static int trsm(const char* name, const void* caller, Handle handle, int side, int uplo, int trans,
@@ -327,6 +346,12 @@ using namespace gaussweep::preload;
   int cusolverDn##p##potrs(Handle handle, int uplo, int n, int nrhs, const T* a, int lda, T* b, int ldb,    \
                            int* info) {                                                                     \
     return Typed<T>::potrs(GAUSSWEEP_PLACE(#p "potrs"), handle, uplo, n, nrhs, a, lda, b, ldb, info);       \
+  }                                                                                                         \
+  int cusolverDn##p##potri_bufferSize(Handle handle, int uplo, int n, T* a, int lda, int* lwork) {          \
+    return Typed<T>::potri_size(GAUSSWEEP_PLACE(#p "potri_bufferSize"), handle, uplo, n, a, lda, lwork);    \
+  }                                                                                                         \
+  int cusolverDn##p##potri(Handle handle, int uplo, int n, T* a, int lda, T* work, int lwork, int* info) {  \
+    return Typed<T>::potri(GAUSSWEEP_PLACE(#p "potri"), handle, uplo, n, a, lda, work, lwork, info);        \
   }                                                                                                         \
   int cublas##p##trsm_v2(Handle handle, int side, int uplo, int trans, int diag, int m, int n,              \
                          const T* alpha, const T* a, int lda, T* b, int ldb) {                              \

@@ -25,8 +25,11 @@ struct Cutoff {
   std::string_view problem;
   std::int64_t from, to;
 };
-constexpr Cutoff measured[] = {
-    {"getrf", 1024, 32768}, {"potrf", 1024, 16384}, {"trtri", 1024, 16384}, {"trsv", 1024, 16384}};
+constexpr Cutoff measured[] = {{"getrf", 1024, 32768},
+                               {"potrf", 1024, 16384},
+                               {"trtri", 1024, 16384},
+                               {"trsv", 1024, 16384},
+                               {"poinv", 1024, 8192}};
 constexpr std::string_view measured_devices[] = {"H100", "H200"};
 
 bool was_measured(const Task& task, const std::string& device) {

@@ -8,7 +8,7 @@ namespace gaussweep::preload {
 
 /// What a call computes, in the terms of a rule (docs/rule.md).
 struct Task {
-  const char* problem;  ///< getrf, potrf, trtri; trsv: a solve with triangles
+  const char* problem;  ///< getrf, potrf, trtri; trsv: a solve with triangles; poinv: potri
   bool is_double;
   bool is_upper;
   std::int64_t n;

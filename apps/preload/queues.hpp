@@ -13,10 +13,11 @@ namespace gaussweep::preload {
 /// The routines of libgaussweep in one precision.
 template <class T>
 struct Routines;
+// clang-format off
 #define GAUSSWEEP_ROUTINE_NAMES(F, p) \
-  F(p, getrf_work)                    \
-  F(p, getrf)                         \
-  F(p, getrs) F(p, potrf_work) F(p, potrf) F(p, potrs) F(p, trsm) F(p, trtri_work) F(p, trtri) F(p, gemm)
+  F(p, getrf_work) F(p, getrf) F(p, getrs) F(p, potrf_work) F(p, potrf) F(p, potrs) F(p, potri_work) \
+  F(p, potri) F(p, trsm) F(p, trtri_work) F(p, trtri) F(p, gemm)
+// clang-format on
 #define GAUSSWEEP_ROUTINE_MEMBER(p, name) decltype(&gaussweep_##p##name) name = nullptr;
 template <>
 struct Routines<float> {

@@ -169,7 +169,7 @@ int main(int count, char** arguments) {
       test_all_s(handle, orders[i], padding);
     }
   }
-  test_triangles_d(handle, 600, 1, 9); /* three blocks of rows */
+  test_triangles_d(handle, 600, 1, 9);              /* three blocks of rows */
   test_potrf_d(handle, 530, 0, 2, GAUSSWEEP_LOWER); /* too large for one batched run */
   test_singular_d(handle);
   test_singular_s(handle);

@@ -53,6 +53,15 @@ cusolverDnHandle_t handle(int number = 0) {
   auto potrs(cublasFillMode_t uplo, int n, int nrhs, const T* a, int lda, T* b, int ldb, int* info) {        \
     return cusolverDn##p##potrs(handle(), uplo, n, nrhs, a, lda, b, ldb, info);                              \
   }                                                                                                          \
+  auto potri_size(cublasFillMode_t uplo, int n, T* a, int lda, int* lwork) {                                 \
+    return cusolverDn##p##potri_bufferSize(handle(), uplo, n, a, lda, lwork);                                \
+  }                                                                                                          \
+  auto potri(cublasFillMode_t uplo, int n, T* a, int lda, T* work, int lwork, int* info) {                   \
+    return cusolverDn##p##potri(handle(), uplo, n, a, lda, work, lwork, info);                               \
+  }                                                                                                          \
+  int lapack_potri(char uplo, int n, T* a, int lda) {                                                        \
+    return LAPACKE_##l##potri(LAPACK_COL_MAJOR, uplo, n, a, lda);                                            \
+  }                                                                                                          \
   auto trsm(int kind, int n, int nrhs, const T* a, int lda, T* b, int ldb, T alpha = 1,                      \
             cublasSideMode_t side = CUBLAS_SIDE_LEFT) {                                                      \
     const auto h = reinterpret_cast<cublasHandle_t>(handle());                                               \
@@ -246,6 +255,18 @@ TYPED_TEST(Preload, SolvesWithCholeskysFactor) {
     this->expect_near(x, wanted, n);
     this->expect_near(wide, wanted, n);
     expect_answers(0, 2);
+    for (const bool is_singular : {false, true}) {
+      auto inverse = a;
+      if (is_singular) inverse[5 * (n + 1)] = 0;
+      auto wanted_inverse = inverse;
+      ASSERT_EQ(potri_size(uplo, n, inverse.data(), n, &lwork), 0);
+      EXPECT_EQ(lwork > vendors_elements, by_gaussweep);
+      std::vector<TypeParam> work(static_cast<std::size_t>(lwork));
+      EXPECT_EQ(potri(uplo, n, inverse.data(), n, work.data(), lwork, &info), 0);
+      expect_answers(0, 1);
+      EXPECT_EQ(info, lapack_potri(uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U', n, wanted_inverse.data(), n));
+      if (!is_singular) this->expect_near(inverse, wanted_inverse, n);
+    }
     wanted = x = b;
     lapack_potrs(uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U', n, 1, a.data(), n, wanted.data(), n);
     EXPECT_EQ(potrs(uplo, n, 1, a.data(), n, x.data(), n, &info), 0);

@@ -31,6 +31,9 @@ enum cudaDataType { CUDA_R_32F, CUDA_R_64F };
   cusolverStatus_t cusolverDn##p##potrf(cusolverDnHandle_t, cublasFillMode_t, int, T*, int, T*, int, int*); \
   cusolverStatus_t cusolverDn##p##potrs(cusolverDnHandle_t, cublasFillMode_t, int, int, const T*, int, T*,  \
                                         int, int*);                                                         \
+  cusolverStatus_t cusolverDn##p##potri_bufferSize(cusolverDnHandle_t, cublasFillMode_t, int, T*, int,      \
+                                                   int*);                                                   \
+  cusolverStatus_t cusolverDn##p##potri(cusolverDnHandle_t, cublasFillMode_t, int, T*, int, T*, int, int*); \
   cublasStatus_t cublas##p##trsm_v2(cublasHandle_t, cublasSideMode_t, cublasFillMode_t, cublasOperation_t,  \
                                     cublasDiagType_t, int, int, const T*, const T*, int, T*, int);          \
   cublasStatus_t cublas##p##trsm_v2_64(cublasHandle_t, cublasSideMode_t, cublasFillMode_t,                  \

@@ -43,6 +43,12 @@ int potrs(int uplo, int n, int nrhs, const float* a, int lda, float* b, int ldb)
 int potrs(int uplo, int n, int nrhs, const double* a, int lda, double* b, int ldb) {
   return LAPACKE_dpotrs(LAPACK_COL_MAJOR, letter(uplo), n, nrhs, a, lda, b, ldb);
 }
+int potri(int uplo, int n, float* a, int lda) {
+  return LAPACKE_spotri(LAPACK_COL_MAJOR, letter(uplo), n, a, lda);
+}
+int potri(int uplo, int n, double* a, int lda) {
+  return LAPACKE_dpotri(LAPACK_COL_MAJOR, letter(uplo), n, a, lda);
+}
 int trtri(int uplo, int diag, int n, float* a, int lda) {
   return LAPACKE_strtri(LAPACK_COL_MAJOR, letter(uplo), diag == 0 ? 'N' : 'U', n, a, lda);
 }
@@ -128,6 +134,13 @@ int cusolverDnGetStream(void*, void** stream) {
   int cusolverDn##p##potrs(void*, int uplo, int n, int nrhs, const T* a, int lda, T* b, int ldb,             \
                            int* info) {                                                                      \
     return finish(potrs(uplo, n, nrhs, a, lda, b, ldb), info);                                               \
+  }                                                                                                          \
+  int cusolverDn##p##potri_bufferSize(void*, int, int, T*, int, int* lwork) {                                \
+    *lwork = vendors_elements;                                                                               \
+    return 0;                                                                                                \
+  }                                                                                                          \
+  int cusolverDn##p##potri(void*, int uplo, int n, T* a, int lda, T*, int lwork, int* info) {                \
+    return finish(lwork < vendors_elements ? -7 : potri(uplo, n, a, lda), info);                             \
   }                                                                                                          \
   int cublas##p##trsm_v2(void*, int side, int uplo, int trans, int diag, int m, int n, const T* alpha,       \
                          const T* a, int lda, T* b, int ldb) {                                               \
