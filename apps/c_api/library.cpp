@@ -1,7 +1,6 @@
 /// The C interface: checks the arguments, chooses a method, copies operands where the method wants another
 /// layout, and runs the method on the caller's stream.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -18,9 +17,8 @@
 #include "kernels/device/callers_stream.hpp"
 #include "kernels/preferred.hpp"
 #include "kernels/registry/method.hpp"
+#include "kernels/solves/triangles.hpp"
 #include "kernels/staging/convert_layout.hpp"
-#include "kernels/trsv/block_chain.hpp"
-#include "kernels/trsv/wide_solve.hpp"
 #include "kernels/vendor/fixups.hpp"
 
 using namespace gaussweep;
@@ -350,12 +348,9 @@ void run(gaussweep_handle_t& handle, const char* problem_name, Call<T> call, voi
   }
 }
 
-// Solves with factors or triangles. No problem of the registry is like these, because a trial begins with a
-// matrix.
-
 std::size_t solve_bytes(const Shape& shape, std::size_t element) {
   require_sizes(shape);
-  return is_empty(shape) ? 0 : solve_lu_workspace(shape.n, shape.nrhs, element) + alignment - 1;
+  return is_empty(shape) ? 0 : factors_workspace(shape.n, shape.nrhs, element) + alignment - 1;
 }
 
 template <class T>
@@ -372,16 +367,13 @@ void solve_factored(gaussweep_handle_t& handle, const Call<T>& call, void* work,
   handle.device->fill(call.info, 0, sizeof(int));
   if (needed == 0) return;
   void* const aligned = std::align(alignment, 1, work, bytes);
-  GAUSSWEEP_ON_BACKEND(*handle.context, solve_lu(*handle.context, shape.n, shape.nrhs, call.a.data, call.a.ld,
-                                                 call.pivots, call.b.data, call.b.ld, aligned, nullptr));
+  solve_with_factors<T>(*handle.context, shape.n, shape.nrhs, call.a.data, call.a.ld, call.pivots,
+                        call.b.data, call.b.ld, aligned);
 }
 
 std::size_t triangle_bytes(const Shape& shape, std::size_t element) {
   require_sizes(shape);
-  if (is_empty(shape)) return 0;
-  return std::max(solve_wide_workspace(shape.n, element),
-                  solve_triangle_workspace(shape.n, shape.nrhs, element)) +
-         alignment - 1;
+  return is_empty(shape) ? 0 : triangle_workspace(shape.n, shape.nrhs, element) + alignment - 1;
 }
 
 void require_on_hopper(const gaussweep_handle_t& handle) {
@@ -401,18 +393,9 @@ void solve_triangles(gaussweep_handle_t& handle, const Call<T>& call, vendor::Di
   require_work(work, bytes, needed);
   require_on_hopper(handle);
   void* const aligned = std::align(alignment, 1, work, bytes);
-  constexpr std::int64_t few = 8;  // right-hand sides of one launch of solve_triangle
   for (const vendor::Op op : operations) {
-    if (shape.nrhs <= few) {
-      const T* const a = call.a.data;
-      GAUSSWEEP_ON_BACKEND(*handle.context,
-                           solve_triangle(*handle.context, shape.uplo, diagonal, shape.n, shape.nrhs, a,
-                                          call.a.ld, call.b.data, call.b.ld, aligned, nullptr, op));
-    } else {
-      const TriangleView<T> triangle{call.a.data, call.a.ld, shape.n, shape.uplo, op, diagonal};
-      GAUSSWEEP_ON_BACKEND(*handle.context, solve_wide(*handle.context, triangle, shape.nrhs, call.b.data,
-                                                       call.b.ld, aligned));
-    }
+    const TriangleView<T> triangle{call.a.data, call.a.ld, shape.n, shape.uplo, op, diagonal};
+    solve_with_triangle(*handle.context, triangle, shape.nrhs, call.b.data, call.b.ld, aligned);
   }
 }
 

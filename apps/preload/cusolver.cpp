@@ -324,45 +324,51 @@ Call call_of(const char* name, const void* caller, Handle handle, bool is_suppor
 
 using namespace gaussweep::preload;
 
-#define GAUSSWEEP_PLACE(name) "cusolverDn" name, __builtin_return_address(0)
-#define GAUSSWEEP_DN(p, T)                                                                                  \
-  int cusolverDn##p##getrf_bufferSize(Handle handle, int m, int n, T* a, int lda, int* lwork) {             \
-    return Typed<T>::getrf_size(GAUSSWEEP_PLACE(#p "getrf_bufferSize"), handle, m, n, a, lda, lwork);       \
-  }                                                                                                         \
-  int cusolverDn##p##getrf(Handle handle, int m, int n, T* a, int lda, T* work, int* pivots, int* info) {   \
-    return Typed<T>::getrf(GAUSSWEEP_PLACE(#p "getrf"), handle, m, n, a, lda, work, pivots, info);          \
-  }                                                                                                         \
-  int cusolverDn##p##getrs(Handle handle, int trans, int n, int nrhs, const T* lu, int lda,                 \
-                           const int* pivots, T* b, int ldb, int* info) {                                   \
-    return Typed<T>::getrs(GAUSSWEEP_PLACE(#p "getrs"), handle, trans, n, nrhs, lu, lda, pivots, b, ldb,    \
-                           info);                                                                           \
-  }                                                                                                         \
-  int cusolverDn##p##potrf_bufferSize(Handle handle, int uplo, int n, T* a, int lda, int* lwork) {          \
-    return Typed<T>::potrf_size(GAUSSWEEP_PLACE(#p "potrf_bufferSize"), handle, uplo, n, a, lda, lwork);    \
-  }                                                                                                         \
-  int cusolverDn##p##potrf(Handle handle, int uplo, int n, T* a, int lda, T* work, int lwork, int* info) {  \
-    return Typed<T>::potrf(GAUSSWEEP_PLACE(#p "potrf"), handle, uplo, n, a, lda, work, lwork, info);        \
-  }                                                                                                         \
-  int cusolverDn##p##potrs(Handle handle, int uplo, int n, int nrhs, const T* a, int lda, T* b, int ldb,    \
-                           int* info) {                                                                     \
-    return Typed<T>::potrs(GAUSSWEEP_PLACE(#p "potrs"), handle, uplo, n, nrhs, a, lda, b, ldb, info);       \
-  }                                                                                                         \
-  int cusolverDn##p##potri_bufferSize(Handle handle, int uplo, int n, T* a, int lda, int* lwork) {          \
-    return Typed<T>::potri_size(GAUSSWEEP_PLACE(#p "potri_bufferSize"), handle, uplo, n, a, lda, lwork);    \
-  }                                                                                                         \
-  int cusolverDn##p##potri(Handle handle, int uplo, int n, T* a, int lda, T* work, int lwork, int* info) {  \
-    return Typed<T>::potri(GAUSSWEEP_PLACE(#p "potri"), handle, uplo, n, a, lda, work, lwork, info);        \
-  }                                                                                                         \
-  int cublas##p##trsm_v2(Handle handle, int side, int uplo, int trans, int diag, int m, int n,              \
-                         const T* alpha, const T* a, int lda, T* b, int ldb) {                              \
-    return Typed<T>::trsm("cublas" #p "trsm_v2", __builtin_return_address(0), handle, side, uplo, trans,    \
-                          diag, m, n, alpha, a, lda, b, ldb);                                               \
-  }                                                                                                         \
-  int cublas##p##trsm_v2_64(Handle handle, int side, int uplo, int trans, int diag, std::int64_t m,         \
-                            std::int64_t n, const T* alpha, const T* a, std::int64_t lda, T* b,             \
-                            std::int64_t ldb) {                                                             \
-    return Typed<T>::trsm("cublas" #p "trsm_v2_64", __builtin_return_address(0), handle, side, uplo, trans, \
-                          diag, m, n, alpha, a, lda, b, ldb);                                               \
+#define GAUSSWEEP_PLACE(name) #name, __builtin_return_address(0)
+#define GAUSSWEEP_DN(p, T)                                                                                   \
+  int cusolverDn##p##getrf_bufferSize(Handle handle, int m, int n, T* a, int lda, int* lwork) {              \
+    return Typed<T>::getrf_size(GAUSSWEEP_PLACE(cusolverDn##p##getrf_bufferSize), handle, m, n, a, lda,      \
+                                lwork);                                                                      \
+  }                                                                                                          \
+  int cusolverDn##p##getrf(Handle handle, int m, int n, T* a, int lda, T* work, int* pivots, int* info) {    \
+    return Typed<T>::getrf(GAUSSWEEP_PLACE(cusolverDn##p##getrf), handle, m, n, a, lda, work, pivots, info); \
+  }                                                                                                          \
+  int cusolverDn##p##getrs(Handle handle, int trans, int n, int nrhs, const T* lu, int lda,                  \
+                           const int* pivots, T* b, int ldb, int* info) {                                    \
+    return Typed<T>::getrs(GAUSSWEEP_PLACE(cusolverDn##p##getrs), handle, trans, n, nrhs, lu, lda, pivots,   \
+                           b, ldb, info);                                                                    \
+  }                                                                                                          \
+  int cusolverDn##p##potrf_bufferSize(Handle handle, int uplo, int n, T* a, int lda, int* lwork) {           \
+    return Typed<T>::potrf_size(GAUSSWEEP_PLACE(cusolverDn##p##potrf_bufferSize), handle, uplo, n, a, lda,   \
+                                lwork);                                                                      \
+  }                                                                                                          \
+  int cusolverDn##p##potrf(Handle handle, int uplo, int n, T* a, int lda, T* work, int lwork, int* info) {   \
+    return Typed<T>::potrf(GAUSSWEEP_PLACE(cusolverDn##p##potrf), handle, uplo, n, a, lda, work, lwork,      \
+                           info);                                                                            \
+  }                                                                                                          \
+  int cusolverDn##p##potrs(Handle handle, int uplo, int n, int nrhs, const T* a, int lda, T* b, int ldb,     \
+                           int* info) {                                                                      \
+    return Typed<T>::potrs(GAUSSWEEP_PLACE(cusolverDn##p##potrs), handle, uplo, n, nrhs, a, lda, b, ldb,     \
+                           info);                                                                            \
+  }                                                                                                          \
+  int cusolverDn##p##potri_bufferSize(Handle handle, int uplo, int n, T* a, int lda, int* lwork) {           \
+    return Typed<T>::potri_size(GAUSSWEEP_PLACE(cusolverDn##p##potri_bufferSize), handle, uplo, n, a, lda,   \
+                                lwork);                                                                      \
+  }                                                                                                          \
+  int cusolverDn##p##potri(Handle handle, int uplo, int n, T* a, int lda, T* work, int lwork, int* info) {   \
+    return Typed<T>::potri(GAUSSWEEP_PLACE(cusolverDn##p##potri), handle, uplo, n, a, lda, work, lwork,      \
+                           info);                                                                            \
+  }                                                                                                          \
+  int cublas##p##trsm_v2(Handle handle, int side, int uplo, int trans, int diag, int m, int n,               \
+                         const T* alpha, const T* a, int lda, T* b, int ldb) {                               \
+    return Typed<T>::trsm(GAUSSWEEP_PLACE(cublas##p##trsm_v2), handle, side, uplo, trans, diag, m, n, alpha, \
+                          a, lda, b, ldb);                                                                   \
+  }                                                                                                          \
+  int cublas##p##trsm_v2_64(Handle handle, int side, int uplo, int trans, int diag, std::int64_t m,          \
+                            std::int64_t n, const T* alpha, const T* a, std::int64_t lda, T* b,              \
+                            std::int64_t ldb) {                                                              \
+    return Typed<T>::trsm(GAUSSWEEP_PLACE(cublas##p##trsm_v2_64), handle, side, uplo, trans, diag, m, n,     \
+                          alpha, a, lda, b, ldb);                                                            \
   }
 
 extern "C" {
@@ -372,8 +378,8 @@ GAUSSWEEP_DN(D, double)
 int cusolverDnXgetrf_bufferSize(Handle handle, Params params, std::int64_t m, std::int64_t n, int type,
                                 const void* a, std::int64_t lda, int computed, std::size_t* bytes,
                                 std::size_t* host_bytes) {
-  const Call call =
-      call_of(GAUSSWEEP_PLACE("Xgetrf_bufferSize"), handle, m == n && computed == type, "getrf", type, n);
+  const Call call = call_of(GAUSSWEEP_PLACE(cusolverDnXgetrf_bufferSize), handle, m == n && computed == type,
+                            "getrf", type, n);
   const int status =
       call_vendor(call.name, call.caller, handle, params, m, n, type, a, lda, computed, bytes, host_bytes);
   if (status != success) return status;
@@ -388,7 +394,7 @@ int cusolverDnXgetrf(Handle handle, Params params, std::int64_t m, std::int64_t 
                      std::int64_t lda, std::int64_t* pivots, int computed, void* work, std::size_t bytes,
                      void* host_work, std::size_t host_bytes, int* info) {
   const Call call =
-      call_of(GAUSSWEEP_PLACE("Xgetrf"), handle,
+      call_of(GAUSSWEEP_PLACE(cusolverDnXgetrf), handle,
               m == n && computed == type && pivots != nullptr && bytes > pivot_bytes(n), "getrf", type, n);
   const auto ours = [&](const Queue& q) {
     int* const narrow = static_cast<int*>(work);
@@ -406,7 +412,7 @@ int cusolverDnXgetrf(Handle handle, Params params, std::int64_t m, std::int64_t 
 int cusolverDnXgetrs(Handle handle, Params params, int trans, std::int64_t n, std::int64_t nrhs, int type,
                      const void* lu, std::int64_t lda, const std::int64_t* pivots, int type_b, void* b,
                      std::int64_t ldb, int* info) {
-  const Call call = call_of(GAUSSWEEP_PLACE("Xgetrs"), handle,
+  const Call call = call_of(GAUSSWEEP_PLACE(cusolverDnXgetrs), handle,
                             trans == not_transposed && nrhs <= few && type_b == type, "trsv", type, n, nrhs);
   const auto ours = [&](const Queue& q) {
     int* const narrow = reinterpret_cast<int*>(q.scratch);
@@ -426,8 +432,8 @@ int cusolverDnXgetrs(Handle handle, Params params, int trans, std::int64_t n, st
 int cusolverDnXpotrf_bufferSize(Handle handle, Params params, int uplo, std::int64_t n, int type,
                                 const void* a, std::int64_t lda, int computed, std::size_t* bytes,
                                 std::size_t* host_bytes) {
-  const Call call =
-      call_of(GAUSSWEEP_PLACE("Xpotrf_bufferSize"), handle, computed == type, "potrf", type, n, 1, uplo);
+  const Call call = call_of(GAUSSWEEP_PLACE(cusolverDnXpotrf_bufferSize), handle, computed == type, "potrf",
+                            type, n, 1, uplo);
   const int status =
       call_vendor(call.name, call.caller, handle, params, uplo, n, type, a, lda, computed, bytes, host_bytes);
   if (status != success) return status;
@@ -440,7 +446,8 @@ int cusolverDnXpotrf_bufferSize(Handle handle, Params params, int uplo, std::int
 int cusolverDnXpotrf(Handle handle, Params params, int uplo, std::int64_t n, int type, void* a,
                      std::int64_t lda, int computed, void* work, std::size_t bytes, void* host_work,
                      std::size_t host_bytes, int* info) {
-  const Call call = call_of(GAUSSWEEP_PLACE("Xpotrf"), handle, computed == type, "potrf", type, n, 1, uplo);
+  const Call call =
+      call_of(GAUSSWEEP_PLACE(cusolverDnXpotrf), handle, computed == type, "potrf", type, n, 1, uplo);
   const auto ours = [&](const Queue& q) {
     return by_type(type, q, [&](auto& r, auto* t) {
       return r.potrf(q.handle, uplo, n, static_cast<decltype(t)>(a), lda, info, 1, work, bytes);
@@ -452,7 +459,7 @@ int cusolverDnXpotrf(Handle handle, Params params, int uplo, std::int64_t n, int
 
 int cusolverDnXpotrs(Handle handle, Params params, int uplo, std::int64_t n, std::int64_t nrhs, int type,
                      const void* a, std::int64_t lda, int type_b, void* b, std::int64_t ldb, int* info) {
-  Call call = call_of(GAUSSWEEP_PLACE("Xpotrs"), handle, type_b == type, "trsv", type, n, nrhs, uplo);
+  Call call = call_of(GAUSSWEEP_PLACE(cusolverDnXpotrs), handle, type_b == type, "trsv", type, n, nrhs, uplo);
   call.task.is_transposed = true;  // one of both triangles
   const auto ours = [&](const Queue& q) {
     return by_type(type, q, [&](auto& r, auto* t) {
@@ -465,8 +472,8 @@ int cusolverDnXpotrs(Handle handle, Params params, int uplo, std::int64_t n, std
 
 int cusolverDnXtrtri_bufferSize(Handle handle, int uplo, int diag, std::int64_t n, int type, void* a,
                                 std::int64_t lda, std::size_t* bytes, std::size_t* host_bytes) {
-  const Call call =
-      call_of(GAUSSWEEP_PLACE("Xtrtri_bufferSize"), handle, diag == not_unit, "trtri", type, n, 1, uplo);
+  const Call call = call_of(GAUSSWEEP_PLACE(cusolverDnXtrtri_bufferSize), handle, diag == not_unit, "trtri",
+                            type, n, 1, uplo);
   const int status =
       call_vendor(call.name, call.caller, handle, uplo, diag, n, type, a, lda, bytes, host_bytes);
   if (status != success) return status;
@@ -478,7 +485,8 @@ int cusolverDnXtrtri_bufferSize(Handle handle, int uplo, int diag, std::int64_t 
 
 int cusolverDnXtrtri(Handle handle, int uplo, int diag, std::int64_t n, int type, void* a, std::int64_t lda,
                      void* work, std::size_t bytes, void* host_work, std::size_t host_bytes, int* info) {
-  const Call call = call_of(GAUSSWEEP_PLACE("Xtrtri"), handle, diag == not_unit, "trtri", type, n, 1, uplo);
+  const Call call =
+      call_of(GAUSSWEEP_PLACE(cusolverDnXtrtri), handle, diag == not_unit, "trtri", type, n, 1, uplo);
   const auto ours = [&](const Queue& q) {
     return by_type(type, q, [&](auto& r, auto* t) {
       return r.trtri(q.handle, uplo, n, static_cast<decltype(t)>(a), lda, info, work, bytes);

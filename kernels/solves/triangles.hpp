@@ -1,0 +1,27 @@
+#pragma once
+/// Solves with given triangles or factors, on the backend of the context's device. No problem of the registry
+/// is like these, because a trial begins with a matrix.
+
+#include "kernels/trsv/wide_solve.hpp"
+
+namespace gaussweep {
+
+/// Returns the bytes of workspace for solve_with_factors.
+std::size_t factors_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element);
+
+/// Computes X of A X = B in place of B, n x nrhs, from getrf's factors P A = L U and LAPACK's pivots, from 1.
+/// `workspace`: factors_workspace bytes, aligned to 256. A 0 on U's diagonal leads to non-finite numbers.
+template <class T>
+void solve_with_factors(Context& context, std::int64_t n, std::int64_t nrhs, const T* lu, std::int64_t ld,
+                        const int* pivots, T* b, std::int64_t ldb, void* workspace);
+
+/// Returns the bytes of workspace for solve_with_triangle.
+std::size_t triangle_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element);
+
+/// Computes B = op(A)^-1 B, B n x nrhs. `workspace`: triangle_workspace bytes, aligned to 256. A 0 on the
+/// diagonal leads to non-finite numbers. On a GPU, needs compute capability 9.0.
+template <class T>
+void solve_with_triangle(Context& context, const TriangleView<T>& a, std::int64_t nrhs, T* b,
+                         std::int64_t ldb, void* workspace);
+
+}  // namespace gaussweep
