@@ -173,6 +173,25 @@ __device__ __forceinline__ void multiply_square(double (&left)[2][4], const doub
   }
 }
 
+/// Returns true if x and 1 / x are positive and far from overflow and underflow.
+__device__ __forceinline__ bool has_reciprocal(double x) {
+  return x >= 0x1p-1000 && x <= 0x1p1000;
+}
+/// Returns 1 / x, rounded like a division but computed without branches. @pre has_reciprocal(x); else the
+/// result is arbitrary
+__device__ __forceinline__ double reciprocal(double x) {
+#ifdef __CUDA_ARCH__
+  double estimate;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(estimate) : "d"(x));
+  double error = fma(-x, estimate, 1.0);
+  error = fma(error, error, error);
+  estimate = fma(estimate, error, estimate);
+  return fma(estimate, fma(-x, estimate, 1.0), estimate);
+#else
+  return 1 / x;
+#endif
+}
+
 /// Two adjacent elements, loaded together. @pre aligned to the size of both
 template <class T>
 struct alignas(2 * sizeof(T)) Pair {

@@ -19,7 +19,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/getrf/largest.cuh"
@@ -54,12 +53,16 @@ class Panels : PanelRows<T, S, Symmetric> {
       }
       if constexpr (Symmetric) {
         wait();
-        eliminate_symmetric_steps<width>(first, a, info);
+        if constexpr (tensor) {
+          eliminate_symmetric_groups<width>(first, a);
+        } else {
+          eliminate_symmetric_steps<width>(first, a, info);
+        }
       } else {
         factor_panel(first, a);
       }
     }
-    if (Symmetric) return info;
+    if (Symmetric && !tensor) return info;
     wait();
     return shared_.info;
   }
@@ -436,39 +439,107 @@ class Panels : PanelRows<T, S, Symmetric> {
     GAUSSWEEP_ROLLED
     for (int k = begin; k < end; ++k) {
       T* const column = shared_.rows[0][k % 2];  // elements from row k on
-      // In double one thread computes quotients and root for all, because multiprocessors divide slowly.
-      T* const scales = shared_.rows[1][k % 2];
       if (row() >= k && row() < first + width) column[row() - k] = a[0];
-      if (tensor && row() == k) {
-        const T root = std::sqrt(a[0]);
-        scales[0] = T(1) / a[0];
-        scales[1] = root;
-        scales[2] = T(1) / root;
-      }
       if (WithRhs && row() == k) shared_.rhs[k % 2][0] = y_[0];
       wait();
       const T pivot = column[0];
       if (!(pivot > T(0)) && info == 0) info = k + 1;
       if (row() / 32 * 32 + 31 < k) continue;  // uniform for the warp
-      T factor[1], stored_element;             // unused for rows before k
-      const T inverse = tensor ? scales[0] : T(0);
-      if (inverse >= std::numeric_limits<T>::min() && inverse <= std::numeric_limits<T>::max()) {
-        // Multiplies by the divisor's reciprocal; the remainder corrects the quotient.
-        const auto quotient = [&](T reciprocal, T divisor) {
-          const T estimate = a[0] * reciprocal;
-          return std::fma(std::fma(-estimate, divisor, a[0]), reciprocal, estimate);
-        };
-        factor[0] = quotient(inverse, pivot);
-        stored_element = quotient(scales[2], scales[1]);
-      } else {
-        factor[0] = a[0] / pivot;
-        stored_element = a[0] / std::sqrt(pivot);
-      }
-      if (row() >= k && row() < n_) *address_of(row(), k) = stored_element;
+      const T factor[1] = {a[0] / pivot};      // unused for rows before k
+      if (row() >= k && row() < n_) *address_of(row(), k) = a[0] / std::sqrt(pivot);
       subtract_and_move<Count, 1>(factor, column, a);
       if (WithRhs && row() > k) y_[0] = std::fma(-factor[0], shared_.rhs[k % 2][0], y_[0]);
     }
     if constexpr (Count > tile_order) eliminate_symmetric_steps<Count - tile_order>(first, a, info);
+  }
+
+  /// Does the same in double, in groups of eight steps. The panel's diagonal block belongs to one warp. While
+  /// this warp eliminates one group, the others apply the group before, so that they wait for each other
+  /// once per group.
+  template <int Count>
+  __device__ void eliminate_symmetric_groups(int first, T (&a)[panel_elements]) {
+    if (row() / 32 * 32 == first) eliminate_diagonal_group<Count>(first, a);
+    if constexpr (Count < width) {
+      if (row() / 32 * 32 > first) apply_group<Count + tile_order>(first, a);
+    }
+    wait();
+    if constexpr (Count > tile_order) {
+      eliminate_symmetric_groups<Count - tile_order>(first, a);
+    } else if (row() / 32 * 32 > first) {
+      apply_group<Count>(first, a);
+    }
+  }
+  /// The columns of a group and the factors that scale them, in shared memory.
+  struct Group {
+    T (*columns)[S::pitch];  ///< of step s the elements from the diagonal on
+    T* inverses;             ///< of the pivots, or 0 without has_reciprocal()
+    T* inverse_roots;
+  };
+  __device__ Group group_at(int begin) {
+    const int buffer = begin / tile_order % 2;
+    T* const factors = &shared_.multipliers[buffer][0][0];
+    return {shared_.rows[buffer], factors, factors + tile_order};
+  }
+  /// Eliminates the eight columns from width - Count on in the warp of the diagonal block.
+  template <int Count>
+  __device__ __forceinline__ void eliminate_diagonal_group(int first, T (&a)[panel_elements]) {
+    const int begin = first + width - Count, end = min(begin + tile_order, n_);
+    const Group group = group_at(begin);
+    int info = 0;
+    T pivot = __shfl_sync(0xffffffffu, a[0], begin - first), inverse = reciprocal(pivot);
+    GAUSSWEEP_ROLLED
+    for (int k = begin; k < end; ++k) {
+      T* const column = group.columns[k - begin];
+      if (row() >= k) column[row() - k] = a[0];
+      T factor[1] = {a[0] * inverse};  // unused for rows before k
+      if (!has_reciprocal(pivot)) {
+        if (!(pivot > T(0)) && info == 0) info = k + 1;
+        factor[0] = a[0] / pivot;
+      }
+      if (WithRhs) {
+        const T y = __shfl_sync(0xffffffffu, y_[0], k - first);
+        if (row() == k) shared_.unknowns[k - first] = y;
+        if (row() > k) y_[0] = std::fma(-factor[0], y, y_[0]);
+      }
+      __syncwarp();
+      subtract_and_move<Count, 1>(factor, column, a);
+      // The next step's reciprocal takes its turn among this step's products.
+      pivot = __shfl_sync(0xffffffffu, a[0], (k + 1) % 32);
+      inverse = reciprocal(pivot);
+    }
+    if (lane() == 0 && info > 0 && shared_.info == 0) shared_.info = info;
+    T root = 0;
+    if (row() >= begin && row() < end) {
+      const T own_pivot = group.columns[row() - begin][0];
+      root = std::sqrt(own_pivot);
+      group.inverses[row() - begin] = has_reciprocal(own_pivot) ? reciprocal(own_pivot) : 0;
+      group.inverse_roots[row() - begin] = T(1) / root;
+    }
+    __syncwarp();
+    T* element = address_of(row(), begin);
+    GAUSSWEEP_UNROLL
+    for (int s = 0; s < tile_order; ++s, element += column_stride()) {
+      const int below = row() - begin - s;
+      const T scaled = group.columns[s][max(below, 0)] * group.inverse_roots[s];
+      if (below >= 0 && row() < n_) *element = below == 0 ? root : scaled;
+    }
+  }
+  /// Returns the distance of a row's elements in adjacent columns of the factor.
+  __device__ __forceinline__ int column_stride() const { return system_.uplo == Uplo::upper ? 1 : n_; }
+  /// Applies the eight steps from width - Count on to a row below the diagonal block.
+  template <int Count>
+  __device__ __forceinline__ void apply_group(int first, T (&a)[panel_elements]) {
+    const int begin = first + width - Count;  // all columns of the block exist if there are rows below it
+    const Group group = group_at(begin);
+    T* element = address_of(row(), begin);
+    GAUSSWEEP_ROLLED
+    for (int s = 0; s < tile_order; ++s, element += column_stride()) {
+      const T inverse = group.inverses[s];
+      const T factor[1] = {inverse != T(0) ? a[0] * inverse : a[0] / group.columns[s][0]};
+      if (row() < n_) *element = a[0] * group.inverse_roots[s];
+      subtract_and_move<Count, 1>(factor, group.columns[s], a);
+      if (WithRhs) y_[0] = std::fma(-factor[0], shared_.unknowns[begin + s - first], y_[0]);
+    }
   }
 
   /// Solves L y = a (Forward), or L^T x = a, or U x = a, for the first `steps` elimination steps, eight steps

@@ -4,8 +4,9 @@
 /// (getrf/small_rows.cuh): A = L D L^T from the lower triangle; then the columns of L D are divided by the
 /// square roots of D. If the rows do not fit in registers, a thread block factors one matrix in panels of 32
 /// columns (getrf/panels.cuh). Error: L L^T = A + E with |E| <= g |L| |L^T| and g = c u / (1 - c u), where c
-/// = n + 3 for rows in registers up to order 4, else c = n + 7. This is Cholesky's bound with two or six more
-/// roundings per product (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 10.3).
+/// = n + 3 for rows in registers up to order 4, else c = n + 7, for panels in double c = n + 9. This is
+/// Cholesky's bound with two to eight more roundings per product (Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 10.3).
 /// Layout: column-major, matrices contiguous; the factor overwrites the triangle `uplo` of A, and the other
 /// triangle is neither read nor written. Cost: 2/3 n^3 operations per matrix, twice Cholesky's, or with
 /// panels 1/3 n^3. The triangle is read and written once, with panels n / 96 times. Workspace: none. A pivot
@@ -49,7 +50,9 @@ template <class T>
 void potrf_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("factor");
-  if (batched::uses_panels(shape.n, parameters, sizeof(T) == 8 ? 16 : batched::max_rows_order(sizeof(T)))) {
+  // In double, rows are faster again if they fill a warp.
+  const bool rows_to_16 = sizeof(T) == 8 && shape.n != 32;
+  if (batched::uses_panels(shape.n, parameters, rows_to_16 ? 16 : batched::max_rows_order(sizeof(T)))) {
     return panels::with_work_split<T, true>(shape.n, [&](auto split) {
       using S = decltype(split);
       simt::launch(context, cholesky_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),

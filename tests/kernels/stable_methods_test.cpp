@@ -37,7 +37,7 @@ TYPED_TEST(StableMethods, CholeskyOfSmallMatricesByRows) {
                        {{"kernel", std::string("rows")}});
 }
 TYPED_TEST(StableMethods, CholeskyOfSmallMatricesByPanels) {
-  this->expect_as_good("potrf", "batched", {16, 33, 40, 64}, 1, {{"kernel", std::string("panels")}});
+  this->expect_as_good("potrf", "batched", {5, 16, 33, 40, 64, 100}, 1, {{"kernel", std::string("panels")}});
 }
 /// Three roundings add up in the last pivot of a matrix of order 2: the residual is 3 u, and its ratio 3/2.
 /// Methods may round like LAPACK, but not more often.
@@ -84,6 +84,8 @@ TYPED_TEST(StableMethods, SubnormalPivots) {
     for (const std::int64_t place : {std::int64_t{0}, n - 1}) {
       for (const char* problem : {"potrf", "posv", "poinv"})
         this->expect_as_good(problem, "recursive", subnormal_pivot<TypeParam>(n, place));
+      for (const char* problem : {"potrf", "posv"})
+        this->expect_as_good(problem, "batched", subnormal_pivot<TypeParam>(n, place));
     }
   }
 }
