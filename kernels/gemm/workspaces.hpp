@@ -19,7 +19,12 @@ constexpr int parts = 3;
 constexpr int product_inner = 256, lu_inner = 1024;
 
 /// The largest k for which gemm/halves computes the product in double.
-constexpr int max_few_terms = 32;
+constexpr int max_few_terms = 256;
+/// Returns the number of terms per tensor-core sum. Every 16 terms may truncate a unit of the sum. Below
+/// k = 512, where splitting alone may reach a ratio of 0.5, a sum has at most 32 terms.
+constexpr std::int64_t terms_per_sum(std::int64_t k, std::int64_t inner) {
+  return k < 512 ? std::min<std::int64_t>(inner, 32) : inner;
+}
 
 /// Rounds up to a multiple of 8, which fast half-precision products need.
 constexpr std::int64_t padded(std::int64_t size) {

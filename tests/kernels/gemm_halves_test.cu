@@ -27,8 +27,8 @@ TEST(GemmHalves, RoundLikeHalves) {
 }
 
 TEST(GemmHalves, AreExactForIntegers) {
-  for (const Shape& shape : {Shape{1, 1, 1, 1, Uplo::lower}, Shape{17, 5, 33, 1, Uplo::lower},
-                             Shape{3, 40, 129, 1, Uplo::lower}}) {
+  for (const Shape& shape : {Shape{1, 1, 1, 1, Uplo::lower}, Shape{17, 5, 261, 1, Uplo::lower},
+                             Shape{3, 40, 513, 1, Uplo::lower}}) {
     auto inputs = make_inputs<float>(Problem::named("gemm"), shape, MatrixKind::uniform);
     for (auto* matrix : {&inputs.a, &inputs.b}) {
       for (float& value : matrix->data) value = std::round(value * 250);

@@ -2,6 +2,7 @@
 /// Products of floats over the whole exponent range, and a check that an answer is as accurate as two halves
 /// per element allow.
 
+#include "kernels/gemm/workspaces.hpp"
 #include "tests/kernels/hard_products.hpp"
 #include "tests/testing.hpp"
 
@@ -18,7 +19,7 @@ inline HardFloatProduct hard_float_product(unsigned seed) {
   std::mt19937_64 engine(seed);
   HardFloatProduct hard;
   Inputs<float>& in = hard.inputs;
-  in = random_product<float>(engine, 10, 60);
+  in = random_product<float>(engine, 10, 60, halves::max_few_terms);
   const auto [m, n, k] = std::tuple(in.shape.m, in.shape.n, in.shape.k);
   const auto each = [](HostMatrix<float>& matrix, auto exponent) {
     change_each(matrix, [&](float value, auto i, auto j) {

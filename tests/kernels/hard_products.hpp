@@ -6,12 +6,13 @@
 
 namespace gaussweep::testing_help {
 
-/// Returns two factors with elements between -1 and 1; each size is in [min_size, min_size + sizes).
+/// Returns two factors with elements between -1 and 1; each size is in [min_size, min_size + sizes), k is
+/// larger by `more_terms`.
 template <class T>
-Inputs<T> random_product(std::mt19937_64& engine, unsigned min_size, unsigned sizes) {
+Inputs<T> random_product(std::mt19937_64& engine, unsigned min_size, unsigned sizes, int more_terms = 0) {
   std::uniform_real_distribution<T> uniform(-1, 1);
   const auto size = [&] { return static_cast<std::int64_t>(min_size + engine() % sizes); };
-  const Shape shape{size(), size(), size(), 1, Uplo::lower};
+  const Shape shape{size(), size(), more_terms + size(), 1, Uplo::lower};
   Inputs<T> in = inputs_of<T>(shape, HostMatrix<T>(shape.m, shape.k), HostMatrix<T>(shape.k, shape.n));
   for (T& value : in.a.data) value = uniform(engine);
   for (T& value : in.b.data) value = uniform(engine);

@@ -150,13 +150,13 @@ TYPED_TEST(StableMethods, ProductsWithEveryNumberOfModuli) {
 
 TEST(StableProducts, ProductsByHalvesOfFewTerms) {
   const Problem gemm = Problem::named("gemm");
-  for (const std::int64_t k : {1, 2, 5, 8, 17, 32, 33}) {
+  for (const std::int64_t k : {1, 2, 5, 8, 17, 33, 256, 257}) {
     Inputs<float> inputs =
         inputs_of<float>({1, 1, k, 1, Uplo::lower}, HostMatrix<float>(1, k), HostMatrix<float>(k, 1));
     for (HostMatrix<float>* matrix : {&inputs.a, &inputs.b})
       std::fill(matrix->data.begin(), matrix->data.end(), 1 + 0x1p-11f - 0x1.8p-22f);
     const Answer<float> answer = try_method(gemm, "halves", inputs).answer;
-    EXPECT_LE(check(*registry().find(gemm, "halves"), inputs, answer).ratio, 1) << k;
+    EXPECT_LE(check(*registry().find(gemm, "halves"), inputs, answer).ratio, 0.6) << k;
   }
 }
 
