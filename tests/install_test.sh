@@ -52,3 +52,6 @@ for program in solve c/solve solve_by_pkg_config; do
   said=$("$prefix/package/$program")
   [[ $said == "info 0, x = (2, 3)" ]] || { echo "install_test.sh: $program printed: $said"; exit 1; }
 done
+# The library for LD_PRELOAD is next to libgaussweep, and a program starts with it.
+said=$(LD_PRELOAD=$libraries/libgaussweep_cusolver.so "$prefix/package/c/solve" 2>&1)
+[[ $said == "info 0, x = (2, 3)" ]] || { echo "install_test.sh: with libgaussweep_cusolver a program printed: $said"; exit 1; }
