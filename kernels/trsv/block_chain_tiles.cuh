@@ -65,7 +65,7 @@ template <class T, bool Paired, bool Transposed = false>
 __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64_t ld, int lane,
                                      std::int64_t height, std::int64_t width) {
   if (height >= order && width >= columns) {
-    if constexpr (Transposed && Paired) {
+    if constexpr (Paired && Transposed) {
       GAUSSWEEP_UNROLL
       for (int v = 0; v < rows; ++v) {
         GAUSSWEEP_UNROLL
@@ -75,19 +75,19 @@ __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64
           slice.value[c + 1][v] = pair.second;
         }
       }
-      return;
-    }
-    GAUSSWEEP_UNROLL
-    for (int c = 0; c < columns; ++c) {
-      if constexpr (Paired) {
-        const Pair<T> pair = *reinterpret_cast<const Pair<T>*>(first + c * ld + rows * lane);
-        slice.value[c][0] = pair.first;
-        slice.value[c][1] = pair.second;
-      } else {
-        GAUSSWEEP_UNROLL
-        for (int v = 0; v < rows; ++v) {
-          const int row = row_of<Paired>(lane, v);
-          slice.value[c][v] = first[Transposed ? c + row * ld : c * ld + row];
+    } else {
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < columns; ++c) {
+        if constexpr (Paired) {
+          const Pair<T> pair = *reinterpret_cast<const Pair<T>*>(first + c * ld + rows * lane);
+          slice.value[c][0] = pair.first;
+          slice.value[c][1] = pair.second;
+        } else {
+          GAUSSWEEP_UNROLL
+          for (int v = 0; v < rows; ++v) {
+            const int row = row_of<Paired>(lane, v);
+            slice.value[c][v] = first[Transposed ? c + row * ld : c * ld + row];
+          }
         }
       }
     }
