@@ -3,11 +3,13 @@
 #include "kernels/gemm/workspaces.hpp"
 #include "kernels/registry/flops.hpp"
 
+#include "kernels/geinv/distributed_workspace.hpp"
 #include "kernels/geinv/recursive_workspace.hpp"
 #include "kernels/getrf/workspaces.hpp"
 
 GAUSSWEEP_DECLARE_PORTABLE(geinv_gauss_jordan)
 GAUSSWEEP_DECLARE_PORTABLE(geinv_gauss_jordan_pivot)
+GAUSSWEEP_DECLARE_PORTABLE(geinv_multi_gpu)
 GAUSSWEEP_DECLARE_PORTABLE(geinv_recursive)
 GAUSSWEEP_DECLARE_FLOAT(geinv_halves)
 GAUSSWEEP_DECLARE_IN(host, geinv_lapack)
@@ -87,6 +89,13 @@ Method recursive() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_recursive), 90);
 }
 
+Method multi_gpu() {
+  Method method = lu::on_several_gpus(geinv_method(
+      "multi_gpu", "LU with the inverse of L, and a solve with U, on several GPUs", "gaussweep"));
+  method.workspace_bytes = inverse::general_bytes;
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_multi_gpu), 90);
+}
+
 Method by_halves() {
   Method method =
       geinv_method("halves", "as recursive, large products of floats by split halves on tensor cores",
@@ -153,6 +162,7 @@ std::vector<Method> methods() {
           gauss_jordan("gauss_jordan_pivot", "Gauss-Jordan elimination with partial pivoting",
                        GAUSSWEEP_ENTRIES(geinv_gauss_jordan_pivot)),
           recursive(),
+          multi_gpu(),
           by_halves(),
           batched(),
           lapack(),

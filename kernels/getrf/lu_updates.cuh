@@ -256,10 +256,10 @@ __global__ void __launch_bounds__(solve_rows)
 
 /// Computes B = L^-1 B like `substitute`, in double on tensor cores. A block takes 8 `Tiles` columns of B; a
 /// warp has 32 rows of these as 8 x 8 tiles. Diagonal triangles are solved with the inverses of their tiles,
-/// 8 columns per warp; k = 2t + h as in triangle_tiles.cuh. `trusted`: with a scale, solutions with inverses
+/// 8 columns per warp; k = 2t + h as in triangle_tiles.cuh. `trusted`: if Corrects, solutions with inverses
 /// whose column sums exceed this limit are corrected by one refinement step.
 /// @pre blockDim.x >= rows, a multiple of 32
-template <int Tiles, RowOrder Order = RowOrder::plain>
+template <int Tiles, RowOrder Order, bool Corrects>
 __global__ void __launch_bounds__(solve_rows)
     solve_on_tensor_cores(const double* l, std::int64_t ldl, int rows, double* b, std::int64_t ldb,
                           int columns, const double* scale, double trusted) {
@@ -294,7 +294,7 @@ __global__ void __launch_bounds__(solve_rows)
     }
     __syncwarp();
     invert_diagonal_tiles(triangles[warp % 2], inverses[warp % 2]);
-    if constexpr (is_scaled) {
+    if constexpr (Corrects) {
       const bool needed = needs_correction(triangles[warp % 2], inverses[warp % 2], trusted);
       if (lane == 0) corrects[warp % 2] = needed;
     }
@@ -350,7 +350,7 @@ __global__ void __launch_bounds__(solve_rows)
     if (warp == owner + 1) store_triangle(element);
     // The owner and the warps without remaining rows solve one tile each.
     for (int tile = owner >= warp ? owner - warp : owner - warp + warps; tile < Tiles; tile += warps) {
-      if (is_scaled && corrects[owner % 2]) {
+      if (Corrects && corrects[owner % 2]) {
         solve_tile_by_inverses<true>(triangles[owner % 2], inverses[owner % 2], solved + tile * 8, stride);
       } else {
         solve_tile_by_inverses(triangles[owner % 2], inverses[owner % 2], solved + tile * 8, stride);
@@ -393,26 +393,27 @@ __global__ void __launch_bounds__(solve_rows)
 
 /// Computes B = L^-1 B for a unit lower triangular L of at most 256 rows, in double on tensor cores, in float
 /// by substitution.
-template <RowOrder Order, int Columns, class T>
+template <RowOrder Order, bool Corrects, int Columns, class T>
 void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
                   int columns, const T* scale, double trusted = HUGE_VAL) {
   const dim3 grid(static_cast<unsigned>((columns + Columns - 1) / Columns));
   const dim3 block(static_cast<unsigned>((rows + 31) / 32 * 32));
   if constexpr (std::is_same_v<T, double>) {
-    simt::launch(context, solve_on_tensor_cores<Columns / 8, Order>, grid, block, 0, l, ldl, rows, b, ldb,
-                 columns, scale, trusted);
+    simt::launch(context, solve_on_tensor_cores<Columns / 8, Order, Corrects>, grid, block, 0, l, ldl, rows,
+                 b, ldb, columns, scale, trusted);
   } else {
     simt::launch(context, substitute<T, Columns, Order>, grid, block, 0, l, ldl, rows, b, ldb, columns, false,
                  scale);
   }
 }
-template <RowOrder Order = RowOrder::plain, class T>
+template <RowOrder Order = RowOrder::plain, bool Corrects = Order != RowOrder::plain, class T>
 void solve_in_one_launch(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
                          int columns, const T* scale = nullptr, double trusted = HUGE_VAL) {
   context.stage("solve");
   // For a small B, blocks take fewer columns each, so that there are enough blocks for all multiprocessors.
-  if (columns <= 1024) return launch_solve<Order, 8>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
-  launch_solve<Order, 32>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
+  if (columns <= 1024)
+    return launch_solve<Order, Corrects, 8>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
+  launch_solve<Order, Corrects, 32>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

@@ -1,4 +1,5 @@
 #include "kernels/check/judges.hpp"
+#include "kernels/geinv/distributed_workspace.hpp"
 #include "kernels/poinv/recursive_workspace.hpp"
 #include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"
@@ -7,9 +8,11 @@
 
 GAUSSWEEP_DECLARE_PORTABLE(poinv_cholesky_gets)
 GAUSSWEEP_DECLARE_PORTABLE(poinv_gauss_seidel)
+GAUSSWEEP_DECLARE_PORTABLE(poinv_multi_gpu)
 GAUSSWEEP_DECLARE_PORTABLE(poinv_recursive)
 GAUSSWEEP_DECLARE_IN(host, poinv_lapack)
 GAUSSWEEP_DECLARE_CUDA(poinv_cusolver)
+GAUSSWEEP_DECLARE_CUDA(poinv_cusolver_mg)
 
 namespace gaussweep {
 namespace {
@@ -93,6 +96,18 @@ Method recursive() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(poinv_recursive));
 }
 
+Method multi_gpu() {
+  Method method = poinv_method(
+      "multi_gpu", "the Cholesky factor L, its inverse, and the product L^-T L^-1, on several GPUs",
+      "gaussweep");
+  method.parameters = {gpus_parameter(), inverse::block_parameter("512, up to n = 4096 256"),
+                       inverse::panel_parameter(), inverse::gpus_from_parameter()};
+  method.stays_on_one = inverse::stays_on_one;
+  method.column_block = inverse::definite_block;
+  method.workspace_bytes = inverse::definite_bytes;
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(poinv_multi_gpu), 90);
+}
+
 Method lapack() {
   return library(on_cpu(
       poinv_method("lapack", "Cholesky factorisation, then the inverse, on the CPU (potrf, potri)", "LAPACK"),
@@ -106,8 +121,15 @@ Method cusolver() {
              GAUSSWEEP_CUDA_ENTRY(poinv_cusolver)));
 }
 
+Method cusolver_mg() {
+  Method method =
+      poinv_method("cusolver_mg", "Cholesky factorisation, then the inverse, on several GPUs (potrf, potri)",
+                   "NVIDIA cuSOLVERMg");
+  return on_cusolver_mg(std::move(method), GAUSSWEEP_CUDA_ENTRY(poinv_cusolver_mg));
+}
+
 std::vector<Method> methods() {
-  return {cholesky_gets(), gauss_seidel(), recursive(), lapack(), cusolver()};
+  return {cholesky_gets(), gauss_seidel(), recursive(), multi_gpu(), lapack(), cusolver(), cusolver_mg()};
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "kernels/check/judges.hpp"
+#include "kernels/geinv/distributed_workspace.hpp"
 #include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/trtri/levels_workspace.hpp"
@@ -6,6 +7,7 @@
 GAUSSWEEP_DECLARE_PORTABLE(trtri_gets)
 GAUSSWEEP_DECLARE_PORTABLE(trtri_gets_adaptive)
 GAUSSWEEP_DECLARE_PORTABLE(trtri_levels)
+GAUSSWEEP_DECLARE_PORTABLE(trtri_multi_gpu)
 GAUSSWEEP_DECLARE_IN(host, trtri_lapack)
 GAUSSWEEP_DECLARE_CUDA(trtri_cusolver)
 
@@ -74,6 +76,16 @@ Method by_levels() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(trtri_levels));
 }
 
+Method multi_gpu() {
+  Method method = trtri_method("multi_gpu", "substitution by block columns on several GPUs", "gaussweep");
+  method.parameters = {gpus_parameter(), inverse::block_parameter("512, up to n = 24576 256"),
+                       inverse::panel_parameter(), inverse::gpus_from_parameter()};
+  method.stays_on_one = inverse::stays_on_one;
+  method.column_block = inverse::triangle_block;
+  method.workspace_bytes = inverse::triangular_bytes;
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(trtri_multi_gpu), 90);
+}
+
 Method lapack() {
   return library(on_cpu(trtri_method("lapack", "inverse of a triangular matrix on the CPU (trtri)", "LAPACK"),
                         GAUSSWEEP_ENTRY(host, trtri_lapack)));
@@ -90,7 +102,10 @@ std::vector<Method> methods() {
       gets("gets", "Gaussian elimination, one launch per row", GAUSSWEEP_ENTRIES(trtri_gets)),
       gets("gets_adaptive", "Gaussian elimination, one launch per row, blocks adapted to the remaining rows",
            GAUSSWEEP_ENTRIES(trtri_gets_adaptive)),
-      by_levels(), lapack(), cusolver()};
+      by_levels(),
+      multi_gpu(),
+      lapack(),
+      cusolver()};
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ class MgSystem {
   /// Factor A and set info. Return info.
   int getrf();
   int potrf();
+  /// Replaces the Cholesky factor by the lower triangle of the inverse, and sets info.
+  void potri();
   /// Solve with the factors; the solution replaces B. @pre B has at most `block` columns
   void getrs();
   void potrs();
@@ -33,9 +35,11 @@ class MgSystem {
 
  private:
   Context& member(int gpu);
-  /// Calls call(work, size) with workspace of `size` elements on each GPU, between two waits for all GPUs.
-  template <class Call>
-  void run(std::int64_t size, Call&& call);
+  /// Calls a function of cuSOLVERMg between two waits for all GPUs. Returns its info.
+  /// @param name for error messages
+  /// @param buffer_size the function for the size of its workspace, which takes the same arguments
+  template <class BufferSize, class Function, class... Arguments>
+  int run(const char* name, BufferSize buffer_size, Function function, Arguments... arguments);
   int set_info(int info);
 
   Context& context_;

@@ -83,19 +83,28 @@ MgSystem<T>::~MgSystem() {
 }
 
 template <class T>
-template <class Call>
-void MgSystem<T>::run(std::int64_t size, Call&& call) {
+template <class BufferSize, class Function, class... Arguments>
+int MgSystem<T>::run(const char* name, BufferSize buffer_size, Function function, Arguments... arguments) {
+  const CusolverMg& library = cusolver_mg_library();
+  const auto handle = vendor_handles(context_).solver_mg->handle;
+  const auto require = [&](cusolverStatus_t status) {
+    if (status != CUSOLVER_STATUS_SUCCESS) throw_cusolver(status, name, __FILE__, __LINE__);
+  };
+  std::int64_t size = 0;
+  require((library.*buffer_size)(handle, arguments..., &size));
   std::vector<void*> work;
   for (int gpu = 0; gpu < gpus_; ++gpu) {
     work.push_back(vendor_handles(member(gpu)).scratch(static_cast<std::size_t>(size) * sizeof(T)));
     GAUSSWEEP_CUDA_CHECK(cudaDeviceSynchronize());
   }
   member(0);
-  call(work.data(), size);
+  int info = 0;
+  require((library.*function)(handle, arguments..., work.data(), size, &info));
   for (int gpu = gpus_ - 1; gpu >= 0; --gpu) {
     member(gpu);
     GAUSSWEEP_CUDA_CHECK(cudaDeviceSynchronize());
   }
+  return info;
 }
 
 template <class T>
@@ -104,65 +113,41 @@ int MgSystem<T>::set_info(int info) {
   return info;
 }
 
+// A call with the function's name for error messages.
+#define GAUSSWEEP_RUN_MG(name, ...) run(#name, &CusolverMg::name##_bufferSize, &CusolverMg::name, __VA_ARGS__)
+
 template <class T>
 int MgSystem<T>::getrf() {
-  const auto handle = vendor_handles(context_).solver_mg->handle;
   const int n = to_int(op_.shape.n);
-  std::int64_t size = 0;
-  int info = 0;
-  GAUSSWEEP_CUSOLVER_MG(
-      cusolverMgGetrf_bufferSize(handle, n, n, a_.data(), 1, 1, of_a_, pivots_.data(), data_type<T>, &size));
-  run(size, [&](void** work, std::int64_t elements) {
-    GAUSSWEEP_CUSOLVER_MG(cusolverMgGetrf(handle, n, n, a_.data(), 1, 1, of_a_, pivots_.data(), data_type<T>,
-                                          work, elements, &info));
-  });
-  return set_info(info);
+  return set_info(
+      GAUSSWEEP_RUN_MG(cusolverMgGetrf, n, n, a_.data(), 1, 1, of_a_, pivots_.data(), data_type<T>));
 }
 
 template <class T>
 int MgSystem<T>::potrf() {
-  const auto handle = vendor_handles(context_).solver_mg->handle;
-  const int n = to_int(op_.shape.n);
-  std::int64_t size = 0;
-  int info = 0;
-  GAUSSWEEP_CUSOLVER_MG(cusolverMgPotrf_bufferSize(handle, CUBLAS_FILL_MODE_LOWER, n, a_.data(), 1, 1, of_a_,
-                                                   data_type<T>, &size));
-  run(size, [&](void** work, std::int64_t elements) {
-    GAUSSWEEP_CUSOLVER_MG(cusolverMgPotrf(handle, CUBLAS_FILL_MODE_LOWER, n, a_.data(), 1, 1, of_a_,
-                                          data_type<T>, work, elements, &info));
-  });
-  return set_info(info);
+  return set_info(GAUSSWEEP_RUN_MG(cusolverMgPotrf, CUBLAS_FILL_MODE_LOWER, to_int(op_.shape.n), a_.data(), 1,
+                                   1, of_a_, data_type<T>));
+}
+
+template <class T>
+void MgSystem<T>::potri() {
+  set_info(GAUSSWEEP_RUN_MG(cusolverMgPotri, CUBLAS_FILL_MODE_LOWER, to_int(op_.shape.n), a_.data(), 1, 1,
+                            of_a_, data_type<T>));
 }
 
 template <class T>
 void MgSystem<T>::getrs() {
-  const auto handle = vendor_handles(context_).solver_mg->handle;
-  const int n = to_int(op_.shape.n), nrhs = to_int(op_.b.cols);
-  std::int64_t size = 0;
-  int info = 0;
-  GAUSSWEEP_CUSOLVER_MG(cusolverMgGetrs_bufferSize(handle, CUBLAS_OP_N, n, nrhs, a_.data(), 1, 1, of_a_,
-                                                   pivots_.data(), b_.data(), 1, 1, of_b_, data_type<T>,
-                                                   &size));
-  run(size, [&](void** work, std::int64_t elements) {
-    GAUSSWEEP_CUSOLVER_MG(cusolverMgGetrs(handle, CUBLAS_OP_N, n, nrhs, a_.data(), 1, 1, of_a_,
-                                          pivots_.data(), b_.data(), 1, 1, of_b_, data_type<T>, work,
-                                          elements, &info));
-  });
+  GAUSSWEEP_RUN_MG(cusolverMgGetrs, CUBLAS_OP_N, to_int(op_.shape.n), to_int(op_.b.cols), a_.data(), 1, 1,
+                   of_a_, pivots_.data(), b_.data(), 1, 1, of_b_, data_type<T>);
 }
 
 template <class T>
 void MgSystem<T>::potrs() {
-  const auto handle = vendor_handles(context_).solver_mg->handle;
-  const int n = to_int(op_.shape.n), nrhs = to_int(op_.b.cols);
-  std::int64_t size = 0;
-  int info = 0;
-  GAUSSWEEP_CUSOLVER_MG(cusolverMgPotrs_bufferSize(handle, CUBLAS_FILL_MODE_LOWER, n, nrhs, a_.data(), 1, 1,
-                                                   of_a_, b_.data(), 1, 1, of_b_, data_type<T>, &size));
-  run(size, [&](void** work, std::int64_t elements) {
-    GAUSSWEEP_CUSOLVER_MG(cusolverMgPotrs(handle, CUBLAS_FILL_MODE_LOWER, n, nrhs, a_.data(), 1, 1, of_a_,
-                                          b_.data(), 1, 1, of_b_, data_type<T>, work, elements, &info));
-  });
+  GAUSSWEEP_RUN_MG(cusolverMgPotrs, CUBLAS_FILL_MODE_LOWER, to_int(op_.shape.n), to_int(op_.b.cols),
+                   a_.data(), 1, 1, of_a_, b_.data(), 1, 1, of_b_, data_type<T>);
 }
+
+#undef GAUSSWEEP_RUN_MG
 
 template <class T>
 void MgSystem<T>::gather_pivots() {

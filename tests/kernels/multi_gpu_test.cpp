@@ -5,11 +5,12 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <random>
 
 #include "kernels/check/check.hpp"
 #include "kernels/device/device_group.hpp"
 #include "kernels/staging/method_run.hpp"
-#include "tests/kernels/method_run.hpp"
+#include "tests/kernels/method_cases.hpp"
 #include "tests/kernels/short_of_memory.hpp"
 
 namespace gaussweep {
@@ -90,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Counts, SeveralGpus, ::testing::Values(1, 2, 3, 4, 8));
 
 TEST_P(SeveralGpus, GiveTheRightAnswer) {
   Devices devices;
-  EXPECT_EQ(rows_for_several().size(), 4u);
+  EXPECT_EQ(rows_for_several().size(), 7u);
   for (const Method& method : rows_for_several()) {
     for (const std::int64_t n : {1, 31, 65, 200}) {
       const Shape shape{n, n, n};
@@ -301,6 +302,77 @@ TEST(DistributedMatrix, GuardsRegionsOfTheWholeMatrix) {
   seen(3, 70) = 1;
   matrix.upload(seen.data.data());
   EXPECT_EQ(matrix.count_overwritten(Region::above), 1);
+}
+
+/// Returns a matrix for an inverse whose products of inverses lose digits. Triangles have random elements
+/// below a diagonal that is as small as they are, and small inverses of diagonal blocks next to large ones.
+Inputs<double> hard_inputs(Problem problem) {
+  if (problem == Problem::named("poinv")) return hard_blur(12);
+  const std::int64_t n = 135;
+  const bool is_triangle = problem == Problem::named("trtri");
+  Inputs<double> inputs =
+      make_inputs<double>(problem, {n, n, n}, is_triangle ? MatrixKind::triangular : MatrixKind::cauchy);
+  if (!is_triangle) return inputs;
+  std::mt19937 engine(65);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = j; i < n; ++i) inputs.a(i, j) = uniform(engine) * (i % 50 < 25 ? 1e-3 : 1);
+    inputs.a(j, j) += std::copysign(j % 37 == 0 ? 1e-5 : 0.1, inputs.a(j, j));
+  }
+  return inputs;
+}
+
+TEST_P(SeveralGpus, InvertHardMatricesLikeOneGpu) {
+  Devices devices;
+  for (const char* id : {"trtri/multi_gpu", "poinv/multi_gpu", "geinv/multi_gpu"}) {
+    const Method method = row(id);
+    const Inputs<double> inputs = hard_inputs(method.problem);
+    const auto ratio = [&](std::int64_t gpus) {
+      return check(method, inputs, answer_of(devices, method, inputs, parameters_of(method, gpus, 64))).ratio;
+    };
+    EXPECT_LE(ratio(GetParam()), 3 * ratio(1)) << id;
+  }
+}
+
+TEST_P(SeveralGpus, ReportWhyThereIsNoInverse) {
+  Devices devices;
+  const std::int64_t n = 140;
+  for (const char* id : {"trtri/multi_gpu", "poinv/multi_gpu", "geinv/multi_gpu"}) {
+    const Method method = row(id);
+    Inputs<double> inputs = make_inputs<double>(method.problem, {n, n, n}, kind_for(method.problem));
+    for (const std::int64_t column : {70, 100}) {
+      for (std::int64_t i = 0; i < n; ++i) inputs.a(i, column) = inputs.a(column, i) = 0;
+    }
+    const Answer<double> answer = answer_of(devices, method, inputs, parameters_of(method, GetParam(), 64));
+    EXPECT_EQ(answer.info, 71) << id;
+    EXPECT_FALSE(check(method, inputs, answer).ratio <= default_tolerance(method.problem)) << id;
+  }
+}
+
+TEST_P(SeveralGpus, InvertWithPanelsOfSeveralBlocks) {
+  Devices devices;
+  for (const char* id : {"trtri/multi_gpu", "poinv/multi_gpu"}) {
+    const Method method = row(id);
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      if (uplo == Uplo::upper && !method.problem->has_axis("uplo")) continue;
+      const Shape shape{200, 200, 200, 1, uplo};
+      const Inputs<double> inputs = make_inputs<double>(method.problem, shape, kind_for(method.problem));
+      Parameters parameters = parameters_of(method, GetParam(), 64);
+      parameters.set("panel", std::int64_t{128});
+      const Answer<double> answer = answer_of(devices, method, inputs, parameters);
+      EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(method.problem)) << id;
+    }
+  }
+}
+
+TEST_P(SeveralGpus, InvertUpperTriangles) {
+  Devices devices;
+  const Method method = row("trtri/multi_gpu");
+  const Shape shape{170, 170, 170, 1, Uplo::upper};
+  expect_right<double>(devices, method, GetParam(), shape, 64);
+  Inputs<double> inputs = make_inputs<double>(method.problem, shape, MatrixKind::triangular);
+  for (const std::int64_t column : {90, 150}) inputs.a(column, column) = 0;
+  EXPECT_EQ(answer_of(devices, method, inputs, parameters_of(method, GetParam(), 64)).info, 91);
 }
 
 /// A device that no other device can access.

@@ -1,0 +1,131 @@
+#pragma once
+/// The solve U X = L^-1 of geinv/multi_gpu, by block rows from the last one up. Every GPU copies the block
+/// row of U, whose memory then receives the block row of X. No GPU needs columns of X from another.
+
+#include <cstddef>
+#include <vector>
+
+#include "kernels/geinv/distributed_workspace.hpp"
+#include "kernels/trtri/travelling_panels.cuh"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
+
+using namespace gaussweep::inverse;
+
+/// Moves `rows` rows of a GPU's columns to a block row, in which each block is contiguous, and leaves zeros.
+/// A thread block takes a column. @param step distance of the GPU's blocks in the block row
+template <class T>
+__global__ void __launch_bounds__(threads)
+    take_rows(T* from, std::int64_t ld, int rows, T* to, std::int64_t step) {
+  const int column = static_cast<int>(blockIdx.x);
+  T* const source = from + column * ld;
+  T* const target = to + column / rows * step + column % rows * rows;
+  for (int i = static_cast<int>(threadIdx.x); i < rows; i += static_cast<int>(blockDim.x)) {
+    target[i] = source[i];
+    source[i] = 0;
+  }
+}
+
+/// One solve in place: L^-1 on and below the diagonal blocks, and U above them, are replaced by X = U^-1
+/// L^-1.
+template <class T>
+class DistributedUpperSolve {
+ public:
+  /// Takes upper_solve_bytes of each workspace; block rows of U are stored in the panels' memory.
+  DistributedUpperSolve(DistributedPanels<T>& panels, std::vector<OperandPart<T>>& parts)
+      : panels_(panels), blocks_(panels.blocks()) {
+    for (OperandPart<T>& part : parts) {
+      diagonals_.push_back(part.workspace.template take<T>(blocks_.count() * blocks_.width * blocks_.width));
+      reversed_.push_back(part.workspace.template take<T>(blocks_.width * lu::solve_rows));
+      reciprocals_.push_back(part.workspace.template take<T>(blocks_.width));
+    }
+  }
+
+  /// Returns the memory of a diagonal block of U on a GPU, with leading dimension ColumnBlocks::width. Phase
+  /// 1 stores the upper triangle there.
+  T* diagonal(int gpu, std::int64_t block) {
+    return diagonals_[static_cast<std::size_t>(gpu)] + block * blocks_.width * blocks_.width;
+  }
+
+  /// Solves, asynchronously on the first GPU's stream.
+  void solve() {
+    DeviceGroup& group = panels_.group();
+    group.fork(blocks_.gpus);
+    for (std::int64_t block = blocks_.count() - 1; block >= 0; --block) {
+      for (int gpu = 0; gpu < blocks_.gpus; ++gpu) group.device(gpu).wait_for(group.copies(gpu));
+      if (block > 0) send(block - 1);
+      group.stage(blocks_.gpus, "solve");
+      for (int gpu = 0; gpu < blocks_.gpus; ++gpu) solve(gpu, block);
+    }
+    group.join(blocks_.gpus);
+  }
+
+ private:
+  /// Returns block `other` of a block row on a GPU.
+  T* row_block(int gpu, std::int64_t block, std::int64_t other) {
+    return static_cast<T*>(panels_.panel(gpu, block)) + (other - 1) * blocks_.width * blocks_.width;
+  }
+  /// Returns the first block of a GPU that is right of `block`.
+  std::int64_t first_right(int gpu, std::int64_t block) const {
+    return block + 1 + (gpu - blocks_.gpu_of(block + 1) + blocks_.gpus) % blocks_.gpus;
+  }
+
+  /// Collects a block row of U, without its diagonal block, on every GPU.
+  void send(std::int64_t block) {
+    DeviceGroup& group = panels_.group();
+    const std::int64_t step = blocks_.gpus * blocks_.width * blocks_.width;
+    group.stage(blocks_.gpus, "pack");
+    for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
+      // The memory is free once the other GPUs have copied the block row before the last one from it.
+      for (int other = 0; other < blocks_.gpus; ++other) {
+        if (other != gpu) group.device(gpu).wait_for(group.copies(other));
+      }
+      const std::int64_t first = blocks_.columns_before(block + 1, gpu);
+      const std::int64_t columns = blocks_.columns_of(gpu) - first;
+      if (columns == 0) continue;
+      simt::launch(group.use(gpu), take_rows<T>, dim3(static_cast<unsigned>(columns)), dim3(threads), 0,
+                   panels_.local_column(gpu, first, blocks_.begin(block)), panels_.ld(gpu),
+                   static_cast<int>(blocks_.width), row_block(gpu, block, first_right(gpu, block)), step);
+    }
+    group.stage(blocks_.gpus, "transfer");
+    const std::size_t stride = static_cast<std::size_t>(step) * sizeof(T);
+    for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
+      Device& copies = group.copies(gpu);
+      copies.wait_for(
+          group.device(gpu));  // which has queued its last use of the block row before the last one
+      for (int other = 0; other < blocks_.gpus; ++other) {
+        const std::int64_t first = first_right(other, block);
+        if (other == gpu || first >= blocks_.count()) continue;
+        copies.wait_for(group.device(other));
+        copies.copy_2d(row_block(gpu, block, first), stride, row_block(other, block, first), stride,
+                       stride / static_cast<std::size_t>(blocks_.gpus),
+                       static_cast<std::size_t>((blocks_.count() - first + blocks_.gpus - 1) / blocks_.gpus));
+      }
+    }
+  }
+
+  /// Computes a block row of X in a GPU's columns.
+  void solve(int gpu, std::int64_t block) {
+    const std::int64_t columns = blocks_.columns_of(gpu);
+    if (columns == 0) return;
+    Context& context = panels_.group().use(gpu);
+    const std::int64_t rows = blocks_.columns(block), next = blocks_.begin(block + 1), ld = panels_.ld(gpu);
+    T* const x = panels_.local_column(gpu, 0, blocks_.begin(block));
+    if (next < blocks_.n) {
+      vendor_gemm(context, vendor::Op::none, vendor::Op::none, rows, columns, blocks_.n - next, T(-1),
+                  row_block(gpu, block, block + 1), rows, panels_.local_column(gpu, 0, next), ld, T(1), x,
+                  ld);
+    }
+    const auto index = static_cast<std::size_t>(gpu);
+    UpperSolve<T, lu::NoProducts>{
+        context, diagonal(gpu, block),      blocks_.width,    static_cast<int>(rows), x,
+        ld,      static_cast<int>(columns), reversed_[index], reciprocals_[index],    nullptr}
+        .solve();
+  }
+
+  DistributedPanels<T>& panels_;
+  ColumnBlocks blocks_;
+  std::vector<T*> diagonals_, reversed_, reciprocals_;  ///< of each GPU
+};
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::inverse

@@ -1,0 +1,93 @@
+#pragma once
+/// Parameters and workspace sizes of inverses on several GPUs, in a header that needs no CUDA.
+
+#include "kernels/geinv/recursive_workspace.hpp"
+#include "kernels/poinv/recursive_workspace.hpp"
+#include "kernels/potrf/recursive_workspace.hpp"
+#include "kernels/registry/column_blocks.hpp"
+
+namespace gaussweep::inverse {
+
+/// Returns true if one GPU inverts the matrix faster than several; also those of a trial with one GPU.
+inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
+  return parameters.integer("gpus") == 1 || stays_below(shape.n, parameters, 8192);
+}
+inline Parameter gpus_from_parameter() {
+  return integer_parameter("gpus_from", 0, 0, 1 << 30, "smallest n for several GPUs; 0: 8192");
+}
+/// Returns the columns per block of trtri and of poinv, which are those of potrf's panels.
+inline std::int64_t triangle_block(const Shape& shape, const Parameters& parameters) {
+  const std::int64_t block = parameters.integer("block");
+  return block > 0 ? tiles::padded(block) : shape.n <= 24576 ? 256 : 512;
+}
+inline std::int64_t definite_block(const Shape& shape, const Parameters& parameters) {
+  const std::int64_t block = parameters.integer("block");
+  return block > 0 ? tiles::padded(block) : shape.n <= 4096 ? 256 : 512;
+}
+/// Returns the columns of the panels of trtri and poinv, in blocks of `block` columns.
+inline std::int64_t panel_width(const Shape& shape, const Parameters& parameters, std::int64_t block) {
+  std::int64_t width = parameters.integer("panel");
+  if (width == 0) width = std::min<std::int64_t>(shape.n / 16, 2048);
+  return std::max<std::int64_t>(1, width / block) * block;
+}
+inline Parameter block_parameter(const std::string& widths) {
+  return integer_parameter("block", 0, 0, 4096,
+                           "columns per block, rounded up to a multiple of 64; 0: " + widths);
+}
+inline Parameter panel_parameter() {
+  return integer_parameter("panel", 0, 0, 8192,
+                           "columns that travel together, in whole blocks; 0: n / 16, at most 2048");
+}
+
+/// Returns the bytes of workspace per GPU for two panels of `panel_bytes`.
+constexpr std::size_t two_panels(std::size_t panel_bytes) {
+  return 2 * workspace_piece(static_cast<std::int64_t>(panel_bytes), 1);
+}
+/// Returns the bytes of workspace per GPU for the solve with U: its diagonal blocks, and one of them
+/// prepared.
+inline std::size_t upper_solve_bytes(const ColumnBlocks& blocks, std::size_t element) {
+  return workspace_piece(blocks.count() * blocks.width * blocks.width, element) +
+         workspace_piece(blocks.width * lu::solve_rows, element) + workspace_piece(blocks.width, element);
+}
+
+/// Returns the bytes of workspace per GPU of geinv/multi_gpu: panels, a panel's factorisation, pivots, two
+/// row orders, and the solve with U.
+inline std::size_t general_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
+  if (stays_on_one(shape, parameters)) return geinv_recursive_workspace(shape.n, element);
+  const ColumnBlocks blocks{shape.n, lu::column_block(shape, parameters)};
+  return two_panels(lu::panel_bytes(shape.n, blocks.width, element)) + lu::in_place_bytes(shape.n, element) +
+         3 * workspace_piece(shape.n, sizeof(int)) + upper_solve_bytes(blocks, element);
+}
+/// Returns the bytes of workspace per GPU of a triangle's inverse with panels of `width` columns: panels, a
+/// square of the other triangle, and a triangle of U prepared for solves.
+inline std::size_t triangle_bytes(const Shape& shape, std::int64_t width, std::size_t element) {
+  return two_panels(lu::panel_bytes(shape.n, width, element)) + workspace_piece(width * width, element) +
+         workspace_piece(width * lu::solve_rows, element) + workspace_piece(width, element);
+}
+/// Returns the bytes of workspace per GPU of trtri/multi_gpu. On one GPU these are the inverse and the
+/// workspace of trtri/levels.
+inline std::size_t triangular_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
+  if (!stays_on_one(shape, parameters)) {
+    return triangle_bytes(shape, panel_width(shape, parameters, triangle_block(shape, parameters)), element);
+  }
+  return workspace_piece(shape.n * shape.n, element) +
+         workspace_piece(levels::workspace_elements(shape.n), element);
+}
+/// Returns the parameters of poinv's factorisation as in potrf/multi_gpu.
+inline Parameters cholesky_parameters(const Shape& shape, const Parameters& parameters) {
+  Parameters result;
+  result.set("gpus", parameters.integer("gpus"));
+  result.set("block", definite_block(shape, parameters));
+  result.set("rest", std::int64_t{0});
+  return result;
+}
+/// Returns the bytes of workspace per GPU of poinv/multi_gpu: those of potrf/multi_gpu or of the factor's
+/// inverse.
+inline std::size_t definite_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
+  if (stays_on_one(shape, parameters)) return poinv_recursive_workspace(shape.n, element);
+  return std::max(
+      tiles::multi_gpu_bytes(shape, cholesky_parameters(shape, parameters), element),
+      triangle_bytes(shape, panel_width(shape, parameters, definite_block(shape, parameters)), element));
+}
+
+}  // namespace gaussweep::inverse

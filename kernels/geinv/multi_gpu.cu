@@ -1,0 +1,236 @@
+/// geinv/multi_gpu: the inverse of one matrix on several GPUs, by LU with partial pivoting, L^-1 computed
+/// with it, and a solve with U.
+///
+/// The owner of a block column copies it to a panel and factors it, as in getrf/multi_gpu. Every GPU copies
+/// the panel and applies it to all its other columns: to those right of the panel, which become U and the
+/// rest of A, and to those left of it, which hold the columns of L^-1. Products are then wide even if few
+/// columns of A are left, and the next panel overlaps both. distributed_upper_solve.cuh solves U X = L^-1. At
+/// the end every column goes to the GPU and place that the row exchanges give it. On one GPU it is
+/// geinv/recursive.
+///
+/// Layout: column-major, in place, block columns distributed cyclically. Cost: 2 n^3 operations in all; each
+/// GPU receives n^2 elements of panels, and at the end at most n^2 / gpus elements of columns. Workspace per
+/// GPU: two panels of n x 512, 512 n elements for U's diagonal blocks, and that of a panel's factorisation. A
+/// pivot that is exactly 0 gives info > 0, and the answer is then not finite. n <= 65536. Needs compute
+/// capability 9.0 and peer access between the GPUs.
+///
+/// Error: |A X - I| is of the order n u |L| |U| |X|, as for geinv/recursive (J. Du Croz, N. Higham, Stability
+/// of methods for matrix inversion, IMA J. Numer. Anal. 12, 1992).
+
+#include "kernels/geinv/distributed_upper_solve.cuh"
+#include "kernels/getrf/distributed_lu.cuh"
+#include "kernels/getrf/peer_columns.cuh"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+template <class T>
+void geinv_recursive(Context& context, Operands<T>& op, const Parameters& parameters);
+
+namespace inverse {
+
+/// Adds the exchanges of a panel, whose first row is `first`, to the original row of every row, from 0.
+template <class Index>
+__global__ void add_exchanges(const Index* from, const Index* rows_at, Index first, Index n, Index* to) {
+  const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) to[i] = from[i < first ? i : first + rows_at[i - first]];
+}
+
+/// Stores `rows` rows of a GPU's columns at their places in `to`, on any GPU. A thread block takes a column.
+/// @param place the new place of every column
+template <class T>
+__global__ void __launch_bounds__(threads) send_columns(const T* from, std::int64_t ld, int rows,
+                                                        OwnColumns own, const int* place, PeerColumns<T> to) {
+  const int local = static_cast<int>(blockIdx.x);
+  const T* const source = from + local * ld;
+  T* const target = to.column(place[own.global(local)]);
+  for (int begin = static_cast<int>(threadIdx.x); begin < rows; begin += elements_per_thread * threads) {
+    T value[elements_per_thread];
+    GAUSSWEEP_UNROLL
+    for (int e = 0; e < elements_per_thread; ++e) {
+      if (begin + e * threads < rows) value[e] = source[begin + e * threads];
+    }
+    GAUSSWEEP_UNROLL
+    for (int e = 0; e < elements_per_thread; ++e) {
+      if (begin + e * threads < rows) target[begin + e * threads] = value[e];
+    }
+  }
+}
+
+/// One inversion in place of the distributed matrix.
+template <class T>
+class GeneralInverse {
+ public:
+  /// @param parts A and workspace (general_bytes) of each GPU @param info on the first GPU; 0 at the start
+  GeneralInverse(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts, int* info)
+      : panels_(context, blocks, parts, lu::panel_bytes(blocks.n, blocks.width, sizeof(T))),
+        blocks_(blocks),
+        solve_(panels_, parts),
+        panel_elements_(lu::leading_dimension(blocks.n) * blocks.width),
+        workspace_bytes_(lu::in_place_bytes(blocks.n, sizeof(T))),
+        info_(info) {
+    for (OperandPart<T>& part : parts) {
+      workspaces_.push_back(
+          part.workspace.template take<std::byte>(static_cast<std::int64_t>(workspace_bytes_)));
+      pivots_.push_back(part.workspace.template take<int>(blocks.n));
+      for (auto& order : orders_) order.push_back(part.workspace.template take<int>(blocks.n));
+    }
+  }
+
+  /// Asynchronous on the first GPU's stream.
+  void invert() {
+    factor_and_invert();
+    solve_.solve();
+    exchange_columns();
+  }
+
+ private:
+  lu::FactoredPanel<T> panel(int gpu, std::int64_t block) {
+    return {panels_.panel(gpu, block), blocks_.n - blocks_.begin(block), blocks_.columns(block)};
+  }
+  TrianglePanel<T> unit_panel(int gpu, std::int64_t block) {
+    const lu::FactoredPanel<T> l = panel(gpu, block);
+    return {l.a, l.ld, l.rows, l.columns};
+  }
+  std::int64_t ld(int gpu) { return panels_.ld(gpu); }
+  dim3 thread_per_row() const { return dim3(static_cast<unsigned>((blocks_.n + threads - 1) / threads)); }
+  /// Returns the original row of every row, before block `block`.
+  int* order(int gpu, std::int64_t block) { return orders_[block % 2][static_cast<std::size_t>(gpu)]; }
+  static constexpr std::size_t bytes_of(std::int64_t elements) {
+    return static_cast<std::size_t>(elements) * sizeof(T);
+  }
+
+  /// Replaces A by L^-1, U and its diagonal blocks in solve_.
+  void factor_and_invert() {
+    DeviceGroup& group = panels_.group();
+    const std::int64_t last = blocks_.count();
+    const auto factor = [this](Context& context, std::int64_t block) { return factor_panel(context, block); };
+    group.stage(blocks_.gpus, "start");
+    group.fork(blocks_.gpus);
+    for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
+      simt::launch(group.use(gpu), lu::start_exchanges<int>, thread_per_row(), dim3(threads), 0,
+                   order(gpu, 0), static_cast<int>(blocks_.n));
+    }
+    send_panel(panels_, 0, factor);
+    for (std::int64_t block = 0; block < last; ++block) {
+      for (int gpu = 0; gpu < blocks_.gpus; ++gpu) group.device(gpu).wait_for(group.copies(gpu));
+      const std::int64_t next = block + 1;
+      if (next < last) {
+        group.stage(blocks_.gpus, "update_ahead");
+        update(blocks_.gpu_of(next), block, next, next + 1);
+        send_panel(panels_, next, factor);
+      }
+      group.stage(blocks_.gpus, "update");
+      for (int gpu = 0; gpu < blocks_.gpus; ++gpu) update(gpu, block, std::min(next + 1, last), last);
+      group.stage(blocks_.gpus, "invert");
+      for (int gpu = 0; gpu < blocks_.gpus; ++gpu) invert(gpu, block);
+    }
+    group.join(blocks_.gpus);
+  }
+
+  std::size_t factor_panel(Context& context, std::int64_t block) {
+    const auto owner = static_cast<std::size_t>(blocks_.gpu_of(block));
+    const lu::FactoredPanel<T> own = panel(blocks_.gpu_of(block), block);
+    Device& device = context.device;
+    device.copy_2d(own.a, bytes_of(own.ld), panels_.column(block, blocks_.begin(block)),
+                   bytes_of(ld(blocks_.gpu_of(block))), bytes_of(own.rows),
+                   static_cast<std::size_t>(own.columns));
+    device.fill(own.info, 0, sizeof(int));
+    Workspace workspace(workspaces_[owner], workspace_bytes_);
+    lu::RecursiveLu<T> factors(context, own.a, own.ld, own.rows, own.pivots, own.info, workspace, false);
+    factors.factor_columns(own.columns);
+    device.copy(own.rows_at, factors.row_order(own.columns),
+                static_cast<std::size_t>(own.rows) * sizeof(int));
+    return lu::panel_bytes(own.rows, own.columns, sizeof(T));
+  }
+
+  /// Applies a panel's row exchanges to `count` columns at `c`, which points to the panel's first row.
+  void exchange(int gpu, std::int64_t block, T* c, std::int64_t count) {
+    if (count == 0) return;
+    const lu::FactoredPanel<T> l = panel(gpu, block);
+    constexpr int each = 4;
+    simt::launch(panels_.group().use(gpu), lu::exchange_few<T, each>,
+                 dim3(static_cast<unsigned>((count + each - 1) / each)),
+                 dim3(static_cast<unsigned>((l.columns + 31) / 32 * 32)), 0, c, ld(gpu), 0, l.columns,
+                 static_cast<int>(count), l.pivots, l.rows_at, nullptr, 0);
+  }
+
+  /// Applies a panel to a GPU's columns in the blocks [first, last), right of the panel.
+  void update(int gpu, std::int64_t block, std::int64_t first, std::int64_t last) {
+    const std::int64_t begin = blocks_.columns_before(first, gpu);
+    const std::int64_t columns = blocks_.columns_before(last, gpu) - begin;
+    T* const c = panels_.local_column(gpu, begin, blocks_.begin(block));
+    exchange(gpu, block, c, columns);
+    apply_lower<false>(panels_.group().use(gpu), unit_panel(gpu, block), c, ld(gpu), columns);
+  }
+
+  /// Applies a panel to a GPU's columns of L^-1, up to those of the panel's block, and stores its diagonal
+  /// block of U and its row exchanges.
+  void invert(int gpu, std::int64_t block) {
+    Context& context = panels_.group().use(gpu);
+    const lu::FactoredPanel<T> l = panel(gpu, block);
+    const auto first = static_cast<int>(blocks_.begin(block));
+    context.device.copy_2d(solve_.diagonal(gpu, block), bytes_of(blocks_.width), l.a, bytes_of(l.ld),
+                           bytes_of(l.columns), static_cast<std::size_t>(l.columns));
+    simt::launch(context, add_exchanges<int>, thread_per_row(), dim3(threads), 0, order(gpu, block),
+                 l.rows_at, first, static_cast<int>(blocks_.n), order(gpu, block + 1));
+    T* const x = panels_.local_column(gpu, 0, first);
+    exchange(gpu, block, x, blocks_.columns_before(block, gpu));
+    start_blocks(context, panels_, gpu, block, block + 1, first, l.rows);
+    apply_lower<false>(context, unit_panel(gpu, block), x, ld(gpu), blocks_.columns_before(block + 1, gpu));
+    if (gpu == 0)
+      simt::launch(context, lu::collect_pivots<T>, dim3(1), dim3(threads), 0, l, first, pivots_[0], info_);
+  }
+
+  /// Multiplies U^-1 L^-1 by the permutation, in parts of as many rows as fit in the panels' memory.
+  void exchange_columns() {
+    DeviceGroup& group = panels_.group();
+    const auto part_rows = static_cast<int>(panel_elements_ / blocks_.columns_of(0) / 32 * 32);
+    for (std::int64_t row = 0, part = 0; row < blocks_.n; row += part_rows, ++part) {
+      const int rows = static_cast<int>(std::min<std::int64_t>(part_rows, blocks_.n - row));
+      const PeerColumns<T> to(blocks_, part_rows,
+                              [&](int gpu) { return static_cast<T*>(panels_.panel(gpu, part)); });
+      group.stage(blocks_.gpus, "exchange_columns");
+      group.fork(blocks_.gpus);
+      for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
+        if (blocks_.columns_of(gpu) == 0) continue;
+        simt::launch(group.use(gpu), send_columns<T>, dim3(static_cast<unsigned>(blocks_.columns_of(gpu))),
+                     dim3(threads), 0, panels_.local_column(gpu, 0, row), ld(gpu), rows,
+                     OwnColumns(blocks_, gpu), order(gpu, blocks_.count()), to);
+      }
+      group.join(blocks_.gpus);  // all GPUs have received their columns
+      group.fork(blocks_.gpus);
+      for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
+        if (blocks_.columns_of(gpu) == 0) continue;
+        group.device(gpu).copy_2d(panels_.local_column(gpu, 0, row), bytes_of(ld(gpu)), to.parts[gpu],
+                                  bytes_of(part_rows), bytes_of(rows),
+                                  static_cast<std::size_t>(blocks_.columns_of(gpu)));
+      }
+    }
+    group.join(blocks_.gpus);
+  }
+
+  DistributedPanels<T> panels_;
+  ColumnBlocks blocks_;
+  DistributedUpperSolve<T> solve_;
+  std::int64_t panel_elements_;
+  std::size_t workspace_bytes_;
+  std::vector<void*> workspaces_;
+  std::vector<int*> pivots_;
+  std::vector<int*> orders_[2];  ///< of each GPU, before even and odd blocks
+  int* info_;
+};
+
+}  // namespace inverse
+
+template <class T>
+void geinv_multi_gpu(Context& context, Operands<T>& op, const Parameters& parameters) {
+  if (op.parts.empty()) return geinv_recursive(context, op, parameters);
+  const ColumnBlocks blocks{op.shape.n, lu::column_block(op.shape, parameters),
+                            static_cast<int>(op.parts.size())};
+  inverse::GeneralInverse<T>(context, blocks, op.parts, op.info).invert();
+}
+
+GAUSSWEEP_INSTANTIATE(geinv_multi_gpu)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,41 @@
+#pragma once
+/// Block columns in the memory of several GPUs, for kernels that access those of peers.
+
+#include <vector>
+
+#include "kernels/registry/column_blocks.hpp"
+#include "kernels/registry/method.hpp"
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+/// The cyclic distribution of columns, as seen by one GPU; see ColumnBlocks.
+struct OwnColumns {
+  int width, gpus, gpu;
+
+  OwnColumns(const ColumnBlocks& blocks, int own_gpu)
+      : width(static_cast<int>(blocks.width)), gpus(blocks.gpus), gpu(own_gpu) {}
+  /// Returns the column of the matrix that is column `local` on this GPU.
+  __device__ int global(int local) const { return (local / width * gpus + gpu) * width + local % width; }
+};
+
+/// All parts of a distributed matrix.
+template <class T>
+struct PeerColumns {
+  T* parts[max_gpus] = {};
+  std::int64_t ld;
+  int width, gpus;
+
+  /// `of_gpu(gpu)` returns the first column of a GPU.
+  template <class Part>
+  PeerColumns(const ColumnBlocks& blocks, std::int64_t leading_dimension, const Part& of_gpu)
+      : ld(leading_dimension), width(static_cast<int>(blocks.width)), gpus(blocks.gpus) {
+    for (int gpu = 0; gpu < gpus; ++gpu) parts[gpu] = of_gpu(gpu);
+  }
+  __device__ T* column(int j) const {
+    const int block = j / width;
+    return parts[block % gpus] + (block / gpus * width + j % width) * ld;
+  }
+};
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

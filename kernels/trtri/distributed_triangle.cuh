@@ -1,0 +1,250 @@
+#pragma once
+/// The inverse of a triangular matrix whose block columns are distributed over several GPUs, in place, by
+/// substitution. Panels of the triangle travel to all GPUs ahead of need. Each GPU applies them to its own
+/// block columns of the inverse, which do not depend on those of other GPUs.
+///
+/// A lower triangle L = M D is split into a unit lower triangular M and the diagonal D; L^-1 = D^-1 M^-1.
+
+#include <vector>
+
+#include "kernels/geinv/distributed_workspace.hpp"
+#include "kernels/trtri/travelling_panels.cuh"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
+
+using namespace gaussweep::inverse;
+
+/// Divides the columns of a lower triangular panel by their diagonal elements, which stay on the diagonal. A
+/// thread block takes a column.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    make_unit(const T* from, std::int64_t ld_from, int rows, T* to, std::int64_t ld_to) {
+  const int k = static_cast<int>(blockIdx.x);
+  const T* const source = from + k * ld_from;
+  T* const target = to + k * ld_to;
+  const T divisor = source[k];
+  for (int i = k + static_cast<int>(threadIdx.x); i < rows; i += static_cast<int>(blockDim.x))
+    target[i] = i > k ? source[i] / divisor : divisor;
+}
+
+/// Divides `rows` rows of `columns` columns by the elements on a panel's diagonal.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    divide_rows(const T* panel, std::int64_t ld, int rows, int columns, T* x, std::int64_t ldx) {
+  for (int i = static_cast<int>(threadIdx.x); i < rows; i += static_cast<int>(blockDim.x)) {
+    const T divisor = panel[i * (ld + 1)];
+    for (int j = static_cast<int>(blockIdx.x); j < columns; j += static_cast<int>(gridDim.x))
+      x[i + j * ldx] /= divisor;
+  }
+}
+
+/// Sets *info to the index, from 1, of the first 0 on a diagonal, unless it has a smaller one. `first`: the
+/// first column. One warp.
+template <class T>
+__global__ void __launch_bounds__(32)
+    check_diagonal(const T* diagonal, std::int64_t ld, int columns, int first, int* info) {
+  const int lane = static_cast<int>(threadIdx.x);
+  for (int begin = 0; begin < columns; begin += 32) {
+    const int k = begin + lane;
+    const bool is_zero = k < columns && diagonal[k * (ld + 1)] == 0;
+    const unsigned lanes = __ballot_sync(0xffffffffu, is_zero ? 1 : 0);
+    if (lanes == 0) continue;
+    const bool is_first = is_zero && (lanes & ((1u << lane) - 1)) == 0;
+    if (is_first && (*info == 0 || *info > first + k + 1)) *info = first + k + 1;
+    return;
+  }
+}
+
+/// Copies a GPU's columns of the triangle above or below the diagonal of a square. A thread block takes a
+/// column.
+/// @param local the first column on this GPU @param first the square's first column in the matrix
+template <class T>
+__global__ void __launch_bounds__(threads)
+    copy_triangle_columns(const T* from, std::int64_t ld_from, int rows, OwnColumns own, int local, int first,
+                          bool above, T* to, std::int64_t ld_to) {
+  const int column = static_cast<int>(blockIdx.x), diagonal = own.global(local + column) - first;
+  for (int i = static_cast<int>(threadIdx.x); i < rows; i += static_cast<int>(blockDim.x)) {
+    if (above ? i < diagonal : i > diagonal) to[i + column * ld_to] = from[i + column * ld_from];
+  }
+}
+
+/// One inversion in place of a triangle of the distributed matrix. Several block columns travel as one panel,
+/// because products with wide panels are faster; narrow blocks divide the work evenly.
+template <class T>
+class DistributedTriangle {
+ public:
+  /// @param width columns of a panel, in whole blocks
+  /// @param parts A and workspace (triangular_bytes) of each GPU
+  /// @param keeps true: the other triangle is not changed; false: it is overwritten where panels have their
+  /// diagonal
+  DistributedTriangle(Context& context, const ColumnBlocks& blocks, std::int64_t width,
+                      std::vector<OperandPart<T>>& parts, Uplo uplo, bool keeps)
+      : panels_(context, blocks, parts, lu::panel_bytes(blocks.n, width, sizeof(T))),
+        blocks_(blocks),
+        width_(width),
+        is_lower_(uplo == Uplo::lower),
+        keeps_(keeps) {
+    for (OperandPart<T>& part : parts) {
+      saved_.push_back(part.workspace.template take<T>(width * width));
+      reversed_.push_back(part.workspace.template take<T>(width * lu::solve_rows));
+      reciprocals_.push_back(part.workspace.template take<T>(width));
+    }
+  }
+
+  /// Inverts, asynchronously on the first GPU's stream.
+  /// @param info on the first GPU: receives the first index, from 1, with a 0 on the diagonal; or null
+  void invert(int* info) {
+    send_all(is_lower_, [&](int gpu, const Step& step) { apply(gpu, step, gpu == 0 ? info : nullptr); });
+  }
+  /// Replaces the upper triangular inverse P by the upper triangle of P P^T. @pre `keeps` is false
+  void square() {
+    send_all(true, [this](int gpu, const Step& step) { add_products(gpu, step); });
+  }
+
+ private:
+  /// The blocks [first, last) of a panel.
+  struct Step {
+    std::int64_t index, first, last;
+  };
+  Step step(std::int64_t index) const {
+    const std::int64_t count = width_ / blocks_.width;
+    return {index, index * count, std::min((index + 1) * count, blocks_.count())};
+  }
+  static constexpr std::size_t bytes_of(std::int64_t elements) {
+    return static_cast<std::size_t>(elements) * sizeof(T);
+  }
+  TrianglePanel<T> panel(int gpu, const Step& step) {
+    const std::int64_t begin = blocks_.begin(step.first), end = blocks_.begin(step.last);
+    const std::int64_t rows = is_lower_ ? blocks_.n - begin : end;
+    return {static_cast<T*>(panels_.panel(gpu, step.index)), lu::leading_dimension(rows),
+            static_cast<int>(rows), static_cast<int>(end - begin)};
+  }
+  /// Returns the first block of a step that a GPU owns; step.last or more if there is none.
+  std::int64_t first_of(int gpu, const Step& step) const {
+    return step.first + (gpu - blocks_.gpu_of(step.first) + blocks_.gpus) % blocks_.gpus;
+  }
+
+  /// Sends all panels to all GPUs, each while the one before is applied.
+  /// @param apply apply(gpu, step): applies a panel to the GPU's columns. It must not change block columns
+  /// that are sent later
+  template <class Apply>
+  void send_all(bool ascending, const Apply& apply) {
+    DeviceGroup& group = panels_.group();
+    const std::int64_t last = (blocks_.n - 1) / width_;
+    const auto step_at = [&](std::int64_t index) { return step(ascending ? index : last - index); };
+    group.stage(blocks_.gpus, "start");
+    group.fork(blocks_.gpus);
+    send(step_at(0));
+    for (std::int64_t index = 0; index <= last; ++index) {
+      for (int gpu = 0; gpu < blocks_.gpus; ++gpu) group.device(gpu).wait_for(group.copies(gpu));
+      if (index < last) send(step_at(index + 1));
+      group.stage(blocks_.gpus, "apply");
+      for (int gpu = 0; gpu < blocks_.gpus; ++gpu) apply(gpu, step_at(index));
+    }
+    group.join(blocks_.gpus);
+  }
+
+  /// Copies the blocks of a panel from their owners to all GPUs.
+  void send(const Step& step) {
+    DeviceGroup& group = panels_.group();
+    group.stage(blocks_.gpus, "panel");
+    for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
+      // The panel's memory is free once the other GPUs have copied the panel before the last one from it.
+      for (int other = 0; other < blocks_.gpus; ++other) {
+        if (other != gpu) group.device(gpu).wait_for(group.copies(other));
+      }
+      for (std::int64_t block = first_of(gpu, step); block < step.last; block += blocks_.gpus)
+        copy_block(group.use(gpu), step, block);
+    }
+    group.stage(blocks_.gpus, "transfer");
+    for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
+      Device& copies = group.copies(gpu);
+      copies.wait_for(group.device(gpu));  // which has queued its last use of the panel before the last one
+      for (int other = 0; other < blocks_.gpus; ++other) {
+        const std::int64_t first = first_of(other, step);
+        if (other == gpu || first >= step.last) continue;
+        copies.wait_for(group.device(other));
+        for (std::int64_t block = first; block < step.last; block += blocks_.gpus) {
+          const std::int64_t ld = panel(gpu, step).ld;
+          const std::int64_t offset = (blocks_.begin(block) - blocks_.begin(step.first)) * ld;
+          copies.copy(panel(gpu, step).a + offset, panel(other, step).a + offset,
+                      bytes_of(ld * blocks_.columns(block)));
+        }
+      }
+    }
+  }
+
+  /// Copies a block column to its place in the panel: divided by the diagonal if the triangle is lower, with
+  /// zeros below the diagonal block if it is upper.
+  void copy_block(Context& context, const Step& step, std::int64_t block) {
+    const int owner = blocks_.gpu_of(block), columns = static_cast<int>(blocks_.columns(block));
+    const TrianglePanel<T> to = panel(owner, step);
+    const std::int64_t begin = blocks_.begin(block), offset = begin - blocks_.begin(step.first);
+    if (is_lower_) {
+      simt::launch(context, make_unit<T>, dim3(static_cast<unsigned>(columns)), dim3(threads), 0,
+                   panels_.column(block, begin), panels_.ld(owner), static_cast<int>(blocks_.n - begin),
+                   to.a + offset * (to.ld + 1), to.ld);
+    } else {
+      lu::copy_matrix<T>(
+          context, {panels_.column(block, 0), panels_.ld(owner), static_cast<int>(blocks_.begin(block + 1))},
+          to.a + offset * to.ld, to.ld, to.rows, columns);
+    }
+  }
+
+  void apply(int gpu, const Step& step, int* info) {
+    Context& context = panels_.group().use(gpu);
+    const TrianglePanel<T> triangle = panel(gpu, step);
+    const std::int64_t begin = blocks_.begin(step.first), row = is_lower_ ? begin : 0, ld = panels_.ld(gpu);
+    const std::int64_t own = blocks_.columns_before(step.first, gpu);
+    const std::int64_t own_end = blocks_.columns_before(step.last, gpu);
+    T* const square = panels_.local_column(gpu, own, begin);
+    T* const saved = saved_[static_cast<std::size_t>(gpu)];
+    const auto copy_other_triangle = [&](const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to) {
+      if (!keeps_ || own == own_end) return;
+      simt::launch(context, copy_triangle_columns<T>, dim3(static_cast<unsigned>(own_end - own)),
+                   dim3(threads), 0, from, ld_from, triangle.columns, OwnColumns(blocks_, gpu),
+                   static_cast<int>(own), static_cast<int>(begin), is_lower_, to, ld_to);
+    };
+    copy_other_triangle(square, ld, saved, width_);
+    start_blocks(context, panels_, gpu, step.first, step.last, row, triangle.rows);
+    if (is_lower_) {
+      T* const x = panels_.local_column(gpu, 0, row);
+      apply_lower<true>(context, triangle, x, ld, own_end);
+      divide(context, triangle, x, ld, own_end);
+    } else {
+      const auto index = static_cast<std::size_t>(gpu);
+      apply_upper(context, triangle, panels_.local_column(gpu, own, row), ld, blocks_.columns_of(gpu) - own,
+                  reversed_[index], reciprocals_[index]);
+    }
+    copy_other_triangle(saved, width_, square, ld);
+    if (info == nullptr) return;
+    simt::launch(context, check_diagonal<T>, dim3(1), dim3(32), 0,
+                 triangle.a + (is_lower_ ? 0 : triangle.rows - triangle.columns), triangle.ld,
+                 triangle.columns, static_cast<int>(begin), info);
+  }
+
+  void divide(Context& context, const TrianglePanel<T>& m, T* x, std::int64_t ld, std::int64_t columns) {
+    if (columns == 0) return;
+    simt::launch(context, divide_rows<T>, dim3(static_cast<unsigned>(std::min<std::int64_t>(columns, 1024))),
+                 dim3(threads), 0, m.a, m.ld, m.columns, static_cast<int>(columns), x, ld);
+  }
+
+  /// Adds the products with a panel of P to a GPU's block columns of P P^T.
+  void add_products(int gpu, const Step& step) {
+    Context& context = panels_.group().use(gpu);
+    const TrianglePanel<T> p = panel(gpu, step);
+    for (std::int64_t block = gpu; block < step.last; block += blocks_.gpus) {
+      vendor_gemm(context, vendor::Op::none, vendor::Op::transpose, blocks_.begin(block + 1),
+                  blocks_.columns(block), p.columns, T(1), p.a, p.ld, p.a + blocks_.begin(block), p.ld,
+                  T(block < step.first ? 1 : 0), panels_.column(block, 0), panels_.ld(gpu));
+    }
+  }
+
+  DistributedPanels<T> panels_;
+  ColumnBlocks blocks_;
+  std::int64_t width_;
+  bool is_lower_, keeps_;
+  std::vector<T*> saved_, reversed_, reciprocals_;  ///< of each GPU
+};
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::inverse
