@@ -1,6 +1,7 @@
 """Tests that every command and option on the pages exists in the program."""
 
 import functools
+import json
 import re
 import shlex
 import subprocess
@@ -26,6 +27,13 @@ def commands_of(*command):
     if not heading:
         _, heading, rest = help_of(*command).partition("Subcommands:")
     return set(re.findall(r"^  (\w+)", rest, re.M))
+
+
+def methods():
+    """Returns all methods of the program, as it lists them."""
+    done = subprocess.run([pages.GAUSSWEEP, "methods", "--format", "json"], capture_output=True, text=True, check=True)
+    listed = json.loads(done.stdout)
+    return listed if isinstance(listed, list) else listed["methods"]
 
 
 def snippets(text):
@@ -73,6 +81,18 @@ class Commands(unittest.TestCase):
                             self.assertIn(option.group(1), known)
                             seen += 1
         self.assertGreater(seen, 40)
+
+    def test_the_readme_counts_the_methods_by_origin(self):
+        """A third: 25 to 42 %."""
+        readme = " ".join((pages.ROOT / "README.md").read_text(encoding="utf-8").split())
+        own = [method for method in methods() if method["source"].startswith("gaussweep")]
+        hopper = [method for method in own if method["capability"] >= 90]
+        self.assertIn(f"{len(hopper)} of the {len(own)} need compute capability 9.0", readme)
+        self.assertIn("A third implement algorithms of five texts, a third are gaussweep's own fast methods.", readme)
+        vendor = re.compile("LAPACK|OpenBLAS|NVIDIA")
+        of_others = [method for method in methods() if vendor.match(method["source"])]
+        for some in (own, of_others):
+            self.assertTrue(0.25 < len(some) / len(methods()) < 0.42, len(some))
 
     def test_finds_calls(self):
         text = "`summary DIR --best`, `make -j`\n\n```sh\nsrun build/gaussweep run p.yaml \\\n -o r | tee --no\n```\n"
