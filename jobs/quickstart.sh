@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a fresh clone to a first sweep: installs missing packages, builds, runs jobs/plans/quickstart.yaml over MPI ranks,
-# shows the table and reads the results with h5py.
+# shows who wins and reads the results with h5py.
 #
 #   jobs/quickstart.sh [-o DIR] [-n RANKS]
 #
@@ -56,7 +56,7 @@ source jobs/mpi_environment.sh
 mpirun -n "$ranks" "$gaussweep" run jobs/plans/quickstart.yaml -o "$output"
 
 echo
-"$gaussweep" summary "$output"
+"$gaussweep" summary "$output" --best --by gpu
 echo
 echo "The run directory is $output. Its results are $output/results.h5; with h5py:"
 # Debian's h5py belongs to the system's python3, which may not be the first on PATH.

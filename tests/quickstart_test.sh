@@ -11,6 +11,7 @@ mkdir -p "$folder"
 GAUSSWEEP_BUILD=$build jobs/quickstart.sh -o "$folder/run" 2>&1 | tee "$folder/output"
 grep -q "The run directory is $folder/run" "$folder/output"
 grep -q '^/records (' "$folder/output"
+grep -q '^A cell has the fastest method' "$folder/output"
 for python in python3 /usr/bin/python3; do
   "$python" -c 'import h5py' 2>/dev/null && break
 done
