@@ -223,7 +223,7 @@ class Page:
         """Adds a section's SVG, as wide as the page, with its rows as a CSV."""
         name = self._free("data", name, ".csv")
         self.put(
-            f'<figure class="plot" data-plot="{text(name)}">{svg}'
+            f'<figure class="plot" data-plot="{text(name)}"><div class="wide">{svg}</div>'
             f"<figcaption>{text(caption)} {self._csv(name, frame)}</figcaption></figure>"
         )
 

@@ -24,8 +24,8 @@ def first_row(page, records, name="first-row"):
     fooled, rejected = cheap & ~right, ~cheap & right
     page.add(
         "His check multiplies the first row of A with x, compares with the first right-hand side and accepts a"
-        f" deviation up to {margin:g} %. Of {len(rows)} answers here it accepts {int(cheap.sum())}."
-        f" {int(fooled.sum())} of these are wrong by the backward error of the whole system. It rejects"
+        f" deviation up to {margin:g} %. Of {len(rows)} answers here it accepts {int(cheap.sum())},"
+        f" {int(fooled.sum())} of them wrong by the backward error of the whole system. It rejects"
         f" {int(rejected.sum())} correct ones{_rejected_in(rows[rejected])}. After elimination and back substitution"
         " only rounding errors can make it fail: the first row is never changed, and the first unknown is computed"
         " from it. So the row holds for any values of the other unknowns. The residual ratio uses every row."
@@ -71,7 +71,6 @@ def first_row(page, records, name="first-row"):
                 label,
                 part["residual_ratio"].to_numpy(float),
                 np.maximum(part["first_row_percent"].to_numpy(float), 1e-17),
-                hollow=not_passed(part),
             )
         )
     page.plots(
@@ -107,10 +106,17 @@ def _growth(rows, name):
     if not len(some):
         return
     some = some[some["size"] == some.groupby(["method", "matrix_kind", "precision"])["size"].transform("max")]
-    worst = some.groupby(["precision", "method", "matrix_kind", "size", "blocks"])["residual_ratio"].max().reset_index()
+    some = some.sort_values("residual_ratio", kind="stable")
+    worst = some.drop_duplicates(["precision", "method", "matrix_kind", "size", "blocks"], keep="last")
+    worst = worst.sort_values("blocks", kind="stable")
     for precision, group in worst.groupby("precision"):
         series = [
-            Series(f"{method}, {kind}, n = {size}", part["blocks"].to_numpy(), part["residual_ratio"].to_numpy())
+            Series(
+                f"{method}, {kind}, n = {size}",
+                part["blocks"].to_numpy(),
+                part["residual_ratio"].to_numpy(),
+                hollow=not_passed(part),
+            )
             for (method, kind, size), part in group.groupby(["method", "matrix_kind", "size"])
         ]
         yield Plot(

@@ -113,6 +113,8 @@ def lanes(records):
             kept[lane.run].append(rows.assign(device=lane.title))
             if sum(map(len, kept[lane.run])) > MOST_ROWS:
                 del kept[lane.run]
+    for group in runs.values():
+        group.sort(key=lambda lane: (lane.host, lane.rank))
     return [(group, _in_order(kept[run], group) if run in kept else None) for run, group in runs.items()]
 
 

@@ -77,7 +77,7 @@ class PapersTest(unittest.TestCase):
                 "gesv", "gauss_cyclic_decrement", 97, 1e-3, gpu=GPU, parameters={"blocks": blocks}, matrix="cauchy"
             )
         words = report_here(night, papers="all").words("papers")
-        self.assertIn("Of 6 answers here it accepts 6. 2 of these are wrong", words)
+        self.assertIn("Of 6 answers here it accepts 6, 2 of them wrong", words)
         self.assertIn(
             (
                 "gauss_cyclic_decrement: stable on cauchy; not on uniform, from 2 blocks on: the ratio is at most 1.50"
@@ -385,7 +385,7 @@ class PapersTest(unittest.TestCase):
         night.trial("gesv", "gauss_serial", 64, 1e-3)
         self.assertIn(
             (
-                "it accepts 1. 0 of these are wrong by the backward error of the whole system. It rejects 1 correct"
+                "it accepts 1, 0 of them wrong by the backward error of the whole system. It rejects 1 correct"
                 " ones (all in float"
             ),
             report_here(night, papers="all").words("papers"),
