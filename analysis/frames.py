@@ -100,16 +100,20 @@ def on_device(rows):
 
 
 def one_kind(rows):
-    """Returns, per problem, the rows of the matrix (`system`) that covers most (method, size) pairs. Methods without
-    that matrix get the one that covers most of theirs. So a table compares methods on one matrix."""
+    """Returns, per problem, the rows of the matrix (`system`) that covers most (method, size) pairs; of several, that
+    with most pairs that passed. Methods without it get the one that covers most of theirs. So a table compares
+    methods on one matrix."""
     is_kept = np.zeros(len(rows), bool)
-    known = rows[["problem", "system", "method", "size", "matrix_kind"]].reset_index(drop=True)
+    known = rows[["problem", "system", "method", "size", "matrix_kind", "status"]].reset_index(drop=True)
     for _, group in known.groupby("problem"):
         while len(group):
             seen = group.drop_duplicates(["system", "method", "size"])
-            covered = seen["system"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
+            covered = seen["system"].value_counts(sort=False)
+            passed = group[group["status"] == "pass"].drop_duplicates(["system", "method", "size"])
+            passed = passed["system"].value_counts()
+            order = sorted(covered.index, key=lambda s: (-covered[s], -passed.get(s, 0)))
             trivial = set(seen.loc[seen["matrix_kind"] == "identity", "system"])
-            system = next((s for s in covered.index if s not in trivial), covered.index[0])
+            system = next((s for s in order if s not in trivial), order[0])
             has = group[group["system"] == system]
             is_kept[has.index] = True
             group = group[~group["method"].isin(has["method"])]

@@ -272,13 +272,17 @@ def _bars(plot, kept, methods):
         return 100 * (value - low) / ((high - low) or 1)
 
     colours = [colour for _, colour, _ in styled(kept, methods)]
+    shared = _shared(words for series in kept if series.told is not None for words in series.told)
     rows = {}
     for which, series in enumerate(kept):
         for i, name in enumerate(series.x):
-            label = f"{name}, {series.told[i]}" if series.told is not None and series.told[i] else name
-            rows.setdefault((label, 0 if series.label else i), []).append((which, series, i))
+            told = str(series.told[i]) if series.told is not None else ""
+            whole = f"{name}, {told}" if told else name
+            told = _without(told, shared)
+            label = f"{name}, {told}" if told else name
+            rows.setdefault((label, whole, 0 if series.label else i), []).append((which, series, i))
     parts = []
-    for (label, _), cells in rows.items():
+    for (label, whole, _), cells in rows.items():
         tracks = []
         for which, series, i in cells:
             of_method = OF_METHOD.match(label) and OF_METHOD.match(label).group(1) in methods
@@ -287,15 +291,40 @@ def _bars(plot, kept, methods):
             tracks.append(f'<div style="--m:var({colour})">{_bar(series, i, plot.ylog, place)}</div>')
         words = ", ".join(plot.words()(float(series.y[i])) + _status(series, i) for _, series, i in cells)
         parts.append(
-            f'<span title="{text(label)}">{text(label)}</span><div class="tracks">{"".join(tracks)}</div>'
+            f'<span title="{text(whole)}">{text(label)}</span><div class="tracks">{"".join(tracks)}</div>'
             f"<b>{text(words)}</b>"
         )
-    below = "".join(f'<p class="none">{text(words)}: {text(plot.words()(at))}</p>' for at, words in plot.lines_at)
+    below = "".join(
+        f'<p class="none">For comparison, {text(words)}: {text(plot.words()(at))}</p>' for at, words in plot.lines_at
+    )
     if len(kept) > 1:
         keys = (f'<span style="--m:var(--c{c})">{text(s.label)}</span>' for c, s in zip(colours, kept))
         below += f'<div class="keys">{"".join(keys)}</div>'
     long = " long" if len(rows) > 24 else ""
     return f'<div class="bars{long}" role="img" aria-label="{text(plot.title)}">{"".join(parts)}</div>{below}'
+
+
+def _shared(several):
+    """Returns the parameters, as "name=value", that have one value in all texts that have them."""
+    values = {}
+    for words in several:
+        for word in str(words).split():
+            name, is_parameter, value = word.rstrip(";,").partition("=")
+            if is_parameter:
+                values.setdefault(name, set()).add(value)
+    return {f"{name}={next(iter(found))}" for name, found in values.items() if len(found) == 1}
+
+
+def _without(told, shared):
+    """Returns the text without the shared parameters; the mark after one follows the word before it."""
+    words = []
+    for word in told.split():
+        bare = word.rstrip(";,")
+        if bare not in shared:
+            words.append(word)
+        elif words:
+            words[-1] = words[-1].rstrip(";,") + word[len(bare) :]
+    return " ".join(words).rstrip(";,")
 
 
 def _status(series, i):

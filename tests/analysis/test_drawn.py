@@ -156,6 +156,24 @@ class DrawnTest(unittest.TestCase):
         self.assertEqual(marks, {"sound": None, "close": [1, 1], "wrong": [2, 2]})
         self.assertIn("close (suspect); wrong (failed).", page.words("time"))
 
+    def test_labels_of_bars_lack_the_parameters_that_all_have(self):
+        night = fixture.Night("bars")
+        for blocks in (1, 4):
+            parameters = {"back_substitution": "reduction", "blocks": blocks, "threads": 0}
+            night.trial("gesv", "cyclic", 64, blocks * 1e-6, gpu=GPU, parameters=parameters, key=str(blocks))
+        text = report_here(night).text
+        for blocks in (1, 4):
+            whole = f"cyclic, back_substitution=reduction blocks={blocks} threads=0"
+            self.assertIn(f'<span title="{whole}">cyclic, blocks={blocks}</span>', text)
+
+    def test_of_equally_measured_matrices_the_one_with_more_passes_is_drawn(self):
+        night = fixture.Night("kinds")
+        for matrix, status in (("awkward", "failed"), ("kind", "pass")):
+            for method in ("cusolver", "gauss_block"):
+                night.trial("gesv", method, 64, 1e-6, gpu=GPU, matrix=matrix, status=status)
+        page = report_here(night)
+        self.assertEqual({row["matrix"] for row in page.rows("roofline")}, {"kind"})
+
     def test_dashes_distinguish_right_hand_sides_and_matrices(self):
         page = report_here(sweep())
         for name in page.figures["time"]:
