@@ -198,7 +198,7 @@ def _races(records, rates, baseline):
     races = _one_per_task(configurations(records), rates, baseline)
     if not len(races):
         return races, races
-    races = races.assign(pool=_without_seed(races["task"]), seeds=1, wins=races["winner"].ne("").astype(int))
+    races = races.assign(pool=without_seed(races["task"]), seeds=1, wins=races["winner"].ne("").astype(int))
     pool = [*POOLED, "pool"]
     group = races.groupby(pool)
     several = group["task"].transform("size") > 1
@@ -217,7 +217,8 @@ def _races(records, rates, baseline):
     return races, pd.concat([races[~several], pooled])
 
 
-def _without_seed(tasks):
+def without_seed(tasks):
+    """Returns the names of tasks without their seeds."""
     return tasks.str.replace(r", seed -?\d+", "", regex=True)
 
 

@@ -3,14 +3,18 @@
 import numpy as np
 import pandas as pd
 
+from ..frames import without
+from ..loader import parameters_of
 from ..page import number, whole
-from ..papers.first_row import first_row
 
 FAILED = """key problem precision method device matrix_name matrix_kind matrix_digest parameters size status
 unexpected message info residual_ratio first_row_percent timing peak_share digits_lost backward_error
-componentwise_error"""
+componentwise_error forward_error reference_method backend"""
 BROKEN = ["crashed", "timeout", "oom", "error"]
 WRONG = ["suspect", "failed", "diverged"]
+NO_DIGIT = 0.1  # relative forward error above which an answer has no correct digit
+TOO_FAST = 1.5  # fraction of a peak above which a time is doubted, as in driver/plan/peak_share.hpp
+MOST_CONFIGS = 3  # configurations that are named
 
 
 def failures(page, night):
@@ -23,15 +27,32 @@ def failures(page, night):
     _broken(page, records)
     _skipped(page, records)
     _wrong(page, records)
-    first_row(page, records)
 
 
 def doubted(records):
     """Returns answers with the status pass or suspect that are faster than the device allows, 100 times less accurate
-    than the reference, or a thousand times less accurate by components than by norms."""
+    than the reference, or a thousand times less accurate by components than by norms; and those that passed without a
+    correct digit."""
     answered = records["status"].isin(["pass", "suspect"])
     doubt = (records["timing"] == "suspect") | (records["digits_lost"] >= 2) | _is_wrong_in_parts(records)
-    return records[answered & doubt]
+    return records[answered & doubt | is_without_digit(records)]
+
+
+def is_without_digit(records):
+    """Returns a mask of the answers that passed although their errors exceed NO_DIGIT, on ill-conditioned matrices."""
+    return (records["status"] == "pass") & (records["forward_error"] > NO_DIGIT)
+
+
+def varying(records):
+    """Returns the parameters of each record, without those that have one value."""
+    return records["parameters"].map(without(parameters_of(records), ""))
+
+
+def named(configs):
+    """Returns "blocks=4, blocks=8 and 2 more" for configurations; empty ones are not named."""
+    names = sorted(set(configs) - {""})
+    more = len(names) - MOST_CONFIGS
+    return ", ".join(names[:MOST_CONFIGS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _is_wrong_in_parts(records):
@@ -54,6 +75,7 @@ def _doubted(page, records):
             too_fast=("too_fast", "sum"),
             share=("peak_share", "max"),
             digits=("digits_lost", "max"),
+            forward=("forward_error", "max"),
             parts=("parts", "max"),
             smallest=("size", "min"),
             largest=("size", "max"),
@@ -65,12 +87,22 @@ def _doubted(page, records):
         ("too_fast", "faster than the device", whole),
         ("share", "fraction of peak", number),
         ("digits", "digits lost", number),
+        ("forward", "forward error", number),
         ("parts", "componentwise error", number),
         "smallest largest",
     ]
     page.table(
-        "failures-doubted", grouped, columns, limit=60, caption="Too fast, digits lost, or small components wrong."
+        "failures-doubted",
+        grouped,
+        columns,
+        limit=60,
+        caption="Too fast, digits lost, no correct digit, or small components wrong.",
     )
+    fast = rows.loc[rows["timing"] == "suspect", "device"].unique()
+    vendors = records[(records["method"] == records["reference_method"]) & (records["backend"] != "emulated")]
+    share = vendors.loc[vendors["device"].isin(fast), "peak_share"].max()
+    if share > TOO_FAST:
+        page.add(f"The vendor's methods reach {number(share)} times the peaks: the peaks were measured too low.")
 
 
 def _broken(page, records):
@@ -138,6 +170,7 @@ def _wrong(page, records):
         passed=(judged["status"] == "pass").astype(int),
         infinite=np.isinf(judged["residual_ratio"].to_numpy(float)).astype(int),
         zero_pivots=(judged["info"] > 0).astype(int),
+        configs=varying(judged).where(judged["status"].isin(WRONG), ""),
     )
     table = (
         counted.groupby(["problem", "precision", "method", "matrix_name"])
@@ -150,6 +183,7 @@ def _wrong(page, records):
             largest=("size", "max"),
             info=("zero_pivots", "sum"),
             unexpected=("unexpected", "sum"),
+            configs=("configs", named),
         )
         .reset_index()
     )
@@ -174,6 +208,7 @@ def _wrong(page, records):
         table,
         [
             "problem precision method matrix_name",
+            ("configs", "parameters", None),
             ("wrong", "did not pass", whole),
             ("unexpected", "not as expected", whole),
             ("trials", "of", whole),

@@ -9,7 +9,7 @@ from ..papers.beside import beside
 from ..papers.common import heads
 from ..papers.experiments import matching, run_of
 from . import changes
-from .failures import BROKEN, WRONG
+from .failures import BROKEN, WRONG, is_without_digit, named, varying
 
 CLOCKS_APART = 0.03  # tolerated relative difference of one GPU model's median clocks between machines
 PEAKS_APART = 0.1  # tolerated relative difference of one GPU model's measured peaks between files
@@ -17,10 +17,10 @@ PEAKS_APART = 0.1  # tolerated relative difference of one GPU model's measured p
 
 def glance(night):
     """Returns (sentence, section) pairs, most important first."""
-    records = night.take("status unexpected finding problem method matrix_name")
+    records = night.take("status unexpected finding problem method matrix_name parameters forward_error")
     said = [
         *_ended(records),
-        *_not_accepted(records),
+        *_not_accepted(records.assign(configs=varying(records))),
         *changes.sentences(night),
         *_doubts(night),
         *_missing(night),
@@ -71,11 +71,24 @@ def _not_accepted(records):
     if len(findings):
         many = counted(len(findings), "expected failure")
         yield f"{many}: {_on_matrices(findings)}.", "failures"
+    blind = records[is_without_digit(records)]
+    if len(blind):
+        have = "passed answer has" if len(blind) == 1 else "passed answers have"
+        yield f"{len(blind)} {have} no correct digit (ill-conditioned matrix): {_by_matrix(blind)}.", "failures"
 
 
 def _on_matrices(records):
-    where = records.groupby(["problem", "method"])["matrix_name"].agg(lambda names: _first(sorted(set(names)), 4))
-    return _first([f"{problem}/{method} on {names}" for (problem, method), names in where.items()], 6, "; ")
+    words = []
+    for (problem, method), rows in records.groupby(["problem", "method"]):
+        configs = named(rows["configs"])
+        names = _first(sorted(set(rows["matrix_name"])), 4)
+        words.append(f"{problem}/{method} on {names}{f' ({configs})' if configs else ''}")
+    return _first(words, 6, "; ")
+
+
+def _by_matrix(records):
+    count = records.groupby(["problem", "matrix_name"]).size()
+    return _first([f"{problem} on {name} ({found})" for (problem, name), found in count.items()], 4)
 
 
 def _gpus(records):

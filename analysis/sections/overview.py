@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from ..comparison import advice_of
 from ..frames import answered, best
 from ..loader import STATUSES
-from ..page import counted, factor, number, seconds, whole
+from ..page import counted, factor, number, percent, seconds, whole
+from ..verdict import without_seed
 from .glance import glance, leaders_table
 
 
@@ -25,11 +27,18 @@ def overview(page, night):
     known = _statuses(status.index)
     devices = [d for d in sorted(records["device"].unique())]
     page.items(glance(night))
+    advice = advice_of(night)[1:] if night.earlier is not None else []
+    if advice:
+        mark = page.mark()
+        page.items(advice)
+        page.fold("What would decide UNCLEAR trials", mark)
+    earlier = f" (and {len(night.earlier)} of earlier runs)" if night.earlier is not None else ""
     page.add(
-        f"{counted(len(records), 'trial')} in {counted(len(night.files), 'file')}, "
-        f"{counted(len(night.samples), 'sample')}, on {', '.join(devices)}: "
+        f"{counted(len(records), 'trial')}{earlier} in {counted(len(night.files), 'file')}, "
+        f"{counted(len(night.samples), 'sample')}, on {' and '.join(devices)}: "
         + ", ".join(f"{status[s]} {s}" for s in known)
         + "."
+        + _noise(night)
     )
     if (records["backend"] == "emulated").any():
         page.add(
@@ -37,6 +46,19 @@ def overview(page, night):
             " apply to a GPU."
         )
     _warnings(page, night)
+
+
+def _noise(night):
+    """Returns a sentence with the spread of the samples; emulated ones say nothing about a device."""
+    rows = night.take("backend samples seconds_q1 seconds_median seconds_q3")
+    rows = rows[(rows["samples"] > 0) & (rows["backend"] != "emulated")]
+    spread = (rows["seconds_q3"] - rows["seconds_q1"]) / rows["seconds_median"]
+    if not spread.notna().any():
+        return ""
+    return (
+        f" Noise: the interquartile range of a trial's samples is {percent(float(spread.median()))} of its median"
+        f" (95th percentile of the trials: {percent(float(spread.quantile(0.95)))})."
+    )
 
 
 def _warnings(page, night):
@@ -106,27 +128,55 @@ def winners(records, apart=("device",)):
     return rows
 
 
+def _pooled(records):
+    """Returns one row for all seeds of a matrix: the medians of a configuration, which passed if it passed with all of
+    them. Only of the seeds that most methods ran with, because times of different matrices do not compare."""
+    records = records.assign(pool=without_seed(records["task"]))
+    race = ["problem", "precision", "size", "device"]
+    if not (records.groupby([*race, "pool"])["task"].nunique() > 1).any():
+        return records.drop(columns="pool")
+    tried = records[records["status"] != "skipped"]
+    tried = tried.assign(of_seed=tried.groupby([*race, "task"])["method"].transform("nunique"))
+    tried = tried[tried["of_seed"] == tried.groupby([*race, "pool"])["of_seed"].transform("max")]
+    same = [*race, "pool", "method", "backend", "config"]
+    medians = dict.fromkeys(["seconds_q1", "seconds_median", "seconds_q3", "gflops", "peak_share"], "median")
+    others = {"residual_ratio": "max", "matrix_kind": "first", "answered": "all", "passed": "all"}
+    group = tried.assign(passed=tried["status"] == "pass").groupby(same, sort=False)
+    found = group.agg({**medians, **others}).reset_index()
+    return found.assign(status=np.where(found["passed"], "pass", "failed"), task=found["pool"])
+
+
 def ranking(page, night):
     page.begin("ranking", "How often each method wins")
-    accepted = night.take("answered status").eval("answered & status == 'pass'")
-    if not accepted.any():
+    if not night.take("answered status").eval("answered & status == 'pass'").any():
         page.nothing("No trial passed its accuracy check with a measured time: there is no winner.")
         return
-    leaders_table(page, winners(night.take(RANKED, accepted), apart=()))
-    rows = winners(night.take(RANKED, accepted))
+    records = _pooled(night.take(RANKED))
+    leaders_table(page, winners(records, apart=()))
+    rows = winners(records)
+    next_one = rows.groupby(["problem", "precision", "task", "size", "device"], sort=False)["seconds_q1"].shift(-1)
+    first = (rows["place"] == 1) & (rows["of"] > 1)
+    is_tie = next_one < rows["seconds_q3"]
     page.add(
         "Only answers that passed compete, each method in its fastest configuration. They compete on the same"
-        " device, matrix, right-hand sides, triangle and size. The backend emulated competes only if nothing"
-        " else ran, because it tests correctness, not speed."
+        " device, matrix, right-hand sides, triangle and size; seeds are pooled to their median. The backend emulated"
+        " competes only if nothing else ran, because it tests correctness, not speed."
     )
     raced = rows.assign(
-        won=(rows["place"] == 1) & (rows["of"] > 1),
+        won=first & ~is_tie,
+        level=first & is_tie,
         near=(rows["behind"] <= 1.1) & (rows["of"] > 1),
         alone=rows["of"] == 1,
     )
     tally = (
         raced.groupby(["problem", "precision", "device", "method"])
-        .agg(races=("place", "size"), alone=("alone", "sum"), wins=("won", "sum"), close=("near", "sum"))
+        .agg(
+            races=("place", "size"),
+            alone=("alone", "sum"),
+            wins=("won", "sum"),
+            ties=("level", "sum"),
+            close=("near", "sum"),
+        )
         .reset_index()
     )
     typical = (
@@ -148,6 +198,7 @@ def ranking(page, night):
             ("races", "races", whole),
             ("alone", "uncontested", whole),
             ("wins", "fastest", whole),
+            ("ties", "in a tie", whole),
             ("close", "within 10 % of the fastest", whole),
             ("typical", "median time / fastest", factor),
         ],

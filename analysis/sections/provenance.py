@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..page import gibibytes, number, percent, prefixed, whole
+from ..page import gibibytes, number, prefixed, whole
 
-CLOCKED = """key device host samples sm_clock_mhz power_w temperature_c throttled throttle_reason seconds_q1
-seconds_median seconds_q3"""
+CLOCKED = "key device host samples sm_clock_mhz power_w temperature_c throttled throttle_reason"
 LONG = 200  # characters above which an attribute is folded
 
 
@@ -138,7 +137,8 @@ def _machines(page, night):
                 ("first", "first start", None),
                 ("last", "last start", None),
             ],
-            caption="Runs in these files.",
+            caption="The runs that this page shows."
+            + (" Earlier ones are not listed." if night.earlier is not None else ""),
         )
 
 
@@ -191,9 +191,3 @@ def _clocks(page, night):
         ],
         caption="A sample taken under throttling is flagged and kept.",
     )
-    spread = (records["seconds_q3"] - records["seconds_q1"]) / records["seconds_median"]
-    if spread.notna().any():
-        page.add(
-            f"Spread of the samples (interquartile range over median): median {percent(float(spread.median()))},"
-            f" 95th percentile {percent(float(spread.quantile(0.95)))}."
-        )

@@ -73,7 +73,12 @@ def verdict(page, night, baseline=""):
     page.add(
         "Tie: the interquartile ranges of the two times overlap. The limit is the same for all methods of a problem:"
         " its operations at the measured GEMM rate (compute), or its operands once at the measured copy rate (memory),"
-        " whichever takes longer. Cells link to the problem. gaussweep summary --best --by gpu has the same numbers."
+        " whichever takes longer. Cells link to the problem."
+        + (
+            " These are the last runs of each plan; gaussweep summary --best --by gpu pools all runs that it is given."
+            if night.earlier is not None
+            else ""
+        )
     )
 
 
@@ -223,10 +228,12 @@ def _time(race):
     """Returns the markup of the winner's time, its lead, and its speedup over the baseline."""
     if race.backend == "emulated":  # its time is the emulator's: not a rival of anything
         return f"{seconds(race.median)}, answers only"
-    lead = "tie" if race.tie else "uncontested" if not race.runner_up else factor(race.lead)
+    lead = (
+        f"tie with {text(race.runner_up)}" if race.tie else "uncontested" if not race.runner_up else factor(race.lead)
+    )
     over = f", {factor(race.over_baseline)} {text(race.baseline)}" if race.baseline not in ("", race.winner) else ""
-    if over and race.runner_up == race.baseline and not race.tie:
-        lead, over = over.removeprefix(", "), ""  # the runner-up is the baseline
+    if over and race.runner_up == race.baseline:
+        lead, over = lead if race.tie else over.removeprefix(", "), ""  # the runner-up is the baseline
     return f"{seconds(race.median)}, {lead}{over}"
 
 

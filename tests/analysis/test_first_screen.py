@@ -52,6 +52,41 @@ class FirstScreenTest(unittest.TestCase):
         self.assertIn("2 trials did not finish: gesv/cusolver timeout (2).", words)
         self.assertIn("2 answers did not pass: gesv/gauss_block on hilbert, uniform.", words)
 
+    def test_a_failure_names_the_parameters_that_vary(self):
+        night = fixture.Night()
+        for blocks, status in ((1, "pass"), (4, "failed")):
+            parameters = {"blocks": blocks, "threads": 0}
+            night.trial("gesv", "cyclic", 64, 1e-3, status=status, parameters=parameters, key=str(blocks))
+        page = report_here(night)
+        self.assertIn("1 answer did not pass: gesv/cyclic on uniform (blocks=4).", page.words("overview"))
+        self.assertEqual([row["parameters"] for row in page.rows("findings")], ["blocks=4"])
+
+    def test_answers_that_passed_without_a_correct_digit(self):
+        night = fixture.Night()
+        night.trial("gesv", "lapack", 64, 1e-3, matrix="hilbert", forward_error=16.0)
+        night.trial("gesv", "lapack", 64, 1e-3, forward_error=0.01)
+        page = report_here(night)
+        self.assertIn(
+            "1 passed answer has no correct digit (ill-conditioned matrix): gesv on hilbert (1).",
+            page.words("overview"),
+        )
+        self.assertEqual([row["matrix"] for row in page.rows("failures-doubted")], ["hilbert"])
+
+    def test_peaks_that_the_vendor_exceeds_were_measured_too_low(self):
+        for vendor in (1.2, 1.94):
+            night = fixture.Night()
+            more = {"gpu": GPU, "reference_method": "cusolver"}
+            night.trial("gesv", "gauss_block", 64, 1e-3, timing="suspect", peak_share=1.57, **more)
+            night.trial("gesv", "cusolver", 64, 1e-3, peak_share=vendor, **more)
+            words = report_here(night).words("failures")
+            self.assertEqual("reach 1.94 times the peaks: the peaks were measured too low" in words, vendor > 1.5)
+
+    def test_noise_is_that_of_the_samples_without_emulated_ones(self):
+        night = fixture.Night()
+        night.trial("gesv", "lapack", 64, 1e-3, seconds_q1=0.9e-3, seconds_median=1e-3, seconds_q3=1.2e-3)
+        night.trial("gesv", "gauss_block", 64, 1e-3, backend="emulated", seconds_q3=9.0)
+        self.assertIn("samples is 30.0 % of its median", report_here(night).words("overview"))
+
     def test_doubts(self):
         """Two runs with very different peaks, by two versions of the program, with one throttled sample."""
         nights = fixture.Night("a"), fixture.Night("b")
@@ -122,6 +157,20 @@ class FirstScreenTest(unittest.TestCase):
         )
         self.assertEqual([rows["late"][k] for k in ("races", "uncontested", "fastest")], [1, 0, 0])
 
+    def test_wins_are_counted_over_pooled_seeds_and_without_ties(self):
+        night = fixture.Night()
+        for n, slower in ((64, 2.0), (128, 1.001)):
+            for seed, factor in enumerate((1.0, 1.0, 9.0)):
+                for method, seconds in (("first", 1e-3 * factor), ("second", 1e-3 * slower)):
+                    ends = {"seconds_q1": 0.9 * seconds, "seconds_median": seconds, "seconds_q3": 1.1 * seconds}
+                    more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "key": f"{n}{seed}{method}"}
+                    night.trial("gesv", method, n, seconds, **more, **ends)
+        page = report_here(night)
+        rows = {r["method"]: r for r in page.rows("ranking-tally")}
+        self.assertEqual([rows["first"][k] for k in ("races", "fastest", "in a tie")], [2, 1, 1])
+        self.assertEqual([rows["second"][k] for k in ("races", "fastest", "in a tie")], [2, 0, 0])
+        self.assertEqual({r["median"] for r in page.rows("ranking")}, {1e-3})
+
 
 class SinceLastRunTest(unittest.TestCase):
     """Two nights of one plan: the later one is drawn, and compared with the earlier one."""
@@ -142,7 +191,7 @@ class SinceLastRunTest(unittest.TestCase):
         self.assertIn("3 regressions: ", words)
         self.assertRegex(words, r"gesv/gauss_block double n=512( \S+)? \(\+[45]\d\.\d %\)")
         self.assertIn("(pass -> failed)", words)
-        self.assertIn("3 trials in 2 files", words)
+        self.assertIn("3 trials (and 3 of earlier runs) in 2 files", words)
 
     def test_changes_are_in_a_table(self):
         rows = {r["method"]: r for r in self.page.rows("changes")}
@@ -164,6 +213,7 @@ class SinceLastRunTest(unittest.TestCase):
         cells = [cell for row in self.page.tables["grid-1"][1:] for cell, _ in row]
         self.assertEqual(len(cells), 2)
         self.assertIn("cusolver", cells[1])
+        self.assertIn("These are the last runs of each plan", self.page.words("verdict"))
         self.assertIn('href="#problem-gesv"', self.page.text)
         self.assertIn('id="problem-gesv"', self.page.text)
 

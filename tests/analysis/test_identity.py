@@ -83,12 +83,12 @@ class IdentityTest(unittest.TestCase):
     def test_the_page_names_each_trial(self):
         page = report_here(alike())
         ranked = page.rows("ranking")
-        self.assertEqual(len({row["matrix"] for row in ranked}), min(TASKS, len(ranked)))
-        self.assertEqual(len(ranked), TASKS)
+        self.assertEqual(len({row["matrix"] for row in ranked}), TASKS / 3, "seeds are pooled")
+        self.assertEqual(len(ranked), TASKS / 3)
         for words in ("a.mtx", "b.mtx", "condition condition=10", "condition condition=1e+12"):
             self.assertTrue(any(row["matrix"].startswith(words + ", ") for row in ranked), words)
         tasks = {row["matrix"] for row in ranked}
-        for words in ("seed 2", "nrhs 3", "upper"):
+        for words in ("nrhs 3", "upper"):
             self.assertTrue(any(words in task for task in tasks), words)
         self.assertFalse(any("mode" in task for task in tasks), "mode is the same in all")
         self.assertEqual({row["of"] for row in ranked}, {2})
