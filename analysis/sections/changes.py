@@ -58,7 +58,7 @@ def sentences(night):
     runs = int(night.earlier["ago"].max())
     since = "the last run" if runs == 1 else f"the {runs} earlier runs"
     yield f"Since {since} of the same plan: {_counts(night, rows)}", "changes"
-    for sentence in advice_of(night):
+    for sentence in advice_of(night)[:1]:
         yield sentence, "changes"
     try:
         over = trend_of(night)["changes"]

@@ -43,6 +43,8 @@ struct Table {
   std::vector<std::string> spare{};
   /// The parameters that have one value in all rows that have the parameter, for the text: "threads=0".
   std::string common{};
+  /// Names of columns that the text has as columns even if their cells are equal in all rows.
+  std::vector<std::string> kept{};
 };
 
 /// Appends columns to a table, or cells to a row.
@@ -66,7 +68,7 @@ constexpr std::size_t any_width = static_cast<std::size_t>(-1);
 /// Renders aligned columns under their titles. Text goes through `printable`; numbers are right-aligned at
 /// their decimal points. Seconds and bytes of a column share one unit, shown in its title. A column without
 /// values is dropped. A column with equal values in all of several rows is shown once, before the table ("All
-/// rows: …").
+/// rows: …"), unless it is in `kept`.
 ///
 /// A table wider than `width` breaks long texts into several lines, then drops spare columns (and names them
 /// below the table), then joins its naming columns. The last line ends with a newline; a table without rows

@@ -270,9 +270,11 @@ std::string take_common(std::vector<ShownColumn>& columns, const Table& table) {
        table.rows.size() > 1 && column != columns.end() && columns.size() > 1;) {
     const std::size_t c = column->index;
     const Cell& first = table.rows.front()[c];
+    const bool is_kept =
+        std::find(table.kept.begin(), table.kept.end(), table.columns[c].name) != table.kept.end();
     const bool agree =
         std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return row[c] == first; });
-    if (agree) {
+    if (agree && !is_kept) {
       words.push_back(table.columns[c].title + " " + printable(to_text(first, table.columns[c].style)));
       column = columns.erase(column);
     } else {
@@ -281,7 +283,7 @@ std::string take_common(std::vector<ShownColumn>& columns, const Table& table) {
   }
   std::string text = words.empty() ? "" : fmt::format("All rows: {}", fmt::join(words, ", "));
   if (!table.common.empty())
-    text += fmt::format("{}All rows with the parameter: {}", text.empty() ? "" : ". ", table.common);
+    text += fmt::format("{}Parameters with one value: {}", text.empty() ? "" : ". ", table.common);
   return text;
 }
 

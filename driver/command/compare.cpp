@@ -57,9 +57,14 @@ bool is_of_kind(const Pair& pair, const std::string& kind) {
 }
 
 /// Returns the comparison with only the trials that are shown, in the requested order. Its other members
-/// still cover all trials. @param hidden set to the number of trials that --limit hides
-Comparison selected(Comparison comparison, const CompareOptions& options, std::size_t& hidden) {
+/// still cover all trials.
+/// @param all false: without trials that did not change
+/// @param hidden set to the number of trials that --limit hides
+Comparison selected(Comparison comparison, const CompareOptions& options, bool all, std::size_t& hidden) {
   std::vector<Pair>& pairs = comparison.pairs;
+  if (!all)
+    pairs.erase(std::remove_if(pairs.begin(), pairs.end(), [](const Pair& pair) { return !is_listed(pair); }),
+                pairs.end());
   if (!options.only.empty()) {
     const auto is_left_out = [&](const Pair& pair) {
       return std::none_of(options.only.begin(), options.only.end(),
@@ -175,15 +180,19 @@ void print_notes(const Comparison& comparison) {
 }
 
 /// @param only the kinds of trials that --only requests; empty: all
-void print_comparison(const Comparison& comparison, const Comparison& shown, std::size_t hidden, bool all,
+void print_comparison(const Comparison& comparison, const Comparison& shown, std::size_t hidden,
                       const std::vector<std::string>& only, Format format) {
   const std::size_t width = output_width();
   if (!only.empty() && shown.pairs.empty()) {
-    fmt::print("No trial is {} (--only).\n", fmt::join(only, " or "));
+    const auto undecided =
+        std::count_if(comparison.pairs.begin(), comparison.pairs.end(),
+                      [](const Pair& pair) { return pair.change.verdict == Verdict::unclear; });
+    fmt::print("No trial is {}{} (--only){}.\n", undecided > 0 ? "certainly " : "", fmt::join(only, " or "),
+               undecided > 0 ? fmt::format("; {} undecided (UNCLEAR)", undecided) : "");
     return print_notes(comparison);
   }
   const Table methods = method_table(comparison, Reader::person);
-  const Table pairs = pair_table(shown, all, Reader::person);
+  const Table pairs = pair_table(shown, Reader::person);
   const Table accuracy = accuracy_table(comparison, Reader::person), crossovers = crossover_table(comparison);
   fmt::print("{}", render_shown(methods, format, width));
   if (!pairs.rows.empty()) fmt::print("\n{}", render_shown(pairs, format, width));
@@ -233,7 +242,7 @@ nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& s
   }
   json["advice"] = unclear_words(comparison);
   json["methods"] = render_json(method_table(comparison, Reader::program));
-  json["trials"] = render_json(pair_table(shown, true, Reader::program));
+  json["trials"] = render_json(pair_table(shown, Reader::program));
   json["accuracy"] = render_json(accuracy_table(comparison, Reader::program));
   json["crossovers"] = render_json(crossover_table(comparison));
   return json;
@@ -361,13 +370,15 @@ int compare_to_stdout(const CompareOptions& options) {
   }
   note_cpus(sides.base, sides.now);
   std::size_t hidden = 0;
-  const Comparison shown = selected(comparison, options, hidden);
+  const bool is_for_persons = format == Format::table || format == Format::markdown;
+  const bool all = options.all || !options.only.empty() || !is_for_persons;
+  const Comparison shown = selected(comparison, options, all, hidden);
   if (format == Format::csv) {
-    fmt::print("{}", render_csv(pair_table(shown, true, Reader::program)));
+    fmt::print("{}", render_csv(pair_table(shown, Reader::program)));
   } else if (format == Format::json) {
     fmt::print("{}\n", json_text(json_of(comparison, shown, rules)));
   } else {
-    print_comparison(comparison, shown, hidden, options.all || !options.only.empty(), options.only, format);
+    print_comparison(comparison, shown, hidden, options.only, format);
   }
   return comparison.regressions.empty() ? exit_ok : exit_regression;
 }

@@ -96,10 +96,11 @@ Table first_and_last(const Trend& trend, std::size_t limit) {
   extend(table.columns, {{"place", "DEVICE"},
                          {"first", "FIRST", Style::seconds},
                          {"last", "LAST", Style::seconds},
-                         {"change", "CHANGE", Style::percent}});
+                         {"change", "CHANGE"}});
   for (const TrendSeries* series : order) {
     extend(table.rows.emplace_back(trial.cells(series->identity)),
-           {series->place, series->seconds.front(), series->seconds.back(), growth(*series)});
+           {series->place, series->seconds.front(), series->seconds.back(),
+            fmt::format("{:+.1f}%", 100 * growth(*series))});
   }
   return table;
 }

@@ -176,13 +176,15 @@ double parse_percent(const std::string& option, const std::string& text);
 
 /// Sorts pairs: worse ones first, then SLOWER, FASTER, UNCLEAR, and then the others in their old order.
 void put_regressions_first(std::vector<Pair>& pairs);
-/// Returns the table of trials. @param all all pairs; otherwise the SLOWER and FASTER ones and all pairs of
-/// different places
-Table pair_table(const Comparison& comparison, bool all, Reader reader);
+/// Returns true for a pair that is shown by default: SLOWER, FASTER, or of different places.
+bool is_listed(const Pair& pair);
+/// Returns the table of all pairs.
+Table pair_table(const Comparison& comparison, Reader reader);
 Table method_table(const Comparison& comparison, Reader reader);
 Table accuracy_table(const Comparison& comparison, Reader reader);
 Table crossover_table(const Comparison& comparison);
-/// Returns a sentence per backend about measurements that would decide its UNCLEAR trials.
+/// Returns two sentences per backend: the change that is found in its UNCLEAR trials, and the measurements
+/// that would find smaller ones. Emulated trials have none, because their times say nothing.
 std::vector<std::string> unclear_words(const Comparison& comparison);
 /// Returns "40 trials in both: 38 SAME, 1 FASTER, …".
 std::string count_words(const Comparison& comparison);

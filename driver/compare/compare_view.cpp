@@ -34,12 +34,20 @@ void drop_places(Table& table, const Comparison& comparison, Reader reader) {
 
 constexpr double max_share = 99;  // larger changes, relative, are shown as "a factor of over 100"
 
-/// Returns a relative change as "3.8 %" or "a factor of 4.9".
-std::string change_text(double share) {
-  if (share >= max_share) return "a factor of over 100";
-  if (share >= 1) return fmt::format("a factor of {:.1f}", 1 + share);
-  return fmt::format("{:.{}f} %", 100 * share, share < 0.1 ? 1 : 0);
-}
+/// Returns relative changes in one unit: "3.8 %" and "15 %", or "a factor of 1.9" and "a factor of 4.9" if
+/// one of them at least doubles the time.
+class ChangeTexts {
+ public:
+  explicit ChangeTexts(double largest) : as_factors_(largest >= 1) {}
+  std::string operator()(double share) const {
+    if (share >= max_share) return "a factor of over 100";
+    if (as_factors_) return fmt::format("a factor of {:.1f}", 1 + share);
+    return fmt::format("{:.{}f} %", 100 * share, share < 0.1 ? 1 : 0);
+  }
+
+ private:
+  bool as_factors_;
+};
 
 /// Returns a bound of a speedup. For persons, bounds that say nothing are texts: "> 1000x".
 Cell bound_cell(double speedup, Reader reader) {
@@ -49,10 +57,11 @@ Cell bound_cell(double speedup, Reader reader) {
   return speedup;
 }
 
-/// Returns the smallest change that a trial's verdict finds; for persons the text "over 100x" if none below
-/// is.
+/// Returns the smallest change that a trial's verdict finds; for persons as a factor from 100 % on: "2.5x",
+/// "over 100x".
 Cell finds_cell(double detectable, Reader reader) {
   if (reader == Reader::person && detectable >= max_share) return "over 100x";
+  if (reader == Reader::person && detectable >= 1) return fmt::format("{:.1f}x", 1 + detectable);
   return detectable;
 }
 
@@ -78,7 +87,11 @@ double parse_percent(const std::string& option, const std::string& text) {
   return percent / 100;
 }
 
-Table pair_table(const Comparison& comparison, bool all, Reader reader) {
+bool is_listed(const Pair& pair) {
+  return !pair.has_same_place() || importance(pair.change.verdict) <= importance(Verdict::faster);
+}
+
+Table pair_table(const Comparison& comparison, Reader reader) {
   const TrialColumns trial = columns_of(comparison, reader);
   Table table = trial.table();
   extend(table.columns, {{"base_place", "BASE ON"},
@@ -91,7 +104,7 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
                          {"speedup_low", "FROM", Style::factor},
                          {"speedup_high", "TO", Style::factor},
                          {"finds", "FINDS", Style::percent},
-                         {"clock", "BY"},
+                         {"clock", "TIMED BY"},
                          {"base_status", "WAS"},
                          {"new_status", "IS"}});
   const auto any = [&](auto known) {
@@ -106,7 +119,6 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
   for (const Pair& pair : comparison.pairs) {
     const Change& change = pair.change;
     const bool is_timed = change.verdict != Verdict::untimed;
-    if (!all && pair.has_same_place() && importance(change.verdict) > importance(Verdict::faster)) continue;
     table.rows.push_back(trial.cells(pair.identity));
     extend(table.rows.back(),
            {pair.base_place, pair.new_place, pair.base.run.median, pair.now.run.median,
@@ -141,7 +153,7 @@ Table method_table(const Comparison& comparison, Reader reader) {
                    {"unclear", "UNCLEAR"},
                    {"host_bound", "HOST-BOUND"},
                    {"speedup", "SPEEDUP", Style::factor},
-                   {"clock", "BY"},
+                   {"clock", "TIMED BY"},
                    {"verdict", "ALTOGETHER"}};
   std::vector<const MethodChange*> methods;
   for (const MethodChange& method : comparison.methods) methods.push_back(&method);
@@ -165,6 +177,7 @@ Table method_table(const Comparison& comparison, Reader reader) {
                           std::string(to_string(change.verdict))});
   }
   table.naming = 2;
+  table.kept = {"same", "faster", "slower", "unclear", "verdict"};
   table.spare = {"host_bound", "same unclear", "trials", "faster slower"};
   drop_places(table, comparison, reader);
   return table;
@@ -238,29 +251,29 @@ std::vector<std::string> unclear_words(const Comparison& comparison) {
   constexpr double useful_ratio = 0.8;  // relative to the change that is found now
   std::vector<std::string> sentences;
   for (const Unclear& unclear : comparison.unclear) {
-    const std::string range =
-        change_text(unclear.least) == change_text(unclear.most)
-            ? ""
-            : fmt::format(" (median; {} to {})", change_text(unclear.least), change_text(unclear.most));
+    if (unclear.backend == "emulated") continue;  // their times say nothing about a GPU
+    const ChangeTexts change_text(unclear.detectable);
     const auto trials = counted(static_cast<std::size_t>(unclear.trials), "UNCLEAR trial");
     std::vector<std::string> ways;
     const auto add_way = [&](const std::string& way, double finds) {
-      if (finds < max_share) ways.push_back(fmt::format("{} would find {}", way, change_text(finds)));
+      if (finds < max_share) ways.push_back(fmt::format("{} ({})", way, change_text(finds)));
     };
     if (comparison.is_duet) {
-      add_way(fmt::format("`duet --rounds {}`", 3 * unclear.rounds), unclear.with_duet);
+      add_way(fmt::format("duet --rounds {}", 3 * unclear.rounds), unclear.with_duet);
     } else {
-      add_way(fmt::format("`rounds: {}` in the plan of both runs", 3 * unclear.rounds), unclear.with_rounds);
-      if (!comparison.has_other_places) add_way("a `duet` of two builds", unclear.with_duet);
+      add_way(fmt::format("\"rounds: {}\" in the plan of both runs", 3 * unclear.rounds),
+              unclear.with_rounds);
+      if (!comparison.has_other_places) add_way("a duet of two builds", unclear.with_duet);
       if (unclear.with_samples < useful_ratio * unclear.detectable)
         add_way("four times the samples", unclear.with_samples);
     }
-    const std::string help = ways.empty() ? "The scatter is too large for more rounds or a `duet`: quieten "
+    const std::string help = ways.empty() ? "The scatter is too large for more rounds or a duet: quieten "
                                             "the machine, or take larger sizes"
                                           : fmt::format("To find less: {}", fmt::join(ways, ", "));
-    sentences.push_back(fmt::format(
-        "{} on {}: no fault, but these runs find a change of one trial only if it is at least {}{}. {}.",
-        trials, unclear.backend, change_text(unclear.detectable), range, help));
+    sentences.push_back(fmt::format("{} on {}: these runs find a change of a trial if it is at least {}{}.",
+                                    trials, unclear.backend, change_text(unclear.detectable),
+                                    unclear.least < unclear.most ? " (median)" : ""));
+    sentences.push_back(help + ".");
   }
   return sentences;
 }

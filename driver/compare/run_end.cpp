@@ -113,9 +113,10 @@ std::string changes_words(const std::string& program, const std::string& run, co
   rules.same_places = true;
   const Comparison comparison = compare(before, now, rules);
   if (comparison.pairs.empty()) return {};
-  std::string text =
-      fmt::format("Since {}: {}. {}", printable(base), count_words(comparison), regression_words(comparison));
-  for (const std::string& sentence : unclear_words(comparison)) text += " " + printable(sentence);
+  std::string text = fmt::format("Since {}: {}.\n  {}", printable(base), count_words(comparison),
+                                 regression_words(comparison));
+  const std::vector<std::string> advice = unclear_words(comparison);
+  if (!advice.empty()) text += "\n  " + printable(advice.front());
   return text + fmt::format("\n  {} compare {} {} --same-models", shell_quoted(program), shell_quoted(base),
                             shell_quoted(run));
 }

@@ -193,6 +193,12 @@ class SinceLastRunTest(unittest.TestCase):
         self.assertIn("(pass -> failed)", words)
         self.assertIn("3 trials (and 3 of earlier runs) in 2 files", words)
 
+    def test_advice_is_one_line_and_folded(self):
+        words, folded = self.page.text.split("<details><summary>What would decide UNCLEAR trials</summary>")[:2]
+        self.assertIn("UNCLEAR trials on cuda: these runs find a change", words)
+        self.assertNotIn("To find less", words)
+        self.assertIn("To find less", folded.partition("</details>")[0])
+
     def test_changes_are_in_a_table(self):
         rows = {r["method"]: r for r in self.page.rows("changes")}
         self.assertEqual(set(rows), {"gauss_block", "recursive"})

@@ -233,6 +233,7 @@ class Data(SweepTest):
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("nearest: slower", wrong.stderr)
         self.assertIn("1 more trial (--limit)", run(["compare", base, base, "--all", "--limit", "3"]).stdout)
+        self.assertNotIn("--limit", run(["compare", base, base, "--limit", "3"]).stdout, "no trial is listed")
         nothing = run(["compare", base, base, "--only", "slower"]).stdout
         self.assertIn("No trial is slower", nothing)
         self.assertNotIn("METHOD", nothing, "no table")

@@ -38,6 +38,8 @@ class RunEnd(SweepTest):
         self.assertNotIn("Since", self.stderr)  # a shard is not compared with the whole
         directory = self.sweep(plan, output="runs/d")
         self.assertRegex(self.stderr, rf"Since {self.folder}/runs/a: 4 trials in both: ")
+        ends = self.stderr.split("Since", 1)[1].splitlines()
+        self.assertLess(max(len(line) for line in ends if "gaussweep" not in line and "Since" not in line), 160)
         self.assertRegex(self.stderr, rf"{harness.GAUSSWEEP} compare \S*runs/a {directory} --same-models")
         # Nights by date, each with its sweep.
         self.sweep(plan, output="dated/2020-02-28/sweep")

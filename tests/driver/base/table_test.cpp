@@ -80,6 +80,12 @@ TEST(Table, StatesCommonValuesOnce) {
             "  1.23\n"
             "  1.23\n")
       << "at least one column is kept";
+  table.kept = {"status"};
+  EXPECT_EQ(text_of(table),
+            "All rows: N 8, GPU H200, LIMIT 600 s, KIND spd, TIME 1.234 s\n"
+            "STATUS\n"
+            "pass\n"
+            "pass\n");
   table.rows.pop_back();
   EXPECT_EQ(text_of(table),
             "N  GPU   LIMIT s  STATUS  KIND  TIME s\n"
@@ -125,7 +131,7 @@ TEST(Table, JoinsIdentifyingColumnsBeforeItDropsAny) {
   table.spare = {"low high"};
   table.common = "threads=0";
   EXPECT_EQ(text_of(table, 50),
-            "All rows with the parameter: threads=0\n"
+            "Parameters with one value: threads=0\n"
             "METHOD N PARAMETERS                        TIME ms\n"
             "gesv/gauss_cyclic_decrement n=64              1.00\n"
             "  back_substitution=pipelined blocks=4\n"

@@ -36,12 +36,26 @@ TEST(CompareJudge, IsUnclearWhenTheIntervalExceedsTheThreshold) {
   EXPECT_LT(unclear.with_duet, unclear.with_rounds);
   EXPECT_LT(unclear.with_rounds, unclear.detectable);
   EXPECT_LT(unclear.with_samples, 0.7 * unclear.detectable) << "most of the scatter is within the samples";
-  ASSERT_EQ(unclear_words(wide).size(), 1U);
-  EXPECT_THAT(unclear_words(wide).front(),
+  ASSERT_EQ(unclear_words(wide).size(), 2U);
+  EXPECT_THAT(unclear_words(wide).front(), ::testing::HasSubstr("1 UNCLEAR trial on cuda: these runs find"));
+  EXPECT_THAT(unclear_words(wide).back(),
               ::testing::AllOf(::testing::HasSubstr("rounds: 3"), ::testing::HasSubstr("duet"),
                                ::testing::HasSubstr("samples"), ::testing::HasSubstr("%")));
   EXPECT_NEAR(judged({0.9, 1, 1.12}, 3).pairs.at(0).change.detectable, unclear.with_rounds,
               0.3 * unclear.with_rounds);
+}
+
+TEST(CompareJudge, AdviceHasOneUnitAndIsNotAboutEmulatedTrials) {
+  Comparison comparison;
+  comparison.unclear = {{"emulated", 4}, {"host", 9}};
+  for (Unclear& unclear : comparison.unclear) {
+    unclear.detectable = 14.7;
+    unclear.with_rounds = 4.1;
+    unclear.with_duet = 0.88;
+  }
+  EXPECT_THAT(unclear_words(comparison),
+              ::testing::ElementsAre(::testing::StartsWith("9 UNCLEAR trials on host"),
+                                     ::testing::HasSubstr("a factor of 1.9")));
 }
 
 /// Returns a set with two noisy and two steady trials on a CPU with this number of threads.
@@ -83,11 +97,14 @@ TEST(CompareJudge, BoundsWithoutMeaningAreTexts) {
   change.low = 1e-30;
   change.high = 1e30;
   change.detectable = 1e30;
-  const auto shown = render_json(pair_table(comparison, true, Reader::person)).at(0);
+  const auto shown = render_json(pair_table(comparison, Reader::person)).at(0);
   EXPECT_EQ(shown.at("speedup_low"), "< 0.001x");
   EXPECT_EQ(shown.at("speedup_high"), "> 1000x");
   EXPECT_EQ(shown.at("finds"), "over 100x");
-  const auto exact = render_json(pair_table(comparison, true, Reader::program)).at(0);
+  change.detectable = 31.2;
+  EXPECT_EQ(render_json(pair_table(comparison, Reader::person)).at(0).at("finds"), "32.2x");
+  change.detectable = 1e30;
+  const auto exact = render_json(pair_table(comparison, Reader::program)).at(0);
   EXPECT_DOUBLE_EQ(exact.at("speedup_high").get<double>(), 1e30);
 }
 

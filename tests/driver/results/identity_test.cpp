@@ -83,10 +83,10 @@ TEST(Identity, NoTwoTrialsShareAPairOrRowInCompare) {
   const Comparison comparison = compare(results_of(alike()), results_of(alike()), {});
   ASSERT_EQ(comparison.pairs.size(), trials);
   for (const Pair& pair : comparison.pairs) EXPECT_EQ(pair.now.run.samples, 3);
-  const Table shown = pair_table(comparison, true, Reader::person);
+  const Table shown = pair_table(comparison, Reader::person);
   EXPECT_EQ(distinct_rows(shown).size(), trials) << render_text(shown, any_width);
   std::set<std::string> keys;
-  for (const auto& row : render_json(pair_table(comparison, true, Reader::program))) keys.insert(row["key"]);
+  for (const auto& row : render_json(pair_table(comparison, Reader::program))) keys.insert(row["key"]);
   EXPECT_EQ(keys.size(), trials);
 }
 
