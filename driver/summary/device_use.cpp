@@ -78,6 +78,7 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
       all.emplace_back();
       DeviceUse& use = all.back().use;
       use.device = gpu != gpus.end() ? gpu->second : "CPU";
+      use.run = record->run_id;
       use.host = record->host;
       use.rank = record->rank;
       use.seconds.assign(phases().size(), 0);
@@ -99,9 +100,20 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
   return uses;
 }
 
-Table device_use_table(const std::vector<DeviceUse>& uses) {
+Table device_use_table(std::vector<DeviceUse> uses) {
+  std::vector<std::string> runs;  // in order of first appearance
+  for (const DeviceUse& use : uses) {
+    if (std::find(runs.begin(), runs.end(), use.run) == runs.end()) runs.push_back(use.run);
+  }
+  const auto number_of = [&](const DeviceUse& use) {
+    return std::int64_t{std::find(runs.begin(), runs.end(), use.run) - runs.begin() + 1};
+  };
+  std::stable_sort(uses.begin(), uses.end(), [&](const DeviceUse& a, const DeviceUse& b) {
+    return std::tuple(number_of(a), a.host, a.rank) < std::tuple(number_of(b), b.host, b.rank);
+  });
   Table table;
   table.columns = {{"device", "DEVICE"},
+                   {"run", "RUN"},
                    {"host", "HOST"},
                    {"rank", "RANK"},
                    {"trials", "TRIALS"},
@@ -115,7 +127,8 @@ Table device_use_table(const std::vector<DeviceUse>& uses) {
   }
   table.columns.push_back({"otherwise", "OTHERWISE"});
   for (const DeviceUse& use : uses) {
-    std::vector<Cell> row = {use.device, use.host, use.rank, use.trials, use.span, use.busy()};
+    const Cell run = runs.size() > 1 ? Cell(number_of(use)) : Cell();
+    std::vector<Cell> row = {use.device, run, use.host, use.rank, use.trials, use.span, use.busy()};
     for (std::size_t i = 0; i < phases().size(); ++i) {
       if (phases()[i].busy) row.emplace_back(use.seconds[i] / use.span);
     }

@@ -21,7 +21,7 @@ std::vector<Interval> intervals_of(const io::Record& record);
 
 /// The activity of one device (a GPU, or the CPU of a rank without GPU), from its first trial to its last.
 struct DeviceUse {
-  std::string device, host;
+  std::string run, device, host;
   std::int64_t rank = 0;
   std::int64_t trials = 0;
   double span = 0;              ///< seconds from the beginning of the first phase to the end of the last
@@ -33,7 +33,7 @@ struct DeviceUse {
 };
 /// Returns one entry per device and run, in order of first appearance. Records without phases are ignored.
 std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& records);
-/// Returns the table that `status` and `summary` show.
-Table device_use_table(const std::vector<DeviceUse>& uses);
+/// Returns the table that `status` and `summary` show; runs are numbered if there are several.
+Table device_use_table(std::vector<DeviceUse> uses);
 
 }  // namespace gaussweep::driver

@@ -20,6 +20,7 @@
 #include "driver/base/statistics.hpp"
 #include "driver/base/words.hpp"
 #include "driver/judge/judge.hpp"
+#include "driver/plan/peak_share.hpp"
 #include "driver/plan/trial.hpp"
 #include "driver/results/identity.hpp"
 #include "driver/summary/trial_columns.hpp"
@@ -79,7 +80,9 @@ void summarise_group(Group& group) {
   group.replay = known_median(group.records, &Record::replay_median);
   group.joules = known_median(group.records, &Record::energy_joules);
   group.gflops = known_median(group.records, &Record::gflops);
-  group.peak_share = known_median(group.records, &Record::peak_share);
+  // The emulator's time has no fraction of a peak.
+  group.peak_share = group.first().backend == "emulated" ? Record::unknown
+                                                         : known_median(group.records, &Record::peak_share);
   group.ratio = largest_of(group.records, &Record::residual_ratio);
   group.forward_error = largest_of(group.records, &Record::forward_error);
 }
@@ -237,6 +240,7 @@ struct FailureEntry {
   double low = std::numeric_limits<double>::infinity(), high = 0;  ///< residual ratios
   double tolerance = Record::unknown;
   const char* pivot = "";
+  std::set<std::string> parameters;  ///< those that vary among the records
 
   void add(const Record& r) {
     ++count;
@@ -268,6 +272,14 @@ struct FailureEntry {
     if (status == io::Status::pass) text += "; the plan does not expect it to pass";
     return text;
   }
+  /// Returns "blocks=2; blocks=4; and 3 more".
+  std::string parameter_words() const {
+    constexpr std::size_t max_named = 3;
+    const auto end = std::next(parameters.begin(), std::min(parameters.size(), max_named));
+    std::string text = fmt::format("{}", fmt::join(parameters.begin(), end, "; "));
+    if (parameters.size() > max_named) text += fmt::format("; and {} more", parameters.size() - max_named);
+    return text;
+  }
 };
 
 }  // namespace
@@ -278,6 +290,7 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
     return is_unexpected(r) ? unexpected : r.status == io::Status::skipped ? skipped : finding;
   };
   const MatrixNames matrices(pointers_to(records));
+  const ParameterNames settings(pointers_to(records));
   // By section, method, matrix, status and cause.
   std::map<std::tuple<Section, std::string, std::string, std::string, std::string>, FailureEntry> entries;
   for (const Record& r : records) {
@@ -288,19 +301,22 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
     // The messages of verified answers differ in their numbers, which are shown as ranges.
     const std::string cause = is_judged(r.status) ? std::string() : std::string(r.message);
     const std::string matrix = r.status == io::Status::skipped ? std::string() : matrices.of(r);
-    entries[{section, r.problem + "/" + r.method, matrix, r.status, cause}].add(r);
+    FailureEntry& entry = entries[{section, r.problem + "/" + r.method, matrix, r.status, cause}];
+    entry.add(r);
+    if (section != skipped) entry.parameters.insert(settings.of(r.parameters));
   }
   Table table;
-  table.columns = {{"method", "METHOD"}, {"matrix", "MATRIX"}, {"status", "STATUS"},
-                   {"trials", "TRIALS"}, {"n", "N"},           {"cause", "CAUSE"}};
+  table.columns = {{"method", "METHOD"},        {"matrix", "MATRIX"}, {"status", "STATUS"},
+                   {"trials", "TRIALS"},        {"n", "N"},           {"cause", "CAUSE"},
+                   {"parameters", "PARAMETERS"}};
   if (which == Failures::all) table.columns.push_back({"expected", "EXPECTED"});
   for (const auto& [key, entry] : entries) {
     const auto& [section, method, matrix, status, message] = key;
     const std::string cause = is_judged(status) ? entry.cause(status)
                               : message.empty() ? "no cause was recorded"
                                                 : message;
-    table.rows.push_back(
-        {method, matrix, status, entry.count, range_text(entry.smallest_n, entry.largest_n), cause});
+    table.rows.push_back({method, matrix, status, entry.count, range_text(entry.smallest_n, entry.largest_n),
+                          cause, entry.parameter_words()});
     if (which == Failures::all) table.rows.back().emplace_back(std::int64_t{section != unexpected});
   }
   table.naming = 3;
@@ -333,12 +349,20 @@ namespace {
 struct DoubtEntry {
   std::int64_t trials = 0, smallest_n = std::numeric_limits<std::int64_t>::max(), largest_n = 0;
   double worst = 0;
+  double vendor_share = 0;  ///< largest fraction of a peak of the vendor's methods on the same device
   std::string reference;
 };
 
 }  // namespace
 
 Table doubt_table(const std::vector<io::Record>& records) {
+  const auto device_of = [](const io::Record& r) { return std::pair(r.host, r.gpu_uuid); };
+  std::map<std::pair<io::Text, io::Text>, double> vendor_shares;  // largest fraction of a peak, per device
+  for (const io::Record& r : records) {
+    if (r.method != r.reference_method || r.backend == "emulated") continue;
+    double& share = vendor_shares[device_of(r)];
+    share = std::fmax(share, r.peak_share);
+  }
   std::map<std::pair<std::string, std::string>, DoubtEntry> entries;
   const auto doubt = [&](const io::Record& r, const char* kind, double figure) {
     DoubtEntry& entry = entries[{r.problem + "/" + r.method, kind}];
@@ -346,6 +370,8 @@ Table doubt_table(const std::vector<io::Record>& records) {
     entry.smallest_n = std::min(entry.smallest_n, r.n);
     entry.largest_n = std::max(entry.largest_n, r.n);
     if (figure >= entry.worst) {
+      const double* share = find_in(vendor_shares, device_of(r));
+      entry.vendor_share = share == nullptr ? 0 : *share;
       entry.worst = figure;
       entry.reference = r.reference_method;
     }
@@ -357,6 +383,8 @@ Table doubt_table(const std::vector<io::Record>& records) {
   for (const io::Record& r : records) {
     if (r.status != io::Status::pass && r.status != io::Status::suspect) continue;
     if (r.timing == "suspect") doubt(r, "timing", r.peak_share);
+    if (r.status == io::Status::pass && r.forward_error > doubted_error)
+      doubt(r, "condition", r.forward_error);
     if (r.digits_lost >= doubted_digits) doubt(r, "accuracy", r.digits_lost);
     if (is_wrong_in_parts(r)) doubt(r, "components", r.componentwise_error);
   }
@@ -366,7 +394,15 @@ Table doubt_table(const std::vector<io::Record>& records) {
   for (const auto& [key, entry] : entries) {
     const std::string cause =
         key.second == "timing"
-            ? fmt::format("{:.3g} times as fast as the device's measured peaks allow", entry.worst)
+            ? fmt::format("{:.3g} times as fast as the device's measured peaks allow{}", entry.worst,
+                          entry.vendor_share > peak_slack
+                              ? fmt::format("; the vendor's methods reach {:.3g} times: the peaks were "
+                                            "measured too low",
+                                            entry.vendor_share)
+                              : "")
+        : key.second == "condition"
+            ? fmt::format("no correct digit: forward error {:.2g}; the matrix is too ill-conditioned",
+                          entry.worst)
         : key.second == "components"
             ? fmt::format("small rows or components are off: componentwise error {:.2g}", entry.worst)
             : fmt::format("up to {:.1f} decimal digits less accurate than {}", entry.worst, entry.reference);

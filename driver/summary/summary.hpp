@@ -101,7 +101,7 @@ enum class Failures {
   all          ///< both, in this order
 };
 /// Returns a table of the records that did not pass, or passed unexpectedly: method, matrix, status, trials,
-/// sizes, cause.
+/// sizes, cause, and the parameters that vary among the records.
 Table failure_table(const std::vector<io::Record>& records, Failures which);
 
 /// Returns "3 pass, 1 failed, 2 skipped", in the order of io::status_words.
@@ -122,10 +122,13 @@ inline constexpr double doubted_digits = 2;
 /// A componentwise error is shown if it is at least this many times max(backward error, unit roundoff).
 inline constexpr double doubted_componentwise = 1000;
 
+/// With a larger forward error, relative to the solution, an answer has no correct digit.
+inline constexpr double doubted_error = 0.1;
+
 /// Returns a table of the doubts about records that passed or are suspect, with one row per method and kind
 /// of doubt and the worst figure. `timing`: the time is too short for the device. `accuracy`: the backward
 /// error is at least 100 times the reference's. `components`: the componentwise error is at least 1000 times
-/// the backward error.
+/// the backward error. `condition`: the answer passed, but has no correct digit.
 Table doubt_table(const std::vector<io::Record>& records);
 
 }  // namespace gaussweep::driver

@@ -365,9 +365,16 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
   }
   for (const Group& group : groups) {
     std::vector<Cell>& row = table.rows.emplace_back();
-    for (const SummaryColumn* view : chosen)
-      row.push_back(view->column.name == "settings" ? Cell(settings.of(group.first().parameters))
-                                                    : view->cell(group));
+    for (const SummaryColumn* view : chosen) {
+      const std::string& name = view->column.name;
+      if (name == "settings") {
+        row.push_back(settings.of(group.first().parameters));
+      } else if (!full && name == "uplo" && varying.uplo.count(group.first().problem) == 0) {
+        row.emplace_back();  // the problem has no triangle, or only one
+      } else {
+        row.push_back(view->cell(group));
+      }
+    }
   }
   const auto naming = std::find_if(chosen.begin(), chosen.end(),
                                    [](const SummaryColumn* view) { return view->column.name == "status"; }) -

@@ -84,5 +84,20 @@ TEST(DeviceUse, SeparatesRanksHostsAndRuns) {
   EXPECT_NEAR(uses[1].busy(), 0.7, 1e-6);
 }
 
+TEST(DeviceUse, TableNumbersTheRunsIfThereAreSeveral) {
+  io::Record rank = measured(), other = measured();
+  rank.rank = 1;
+  other.run_id = "other";
+  const auto rows = [](const std::vector<const io::Record*>& records) {
+    std::string text;
+    for (const auto& row : render_json(device_use_table(use_of_devices(records))))
+      text += row["run"].dump() + " " + row["rank"].dump() + "; ";
+    return text;
+  };
+  const io::Record first = measured();
+  EXPECT_EQ(rows({&rank, &other, &first}), "1 0; 1 1; 2 0; ");
+  EXPECT_EQ(rows({&rank, &first}), "null 0; null 1; ");
+}
+
 }  // namespace
 }  // namespace gaussweep::driver

@@ -26,5 +26,35 @@ TEST(Doubts, ShowAComponentwiseErrorAThousandTimesTheNormwiseOne) {
   EXPECT_EQ(doubt_table({solved(1e-16, io::Record::unknown)}).rows.size(), 0U);
 }
 
+TEST(Doubts, NameAnswersThatPassedWithoutACorrectDigit) {
+  io::Record record = solved(1e-16, io::Record::unknown);
+  record.forward_error = 0.01;
+  EXPECT_EQ(doubt_table({record}).rows.size(), 0U);
+  record.forward_error = 16;
+  const auto json = render_json(doubt_table({record}));
+  ASSERT_EQ(json.size(), 1U);
+  EXPECT_EQ(json[0]["doubt"], "condition");
+  record.status = "failed";
+  EXPECT_EQ(doubt_table({record}).rows.size(), 0U);
+}
+
+TEST(Doubts, BlameThePeaksIfTheVendorExceedsThemToo) {
+  io::Record fast = solved(1e-16, io::Record::unknown), vendor = fast;
+  fast.method = "gauss";
+  fast.reference_method = vendor.reference_method = "lapack";
+  fast.timing = "suspect";
+  fast.peak_share = 1.57;
+  vendor.peak_share = 1.2;
+  const auto cause = [&] {
+    return render_json(doubt_table({fast, vendor})).at(0)["cause"].get<std::string>();
+  };
+  EXPECT_THAT(cause(), ::testing::Not(::testing::HasSubstr("too low")));
+  vendor.peak_share = 1.94;
+  EXPECT_THAT(cause(),
+              ::testing::HasSubstr("the vendor's methods reach 1.94 times: the peaks were measured too low"));
+  vendor.host = "another";
+  EXPECT_THAT(cause(), ::testing::Not(::testing::HasSubstr("too low")));
+}
+
 }  // namespace
 }  // namespace gaussweep::driver

@@ -252,6 +252,33 @@ TEST(Summary, ExpectedFailuresAreFindings) {
   EXPECT_EQ(json[2]["expected"], 1);
 }
 
+TEST(Summary, TerminalTableHasTheTriangleOnlyOfProblemsWithBoth) {
+  std::vector<Record> records = {example_record("m", 64, {1}), example_record("m", 64, {1}),
+                                 example_record("m", 65, {1})};
+  records[0].problem = records[1].problem = "potrf";
+  records[0].uplo = records[2].uplo = "lower";
+  records[1].uplo = "upper";
+  const std::string text = render_text(summary_table(group_records(records), false), any_width);
+  EXPECT_EQ(text.find("lower"), text.rfind("lower")) << text;
+  EXPECT_NE(text.find("upper"), std::string::npos) << text;
+}
+
+TEST(Summary, FailuresNameTheParametersThatVary) {
+  std::vector<Record> records = {example_record("m", 64, {1}), example_record("m", 64, {1})};
+  records[0].parameters = R"({"blocks":1,"threads":0})";
+  records[1].parameters = R"({"blocks":4,"threads":0})";
+  records[1].status = "failed";
+  EXPECT_EQ(render_json(failure_table(records, Failures::all)).at(0)["parameters"], "blocks=4");
+}
+
+TEST(Summary, EmulatedTimesHaveNoFractionOfAPeak) {
+  std::vector<Record> records = {example_record("m", 64, {1})};
+  records[0].peak_share = 0.001;
+  EXPECT_EQ(group_records(records).at(0).peak_share, 0.001);
+  records[0].backend = "emulated";
+  EXPECT_TRUE(std::isnan(group_records(records).at(0).peak_share));
+}
+
 TEST(Summary, TerminalTableIsShortAndTheFullOneComplete) {
   const std::vector<Record> records = {example_record("gauss", 64, {1, 2, 3})};
   const auto groups = group_records(records);
