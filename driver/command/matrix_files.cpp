@@ -194,7 +194,8 @@ std::string condition_words(const Conditioning& found) {
     return fmt::format("{:.2g} in the 1-norm, estimated: singular to double's precision", found.condition);
   }
   return fmt::format(
-      "about {:.2g} in the 1-norm, estimated\nDigits:    about {} of a solution hold in double, {} in float",
+      "about {:.2g} in the 1-norm, estimated\nDigits:    at least {} of a solution hold in double, {} in "
+      "float",
       found.condition, digits_left(found.condition, Precision::float64),
       digits_left(found.condition, Precision::float32));
 }

@@ -52,6 +52,8 @@ struct TryOptions {
   std::vector<std::string> problems, precisions, libraries;
   bool condition = false, lists_left_out = false;
   TryRequest request;
+  /// Returns true if emulated kernels run even if other methods passed.
+  bool emulates() const { return backend == "emulated" || !request.methods.empty(); }
 };
 
 /// Returns the backend that the run will choose for --backend, and the GPU's capability (0: no GPU). A
@@ -125,6 +127,8 @@ void print_details(const std::vector<TriedTask>& tasks, const std::vector<io::Re
       "DIGITS: correct ones of a solution or an inverse; of factors, those in which their product agrees "
       "with A. RATIO: the residual over what rounding may cause; up to the problem's tolerance it passes.";
   const auto has_any = [&](auto is_such) { return std::any_of(records.begin(), records.end(), is_such); };
+  if (has_any([](const io::Record& r) { return r.round > 1; }))
+    words += " TIMES FASTEST: compared round by round, so it may differ from the quotient of the medians.";
   if (has_any([](const io::Record& r) { return r.backend == "emulated"; }))
     words += " emulated: a GPU's kernels on this CPU; their times say nothing of a GPU.";
   if (has_any(is_finding))
@@ -194,7 +198,7 @@ Missing missing_trials(const TryPlan& plan, const std::vector<io::Record>& recor
 void print_answer(const TryOptions& options, const InspectedMatrix& seen, const TryPlan& plan,
                   const std::vector<TriedTask>& tasks, const io::Results& results,
                   const std::vector<const Method*>& unreached, const Missing& missing,
-                  const std::string& program) {
+                  std::size_t not_emulated, const std::string& program) {
   std::string notes;
   const auto note = [&](const std::string& text) {
     if (!text.empty()) notes += paragraph(text, answer_width);
@@ -213,8 +217,12 @@ void print_answer(const TryOptions& options, const InspectedMatrix& seen, const 
         "Not reached within --time-limit {}: {} of {}{}. A longer one, --problem or --method reach more.",
         options.time_limit, missing.all, counted(plan.trials, "trial"), emulated));
   }
+  std::vector<std::string> not_tried;
   if (plan.left_out_count > 0 && !options.lists_left_out)
-    note(fmt::format("Not tried: {} (--left-out lists them).", counted(plan.left_out_count, "method")));
+    not_tried.push_back(counted(plan.left_out_count, "method") + " (--left-out)");
+  if (not_emulated > 0)
+    not_tried.push_back(counted(not_emulated, "emulated trial") + " (--backend emulated)");
+  if (!not_tried.empty()) note(fmt::format("Not tried: {}.", fmt::join(not_tried, "; ")));
   notes += solve_commands(tasks, options.request, program, options.file);
 
   const std::vector<std::string> sentences = race_words(tasks, unreached);
@@ -269,7 +277,7 @@ InspectedMatrix print_matrix(const TryOptions& options, const std::filesystem::p
 /// @return the exit code of the sweep
 int run_rounds(RunOptions& run, const TryOptions& options, const TryPlan& plan, Backend backend,
                double deadline, const Commands& commands, const Registry& registry) {
-  TryRounds rounds(plan, backend, now_seconds(), deadline);
+  TryRounds rounds(plan, backend, options.emulates(), now_seconds(), deadline);
   const auto parsed = [](const std::string& text) {
     return io::parse_plan(text, "try", enum_names<Problem>());
   };
@@ -331,9 +339,14 @@ int try_matrix(TryOptions& options, const Commands& commands) {
   } else {
     fmt::print("\n-o DIR keeps the measurements, with a plan to go on from.\n");
   }
-  const Missing missing = missing_trials(plan, results.records);
+  Missing missing = missing_trials(plan, results.records);
+  std::size_t not_emulated = 0;
+  if (!options.emulates() && is_solved_without_emulation(plan, backend, results.records)) {
+    not_emulated = std::exchange(missing.emulated, 0);
+    missing.all -= not_emulated;
+  }
   print_answer(options, seen, plan, tasks, results, unreached_methods(plan, backend, results.records),
-               missing, commands.argv[0]);
+               missing, not_emulated, commands.argv[0]);
   // Emulated kernels compete with no other method. If there are others, the question is answered without
   // them.
   const bool only_emulated_are_missing =

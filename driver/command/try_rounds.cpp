@@ -4,6 +4,7 @@
 
 #include "driver/command/try_answer.hpp"
 #include "driver/plan/expand.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -35,8 +36,19 @@ double seconds_of_round(const std::vector<io::Record>& records, const std::set<s
 
 }  // namespace
 
-TryRounds::TryRounds(const TryPlan& plan, Backend backend, double now, double deadline)
-    : plan_(plan), deadline_(deadline), rounds_until_(deadline) {
+bool is_solved_without_emulation(const TryPlan& plan, Backend backend,
+                                 const std::vector<io::Record>& records) {
+  return std::all_of(plan.methods.begin(), plan.methods.end(), [&](const Method* method) {
+    return resolve_backend(*method, backend) != Backend::emulated ||
+           std::any_of(records.begin(), records.end(), [&](const io::Record& r) {
+             return r.problem == method->problem->name && r.status == io::Status::pass &&
+                    r.backend != "emulated";
+           });
+  });
+}
+
+TryRounds::TryRounds(const TryPlan& plan, Backend backend, bool emulates, double now, double deadline)
+    : plan_(plan), backend_(backend), emulates_(emulates), deadline_(deadline), rounds_until_(deadline) {
   const auto is_emulated = [&](const Method* method) {
     return resolve_backend(*method, backend) == Backend::emulated;
   };
@@ -80,6 +92,7 @@ std::string TryRounds::next(const std::vector<io::Record>& records, double now) 
   }
   is_last_ = true;
   if (!has_emulated_ || now > deadline_) return {};
+  if (!emulates_ && is_solved_without_emulation(plan_, backend_, records)) return {};
   for (auto& [id, rounds] : rounds_) rounds = std::max<std::int64_t>(rounds, 1);
   return text();
 }

@@ -12,15 +12,22 @@
 
 namespace gaussweep::driver {
 
+/// Returns true if methods that are not emulated passed each problem of an emulated kernel of the plan.
+/// @param backend that was requested
+bool is_solved_without_emulation(const TryPlan& plan, Backend backend,
+                                 const std::vector<io::Record>& records);
+
 /// Decides what `try` runs next. In a round every selected method runs once. The first round has all methods,
 /// except emulated kernels if there are other methods, of any problem. Further rounds have only the methods
 /// that may still be the fastest of their tasks, until each comparison is settled or the time is over.
-/// Finally the remaining emulated kernels run once.
+/// Finally the remaining emulated kernels run once, if they were requested or other methods did not pass each
+/// of their problems.
 class TryRounds {
  public:
   /// @param backend that was requested
+  /// @param emulates the user requested emulated kernels
   /// @param now, deadline seconds of the same clock
-  TryRounds(const TryPlan& plan, Backend backend, double now, double deadline);
+  TryRounds(const TryPlan& plan, Backend backend, bool emulates, double now, double deadline);
   /// Returns the plan of the first round.
   std::string first() const { return text(); }
   /// Returns the plan for the next round, or an empty text if there is none.
@@ -31,6 +38,8 @@ class TryRounds {
   std::string text() const;
   std::set<std::string> rivals(const std::vector<io::Record>& records) const;
   const TryPlan& plan_;
+  Backend backend_;
+  bool emulates_;
   double deadline_, rounds_until_;
   std::int64_t round_ = 1;
   bool has_emulated_ = false, is_last_ = false;

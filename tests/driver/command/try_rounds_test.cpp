@@ -34,7 +34,7 @@ class RoundsOfTry : public testing::Test {
 };
 
 TEST_F(RoundsOfTry, GoOnUntilTheLeadIsClear) {
-  TryRounds rounds(plan_, Backend::emulated, 0, 100);
+  TryRounds rounds(plan_, Backend::emulated, true, 0, 100);
   EXPECT_EQ(rounds.first(), "1 1 0 ");
   record("one", 1, 1e-3);
   record("two", 1, 2e-3);
@@ -46,23 +46,35 @@ TEST_F(RoundsOfTry, GoOnUntilTheLeadIsClear) {
 }
 
 TEST_F(RoundsOfTry, EndInTime) {
-  TryRounds rounds(plan_, Backend::emulated, 0, 100);
+  TryRounds rounds(plan_, Backend::emulated, true, 0, 100);
   record("one", 1, 1e-3);
   record("two", 1, 1.1e-3);
   EXPECT_EQ(rounds.next(records_, 85), "1 1 1 ") << "a part of the time is for the emulated one";
-  TryRounds late(plan_, Backend::emulated, 0, 100);
+  TryRounds late(plan_, Backend::emulated, true, 0, 100);
   EXPECT_EQ(late.next(records_, 101), "");
-  TryRounds slow(plan_, Backend::emulated, 0, 100);
+  TryRounds slow(plan_, Backend::emulated, true, 0, 100);
   records_[0].seconds_median = 20;
   records_[1].seconds_median = 21;
   EXPECT_EQ(slow.next(records_, 1), "1 1 1 ") << "no round of four minutes fits";
 }
 
+TEST_F(RoundsOfTry, EmulatedKernelsRunUnrequestedOnlyIfNothingElsePassed) {
+  record("one", 1, 1e-3);
+  EXPECT_EQ(TryRounds(plan_, Backend::emulated, false, 0, 100).next(records_, 1), "");
+  records_[0].status = "failed";
+  EXPECT_EQ(TryRounds(plan_, Backend::emulated, false, 0, 100).next(records_, 1), "1 1 1 ");
+  records_[0].status = "pass";
+  methods_[2].problem = Problem::named("getrf");
+  EXPECT_EQ(TryRounds(plan_, Backend::emulated, false, 0, 100).next(records_, 1), "1 1 1 ")
+      << "nothing factored";
+}
+
 TEST_F(RoundsOfTry, EmulatedKernelsWaitForTheMethodsOfOtherProblems) {
   methods_[2].problem = Problem::named("getrf");
-  EXPECT_EQ(TryRounds(plan_, Backend::emulated, 0, 100).first(), "1 1 0 ");
+  EXPECT_EQ(TryRounds(plan_, Backend::emulated, true, 0, 100).first(), "1 1 0 ");
   plan_.methods = {&methods_[2]};
-  EXPECT_EQ(TryRounds(plan_, Backend::emulated, 0, 100).next({}, 1), "") << "alone it is in the first round";
+  EXPECT_EQ(TryRounds(plan_, Backend::emulated, true, 0, 100).next({}, 1), "")
+      << "alone it is in the first round";
 }
 
 }  // namespace
