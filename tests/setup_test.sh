@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests that jobs/setup.sh names exactly the missing packages, and how to get those that it cannot install. Small stand-in
 # programs at the front of PATH simulate the machine. Also tests that the users' first scripts refuse unknown arguments
-# before they do anything.
+# before they do anything, and which files the contributors' scripts check.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 stage=$(mktemp -d)
@@ -89,6 +89,30 @@ refuse "allowed: --all, --unit" tests/run.sh --quick
 refuse "unknown module 'analysis'" tests/run.sh --unit analysis
 refuse "unexpected argument 'io'" tests/run.sh --all io
 refuse "OUT first" jobs/restoration.sh --method poinv/lapack
+
+# style_test.sh also checks new files that git does not know yet, except ignored ones.
+mkdir "$stage/tree" "$stage/tree/tests"
+cp tests/style_test.sh "$stage/tree/tests"
+for name in new ignored; do printf 'TO%s\n' 'DO' >"$stage/tree/$name.md"; done
+echo 'ignored*' >"$stage/tree/.gitignore"
+git -C "$stage/tree" init --quiet
+said=$("$stage/tree/tests/style_test.sh" 2>&1)
+if [[ $said != *"new.md:1"* || $said == *"ignored.md"* ]]; then
+  echo "setup_test.sh: style_test.sh in a tree with new files: $said"
+  failed=1
+fi
+
+# portable_compile.sh compiles with CUDA 13 if CUDA 11.8 cannot be installed, and fails.
+stand_in nvcc <<'BODY'
+while [ "$1" != -o ]; do shift; done
+echo object >"$2"
+BODY
+said=$(PATH="$stage:$PATH" XDG_CACHE_HOME="$stage" CCACHE_DISABLE=1 tests/portable_compile.sh kernels/gemm/direct.cu 2>&1)
+got=$?
+if [[ $got -ne 1 || $said != *"cuda-13:"*"ok"*"NO CUDA 11.8"* ]]; then
+  echo "setup_test.sh: portable_compile.sh without CUDA 11.8: exit code $got: $said"
+  failed=1
+fi
 
 if ((failed)); then exit 1; fi
 echo "setup_test.sh: ok"

@@ -24,7 +24,7 @@ complain() {
 # ours PATTERN…: lists the tree's files, new ones too, or those that were given as arguments.
 ours() {
   if [[ ${#asked[@]} -eq 0 ]]; then
-    git ls-files -- "$@"
+    git ls-files --cached --others --exclude-standard -- "$@" | sort -u
   else
     git ls-files --cached --others -- "$@" | sort -u | grep -Fxf <(realpath --relative-to=. -- "${asked[@]}")
   fi
