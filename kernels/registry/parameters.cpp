@@ -7,6 +7,13 @@
 namespace gaussweep {
 namespace {
 
+std::string value_text(const ParameterValue& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value))
+    return "the integer " + std::to_string(*integer);
+  if (const auto* real = std::get_if<double>(&value)) return "the real number " + std::to_string(*real);
+  return "the choice '" + std::get<std::string>(value) + "'";
+}
+
 template <class V>
 const V& get(const std::map<std::string, ParameterValue>& values, const std::string& name, const char* type) {
   const auto found = values.find(name);
@@ -15,8 +22,8 @@ const V& get(const std::map<std::string, ParameterValue>& values, const std::str
   }
   const V* value = std::get_if<V>(&found->second);
   if (value == nullptr) {
-    throw std::logic_error("parameter '" + name + "' was read as " + type +
-                           ", but its value is of another type");
+    throw std::logic_error("parameter '" + name + "' was read as " + type + ", but it is " +
+                           value_text(found->second));
   }
   return *value;
 }

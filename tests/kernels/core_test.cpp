@@ -70,7 +70,11 @@ TEST(Parameters, RejectUndeclaredNamesAndOtherTypes) {
   parameters.set("blocks", std::int64_t{8});
   EXPECT_THROW(parameters.integer("block"), std::logic_error);
   EXPECT_THROW(parameters.real("blocks"), std::logic_error);
-  EXPECT_THROW(parameters.choice("blocks"), std::logic_error);
+  EXPECT_EQ(message_of<std::logic_error>([&] { parameters.choice("blocks"); }),
+            "parameter 'blocks' was read as a choice, but it is the integer 8");
+  parameters.set("blocks", std::string("8"));
+  EXPECT_EQ(message_of<std::logic_error>([&] { parameters.integer("blocks"); }),
+            "parameter 'blocks' was read as an integer, but it is the choice '8'");
 }
 
 TEST(Workspace, PiecesAreAlignedAndStayWithinTheSize) {
