@@ -232,10 +232,13 @@ std::string status_counts_text(const std::vector<Record>& records) {
 
 namespace {
 
+constexpr std::size_t max_named_flaws = 3;
+
 /// Failed trials with equal properties.
 struct FailureEntry {
   std::int64_t count = 0, largest_n = 0, smallest_n = std::numeric_limits<std::int64_t>::max();
   std::int64_t not_finite = 0;                                     ///< answers with NaN or Inf
+  std::map<std::string, std::int64_t> flaws;                       ///< answers with another fault, by message
   std::int64_t unfinished = 0;                                     ///< factorisations that stopped at a pivot
   double low = std::numeric_limits<double>::infinity(), high = 0;  ///< residual ratios
   double tolerance = Record::unknown;
@@ -252,22 +255,33 @@ struct FailureEntry {
       ++unfinished;
       pivot = pivot_name(evidence->problem);
     }
+    const std::string message(r.message);
+    const auto mentions = [&](const char* word) { return message.find(word) != std::string::npos; };
     if (std::isfinite(r.residual_ratio)) {
       low = std::min(low, r.residual_ratio);
       high = std::max(high, r.residual_ratio);
-    } else {
+    } else if (message.empty() || mentions("NaN") || mentions("Inf")) {
       ++not_finite;
+    } else {
+      ++flaws[message];
     }
   }
   /// Returns the reason for the status of verified answers.
   std::string cause(const std::string& status) const {
     std::string text;
-    if (high > 0 || not_finite < count) {
+    if (low <= high) {
       text = low == high ? fmt::format("residual ratio {:.3g}", high)
                          : fmt::format("residual ratio {:.3g} to {:.3g}", low, high);
       text += fmt::format(", tolerance {:g}", tolerance);
     }
     if (not_finite > 0) append_text(text, "NaN or Inf in " + counted(not_finite, "answer"));
+    std::size_t named = 0;
+    for (const auto& [message, answers] : flaws) {
+      if (++named > max_named_flaws) break;
+      append_text(text, fmt::format("{} in {}", message, counted(answers, "answer")));
+    }
+    if (flaws.size() > max_named_flaws)
+      append_text(text, counted(flaws.size() - max_named_flaws, "more message"));
     if (unfinished > 0) text += fmt::format("; {} in {}", pivot, counted(unfinished, "trial"));
     if (status == io::Status::pass) text += "; the plan does not expect it to pass";
     return text;

@@ -321,6 +321,14 @@ class Spoilers(LibraryTest):
             honest = record["method"] == "honest"
             self.assertEqual(record["status"], "pass" if honest else "failed", record["method"])
             self.assertEqual("beyond the end" in record["message"], not honest)
+        failures = json.loads(self.ran(["summary", directory, "--format", "json"]).stdout)["failures"]
+        self.assertEqual(
+            {row["method"]: row["cause"] for row in failures},
+            {
+                "gesv/beyond_answer": "the method wrote beyond the end of its operands in 2 answers",
+                "gesv/beyond_workspace": "the method wrote beyond the end of its workspace in 2 answers",
+            },
+        )
 
 
 class Cheats(LibraryTest):

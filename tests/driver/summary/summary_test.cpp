@@ -222,6 +222,30 @@ TEST(Summary, FailuresHaveTheirCauses) {
   EXPECT_EQ(status_counts_text(records), "1 pass, 4 failed, 1 skipped, 2 crashed");
 }
 
+// The worker gives an answer with such a fault an infinite ratio, although it has neither NaN nor Inf.
+TEST(Summary, FailuresWithoutARatioHaveTheRecordedCause) {
+  std::vector<Record> records(7, example_record("gauss", 64, {1}));
+  for (Record& record : records) {
+    record.status = "failed";
+    record.residual_ratio = std::numeric_limits<double>::infinity();
+    record.message = "the method overwrote its inputs";
+  }
+  const auto cause = [&] {
+    return to_text(failure_table(records, Failures::all).rows.at(0)[5], Style::plain);
+  };
+  EXPECT_EQ(cause(), "the method overwrote its inputs in 7 answers");
+  records[0].residual_ratio = 100;
+  records[0].message = "residual ratio 100, tolerance 16";
+  records[1].message = "the answer holds NaN, first in row 1 of column 1";
+  records[2].message = "fault A";
+  records[3].message = "fault B";
+  records[4].message = "fault C";
+  EXPECT_EQ(
+      cause(),
+      "residual ratio 100, tolerance 16; NaN or Inf in 1 answer; fault A in 1 answer; fault B in 1 answer; "
+      "fault C in 1 answer; 1 more message");
+}
+
 TEST(Summary, ExpectedFailuresAreFindings) {
   std::vector<Record> records(5, example_record("gauss", 64, {1}));
   for (Record& record : records) record.expected = 1;
