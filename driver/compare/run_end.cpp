@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "driver/base/printable.hpp"
@@ -121,18 +122,31 @@ std::string changes_words(const std::string& program, const std::string& run, co
                             shell_quoted(run));
 }
 
+/// Returns the digests of the shared libraries whose methods the records are of.
+std::set<std::string> libraries_in(const std::vector<io::Record>& records) {
+  std::set<std::string> digests;
+  for (const io::Record& record : records) digests.insert(std::string(record.library_digest));
+  digests.erase("");
+  return digests;
+}
+
 /// Compares a run with the newest earlier run of the same plan and shard. For `runs/b` all of `runs/*` are
-/// searched; for dated nights (`nights/DATE/sweep`) also those with the same name. Runs on other GPU or CPU
-/// models are skipped. Returns an empty text if there is no such run, and the error if one cannot be read.
+/// searched; for dated nights (`nights/DATE/sweep`) also those with the same name. There another library
+/// means another project. Runs on other GPU or CPU models are skipped. Returns an empty text if there is no
+/// such run, and the error if one cannot be read.
 std::string since_words(const std::string& program, const std::string& run,
                         const io::JournalContents& journal, const io::Results& now) {
   const io::note::Run this_run = last_start(journal);
+  std::error_code error;
+  const fs::path parent = fs::weakly_canonical(run, error).parent_path();
   for (const fs::path& other : neighbour_runs(run)) {
     if (plan_name_in(other) != this_run.plan_name) continue;
     const std::string base = (fs::path(run).is_absolute() ? other : fs::proximate(other)).string();
     try {
       const io::JournalContents before = io::read_journal(other / "journal.jsonl");
       if (last_start(before).shard != this_run.shard) continue;
+      if (other.parent_path() != parent && libraries_in(before.records) != libraries_in(now.records))
+        continue;
       std::string words = changes_words(program, run, base, results_of(before), now);
       if (!words.empty()) return words;
     } catch (const std::runtime_error& e) {

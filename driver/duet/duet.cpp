@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "driver/base/errors.hpp"
+#include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/plan/method_library.hpp"
 #include "driver/plan/plan_words.hpp"
@@ -132,35 +133,45 @@ std::string commit_of(const std::string& program) {
   return version.substr(first, end - first);
 }
 
-/// Returns the trials of each round in their order.
-std::vector<std::vector<Trial>> rounds_of(io::Plan& plan, const DuetOptions& options,
-                                          const Registry& registry, Backend backend, int capability) {
-  for (io::Entry& entry : plan.sweep) entry.settings.rounds = options.rounds;
-  KnownFiles files;
-  const Expansion expansion = expand_plan(plan, options.plan, registry, backend, capability, files);
+/// Logs the notes on the plan, and the trials that cannot run here.
+void log_left_out(const Expansion& expansion) {
   for (const std::string& note : expansion.notes) spdlog::info("{}", note);
+  for (const Trial& trial : expansion.trials) {
+    if (trial.round == 1 && !trial.skip_reason.empty())
+      spdlog::warn("{} is left out: {}", printable(describe(trial)), printable(trial.skip_reason));
+  }
+}
+
+/// Returns the trials of each round in their order.
+std::vector<std::vector<Trial>> rounds_of(const Expansion& expansion, const DuetOptions& options) {
   std::vector<std::vector<Trial>> rounds(static_cast<std::size_t>(options.rounds));
   for (const Trial& trial : expansion.trials) {
-    if (trial.skip_reason.empty()) {
-      rounds.at(static_cast<std::size_t>(trial.round - 1)).push_back(trial);
-    } else if (trial.round == 1) {
-      spdlog::warn("{} is left out: {}", printable(describe(trial)), printable(trial.skip_reason));
-    }
+    if (trial.skip_reason.empty()) rounds.at(static_cast<std::size_t>(trial.round - 1)).push_back(trial);
   }
   if (rounds.front().empty()) throw UsageError(fmt::format("{}: no trial can run here", options.plan));
   return rounds;
 }
 
-/// @throws UsageError if the libraries of base and new give the plan different trials
-void require_same_trials(const std::vector<std::vector<Trial>>& base,
-                         const std::vector<std::vector<Trial>>& now) {
+/// Throws UsageError with the first difference if the libraries of base and new give the plan different
+/// trials.
+void require_same_trials(const std::vector<Trial>& base, const std::vector<Trial>& now) {
   const auto is_same = [](const Trial& a, const Trial& b) { return describe(a) == describe(b); };
-  for (std::size_t round = 0; round < now.size(); ++round) {
-    if (!std::equal(base[round].begin(), base[round].end(), now[round].begin(), now[round].end(), is_same))
-      throw UsageError(
-          "--methods: the plan has other trials with these libraries than with its own; names and parameters "
-          "of the methods must agree");
+  const auto [a, b] = std::mismatch(base.begin(), base.end(), now.begin(), now.end(), is_same);
+  if (a == base.end() && b == now.end()) return;
+  const auto words = [](auto trial, const std::vector<Trial>& trials) {
+    return trial == trials.end() ? std::string("no more trials") : printable(describe(*trial));
+  };
+  std::vector<std::string> defaults;
+  if (a != base.end() && b != now.end() && a->method == b->method) {
+    for (const auto& [name, value] : a->parameters.all()) {
+      const ParameterValue* other = find_in(b->parameters.all(), name);
+      if (other != nullptr && *other != value) defaults.push_back(name + ":");
+    }
   }
+  throw UsageError(fmt::format(
+      "--methods: names and parameters of the methods must agree. With its own libraries the plan has {}; "
+      "with these {}{}",
+      words(a, base), words(b, now), defaults.empty() ? "" : "; set " + joined(defaults) + " in the plan"));
 }
 
 void note_start(RunDirectory& directory, const io::Plan& plan, const DuetOptions& options,
@@ -197,11 +208,18 @@ int run_duet(const DuetOptions& options, const Registry& builtin) {
   add_libraries(registry, options.libraries.empty() ? of_plan : options.libraries);
   add_libraries(base_registry, of_plan.empty() ? options.libraries : of_plan);
   const int capability = backend == Backend::cuda ? facts.gpu.capability : 0;
-  const std::vector<std::vector<Trial>> rounds = rounds_of(plan, options, registry, backend, capability);
+  for (io::Entry& entry : plan.sweep) entry.settings.rounds = options.rounds;
+  KnownFiles files;
+  const auto expansion_with = [&](const Registry& methods) {
+    return expand_plan(plan, options.plan, methods, backend, capability, files);
+  };
+  const Expansion expansion = expansion_with(registry);
+  log_left_out(expansion);
+  const std::vector<std::vector<Trial>> rounds = rounds_of(expansion, options);
   const bool has_two = !of_plan.empty() && !options.libraries.empty();
   const std::vector<std::vector<Trial>> base_rounds =
-      has_two ? rounds_of(plan, options, base_registry, backend, capability) : rounds;
-  require_same_trials(base_rounds, rounds);
+      has_two ? rounds_of(expansion_with(base_registry), options) : rounds;
+  require_same_trials(base_rounds.front(), rounds.front());
 
   WorkerSpec spec;
   spec.origin = this_origin("");

@@ -301,6 +301,7 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   spdlog::info("{}, {} to do, {}, backend {}, into {}", counted(work.all.size(), "trial"), work.todo.size(),
                counted(static_cast<std::size_t>(world.size()), "rank"), to_string(planned.backend),
                directory.path().string());
+  if (options.lists_unexpected) log_skipped_methods(work.all);
   if (const RequestedThreads request = requested_threads(); request.threads > 0)
     spdlog::info("{} of BLAS per rank, by {}",
                  counted(static_cast<std::size_t>(session.mine.host.blas_threads), "thread"),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <map>
+#include <set>
 #include <spdlog/spdlog.h>
 #include <unordered_map>
 #include <unordered_set>
@@ -102,6 +103,29 @@ void record_skipped(RunDirectory& directory, Work& work, const Registry& registr
     directory.append(record);
   }
   work.todo = std::move(rest);
+}
+
+void log_skipped_methods(const std::vector<Trial>& trials) {
+  constexpr std::size_t max_named = 5;
+  std::map<std::string, std::pair<std::size_t, std::string>> skipped;  // method → trials, reason
+  std::set<std::string> running;
+  for (const Trial& trial : trials) {
+    const std::string method = fmt::format("{}/{}", to_string(trial.problem), trial.method);
+    if (trial.skip_reason.empty()) {
+      running.insert(method);
+    } else {
+      ++skipped.try_emplace(method, 0, trial.skip_reason).first->second.first;
+    }
+  }
+  for (const std::string& method : running) skipped.erase(method);
+  std::size_t named = 0;
+  for (const auto& [method, entry] : skipped) {
+    if (++named > max_named) break;
+    spdlog::info("{}: {} skipped, {}", printable(method), counted(entry.first, "trial"),
+                 printable(entry.second));
+  }
+  if (skipped.size() > max_named)
+    spdlog::info("and {} without a trial that runs here", counted(skipped.size() - max_named, "more method"));
 }
 
 int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost_its_ranks) {

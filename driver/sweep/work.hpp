@@ -29,6 +29,9 @@ void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials);
 /// Records the trials that cannot run here, and removes them from `work.todo`.
 void record_skipped(RunDirectory& directory, Work& work, const Registry& registry);
 
+/// Logs the methods all of whose trials are skipped, with the reason for the first.
+void log_skipped_methods(const std::vector<Trial>& trials);
+
 /// Returns the exit code of a run. @param lost_its_ranks true if trials are left because ranks were lost
 int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost_its_ranks);
 

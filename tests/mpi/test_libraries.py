@@ -229,6 +229,36 @@ class Running(LibraryTest):
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("its digest here is", done.stderr)
 
+    def test_a_run_of_another_library_in_another_folder_is_no_earlier_run(self):
+        plan = self.plan(f"{IDENTITY}sweep: [{GOOD}]\n")
+        one = self.compiled(BEHAVIOURS)
+        other = self.compiled(BEHAVIOURS + "int another_version;\n", "other")
+        for project, library, pairs in (("a", one, False), ("b", other, False), ("c", one, True)):
+            self.sweep(plan, "--methods", library, "--backend", "host", output=f"{project}/first")
+            self.assertEqual("Since" in self.stderr, pairs, self.stderr)
+        self.sweep(plan, "--methods", other, "--backend", "host", output="c/second")  # the next version
+        self.assertRegex(self.stderr, r"Since \S*c/first: 2 trials in both")
+
+    def test_run_names_methods_that_do_not_run_here(self):
+        library = self.compiled(good("mine").replace(".host", ".cuda"))
+        plan = self.plan(f"{IDENTITY}sweep: [{{problem: gesv, method: [mine, lapack], n: [4, 9]}}]\n")
+        self.sweep(plan, "--methods", library, "--backend", "host")
+        self.assertIn("gesv/mine: 2 trials skipped, gesv/mine does not run on the backend host", self.stderr)
+        self.assertNotIn("lapack: 2 trials skipped", self.stderr)
+
+    def test_duet_names_the_parameter_that_differs(self):
+        self.compiled(BEHAVIOURS)
+        new = self.compiled(BEHAVIOURS.replace("'i', 1, 1, 8", "'i', 3, 1, 8"), "new")
+        sweep = "[{problem: gesv, method: [good, cusolver], n: 4, share: 0.5, colour: blue}]"
+        plan = self.plan(f"{IDENTITY}libraries: mine.so\nsweep: {sweep}\n")
+        words = ["duet", harness.GAUSSWEEP, plan, "-o", self.folder / "duet", "--methods", new, "--backend", "host"]
+        done = harness.run(words)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        for part in (r"the plan has gesv/good \S+ n=4.* width=1 ", r"with these gesv/good .* width=3 "):
+            self.assertRegex(done.stderr, part)
+        self.assertIn("set width: in the plan", done.stderr)
+        self.assertEqual(done.stderr.count("is left out"), 1, done.stderr)
+
     def test_try_plan_solve_and_duet_take_a_library(self):
         library = self.compiled(BEHAVIOURS)
         matrix = self.folder / "eye.mtx"
