@@ -131,7 +131,7 @@ void print_failures(const std::vector<io::Record>& records, const char* separato
 }
 
 void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format,
-                 const std::string& baseline) {
+                 const std::string& baseline, bool brief) {
   const std::vector<VerdictGrid> grids = verdict_grids(records, all.devices, all.hosts, baseline);
   if (format == Format::csv) {
     fmt::print("{}", render_csv(verdict_table(grids)));
@@ -144,9 +144,10 @@ void print_races(const std::vector<io::Record>& records, const io::Results& all,
     fmt::print("{}\n", json_text(json));
   } else if (format == Format::markdown) {
     fmt::print("{}", verdict_markdown(grids));
-    print_failures(records, "\n", format);
+    if (!brief) print_failures(records, "\n", format);
   } else {
-    fmt::print("{}", verdict_text(grids, {output_width(usual_width), output_has_colours()}));
+    fmt::print("{}", verdict_text(grids, {output_width(usual_width), output_has_colours(), !brief}));
+    if (brief) return;
     print_model_sentences(grids);
     print_failures(records, "\n", format);
   }

@@ -40,7 +40,8 @@ void print_failures(const std::vector<io::Record>& records, const char* separato
 /// Prints the verdict grids of `records` and the failures.
 /// @param all provides devices and hosts
 /// @param baseline see verdict_grids
+/// @param brief true: text and Markdown have only the grids
 void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format,
-                 const std::string& baseline);
+                 const std::string& baseline, bool brief);
 
 }  // namespace gaussweep::driver

@@ -23,7 +23,7 @@ struct SummaryOptions {
   std::vector<std::string> paths;
   std::string format = "table", sort, baseline, by;
   Filter filter;
-  bool best = false, only_failures = false, devices = false;
+  bool best = false, only_failures = false, devices = false, brief = false;
   std::optional<std::size_t> limit;
 };
 
@@ -57,7 +57,7 @@ void print_verdict(const SummaryOptions& options, Format format) {
     records.insert(records.end(), others.begin(), others.end());
   }
   if (!options.baseline.empty()) require_method(group_records(records), options.baseline);
-  print_races(records, all, format, options.baseline);
+  print_races(records, all, format, options.baseline, options.brief);
 }
 
 /// Prints the output of `--devices`.
@@ -79,6 +79,8 @@ void print_devices(const SummaryOptions& options, Format format) {
 
 void summarise_to_stdout(const SummaryOptions& options) {
   const Format format = parse_format(options.format);
+  if (options.brief && (options.by.empty() || format == Format::csv || format == Format::json))
+    throw UsageError("--brief: is for the text or Markdown of --best --by gpu");
   if (!options.by.empty()) return print_verdict(options, format);
   if (options.devices) return print_devices(options, format);
   std::vector<io::Record> records = load_all(options.paths).records;
@@ -138,6 +140,7 @@ void add_summary_command(CLI::App& app, Commands&) {
                        "gpu, with --best: one grid per GPU, problems by sizes: the fastest method, its "
                        "lead, and its fraction of the limit"),
       {"gpu"});
+  sub->add_flag("--brief", options->brief, "With --by gpu: only the grids, without explanation and failures");
   sub->add_flag("--failures", options->only_failures, "Only what did not pass, with causes");
   sub->add_flag("--devices", options->devices,
                 "One row per device: how busy it was with measurements, and the other phases of its trials");

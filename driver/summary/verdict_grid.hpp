@@ -98,9 +98,10 @@ std::vector<VerdictGrid> verdict_grids(const std::vector<io::Record>& records,
 struct RenderOptions {
   std::size_t width = 120;  ///< in columns; sizes that do not fit go into a further block
   bool colours = false;     ///< one ANSI colour per method
+  bool legend = true;       ///< an explanation below the grids
 };
 
-/// Returns all grids as text, with an explanation; empty without grids.
+/// Returns all grids as text; empty without grids.
 std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOptions& options);
 /// Returns the grids as Markdown tables with a heading each, without the explanation; empty without grids.
 std::string verdict_markdown(const std::vector<VerdictGrid>& grids);

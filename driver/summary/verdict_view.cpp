@@ -260,7 +260,7 @@ std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOpti
       }
     }
   }
-  if (text.empty()) return text;
+  if (text.empty() || !options.legend) return text;
   text +=
       "\nA cell has the fastest method that passed, its median time, and its lead over\n"
       "the next method (tie: their times overlap from first to third quartile).\n";

@@ -2,20 +2,31 @@
 # A short text about a night, for mail: missing trials, unexpected failures, results that became slower or wrong compared
 # with the nights before and since when (`gaussweep trend`), the fastest trials of each night, and the winners.
 #
-#   jobs/slurm/night.sh NIGHT [BEFORE [EARLIER…]]
+#   jobs/slurm/night.sh [--env FILE] NIGHT [BEFORE [EARLIER…]]
 #
 #   NIGHT, BEFORE, EARLIER   directories with results.h5 (and missing.txt), as nightly.sh writes them, or results files
-#   $GAUSSWEEP               the program (default: build/gaussweep, or the one on the path)
+#   --env FILE               the site, as for nightly.sh (default: $GAUSSWEEP_ENV); its build has the program
+#   $GAUSSWEEP               the program, without an environment file (default: build/gaussweep, or the one on the path)
 #   $GAUSSWEEP_TREND         the trials that are followed over three or more nights, as options of analysis/report, e.g.
 #                            --problem gesv,trsv --gpu *H200*; default: the fastest of each problem, at its largest size
 #
 # Its first line is the mail's subject. Exit code: 0, or 4 if something became slower or wrong.
 
 set -uo pipefail
-root=$(cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.." && pwd) || exit 2
-gaussweep=${GAUSSWEEP:-$root/build/gaussweep}
-[[ -x $gaussweep ]] || gaussweep=$(command -v gaussweep) || { echo "night.sh: no gaussweep; set GAUSSWEEP" >&2; exit 2; }
-if (($# < 1)); then echo "night.sh: give NIGHT [BEFORE [EARLIER…]]" >&2; exit 2; fi
+script=night.sh
+jobs=$(cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/.." && pwd) || exit 2
+source "$jobs/slurm/common.sh"
+gaussweep=${GAUSSWEEP:-}
+if [[ ${1:-} == --env || -z $gaussweep ]]; then
+  if [[ ${1:-} == --env ]]; then
+    value[env]=${2:-}
+    shift 2 || fail "--env needs a value"
+  fi
+  read_environment
+  load_modules >&2 || exit 2
+fi
+[[ -x $gaussweep ]] || gaussweep=$(command -v gaussweep) || fail "no program; give --env FILE, or set GAUSSWEEP"
+if (($# < 1)); then fail "give NIGHT [BEFORE [EARLIER…]]"; fi
 
 results_of() { if [[ -d $1 ]]; then echo "$1/results.h5"; else echo "$1"; fi; }
 night=$(results_of "$1")
@@ -39,8 +50,9 @@ if (($# > 2)); then
   for folder; do nights+=("$(results_of "$folder")"); done
   changes=$("$gaussweep" trend "${nights[@]}" --limit "$max_lines" 2>&1) || changes="Not available: $changes"
   IFS=' ' read -r -a chosen <<<"${GAUSSWEEP_TREND:-}"
-  trend=$("$root/analysis/report" --trend "${chosen[@]}" "${nights[@]}" 2>&1) || trend="Not available: $trend"
+  trend=$("$source_root/analysis/report" --trend "${chosen[@]}" "${nights[@]}" 2>&1) || trend="Not available: $trend"
 fi
+winners=$(COLUMNS=${COLUMNS:-100} "$gaussweep" summary "$night" --best --by gpu --brief) || exit
 missing=''
 if [[ -d $1 && -s $1/missing.txt ]]; then missing=$(head -n "$max_lines" "$1/missing.txt"); fi
 
@@ -54,5 +66,5 @@ if [[ -n $unexpected ]]; then printf '\n%s\n' "$(head -n "$max_lines" <<<"$unexp
 if [[ -n $compared ]]; then printf '\nAgainst %s:\n%s\n' "$(basename -a "${@:2}" | paste -sd' ')" "$compared"; fi
 if [[ -n $changes ]]; then printf '\nSince when:\n%s\n' "$changes"; fi
 if [[ -n $trend ]]; then printf '\nNight by night (medians):\n%s\n' "$trend"; fi
-printf '\n%s\n' "$(COLUMNS=${COLUMNS:-100} "$gaussweep" summary "$night" --best --by gpu | sed '/^First the fastest/,$d')"
+printf '\n%s\n' "$winners"
 exit "$code"
