@@ -146,7 +146,7 @@ def main(arguments=None):
     except ReportError as error:
         return _refuse(str(error))
     except OSError as error:
-        return _refuse(f"cannot write the page: {error}")
+        return _refuse(f"cannot write the page in {options.output}: {error}")
     except MemoryError:
         return _refuse("there is not enough memory for these files; report on fewer of them")
     for warning in night.warnings:

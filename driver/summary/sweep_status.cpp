@@ -36,7 +36,8 @@ struct LastStart {
 std::string resume_words(const nlohmann::json& provenance) {
   std::string command = provenance.value("command_line", "");
   if (command.empty()) command = "gaussweep run PLAN -o DIR";
-  if (!provenance.value("job_id", "").empty()) return "its job's command and --resume";
+  if (const std::string job = provenance.value("job_id", ""); !job.empty())
+    return fmt::format("its job's command and --resume, unless squeue still lists job {}", job);
   const auto ranks = provenance.value("ranks", std::int64_t{1});
   const bool resumes = command.find(" --resume") != std::string::npos;
   return (ranks > 1 ? fmt::format("mpirun -n {} ", ranks) : "") + command + (resumes ? "" : " --resume");

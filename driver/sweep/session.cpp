@@ -368,7 +368,9 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
     try {
       return sweep_into(*directory, session, planned, decision_sent);
     } catch (const io::StorageError& e) {
-      throw io::StorageError(fmt::format("{}. {} safe in {}. Once this is mended, go on with: {}", e.what(),
+      std::string cause = e.what();
+      if (cause.back() == '.') cause.pop_back();
+      throw io::StorageError(fmt::format("{}. {} safe in {}. Once this is mended, go on with: {}", cause,
                                          counted(directory->safe_records(), "record"),
                                          (directory->path() / "journal.jsonl").string(),
                                          resume_command(options, session.world.launcher(), "--resume")));

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "driver/base/words.hpp"
 #include "driver/plan/trial.hpp"
 
 namespace gaussweep::driver {
@@ -58,9 +59,9 @@ void StoreKeeper::admit(MatrixRequest& request, const Trial& trial) {
   request.store = false;
   if (refused_++ > 0) return;
   spdlog::warn(
-      "the matrix of {} ({:.1f} MiB) does not fit into the store of {:.1f} MiB: other trials still need "
-      "{:.1f} MiB of it. Such matrices are made again for every trial; --store-limit gives more room",
-      describe(trial), bytes / 0x1p20, limit_ / 0x1p20, (used_ - unneeded_bytes_) / 0x1p20);
+      "the matrix of {} ({}) does not fit into the store of {}: other trials still need {} of it. Such "
+      "matrices are made again for every trial; --store-limit gives more room",
+      describe(trial), bytes_text(bytes), bytes_text(limit_), bytes_text(used_ - unneeded_bytes_));
 }
 
 void StoreKeeper::admit(Trial& trial) {

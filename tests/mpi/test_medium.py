@@ -57,7 +57,7 @@ class Medium(SweepTest):
         directory = self.sweep(plan, program=FAULTY, code=3, **self.with_disk(GAUSSWEEP_SYNCS="3"))
         for words in ("could not sync", "Input/output error", " safe in", "--resume"):
             self.assertIn(words, self.stderr)
-        safe = int(re.search(r"(\d+) records? safe in", self.stderr)[1])
+        safe = int(re.search(r"[^.]\. (\d+) records? safe in", self.stderr)[1])
         there = len(harness.journal(directory)[0])
         self.assertTrue(1 <= safe <= there < 60, f"{safe} records are safe, {there} are in the journal")
         self.sweep(plan, "--resume", program=FAULTY)

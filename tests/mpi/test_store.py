@@ -45,7 +45,7 @@ class Limit(SweepTest):
             if kib > 0:
                 self.assertGreater(stored_bytes(directory), 0)
             if kib < 200:
-                self.assertIn("does not fit into the store", self.stderr)
+                self.assertIn(f"does not fit into the store of {'64.0 KiB' if kib else '0 B'}: ", self.stderr)
 
     def test_the_limit_holds_at_every_moment(self):
         directory = self.folder / "run"

@@ -27,7 +27,7 @@ TEST(SweepStatus, KilledSweepNamesTheCommandThatResumesIt) {
   EXPECT_THAT(status_text_of(R"(,"ranks":4)"),
               testing::HasSubstr("go on with mpirun -n 4 build/gaussweep run p.yaml"));
   EXPECT_THAT(status_text_of(R"(,"ranks":4,"job_id":"12")"),
-              testing::HasSubstr("its job's command and --resume"));
+              testing::HasSubstr("its job's command and --resume, unless squeue still lists job 12\n"));
 }
 
 io::JournalContents example_journal() {
