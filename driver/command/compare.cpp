@@ -349,6 +349,23 @@ int print_model_comparisons(std::vector<io::Results> sets, const std::set<std::s
   return exit_ok;
 }
 
+/// Returns the reason why two sets have no pair: other places, or other trials.
+std::string nothing_words(const Sides& sides, const Comparison& comparison) {
+  const Comparison everywhere = compare(sides.base, sides.now, {});
+  if (!everywhere.pairs.empty()) {
+    const Pair& pair = everywhere.pairs.front();
+    return fmt::format(
+        "have {} in common, but base ran on {} and new on {}. Such times do not compare over time; without "
+        "--same-models they are shown next to each other",
+        counted(everywhere.pairs.size(), "trial"), printable(pair.base_place), printable(pair.new_place));
+  }
+  return fmt::format(
+      "have no trial in common: nothing can be compared. All must come of plans that share methods, "
+      "backends, "
+      "sizes, parameters and matrices. {}",
+      changed_files_words(comparison));
+}
+
 int compare_to_stdout(const CompareOptions& options) {
   const Format format = parse_format(options.format);
   CompareRules rules;
@@ -364,9 +381,7 @@ int compare_to_stdout(const CompareOptions& options) {
   const Comparison comparison = compare(sides.base, sides.now, rules);
   if (comparison.pairs.empty()) {
     throw UsageError(
-        fmt::format("{} have no trial in common: nothing can be compared. All must come of plans "
-                    "that share methods, backends, sizes, parameters and matrices. {}",
-                    fmt::join(options.sets, " and "), changed_files_words(comparison)));
+        fmt::format("{} {}", fmt::join(options.sets, " and "), nothing_words(sides, comparison)));
   }
   note_cpus(sides.base, sides.now);
   std::size_t hidden = 0;

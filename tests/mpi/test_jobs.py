@@ -69,6 +69,10 @@ class Threads(SweepTest):
         self.assertNotIn("NUM_THREADS", self.stderr)
         self.assertEqual(self.threads("openblas", OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="2"), 1)
         self.assertIn("OPENBLAS_NUM_THREADS", self.stderr)
+        if cpus > 1:  # nights with other numbers of threads do not compare, and the refusal names the numbers
+            nights = [self.folder / "openblas", self.folder / "default"]
+            refused = self.ran(["compare", *nights, "--same-models"], code=2).stderr
+            self.assertRegex(refused, rf"1 trial in common, but base ran on .*, 1 thread and new on .*, {cpus} threads")
         self.assertEqual(self.threads("openmp", OMP_NUM_THREADS="1,4"), 1)
         self.assertIn("OMP_NUM_THREADS", self.stderr)
         self.assertEqual(self.threads("words", OMP_NUM_THREADS="many"), cpus)
