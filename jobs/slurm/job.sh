@@ -156,7 +156,7 @@ submission() {
 # run_sweep DIR WORD…: runs `gaussweep run PLAN -o DIR --resume WORD…` on all ranks and exits with its exit code.
 run_sweep() {
   local directory=$1 ranks code=0 before left ended signal_logged=false stopped='' interrupted=false forwarded=false launched=''
-  local failures=0 started
+  local failures=0 started starts
   shift
   check_directory "$directory"
   started=$directory/logs/started-$(job_name)
@@ -184,6 +184,7 @@ run_sweep() {
     fi
   fi
   before=$(status_number "$directory" "done")
+  starts=$(status_number "$directory" starts)
   if [[ -z $stopped ]]; then
     ranks=$(ranks_per_node)
     local -a arguments=(run "$plan" -o "$directory" --grace $((notice / 2)) --backend "${value[backend]:-auto}")
@@ -192,7 +193,7 @@ run_sweep() {
     # so that a trial that is only estimated to be too long is tried.
     left=$(seconds_left)
     if [[ -n $left && ! -f $directory/logs/fruitless-starts ]] && ((left > 2 * notice)); then arguments+=(--time-limit $((left - notice / 2))); fi
-    say "job $SLURM_JOB_ID, start ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-?}, $ranks rank(s) a node, ${before:-0} trials are recorded"
+    say "job $(job_name), start ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-?}, $ranks rank(s) a node, ${before:-0} trials are recorded"
     # A launcher may fail before it starts a rank: a daemon got no connection in time, or Slurm no credential.
     while rm -f "$started"; do
       launch "$ranks" "$jobs/slurm/rank.sh" --started "$started" "$gaussweep" "${arguments[@]}" "$@"
@@ -203,6 +204,12 @@ run_sweep() {
       say "the launcher ended with exit code $code before a rank started; attempt $((failures + 1)) of 3"
       sleep 2
     done
+    # A signal may end the launcher before the program. The journal then has the program's exit code, or none.
+    if [[ -n $stopped && $code -ne 0 ]]; then
+      code=
+      if [[ $(status_number "$directory" starts) != "$starts" ]]; then code=$(status_number "$directory" exit_code); fi
+      code=${code:-5}
+    fi
     ended="gaussweep ended with exit code"
     if ((failures == 3)); then ended="no rank started in 3 attempts; the launcher ended with exit code"; fi
     rm -f "$started"
@@ -211,8 +218,6 @@ run_sweep() {
     code=5
   fi
   if [[ $code -ge 5 ]]; then requeue_if_preempted; fi
-  # A signal during its start kills the launcher.
-  if [[ -n $stopped && $code -gt 5 ]]; then code=5; fi
   say "$ended $code"
   # After scancel or a preemption, its initiator decides whether the job starts again.
   if [[ $code -eq 5 && $stopped != ended ]]; then requeue "$directory" "${before:-0}"; fi

@@ -34,8 +34,6 @@ class SlurmTest(harness.SweepTest):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="test-", dir=self.cluster.folder))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.addCleanup(self.show_logs)
-        # Both nodes are on one host: Open MPI would use shared memory between ranks of both, which have the same host
-        # name.
         self.site = self.environment_file("site")
 
     def environment_file(self, name, *lines):

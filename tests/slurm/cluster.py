@@ -1,7 +1,8 @@
 """A Slurm cluster of two virtual nodes on this machine's loopback, for the duration of a test.
 
 n1 has the feature kepler and two GPUs of GRES type kepler, n2 the same with hopper. The GPUs are simulated by other
-device files.
+device files. Both nodes are this host, so Open MPI would use shared memory between ranks of different nodes, and fail.
+Jobs on both nodes need OMPI_MCA_btl=tcp,self, which case.py sets.
 """
 
 import atexit

@@ -77,6 +77,7 @@ class Notices(case.SlurmTest):
         self.cluster.wait_for_end(job)
         self.assertEqual(self.cluster.job(job)["JobState"], "CANCELLED")
         self.assertNotIn("was requeued", self.output_of(directory))
+        self.assertIn("gaussweep ended with exit code 5", self.output_of(directory))
 
     def test_an_administrator_requeues(self):
         """A notice arrives before that, while the modules are loaded: nothing has begun, and nothing is lost."""
