@@ -145,8 +145,9 @@ int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost
 }
 
 std::string resume_command(const RunOptions& options, const std::string& launcher, const char* option) {
-  const std::string submitted = environment_value("GAUSSWEEP_SUBMITTED_BY");
-  if (!submitted.empty()) return submitted + " " + option;
+  std::string submitted = environment_value("GAUSSWEEP_SUBMITTED_BY");
+  if (!submitted.empty())  // sbatch's options follow " -- "
+    return submitted.insert(std::min(submitted.find(" -- "), submitted.size()), fmt::format(" {}", option));
   std::string others;
   if (options.backend != "auto") others += " --backend " + options.backend;
   if (options.shard.count > 1)

@@ -34,5 +34,8 @@ GAUSSWEEP_SWEEP_SBATCH=()              # e.g. (--partition=gpu --gres=gpu:4): --
 GAUSSWEEP_ARRAY_SBATCH=()              # e.g. (--partition=gpu --gres=gpu:1 --cpus-per-task=8)
 GAUSSWEEP_FINISH_SBATCH=()             # e.g. (--partition=cpu --time=30 --mem=8G)
 
+# The trials that a night's mail follows over a week (jobs/slurm/night.sh). Default: the fastest of each problem.
+# GAUSSWEEP_TREND="--problem gesv --method recursive"
+
 # Ranks are bound to the CPUs next to their GPU (jobs/slurm/rank.sh); `none` keeps the launcher's binding.
 export GAUSSWEEP_BIND=gpu

@@ -30,6 +30,7 @@ requests=()
 # add WHAT REQUEST-PREFIX REQUEST-SUFFIX LINES
 add() {
   local line name file
+  value[$1]=
   while IFS= read -r line; do
     [[ -n $line ]] || continue
     [[ $line == ?*=?* ]] || fail "--$1 $line: give NAME=ENV, the $1 and its environment file"
@@ -39,12 +40,14 @@ add() {
     file=$(environment_file "${line#*=}") || exit 2
     names+=("$name")
     environments+=("$file")
+    value[$1]+=$name=$file$'\n'  # with the file's full path
     requests+=("$2$name$3")
   done <<<"$4"
 }
 add feature --constraint= "" "${value[feature]:-}"
 add gres --gres=gpu: ":${value[gpus]:-1}" "${value[gres]:-}"
 [[ ${#names[@]} -ge 2 ]] || fail "give at least two architectures: --feature NAME=ENV or --gres TYPE=ENV each"
+export_submission
 
 common=()
 for name in nodes ranks-per-node time requeues notice backend; do

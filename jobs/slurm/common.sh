@@ -26,6 +26,7 @@ absolute() { realpath -m -- "$1"; }
 # Inside another job (scrontab, an interactive shell on a node), the variables of that job must not reach the submitted
 # one: Slurm overwrites only those that the new job has too.
 if [[ -n ${SLURM_JOB_ID:-} ]] && ! in_job; then
+  unset GAUSSWEEP_SUBMITTED_BY
   for name in $(compgen -v | grep -E '^(SLURM|PMI|PMI2|PMIX)_'); do
     case $name in
       SLURM_CONF | SLURM_CONF_SERVER | SLURM_CLUSTERS | SLURM_JWT | SLURM_MPI_TYPE | PMIX_MCA_*) ;;
@@ -100,6 +101,23 @@ read_plan() {
   plan=$(absolute "${positionals[0]}")
   [[ -f $plan && -r $plan ]] || fail "the plan $plan cannot be read"
 }
+
+# Prints the command that submits this call again, without --resume and --retry-failed. The program's hints and missing.txt
+# show it with one of these options.
+submission() {
+  local name word
+  local -a words
+  printf '%q %q -o %q' "$jobs/slurm/$script" "$plan" "$output"
+  if [[ -n ${env_file:-} ]]; then value[env]=$env_file; fi
+  for name in $values; do
+    mapfile -t words < <(printf '%s' "${value[$name]:-}")
+    for word in "${words[@]}"; do printf ' --%s %q' "$name" "$word"; done
+  done
+  if ((${#sbatch_options[@]})); then printf ' --'; printf ' %q' "${sbatch_options[@]}"; fi
+}
+
+# Exports that command to the jobs, unless the calling script has exported its own.
+export_submission() { export GAUSSWEEP_SUBMITTED_BY=${GAUSSWEEP_SUBMITTED_BY:-$(submission)}; }
 
 # environment_file NAME: prints the path of an environment file, given a path or the name of a file in jobs/env/.
 environment_file() {

@@ -144,15 +144,6 @@ wait_for_launched() {
   launched=
 }
 
-# submission ARGUMENT…: prints the command that submits this job again, without --resume and --retry-failed.
-submission() {
-  local argument
-  printf '%q' "$jobs/slurm/$script"
-  for argument in "$@"; do
-    [[ $argument == --resume || $argument == --retry-failed ]] || printf ' %q' "$argument"
-  done
-}
-
 # run_sweep DIR WORD…: runs `gaussweep run PLAN -o DIR --resume WORD…` on all ranks and exits with its exit code.
 run_sweep() {
   local directory=$1 ranks code=0 before left ended signal_logged=false stopped='' interrupted=false forwarded=false launched=''

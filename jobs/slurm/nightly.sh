@@ -8,7 +8,8 @@
 #   --dated       use DIR/YYYY-MM-DD instead: one directory per night, compared with the previous one
 #   --mail WHOM   send DIR/night.txt, a short summary of the night, to this address
 #   --shards N    as a job array of N shards (array.sbatch); without it as one job on whole nodes (sweep.sbatch)
-#   --resume      complete the sweep of an earlier call, then merge and report again
+#   --resume      complete the sweep of an earlier call, then merge and report again; of a dated night with that night's
+#                 directory and without --dated
 #   --dry-run     print what would be submitted
 #
 # Options of the sweep: --env FILE, --time T, --ranks-per-node N, --requeues N, --notice SECONDS, --backend B,
@@ -23,6 +24,9 @@ read_options "$@"
 read_plan
 read_environment
 if [[ -n ${flag[dated]:-} ]]; then output=$output/$(date +%F); fi
+nights=
+if [[ ${output##*/} =~ ^[0-9]{4}-[0-9]{2}-[0-9]{2}$ ]]; then nights=--nights; fi
+export_submission
 
 common=()
 for name in env ranks-per-node time requeues notice backend; do
@@ -44,7 +48,7 @@ else
   directories=("$output/sweep")
 fi
 finish_id=$("$jobs/slurm/finish.sbatch" -o "$output" --parsable ${env_file:+--env "$env_file"} \
-  ${sweep_id:+--after "$sweep_id"} ${flag[dry-run]:+--dry-run} ${flag[dated]:+--nights} ${value[mail]:+--mail "${value[mail]}"} \
+  ${sweep_id:+--after "$sweep_id"} ${flag[dry-run]:+--dry-run} $nights ${value[mail]:+--mail "${value[mail]}"} \
   "${directories[@]}") || {
   say "the merge was not submitted${sweep_id:+, but the sweep was: job $sweep_id (after it: the same call with --resume)}"
   exit 1

@@ -1,11 +1,12 @@
-"""A job's environment: tasks without MPI, GPUs that cannot be used, TMPDIR, numbers of threads."""
+"""A job's environment: tasks without MPI, GPUs that cannot be used, TMPDIR, numbers of threads; the merge after it."""
 
 import os
+import shutil
 import unittest
 
 import h5py
 
-from harness import GAUSSWEEP, SOURCE, SweepTest, execute, run
+from harness import BUILD, GAUSSWEEP, SOURCE, SweepTest, execute, run
 
 SMALL = "repeats: 1\nstages: never\nsweep:\n  - {problem: gesv, method: [gauss_block, lapack], n: 16}\n"
 HOST = SMALL.replace("[gauss_block, lapack]", "lapack")
@@ -54,6 +55,74 @@ class Gpus(SweepTest):
             done = execute(words, GAUSSWEEP=str(GAUSSWEEP), GAUSSWEEP_ENV="")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual("asks for no GPUs" in done.stderr, warned, (options, done.stderr))
+
+
+class Finish(SweepTest):
+    """Runs finish.sbatch as Slurm does, with its output into a pipe."""
+
+    def setUp(self):
+        super().setUp()
+        script = SOURCE / "jobs/slurm/finish.sbatch"
+        shutil.copy(script, self.folder / "slurm_script")
+        self.night = self.folder / "nights/2026-11-29"
+        self.night.mkdir(parents=True)
+        self.mailbox = self.folder / "mailbox"
+        self.command("scontrol", f"echo '   Command={script} -o x'")
+        self.command("mail", f'ulimit -f unlimited; (echo "$@"; cat) >{self.mailbox}')
+
+    def command(self, name, text):
+        (self.folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (self.folder / name).chmod(0o755)
+
+    def finish(self, code, before="true", **variables):
+        job = f"exec {self.folder}/slurm_script -o {self.night} --nights --mail me@site {self.night}/sweep"
+        path = f"{self.folder}:{os.environ['PATH']}"
+        done = execute(
+            ["bash", "-c", f"{before}; {job}"],
+            **{"PATH": path, "SLURM_JOB_ID": "7", "GAUSSWEEP": str(GAUSSWEEP), "GAUSSWEEP_ENV": "", **variables},
+        )
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def test_a_night_of_which_nothing_could_be_merged_is_mailed(self):
+        again = {"GAUSSWEEP_SUBMITTED_BY": f"nightly.sh plan -o {self.night} -- --partition=gpu"}
+        self.finish(1, **again)
+        next_words = f"go on with: nightly.sh plan -o {self.night} --resume -- --partition=gpu"
+        missing = f"sweep: never started, all of its trials are missing\n{next_words}\n"
+        self.assertEqual((self.night / "missing.txt").read_text(), missing)
+        subject = "gaussweep, 2026-11-29: nothing could be merged"
+        self.assertEqual(self.mailbox.read_text(), f"-s {subject} me@site\n{subject}\n\n{missing}")
+
+    def test_a_full_disk_does_not_look_complete(self):
+        """A limit of zero bytes per file takes the disk's place."""
+        done = self.finish(1, "trap '' XFSZ; ulimit -S -f 0")
+        self.assertNotIn("all trials", done.stderr)
+        self.assertIn(f"cannot write {self.night}/missing.txt", done.stderr)
+        self.assertEqual(list(self.night.iterdir()), [])
+        self.assertIn("nothing could be merged\n\nsweep: never started", self.mailbox.read_text())
+
+    def test_a_resumed_night_is_compared_with_earlier_ones(self):
+        (self.folder / "plan").write_text(HOST)
+        script, nights = SOURCE / "jobs/slurm/nightly.sh", self.folder / "nights"
+        for directory, compared in ((nights, False), (self.night, True)):
+            words = [script, self.folder / "plan", "-o", directory, "--dry-run", "--resume"]
+            done = execute(words, GAUSSWEEP=str(GAUSSWEEP), GAUSSWEEP_ENV="")
+            self.assertEqual(" --nights " in done.stderr, compared, done.stderr)
+
+    def test_the_text_of_a_night_ends_with_its_winners(self):
+        plan = self.plan(HOST.replace("gesv, method: lapack", "gesv, method: [lapack, gauss_serial]"))
+        self.sweep(plan, output=self.night / "sweep")
+        self.finish(0)
+        self.assertEqual((self.night / "missing.txt").read_text(), "")
+        text = (self.night / "night.txt").read_text()
+        self.assertIn("gesv double", text)
+        self.assertEqual(text.count("2 records: 2 pass"), 1, text)  # in the subject
+        self.assertRegex(text.splitlines()[-1], r"^ .*\d", text)
+        self.assertEqual(self.mailbox.read_text().partition("\n")[2], text)
+        site = self.folder / "site.sh"
+        site.write_text(f"GAUSSWEEP_BUILD={BUILD}\n")
+        done = execute([SOURCE / "jobs/slurm/night.sh", "--env", site, self.night], GAUSSWEEP="")
+        self.assertEqual(done.stdout, text, done.stderr)
 
 
 class Threads(SweepTest):

@@ -73,8 +73,9 @@ class RunEnd(SweepTest):
     def test_the_next_command_in_a_batch_job_submits_again(self):
         plan = self.plan(PLAN.replace("[30, 61]", "[1500]"))
         submitted = "jobs/slurm/sweep.sbatch plan.yaml -o 'a b' --nodes 2"
-        self.sweep(plan, "--time-limit", "0.001", "--grace", "0", code=5, GAUSSWEEP_SUBMITTED_BY=submitted)
-        self.assertIn(f"go on with: {submitted} --resume\n", self.stderr)
+        options = ("--time-limit", "0.001", "--grace", "0")
+        self.sweep(plan, *options, code=5, GAUSSWEEP_SUBMITTED_BY=f"{submitted} -- --partition=gpu")
+        self.assertIn(f"go on with: {submitted} --resume -- --partition=gpu\n", self.stderr)
 
     def test_progress_line_under_mpirun(self):
         plan = self.plan(PLAN.replace("nights", "live").replace("[30, 61]", "200:203:1"))

@@ -90,10 +90,13 @@ class Nightly(case.SlurmTest):
         self.assertRegex(night.name, r"^\d{4}-\d\d-\d\d$")
         self.cluster.output("scancel", sweep)
         self.assertEqual(self.cluster.wait_for_end(finish), 1)
-        self.assertIn("sweep: never started", (night / "missing.txt").read_text())
+        again = f"{case.JOBS}/nightly.sh {plan} -o {night} --env {self.site} --backend emulated --resume"
+        missing = f"sweep: never started, all of its trials are missing\ngo on with: {again} -- --hold\n"
+        self.assertEqual((night / "missing.txt").read_text(), missing)
         self.assertFalse((night / "results.h5").exists())
 
-        sweep, finish = self.jobs_of(self.script("nightly.sh", plan, *to, "--resume"))
+        sweep, finish = self.jobs_of(self.script("nightly.sh", *again.split()[1:]))
+        self.assertIn(" --nights ", self.stderr)
         self.assertEqual(self.cluster.wait_for_end(finish), 0, self.output_of(night))
         self.assertEqual(len(self.records(night / "results.h5")), 6)
         self.assertTrue((night / "report/index.html").exists())
@@ -125,6 +128,7 @@ class Architectures(case.SlurmTest):
         comparisons = list(output.glob("compare-*.txt"))
         self.assertEqual([c.name for c in comparisons], ["compare-kepler-hopper.txt"])
         text = comparisons[0].read_text()
+        self.assertIn("This compares two runs, not two models", text)  # both nodes have one CPU model
         for method in ("gesv/fault_none", "gesv/gauss_block", "gesv/lapack"):
             self.assertIn(method, text)
         self.assertTrue((output / "report/index.html").exists())
