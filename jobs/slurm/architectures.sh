@@ -47,6 +47,7 @@ add() {
 add feature --constraint= "" "${value[feature]:-}"
 add gres --gres=gpu: ":${value[gpus]:-1}" "${value[gres]:-}"
 [[ ${#names[@]} -ge 2 ]] || fail "give at least two architectures: --feature NAME=ENV or --gres TYPE=ENV each"
+[[ -z ${value[gpus]:-} || -n ${value[gres]:-} ]] || fail "--gpus goes with --gres; for --feature put -- --gpus-per-node=${value[gpus]}"
 export_submission
 
 common=()

@@ -99,7 +99,12 @@ check_time() {
 read_plan() {
   [[ ${#positionals[@]} -eq 1 ]] || fail "give one plan (got ${#positionals[@]}: ${positionals[*]:-none}); --help says more"
   plan=$(absolute "${positionals[0]}")
-  [[ -f $plan && -r $plan ]] || fail "the plan $plan cannot be read"
+  if [[ ! -f $plan ]]; then
+    local folder=$plan
+    [[ -d $plan ]] || folder=${plan%/*}
+    fail "there is no file $plan; plans in $folder: $(cd "$folder" 2>/dev/null && compgen -G '*.y*ml' | head -n 9 | paste -sd ' ')"
+  fi
+  [[ -r $plan ]] || fail "the plan $plan cannot be read"
 }
 
 # Prints the command that submits this call again, without --resume and --retry-failed. The program's hints and missing.txt
@@ -189,22 +194,30 @@ check_plan() {
 
 make_folder() { mkdir -p "$1" || fail "cannot create the folder $1"; }
 
-# warn_without_gpus ARGUMENT…: warns if sbatch's arguments request no GPUs and the plan has methods for GPUs. Where Slurm manages
-# the GPUs, such a job gets none.
+# warn_without_gpus ARGUMENT…: warns if the plan has methods for GPUs, but sbatch's arguments request none or the program
+# cannot use them. Where Slurm manages the GPUs, a job gets only those that it requests.
 warn_without_gpus() {
   case ${value[backend]:-auto} in emulated | host) return ;; esac
-  [[ " $* " =~ \ (-G|--gpus|--(gres|tres-per-task)[=\ ][^\ ]*gpu) ]] && return
   (load_modules && exec "$gaussweep" plan "$plan" --backend emulated) 2>/dev/null | grep -q '(emulated)' || return 0
+  if (load_modules && exec "$gaussweep" devices) 2>/dev/null | grep -q 'built without CUDA'; then
+    say "$gaussweep was built without CUDA: a job to which Slurm gives GPUs will refuse to start; add --backend emulated"
+    return
+  fi
+  [[ " $* " =~ \ (-G|--gpus|--(gres|tres-per-task)[=\ ][^\ ]*gpu) ]] && return
   say "the job asks for no GPUs, and the plan has methods for GPUs: where Slurm manages the GPUs, add e.g. -- --gpus-per-node=1"
 }
 
 # submit ARGUMENT…: calls sbatch and sets job_id. With --dry-run it only shows the command.
 submit() {
   local -a command=(sbatch --parsable "$@")
+  local message
   if [[ -n ${plan:-} ]]; then warn_without_gpus "$@"; fi
   printf '%s: %s\n' "$script" "$(printf '%q ' "${command[@]}")" >&2
   if [[ -n ${flag[dry-run]:-} ]]; then
     job_id=JOB
+    if command -v sbatch >/dev/null && [[ $* != *--dependency=afterany:JOB* ]]; then
+      message=$(sbatch --test-only "${command[@]:2}" 2>&1) || say "Slurm would refuse this job: ${message//sbatch: /}"
+    fi
     return
   fi
   command -v sbatch >/dev/null || fail "no sbatch here; run this where jobs are submitted"
@@ -231,9 +244,16 @@ status_number() {
   "$gaussweep" status "$1" --format json | sed -n "s/^ *\"$2\": *\([0-9]*\),*\$/\1/p"
 }
 
-# Refuses a directory with a sweep, unless continuing was requested or Slurm has restarted the job.
+# plan_name FILE: prints the line of a plan that names it, without quotes and comment.
+plan_name() { sed -n "/^name:/{s/ *#.*//; s/[\"']//g; p; q}" "$1"; }
+
+# Refuses a directory with a sweep of another plan, or with any sweep unless continuing was requested or Slurm has restarted
+# the job.
 check_directory() {
   if [[ -f $1/journal.jsonl && -z ${flag[resume]:-} && -z ${flag[retry-failed]:-} && ${SLURM_RESTART_COUNT:-0} -eq 0 ]]; then
     fail "$1 holds a sweep already; give another directory, or --resume to go on with that one"
+  fi
+  if [[ -f $1/plan.yaml && $(plan_name "$1/plan.yaml") != "$(plan_name "$plan")" ]]; then
+    fail "$1 holds a sweep of another plan ($(plan_name "$1/plan.yaml"); $plan has $(plan_name "$plan")); give another directory"
   fi
 }

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import shlex
+import shutil
 import subprocess
 
 import h5py
@@ -128,6 +129,10 @@ class Sweep(case.SlurmTest):
         # The directory has a sweep, which must not be overwritten by mistake.
         self.script("sweep.sbatch", plan, "-o", self.folder / "run/sweep.sbatch", "--env", self.site, code=2)
         self.assertIn("--resume", self.stderr)
+        plan.write_text(plan.read_text().replace("name: slow", "name: another"))
+        again = ("-o", self.folder / "run/sweep.sbatch", "--env", self.site, "--resume")
+        self.script("sweep.sbatch", plan, *again, code=2)
+        self.assertIn("holds a sweep of another plan (name: slow; ", self.stderr)
 
     def test_exit_codes_and_environment_hooks(self):
         plan = self.folder / "crash.yaml"
@@ -216,6 +221,11 @@ class Words(case.SlurmTest):
                 self.assertIn("--gres=gpu:hopper:1", commands[1])
                 self.assertIn("--dependency=afterany:JOB:JOB", commands[2])
             self.assertFalse(output.exists())
+            self.assertNotIn("Slurm would refuse", self.stderr)
+        self.script("sweep.sbatch", plan, "-o", output, *site, "--dry-run", "--", "--partition=nowhere")
+        self.assertRegex(self.stderr, "Slurm would refuse this job: .*partition")
+        self.script("finish.sbatch", "-o", output, "--mail", "me", "run", "--dry-run")
+        self.assertEqual("no command 'mail'" in self.stderr, shutil.which("mail") is None)
         self.assertEqual(self.cluster.output("squeue", "-h"), "")
 
     def test_refusals(self):
@@ -226,7 +236,7 @@ class Words(case.SlurmTest):
         for script, arguments, message in (
             ("sweep.sbatch", [plan, "-o", output, "--ndoes", 2], "unknown option '--ndoes'; allowed:"),
             ("sweep.sbatch", [plan], "-o DIR"),
-            ("sweep.sbatch", [self.folder / "absent.yaml", "-o", output], "absent.yaml cannot be read"),
+            ("sweep.sbatch", [self.folder / "absent.yaml", "-o", output], "absent.yaml; plans in"),
             ("sweep.sbatch", [plan, "-o", output, "--nodes", "two"], "--nodes two: not a whole number"),
             ("sweep.sbatch", [plan, "-o", output, "--backend", "bogus"], "--backend bogus: allowed: auto, cuda"),
             ("array.sbatch", [plan, "-o", output, "--shards", 2, "--backend", "gpu"], "--backend gpu: allowed: auto"),
@@ -247,6 +257,11 @@ class Words(case.SlurmTest):
             ("nightly.sh", [plan, "-o", output, "--shards", 2, "--nodes", 2], "does not go with --shards"),
             ("architectures.sh", [plan, "-o", output, "--feature", f"kepler={self.site}"], "at least two"),
             ("architectures.sh", [plan, "-o", output, "--feature", "kepler"], "NAME=ENV"),
+            (
+                "architectures.sh",
+                [plan, "-o", output, "--feature", f"a={self.site}", "--feature", f"b={self.site}", "--gpus", 2],
+                "--gpus goes with --gres",
+            ),
             (
                 "architectures.sh",
                 [plan, "-o", output, "--feature", f"a={self.site}", "--feature", f"b={none}"],
