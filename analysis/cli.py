@@ -16,7 +16,7 @@ from .sections import FIRST, LAST, overview, papers, problems, restoration, verd
 from .sections.changes import followed
 
 # Columns of records that no section shows. Of the samples only the throttled flag is needed.
-NOT_SHOWN = """judged_time node inner_repeats warmup device_index seconds_min seconds_max seconds_stdev load_seconds
+NOT_SHOWN = """judged_time node inner_repeats warmup device_index seconds_stdev load_seconds
 generate_seconds verify_seconds reference_seconds memory_clock_mhz replay_q1 replay_q3 energy_power_w repeats_bits
 systems_pass systems_suspect systems_failed first_failure enough""".split()
 SHOWN = {
@@ -87,7 +87,10 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments=None):
     parser = _Parser(
-        prog="report", description=("Writes OUT/index.html, a page with a sweep's results, and its data (OUT/data).")
+        prog="report",
+        description="Writes OUT/index.html, a page with a sweep's results, and its data (OUT/data).",
+        epilog="Examples:\n  gaussweep report runs/first -o report\n  gaussweep report runs/first --figures pgf",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "input", nargs="+", metavar="DIR|FILE", help="run directories or results files; several are reported together"
@@ -108,7 +111,7 @@ def main(arguments=None):
     parser.add_argument(
         "--figures",
         choices=("pdf", "pgf", "svg"),
-        help="also write the plots for a paper into OUT/figures, with captions.txt (needs matplotlib; pgf needs TeX)",
+        help="also write the plots for a paper into OUT/figures, with captions (needs matplotlib; pgf needs TeX)",
     )
     parser.add_argument(
         "--trend",
@@ -134,6 +137,7 @@ def main(arguments=None):
     )
     options = parser.parse_args(arguments)
     try:
+        figures.check(options.figures)  # before the page, which may take long
         night = choose(load(options.input, SHOWN), options.problem, options.method, options.gpu, options.baseline)
         if options.trend:
             lines = map(printable, table(followed(night)))

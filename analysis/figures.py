@@ -1,5 +1,6 @@
-"""The plots as files for a paper, drawn by matplotlib: as wide as a column, with their titles in captions.txt."""
+"""The plots as files for a paper, drawn by matplotlib: as wide as a column, with captions as text and as LaTeX."""
 
+import io
 import os
 import shutil
 from dataclasses import replace
@@ -9,15 +10,16 @@ import matplotlib
 import numpy as np
 from matplotlib.backends.backend_pgf import LatexError
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogFormatter, PercentFormatter
+from matplotlib.ticker import LogFormatter, LogFormatterSciNotation, LogLocator, PercentFormatter
 
 from .colours import COLOURS, DASHES
 from .loader import ReportError
 from .page import staging
-from .plots import shown, styled, unpassed
+from .plots import parameters, styled, unpassed
 from .words import matplotlib_text, one_line, tex
 
 WIDTH, HEIGHT = 3.05, 2.1  # inches; one of two columns of LaTeX's article on A4 paper, the narrowest usual ones
+MARGIN, DIGIT = 0.6, 3.9  # inches left and right of the axes; points of a tick label's digit
 MARKERS = "os^DvP"  # as in plots.js
 STYLE = {
     "font.family": "serif",
@@ -30,6 +32,7 @@ STYLE = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.linewidth": 0.3,
     "lines.linewidth": 1,
     "lines.markersize": 3.5,
@@ -41,14 +44,28 @@ STYLE = {
 NO_DATE = {"pdf": {"metadata": {"CreationDate": None}}, "svg": {"metadata": {"Date": None}}}  # reproducible bytes
 
 
+def check(kind):
+    """Draws an empty figure, because TeX or its package pgf may be missing. @raises ReportError"""
+    if kind != "pgf":
+        return
+    packages = "Debian's packages texlive-latex-base and texlive-pictures have what it needs"
+    program = next((t for t in ("pdflatex", "xelatex", "lualatex") if shutil.which(t)), None)
+    if program is None:
+        raise ReportError(f"--figures pgf needs pdflatex, xelatex or lualatex; {packages}")
+    matplotlib.rcParams["pgf.texsystem"] = program
+    figure = Figure()
+    figure.add_subplot()
+    try:
+        with matplotlib.rc_context(STYLE):
+            figure.savefig(io.BytesIO(), format="pgf")
+    except (LatexError, ValueError, OSError) as error:
+        raise ReportError(f"--figures pgf: {program} failed: {error}; {packages}") from None
+
+
 def write(page, out, kind):
-    """Writes OUT/figures/NAME.KIND of each plot of the page, and captions.txt. @raises ReportError"""
+    """Writes OUT/figures/NAME.KIND of each plot of the page, its LaTeX caption as NAME.tex, and captions.txt with all
+    captions as plain text. @raises ReportError"""
     escape = tex if kind == "pgf" else matplotlib_text
-    if kind == "pgf":
-        program = next((t for t in ("pdflatex", "xelatex", "lualatex") if shutil.which(t)), None)
-        if program is None:
-            raise ReportError("--figures pgf needs a TeX that measures texts: pdflatex, xelatex or lualatex")
-        matplotlib.rcParams["pgf.texsystem"] = program
     captions = []
     with matplotlib.rc_context(STYLE), staging(out) as staged:
         for plot, kept, said in page.drawn:
@@ -60,9 +77,11 @@ def write(page, out, kind):
             except (LatexError, ValueError) as error:
                 if kind != "pgf":
                     raise
-                raise ReportError(f"{plot.name}.pgf: {program} failed: {error}") from None
+                raise ReportError(f"{plot.name}.pgf: TeX failed: {error}") from None
             words = _caption(plot, kept, [*said, *page.facts])
-            captions.append(f"{plot.name}: {tex(words) if kind == 'pgf' else one_line(words)}")
+            captions.append(f"{plot.name}: {one_line(words)}")
+            # The command is in the file, because LaTeX cannot read a file in the argument of a caption.
+            (Path(staged) / f"{plot.name}.tex").write_text(f"\\caption{{{tex(words)}}}\n", encoding="utf-8")
         (Path(staged) / "captions.txt").write_text("\n".join(captions) + "\n", encoding="utf-8")
         folder = Path(out) / "figures"
         folder.mkdir(exist_ok=True)
@@ -71,11 +90,13 @@ def write(page, out, kind):
 
 
 def _caption(plot, kept, facts):
-    """Returns a plot's caption: what it shows, its methods, those that did not pass, its matrices, statistic and bars,
-    the device, driver and commit."""
-    words = [plot.title, shown(plot, kept), unpassed(kept), plot.note, plot.basis]
-    ranged = [s.band for s in kept if s.low is not None and np.isfinite(np.asarray(s.low, dtype=float)).any()]
-    words += [f"{kind}: {plot.bars}" for kind, is_band in (("Bands", True), ("Bars", False)) if is_band in ranged]
+    """Returns a plot's caption: its title, methods that did not pass, published source, matrices, statistic,
+    parameters, meaning of bars, device, driver and commit."""
+    words = [plot.title, unpassed(kept), plot.note, plot.basis, parameters(plot, kept)]
+    ranged = [s for s in kept if s.low is not None and np.isfinite(np.asarray(s.low, dtype=float)).any()]
+    for kind, is_band in (("Bands", True), ("Bars", False)):
+        ends = dict.fromkeys(words for s in ranged if s.band == is_band for words in s.ends)
+        words += [f"{kind}: {' or '.join(ends)}"] if ends else []
     return " ".join(w if w.endswith(".") else w + "." for w in [*words, "; ".join(facts)] if w)
 
 
@@ -116,6 +137,9 @@ def _plain(axis):
     if axis.get_scale() == "log" and 1e-4 < low and high < 1e5:
         axis.set_major_formatter(_Plain())
         axis.set_minor_formatter(_Plain(minor_thresholds=(1.5, 0.5)))
+    elif axis.get_scale() == "log" and high < 10 * low:  # labels such as 3 × 10⁻¹⁸ need room
+        axis.set_minor_locator(LogLocator(subs=(2, 5)))
+        axis.set_minor_formatter(LogFormatterSciNotation(minor_thresholds=(np.inf, np.inf)))
 
 
 def _lines(plot, several, figure):
@@ -141,23 +165,37 @@ def _lines(plot, several, figure):
             reach = np.vstack([series.y - series.low, series.high - series.y]).astype(float)
             axes.errorbar(series.x, series.y, np.nan_to_num(reach).clip(0), fmt="none", ecolor=c, elinewidth=0.6)
         label = None if series.label in labelled or series.faint else series.label
-        labelled.add(series.label)
+        labelled.add(label)
         axes.plot(series.x, series.y, marker=mark if series.marker else "none", label=label, **style)
         if series.hollow is not None and np.any(series.hollow):
             hollow = np.asarray(series.hollow, bool)
             axes.plot(series.x[hollow], series.y[hollow], mark, color=c, markerfacecolor="white")
     for value, words in plot.lines_at:
-        axes.axhline(value, color="black", linewidth=0.6, linestyle="--")
-        axes.annotate(words, (0, value), xycoords=("axes fraction", "data"), fontsize=6.5, va="bottom")
+        axes.axhline(value, color="black", linewidth=0.6, linestyle="--", label=words)
     _plain(axes.xaxis)
     _plain(axes.yaxis)
     places = np.unique(np.concatenate([s.x for s, _, _ in several if s.marker] or [[]]))
     if plot.names is not None:
         axes.set_xticks(range(len(plot.names)), plot.names, rotation=90, fontsize=5)
     elif 0 < len(places) <= 8 and np.all(places == np.rint(places)):
-        axes.set_xticks(places, [f"{v:g}" for v in places], minor=False)
+        axes.set_xticks(places, _labels(axes, places), minor=False)
         axes.set_xticks([], minor=True)
     _legend(figure, axes, HEIGHT)
+
+
+def _labels(axes, places):
+    """Returns the places' labels, empty ones where labels would touch. The last place keeps its label, then those
+    before it that have room."""
+    to = np.log10 if axes.get_xscale() == "log" else np.asarray
+    low, high = to(axes.get_xlim())
+    at = (to(places) - low) / (high - low) * 72 * (WIDTH - MARGIN)
+    labels, left = [], np.inf  # the left end of the label to the right
+    for place, value in zip(at[::-1], places[::-1]):
+        label = f"{value:g}"
+        half = DIGIT * len(label) / 2
+        labels.append(label if place + half + DIGIT < left else "")
+        left = place - half if labels[-1] else left
+    return labels[::-1]
 
 
 def _bars(plot, several, figure):
@@ -169,7 +207,7 @@ def _bars(plot, several, figure):
     for i, (series, of, _) in enumerate(several):
         x, y = series.y, np.array([names.index(name) for name in series.x]) + 0.8 * (i + 0.5) / len(several) - 0.4
         hollow = np.zeros(len(y), bool) if series.hollow is None else np.asarray(series.hollow, dtype=bool)
-        style = {"color": COLOURS[0][of], "label": series.label}
+        style = {"color": COLOURS[0][of], "label": series.label if len(several) > 1 else None}
         if plot.ylog:
             axes.plot(x, y, "o", **style)
             axes.plot(x[hollow], y[hollow], "o", color=COLOURS[0][of], markerfacecolor="white")

@@ -19,13 +19,16 @@ MOST_VARIANTS = 4  # variants (matrix and operands) in a figure, distinguished b
 MOST_FACETS = 6  # figures side by side; more matrices are put on the x axis of one figure
 MOST_FAINT = 1500  # slower configurations that are drawn one by one
 LONG = 100  # iterations beyond which a history is drawn in a separate figure
-DRAWN = """problem precision device method matrix_name operands size config status seconds_median matrix_seed
-batch samples""".split()
-LARGEST = "problem precision device method system operands size status seconds_median matrix_kind".split()
+DRAWN = """problem precision device method matrix_name matrix_full operands size config status seconds_median
+matrix_seed batch samples""".split()
+LARGEST = """problem precision device method system operands size status seconds_median matrix_kind
+matrix_full""".split()
 COMPARED = """problem method precision device host m n k nrhs uplo matrix_digest task size file parameters status
-answered seconds_q1 seconds_median seconds_q3 matrix_name samples""".split()
+answered seconds_q1 seconds_median seconds_q3 matrix_name matrix_full samples config""".split()
 PAIRED = """key problem precision method backend device capability matrix_kind config size nrhs operands status answered
 seconds_q1 seconds_median seconds_q3""".split()
+RANGE = "the full range of the seeds or repetitions"  # the ends of points of several trials
+BOTH = ("the interval from the quartiles of both times",)  # the ends of a ratio of two times
 RANK = {"pass": 0, "suspect": 1, "failed": 2}
 
 
@@ -172,11 +175,12 @@ def brief(name):
     return rest if rest.startswith(kind + "=") else name
 
 
-def over(rows, name, title, ylabel, y, low=None, high=None, others=False, **more):
-    """Yields a Plot of the column `y` for each of `facets`."""
+def over(rows, name, title, ylabel, y, low=None, high=None, others=False, ends=Series.ends, point="", **more):
+    """Yields a Plot of the column `y` for each of `facets`. `ends`: the meanings of `low` and `high` of one trial.
+    `point`: a caption's words for a point that is no median of samples."""
     rows = rows[[c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]]  # copied often below
     for words, part, axis in facets(rows):
-        series = curves(part, y, low, high, x=axis["x"], others=others)
+        series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends)
         names = axis.get("names")
         xlabel = "matrix" if names else "n"
         yield Plot(
@@ -186,25 +190,31 @@ def over(rows, name, title, ylabel, y, low=None, high=None, others=False, **more
             ylabel,
             series,
             names=names,
-            basis=basis(part),
+            basis=f"{matrices(part, bool(names))} Each point: {point}."
+            if point
+            else basis(part, with_sizes=bool(names)),
             **more,
         )
 
 
-def basis(rows, statistic="median"):
-    """Returns sentences for a caption: the matrices, the statistic and the number of samples behind each point. Rows
-    without the column `matrix_seed` are points of one trial each."""
-    least, most = rows["samples"].min(), rows["samples"].max()
+def basis(rows, statistic="median", with_sizes=False):
+    """Returns sentences for a caption: the matrices, the sizes if no axis shows them, the statistic and the number of
+    samples behind each point. Rows without the column `matrix_seed` are points of one trial each."""
+    least, most = int(rows["samples"].min()), int(rows["samples"].max())
     samples = counted(f"{least}" if least == most else f"{least} to {most}", "sample")
     seeds = rows.groupby("matrix_name")["matrix_seed"].nunique().max() if "matrix_seed" in rows else 1
     over_seeds = f"median over up to {seeds} seeds of the {statistic}s" if seeds > 1 else statistic
-    return f"{matrices(rows)} Each point: the {over_seeds} of {samples}."
+    return f"{matrices(rows, with_sizes)} Each point: the {over_seeds} of {samples}."
 
 
-def matrices(rows):
-    """Returns a caption's sentence that names the matrices."""
-    names = sorted(rows["matrix_name"].unique())
-    return f"Matrix: {', '.join(names[:4])}{f' and {len(names) - 4} more' if len(names) > 4 else ''}."
+def matrices(rows, with_sizes=False):
+    """Returns a caption's sentence that names the matrices with all their parameters, and the sizes."""
+    names = sorted(rows["matrix_full"].unique())
+    said = f"Matrix: {'; '.join(names[:4])}{f' and {len(names) - 4} more' if len(names) > 4 else ''}"
+    if with_sizes:
+        least, most = rows["size"].min(), rows["size"].max()
+        said += f"; n = {least}" if least == most else f"; n = {least} to {most}"
+    return f"{said}."
 
 
 def comparable(rows):
@@ -236,9 +246,10 @@ def series_label(rows, of_matrix=True):
     return label
 
 
-def curves(rows, y, low=None, high=None, x="size", others=False):
+def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.ends):
     """Returns one Series per method, matrix and operands, with the best configuration at each x. Several seeds, hosts
-    and repetitions give their median and full range. `low`, `high`: the columns with the range of a single trial.
+    and repetitions give their median and full range. `low`, `high`: the columns with the range of a single trial, which
+    `ends` names.
     `others`: adds the slower configurations. Marks are hollow if an answer of any seed or repetition did not pass."""
     label = series_label(rows, of_matrix=x == "size")
     rank = not_passed(rows)
@@ -246,6 +257,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False):
         {
             "label": label,
             "x": rows[x],
+            "setting": rows["config"],
             "config": rows["config"] if x == "size" else rows["config"] + rows["size"].map(" n = {}".format),
             "y": rows[y],
             "low": rows[low] if low else np.nan,
@@ -265,7 +277,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False):
     found = group.agg(
         y=("y", "median"), least=("y", "min"), most=("y", "max"), low=("low", "first"), high=("high", "first"),
         time=("time", "median"), worst=("worst", "first"), rank=("rank", "first"), tried=("tried", "first"),
-        count=("y", "size"), seeds=("seed", "nunique"),
+        setting=("setting", "first"), count=("y", "size"), seeds=("seed", "nunique"),
     ).reset_index()  # fmt: skip
     several = found["count"] > 1
     found["low"], found["high"] = np.where(several, found["least"], found["low"]), np.where(
@@ -274,9 +286,11 @@ def curves(rows, y, low=None, high=None, x="size", others=False):
     found = found.sort_values(["label", "x", "ago", "worst", "time"], kind="stable")
     earlier = found["ago"].map(lambda ago: f"{ago} runs ago" if ago > 1 else "the run before" if ago else "")
     found["config"] = np.where(found["ago"] > 0, (found["config"] + ", " + earlier).str.lstrip(", "), found["config"])
+    found["setting"] += np.where(found["ago"] > 0, " runs_ago=" + found["ago"].astype(str), "")
     front = ~found.duplicated(["label", "x"])
     result = [
-        _curve(name, part, low or (part["count"] > 1).any()) for name, part in found[front].groupby("label", sort=True)
+        _curve(name, part, low or (part["count"] > 1).any(), ends)
+        for name, part in found[front].groupby("label", sort=True)
     ]
     result.sort(key=lambda s: [int(w) if w.isdigit() else w for w in re.split(r"(\d+)", s.label)])
     if others:
@@ -288,13 +302,13 @@ def curves(rows, y, low=None, high=None, x="size", others=False):
             behind = behind.groupby(["label", "x"], sort=False).agg(
                 y=("y", "median"), low=("low", "min"), high=("high", "max"), worst=("worst", "min"),
                 count=("count", "sum"), tried=("tried", "sum"), seeds=("seeds", "max"),
-            ).reset_index().assign(config="other configurations")  # fmt: skip
-        faint = (_curve(name, part, True) for name, part in behind.groupby("label", sort=True))
+            ).reset_index().assign(config="other configurations", setting="")  # fmt: skip
+        faint = (_curve(name, part, True, ends) for name, part in behind.groupby("label", sort=True))
         result = [*(replace(series, line=False, faint=True, band=False) for series in faint), *result]
     return result
 
 
-def _curve(label, rows, with_ends):
+def _curve(label, rows, with_ends, ends):
     seeds = rows["seeds"] > 1
     counts = [
         f"{config}{'; ' * bool(config)}{tried} {'seeds' if seeds == tried else 'trials'}"
@@ -311,7 +325,9 @@ def _curve(label, rows, with_ends):
         rows["high"].to_numpy() if with_ends is not None and with_ends is not False else None,
         rows["worst"].to_numpy(),
         told=counts,
+        settings=rows["setting"].to_numpy(),
         band=bool(seeds.any()) and len(rows) > 1,
+        ends=(*ends[: int((rows["count"] == 1).any())], *[RANGE][: int((rows["count"] > 1).any())]),
     )
 
 
@@ -339,6 +355,11 @@ def without(texts, name):
             values.setdefault(key, set()).add(str(value))
     shown = {key for key, found in values.items() if len(found) > 1 and key != name}
     return {t: " ".join(f"{k}={v}" for k, v in p.items() if k in shown) for t, p in texts.items()}
+
+
+def other_settings(settings, name):
+    """Returns the settings without the parameter that an axis shows."""
+    return settings.str.replace(rf"(^| ){re.escape(name)}=\S*", "", regex=True).to_numpy()
 
 
 def terse(settings):
@@ -373,7 +394,7 @@ def call_rows(night, trials=None):
     only of these."""
     columns = (
         "problem method precision device backend size nrhs config parameters "
-        "matrix_kind operands task status seconds_median answered plan_name file"
+        "matrix_kind matrix_full operands task status seconds_median answered plan_name file"
     ).split()
     stages = night.stages if trials is None else night.stages[night.stages["trial"].isin(trials)]
     stages = stages.join(night.take(columns), on="trial")
@@ -473,4 +494,5 @@ def history_plots(night, records, name="history"):
             xlog=False,
             farthest=1e10,
             note="" if np.isfinite(lengths["residual"]).all() else "Residuals that are infinite are not drawn.",
+            basis=f"{matrices(group)} Each line: one trial.",
         )

@@ -18,12 +18,14 @@ def parameters(text):
 def name_tasks(records):
     """Adds columns that name the task in which methods compete:
     `matrix_name`: the file's name or the kind, and the parameters in which matrices of that name differ;
+    `matrix_full`: the file's name or the kind, and all parameters;
     `system`: the same, and the seed if seeds differ;
     `operands`: right-hand sides, triangle, shape of a product, cold caches, pinned host memory, several GPUs, if they
     vary or are unusual;
     `task`: system and operands. Two trials of a problem, precision and size with the same `task` solve the same
     system."""
-    records["matrix_name"] = _matrix_names(records)
+    records["matrix_name"] = _matrix_names(records, _distinct_names)
+    records["matrix_full"] = _matrix_names(records, _full_names)
     seeds_differ = _varies(records, ["problem"], "matrix_seed")
     records["system"] = records["matrix_name"].where(
         ~seeds_differ, records["matrix_name"] + ", seed " + records["matrix_seed"].astype(str)
@@ -45,9 +47,15 @@ def _varies(records, by, column):
     return records.groupby(by)[column].transform("nunique") > 1
 
 
-def _matrix_names(records):
+def _matrix_names(records, words):
     label = records["matrix"].where(records["matrix"] != "", records["matrix_kind"])
-    return _by_value(pd.DataFrame({"label": label, "text": records["matrix_parameters"]}), _distinct_names)
+    return _by_value(pd.DataFrame({"label": label, "text": records["matrix_parameters"]}), words)
+
+
+def _full_names(matrices):
+    """Returns the labels with all parameters: "condition (condition 1e+12, mode 3)"."""
+    words = [", ".join(f"{k} {_value(v)}" for k, v in parameters(text).items()) for text in matrices["text"]]
+    return [f"{label} ({said})" if said else label for label, said in zip(matrices["label"], words)]
 
 
 def _distinct_names(matrices):

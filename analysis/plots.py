@@ -37,6 +37,8 @@ class Series:
     plain: bool = False
     dashed: bool = False
     of: str = ""
+    settings: object = None  # the parameters of each point, "blocks=8 threads=64"
+    ends: tuple = ("first to third quartile",)  # the meanings of `low` and `high`
 
 
 @dataclass
@@ -55,7 +57,6 @@ class Plot:
     names: list = None  # labels of x = 0, 1, …
     note: str = ""
     basis: str = ""  # sentences for a caption: the matrices, the statistic, the number of samples
-    bars: str = "first to third quartile, or the full range of several seeds or repetitions"
     farthest: float = FARTHEST  # larger values on a logarithmic y axis are drawn at this limit
 
     def drawable(self):
@@ -89,7 +90,7 @@ class Plot:
         """Returns the series' good points; those beyond the limits are moved to the limits."""
         columns = {
             name: None if getattr(series, name) is None else np.asarray(getattr(series, name))[good]
-            for name in ("low", "high", "hollow", "told")
+            for name in ("low", "high", "hollow", "told", "settings")
         }
         x, y = np.asarray(series.x)[good], np.asarray(series.y, dtype=float)[good]
         if self.ylog:
@@ -117,6 +118,7 @@ class Plot:
 
 UNPASSED = ["", "suspect", "failed", "not finished"]  # by the numbers of `Series.hollow`
 MOST_NAMED = 20  # names in a sentence
+MOST_VALUES = 6  # values of a parameter in a sentence
 
 
 def unpassed(kept):
@@ -131,11 +133,44 @@ def unpassed(kept):
     return f"Hollow marks are answers that did not pass: {'; '.join(parts)}." if parts else ""
 
 
-def shown(plot, kept):
-    """Returns a sentence that names what the plot shows; an empty text if nothing has a name."""
-    names = [x for s in kept if not s.plain for x in (map(str, s.x) if plot.kind == "bars" else [s.label])]
-    names = list(dict.fromkeys(name for name in names if name))
-    return f"Shown: {_listed(names)}." if names else ""
+def parameters(plot, kept):
+    """Returns sentences that name the parameters behind the points of each name in the plot, and those of the faint
+    marks; an empty text if there are none."""
+    of, faint = {}, []
+    for series in kept:
+        for x, setting in zip(series.x, series.settings if series.settings is not None else ()):
+            words = setting.split()
+            faint += [words] if series.faint else []
+            of.setdefault(x if isinstance(x, str) else series.label, []).extend([] if series.faint else [words])
+    of = {name: settings for name, settings in of.items() if settings}
+    every = [set(words) for settings in of.values() for words in settings]
+    common = set.intersection(*every) if every else set()
+    parts = [_values([[w for w in next(iter(of.values()))[0] if w in common]], ())] if common else []
+    names_of = {}
+    for name, settings in of.items():
+        said = _values(settings, common | {w for w in settings[0] if w.partition("=")[2] in re.split(r"[\s,]+", name)})
+        fastest = plot.kind == "lines" and len(set(map(tuple, settings))) > 1
+        names_of.setdefault(f"{said} (the fastest at each {plot.xlabel})" if fastest else said, []).append(name)
+    parts += [f"{' and '.join(names)}: {said}" if any(names) else said for said, names in names_of.items() if said]
+    said = [f"Parameters: {'; '.join(parts)}."] if parts else []
+    if any(series.faint for series in kept):
+        others = _values(faint, set.intersection(*every, *map(set, faint)) if every else ())
+        said.append(f"Faint marks: other configurations{f' ({others})' if others else ''}.")
+    return " ".join(said)
+
+
+def _values(settings, but):
+    """Returns "blocks 8 or 132, threads 64" for several lists of "name=value", without those in `but`."""
+    of = {}
+    for word in (word for words in settings for word in words if word not in but):
+        name, _, value = word.partition("=")
+        of.setdefault(name, {})[value] = None
+    of = {name: sorted(values, key=lambda v: (len(v), v) if v.isdigit() else (0, v)) for name, values in of.items()}
+    return ", ".join(f"{name} {_choice(values)}".rstrip() for name, values in of.items())
+
+
+def _choice(values):
+    return " or ".join(values) if len(values) <= MOST_VALUES else f"{values[0]} to {values[-1]} ({len(values)} values)"
 
 
 def _listed(names):
@@ -162,18 +197,19 @@ def frame(plot, kept):
 def _by_name(plot, kept):
     """Converts series that all have one x to bars with their names."""
     x = kept[0].x[0]
-    names, columns = [], {name: [] for name in ("y", "low", "high", "hollow", "told")}
+    names, columns = [], {name: [] for name in ("y", "low", "high", "hollow", "told", "settings")}
     for series in sorted(kept, key=lambda s: s.plain):
         for i in range(len(series.x)):
             names.append(series.label or plot.ylabel)
             columns["y"].append(float(series.y[i]))
-            for name, unknown in (("low", np.nan), ("high", np.nan), ("hollow", False), ("told", "")):
+            for name, unknown in (("low", np.nan), ("high", np.nan), ("hollow", False), ("told", ""), ("settings", "")):
                 values = getattr(series, name)
                 columns[name].append(unknown if values is None else values[i])
     title = plot.title if f"{plot.xlabel} = " in plot.title else f"{plot.title}, {plot.xlabel} = {x:g}"
     order = np.argsort(columns["y"], kind="stable")
     columns = {name: np.asarray(values)[order] for name, values in columns.items()}
-    return replace(plot, kind="bars", title=title, series=[Series("", [names[i] for i in order], **columns)])
+    ends = tuple(dict.fromkeys(words for s in kept if s.low is not None for words in s.ends))
+    return replace(plot, kind="bars", title=title, series=[Series("", [names[i] for i in order], ends=ends, **columns)])
 
 
 def styled(series, methods):

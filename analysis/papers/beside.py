@@ -6,17 +6,21 @@ import pandas as pd
 from ..frames import answered, basis, best, not_passed, one_kind, slug
 from ..page import factor, number, seconds
 from ..plots import Plot, Series
-from .common import heads, on, pick, source_of, table_of
+from .common import described, heads, on, pick, source_of, table_of
+
+KEPT = "problem method samples matrix_full low high measured status config matrix_kind".split()
 
 
 def beside(drawing, rows, device):
-    """Joins a published table over n with our times on one device, one row per column and size. Returns None if nothing
-    was measured."""
+    """Joins a published table over n with our times on one device, one row per column and size. A column without
+    `where` has only published numbers. `low`, `high`: the range of the samples for means, which may lie outside the
+    quartiles, else the quartiles. Returns None if nothing was measured."""
     theirs, rows = table_of(drawing["csv"]), one_kind(answered(rows))
-    rows = rows.assign(measured=rows["seconds_mean" if drawing.get("statistic") == "mean" else "seconds_median"])
+    statistic, low, high = ("mean", "min", "max") if drawing.get("statistic") == "mean" else ("median", "q1", "q3")
+    names = {"measured": statistic, "low": low, "high": high}
+    rows = rows.assign(**{name: rows[f"seconds_{of}"] for name, of in names.items()})
     pieces = []
     for column in drawing["columns"]:
-        mine = pick(on(rows, device), column["where"])
         given = pd.DataFrame(
             {
                 "n": theirs["n"],
@@ -24,18 +28,15 @@ def beside(drawing, rows, device):
                 "column": column["column"],
             }
         )
-        for precision, part in mine.groupby("precision"):
-            part = best(part, ["size"])
-            both = given.merge(
-                part[["size", "measured", "seconds_q1", "seconds_q3", "status", "config", "matrix_kind"]].rename(
-                    columns={"size": "n"}
-                ),
-                on="n",
-                how="outer",
-            )
+        if "where" not in column:
+            pieces.append(given.assign(what=column["label"]))
+            continue
+        for precision, part in pick(on(rows, device), column["where"]).groupby("precision"):
+            part = best(part, ["size"])[["size", *KEPT]].rename(columns={"size": "n"})
+            both = given.merge(part, on="n", how="outer")
             named = column["label"] if "precision" in column["where"] else f"{column['label']}, {precision}"
             pieces.append(both.assign(what=named, precision=precision).sort_values("n"))
-    if not pieces:
+    if not any("measured" in piece for piece in pieces):
         return None
     table = pd.concat(pieces, ignore_index=True)
     table["status"] = table["status"].fillna("not measured")
@@ -58,9 +59,10 @@ def published(page, night, experiment, drawing, rows):
         )
         for name in ("published", "measured"):
             table[f"{name}_shown"] = y(table["n"].astype(float), table[name])
+        measured, statistic = table[table["measured"].notna()], drawing.get("statistic", "median")
         page.table(
             slug(experiment["id"], device),
-            table[table["measured"].notna()] if once else table,
+            measured if once else table,
             [
                 "what n",
                 ("published_shown", "published" + unit, form),
@@ -69,10 +71,7 @@ def published(page, night, experiment, drawing, rows):
                 "status matrix_kind config",
             ],
             limit=80 if both.any() else 12,
-            caption=(
-                f"{experiment['title']}: published, and measured on {device} ({drawing.get('statistic', 'median')} of"
-                " the samples)."
-            ),
+            caption=(f"{experiment['title']}: published, and measured on {device} ({statistic} of the samples)."),
         )
         series = []
         for i, (what, part) in enumerate(table.groupby("what", sort=False)):
@@ -87,7 +86,9 @@ def published(page, night, experiment, drawing, rows):
                         of="published" if once else what,
                     )
                 )
-            low, high = y(new["n"].astype(float), new["seconds_q1"]), y(new["n"].astype(float), new["seconds_q3"])
+            if not len(new):
+                continue
+            low, high = (y(new["n"].astype(float), new[end]) for end in ("low", "high"))
             series.append(
                 Series(
                     f"{what}, measured",
@@ -97,6 +98,10 @@ def published(page, night, experiment, drawing, rows):
                     np.maximum(low, high),
                     not_passed(new),
                     of=what,
+                    settings=new[["problem", "method", "precision", "config"]]
+                    .agg("{0[0]}/{0[1]} {0[2]} {0[3]}".format, axis=1)
+                    .to_numpy(),
+                    ends=("least to largest sample",) if statistic == "mean" else Series.ends,
                 )
             )
         page.plots(
@@ -110,7 +115,7 @@ def published(page, night, experiment, drawing, rows):
                     ylog=True,
                     xlog=True,
                     seconds=not rate,
-                    basis=basis(on(answered(rows), device), drawing.get("statistic", "median")),
+                    basis=f"{described(drawing['csv'])} {basis(measured, statistic)}",
                 )
             ]
         )
@@ -122,7 +127,8 @@ def _met(table, device, drawing):
     """Returns a sentence: how many published numbers have measured ones, how many of these are faster, and how many
     have wrong answers."""
     theirs = table_of(drawing["csv"])
-    cells = int(theirs[sorted({column["column"] for column in drawing["columns"]})].notna().to_numpy().sum())
+    columns = sorted({column["column"] for column in drawing["columns"] if "where" in column})
+    cells = int(theirs[columns].notna().to_numpy().sum())
     met = table[table["faster"].notna()]
     known = met.drop_duplicates(["column", "n"])
     wrong = met[met["status"] != "pass"]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import call_rows, slug
+from ..frames import call_rows, matrices, slug
 from ..plots import Plot, Series
 from .common import pick
 
@@ -44,7 +44,15 @@ def calls(page, night, experiment, drawing, rows):
                 line = thinned(last[last["kernel"] == kernel])
                 if len(line):
                     label = f"{method}, n = {last['size'].iloc[0]}: {kernel}"
-                    series.append(Series(label, line["iteration"].to_numpy(), line["seconds"].to_numpy(), marker=False))
+                    series.append(
+                        Series(
+                            label,
+                            line["iteration"].to_numpy(),
+                            line["seconds"].to_numpy(),
+                            marker=False,
+                            settings=line["config"].to_numpy(),
+                        )
+                    )
         plots.append(
             Plot(
                 slug(experiment["id"], precision, device),
@@ -55,6 +63,7 @@ def calls(page, night, experiment, drawing, rows):
                 xlog=False,
                 ylog=drawing.get("log", False),
                 seconds=True,
+                basis=f"{matrices(group)} Each point: one call of a kernel.",
             )
         )
     page.plots(plots)

@@ -18,6 +18,13 @@ def source_of(name):
         return file.readline().removeprefix("# source:").strip()
 
 
+def described(name):
+    """Returns a caption's sentence about a published table: its paper and table, the method, and the GPU."""
+    with open(PUBLISHED / name, encoding="utf-8") as file:
+        words = [line[1:].strip().removeprefix("source: ") for line in file if line.startswith("#")]
+    return f"Published: {'; '.join(words)}."
+
+
 def claims(experiment):
     """Returns the paper's statements about an experiment."""
     rows = table_of("claims.csv")

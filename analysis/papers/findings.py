@@ -4,7 +4,7 @@ the hardware's limit and why, where the iterative decomposition converges, the e
 import numpy as np
 import pandas as pd
 
-from ..frames import answered, best, one_kind, shares, slug, stage_rows, without
+from ..frames import answered, best, matrices, one_kind, shares, slug, stage_rows, without
 from ..loader import parameter
 from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series
@@ -185,6 +185,7 @@ def fixed_point(page, night, experiment, drawing, rows):
                 series,
                 ylog=True,
                 xlog=True,
+                basis=f"{matrices(part)} Each point: the median of the trials.",
             )
         )
     page.plots(figures)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ..frames import not_passed, slug
+from ..frames import matrices, not_passed, slug
 from ..loader import parameter
 from ..page import number, whole
 from ..plots import Plot, Series
@@ -86,6 +86,8 @@ def first_row(page, records, name="first-row"):
                 ylog=True,
                 lines_at=[(margin, "his margin")],
                 note="Deviations of exactly 0 are drawn at 1e-17.",
+                basis=f"Methods: {', '.join(sorted(rows['method'].unique()))}."
+                f" {matrices(rows, with_sizes=True)} Each point: one answer.",
             ),
             *_growth(rows, name),
         ]
@@ -127,4 +129,5 @@ def _growth(rows, name):
             series,
             ylog=True,
             note="Ratios that are infinite are not drawn.",
+            basis=f"{matrices(some)} Each point: the largest of the answers' ratios.",
         )

@@ -3,12 +3,26 @@
 import numpy as np
 import pandas as pd
 
-from ..frames import answered, call_rows, devices_by_age, history_plots, not_passed, pairs, slug, speedups, stage_rows
+from ..frames import (
+    BOTH,
+    answered,
+    basis,
+    call_rows,
+    devices_by_age,
+    history_plots,
+    matrices,
+    not_passed,
+    other_settings,
+    pairs,
+    slug,
+    speedups,
+    stage_rows,
+)
 from ..loader import parameter
 from ..page import columns_of, factor, number, percent, seconds, whole
 from ..plots import Plot, Series
 from .calls import thinned
-from .common import claims, pick, source_of, table_of
+from .common import claims, described, pick, source_of, table_of
 from .first_row import first_row as first_row_check
 
 
@@ -176,6 +190,9 @@ def occupancy(page, night, experiment, drawing, rows):
                 series,
                 percent=True,
                 xlog=False if split else None,
+                basis=" ".join(
+                    [*([described(drawing["csv"])] if split and "csv" in drawing else []), matrices(details)]
+                ),
             )
         ]
     )
@@ -203,6 +220,7 @@ def gpus(page, night, experiment, drawing, rows):
             at = (
                 part[part["size"] == size].sort_values("seconds_median").drop_duplicates("blocks").sort_values("blocks")
             )
+            shown = rows[rows["key"].isin(at["key"])]
             figures.append(
                 Plot(
                     slug(experiment["id"], precision, first, second),
@@ -229,6 +247,7 @@ def gpus(page, night, experiment, drawing, rows):
                     ],
                     ylog=True,
                     seconds=True,
+                    basis=basis(shown),
                 )
             )
             faster = speedups(
@@ -252,6 +271,8 @@ def gpus(page, night, experiment, drawing, rows):
                     part["speedup_low"].to_numpy(),
                     part["speedup_high"].to_numpy(),
                     not_passed(part),
+                    settings=other_settings(part["config"], drawing["parameter"]),
+                    ends=BOTH,
                 )
                 for name, part in ((name, faster[faster["device"] == name]) for name in (first, second))
             ]
@@ -262,6 +283,7 @@ def gpus(page, night, experiment, drawing, rows):
                     drawing["parameter"],
                     "speedup",
                     series,
+                    basis=basis(faster),
                 )
             )
             at = faster[faster["value"] == most].set_index("device")

@@ -1,12 +1,27 @@
 """Times, speedups and fits of the papers, measured again."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from ..fits import cubic, reciprocal
-from ..frames import answered, basis, best, many, not_passed, one_kind, slug, speedups, terse, without
+from ..frames import (
+    BOTH,
+    answered,
+    basis,
+    best,
+    many,
+    matrices,
+    not_passed,
+    one_kind,
+    other_settings,
+    slug,
+    speedups,
+    terse,
+    without,
+)
 from ..loader import parameter
 from ..page import factor, number, seconds, whole
 from ..plots import Plot, Series
@@ -35,7 +50,13 @@ def lines(page, night, experiment, drawing, rows):
                 x, y = group["size"].to_numpy(), group["seconds_median"].to_numpy()
                 series.append(
                     Series(
-                        name, x, y, group["seconds_q1"].to_numpy(), group["seconds_q3"].to_numpy(), not_passed(group)
+                        name,
+                        x,
+                        y,
+                        group["seconds_q1"].to_numpy(),
+                        group["seconds_q3"].to_numpy(),
+                        not_passed(group),
+                        settings=group["config"].to_numpy(),
                     )
                 )
                 fit = cubic(x, y) if drawing.get("fit") == "cubic" else None
@@ -106,12 +127,12 @@ def over_parameter(page, night, experiment, drawing, rows):
         size = extent[extent == extent.max()].index.max()
         series = []
         several = part["matrix_kind"].nunique() > 1
-        for i, ((method, rest, kind), group) in enumerate(
-            part[part["size"] == size].groupby(["method", "rest", "matrix_kind"])
-        ):
+        at = part[part["size"] == size]
+        for i, ((method, rest, kind), group) in enumerate(at.groupby(["method", "rest", "matrix_kind"])):
             group = group.drop_duplicates("value")
             label = " ".join(w for w in (method, terse(rest), kind if several else "") if w)
-            series += _one(what, label, group, fits, dict(precision=precision, device=device, size=size))
+            own = _one(what, label, group, fits, dict(precision=precision, device=device, size=size))
+            series += [replace(s, settings=other_settings(group["config"], name)) if s.marker else s for s in own]
         ylabel = {"seconds": "median time", "speedup": "speedup", "reciprocal": "1 / (t − K) [1/s]"}[what]
         if not series:
             continue
@@ -127,6 +148,7 @@ def over_parameter(page, night, experiment, drawing, rows):
                 series,
                 seconds=what == "seconds",
                 xlog=False if what == "reciprocal" else None,
+                basis=basis(at),
             )
         )
     drawn = page.plots(figures)
@@ -161,7 +183,11 @@ def _one(what, label, group, fits, place):
             Series(label, x, *(group[c].to_numpy() for c in ("seconds_median", "seconds_q1", "seconds_q3")), hollow)
         ]
     if what == "speedup":
-        return [Series(label, x, *(group[c].to_numpy() for c in ("speedup", "speedup_low", "speedup_high")), hollow)]
+        return [
+            Series(
+                label, x, *(group[c].to_numpy() for c in ("speedup", "speedup_low", "speedup_high")), hollow, ends=BOTH
+            )
+        ]
     t = group["seconds_median"].to_numpy()
     fit = reciprocal(x, t)
     if fit is None:
@@ -381,8 +407,9 @@ def transfer(page, night, experiment, drawing, rows):
         series = []
         for i, (method, group) in enumerate(part.groupby("method")):
             x, hollow = group["size"].to_numpy(), not_passed(group)
-            series.append(Series(f"{method}, kernels", x, group["seconds_median"].to_numpy(), hollow=hollow))
-            series.append(Series(f"{method}, allocate and copy", x, group["transfer"].to_numpy(), hollow=hollow))
+            more = {"hollow": hollow, "settings": group["config"].to_numpy()}
+            series.append(Series(f"{method}, kernels", x, group["seconds_median"].to_numpy(), **more))
+            series.append(Series(f"{method}, allocate and copy", x, group["transfer"].to_numpy(), **more))
         figures.append(
             Plot(
                 slug(experiment["id"], precision, device, f"nrhs-{nrhs}"),
@@ -392,6 +419,7 @@ def transfer(page, night, experiment, drawing, rows):
                 series,
                 ylog=True,
                 seconds=True,
+                basis=f"{matrices(part)} Kernels: the median; allocating and copying: measured once.",
             )
         )
     page.plots(figures)

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ..frames import history_plots, matrices, not_passed, slug
+from ..frames import MOST_VARIANTS, history_plots, matrices, not_passed, slug
 from ..page import number, whole
 from ..plots import Plot, Series
 
-JUDGED = """problem precision method matrix_name status residual_ratio tolerance backward_error forward_error
-pivot_growth matrix_condition"""
+JUDGED = """problem precision method matrix_name matrix_full config size status residual_ratio tolerance
+backward_error forward_error pivot_growth matrix_condition"""
 ROUNDOFF = {"float": 2.0**-24, "double": 2.0**-53}
 
 
@@ -38,9 +38,14 @@ def accuracy(page, night):
 
 def _clouds(rows, x, name, words):
     for (problem, precision), group in rows.groupby(["problem", "precision"]):
-        series = []
-        for method, part in group.groupby("method"):
-            series.append(Series(method, part[x].to_numpy(), part["forward_error"].to_numpy(), hollow=not_passed(part)))
+        series, label = [], group["method"].astype(str)
+        if x != "matrix_condition" and 1 < group["matrix_name"].nunique() <= MOST_VARIANTS:
+            label = label + ", " + group["matrix_name"]
+        for name_of, part in group.groupby(label):
+            points = part[x].to_numpy(), part["forward_error"].to_numpy()
+            series.append(
+                Series(name_of, *points, hollow=not_passed(part), line=False, settings=part["config"].to_numpy())
+            )
         span = np.array([group[x].min(), group[x].max()])
         floor = ROUNDOFF.get(precision, 0) * span if x == "matrix_condition" else span
         # the reference line is a separate series without marks, before the clouds
@@ -57,7 +62,7 @@ def _clouds(rows, x, name, words):
             kind="dots",
             xlog=True,
             ylog=True,
-            basis=f"{matrices(group)} Each point: the error of one answer.",
+            basis=f"{matrices(group, with_sizes=True)} Each point: the error of one answer.",
         )
 
 
@@ -100,7 +105,9 @@ def _ratio_table(page, rows):
 
 def convergence(page, night):
     page.begin("convergence", "Convergence histories")
-    records = night.take("problem precision device method matrix_name task convergence size iterations residual_ratio")
+    records = night.take(
+        "problem precision device method matrix_name matrix_full task convergence size iterations residual_ratio"
+    )
     rows = records[records["convergence"] != ""]
     if not len(rows) and not len(night.iterations):
         page.nothing("These records have no iterative method.")

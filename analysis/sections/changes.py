@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..comparison import Unjudged, advice_of, regressions_of, trend_of, verdicts_of
-from ..frames import best, slug
+from ..frames import best, matrices, slug
 from ..loader import STATUSES, TRIAL
 from ..page import counted, factor, seconds
 from ..plots import Plot, Series
@@ -181,9 +181,9 @@ def followed(night, least=LEAST_RUNS):
     before = night.earlier.loc[night.earlier["status"] == "pass", shown]
     often = before.groupby(TRIAL).size()
     often = often[often >= least - 1].reset_index()[TRIAL]
-    now = night.answered([*shown, *race, "method", "size", "status"]).merge(often, on=TRIAL)
+    now = night.answered([*shown, *race, "method", "size", "status", "matrix_full"]).merge(often, on=TRIAL)
     now = now[(now["status"] == "pass") & (now["size"] == now.groupby(race)["size"].transform("max"))]
-    leading = best(now, race)[[*TRIAL, *race, "method", "size", "start_time", "seconds_median"]]
+    leading = best(now, race)[[*TRIAL, *race, "method", "size", "matrix_full", "start_time", "seconds_median"]]
     told = leading.drop(columns=["start_time", "seconds_median"]).merge(before, on=TRIAL)
     told = pd.concat([told, leading])
     told = told[told["seconds_median"] > 0].assign(at=pd.to_datetime(told["start_time"], errors="coerce", utc=True))
@@ -217,6 +217,7 @@ def trend(page, night):
                 ylog=True,
                 xlog=False,
                 lines_at=[(1, "as the first")],
+                basis=f"{matrices(group)} Each point: the median of one run, divided by the first run's.",
             )
         )
     page.begin("trend", "From run to run")

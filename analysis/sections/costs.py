@@ -7,8 +7,8 @@ from .overview import RACING, winners
 OTHER_CLOCKS = 0.02  # relative difference from which SM clocks are reported as different
 LAUNCHES = """problem method precision device size kernels queue_seconds seconds_median replay_median
 launch_bound"""
-ENERGY = """problem precision device method matrix_name operands config task size batch status matrix_seed samples
-seconds_median flops energy_joules energy_uncertainty energy_source idle_power_w"""
+ENERGY = """problem precision device method matrix_name matrix_full operands config task size batch status matrix_seed
+samples seconds_median flops energy_joules energy_uncertainty energy_source idle_power_w"""
 
 
 def costs(page, night):
@@ -68,7 +68,7 @@ def energy(page, night):
         energy_low=rows["energy_joules"] - rows["energy_uncertainty"],
         energy_high=rows["energy_joules"] + rows["energy_uncertainty"],
     )
-    more = {"ylog": True, "bars": "the uncertainty of the energy"}
+    more = {"ylog": True, "ends": ("the uncertainty of the energy",), "point": "the energy of one run"}
     page.plots(
         over(with_ends, "energy", "Energy", "energy per run [J]", "energy_joules", "energy_low", "energy_high", **more)
     )

@@ -7,7 +7,7 @@ from ..frames import without
 from ..loader import parameters_of
 from ..page import number, whole
 
-FAILED = """key problem precision method device matrix_name matrix_kind matrix_digest parameters size status
+FAILED = """key problem precision method device matrix_name matrix_full matrix_kind matrix_digest parameters size status
 unexpected message info residual_ratio first_row_percent timing peak_share digits_lost backward_error
 componentwise_error forward_error reference_method backend"""
 BROKEN = ["crashed", "timeout", "oom", "error"]

@@ -9,7 +9,7 @@ from ..page import percent, prefixed
 from ..plots import Plot, Series
 
 SHARED = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host gpu_count
-matrix_name samples""".split()
+samples""".split()
 
 
 def roofline(page, night):
@@ -65,20 +65,19 @@ def _figures(night, rows):
         def points(column, part=part, name=name):
             return [
                 Series(label, p["intensity"].to_numpy(), p[column].to_numpy(), told=_point_labels(p), line=False,
-                       hollow=not_passed(p))
+                       hollow=not_passed(p), settings=p["config"].to_numpy())
                 for label, p in part.groupby(name)
             ]  # fmt: skip
 
         axes = {"xlog": True, "ylog": True, "kind": "dots", "xlabel": "intensity [FLOP/byte]"}
-        words = f"{precision}, {' and '.join(short_names(own).values())}"
+        words, said = f"{precision}, {' and '.join(short_names(own).values())}", basis(part, with_sizes=True)
         series = [*points("gflops"), *_roofs(night, part, own, precision)]
         name = slug("roofline", precision, *own)
-        yield Plot(name, f"Roofline: {words}", ylabel="rate [GFLOP/s]", series=series, basis=basis(part), **axes)
+        yield Plot(name, f"Roofline: {words}", ylabel="rate [GFLOP/s]", series=series, basis=said, **axes)
         if part["frugal"].notna().any():
             name, series = slug("frugal", precision, *own), points("frugal")
-            yield Plot(
-                name, f"Energy: {words}", ylabel="efficiency [GFLOP/J]", series=series, basis=matrices(part), **axes
-            )
+            said = f"{matrices(part, with_sizes=True)} Each point: the energy of one run."
+            yield Plot(name, f"Energy: {words}", ylabel="efficiency [GFLOP/J]", series=series, basis=said, **axes)
 
 
 def _roofs(night, part, devices, precision):

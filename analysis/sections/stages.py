@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import LARGEST, at_largest, many, not_passed, on_device, panels, slug, stage_rows
+from ..frames import LARGEST, at_largest, many, matrices, not_passed, on_device, panels, slug, stage_rows
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
 
@@ -56,18 +56,21 @@ def _profile(problem, precision, device, group):
     operands = np.where((group["operands"] != "") & many(group["operands"]), ", " + group["operands"], "")
     names = (group["method"] + on_device(group) + operands + ": " + group["kernel"]).to_list()
     hollow, sizes = not_passed(group), group["size"].unique()
-    series = [Series("fraction of the stage run", names, group["share"].to_numpy(), hollow=hollow)]
+    settings, words = group["config"].to_numpy(), "fraction of time"
+    series = [Series(words, names, group["share"].to_numpy(), hollow=hollow, settings=settings)]
     if group["occupancy"].notna().any():
         series.append(Series("occupancy", names, group["occupancy"].to_numpy(), hollow=hollow))
+        words = "fraction of time, occupancy"
     n = f"n = {sizes[0]}" if len(sizes) == 1 else "each method at its largest n"
     return Plot(
         slug("stages", problem, precision, device),
         f"Stages: {problem}, {precision}, {n}, {device}",
         "",
-        "share, occupancy",
+        words,
         series,
         kind="bars",
         percent=True,
+        basis=f"{matrices(group, with_sizes=True)} Each bar: a stage of one separate run.",
     )
 
 
@@ -95,4 +98,5 @@ def _occupancy_over_size(night):
                 series,
                 percent=True,
                 note="Only stages whose occupancy changes with n.",
+                basis=f"{matrices(group)} Each point: one launch configuration's occupancy.",
             )

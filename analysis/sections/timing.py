@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..frames import (
+    BOTH,
     COMPARED,
     DRAWN,
     LARGEST,
@@ -13,6 +14,7 @@ from ..frames import (
     best,
     not_passed,
     numeric_parameters,
+    other_settings,
     over,
     slug,
     speedups,
@@ -148,6 +150,8 @@ def _speedup_plots(rows, name):
                     part["speedup_low"].to_numpy(),
                     part["speedup_high"].to_numpy(),
                     not_passed(part),
+                    settings=other_settings(part["config"], name),
+                    ends=BOTH,
                 )
             )
         series.sort(key=lambda s: -len(s.x))
@@ -158,7 +162,6 @@ def _speedup_plots(rows, name):
             "speedup",
             series,
             basis=basis(group),
-            bars="the interval from the quartiles of both times",
         )
 
 
@@ -201,6 +204,7 @@ def transfer(page, night):
         " the data takes longer than computing. For methods on the CPU these are copies within its memory."
     )
     more = {"ylog": True, "lines_at": [(1, "equal")]}
+    more["point"] = "allocation and both transfers, measured once, over the median time"
     page.plots(over(rows, "transfer", "Transfer over compute", "transfer / compute", "transfer_share", **more))
     last = at_largest(rows).sort_values(["problem", "precision", "device", "method"])
     page.table(

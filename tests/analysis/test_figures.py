@@ -1,0 +1,122 @@
+"""Tests the figures for papers: ticks, bars, published columns, and what captions name."""
+
+import itertools
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+import fixture
+import numpy as np
+from everything import everything
+from matplotlib.figure import Figure
+
+from analysis import figures
+from analysis.cli import SHOWN, build
+from analysis.loader import load
+from analysis.plots import Plot, Series, styled
+
+GPU = "NVIDIA Test 100"
+
+
+def drawn(night, papers="all"):
+    """Returns the drawn plots of the night's page by name: (plot, series, caption)."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = build(load([night.write(Path(folder) / "results.h5")], SHOWN), of_papers=papers)
+    return {plot.name: (plot, kept, figures._caption(plot, kept, [*said])) for plot, kept, said in page.drawn}
+
+
+def of_paper(plan, n, **methods):
+    """Returns a paper's night in single precision on a GPU: method -> parameters."""
+    night = fixture.Night(plan)
+    for size, (method, parameters) in itertools.product(n, methods.items()):
+        gpu = None if "serial" in method else GPU
+        problem = "gemm" if plan.startswith("cejka") else "gesv"
+        night.trial(problem, method, size, 1e-6 * size, precision="float", gpu=gpu, parameters=parameters)
+    return night
+
+
+class FiguresTest(unittest.TestCase):
+    def test_tick_labels_do_not_touch(self):
+        for places in ([16, 33, 64, 160, 800, 1600, 8000, 16000], [900, 1000, 1100], [7, 8]):
+            x = np.array(places)
+            plot = Plot("p", "", "n", "time", [Series("a", x, x * 1.0)], xlog=True, ylog=True)
+            figure = Figure(figsize=(figures.WIDTH, figures.HEIGHT), layout="constrained")
+            figures._lines(plot, styled(plot.series, {}), figure)
+            figure.canvas.draw()
+            labels = [label for label in figure.axes[0].get_xticklabels() if label.get_text()]
+            boxes = [label.get_window_extent() for label in labels]
+            for left, right in itertools.pairwise(boxes):
+                self.assertGreater(right.x0 - left.x1, 2, places)
+            self.assertEqual(labels[-1].get_text(), str(places[-1]))
+            self.assertGreater(len(labels), 1)
+
+    def test_scaled_columns_have_no_measured_line(self):
+        full = {"grid": "full"}
+        methods = {"gauss_pivot_serial": {}, "gauss_jordan_serial": {}, "gauss_jordan_global": full}
+        plots = drawn(of_paper("xia-lee-times", (512, 1024), gauss_jordan_shared=full, **methods))
+        ((_, kept, caption),) = [plot for name, plot in plots.items() if name.startswith("xia-lee-times")]
+        lines = {s.label: s.y for s in kept}
+        scaled = "global memory, as if on 16 multiprocessors"
+        self.assertIn(f"{scaled}, published", lines)
+        self.assertNotIn(f"{scaled}, measured", lines)
+        self.assertIn("global memory, measured", lines)
+        self.assertIn("GeForce 8400 GS", caption)
+
+    def test_bars_of_means_contain_them(self):
+        night = of_paper("cejka-table-1.7", (160, 800), shared={"tile": "32"}, **{"global": {"tile": "32"}})
+        for trial in night.records:  # one slow sample, as a disturbed run has
+            trial.update(seconds_mean=2 * trial["seconds_q3"], seconds_max=9 * trial["seconds_q3"])
+        for name in ("cejka-table-1.7", "cejka-figure-1.17"):
+            (plot,) = [plot for found, plot in drawn(night).items() if found.startswith(name)]
+            measured = [s for s in plot[1] if s.label.endswith("measured")]
+            self.assertEqual(len(measured), 2)
+            for series in measured:
+                self.assertTrue(np.all((series.low <= series.y) & (series.y <= series.high)), name)
+            for words in ("mean of 5 samples", "Bars: least to largest sample.", "Table 1.7", "GeForce GTX 1070"):
+                self.assertIn(words, plot[2])
+            self.assertIn("Parameters: float, tile 32; without shared memory, measured: gemm/global;", plot[2])
+
+    def test_captions_name_all_parameters_of_matrices_and_configurations(self):
+        night = fixture.Night("hard")
+        for n, blocks in itertools.product((64, 128), (8, 16)):
+            condition = {"matrix_parameters": json.dumps({"condition": 1e12, "mode": 3})}
+            block = {"blocks": blocks, "threads": 0}
+            night.trial("gesv", "crout", n, 1e-6 * n * blocks, parameters=block, matrix="condition", **condition)
+            night.trial("gesv", "lapack", n, 1e-6 * n, matrix="condition", **condition)
+        ((plot, kept, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("time-")]
+        figure = Figure(layout="constrained")
+        figures._lines(plot, styled(kept, {}), figure)
+        self.assertEqual([text.get_text() for text in figure.legends[0].get_texts()], ["crout", "lapack"])
+        self.assertIn("Matrix: condition (condition 1e+12, mode 3).", caption)
+        self.assertIn("Parameters: crout: blocks 8, threads 0.", caption)
+        self.assertIn("Faint marks: other configurations (blocks 16, threads 0).", caption)
+        self.assertIn("Bars: first to third quartile.", caption)
+
+    def test_bands_of_seeds_are_their_range(self):
+        night = fixture.Night("seeds")
+        for n, seed in itertools.product((64, 128), (1, 2, 3)):
+            more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "key": f"{n}{seed}"}
+            night.trial("gesv", "lapack", n, 1e-6 * n * seed, **more)
+        (caption,) = [words for name, (_, _, words) in drawn(night).items() if name.startswith("time-")]
+        self.assertIn("Bands: the full range of the seeds or repetitions.", caption)
+        self.assertNotIn("quartile", caption)
+
+    def test_every_caption_names_matrices_and_what_a_point_is(self):
+        plots = drawn(everything())
+        self.assertGreater(len(plots), 40)
+        for name, (_, _, caption) in plots.items():
+            self.assertIn("Matrix: ", caption, name)
+        for name in (name for name in plots if name.startswith(("roofline-", "stages-", "first-row-cloud"))):
+            self.assertRegex(plots[name][2], r"Matrix: .*; n = \d+")
+
+    def test_errors_on_several_matrices_are_told_apart(self):
+        night = fixture.Night("errors")
+        for n, matrix in itertools.product((64, 128), ("uniform", "spd")):
+            night.trial("gesv", "lapack", n, 1e-6 * n, matrix=matrix)
+        kept = drawn(night)["amplification-gesv-double"][1]
+        self.assertEqual({s.label for s in kept if s.marker}, {"lapack, uniform", "lapack, spd"})
+
+
+if __name__ == "__main__":
+    unittest.main()
