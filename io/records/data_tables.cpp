@@ -24,8 +24,7 @@ std::vector<DataColumn> names_of(const Columns& columns) {
 
 // Not inlined: GCC 12 would assume a text column in rows that have none, and warn that it is uninitialised.
 template <class Columns, class Row>
-[[gnu::noinline]] void put_cells(const Columns& columns, const Row& row, Cells& cells) {
-  cells.clear();
+[[gnu::noinline]] void append_cells(const Columns& columns, const Row& row, Cells& cells) {
   for (const auto& column : columns) {
     std::visit(
         [&](auto member) {
@@ -45,7 +44,8 @@ DataTable table_of(const std::string& name, const Columns& columns, Each each) {
   return {name, names_of(columns), [&columns, each](const EachCells& take_row) {
             Cells cells;
             each([&](const auto& row) {
-              put_cells(columns, row, cells);
+              cells.clear();
+              append_cells(columns, row, cells);
               take_row(cells);
             });
           }};
@@ -75,6 +75,7 @@ DataTable record_table(const std::vector<Record>& records) {
     }
   }
   DataTable table{"records", names_of(record_fields()), {}};
+  table.columns.insert(table.columns.begin(), {"trial", ""});
   for (auto& [name, index] : column_index) {
     index = table.columns.size();
     table.columns.push_back({"parameter_" + name, ""});
@@ -82,8 +83,11 @@ DataTable record_table(const std::vector<Record>& records) {
   table.each_row = [&records, parameters, column_index,
                     width = table.columns.size()](const EachCells& take_row) {
     Cells cells;
+    std::int64_t trial = 0;
     for (const Record& record : records) {
-      put_cells(record_fields(), record, cells);
+      cells.clear();
+      cells.emplace_back(trial++);
+      append_cells(record_fields(), record, cells);
       cells.resize(width);
       for (const auto& [name, cell] : parameters.at(std::string(record.parameters)))
         cells[column_index.at(name)] = cell;

@@ -96,17 +96,15 @@ class Database {
   void run(const std::string& sql) {
     require(sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
   }
-  /// @param key the name of a first column that numbers the rows from 0; empty: no such column
+  /// @param key the name of the column that is the primary key; empty: none is
   void put(const DataTable& table, const std::string& key) {
-    std::string columns = key.empty() ? "" : key + " INTEGER PRIMARY KEY",
-                placeholders = key.empty() ? "" : "?";
+    std::string columns, placeholders;
     ColumnNames unique_names;
-    unique_names.make_unique_name(key);
     std::vector<std::string> names;
     for (const DataColumn& column : table.columns) {
       const char* separator = columns.empty() ? "" : ", ";
       names.push_back(unique_names.make_unique_name(column.name));
-      columns += separator + quoted_name(names.back());
+      columns += separator + quoted_name(names.back()) + (column.name == key ? " INTEGER PRIMARY KEY" : "");
       placeholders += std::string(separator) + "?";
     }
     run("CREATE TABLE " + table.name + "(" + columns + ")");
@@ -115,11 +113,7 @@ class Database {
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (!table.columns[i].unit.empty()) step(unit.get(), {table.name, names[i], table.columns[i].unit});
     }
-    std::int64_t number = 0;
-    table.each_row([&](const std::vector<DataCell>& cells) {
-      if (!key.empty()) require(sqlite3_bind_int64(insert.get(), 1, number++) == SQLITE_OK);
-      step(insert.get(), cells, key.empty() ? 1 : 2);
-    });
+    table.each_row([&](const std::vector<DataCell>& cells) { step(insert.get(), cells); });
   }
   void close() {
     run("COMMIT");
@@ -137,8 +131,9 @@ class Database {
     require(sqlite3_prepare_v2(database_.get(), sql.c_str(), -1, &statement, nullptr) == SQLITE_OK);
     return Statement(statement);
   }
-  /// Runs a statement with these cells as parameters `position`, `position` + 1, … SQLite stores NaN as NULL.
-  void step(sqlite3_stmt* statement, const std::vector<DataCell>& cells, int position = 1) const {
+  /// Runs a statement with these cells as parameters. SQLite stores NaN as NULL.
+  void step(sqlite3_stmt* statement, const std::vector<DataCell>& cells) const {
+    int position = 1;
     for (const DataCell& cell : cells) {
       int code = SQLITE_OK;
       if (const auto* text = std::get_if<std::string>(&cell)) {

@@ -138,7 +138,8 @@ class Data(SweepTest):
         done = self.ran(["export", directory])
         rows = list(csv.DictReader(io.StringIO(done.stdout)))
         parameters = {p for r in records for p in json.loads(r["parameters"])}
-        self.assertEqual(list(rows[0]), [*records[0], *(f"parameter_{p}" for p in sorted(parameters))])
+        self.assertEqual([row["trial"] for row in rows], [str(i) for i in range(len(records))])
+        self.assertEqual(list(rows[0]), ["trial", *records[0], *(f"parameter_{p}" for p in sorted(parameters))])
         for row, record in zip(rows, records):
             for name, value in record.items():
                 if isinstance(value, float):
