@@ -45,6 +45,9 @@ AddCommand add_help_command;
 int show_comparison(const std::string& base, const std::string& now, const std::string& threshold,
                     const std::string& format);
 
+/// Replaces this process by the report program with these arguments. @throws UsageError if it cannot start
+void become_report(std::vector<std::string> arguments);
+
 /// Adds examples to the help of each command.
 void add_examples(CLI::App& app);
 

@@ -177,6 +177,7 @@ void print_help(CLI::App& app, const std::string& name) {
   std::vector<std::string> names;
   for (const CLI::App* sub : listed_commands(app)) {
     if (sub->get_name() == name) {
+      if (name == "report") become_report({"--help"});  // the parser does not know its options
       fmt::print("{}", sub->help("gaussweep"));
       return;
     }

@@ -14,9 +14,8 @@
 #include "driver/command/cli.hpp"
 
 namespace gaussweep::driver {
-namespace {
 
-/// Replaces this process by the report program, which is next to an installed program or in the source tree.
+// The report program is next to an installed program or in the source tree.
 void become_report(std::vector<std::string> arguments) {
   namespace fs = std::filesystem;
   const fs::path self = fs::read_symlink("/proc/self/exe"), folder = self.parent_path();
@@ -36,8 +35,6 @@ void become_report(std::vector<std::string> arguments) {
                                candidates[0].lexically_normal().string(),
                                candidates[1].lexically_normal().string()));
 }
-
-}  // namespace
 
 void add_report_command(CLI::App& app, Commands&) {
   CLI::App* sub = app.add_subcommand("report", "One HTML page on what was measured: tables, plots, verdicts");

@@ -32,9 +32,8 @@ class Help(SweepTest):
             self.assertIn(
                 f"Examples:\n  gaussweep {name}" if name != "run" else "Examples:\n  gaussweep run", done.stdout
             )
-            if name == "report":  # a separate program with its own --help
-                continue
             self.assertEqual(run([name, "--help"]).stdout.splitlines()[-1], done.stdout.splitlines()[-1])
+        self.assertIn("--figures", run(["help", "report"]).stdout)
         wrong = run(["help", "summry"])
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("nearest: summary", wrong.stderr)
