@@ -44,7 +44,9 @@ Format parse_format(const std::string& text) {
   if (text == "csv") return Format::csv;
   if (text == "json") return Format::json;
   if (text == "markdown") return Format::markdown;
-  throw UsageError(fmt::format("--format {}: unknown format; allowed are table, csv, json, markdown", text));
+  if (text == "latex") return Format::latex;
+  throw UsageError(
+      fmt::format("--format {}: unknown format; allowed are table, csv, json, markdown, latex", text));
 }
 
 std::string to_text(const Cell& cell, Style style) {

@@ -54,9 +54,9 @@ void extend(std::vector<T>& list, std::initializer_list<typename std::vector<T>:
 }
 
 /// The output format of a command.
-enum class Format { table, csv, json, markdown };
+enum class Format { table, csv, json, markdown, latex };
 
-/// Converts "table", "csv", "json" or "markdown". @throws UsageError
+/// Converts "table", "csv", "json", "markdown" or "latex". @throws UsageError
 Format parse_format(const std::string& text);
 
 /// Returns a single cell as text: "1.23 ms".
@@ -77,7 +77,10 @@ std::string render_text(const Table& table, std::size_t width);
 /// Renders the same cells as a table of GitHub's Markdown, after an empty line. A table without rows gives an
 /// empty text.
 std::string render_markdown(const Table& table);
-/// Renders Markdown if that is the format, otherwise text.
+/// Renders the same cells as a LaTeX tabular that needs the package booktabs. A table without rows gives an
+/// empty text.
+std::string render_latex(const Table& table);
+/// Renders Markdown or LaTeX if that is the format, otherwise text.
 std::string render_shown(const Table& table, Format format, std::size_t width);
 /// Returns a row as a CSV line with its line end.
 std::string csv_line(const std::vector<Cell>& cells);
@@ -98,5 +101,9 @@ std::string json_line(const nlohmann::ordered_json& json);
 
 /// Returns a text as a cell of a Markdown table: markup of the text has no effect.
 std::string markdown_cell(const std::string& text);
+/// Returns a text as LaTeX that prints these characters.
+std::string latex_cell(const std::string& text);
+/// Returns the text that stands next to a table: in LaTeX as comment lines, else unchanged.
+std::string remark(const std::string& text, Format format);
 
 }  // namespace gaussweep::driver

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <iterator>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -298,6 +299,15 @@ std::vector<ShownColumn> shown_columns(const Table& table, std::string& common_t
   return columns;
 }
 
+/// Returns a cell's text as LaTeX. The spaces that align decimal points become invisible digits.
+std::string latex_number(const std::string& text) {
+  const std::size_t end = text.find_last_not_of(' ') + 1;
+  std::string hidden(text.size() - end, '0');
+  if (hidden.empty()) return latex_cell(text);
+  if (text.find('.') == std::string::npos) hidden.front() = '.';
+  return latex_cell(text.substr(0, end)) + "\\phantom{" + hidden + "}";
+}
+
 }  // namespace
 
 std::string markdown_cell(const std::string& text) {
@@ -328,7 +338,55 @@ std::string render_markdown(const Table& table) {
   return out;
 }
 
+std::string latex_cell(const std::string& text) {
+  static const std::map<char, const char*> commands{{'\\', "\\textbackslash{}"},  {'~', "\\textasciitilde{}"},
+                                                    {'^', "\\textasciicircum{}"}, {'<', "\\textless{}"},
+                                                    {'>', "\\textgreater{}"},     {'|', "\\textbar{}"}};
+  std::string cell;
+  for (const char c : text) {
+    if (const auto found = commands.find(c); found != commands.end()) {
+      cell += found->second;
+    } else {
+      if (std::strchr("{}_$&#%", c) != nullptr) cell += '\\';
+      cell += c;
+    }
+  }
+  return cell;
+}
+
+std::string remark(const std::string& text, Format format) {
+  if (format != Format::latex) return text;
+  std::string lines;
+  for (const char c : text) {
+    if (c != '\n' && (lines.empty() || lines.back() == '\n')) lines += "% ";
+    lines += c;
+  }
+  return lines;
+}
+
+std::string render_latex(const Table& table) {
+  if (table.rows.empty()) return {};
+  std::string common_text;
+  const std::vector<ShownColumn> columns = shown_columns(table, common_text);
+  std::string kinds;
+  std::vector<std::string> titles;
+  for (const ShownColumn& column : columns) {
+    kinds += column.is_number ? 'r' : 'l';
+    titles.push_back(latex_cell(column.title));
+  }
+  std::string out = common_text.empty() ? "" : remark(common_text + "\n", Format::latex);
+  out += fmt::format("\\begin{{tabular}}{{{}}}\n\\toprule\n{} \\\\\n\\midrule\n", kinds,
+                     fmt::join(titles, " & "));
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    std::vector<std::string> cells;
+    for (const ShownColumn& column : columns) cells.push_back(latex_number(column.texts[r]));
+    out += fmt::format("{} \\\\\n", fmt::join(cells, " & "));
+  }
+  return out + "\\bottomrule\n\\end{tabular}\n";
+}
+
 std::string render_shown(const Table& table, Format format, std::size_t width) {
+  if (format == Format::latex) return render_latex(table);
   return format == Format::markdown ? render_markdown(table) : render_text(table, width);
 }
 

@@ -187,20 +187,26 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
     const auto undecided =
         std::count_if(comparison.pairs.begin(), comparison.pairs.end(),
                       [](const Pair& pair) { return pair.change.verdict == Verdict::unclear; });
-    fmt::print("No trial is {}{} (--only){}.\n", undecided > 0 ? "certainly " : "", fmt::join(only, " or "),
-               undecided > 0 ? fmt::format("; {} undecided (UNCLEAR)", undecided) : "");
-    return print_notes(comparison);
+    const std::string text = fmt::format(
+        "No trial is {}{} (--only){}.\n", undecided > 0 ? "certainly " : "", fmt::join(only, " or "),
+        undecided > 0 ? fmt::format("; {} undecided (UNCLEAR)", undecided) : "");
+    fmt::print("{}", remark(text, format));
+    if (format != Format::latex) print_notes(comparison);
+    return;
   }
   const Table methods = method_table(comparison, Reader::person);
   const Table pairs = pair_table(shown, Reader::person);
   const Table accuracy = accuracy_table(comparison, Reader::person), crossovers = crossover_table(comparison);
   fmt::print("{}", render_shown(methods, format, width));
   if (!pairs.rows.empty()) fmt::print("\n{}", render_shown(pairs, format, width));
-  if (hidden > 0) fmt::print("… and {} (--limit)\n", counted(hidden, "more trial"));
-  if (!crossovers.rows.empty()) fmt::print("\nCrossovers:\n{}", render_shown(crossovers, format, width));
+  if (hidden > 0)
+    fmt::print("{}", remark(fmt::format("… and {} (--limit)\n", counted(hidden, "more trial")), format));
+  if (!crossovers.rows.empty())
+    fmt::print("\n{}{}", remark("Crossovers:\n", format), render_shown(crossovers, format, width));
   if (!accuracy.rows.empty())
-    fmt::print("\nStatus or accuracy changed:\n{}", render_shown(accuracy, format, width));
-  print_notes(comparison);
+    fmt::print("\n{}{}", remark("Status or accuracy changed:\n", format),
+               render_shown(accuracy, format, width));
+  if (format != Format::latex) print_notes(comparison);
 }
 
 nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& shown,
@@ -427,7 +433,7 @@ void add_compare_command(CLI::App& app, Commands& commands) {
   sub->add_option("--fail-above", options->fail_above,
                   "A SLOWER trial is a regression if its time grew by more than this many percent")
       ->capture_default_str();
-  add_format(*sub, options->format, {"table", "csv", "json", "markdown"});
+  add_format(*sub, options->format, {"table", "csv", "json", "markdown", "latex"});
   add_filter_options(*sub, options->filter);
   sub->add_option("--base-gpu", options->base_gpu, "Of base, only this GPU model (may contain * and ?)");
   sub->add_option("--new-gpu", options->new_gpu, "Of new, only this GPU model (may contain * and ?)");

@@ -103,8 +103,10 @@ void print_table(const Table& table, const char* name, Format format) {
 void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format format) {
   fmt::print("{}", render_shown(summary_table(groups, false), format, output_width()));
   if (hidden > 0)
-    fmt::print("… and {}: --limit 0 shows all; --problem, --method, --n, --best and others fewer\n",
-               counted(hidden, "more row"));
+    fmt::print("{}", remark(fmt::format("… and {}: --limit 0 shows all; --problem, --method, --n, --best and "
+                                        "others fewer\n",
+                                        counted(hidden, "more row")),
+                            format));
   if (groups.empty()) return;
   if (format == Format::markdown) fmt::print("\n");
   std::string words =
@@ -115,19 +117,22 @@ void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format f
     words +=
         " OF PEAK above 100%: operands in a cache, skipped zeros, a lower precision inside the method, or a "
         "peak that was measured too low.";
-  fmt::print("{}", paragraph(words, prose_width()));
+  fmt::print("{}", remark(paragraph(words, prose_width()), format));
 }
 
 void print_failures(const std::vector<io::Record>& records, const char* separator, Format format) {
   const auto print_section = [&](const char* heading, const Table& table) {
     if (table.rows.empty()) return;
-    fmt::print("{}{}:\n{}", separator, heading, render_shown(table, format, output_width()));
+    fmt::print("{}{}{}", separator, remark(fmt::format("{}:\n", heading), format),
+               render_shown(table, format, output_width()));
     separator = "\n";
   };
   print_section("Not as expected", failure_table(records, Failures::unexpected));
   print_section("Expected failures, and skipped", failure_table(records, Failures::findings));
   print_section("Doubtful times or digits of trials with the status pass or suspect", doubt_table(records));
-  fmt::print("\n{}: {}\n", counted(records.size(), "record"), status_counts_text(records));
+  fmt::print("\n{}",
+             remark(fmt::format("{}: {}\n", counted(records.size(), "record"), status_counts_text(records)),
+                    format));
 }
 
 void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format,
@@ -142,8 +147,8 @@ void print_races(const std::vector<io::Record>& records, const io::Results& all,
     json["doubts"] = render_json(doubt_table(records));
     json["records"] = records.size();
     fmt::print("{}\n", json_text(json));
-  } else if (format == Format::markdown) {
-    fmt::print("{}", verdict_markdown(grids));
+  } else if (format == Format::markdown || format == Format::latex) {
+    fmt::print("{}", format == Format::latex ? verdict_latex(grids) : verdict_markdown(grids));
     if (!brief) print_failures(records, "\n", format);
   } else {
     fmt::print("{}", verdict_text(grids, {output_width(usual_width), output_has_colours(), !brief}));

@@ -95,7 +95,7 @@ void summarise_to_stdout(const SummaryOptions& options) {
     set_speedups(groups, groups, options.baseline);
   if (options.best) groups = best_groups(groups);
   sort_groups(groups, options.sort);
-  const bool is_for_persons = format == Format::table || format == Format::markdown;
+  const bool is_for_persons = format != Format::csv && format != Format::json;
   const std::size_t limit = options.limit.value_or(is_for_persons ? usual_rows : 0);
   const std::size_t shown = limit == 0 ? groups.size() : std::min(limit, groups.size());
   const std::size_t hidden = groups.size() - shown;
@@ -113,7 +113,8 @@ void summarise_to_stdout(const SummaryOptions& options) {
     fmt::print("{}\n", json_text(json));
   } else {
     if (!options.only_failures) print_groups(groups, hidden, format);
-    if (options.best && groups.empty() && !records.empty()) fmt::print("No trial passed: nothing is best.\n");
+    if (options.best && groups.empty() && !records.empty())
+      fmt::print("{}", remark("No trial passed: nothing is best.\n", format));
     print_failures(records, options.only_failures ? "" : "\n", format);
   }
 }
@@ -127,7 +128,7 @@ void add_summary_command(CLI::App& app, Commands&) {
   sub->add_option("paths", options->paths,
                   "Run directories, directories of them (shards, nights), results files or journals")
       ->required();
-  add_format(*sub, options->format, {"table", "csv", "json", "markdown"});
+  add_format(*sub, options->format, {"table", "csv", "json", "markdown", "latex"});
   add_filter_options(*sub, options->filter);
   sub->add_option("--sort", options->sort, "A column, e.g. n, median, gflops; -gflops: descending");
   sub->add_option("--baseline", options->baseline, "Speedup over this method, e.g. cusolver [the vendor's]");

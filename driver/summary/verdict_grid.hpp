@@ -105,6 +105,8 @@ struct RenderOptions {
 std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOptions& options);
 /// Returns the grids as Markdown tables with a heading each, without the explanation; empty without grids.
 std::string verdict_markdown(const std::vector<VerdictGrid>& grids);
+/// Returns the grids as LaTeX tabulars (package booktabs), each after a comment line with its title.
+std::string verdict_latex(const std::vector<VerdictGrid>& grids);
 /// Returns a sentence per race: "For X of A X = B in double on NVIDIA H200: gesv/recursive, 3.4 ms, …".
 std::string verdict_sentences(const std::vector<VerdictGrid>& grids);
 /// Returns a table with one row per race and all its data, for CSV and JSON.

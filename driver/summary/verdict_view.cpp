@@ -119,6 +119,15 @@ std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const Verdi
   return text + ".";
 }
 
+/// Returns the sizes of all rows, which are the columns of a grid.
+std::set<std::int64_t> sizes_of(const VerdictGrid& grid) {
+  std::set<std::int64_t> sizes;
+  for (const VerdictRow& row : grid.rows) {
+    for (const auto& [n, cell] : row.cells) sizes.insert(n);
+  }
+  return sizes;
+}
+
 Lines label_lines(const VerdictRow& row) {
   return {fmt::format("{} {}", printable(row.problem), printable(row.precision)), printable(row.matrix),
           printable(row.details), "", ""};
@@ -301,10 +310,7 @@ std::string verdict_markdown(const std::vector<VerdictGrid>& grids) {
   };
   std::string text;
   for (const VerdictGrid& grid : grids) {
-    std::set<std::int64_t> sizes;
-    for (const VerdictRow& row : grid.rows) {
-      for (const auto& [n, cell] : row.cells) sizes.insert(n);
-    }
+    const std::set<std::int64_t> sizes = sizes_of(grid);
     text += fmt::format("{}### {}\n\n| n |", text.empty() ? "" : "\n", markdown_cell(title_of(grid)));
     for (const std::int64_t n : sizes) text += fmt::format(" {} |", n);
     text += "\n|---|";
@@ -317,6 +323,33 @@ std::string verdict_markdown(const std::vector<VerdictGrid>& grids) {
       }
     }
     text += '\n';
+  }
+  return text;
+}
+
+std::string verdict_latex(const std::vector<VerdictGrid>& grids) {
+  const auto cell_of = [](const Lines& lines) {
+    std::vector<std::string> shown;
+    for (const std::string& line : lines) {
+      if (!line.empty()) shown.push_back(latex_cell(line));
+    }
+    return fmt::format("\\begin{{tabular}}[t]{{@{{}}l@{{}}}}{}\\end{{tabular}}", fmt::join(shown, "\\\\"));
+  };
+  std::string text;
+  for (const VerdictGrid& grid : grids) {
+    const std::set<std::int64_t> sizes = sizes_of(grid);
+    text += fmt::format("{}% {}\n\\begin{{tabular}}{{l{}}}\n\\toprule\nn & {} \\\\\n\\midrule\n",
+                        text.empty() ? "" : "\n", printable(title_of(grid)), std::string(sizes.size(), 'l'),
+                        fmt::join(sizes, " & "));
+    for (const VerdictRow& row : grid.pooled_rows) {
+      text += cell_of(label_lines(row));
+      for (const std::int64_t n : sizes) {
+        const VerdictCell* cell = find_in(row.cells, n);
+        text += cell == nullptr ? " &" : " & " + cell_of(cell_lines(grid, row, *cell));
+      }
+      text += " \\\\\n";
+    }
+    text += "\\bottomrule\n\\end{tabular}\n";
   }
   return text;
 }

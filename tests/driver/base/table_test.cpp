@@ -54,6 +54,20 @@ TEST(Table, RendersMarkdownWithEscapedMarkup) {
   EXPECT_EQ(render_markdown(table), "");
 }
 
+TEST(Table, RendersLatexWithEscapedTextAndAlignedPoints) {
+  Table table = example();
+  table.rows.push_back({"gesv/gauss_pivot 50%", std::int64_t{4}, 1.0, {}});
+  EXPECT_EQ(render_latex(table),
+            "\\begin{tabular}{lrr}\n\\toprule\nMETHOD & N & TIME s \\\\\n\\midrule\n"
+            "gesv/lapack & 512 & 0.00123 \\\\\né & 8 &  \\\\\n"
+            "gesv/gauss\\_pivot 50\\% & 4 & 1.00\\phantom{000} \\\\\n\\bottomrule\n\\end{tabular}\n");
+  EXPECT_EQ(latex_cell("a<b\\c"), "a\\textless{}b\\textbackslash{}c");
+  EXPECT_EQ(remark("All rows:\n\nn 8\n", Format::latex), "% All rows:\n\n% n 8\n");
+  EXPECT_EQ(remark("n 8\n", Format::markdown), "n 8\n");
+  table.rows.clear();
+  EXPECT_EQ(render_latex(table), "");
+}
+
 TEST(Table, StatesCommonValuesOnce) {
   Table table;
   table.columns = {{"n", "N"},
@@ -179,7 +193,7 @@ TEST(Table, FormatsEveryStyle) {
 TEST(Table, ParsesFormatNames) {
   EXPECT_EQ(parse_format("csv"), Format::csv);
   const std::string message = message_of<UsageError>([&] { parse_format("xml"); });
-  EXPECT_EQ(message, "--format xml: unknown format; allowed are table, csv, json, markdown");
+  EXPECT_EQ(message, "--format xml: unknown format; allowed are table, csv, json, markdown, latex");
 }
 
 }  // namespace

@@ -360,6 +360,15 @@ TEST(VerdictGrid, MarkdownHasOneRowPerTask) {
             "ms  2.00x |\n");
 }
 
+TEST(VerdictGrid, LatexHasOneRowPerTask) {
+  std::vector<Record> records = {example_record("fast_one", 64, {1e-3}), example_record("slow", 64, {2e-3})};
+  EXPECT_EQ(verdict_latex(verdict_grids(records, {}, {})),
+            "% NVIDIA H200 (9.0)\n\\begin{tabular}{ll}\n\\toprule\nn & 64 \\\\\n\\midrule\n"
+            "\\begin{tabular}[t]{@{}l@{}}gesv double\\\\cauchy\\end{tabular} & "
+            "\\begin{tabular}[t]{@{}l@{}}fast\\_one\\\\1 ms  2.00x\\end{tabular} \\\\\n"
+            "\\bottomrule\n\\end{tabular}\n");
+}
+
 TEST(VerdictGrid, SentencesNameSizeAndMatrixIfTheyDiffer) {
   std::vector<Record> records = {example_record("fast", 64, {1}), example_record("fast", 100, {2})};
   const std::string sizes = verdict_sentences(verdict_grids(records, {}, {}));
