@@ -10,10 +10,10 @@ namespace gaussweep::inverse {
 
 /// Returns true if one GPU inverts the matrix faster than several; also those of a trial with one GPU.
 inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
-  return parameters.integer("gpus") == 1 || stays_below(shape.n, parameters, 8192);
+  return parameters.integer("gpus") == 1 || stays_below(shape.n, parameters, 10240);
 }
 inline Parameter gpus_from_parameter() {
-  return integer_parameter("gpus_from", 0, 0, 1 << 30, "smallest n for several GPUs; 0: 8192");
+  return integer_parameter("gpus_from", 0, 0, 1 << 30, "smallest n for several GPUs; 0: 10240");
 }
 /// Returns the columns per block of trtri and of poinv, which are those of potrf's panels.
 inline std::int64_t triangle_block(const Shape& shape, const Parameters& parameters) {

@@ -27,8 +27,7 @@ void gesv_multi_gpu(Context& context, Operands<T>& op, const Parameters& paramet
                             static_cast<int>(op.parts.size())};
   int* const pivots = op.parts.front().workspace.template take<int>(op.shape.n);
   TravellingColumns<T> columns(group, op.b, op.parts);
-  lu::DistributedLu<T>(context, blocks, op.parts, pivots, op.info, parameters.integer("overlap_from"))
-      .factor(op.b);
+  lu::DistributedLu<T>(context, blocks, op.parts, pivots, op.info).factor(op.b);
   group.stage(blocks.gpus, "back_substitution");
   for (std::int64_t block = blocks.count() - 1; block >= 0; --block) {
     const int gpu = blocks.gpu_of(block);

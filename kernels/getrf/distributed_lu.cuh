@@ -59,12 +59,10 @@ class DistributedLu {
   /// @param parts A and workspace (multi_gpu_bytes) of each GPU
   /// @param pivots, info on the first GPU. pivots are from 0; info is 0 at the start, and becomes the first
   /// zero pivot, from 1
-  /// @param overlap_rows a panel of at least this number of rows overlaps its owner's update; 0: automatic
   DistributedLu(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts, int* pivots,
-                int* info, std::int64_t overlap_rows = 0)
+                int* info)
       : panels_(context, blocks, parts, panel_bytes(blocks.n, blocks.width, sizeof(T))),
         blocks_(blocks),
-        overlap_rows_(overlap_rows > 0 ? overlap_rows : overlap_rows_of(blocks.gpus)),
         workspace_bytes_(in_place_bytes(blocks.n, sizeof(T))),
         pivots_(pivots),
         info_(info) {
@@ -81,8 +79,8 @@ class DistributedLu {
   /// stream.
   void factor(MatrixView<T> b = {}) {
     panels_.run(
-        blocks_.count(), overlap_rows_,
-        [this](Context& context, std::int64_t block, bool) { return factor_panel(context, block); },
+        blocks_.count(),
+        [this](Context& context, std::int64_t block) { return factor_panel(context, block); },
         [this](Device& device, std::int64_t block) { copy_back(device, block); },
         [this](int gpu, std::int64_t block, std::int64_t first, std::int64_t last, const Streams& streams) {
           update(gpu, block, first, last, streams);
@@ -211,7 +209,6 @@ class DistributedLu {
 
   DistributedPanels<T> panels_;
   ColumnBlocks blocks_;
-  std::int64_t overlap_rows_;
   std::size_t workspace_bytes_;
   std::vector<void*> workspaces_;
   std::vector<int*> exchanges_;  ///< of every panel

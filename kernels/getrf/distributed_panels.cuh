@@ -4,8 +4,7 @@
 /// The GPU that owns a block column copies it to a contiguous panel, factors it, and the other GPUs copy the
 /// panel over NVLink. Each GPU then updates its block columns right of the panel, on its streams of low
 /// priority. The owner of the next block column updates and factors that one first (look-ahead by one panel),
-/// on its first stream. Panel and copies therefore overlap the other GPUs' updates. While an update takes
-/// much longer than a panel, they also overlap the owner's.
+/// on its first stream. Panel and copies therefore overlap the other GPUs' updates.
 
 #include <cstddef>
 #include <vector>
@@ -48,22 +47,21 @@ class DistributedPanels {
   }
 
   /// Runs the factorisation of the first `panels` block columns, asynchronously on the first GPU's stream.
-  /// @param overlap_rows a panel of at least this number of rows overlaps its owner's update
-  /// @param factor factor(context, block, overlaps): copies the block column to its panel and factors it;
-  /// returns the bytes that the other GPUs need
+  /// @param factor factor(context, block): copies the block column to its panel and factors it; returns the
+  /// bytes that the other GPUs need
   /// @param copy_back copy_back(device, block): copies the factors to the matrix, on the owner's stream for
   /// copies
   /// @param update update(gpu, block, first, last, streams): updates the GPU's blocks in [first, last) with
   /// the panel, in the contexts of `streams`
   /// @param finish finish(block): queues further work with the panel on streams of low priority
   template <class Factor, class CopyBack, class Update, class Finish>
-  void run(std::int64_t panels, std::int64_t overlap_rows, const Factor& factor, const CopyBack& copy_back,
-           const Update& update, const Finish& finish) {
+  void run(std::int64_t panels, const Factor& factor, const CopyBack& copy_back, const Update& update,
+           const Finish& finish) {
     const int count = blocks_.gpus;
     const std::int64_t last = blocks_.count();
     group_.stage(count, "start");
     group_.fork(count);
-    factor_and_send(0, false, factor, copy_back);
+    factor_and_send(0, factor, copy_back);
     for (std::int64_t block = 0; block < panels; ++block) {
       for (int gpu = 0; gpu < count; ++gpu) {
         group_.device(gpu).wait_for(group_.copies(gpu));
@@ -73,12 +71,11 @@ class DistributedPanels {
       std::int64_t next = block + 1;
       if (next < panels) {
         const int owner = blocks_.gpu_of(next);
-        const bool overlaps = blocks_.n - blocks_.begin(next) >= overlap_rows;
         group_.stage(count, "update_ahead");
         group_.wait_for_background(owner);  // the updates with earlier panels
         update(owner, block, next, next + 1, Streams{group_, owner, false});
-        factor_and_send(next, overlaps, factor, copy_back);
-        if (!overlaps) group_.make_background_wait(owner, group_.device(owner));
+        factor_and_send(next, factor, copy_back);
+        group_.make_background_wait(owner, group_.device(owner));
         ++next;
       }
       group_.stage(count, "update");
@@ -110,7 +107,7 @@ class DistributedPanels {
   Gpu& at(int gpu) { return gpus_[static_cast<std::size_t>(gpu)]; }
 
   template <class Factor, class CopyBack>
-  void factor_and_send(std::int64_t block, bool overlaps, const Factor& factor, const CopyBack& copy_back) {
+  void factor_and_send(std::int64_t block, const Factor& factor, const CopyBack& copy_back) {
     const int count = blocks_.gpus, owner = blocks_.gpu_of(block);
     group_.stage(count, "panel");
     Device& device = group_.device(owner);
@@ -118,7 +115,7 @@ class DistributedPanels {
     for (int gpu = 0; gpu < count; ++gpu) {
       if (gpu != owner) device.wait_for(group_.copies(gpu));
     }
-    const std::size_t bytes = factor(group_.use(owner), block, overlaps);
+    const std::size_t bytes = factor(group_.use(owner), block);
 
     group_.stage(count, "transfer");
     group_.copies(owner).wait_for(device);

@@ -22,8 +22,7 @@ void getrf_multi_gpu(Context& context, Operands<T>& op, const Parameters& parame
   if (op.parts.empty()) return getrf_recursive(context, op, parameters);
   const ColumnBlocks blocks{op.shape.n, lu::column_block(op.shape, parameters),
                             static_cast<int>(op.parts.size())};
-  lu::DistributedLu<T>(context, blocks, op.parts, op.pivots, op.info, parameters.integer("overlap_from"))
-      .factor();
+  lu::DistributedLu<T>(context, blocks, op.parts, op.pivots, op.info).factor();
 }
 
 GAUSSWEEP_INSTANTIATE(getrf_multi_gpu)

@@ -56,18 +56,13 @@ inline bool is_panel_order(const Shape& shape, const Parameters&) {
 inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
   return stays_below(shape.n, parameters, 8192);
 }
-/// Returns the rows from which a panel overlaps its owner's update by default.
-constexpr std::int64_t overlap_rows_of(int gpus) {
-  return overlap_rows_for(6144, gpus);
-}
 /// Makes a row that of a method for several GPUs.
 inline Method on_several_gpus(Method method) {
   method.parameters = {
       gpus_parameter(),
       integer_parameter("block", 0, 0, max_few_exchanges,
                         "columns per panel, rounded up to a multiple of 32; 0: 512, up to n = 12288 256"),
-      integer_parameter("gpus_from", 0, 0, max_panel_rows + 1, "smallest n for several GPUs; 0: 8192"),
-      overlap_parameter()};
+      integer_parameter("gpus_from", 0, 0, max_panel_rows + 1, "smallest n for several GPUs; 0: 8192")};
   method.column_block = column_block;
   method.stays_on_one = stays_on_one;
   method.accepts = is_panel_order;

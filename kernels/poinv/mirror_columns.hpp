@@ -1,6 +1,5 @@
 #pragma once
-/// Fills one triangle of a symmetric matrix on several GPUs from the other, for poinv/multi_gpu and
-/// poinv/cusolver_mg.
+/// Fills one triangle of a symmetric matrix on several GPUs from the other.
 
 #include <vector>
 

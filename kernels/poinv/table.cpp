@@ -12,7 +12,6 @@ GAUSSWEEP_DECLARE_PORTABLE(poinv_multi_gpu)
 GAUSSWEEP_DECLARE_PORTABLE(poinv_recursive)
 GAUSSWEEP_DECLARE_IN(host, poinv_lapack)
 GAUSSWEEP_DECLARE_CUDA(poinv_cusolver)
-GAUSSWEEP_DECLARE_CUDA(poinv_cusolver_mg)
 
 namespace gaussweep {
 namespace {
@@ -121,15 +120,8 @@ Method cusolver() {
              GAUSSWEEP_CUDA_ENTRY(poinv_cusolver)));
 }
 
-Method cusolver_mg() {
-  Method method =
-      poinv_method("cusolver_mg", "Cholesky factorisation, then the inverse, on several GPUs (potrf, potri)",
-                   "NVIDIA cuSOLVERMg");
-  return on_cusolver_mg(std::move(method), GAUSSWEEP_CUDA_ENTRY(poinv_cusolver_mg));
-}
-
 std::vector<Method> methods() {
-  return {cholesky_gets(), gauss_seidel(), recursive(), multi_gpu(), lapack(), cusolver(), cusolver_mg()};
+  return {cholesky_gets(), gauss_seidel(), recursive(), multi_gpu(), lapack(), cusolver()};
 }
 
 }  // namespace

@@ -33,13 +33,11 @@ class DistributedCholesky {
   /// @param parts A and workspace (multi_gpu_bytes) of each GPU
   /// @param info on the first GPU; 0 at the start
   /// @param rest the most rows that the first GPU factors alone; 0: none
-  /// @param overlap_rows a panel of at least this number of rows overlaps its owner's update; 0: automatic
   DistributedCholesky(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts,
-                      int* info, std::int64_t rest = 0, std::int64_t overlap_rows = 0)
+                      int* info, std::int64_t rest = 0)
       : panels_(context, blocks, parts, panel_bytes(blocks.n, blocks.width, sizeof(T))),
         blocks_(blocks),
         panel_count_(panels_before(blocks, rest)),
-        overlap_rows_(overlap_rows > 0 ? overlap_rows : overlap_rows_of(blocks.gpus)),
         workspace_bytes_(in_place_bytes(blocks.n, sizeof(T))),
         info_(info) {
     for (OperandPart<T>& part : parts) {
@@ -62,10 +60,7 @@ class DistributedCholesky {
       copy_diagonal(block, diagonal(block), panels_.ld(blocks_.gpu_of(block)), saved(block), blocks_.width);
     group.join(blocks_.gpus);
     panels_.run(
-        panel_count_, overlap_rows_,
-        [this](Context& context, std::int64_t block, bool overlaps) {
-          return factor_panel(context, block, overlaps);
-        },
+        panel_count_, [this](Context& context, std::int64_t block) { return factor_panel(context, block); },
         [this](Device& device, std::int64_t block) { copy_back(device, block); },
         [this](int gpu, std::int64_t block, std::int64_t first, std::int64_t last, const Streams& streams) {
           std::int64_t part = 0;
@@ -89,8 +84,6 @@ class DistributedCholesky {
 
  private:
   using Streams = typename DistributedPanels<T>::Streams;
-  /// Multiprocessors of a panel during an update. Blocks of a panel wait for each other most of the time.
-  static constexpr int overlapping_blocks = 48;
   static constexpr std::int64_t strip = 512;  ///< columns of a product
 
   static constexpr std::size_t bytes_of(std::int64_t elements) {
@@ -114,7 +107,7 @@ class DistributedCholesky {
                  dim3(static_cast<unsigned>(blocks_.columns(block))), dim3(256), 0, from, ld_from, to, ld_to);
   }
 
-  std::size_t factor_panel(Context& context, std::int64_t block, bool overlaps) {
+  std::size_t factor_panel(Context& context, std::int64_t block) {
     const int owner = blocks_.gpu_of(block);
     const std::int64_t ld = panel_ld(block), columns = blocks_.columns(block);
     T* const own = panel(owner, block);
@@ -125,7 +118,7 @@ class DistributedCholesky {
     Workspace workspace(workspaces_[static_cast<std::size_t>(owner)], workspace_bytes_);
     const Shape shape{ld, ld, ld};
     RecursiveCholesky<T>(context, shape, own, ld, info_of(owner, block), workspace)
-        .factor_columns(static_cast<int>(padded(columns)), overlaps ? overlapping_blocks : 1 << 30);
+        .factor_columns(static_cast<int>(padded(columns)));
     return panel_bytes(rows(block), columns, sizeof(T));
   }
 
@@ -199,7 +192,6 @@ class DistributedCholesky {
   DistributedPanels<T> panels_;
   ColumnBlocks blocks_;
   std::int64_t panel_count_;
-  std::int64_t overlap_rows_;
   std::size_t workspace_bytes_;
   std::vector<void*> workspaces_;
   std::vector<T*> saved_;  ///< diagonal blocks of each GPU, side by side

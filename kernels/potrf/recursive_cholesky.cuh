@@ -78,11 +78,9 @@ class RecursiveCholesky {
     factor();
     return !stopped_;
   }
-  /// Factors only the first `columns` columns, a panel of n rows, in place, in one launch of at most
-  /// `most_blocks` blocks.
+  /// Factors only the first `columns` columns, a panel of n rows, in place, in one launch.
   /// @pre the matrix is not copied; `columns` is a multiple of 64
-  void factor_columns(int columns, int most_blocks = 1 << 30) {
-    most_blocks_ = most_blocks;
+  void factor_columns(int columns) {
     reset(columns / order);
     chain(0, columns);
   }
@@ -181,7 +179,7 @@ class RecursiveCholesky {
     arguments.info = info_;
     arguments.max_polls = 1 << 22;  // these polls take seconds; a launch takes milliseconds
     const int tasks = (arguments.rows + 1) / 2 * arguments.columns + 1;
-    const auto grid = static_cast<unsigned>(std::min({tasks, simt::multiprocessors(context_), most_blocks_}));
+    const auto grid = static_cast<unsigned>(std::min(tasks, simt::multiprocessors(context_)));
     if constexpr (sizeof(T) == sizeof(float)) {
       launch<1>(arguments, grid);
     } else {
@@ -235,7 +233,6 @@ class RecursiveCholesky {
   std::int64_t lda_;
   T* scale_ = nullptr;
   int panel_ = 0;
-  int most_blocks_ = 1 << 30;
   Updates* updates_ = nullptr;
   std::function<bool(int)> should_continue_;
   bool stopped_ = false;

@@ -51,10 +51,6 @@ inline std::int64_t column_block(const Shape& shape, const Parameters& parameter
 inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
   return stays_below(shape.n, parameters, 10240);
 }
-/// Returns the rows from which a panel overlaps its owner's update by default.
-constexpr std::int64_t overlap_rows_of(int gpus) {
-  return overlap_rows_for(8192, gpus);
-}
 /// Returns the number of block columns before the rest of the matrix, which the first GPU factors alone in
 /// one launch; all of them if the rest is less than two block columns. @param rest the most rows of the rest
 inline std::int64_t panels_before(const ColumnBlocks& blocks, std::int64_t rest) {
@@ -78,8 +74,7 @@ inline Method on_several_gpus(Method method) {
           "block", 0, 0, 4096,
           "columns per panel, rounded up to a multiple of 64; 0: 1024, below n = 8192 gpus 512"),
       integer_parameter("gpus_from", 0, 0, 1 << 30, "smallest n for several GPUs; 0: 10240"),
-      integer_parameter("rest", 0, 0, 16384, "the last rows, which the first GPU factors alone; 0: 4096"),
-      overlap_parameter()};
+      integer_parameter("rest", 0, 0, 16384, "the last rows, which the first GPU factors alone; 0: 4096")};
   method.column_block = column_block;
   method.stays_on_one = stays_on_one;
   method.accepts = [](const Shape& shape, const Parameters& parameters) {

@@ -16,14 +16,6 @@ inline bool stays_below(std::int64_t n, const Parameters& parameters, std::int64
   return n < (from > 0 ? from : automatic);
 }
 
-/// Returns the least number of rows r such that an update with a panel takes much longer than the panel. The
-/// work of an update grows with r^2 / gpus, that of a panel with r. @param of_one that number for one GPU
-constexpr std::int64_t overlap_rows_for(std::int64_t of_one, int gpus) {
-  std::int64_t rows = of_one;
-  while (rows * rows < of_one * of_one * gpus) rows += 64;
-  return rows;
-}
-
 /// Block columns of `width` columns of an n x n matrix, distributed cyclically over `gpus` GPUs. A GPU stores
 /// its blocks side by side. The last block may be narrower.
 struct ColumnBlocks {

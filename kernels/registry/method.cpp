@@ -111,11 +111,6 @@ Parameter gpus_parameter() {
   return integer_parameter("gpus", 1, 1, max_gpus, "GPUs that share the matrix");
 }
 
-Parameter overlap_parameter() {
-  return integer_parameter("overlap_from", 0, 0, 1 << 30,
-                           "rows from which a GPU factors a panel during its own update; 0: automatic");
-}
-
 int gpus_of(const Method& method, const Shape& shape, const Parameters& parameters) {
   if (method.column_block == nullptr) return 1;
   const bool on_one = method.stays_on_one != nullptr && method.stays_on_one(shape, parameters);

@@ -148,9 +148,6 @@ constexpr std::int64_t max_gpus = 16;
 /// Returns the parameter `gpus` of methods that distribute a matrix over several GPUs.
 Parameter gpus_parameter();
 
-/// Returns the parameter `overlap_from` of factorisations on several GPUs.
-Parameter overlap_parameter();
-
 /// Returns the number of GPUs that work in a trial: the parameter `gpus`, or 1 if the method does not have it
 /// or the matrix stays on one GPU.
 int gpus_of(const Method& method, const Shape& shape, const Parameters& parameters);

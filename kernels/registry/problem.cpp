@@ -22,7 +22,7 @@ Problem Problem::named(std::string_view name) {
     if (problem->name == name) return problem;
   }
   throw std::invalid_argument("there is no problem '" + std::string(name) + "' in this program; there are " +
-                         allowed_names<Problem>());
+                              allowed_names<Problem>());
 }
 
 const ProblemRow& Problem::row() const {

@@ -25,8 +25,6 @@ class MgSystem {
   /// Factor A and set info. Return info.
   int getrf();
   int potrf();
-  /// Replaces the Cholesky factor by the lower triangle of the inverse, and sets info.
-  void potri();
   /// Solve with the factors; the solution replaces B. @pre B has at most `block` columns
   void getrs();
   void potrs();

@@ -40,8 +40,7 @@
   X(cusolverMgGetrf_bufferSize) X(cusolverMgGetrf)                       \
   X(cusolverMgGetrs_bufferSize) X(cusolverMgGetrs)                       \
   X(cusolverMgPotrf_bufferSize) X(cusolverMgPotrf)                       \
-  X(cusolverMgPotrs_bufferSize) X(cusolverMgPotrs)                       \
-  X(cusolverMgPotri_bufferSize) X(cusolverMgPotri)
+  X(cusolverMgPotrs_bufferSize) X(cusolverMgPotrs)
 #if CUBLAS_VERSION >= 130100
 #define GAUSSWEEP_CUBLAS_EMULATION(X)                       \
   X(cublasSetFixedPointEmulationMantissaControl)            \

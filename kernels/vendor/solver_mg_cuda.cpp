@@ -130,12 +130,6 @@ int MgSystem<T>::potrf() {
 }
 
 template <class T>
-void MgSystem<T>::potri() {
-  set_info(GAUSSWEEP_RUN_MG(cusolverMgPotri, CUBLAS_FILL_MODE_LOWER, to_int(op_.shape.n), a_.data(), 1, 1,
-                            of_a_, data_type<T>));
-}
-
-template <class T>
 void MgSystem<T>::getrs() {
   GAUSSWEEP_RUN_MG(cusolverMgGetrs, CUBLAS_OP_N, to_int(op_.shape.n), to_int(op_.b.cols), a_.data(), 1, 1,
                    of_a_, pivots_.data(), b_.data(), 1, 1, of_b_, data_type<T>);

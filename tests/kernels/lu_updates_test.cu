@@ -49,8 +49,8 @@ void check_solve(Context& context, int rows, int columns, Run run) {
 template <int Tiles>
 void check_tensor_cores(Context& context, int rows, int columns) {
   check_solve<double>(context, rows, columns, [&](const double* l, int ldl, double* b, int ldb) {
-    lu::launch_solve<lu::RowOrder::plain, 8 * Tiles>(context, l, ldl, rows, b, ldb, columns,
-                                                     static_cast<const double*>(nullptr));
+    lu::launch_solve<lu::RowOrder::plain, false, 8 * Tiles>(context, l, ldl, rows, b, ldb, columns,
+                                                            static_cast<const double*>(nullptr));
   });
 }
 
@@ -67,8 +67,8 @@ TEST_P(LuUpdates, TriangularUpdatesInFloat) {
   for (const auto& [rows, columns] : {std::pair{64, 20}, {96, 9}, {256, 17}, {32, 1}}) {
     check_solve<float>(context, rows, columns,
                        [&, rows = rows, columns = columns](const float* l, int ldl, float* b, int ldb) {
-                         lu::launch_solve<lu::RowOrder::plain, 8>(context, l, ldl, rows, b, ldb, columns,
-                                                                  static_cast<const float*>(nullptr));
+                         lu::launch_solve<lu::RowOrder::plain, false, 8>(
+                             context, l, ldl, rows, b, ldb, columns, static_cast<const float*>(nullptr));
                        });
   }
 }
@@ -86,10 +86,10 @@ void check_reversed(Context& context, int rows, int columns) {
   DeviceArray<T> device_l(context.device, l), device_scale(context.device, scale),
       device_b(context.device, b), device_reversed(context.device, turned);
   const int last = rows - 1;
-  lu::launch_solve<lu::RowOrder::reversed, Columns, T>(
+  lu::launch_solve<lu::RowOrder::reversed, true, Columns, T>(
       context, device_l.data(), ldl, rows, device_b.data() + last, ldb, columns, device_scale.data() + last);
-  lu::launch_solve<lu::RowOrder::plain, Columns, T>(context, device_l.data(), ldl, rows,
-                                                    device_reversed.data(), ldb, columns, nullptr);
+  lu::launch_solve<lu::RowOrder::plain, false, Columns, T>(context, device_l.data(), ldl, rows,
+                                                           device_reversed.data(), ldb, columns, nullptr);
   const std::vector<T> seen = device_b.values(), wanted = device_reversed.values();
   for (int c = 0; c < columns; ++c) {
     for (int r = 0; r < rows; ++r) ASSERT_EQ(seen[last - r + c * ldb], wanted[r + c * ldb]) << r << ", " << c;

@@ -117,20 +117,6 @@ TEST_P(SeveralGpus, FactorTheRestOnTheFirst) {
   }
 }
 
-TEST_P(SeveralGpus, OverlapAllPanelsOrNone) {
-  Devices devices;
-  for (const Method& method : rows_for_several()) {
-    const Inputs<double> inputs =
-        make_inputs<double>(method.problem, {100, 100, 100}, kind_for(method.problem));
-    for (const std::int64_t rows : {1, 1000}) {
-      Parameters parameters = parameters_of(method, GetParam());
-      parameters.set("overlap_from", rows);
-      const Answer<double> answer = answer_of(devices, method, inputs, parameters);
-      EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(method.problem)) << method.id();
-    }
-  }
-}
-
 TEST_P(SeveralGpus, SolveForSeveralRightHandSides) {
   Devices devices;
   for (const char* id : {"gesv/multi_gpu", "posv/multi_gpu"})
