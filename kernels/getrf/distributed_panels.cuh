@@ -5,6 +5,10 @@
 /// panel over NVLink. Each GPU then updates its block columns right of the panel, on its streams of low
 /// priority. The owner of the next block column updates and factors that one first (look-ahead by one panel),
 /// on its first stream. Panel and copies therefore overlap the other GPUs' updates.
+///
+/// An update is divided over two streams, which do not wait for each other. This is safe because the division
+/// depends only on the GPU's remaining columns: they change when the GPU owns the next panel, whose stream
+/// waits for both streams before, and for which both wait after.
 
 #include <cstddef>
 #include <vector>
