@@ -202,6 +202,8 @@ def _bars(plot, several, figure):
     names = list(dict.fromkeys(name for series, _, _ in several for name in series.x))
     axes = figure.add_subplot(xlabel=plot.ylabel)
     axes.set_xscale("log" if plot.ylog else "linear")
+    if plot.ylog:
+        _plain(axes.xaxis)
     if plot.percent:  # after the scale, which sets another formatter
         axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=""))
     for i, (series, of, _) in enumerate(several):
@@ -209,6 +211,11 @@ def _bars(plot, several, figure):
         hollow = np.zeros(len(y), bool) if series.hollow is None else np.asarray(series.hollow, dtype=bool)
         style = {"color": COLOURS[0][of], "label": series.label if len(several) > 1 else None}
         if plot.ylog:
+            if series.low is not None:
+                reach = np.vstack([x - series.low, series.high - x]).astype(float)
+                axes.errorbar(
+                    x, y, xerr=np.nan_to_num(reach).clip(0), fmt="none", ecolor=style["color"], elinewidth=0.6
+                )
             axes.plot(x, y, "o", **style)
             axes.plot(x[hollow], y[hollow], "o", color=COLOURS[0][of], markerfacecolor="white")
         else:

@@ -17,11 +17,21 @@ script=night.sh
 jobs=$(cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/.." && pwd) || exit 2
 source "$jobs/slurm/common.sh"
 gaussweep=${GAUSSWEEP:-}
-if [[ ${1:-} == --env || -z $gaussweep ]]; then
-  if [[ ${1:-} == --env ]]; then
-    value[env]=${2:-}
-    shift 2 || fail "--env needs a value"
-  fi
+places=()
+while (($#)); do
+  case $1 in
+    -h | --help) show_help; exit 0 ;;
+    --env)
+      (($# > 1)) || fail "--env needs a value"
+      value[env]=$2 gaussweep=''
+      shift 2
+      ;;
+    -*) fail "unknown option '$1'; allowed: --env FILE, --help" ;;
+    *) places+=("$1") && shift ;;
+  esac
+done
+set -- "${places[@]}"
+if [[ -z $gaussweep ]]; then
   read_environment
   load_modules >&2 || exit 2
 fi
