@@ -108,7 +108,7 @@ def _race(rows, rates, baseline):
         "matrix_name": first["matrix_name"],
         "methods": len({(row["method"], row["backend"]) for row in rows if row["worst"] > 0}),
         "winner": "",
-        "backend": "",
+        "backend": first["backend"],
         "parameters": "",
         "median": np.nan,
         "runner_up": "",

@@ -157,6 +157,14 @@ class FirstScreenTest(unittest.TestCase):
         )
         self.assertEqual([rows["late"][k] for k in ("races", "uncontested", "fastest")], [1, 0, 0])
 
+    def test_failed_emulated_kernels_are_no_case_in_which_nothing_passed(self):
+        night = fixture.Night()
+        night.trial("gesv", "lapack", 64, 1e-3)
+        night.trial("trsv", "levels", 64, 1e-3, backend="emulated", status="failed")
+        page = report_here(night).text
+        self.assertIn("1 case ran only emulated kernels", page)
+        self.assertNotIn("nothing passed", page)
+
     def test_wins_are_counted_over_pooled_seeds_and_without_ties(self):
         night = fixture.Night()
         for n, slower in ((64, 2.0), (128, 1.001)):
