@@ -6,16 +6,12 @@
 #include "kernels/registry/column_blocks.hpp"
 #include "kernels/registry/method.hpp"
 
-#define GAUSSWEEP_DECLARE_MIRROR_COLUMNS(space)                                                             \
-  namespace gaussweep::space {                                                                              \
-  /** Fills the other triangle from the triangle `uplo`; GPUs read the parts of others. Asynchronous on the \
-   * first GPU's stream. @pre blocks.width is a multiple of 32 */                                           \
-  template <class T>                                                                                        \
-  void mirror_columns(Context& context, Uplo uplo, const ColumnBlocks& blocks,                              \
-                      std::vector<OperandPart<T>>& parts);                                                  \
-  }
+namespace gaussweep::GAUSSWEEP_BACKEND {
 
-GAUSSWEEP_DECLARE_MIRROR_COLUMNS(emulated)
-#ifdef GAUSSWEEP_HAS_CUDA
-GAUSSWEEP_DECLARE_MIRROR_COLUMNS(cuda)
-#endif
+/// Fills the other triangle from the triangle `uplo`; GPUs read the parts of others. Asynchronous on the
+/// first GPU's stream. @pre blocks.width is a multiple of 32
+template <class T>
+void mirror_columns(Context& context, Uplo uplo, const ColumnBlocks& blocks,
+                    std::vector<OperandPart<T>>& parts);
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND
