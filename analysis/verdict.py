@@ -108,7 +108,7 @@ def _race(rows, rates, baseline):
         "matrix_name": first["matrix_name"],
         "methods": len({(row["method"], row["backend"]) for row in rows if row["worst"] > 0}),
         "winner": "",
-        "backend": first["backend"],
+        "backend": "emulated" if first["backend"] == "emulated" else "",  # the winner's, if there is one
         "parameters": "",
         "median": np.nan,
         "runner_up": "",
