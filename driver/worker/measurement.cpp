@@ -203,7 +203,7 @@ class Executor::Measurement {
     download();
     std::string forbidden;
     if (transfer_ == Transfer::every_run || gpus_ > 1) {  // the verification needs the memory of the runs
-      if (run_->pristine() == Pristine::on_device) forbidden = run_->forbidden_writes();
+      forbidden = run_->forbidden_writes();
       run_extra_passes();
       run_.reset();
     }
@@ -357,7 +357,7 @@ class Executor::Measurement {
   void finish_runs() {
     if (executor_.registry_.reference(trial_.problem, trial_.backend, trial_.shape.batch) != nullptr)
       keep_on_device();
-    if (run_->pristine() == Pristine::on_device) mark_flaw(run_->forbidden_writes(), judgement_);
+    mark_flaw(run_->forbidden_writes(), judgement_);
     run_extra_passes();
     if (is_resident() && transfer_ == Transfer::once)
       held_.keep_resident(run_->staging(), digest_,

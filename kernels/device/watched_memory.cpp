@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
+#include <utility>
 
 #include "kernels/core/errors.hpp"
 #include "kernels/core/sanitized.hpp"
@@ -33,34 +33,25 @@ void write_canary(unsigned char* from, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i) from[i] = canary(reinterpret_cast<std::uintptr_t>(from + i));
 }
 
-/// Returns the index of the first byte of a red zone that differs from its canary; `bytes` if none does.
-std::size_t first_written(const unsigned char* zone, std::size_t bytes) {
+/// Returns the index of the first byte of an outer zone that differs from its canary; `outer_zone` if none
+/// does.
+std::size_t first_written(const unsigned char* zone) {
   static const auto* const pattern = [] {
-    alignas(4) static unsigned char all[WatchedMemory::red_zone + 4];
+    alignas(4) static unsigned char all[outer_zone + 4];
     write_canary(all, sizeof(all));
     return all;
   }();
   const unsigned char* const expected = pattern + reinterpret_cast<std::uintptr_t>(zone) % 4;
-  for (std::size_t begin = 0; begin < bytes; begin += WatchedMemory::red_zone) {
-    const std::size_t count = std::min(WatchedMemory::red_zone, bytes - begin);
-    if (std::memcmp(zone + begin, expected, count) == 0) continue;
-    return begin + static_cast<std::size_t>(
-                       std::mismatch(zone + begin, zone + begin + count, expected).first - (zone + begin));
-  }
-  return bytes;
+  if (std::memcmp(zone, expected, outer_zone) == 0) return outer_zone;
+  return static_cast<std::size_t>(std::mismatch(zone, zone + outer_zone, expected).first - zone);
 }
 
 }  // namespace
 
-/// Calls visit(zone, data, bytes) for every red zone, with its allocation's first byte and size.
 template <class Visit>
-void WatchedMemory::for_zones(Visit&& visit) const {
+void WatchedMemory::for_inner_zones(Visit&& visit) const {
   for (const auto& [data, allocation] : allocations_) {
-    if (outer_zone > 0) {
-      visit(Zone{data - outer_zone, outer_zone}, data, allocation.bytes);
-      visit(Zone{data + allocation.bytes, outer_zone}, data, allocation.bytes);
-    }
-    for (const Zone& zone : allocation.inner) visit(zone, data, allocation.bytes);
+    for (const RedZone& zone : allocation.inner) visit(zone, data + zone.gap.offset);
   }
 }
 
@@ -82,26 +73,38 @@ void WatchedMemory::release(void* pointer) noexcept {
   std::free(data - outer_zone);
 }
 
-void WatchedMemory::add_red_zone(void* from, std::size_t bytes) {
-  auto* const first = static_cast<unsigned char*>(from);
-  write_canary(first, bytes);
-  std::prev(allocations_.upper_bound(first))->second.inner.push_back({first, bytes});
+void WatchedMemory::add_red_zones(void* allocation, const std::vector<MemoryGap>& gaps) {
+  auto* const data = static_cast<unsigned char*>(allocation);
+  std::vector<RedZone>& inner = allocations_.at(data).inner;
+  inner.clear();
+  for (const MemoryGap& gap : gaps) {
+    RedZone zone{gap, std::vector<unsigned char>(gap.bytes)};
+    gap.write(zone.pattern.data(), gap.bytes, 0, 1);
+    std::memcpy(data + gap.offset, zone.pattern.data(), gap.bytes);
+    inner.push_back(std::move(zone));
+  }
 }
 
 void WatchedMemory::check() {
   std::string where;
-  for_zones([&](const Zone& zone, const unsigned char* data, std::size_t bytes) {
-    const std::size_t written = first_written(zone.from, zone.bytes);
-    if (written == zone.bytes) return;
-    if (where.empty()) {
-      where = "a kernel wrote outside of an operand: byte " + std::to_string(zone.from + written - data) +
-              " of an allocation of " + std::to_string(bytes) + " bytes";
-      if (zone.from >= data && zone.from < data + bytes)
-        where += ", which is byte " + std::to_string(written) + " behind one of its operands";
+  for (const auto& [data, allocation] : allocations_) {
+    for (unsigned char* const zone : {data - outer_zone, data + allocation.bytes}) {
+      const std::size_t written = first_written(zone);
+      if (written == outer_zone) continue;
+      if (where.empty()) {
+        where = "byte " + std::to_string(zone + written - data) + " of an allocation of " +
+                std::to_string(allocation.bytes) + " bytes";
+      }
+      write_canary(zone, outer_zone);
     }
-    write_canary(zone.from, zone.bytes);
+  }
+  for_inner_zones([&](const RedZone& zone, unsigned char* data) {
+    if (std::memcmp(data, zone.pattern.data(), zone.gap.bytes) == 0) return;
+    if (where.empty()) where = zone.gap.change(data, zone.gap.bytes);
+    std::memcpy(data, zone.pattern.data(), zone.gap.bytes);
   });
-  if (!where.empty()) throw DeviceError("outOfBounds: " + where, "outOfBounds", false);
+  if (!where.empty())
+    throw DeviceError("outOfBounds: a kernel wrote outside of its operands: " + where, "outOfBounds", false);
 }
 
 void WatchedMemory::save(Image& image) const {
@@ -136,8 +139,8 @@ std::string WatchedMemory::difference(const Image& image) const {
 WatchedMemory::RedZoneScope::RedZoneScope(const WatchedMemory* memory) : memory_(memory) {
 #ifdef GAUSSWEEP_ASAN
   if (memory_ == nullptr) return;
-  memory_->for_zones([](const Zone& zone, const unsigned char*, std::size_t) {
-    __asan_poison_memory_region(zone.from, zone.bytes);
+  memory_->for_inner_zones([](const RedZone& zone, const unsigned char* data) {
+    __asan_poison_memory_region(data, zone.gap.bytes);
   });
 #endif
 }
@@ -145,8 +148,8 @@ WatchedMemory::RedZoneScope::RedZoneScope(const WatchedMemory* memory) : memory_
 WatchedMemory::RedZoneScope::~RedZoneScope() {
 #ifdef GAUSSWEEP_ASAN
   if (memory_ == nullptr) return;
-  memory_->for_zones([](const Zone& zone, const unsigned char*, std::size_t) {
-    __asan_unpoison_memory_region(zone.from, zone.bytes);
+  memory_->for_inner_zones([](const RedZone& zone, const unsigned char* data) {
+    __asan_unpoison_memory_region(data, zone.gap.bytes);
   });
 #endif
 }

@@ -2,14 +2,16 @@
 /// The memory of an emulated device. It detects writes outside of operands, and its contents can be saved and
 /// compared.
 ///
-/// Every allocation lies between two red zones, and `add_red_zone` adds one within an allocation. A red zone
-/// is filled with NaN, so that a read from it makes the answer NaN. With the address sanitizer, a read is an
-/// error too.
+/// Every allocation lies between two red zones, and `add_red_zones` adds some within an allocation. A red
+/// zone is filled with NaN, so that a read from it makes the answer NaN. With the address sanitizer, a read
+/// is an error too.
 
 #include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "kernels/device/gaps.hpp"
 
 namespace gaussweep {
 
@@ -18,13 +20,13 @@ class WatchedMemory {
  public:
   using Image = std::vector<unsigned char>;
   /// The bytes of a red zone, i.e. the distance from an operand up to which writes are detected.
-  static constexpr std::size_t red_zone = 1024;
+  static constexpr std::size_t red_zone = GappedLayout::min_gap;
 
   /// Returns memory aligned to 256 bytes; null if there is none.
   void* allocate(std::size_t bytes);
   void release(void* pointer) noexcept;
-  /// Makes these bytes of an allocation a red zone until the allocation is released.
-  void add_red_zone(void* from, std::size_t bytes);
+  /// Fills these gaps of an allocation, and makes them its red zones until it is released.
+  void add_red_zones(void* allocation, const std::vector<MemoryGap>& gaps);
   /// Restores the red zones. @throws DeviceError "outOfBounds" if one of them was written
   void check();
 
@@ -50,16 +52,17 @@ class WatchedMemory {
   };
 
  private:
-  struct Zone {
-    unsigned char* from;
-    std::size_t bytes;
+  struct RedZone {
+    MemoryGap gap;
+    std::vector<unsigned char> pattern;
   };
   struct Allocation {
     std::size_t bytes;
-    std::vector<Zone> inner;  ///< red zones within the allocation
+    std::vector<RedZone> inner;  ///< red zones within the allocation
   };
+  /// Calls visit(red zone, its first byte) for all red zones within allocations.
   template <class Visit>
-  void for_zones(Visit&& visit) const;
+  void for_inner_zones(Visit&& visit) const;
   std::map<unsigned char*, Allocation> allocations_;
 };
 

@@ -22,18 +22,30 @@ Region region_in(Region region, bool above) {
 
 }  // namespace
 
+GappedLayout part_layout(const ColumnBlocks& blocks, int gpu, std::size_t element) {
+  GappedLayout layout(element);
+  layout.append("A", "column", static_cast<std::size_t>(blocks.columns_of(gpu)),
+                static_cast<std::size_t>(blocks.n) * element,
+                static_cast<std::size_t>(blocks.leading_dimension()) * element);
+  return layout;
+}
+
 template <class T>
 DistributedMatrix<T>::DistributedMatrix(DeviceGroup& group, const ColumnBlocks& blocks)
     : group_(&group), blocks_(blocks), ld_(blocks.leading_dimension()) {
-  for (int device = 0; device < blocks.gpus; ++device)
-    parts_.emplace_back(group.device(device),
-                        static_cast<std::size_t>(ld_ * blocks.columns_of(device)) * sizeof(T));
+  for (int device = 0; device < blocks.gpus; ++device) {
+    layouts_.push_back(part_layout(blocks, device, sizeof(T)));
+    parts_.emplace_back(group.device(device), layouts_.back().bytes());
+    layouts_.back().fill(group.device(device), parts_.back());
+    layouts_.back().fill_padding(group.device(device), parts_.back());
+  }
 }
 
 template <class T>
 MatrixView<T> DistributedMatrix<T>::part(int device) const {
-  return {static_cast<T*>(parts_[static_cast<std::size_t>(device)].data()), blocks_.n,
-          blocks_.columns_of(device), ld_};
+  auto* const memory = static_cast<std::byte*>(parts_[static_cast<std::size_t>(device)].data());
+  return {reinterpret_cast<T*>(memory + GappedLayout::first_offset), blocks_.n, blocks_.columns_of(device),
+          ld_};
 }
 
 template <class T>
@@ -133,6 +145,16 @@ std::int64_t DistributedMatrix<T>::count_overwritten(Region hidden) const {
     sum += gaussweep::count_overwritten(context, Strided<T>{first, 1, ld_}, size, region_in(hidden, above));
   });
   return sum;
+}
+
+template <class T>
+std::string DistributedMatrix<T>::overrun() const {
+  for (int device = 0; device < blocks_.gpus; ++device) {
+    const auto index = static_cast<std::size_t>(device);
+    const std::string found = layouts_[index].overrun(group_->device(device), parts_[index].data());
+    if (!found.empty()) return found + " on GPU " + std::to_string(device);
+  }
+  return {};
 }
 
 template class DistributedMatrix<float>;

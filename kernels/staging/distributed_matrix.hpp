@@ -2,13 +2,18 @@
 /// A matrix whose block columns are distributed over the devices of a group.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kernels/device/device_group.hpp"
+#include "kernels/device/gaps.hpp"
 #include "kernels/registry/column_blocks.hpp"
 #include "kernels/staging/guard.hpp"
 
 namespace gaussweep {
+
+/// Returns the memory layout of a GPU's part of a DistributedMatrix.
+GappedLayout part_layout(const ColumnBlocks& blocks, int gpu, std::size_t element);
 
 /// An n x n matrix in the memory of several devices, ColumnBlocks::leading_dimension() apart. The rows that
 /// pad the columns are not part of it. Functions that throw DeviceError leave any device current.
@@ -30,6 +35,8 @@ class DistributedMatrix {
   void guard(const OperandGuard& guard);
   std::uint64_t digest(Region counted, Region negated) const;
   std::int64_t count_overwritten(Region hidden) const;
+  /// Returns GappedLayout::overrun of the first part with a changed gap; empty if there is none.
+  std::string overrun() const;
 
  private:
   /// Calls visit(context, first, extent, above, block) for the rows above each diagonal block (`above` is
@@ -45,6 +52,7 @@ class DistributedMatrix {
   DeviceGroup* group_;
   ColumnBlocks blocks_;
   std::int64_t ld_;
+  std::vector<GappedLayout> layouts_;  // per part
   std::vector<Buffer> parts_;
 };
 

@@ -10,7 +10,7 @@
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/core/parallel_rows.hpp"
-#include "kernels/device/device.hpp"
+#include "kernels/device/gaps.hpp"
 
 namespace gaussweep::host_layout {
 
@@ -40,11 +40,11 @@ inline std::int64_t panel_rows(std::int64_t row_bytes) {
   return std::max<std::int64_t>(32, panel_bytes / std::max<std::int64_t>(1, row_bytes) / 32 * 32);
 }
 
-/// Writes rows i0 to i0 + count - 1 of the matrices `parts`, side by side, as a row-major matrix. Pads rows
-/// with zeros up to `ld`.
+/// Writes rows i0 to i0 + count - 1 of the matrices `parts`, side by side, as a row-major matrix. `padding`:
+/// the bytes behind the rows up to `ld`, or null.
 template <class T>
-void pack_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& parts, std::int64_t i0,
-               std::int64_t count) {
+void pack_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& parts,
+               const MemoryGap* padding, std::int64_t i0, std::int64_t count) {
   std::int64_t width = 0;
   for (const MatrixView<const T>& part : parts) {
     const T* from = part.data + i0;
@@ -53,8 +53,8 @@ void pack_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& p
                       [&](std::int64_t i, std::int64_t j) { first[i * ld + j] = from[i + j * part.rows]; });
     width += part.cols;
   }
-  if (width == ld) return;
-  for (std::int64_t i = 0; i < count; ++i) std::fill(to + i * ld + width, to + (i + 1) * ld, T{0});
+  if (padding == nullptr) return;
+  padding->write(to + width, padding->stride, static_cast<std::size_t>(i0), static_cast<std::size_t>(count));
 }
 
 /// Copies `count` dense row-major rows to rows i0, i0 + 1, ... of a column-major matrix.
@@ -65,16 +65,16 @@ void unpack_rows(const MatrixView<T>& to, const T* rows, std::int64_t i0, std::i
                     [&](std::int64_t i, std::int64_t j) { column[i + j * to.rows] = rows[i * to.cols + j]; });
 }
 
-/// Uploads the matrices `parts`, side by side, as one row-major matrix.
+/// Uploads the matrices `parts`, side by side, as one row-major matrix. `padding`: see pack_rows.
 template <class T>
 void upload_rows(Device& device, T* destination, std::int64_t ld,
-                 const std::vector<MatrixView<const T>>& parts) {
+                 const std::vector<MatrixView<const T>>& parts, const MemoryGap* padding) {
   const std::int64_t rows = parts.front().rows;
   const std::int64_t step = std::min(rows, panel_rows(ld * static_cast<std::int64_t>(sizeof(T))));
   std::vector<T> panel(static_cast<std::size_t>(step * ld));
   for (std::int64_t i0 = 0; i0 < rows; i0 += step) {
     const std::int64_t count = std::min(step, rows - i0);
-    pack_rows(panel.data(), ld, parts, i0, count);
+    pack_rows(panel.data(), ld, parts, padding, i0, count);
     device.to_device(destination + i0 * ld, panel.data(), static_cast<std::size_t>(count * ld) * sizeof(T));
   }
 }

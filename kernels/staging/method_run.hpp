@@ -142,9 +142,7 @@ class MethodRun {
     if (guarded_) signs_restored_.at(static_cast<std::size_t>(copy)) = true;
   }
   void restore_signs() { restore_signs(last_copy()); }
-  /// Returns a description of writes of the last run to memory that it must not change; empty if there are
-  /// none. Destroys the answer.
-  /// @pre the pristine inputs are on the device
+  /// Returns Staging::forbidden_writes of the last run. Destroys the answer.
   std::string forbidden_writes() {
     signs_restored_.assign(signs_restored_.size(), false);
     return staging_.forbidden_writes(context_, last_copy(), is_negated(last_copy()));

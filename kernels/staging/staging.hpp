@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/device/gaps.hpp"
 #include "kernels/registry/method.hpp"
 #include "kernels/staging/convert_layout.hpp"
 #include "kernels/staging/distributed_matrix.hpp"
@@ -28,8 +29,8 @@ InputViews<T> views_of(const Inputs<T>& inputs);
 /// uploads them again, so that the device needs only one copy of the operands.
 enum class Pristine { on_device, on_host };
 
-/// Returns the device bytes of a trial: pristine inputs, `copies` working sets and the workspace, without the
-/// red zones of emulated devices. With several GPUs, those of the first one, which needs most.
+/// Returns the device bytes of a trial: pristine inputs, `copies` working sets and the workspace. With
+/// several GPUs, those of the first one, which needs most.
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies);
 /// Returns the host bytes of operands and answer that `Staging::stage_pinned` allocates.
@@ -47,14 +48,15 @@ struct Resident {
   bool has_a() const { return a.data != nullptr; }
 };
 
-/// The offsets of the operands in a working set: a, b, pivots, info, x, each aligned. A pristine set ends
-/// after info.
+/// The offsets of the operands in a working set: a, b, pivots, info, x, with gaps. A pristine set ends with
+/// the gap after info.
 struct StagingLayout {
   struct Piece {
     std::size_t offset = 0, bytes = 0;
   };
   Piece a, b, pivots, info, x;
-  std::size_t pristine_bytes = 0, set_bytes = 0, workspace_bytes = 0;
+  GappedLayout set, workspace;
+  std::size_t pristine_bytes = 0, workspace_bytes = 0;
   std::size_t answer_offset =
       0;  ///< offset of the answer in the memory of `Staging::stage_pinned`, after a and b
   std::size_t pinned_bytes = 0;
@@ -107,8 +109,8 @@ class Staging {
   /// answer's signs have not been restored; the digest equals that with restored signs.
   std::uint64_t answer_digest(Context& context, int copy, bool negated);
   /// Returns a description of writes of a run to memory that it must not change; empty if there are none.
-  /// Destroys the answer. @pre there are working sets, and `guard` was called with the same `negated` before
-  /// the run
+  /// Without working sets, inputs that the run overwrote are not found; otherwise the answer is destroyed.
+  /// @pre `guard` was called with the same `negated` before the run
   std::string forbidden_writes(Context& context, int copy, bool negated);
   /// Returns the operands of working set `copy`, from 0.
   Operands<T> operands(int copy);
@@ -145,7 +147,7 @@ class Staging {
   bool answer_is_row_major() const;
   bool has_distributed_answer() const { return distributed_ && method_.answer == AnswerIn::a; }
   void fill_answer_with_nan(const Buffer& set);
-  void add_red_zones(const Buffer& set);
+  std::string overrun();
   Region hidden_region() const;
   Region negated_of_answer() const;
   Strided<T> guarded_a(int copy);

@@ -129,11 +129,12 @@ TYPED_TEST(StagingOf, Augmented) {
   }
 }
 
-/// Returns the elements of a view in the order of its memory.
+/// Returns the bytes of a view with its padding.
 template <class T>
-std::vector<T> elements(const MatrixView<T>& view, Layout layout) {
+std::vector<unsigned char> memory_of(const MatrixView<T>& view, Layout layout) {
   const std::int64_t lines = layout == Layout::column_major ? view.cols : view.rows;
-  return {view.data, view.data + view.ld * lines};
+  const auto* const data = reinterpret_cast<const unsigned char*>(view.data);
+  return {data, data + static_cast<std::size_t>(view.ld * lines) * sizeof(T)};
 }
 
 // Operands and answers that the host converts to the method's layout must equal those that the device
@@ -161,9 +162,9 @@ TYPED_TEST(StagingOf, HostArrangedOperandsAreTheSame) {
             if (copies > 0) laid.reset();
             const int last = copies > 0 ? 1 : 0;
             const Operands<T> op = laid.operands(last), expected = usual.operands(last);
-            EXPECT_EQ(elements(op.a, layout), elements(expected.a, layout)) << problem << n;
+            EXPECT_EQ(memory_of(op.a, layout), memory_of(expected.a, layout)) << problem << n;
             if (layout != Layout::augmented && op.b.data != nullptr) {
-              EXPECT_EQ(elements(op.b, layout), elements(expected.b, layout)) << problem << n;
+              EXPECT_EQ(memory_of(op.b, layout), memory_of(expected.b, layout)) << problem << n;
             }
             for (const Operands<T>& written : {op, expected}) {
               if (written.x.data != nullptr)
@@ -223,9 +224,8 @@ TYPED_TEST(StagingOf, ReusesTheInputsOfTheLastTrial) {
         const Layout layout = second.layout == Layout::augmented ? Layout::row_major : second.layout;
         expect_equal(a, layout, wanted.a);
         if (second.problem == gesv) expect_equal(op.b, layout, wanted.b);
-        if (second.layout == Layout::augmented && op.a.ld > op.a.cols) {
-          EXPECT_EQ(op.a.data[op.a.ld - 1], T{0}) << "the padding between rows";
-        }
+        staging.guard(context, 0, false);
+        EXPECT_EQ(staging.forbidden_writes(context, 0, false), "") << "the padding between rows";
         EXPECT_EQ(*op.info, 0);
         for (std::int64_t i = 0; op.pivots != nullptr && i < n; ++i) EXPECT_EQ(op.pivots[i], i);
       }
@@ -344,6 +344,79 @@ TYPED_TEST(StagingOf, HasOneSetPerRunUnlessInputsSurvive) {
   Staging<T> staging(*this->device, method, {}, shape, 3);
   EXPECT_EQ(staging.operands(0).a.data, staging.operands(2).a.data);
   EXPECT_LT(staging_bytes(method, shape, {}, sizeof(T), 3), three);
+}
+
+/// Returns what a write to a fresh set is reported as. Every case also tests that no write is no report.
+template <class T, class Write>
+std::string reported(Device& device, const Method& method, const Shape& shape, int copies, Write&& write) {
+  Context context(device);
+  Staging<T> staging(device, method, {}, shape, copies);
+  const Inputs<T> inputs = make_inputs<T>(method.problem, shape, MatrixKind::uniform);
+  staging.upload(inputs);
+  if (copies > 0) staging.reset();
+  const int last = std::max(copies, 1) - 1;
+  staging.guard(context, last, false);
+  EXPECT_EQ(staging.forbidden_writes(context, last, false), "");
+  if (copies > 0) staging.reset();
+  staging.guard(context, last, false);
+  write(staging.operands(last));
+  return staging.forbidden_writes(context, last, false);
+}
+
+TYPED_TEST(StagingOf, ReportsWritesOutsideOfEveryOperand) {
+  using T = TypeParam;
+  Method method = row(Problem::named("gesv"), Layout::column_major, AnswerIn::x);
+  method.workspace_bytes = [](const Shape&, const Parameters&, std::size_t) { return std::size_t{256}; };
+  const std::string outside = "the method wrote outside of its operands: ";
+  for (const Backend backend : {Backend::host, Backend::emulated}) {
+    const auto device = cpu(backend);
+    for (const Shape& shape : {shape_of(16, 2, 1), shape_of(5, 2, 3)}) {  // 16 x 16 needs no alignment
+      for (const int copies : {0, 2}) {
+        for (const AnswerIn answer : {AnswerIn::a, AnswerIn::b, AnswerIn::x}) {
+          method.problem = Problem::named(answer == AnswerIn::a ? "getrf" : "gesv");
+          method.answer = answer;
+          const auto found = [&](auto&& write) {
+            const std::string report = reported<T>(*device, method, shape, copies, write);
+            EXPECT_EQ(report.rfind(outside, 0), 0U) << report;
+            return report.substr(std::min(report.size(), outside.size()));
+          };
+          for (const std::int64_t distance : {1, 30, 60}) {
+            const std::string element = "element " + std::to_string(distance);
+            const auto write_behind = [&](const MatrixView<T>& matrix) {
+              matrix.data[matrix.rows * matrix.cols + distance - 1] = 1;
+            };
+            EXPECT_EQ(found([&](const auto& op) { write_behind(op.a); }), element + " behind A");
+            if (answer == AnswerIn::a) continue;
+            EXPECT_EQ(found([&](const auto& op) { write_behind(op.b); }), element + " behind B");
+            if (answer == AnswerIn::b) continue;
+            EXPECT_EQ(found([&](const auto& op) { write_behind(op.x); }), element + " behind X");
+          }
+          EXPECT_EQ(found([](const auto& op) { op.a.data[-1] = 1; }), "element 1 before A");
+          EXPECT_EQ(found([](const auto& op) { op.a.data[op.a.rows * op.a.cols] += 1; }),
+                    "element 1 behind A");
+          EXPECT_EQ(found([&](const auto& op) { op.info[shape.batch] = 0; }), "element 1 behind info");
+          EXPECT_EQ(found([](const auto& op) { op.info[-1] = 0; }), "element 1 before info");
+          EXPECT_EQ(found([](auto op) { op.workspace.template take<char>(256)[256] = 0; }),
+                    "byte 1 behind the workspace");
+          if (answer != AnswerIn::x) continue;  // a copy that begins one element too early
+          EXPECT_EQ(found([](const auto& op) { op.x.data[-1] = op.b.data[-1]; }), "element 1 before X");
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(StagingOf, ReportsWritesBetweenTheRowsOfAnAugmentedMatrix) {
+  using T = TypeParam;
+  const Method method = row(Problem::named("gesv"), Layout::augmented, AnswerIn::x);
+  for (const std::int64_t n : {5, 400}) {
+    for (const std::int64_t i : {std::int64_t{0}, n - 1}) {
+      const std::string found = reported<T>(*this->device, method, {n, n, n, 1, Uplo::lower}, 1,
+                                            [&](const auto& op) { op.a.data[i * op.a.ld + op.a.cols] = 1; });
+      EXPECT_EQ(found, "the method wrote outside of its operands: element 1 behind row " +
+                           std::to_string(i + 1) + " of [A|B]");
+    }
+  }
 }
 
 TEST(Staging, BytesEqualTheAllocations) {

@@ -12,10 +12,11 @@
 
 #include "method.h"
 
-/* x = b / a: A is diagonal. */
+/* x = b / a: A is diagonal. x may replace b. */
 static int solve(const gaussweep_call *call) {
   const double *a = call->a, *b = call->b;
-  for (int64_t i = 0; i < call->n; ++i) ((double *)call->x)[i] = b[i] / a[i + i * call->lda];
+  double *x = call->x != NULL ? call->x : call->b;
+  for (int64_t i = 0; i < call->n; ++i) x[i] = b[i] / a[i + i * call->lda];
   return GAUSSWEEP_OK;
 }
 
@@ -115,7 +116,23 @@ static int witness(const gaussweep_call *call) {
   return solve(call);
 }
 
-/* Writes one element beyond the answer, or beyond the workspace of 256 bytes. */
+/* These write outside of an operand or of the workspace of 256 bytes. */
+static int behind_a(const gaussweep_call *call) {
+  ((double *)call->a)[call->lda * call->n + 59] += 1;
+  return solve(call);
+}
+static int behind_b(const gaussweep_call *call) {
+  ((double *)call->b)[call->ldb * call->nrhs + 29] = 0;
+  return solve(call);
+}
+static int before_a(const gaussweep_call *call) {
+  ((double *)call->a)[-1] = 0;
+  return solve(call);
+}
+static int wide_info(const gaussweep_call *call) {
+  *(int64_t *)call->info = 0;
+  return solve(call);
+}
 static int beyond_answer(const gaussweep_call *call) {
   ((double *)call->x)[call->ldx] = 1;
   return solve(call);
@@ -155,6 +172,10 @@ static const gaussweep_method methods[] = {
     ROW(witness),
     ROW(beyond_answer),
     ROW(own_names),
+    ROW(before_a),
+    ROW(wide_info),
+    {.name = "behind_a", .problem = "gesv", .host = {.float64 = behind_a}, .answer = 'b'},
+    {.name = "behind_b", .problem = "gesv", .host = {.float64 = behind_b}, .answer = 'b'},
     {.name = "sees_answer", .problem = "gesv", .host = {.float64 = sees_answer}, .keeps_inputs = 1},
     {.name = "beyond_workspace",
      .problem = "gesv",

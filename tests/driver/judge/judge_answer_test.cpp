@@ -109,7 +109,7 @@ TEST_F(VerdictInPlace, IsTheCpusIfTheDeviceHasNoRoom) {
 
 // Otherwise a method that overwrites the kept inputs would be verified against the overwritten ones.
 TEST_F(VerdictInPlace, DoesNotUseChangedInputs) {
-  device->fill(staging.pristine().data(), 0, inputs.a.data.size() * sizeof(double));
+  device->fill(const_cast<double*>(staging.pristine_a().data), 0, inputs.a.data.size() * sizeof(double));
   const Judgement found = verdict();
   EXPECT_EQ(found.disagreement, "");
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
@@ -247,7 +247,7 @@ TEST_F(VerdictOfABatchInPlace, ElementsBeyondTheDevicesRangeGoToTheCpu) {
 TEST_F(VerdictOfABatchInPlace, ChangedInputsGoToTheCpu) {
   off = {390};
   solve("gesv", 400);
-  device->fill(staging->pristine().data(), 0, inputs.a.data.size() * sizeof(double));
+  device->fill(const_cast<double*>(staging->pristine_a().data), 0, inputs.a.data.size() * sizeof(double));
   expect_that_of_the_cpu();
 }
 

@@ -1,0 +1,151 @@
+#include "kernels/device/gaps.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+
+#include "kernels/device/watched_memory.hpp"
+
+namespace gaussweep {
+namespace {
+
+constexpr std::size_t word_bytes = sizeof(std::uint32_t);
+
+/// Returns the pattern's word: a signalling NaN in float, or half of one in double.
+std::uint32_t gap_word(std::size_t offset, std::size_t element) {
+  const std::size_t index = offset / word_bytes;
+  const bool is_upper_half = element == 8 && index % 2 == 1;
+  return (is_upper_half ? 0x7FF50000U : 0x7FA50000U) | static_cast<std::uint32_t>(index & 0xFFFF);
+}
+
+/// Returns e.g. "elements 1 to 3", for two distances from an operand in bytes.
+std::string elements_text(std::size_t nearest, std::size_t farthest, const GapSide& side) {
+  const std::size_t first = nearest / side.element + 1, last = farthest / side.element + 1;
+  const std::string noun = side.element == 1 ? "byte" : "element";
+  if (first == last) return noun + " " + std::to_string(first);
+  return noun + "s " + std::to_string(first) + " to " + std::to_string(last);
+}
+
+}  // namespace
+
+void MemoryGap::write(void* to, std::size_t to_stride, std::size_t first, std::size_t count) const {
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t byte = 0; byte < bytes; byte += word_bytes) {
+      const std::uint32_t word = gap_word(offset + (first + i) * stride + byte, element);
+      std::memcpy(static_cast<std::byte*>(to) + i * to_stride + byte, &word,
+                  std::min(word_bytes, bytes - byte));
+    }
+  }
+}
+
+std::string MemoryGap::change(const void* from, std::size_t from_stride) const {
+  std::vector<std::byte> expected(bytes);
+  for (std::size_t i = 0; i < lines; ++i) {
+    write(expected.data(), bytes, i, 1);
+    const auto* const begin = static_cast<const std::byte*>(from) + i * from_stride;
+    if (std::memcmp(begin, expected.data(), bytes) == 0) continue;
+    std::size_t first = 0, last = bytes - 1;
+    while (begin[first] == expected[first]) ++first;
+    while (begin[last] == expected[last]) --last;
+    const std::size_t distance = bytes - 1 - last;  // from the operand that follows
+    if (behind.operand.empty() || (!before.operand.empty() && distance < first))
+      return elements_text(distance, bytes - 1 - first, before) + " before " + before.operand;
+    const std::string of_line = line.empty() ? "" : line + " " + std::to_string(i + 1) + " of ";
+    return elements_text(first, last, behind) + " behind " + of_line + behind.operand;
+  }
+  return {};
+}
+
+/// Appends a gap and returns it.
+MemoryGap& GappedLayout::append_gap(std::size_t offset, std::size_t bytes) {
+  MemoryGap& gap = gaps_.emplace_back();
+  gap.offset = offset;
+  gap.bytes = bytes;
+  gap.element = element_;
+  return gap;
+}
+
+std::size_t GappedLayout::append(const std::string& operand, std::size_t bytes, std::size_t element) {
+  constexpr std::size_t alignment = 256;  // the alignment of cudaMalloc and cudaMallocPitch
+  if (gaps_.empty()) append_gap(0, bytes_ = first_offset);
+  gaps_.back().before = {operand, element};
+  const std::size_t offset = bytes_, end = offset + bytes;
+  bytes_ = (end + alignment - 1) / alignment * alignment + min_gap;
+  append_gap(end, bytes_ - end).behind = {operand, element};
+  return offset;
+}
+
+std::size_t GappedLayout::append(const std::string& operand, const char* line, std::size_t lines,
+                                 std::size_t line_bytes, std::size_t stride) {
+  const std::size_t offset = append(operand, lines * stride, element_);
+  if (lines == 0 || stride == line_bytes) return offset;
+  MemoryGap& padding = append_gap(offset + line_bytes, stride - line_bytes);
+  padding.behind = {operand, element_};
+  padding.line = line;
+  padding.lines = lines;
+  padding.stride = stride;
+  std::iter_swap(gaps_.end() - 1, gaps_.end() - 2);
+  return offset;
+}
+
+const MemoryGap* GappedLayout::padding() const {
+  const auto found =
+      std::find_if(gaps_.begin(), gaps_.end(), [](const MemoryGap& gap) { return !gap.line.empty(); });
+  return found == gaps_.end() ? nullptr : &*found;
+}
+
+void GappedLayout::fill(Device& device, const Buffer& memory, std::size_t from) const {
+  std::vector<MemoryGap> filled;
+  std::copy_if(gaps_.begin(), gaps_.end(), std::back_inserter(filled),
+               [&](const MemoryGap& gap) { return gap.line.empty() && gap.end() <= memory.bytes(); });
+  if (device.watched_memory() != nullptr && !filled.empty())
+    return device.watched_memory()->add_red_zones(memory.data(), filled);
+  std::vector<std::byte> pattern;
+  for (const MemoryGap& gap : filled) {
+    if (gap.offset < from) continue;
+    pattern.resize(gap.bytes);
+    gap.write(pattern.data(), gap.bytes, 0, 1);
+    device.to_device(static_cast<std::byte*>(memory.data()) + gap.offset, pattern.data(), gap.bytes);
+  }
+}
+
+void GappedLayout::fill_padding(Device& device, const Buffer& memory) const {
+  const MemoryGap* const gap = padding();
+  if (gap == nullptr) return;
+  std::vector<std::byte> pattern(gap->bytes * gap->lines);
+  gap->write(pattern.data(), gap->bytes, 0, gap->lines);
+  // Copies of short lines from pageable memory are much slower.
+  const Buffer packed(device, pattern.size());
+  device.to_device(packed.data(), pattern.data(), pattern.size());
+  device.copy_2d(static_cast<std::byte*>(memory.data()) + gap->offset, gap->stride, packed.data(), gap->bytes,
+                 gap->bytes, gap->lines);
+  device.synchronize();
+}
+
+std::string GappedLayout::overrun(Device& device, const void* memory) const {
+  constexpr std::size_t small = std::size_t{1} << 16;  // one copy of these bytes is faster than one per gap
+  std::vector<std::byte> copy;
+  for (auto gap = gaps_.begin(); gap != gaps_.end();) {
+    const std::size_t from = gap->offset;
+    const auto end = std::find_if(std::next(gap), gaps_.end(),
+                                  [&](const MemoryGap& next) { return next.end() > from + small; });
+    const auto* const data = static_cast<const std::byte*>(memory) + from;
+    const bool is_packed = gap->end() > from + small;
+    if (is_packed) {
+      copy.resize(gap->bytes * gap->lines);
+      device.to_host_2d(copy.data(), gap->bytes, data, gap->stride, gap->bytes, gap->lines);
+    } else {
+      copy.resize(std::prev(end)->end() - from);
+      device.to_host(copy.data(), data, copy.size());
+    }
+    for (; gap != end; ++gap) {
+      const std::string change =
+          gap->change(copy.data() + (gap->offset - from), is_packed ? gap->bytes : gap->stride);
+      if (!change.empty()) return change;
+    }
+  }
+  return {};
+}
+
+}  // namespace gaussweep
