@@ -113,6 +113,13 @@ void cheat_overwrites(Context& ctx, Operands<T>& op, const Parameters& parameter
   simt::launch(ctx, scale_element<T>, dim3(1), dim3(1), 0, op.b.data, T(2));
 }
 
+/// Writes 60 elements behind B.
+template <class T>
+void cheat_writes_behind(Context& ctx, Operands<T>& op, const Parameters& parameters) {
+  gemm_direct<T>(ctx, op, parameters);
+  simt::launch(ctx, scale_element<T>, dim3(1), dim3(1), 0, op.b.data + op.b.ld * op.b.cols + 59, T(2));
+}
+
 /// Adds a relative error of 1e-13, which HPL's criterion accepts.
 template <class T>
 void cheat_sloppy(Context& ctx, Operands<T>& op, const Parameters& parameters) {
@@ -153,6 +160,7 @@ GAUSSWEEP_INSTANTIATE(cheat_keeps_both)
 GAUSSWEEP_INSTANTIATE(cheat_right_in_sixth)
 GAUSSWEEP_INSTANTIATE(cheat_wrong_in_fifth)
 GAUSSWEEP_INSTANTIATE(cheat_overwrites)
+GAUSSWEEP_INSTANTIATE(cheat_writes_behind)
 GAUSSWEEP_INSTANTIATE(cheat_sloppy)
 GAUSSWEEP_INSTANTIATE(cheat_reads_other_triangle)
 GAUSSWEEP_INSTANTIATE(cheat_writes_other_triangle)

@@ -7,6 +7,7 @@ GAUSSWEEP_DECLARE_PORTABLE(cheat_keeps_both)
 GAUSSWEEP_DECLARE_PORTABLE(cheat_right_in_sixth)
 GAUSSWEEP_DECLARE_PORTABLE(cheat_wrong_in_fifth)
 GAUSSWEEP_DECLARE_PORTABLE(cheat_overwrites)
+GAUSSWEEP_DECLARE_PORTABLE(cheat_writes_behind)
 GAUSSWEEP_DECLARE_PORTABLE(cheat_sloppy)
 GAUSSWEEP_DECLARE_PORTABLE(cheat_reads_other_triangle)
 GAUSSWEEP_DECLARE_PORTABLE(cheat_writes_other_triangle)
@@ -57,6 +58,8 @@ std::vector<Method> cheats() {
       cheat("gemm", "direct", "cheat_wrong_in_fifth", "wrong in every fifth run",
             GAUSSWEEP_ENTRIES(cheat_wrong_in_fifth)),
       cheat("gemm", "direct", "cheat_overwrites", "writes into B", GAUSSWEEP_ENTRIES(cheat_overwrites)),
+      cheat("gemm", "direct", "cheat_writes_behind", "writes behind B",
+            GAUSSWEEP_ENTRIES(cheat_writes_behind)),
       cheat("trsv", "column_sweep", "cheat_sloppy", "off by 1e-13", GAUSSWEEP_ENTRIES(cheat_sloppy)),
       cheat("trsv", "column_sweep", "cheat_reads_other_triangle", "reads the other triangle",
             GAUSSWEEP_ENTRIES(cheat_reads_other_triangle)),

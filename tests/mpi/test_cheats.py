@@ -33,6 +33,9 @@ class Cheats(SweepTest):
         caught("cheat_right_in_sixth", "residual ratio", 0)
         caught("cheat_wrong_in_fifth", "residual ratio", 0)
         caught("cheat_overwrites", "overwrote its inputs", 1)
+        behind = by_method["cheat_writes_behind"]
+        self.assertEqual(behind["status"], "failed")
+        self.assertIn("element 60 behind B", behind["message"])
         caught("cheat_reads_other_triangle", "NaN", 1)
         caught("cheat_writes_other_triangle", "unreferenced triangle of A", 1)
         caught("cheat_info_seven", "info is 7, but no pivot is 0", 1)
