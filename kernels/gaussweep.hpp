@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -15,17 +16,10 @@ namespace gaussweep {
 /// where kernels run emulated.
 /// @throws std::invalid_argument if the method needs a GPU, or a newer one
 inline std::unique_ptr<Device> device_for(const Method& method) {
-  std::string needed = "a GPU";
-  if (method.runs_on(Backend::cuda) && cuda_device_count() > 0) {
-    std::unique_ptr<Device> gpu = make_cuda_device(0);
-    if (gpu->info().capability >= method.capability) return gpu;
-    needed += " of compute capability " + std::to_string(method.capability / 10) + "." +
-              std::to_string(method.capability % 10);
-  }
-  for (const Backend cpu : {Backend::emulated, Backend::host}) {
-    if (method.runs_on(cpu)) return make_host_device(cpu, nullptr);
-  }
-  throw std::invalid_argument(method.id() + " needs " + needed + ", or this build has no CUDA");
+  std::unique_ptr<Device> gpu;
+  if (method.runs_on(Backend::cuda) && cuda_device_count() > 0) gpu = make_cuda_device(0);
+  const Backend backend = usable_backend(method, std::nullopt, gpu ? gpu->info().capability : 0);
+  return backend == Backend::cuda ? std::move(gpu) : make_host_device(backend, nullptr);
 }
 
 /// Runs a method once and returns the answer.

@@ -1,8 +1,6 @@
 #include "apps/mex/choice.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <sstream>
+#include <stdexcept>
 
 #include "apps/mex/call_error.hpp"
 
@@ -40,47 +38,6 @@ const Method* find_method(const Registry& registry, const std::vector<Problem>& 
   return nullptr;
 }
 
-std::string capability_text(int capability) {
-  return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
-}
-
-bool can_use_gpu(const Method& method, const Gpu& gpu) {
-  return gpu.exists && method.runs_on(Backend::cuda) && method.capability <= gpu.capability;
-}
-
-std::string number(double value) {
-  std::ostringstream text;
-  text.precision(12);  // all digits of the largest allowed integer
-  text << value;
-  return text.str();
-}
-
-std::string allowed_range(const Parameter& parameter) {
-  return parameter.name + " must be " +
-         (std::holds_alternative<std::int64_t>(parameter.default_value) ? "an integer" : "a real number") +
-         " from " + number(parameter.low) + " to " + number(parameter.high);
-}
-
-ParameterValue checked(const Parameter& parameter, const Option& option) {
-  if (std::holds_alternative<std::string>(parameter.default_value)) {
-    // A choice that consists of digits ("16") may be given as a number.
-    const auto* text = std::get_if<std::string>(&option.second);
-    std::string choice = text != nullptr ? *text : number(std::get<double>(option.second));
-    const auto& choices = parameter.choices;
-    if (std::find(choices.begin(), choices.end(), choice) != choices.end()) return choice;
-    throw CallError("gaussweep:usage", "'" + choice + "' is no value of " + parameter.name +
-                                           "; allowed: " + comma_separated(choices));
-  }
-  const auto* value = std::get_if<double>(&option.second);
-  const bool whole = std::holds_alternative<std::int64_t>(parameter.default_value);
-  if (value == nullptr || !(parameter.low <= *value && *value <= parameter.high) ||
-      (whole && *value != std::floor(*value))) {
-    throw CallError("gaussweep:usage", allowed_range(parameter));
-  }
-  if (whole) return static_cast<std::int64_t>(*value);
-  return *value;
-}
-
 }  // namespace
 
 const Method& choose_method(const Registry& registry, const std::vector<Problem>& problems,
@@ -105,43 +62,20 @@ Backend choose_backend(const Method& method, const std::string& wanted, const Gp
     throw CallError("gaussweep:usage",
                     "'" + wanted + "' is no backend; allowed: auto, " + allowed_names<Backend>());
   }
-  const bool on_gpu = backend ? *backend == Backend::cuda : can_use_gpu(method, gpu);
-  if (!on_gpu) {
-    for (const Backend cpu : {Backend::emulated, Backend::host}) {
-      if ((!backend || *backend == cpu) && method.runs_on(cpu)) return cpu;
-    }
-    if (backend) {
-      throw CallError("gaussweep:device", method.id() + " does not run on the backend " + wanted);
-    }
+  try {
+    return usable_backend(method, backend, gpu.exists ? gpu.capability : 0);
+  } catch (const std::invalid_argument& e) {
+    const bool lacks_gpu = method.runs_on(Backend::cuda) && !gpu.exists;
+    throw CallError("gaussweep:device", e.what() + (lacks_gpu ? ": " + gpu.reason : std::string()));
   }
-  if (can_use_gpu(method, gpu)) return Backend::cuda;
-  if (!method.runs_on(Backend::cuda)) {
-    throw CallError("gaussweep:device", method.id() + " does not run on the backend cuda of this build");
-  }
-  throw CallError("gaussweep:device", gpu.exists ? method.id() + " needs compute capability " +
-                                                       capability_text(method.capability) + ", the GPU has " +
-                                                       capability_text(gpu.capability)
-                                                 : method.id() + " needs a GPU: " + gpu.reason);
 }
 
-Parameters choose_parameters(const Method& method, const std::vector<Option>& options) {
-  Parameters parameters;
-  std::vector<std::string> names;
-  for (const Parameter& parameter : method.parameters) {
-    parameters.set(parameter.name, parameter.default_value);
-    names.push_back(parameter.name);
+Parameters choose_parameters(const Method& method, const std::map<std::string, ParameterValue>& options) {
+  try {
+    return parameters_with(method.parameters, options);
+  } catch (const std::invalid_argument& e) {
+    throw CallError("gaussweep:usage", method.id() + ": " + e.what());
   }
-  for (const Option& option : options) {
-    const auto declared = std::find_if(method.parameters.begin(), method.parameters.end(),
-                                       [&](const Parameter& p) { return p.name == option.first; });
-    if (declared == method.parameters.end()) {
-      throw CallError("gaussweep:usage",
-                      method.id() + " has no parameter '" + option.first + "'; " +
-                          (names.empty() ? std::string("it has none") : "it has: " + comma_separated(names)));
-    }
-    parameters.set(option.first, checked(*declared, option));
-  }
-  return parameters;
 }
 
 }  // namespace gaussweep::mex

@@ -2,9 +2,8 @@
 /// Converts the texts of a call to a row of the registry, a backend and parameters. For an invalid text every
 /// function throws CallError, whose message lists what is allowed.
 
+#include <map>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "kernels/registry/method.hpp"
@@ -28,11 +27,8 @@ const Method& choose_method(const Registry& registry, const std::vector<Problem>
 /// @throws CallError gaussweep:usage, gaussweep:device
 Backend choose_backend(const Method& method, const std::string& wanted, const Gpu& gpu);
 
-/// A parameter's name and value in a call.
-using Option = std::pair<std::string, std::variant<double, std::string>>;
-
 /// Returns complete parameters: the values of `options`, else the row's defaults.
 /// @throws CallError gaussweep:usage
-Parameters choose_parameters(const Method& method, const std::vector<Option>& options);
+Parameters choose_parameters(const Method& method, const std::map<std::string, ParameterValue>& options);
 
 }  // namespace gaussweep::mex

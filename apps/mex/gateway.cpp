@@ -8,6 +8,7 @@
 #include <mex.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <new>
 #include <optional>
@@ -120,14 +121,14 @@ void parse_method(Request& request, int nrhs, const mxArray* prhs[]) {
   const int first = 1 + static_cast<int>(request.operands.size());
   const std::string name = nrhs > first ? require_text(prhs[first], "the method") : "";
   std::string backend = "auto";
-  std::vector<Option> options;
+  std::map<std::string, ParameterValue> options;
   for (int i = first + 1; i < nrhs; i += 2) {
     const std::string option = require_text(prhs[i], "a parameter's name");
     if (i + 1 == nrhs) throw CallError("gaussweep:usage", "the parameter " + option + " has no value");
     if (option == "backend") {
       backend = require_text(prhs[i + 1], "backend");
     } else {
-      options.emplace_back(option, option_value(prhs[i + 1], option));
+      options[option] = option_value(prhs[i + 1], option);
     }
   }
   const Gpu& gpu = engine().gpu();

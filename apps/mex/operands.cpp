@@ -35,7 +35,7 @@ std::optional<std::string> text_of(const mxArray* array) {
   return std::string(text.data());
 }
 
-std::variant<double, std::string> option_value(const mxArray* array, const std::string& name) {
+ParameterValue option_value(const mxArray* array, const std::string& name) {
   if (auto text = text_of(array)) return *std::move(text);
   if (mxIsNumeric(array) && !mxIsComplex(array) && !mxIsSparse(array) && mxGetNumberOfElements(array) == 1) {
     return mxGetScalar(array);

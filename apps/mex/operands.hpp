@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "kernels/core/matrix.hpp"
+#include "kernels/registry/parameters.hpp"
 
 namespace gaussweep::mex {
 
@@ -32,7 +32,7 @@ std::string size_text(const Operand& operand);
 std::optional<std::string> text_of(const mxArray* array);
 
 /// Returns a parameter's value: a text or a real number. @throws CallError gaussweep:usage
-std::variant<double, std::string> option_value(const mxArray* array, const std::string& name);
+ParameterValue option_value(const mxArray* array, const std::string& name);
 
 /// Storage for an operand whose precision differs from the answer's.
 template <class T>

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "driver/base/errors.hpp"
-#include "driver/base/words.hpp"
 #include "driver/plan/expand.hpp"
 #include "io/plan/plan.hpp"
 
@@ -50,10 +49,9 @@ ChosenMethod choose_method(const Registry& registry, const MethodQuery& query) {
     throw UsageError(
         fmt::format("--precision {}: {} has no such version", to_string(query.precision), method->id()));
   }
-  if (*backend == Backend::cuda && method->capability > query.capability) {
-    throw UsageError(fmt::format("{} {}: needs compute capability {}, the GPU has {}", query.option,
-                                 method->id(), capability_text(method->capability),
-                                 capability_text(query.capability)));
+  if (*backend == Backend::cuda) {
+    const std::string fault = capability_fault(*method, query.capability);
+    if (!fault.empty()) throw UsageError(fmt::format("{} {}: {}", query.option, method->id(), fault));
   }
   return {method, *backend};
 }

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "driver/base/lookup.hpp"
-#include "driver/base/words.hpp"
 #include "driver/plan/blur_request.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "kernels/check/check.hpp"
@@ -27,10 +26,8 @@ std::string reason_to_skip(const Method& method, const Trial& trial, std::option
   if (!backend) return fmt::format("{} does not run on the backend {}", method.id(), to_string(requested));
   if (!method.has(trial.precision))
     return fmt::format("{} has no {} version", method.id(), to_string(trial.precision));
-  if (*backend == Backend::cuda && capability > 0 && method.capability > capability) {
-    return fmt::format("needs compute capability {}, the GPU has {}", capability_text(method.capability),
-                       capability_text(capability));
-  }
+  if (*backend == Backend::cuda && capability > 0 && method.capability > capability)
+    return capability_fault(method, capability);
   if (trial.shape.nrhs > method.max_nrhs) {
     return fmt::format("{} takes at most {} right-hand sides", method.id(), method.max_nrhs);
   }

@@ -107,6 +107,28 @@ void* Workspace::take_bytes(std::size_t bytes) {
   return begin;
 }
 
+std::string capability_fault(const Method& method, int capability) {
+  if (method.capability <= capability) return {};
+  const auto text = [](int c) { return std::to_string(c / 10) + "." + std::to_string(c % 10); };
+  return "needs compute capability " + text(method.capability) + ", the GPU has " + text(capability);
+}
+
+Backend usable_backend(const Method& method, std::optional<Backend> wanted, int capability) {
+  std::string fault;
+  for (const Backend backend : {Backend::cuda, Backend::emulated, Backend::host}) {
+    if (wanted && *wanted != backend) continue;
+    std::string here;
+    if (!method.runs_on(backend)) {
+      here = "does not run on the backend " + std::string(to_string(backend)) + " of this build";
+    } else if (backend == Backend::cuda) {
+      here = capability == 0 ? "needs a GPU" : capability_fault(method, capability);
+    }
+    if (here.empty()) return backend;
+    if (fault.empty()) fault = here;
+  }
+  throw std::invalid_argument(method.id() + " " + fault);
+}
+
 Parameter gpus_parameter() {
   return integer_parameter("gpus", 1, 1, max_gpus, "GPUs that share the matrix");
 }

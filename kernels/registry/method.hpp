@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -141,6 +142,14 @@ struct Method {
   /// Returns true if the method has entry points for the precision.
   bool has(Precision precision) const;
 };
+
+/// Returns "needs compute capability …, the GPU has …", or an empty text if the capability suffices.
+std::string capability_fault(const Method& method, int capability);
+
+/// Returns the backend on which a method runs: `wanted`, or without it the first one of `cuda`, `emulated`
+/// and `host` that is possible. @param capability the GPU's; 0 if there is no GPU
+/// @throws std::invalid_argument with the reason why the method cannot run
+Backend usable_backend(const Method& method, std::optional<Backend> wanted, int capability);
 
 /// The largest number of GPUs for one matrix.
 constexpr std::int64_t max_gpus = 16;

@@ -39,17 +39,18 @@ ParameterValue checked(const Parameter& parameter, const ParameterValue& value) 
   const auto wrong = [&](const std::string& allowed) {
     return std::invalid_argument("parameter '" + parameter.name + "': allowed are " + allowed);
   };
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  const auto* real = std::get_if<double>(&value);
+  const double number = integer != nullptr ? static_cast<double>(*integer) : real != nullptr ? *real : NAN;
   if (std::holds_alternative<std::string>(parameter.default_value)) {
+    const auto* given = std::get_if<std::string>(&value);
     std::string allowed;
     for (const std::string& choice : parameter.choices) {
-      if (value == ParameterValue(choice)) return value;
+      if (choice == (given != nullptr ? *given : number_text(number))) return choice;
       allowed += (allowed.empty() ? "the strings " : ", ") + choice;
     }
     throw wrong(allowed);
   }
-  const auto* integer = std::get_if<std::int64_t>(&value);
-  const auto* real = std::get_if<double>(&value);
-  const double number = integer != nullptr ? static_cast<double>(*integer) : real != nullptr ? *real : NAN;
   const bool is_integer = std::holds_alternative<std::int64_t>(parameter.default_value);
   if (!(parameter.low <= number && number <= parameter.high) ||
       (is_integer && number != std::floor(number))) {

@@ -60,7 +60,7 @@ inline Parameters defaults(const std::vector<Parameter>& declared) {
   return parameters;
 }
 
-/// Returns the defaults with `changes`. Numbers may have either type.
+/// Returns the defaults with `changes`. A number may have either type, and may stand for a choice like "16".
 /// @throws std::invalid_argument with the parameter and what is allowed
 Parameters parameters_with(const std::vector<Parameter>& declared,
                            const std::map<std::string, ParameterValue>& changes);

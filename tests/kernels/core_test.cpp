@@ -37,10 +37,12 @@ TEST(Parameters, ReadBack) {
 }
 
 TEST(Parameters, MayDifferFromTheDefaults) {
-  const std::vector<Parameter> declared = {integer_parameter("block", 32, 1, 1024, ""),
-                                           real_parameter("omega", 1, 0, 2, ""),
-                                           choice_parameter("kernel", {"panels", "rows"}, "")};
-  const Parameters changed = parameters_with(declared, {{"kernel", std::string("rows")}, {"block", 64.0}});
+  const std::vector<Parameter> declared = {
+      integer_parameter("block", 32, 1, 1024, ""), real_parameter("omega", 1, 0, 2, ""),
+      choice_parameter("kernel", {"panels", "rows"}, ""), choice_parameter("tile", {"16", "32"}, "")};
+  const Parameters changed =
+      parameters_with(declared, {{"kernel", std::string("rows")}, {"block", 64.0}, {"tile", 32.0}});
+  EXPECT_EQ(changed.choice("tile"), "32");
   EXPECT_EQ(changed.integer("block"), 64);
   EXPECT_EQ(changed.real("omega"), 1);
   EXPECT_EQ(changed.choice("kernel"), "rows");
@@ -50,19 +52,34 @@ TEST(Parameters, MayDifferFromTheDefaults) {
     ParameterValue value;
     std::string allowed;
   };
-  const Wrong cases[] = {{"block", std::int64_t{2000}, "integers from 1 to 1024"},
-                         {"block", 1.5, "integers from 1 to 1024"},
-                         {"block", std::string("64"), "integers from 1 to 1024"},
-                         {"omega", 3.0, "numbers from 0 to 2"},
-                         {"kernel", std::string("row"), "panels, rows"},
-                         {"kernel", 1.0, "panels, rows"},
-                         {"blocks", 1.0, "it has block, omega, kernel"}};
+  const Wrong cases[] = {
+      {"block", std::int64_t{2000}, "integers from 1 to 1024"}, {"block", 1.5, "integers from 1 to 1024"},
+      {"block", std::string("64"), "integers from 1 to 1024"},  {"omega", 3.0, "numbers from 0 to 2"},
+      {"kernel", std::string("row"), "panels, rows"},           {"kernel", 1.0, "panels, rows"},
+      {"blocks", 1.0, "it has block, omega, kernel, tile"}};
   for (const Wrong& wrong : cases) {
     const std::string message = message_of<std::invalid_argument>([&] {
       parameters_with(declared, {{wrong.name, wrong.value}});
     });
     EXPECT_NE(message.find(wrong.allowed), std::string::npos) << wrong.name << ": " << message;
   }
+}
+
+TEST(UsableBackend, IsTheFirstOnWhichTheMethodRuns) {
+  Method method = good_row();
+  EXPECT_EQ(usable_backend(method, std::nullopt, 90), Backend::host);
+  method.cuda = method.host;
+  method.capability = 90;
+  EXPECT_EQ(usable_backend(method, std::nullopt, 90), Backend::cuda);
+  EXPECT_EQ(usable_backend(method, std::nullopt, 80), Backend::host);
+  EXPECT_EQ(usable_backend(method, Backend::host, 90), Backend::host);
+  method.host = {};
+  const auto fault = [&](std::optional<Backend> wanted, int capability) {
+    return message_of<std::invalid_argument>([&] { usable_backend(method, wanted, capability); });
+  };
+  EXPECT_EQ(fault(std::nullopt, 80), "gesv/some needs compute capability 9.0, the GPU has 8.0");
+  EXPECT_EQ(fault(std::nullopt, 0), "gesv/some needs a GPU");
+  EXPECT_EQ(fault(Backend::emulated, 90), "gesv/some does not run on the backend emulated of this build");
 }
 
 TEST(Parameters, RejectUndeclaredNamesAndOtherTypes) {
