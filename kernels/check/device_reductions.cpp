@@ -12,47 +12,21 @@ namespace {
 
 /// Chooses the CPU for small matrices and the device for others, per reduction.
 template <class T>
-class SmallOnHost final : public Reductions<T> {
+class SmallOnHost final : public ForwardingReductions<T> {
  public:
   SmallOnHost(std::unique_ptr<Reductions<T>> device, std::size_t max_elements)
       : device_(std::move(device)), max_elements_(max_elements) {}
-  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override {
-    return reductions_for(a).first_not_finite(a, part);
-  }
-  double max_norm(const HostMatrix<T>& a, Part part) override { return reductions_for(a).max_norm(a, part); }
-  WideNumber one_norm(const HostMatrix<T>& a, Part part) override {
-    return reductions_for(a).one_norm(a, part);
-  }
-  WideNumber infinity_norm(const HostMatrix<T>& a, Part part) override {
-    return reductions_for(a).infinity_norm(a, part);
-  }
-  WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) override {
-    return reductions_for(a).symmetric_norm(a, part);
-  }
-  WideNumber frobenius_norm(const HostMatrix<T>& a) override { return reductions_for(a).frobenius_norm(a); }
-  std::vector<double> column_maxima(const HostMatrix<T>& a) override {
-    return reductions_for(a).column_maxima(a);
-  }
   ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
                                        double x_norm, double y_norm) override {
-    Reductions<T>& chosen = is_small(x) ? reductions_for(y) : *device_;
-    return chosen.element_difference(x, y, part, x_norm, y_norm);
-  }
-  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
-                                               Measure measure) override {
-    return device_->residual_columns(operands, target, measure);
-  }
-  double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
-                                 const Allowance& allowance) override {
-    return device_->largest_allowance_ratio(operands, target, allowance);
+    return target(is_small(x) ? &y : &x).element_difference(x, y, part, x_norm, y_norm);
   }
 
  private:
   bool is_small(const HostMatrix<T>& a) const {
     return static_cast<std::size_t>(a.rows * a.cols) <= max_elements_ && lies_on_host(a);
   }
-  Reductions<T>& reductions_for(const HostMatrix<T>& a) {
-    if (is_small(a)) return host_;
+  Reductions<T>& target(const HostMatrix<T>* a) override {
+    if (a != nullptr && is_small(*a)) return host_;
     return *device_;
   }
   std::unique_ptr<Reductions<T>> device_;
@@ -73,7 +47,7 @@ std::unique_ptr<Reductions<T>> on_one_device(Context& context, std::vector<Devic
 
 /// Shares the products among the devices of a group. The first one does all other reductions.
 template <class T>
-class GroupReductions final : public Reductions<T> {
+class GroupReductions final : public ForwardingReductions<T> {
  public:
   GroupReductions(Context& context, std::size_t workspace) : group_(*context.group) {
     for (int index = 0; index < group_.size(); ++index) {
@@ -81,23 +55,6 @@ class GroupReductions final : public Reductions<T> {
           on_one_device<T>(index == 0 ? context : group_.use(index), {}, workspace, {index, group_.size()}));
     }
     context.device.make_current();
-  }
-  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override {
-    return first().first_not_finite(a, part);
-  }
-  double max_norm(const HostMatrix<T>& a, Part part) override { return first().max_norm(a, part); }
-  WideNumber one_norm(const HostMatrix<T>& a, Part part) override { return first().one_norm(a, part); }
-  WideNumber infinity_norm(const HostMatrix<T>& a, Part part) override {
-    return first().infinity_norm(a, part);
-  }
-  WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) override {
-    return first().symmetric_norm(a, part);
-  }
-  WideNumber frobenius_norm(const HostMatrix<T>& a) override { return first().frobenius_norm(a); }
-  std::vector<double> column_maxima(const HostMatrix<T>& a) override { return first().column_maxima(a); }
-  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
-                                       double x_norm, double y_norm) override {
-    return first().element_difference(x, y, part, x_norm, y_norm);
   }
   std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
                                                Measure measure) override {
@@ -127,7 +84,7 @@ class GroupReductions final : public Reductions<T> {
 
  private:
   Reductions<T>& at(int index) { return *devices_[static_cast<std::size_t>(index)]; }
-  Reductions<T>& first() { return at(0); }
+  Reductions<T>& target(const HostMatrix<T>*) override { return at(0); }
   /// Calls work(index) for the devices that have columns of a product. Others need no operands.
   template <class Work>
   void for_each_with_columns(std::int64_t cols, const Work& work) {

@@ -52,6 +52,41 @@ class Reductions {
                                          const Allowance& allowance) = 0;
 };
 
+/// Passes every reduction to another object.
+template <class T>
+class ForwardingReductions : public Reductions<T> {
+ public:
+  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override {
+    return target(&a).first_not_finite(a, part);
+  }
+  double max_norm(const HostMatrix<T>& a, Part part) override { return target(&a).max_norm(a, part); }
+  WideNumber one_norm(const HostMatrix<T>& a, Part part) override { return target(&a).one_norm(a, part); }
+  WideNumber infinity_norm(const HostMatrix<T>& a, Part part) override {
+    return target(&a).infinity_norm(a, part);
+  }
+  WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) override {
+    return target(&a).symmetric_norm(a, part);
+  }
+  WideNumber frobenius_norm(const HostMatrix<T>& a) override { return target(&a).frobenius_norm(a); }
+  std::vector<double> column_maxima(const HostMatrix<T>& a) override { return target(&a).column_maxima(a); }
+  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
+                                       double x_norm, double y_norm) override {
+    return target(&x).element_difference(x, y, part, x_norm, y_norm);
+  }
+  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& against,
+                                               Measure measure) override {
+    return target(nullptr).residual_columns(operands, against, measure);
+  }
+  double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& against,
+                                 const Allowance& allowance) override {
+    return target(nullptr).largest_allowance_ratio(operands, against, allowance);
+  }
+
+ private:
+  /// Returns the object for a reduction of `a`; if `a` is null, for a product.
+  virtual Reductions<T>& target(const HostMatrix<T>* a) = 0;
+};
+
 /// Reductions on the CPU (norms.hpp, residual.hpp).
 template <class T>
 class HostReductions final : public Reductions<T> {

@@ -208,37 +208,12 @@ TYPED_TEST(DeviceJudge, DigestSeesAChangedBit) {
 
 /// Counts the reductions that run on the device.
 template <class T>
-class Counted final : public Reductions<T> {
+class Counted final : public ForwardingReductions<T> {
  public:
   explicit Counted(int& asked) : asked_(asked) {}
-  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override {
-    return host().first_not_finite(a, part);
-  }
-  double max_norm(const HostMatrix<T>& a, Part part) override { return host().max_norm(a, part); }
-  WideNumber one_norm(const HostMatrix<T>& a, Part part) override { return host().one_norm(a, part); }
-  WideNumber infinity_norm(const HostMatrix<T>& a, Part part) override {
-    return host().infinity_norm(a, part);
-  }
-  WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) override {
-    return host().symmetric_norm(a, part);
-  }
-  WideNumber frobenius_norm(const HostMatrix<T>& a) override { return host().frobenius_norm(a); }
-  std::vector<double> column_maxima(const HostMatrix<T>& a) override { return host().column_maxima(a); }
-  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
-                                       double x_norm, double y_norm) override {
-    return host().element_difference(x, y, part, x_norm, y_norm);
-  }
-  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
-                                               Measure measure) override {
-    return host().residual_columns(operands, target, measure);
-  }
-  double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
-                                 const Allowance& allowance) override {
-    return host().largest_allowance_ratio(operands, target, allowance);
-  }
 
  private:
-  HostReductions<T>& host() {
+  Reductions<T>& target(const HostMatrix<T>*) override {
     ++asked_;
     return host_;
   }
