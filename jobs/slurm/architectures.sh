@@ -50,13 +50,7 @@ add gres --gres=gpu: ":${value[gpus]:-1}" "${value[gres]:-}"
 [[ -z ${value[gpus]:-} || -n ${value[gres]:-} ]] || fail "--gpus goes with --gres; for --feature put -- --gpus-per-node=${value[gpus]}"
 export_submission
 
-common=()
-for name in nodes ranks-per-node time requeues notice backend; do
-  if [[ -n ${value[$name]:-} ]]; then common+=("--$name" "${value[$name]}"); fi
-done
-for name in resume retry-failed dry-run; do
-  if [[ -n ${flag[$name]:-} ]]; then common+=("--$name"); fi
-done
+common_options nodes ranks-per-node time requeues notice backend
 
 # Check everything before the first sweep waits in a queue.
 for i in "${!names[@]}"; do

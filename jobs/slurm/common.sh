@@ -121,6 +121,18 @@ submission() {
   if ((${#sbatch_options[@]})); then printf ' --'; printf ' %q' "${sbatch_options[@]}"; fi
 }
 
+# common_options NAME…: sets `common` to the options NAME… and the flags that were given, for the sweeps.
+common_options() {
+  local name
+  common=()
+  for name in "$@"; do
+    if [[ -n ${value[$name]:-} ]]; then common+=("--$name" "${value[$name]}"); fi
+  done
+  for name in resume retry-failed dry-run; do
+    if [[ -n ${flag[$name]:-} ]]; then common+=("--$name"); fi
+  done
+}
+
 # Exports that command to the jobs, unless the calling script has exported its own.
 export_submission() { export GAUSSWEEP_SUBMITTED_BY=${GAUSSWEEP_SUBMITTED_BY:-$(submission)}; }
 

@@ -28,13 +28,7 @@ nights=
 if [[ ${output##*/} =~ ^[0-9]{4}-[0-9]{2}-[0-9]{2}$ ]]; then nights=--nights; fi
 export_submission
 
-common=()
-for name in env ranks-per-node time requeues notice backend; do
-  if [[ -n ${value[$name]:-} ]]; then common+=("--$name" "${value[$name]}"); fi
-done
-for name in resume retry-failed dry-run; do
-  if [[ -n ${flag[$name]:-} ]]; then common+=("--$name"); fi
-done
+common_options env ranks-per-node time requeues notice backend
 if [[ -n ${value[shards]:-} ]]; then
   [[ -z ${value[nodes]:-} ]] || fail "--nodes does not go with --shards: a shard runs on one node"
   sweep_id=$("$jobs/slurm/array.sbatch" "$plan" -o "$output" --parsable --shards "${value[shards]}" \

@@ -7,19 +7,13 @@
 namespace gaussweep {
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-
 template <class T>
 void compare(MatrixKind kind, std::int64_t n, std::int64_t nrhs) {
   const Method& method = row_of("gesv/gauss_cyclic_shared");
   CpuContext context;
   const Inputs<T> inputs = square_inputs<T>("gesv", n, kind, nrhs, 6);
   for (const std::int64_t threads : {0, 7, 32}) {
-    if (sanitized && n > 5 && threads != 7) continue;  // takes a minute otherwise
+    if (twins::sanitized && n > 5 && threads != 7) continue;  // takes a minute otherwise
     for (const std::int64_t blocks : {1, 2, 5, 14}) {
       for (const char* schedule : {"decrement", "halving"}) {
         const bool halving = std::string(schedule) == "halving";

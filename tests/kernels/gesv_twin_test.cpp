@@ -7,18 +7,6 @@
 namespace gaussweep {
 namespace {
 
-const Method& row(const char* variant) {
-  const Method* method = registry().find(Problem::named("gesv"), variant);
-  if (method == nullptr) throw std::logic_error(std::string("no row gesv/") + variant);
-  return *method;
-}
-
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-
 /// Runs in thread order, and shuffled with another seed per combination.
 template <class T>
 void expect_same_bits(const Method& method, const Inputs<T>& inputs, const Parameters& parameters,
@@ -42,8 +30,8 @@ void compare(MatrixKind kind, std::int64_t n) {
     const Inputs<T> inputs =
         make_inputs<T>(Problem::named("gesv"), shape, kind, static_cast<std::uint64_t>(n));
     for (const std::int64_t threads : {0, 1, 7, 32, 64}) {
-      if (sanitized && n > 33 && threads != 7) continue;  // takes minutes otherwise
-      const Method& block = row("gauss_block");
+      if (twins::sanitized && n > 33 && threads != 7) continue;  // takes minutes otherwise
+      const Method& block = row_of("gesv/gauss_block");
       Parameters parameters = defaults(block);
       parameters.set("threads", threads);
       expect_same_bits(block, inputs, parameters, twins::gauss_block(inputs, threads), kind, ++shuffle_seed);
@@ -51,8 +39,8 @@ void compare(MatrixKind kind, std::int64_t n) {
         const Answer<T> halving_twin = twins::gauss_cyclic_halving(inputs, blocks, threads);
         const Answer<T> decrement_twin = twins::gauss_cyclic_decrement(inputs, blocks, threads);
         for (const char* substitution : {"reduction", "pipelined", "pipelined_locks"}) {
-          const Method& halving = row("gauss_cyclic_halving");
-          const Method& decrement = row("gauss_cyclic_decrement");
+          const Method& halving = row_of("gesv/gauss_cyclic_halving");
+          const Method& decrement = row_of("gesv/gauss_cyclic_decrement");
           parameters = defaults(halving);
           parameters.set("threads", threads);
           parameters.set("blocks", blocks);
@@ -105,7 +93,7 @@ TEST(GesvTwinFailure, ZeroPivotLikeTheTwin) {
   Inputs<double> inputs = square_inputs<double>("gesv", 7, MatrixKind::uniform);
   inputs.a(1, 0) = 0;
   inputs.a(2, 0) = 0;
-  const Method& halving = row("gauss_cyclic_halving");
+  const Method& halving = row_of("gesv/gauss_cyclic_halving");
   Parameters parameters = defaults(halving);
   parameters.set("blocks", std::int64_t{3});
   const Answer<double> twin = twins::gauss_cyclic_halving(inputs, 3, 0);

@@ -40,13 +40,6 @@ std::vector<Method> rows_for_several() {
   return rows;
 }
 
-const Method row(const std::string& id) {
-  for (const Method& method : rows_for_several()) {
-    if (method.id() == id) return method;
-  }
-  throw std::logic_error("no row " + id);
-}
-
 Parameters parameters_of(const Method& method, std::int64_t gpus, std::int64_t block = 32) {
   Parameters parameters = defaults(method);
   parameters.set("gpus", gpus);
@@ -104,7 +97,7 @@ TEST_P(SeveralGpus, GiveTheRightAnswer) {
 TEST_P(SeveralGpus, FactorTheRestOnTheFirst) {
   Devices devices;
   for (const char* id : {"potrf/multi_gpu", "posv/multi_gpu"}) {
-    const Method method = row(id);
+    const Method& method = row_of(id);
     for (const std::int64_t rest : {80, 1000}) {  // with two blocks before it, with one
       Parameters parameters = parameters_of(method, GetParam(), 64);
       parameters.set("rest", rest);
@@ -120,7 +113,7 @@ TEST_P(SeveralGpus, FactorTheRestOnTheFirst) {
 TEST_P(SeveralGpus, SolveForSeveralRightHandSides) {
   Devices devices;
   for (const char* id : {"gesv/multi_gpu", "posv/multi_gpu"})
-    expect_right<double>(devices, row(id), GetParam(), {129, 129, 129, 5});
+    expect_right<double>(devices, row_of(id), GetParam(), {129, 129, 129, 5});
 }
 
 TEST_P(SeveralGpus, TakeOneBlockForAllColumns) {
@@ -131,7 +124,7 @@ TEST_P(SeveralGpus, TakeOneBlockForAllColumns) {
 
 TEST_P(SeveralGpus, ChooseThePivotsOfOneGpu) {
   Devices devices;
-  const Method method = row("getrf/multi_gpu");
+  const Method& method = row_of("getrf/multi_gpu");
   const Inputs<double> inputs = make_inputs<double>(method.problem, {150, 150, 150}, MatrixKind::uniform);
   const auto pivots = [&](std::int64_t gpus) {
     return answer_of(devices, method, inputs, parameters_of(method, gpus)).pivots;
@@ -141,7 +134,7 @@ TEST_P(SeveralGpus, ChooseThePivotsOfOneGpu) {
 
 TEST_P(SeveralGpus, UploadTheInputsAgainForEveryRun) {
   Devices devices;
-  const Method method = row("getrf/multi_gpu");
+  const Method& method = row_of("getrf/multi_gpu");
   const Inputs<double> inputs = make_inputs<double>(method.problem, {70, 70, 70}, MatrixKind::uniform);
   const Parameters parameters = parameters_of(method, GetParam());
   const Answer<double> again = answer_of(devices, method, inputs, parameters, Pristine::on_host);
@@ -150,7 +143,7 @@ TEST_P(SeveralGpus, UploadTheInputsAgainForEveryRun) {
 
 TEST_P(SeveralGpus, ReportTheFirstZeroPivot) {
   Devices devices;
-  const Method method = row("getrf/multi_gpu");
+  const Method& method = row_of("getrf/multi_gpu");
   Inputs<double> inputs = make_inputs<double>(method.problem, {130, 130, 130}, MatrixKind::uniform);
   for (const std::int64_t column : {70, 100}) {
     for (std::int64_t i = 0; i < 130; ++i) inputs.a(i, column) = 0;
@@ -164,7 +157,7 @@ TEST_P(SeveralGpus, ReportTheFirstPivotThatIsNotPositive) {
   Devices devices;
   for (const char* id : {"potrf/multi_gpu", "posv/multi_gpu"}) {
     for (const std::int64_t rest : {1, 150}) {
-      const Method method = row(id);
+      const Method& method = row_of(id);
       Inputs<double> inputs = make_inputs<double>(method.problem, {200, 200, 200}, MatrixKind::spd);
       inputs.a(150, 150) = -1;
       Parameters parameters = parameters_of(method, GetParam());
@@ -180,7 +173,7 @@ TEST_P(SeveralGpus, ReportTheFirstPivotThatIsNotPositive) {
 /// Distributes a matrix with the leading dimension `ld` by hand, and factors it.
 TEST(SeveralGpusOfOddLeadingDimension, GiveTheRightAnswer) {
   Devices devices(3);
-  const Method method = row("getrf/multi_gpu");
+  const Method& method = row_of("getrf/multi_gpu");
   const std::int64_t n = 99, ld = 103;
   const Inputs<double> inputs = make_inputs<double>(method.problem, {n, n, n}, MatrixKind::uniform);
   const Parameters parameters = parameters_of(method, 3);
@@ -230,7 +223,7 @@ TEST(SeveralGpusByOrder, SmallMatricesStayOnOne) {
 }
 
 TEST(StagingOnSeveralGpus, DividesTheMemory) {
-  const Method method = row("getrf/multi_gpu");
+  const Method& method = row_of("getrf/multi_gpu");
   const auto bytes = [&](std::int64_t gpus) {
     return static_cast<double>(
         staging_bytes(method, {8192, 8192, 8192}, parameters_of(method, gpus, 256), sizeof(double), 1));
@@ -240,7 +233,7 @@ TEST(StagingOnSeveralGpus, DividesTheMemory) {
 
 TEST(StagingOnSeveralGpus, NeedsAGroup) {
   const auto device = cpu(Backend::emulated);
-  const Method method = row("getrf/multi_gpu");
+  const Method& method = row_of("getrf/multi_gpu");
   EXPECT_THROW(Staging<double>(*device, method, parameters_of(method, 2), {8, 8, 8}, 1), std::logic_error);
 }
 
@@ -311,7 +304,7 @@ Inputs<double> hard_inputs(Problem problem) {
 TEST_P(SeveralGpus, InvertHardMatricesLikeOneGpu) {
   Devices devices;
   for (const char* id : {"trtri/multi_gpu", "poinv/multi_gpu", "geinv/multi_gpu"}) {
-    const Method method = row(id);
+    const Method& method = row_of(id);
     const Inputs<double> inputs = hard_inputs(method.problem);
     const auto ratio = [&](std::int64_t gpus) {
       return check(method, inputs, answer_of(devices, method, inputs, parameters_of(method, gpus, 64))).ratio;
@@ -324,7 +317,7 @@ TEST_P(SeveralGpus, ReportWhyThereIsNoInverse) {
   Devices devices;
   const std::int64_t n = 140;
   for (const char* id : {"trtri/multi_gpu", "poinv/multi_gpu", "geinv/multi_gpu"}) {
-    const Method method = row(id);
+    const Method& method = row_of(id);
     Inputs<double> inputs = make_inputs<double>(method.problem, {n, n, n}, kind_for(method.problem));
     for (const std::int64_t column : {70, 100}) {
       for (std::int64_t i = 0; i < n; ++i) inputs.a(i, column) = inputs.a(column, i) = 0;
@@ -338,7 +331,7 @@ TEST_P(SeveralGpus, ReportWhyThereIsNoInverse) {
 TEST_P(SeveralGpus, InvertWithPanelsOfSeveralBlocks) {
   Devices devices;
   for (const char* id : {"trtri/multi_gpu", "poinv/multi_gpu"}) {
-    const Method method = row(id);
+    const Method& method = row_of(id);
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
       if (uplo == Uplo::upper && !method.problem->has_axis("uplo")) continue;
       const Shape shape{200, 200, 200, 1, uplo};
@@ -353,7 +346,7 @@ TEST_P(SeveralGpus, InvertWithPanelsOfSeveralBlocks) {
 
 TEST_P(SeveralGpus, InvertUpperTriangles) {
   Devices devices;
-  const Method method = row("trtri/multi_gpu");
+  const Method& method = row_of("trtri/multi_gpu");
   const Shape shape{170, 170, 170, 1, Uplo::upper};
   expect_right<double>(devices, method, GetParam(), shape, 64);
   Inputs<double> inputs = make_inputs<double>(method.problem, shape, MatrixKind::triangular);
@@ -411,7 +404,7 @@ TEST(DeviceGroup, MeasuresStagesOneAfterTheOther) {
     std::vector<std::string> seen;
   } names;
   Devices devices(2);
-  const Method method = row("getrf/multi_gpu");
+  const Method& method = row_of("getrf/multi_gpu");
   const Inputs<double> inputs = make_inputs<double>(method.problem, {64, 64, 64}, MatrixKind::uniform);
   MethodRun<double> run(devices.context, method, Backend::emulated, parameters_of(method, 2), inputs.shape);
   run.upload(inputs);

@@ -7,6 +7,12 @@
 
 namespace gaussweep::twins {
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
 /// [A | B] by rows.
 template <class T>
 struct Augmented {
