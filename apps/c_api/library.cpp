@@ -23,7 +23,7 @@
 
 using namespace gaussweep;
 
-/// A device with the caller's stream, and what its calls reuse.
+/// A device with the caller's stream, and the objects that calls reuse.
 struct gaussweep_handle_t {
   gaussweep_handle_t(int device_index, void* callers_stream)
       : index(device_index),
@@ -71,7 +71,7 @@ gaussweep_status guarded(std::string* error, int gpu, Work work) noexcept {
     try {
       *error = what;
     } catch (...) {
-      error->clear();  // no memory for the message; the status tells the kind
+      error->clear();  // no memory for the message; the status gives the kind of error
     }
     return status;
   };
@@ -105,7 +105,7 @@ gaussweep_status guarded(gaussweep_handle handle, Work work) noexcept {
   return guarded(&handle->error, handle->index, work);
 }
 
-/// A matrix of the caller. `name` is that of the argument.
+/// A matrix of the caller, with the name of the argument.
 template <class T>
 struct Argument {
   const char* name;
@@ -122,11 +122,12 @@ bool is_aligned(const void* pointer) {
 /// The parts of `work`, in bytes: packed copies of A and B, a separate answer, the method's workspace.
 struct Parts {
   std::size_t a = 0, b = 0, x = 0, method = 0;
-  /// Returns the sum, with what it takes to align the first part.
+  /// Returns the sum, and the bytes that align the first part.
   std::size_t total() const { return a + b + x + method + alignment - 1; }
 };
 
-/// A method, and what each of its runs needs. It runs once for the whole batch, or once per system.
+/// A method that serves a call, and the needs of one run. There is one run for the whole batch, or one per
+/// system.
 struct Choice {
   const Method* method;
   Shape shape;  ///< of one run
@@ -381,7 +382,7 @@ void require_on_hopper(const gaussweep_handle_t& handle) {
     throw NotSupported("solves with triangles need compute capability 9.0");
 }
 
-/// One or two operations, applied in this order to B.
+/// Solves with op(A) for one or two operations, in this order; each replaces B.
 template <class T>
 void solve_triangles(gaussweep_handle_t& handle, const Call<T>& call, vendor::Diagonal diagonal,
                      std::initializer_list<vendor::Op> operations, void* work, std::size_t bytes) {
@@ -409,9 +410,9 @@ void solve_cholesky_factored(gaussweep_handle_t& handle, const Call<T>& call, vo
   handle.device->fill(call.info, 0, sizeof(int));
 }
 
-/// The bytes before the identity in the workspace of potri.
+/// Returns the bytes before the identity in the workspace of potri.
 std::size_t bytes_before_identity(const Shape& shape, std::size_t element) {
-  return triangle_bytes(shape, element) + 1;  // a multiple of the alignment
+  return triangle_bytes(shape, element) + 1;  // triangle_bytes adds `alignment - 1` to a multiple
 }
 
 std::size_t inverse_bytes(const Shape& shape, std::size_t element) {
@@ -419,7 +420,7 @@ std::size_t inverse_bytes(const Shape& shape, std::size_t element) {
   return is_empty(shape) ? 0 : piece({shape.n, shape.n}, element) + bytes_before_identity(shape, element);
 }
 
-/// Solves with the factor for the identity, which is at the end of `work`.
+/// Solves for the columns of the identity, which is at the end of `work`, with the factor.
 template <class T>
 void invert_factored(gaussweep_handle_t& handle, Call<T> call, void* work, std::size_t bytes) {
   const std::int64_t n = call.shape.n;
@@ -535,7 +536,8 @@ const char* gaussweep_last_error(gaussweep_handle handle) {
   return create_error().empty() ? "the handle is a null pointer" : create_error().c_str();
 }
 
-// The routines: `p` is the letter of the precision T, the rest are a routine's own arguments.
+// Macros that define the routines. `p` is the letter of the precision T; the last arguments are the routine's
+// parameters.
 #define GAUSSWEEP_QUERY(p, T, name, shape, ...)                                                      \
   gaussweep_status gaussweep_##p##name##_work(gaussweep_handle handle, __VA_ARGS__, size_t* bytes) { \
     return guarded(handle, [&] { query(*handle, #name, precision_of<T>, shape, bytes); });           \

@@ -1,12 +1,13 @@
-/// libgaussweep_cusolver.so, loaded by LD_PRELOAD: functions with the names of cuSOLVER's and cuBLAS's, which
-/// a program then calls instead. Each answers with libgaussweep if that is faster, else passes its arguments
-/// on.
+/// libgaussweep_cusolver.so defines functions of cuSOLVER and cuBLAS, which a program calls instead of the
+/// vendor's if LD_PRELOAD names this library. Each function computes with libgaussweep if that is faster.
+/// Otherwise it calls the vendor's function with the same arguments.
 ///
-/// Nothing of CUDA is linked, and libgaussweep is loaded on first use, so that a program keeps the CUDA
-/// libraries that it brings. The signatures are those of cusolverDn.h and cublas_v2.h, with ints for enums.
+/// This library links no CUDA library and loads libgaussweep on first use, so that a program keeps its own
+/// CUDA libraries. The signatures are those of cusolverDn.h and cublas_v2.h, with ints for enums.
 ///
-/// A workspace query returns the larger one of both sizes. It also prepares its stream: an answer allocates
-/// nothing and waits for nothing. Calls that were not prepared, or with a smaller workspace, are passed on.
+/// A workspace query returns the larger one of the vendor's and libgaussweep's sizes. It also creates what
+/// libgaussweep needs for the stream, so that later calls neither allocate nor wait. The vendor answers calls
+/// without such a query, or with a smaller workspace.
 
 #include <algorithm>
 #include <array>
@@ -28,7 +29,7 @@ namespace {
 using Handle = void*;  // cusolverDnHandle_t
 using Params = void*;  // cusolverDnParams_t
 
-/// Values of a library's status type.
+/// Two values of a library's status type.
 struct Statuses {
   int alloc_failed, execution_failed;
 };
@@ -38,8 +39,6 @@ constexpr Statuses of_cusolver{2, 6}, of_cublas{3, 13};
 /// cudaDataType.
 constexpr int not_transposed = 0, not_unit = 0, upper_triangle = 1, left = 0, on_host = 0, real_float = 0,
               real_double = 1;
-/// The right-hand sides that libgaussweep's getrs solves in one launch.
-constexpr int few = 8;
 
 /// One call of a program.
 struct Call {
@@ -51,8 +50,8 @@ struct Call {
   bool is_cublas = false;
 };
 
-/// Counts who answered which calls, and prints the counts when the process ends, if GAUSSWEEP_CUSOLVER_LOG is
-/// set.
+/// If GAUSSWEEP_CUSOLVER_LOG is set, counts the calls that gaussweep and the vendor answered, and prints the
+/// counts when the process ends.
 class Log {
  public:
   static Log& instance() {
@@ -84,7 +83,7 @@ class Log {
   Log::instance().print();
 }
 
-/// Finds the queue of a call that gaussweep shall answer. Otherwise returns null, and sets `reason`.
+/// Returns the queue of a call that gaussweep answers. Otherwise returns null and sets `reason`.
 Queue* queue_for(const Call& call, bool creates, const char*& reason) {
   reason = "arguments that gaussweep does not support";
   if (!call.is_supported) return nullptr;
@@ -98,7 +97,7 @@ Queue* queue_for(const Call& call, bool creates, const char*& reason) {
   return find_queue(stream, call.task, creates, reason);
 }
 
-/// Calls `ours` with the queue, or passes the call on. `ours` returns a status of libgaussweep.
+/// Answers a call by `ours(queue)`, which returns a status of libgaussweep, or by the vendor's function.
 template <class Ours, class... Arguments>
 int answer(const Call& call, Ours ours, Arguments... arguments) {
   const char* reason = nullptr;
@@ -123,15 +122,15 @@ int answer(const Call& call, Ours ours, Arguments... arguments) {
   return call_vendor(call.name, call.caller, arguments...);
 }
 
-/// Returns the bytes of libgaussweep's workspace that are not needed, because the matrix is not copied (see
-/// gaussweep.h). A caller that queries without a matrix is expected to have an aligned one.
+/// Returns the bytes by which libgaussweep's workspace may be smaller, because the matrix is not copied (see
+/// gaussweep.h). Assumes an aligned matrix if the query has a null pointer.
 std::size_t unneeded_bytes(std::int64_t n, std::size_t element, const void* a, std::int64_t lda) {
   if (lda != n || reinterpret_cast<std::uintptr_t>(a) % 256 != 0) return 0;
   return (static_cast<std::size_t>(n * n) * element + 255) / 256 * 256;
 }
 
-/// Returns the bytes of workspace that gaussweep needs to answer the calls after this query, or 0 if it shall
-/// not answer them. `query` returns a status of libgaussweep.
+/// Returns the bytes of workspace that gaussweep needs to answer the calls after this query, or 0 if the
+/// vendor answers them. `query` returns a status of libgaussweep.
 template <class Query>
 std::size_t needed_bytes(const Call& call, const void* a, std::int64_t lda, Query query) {
   const char* reason = nullptr;
@@ -144,7 +143,8 @@ std::size_t needed_bytes(const Call& call, const void* a, std::int64_t lda, Quer
   return bytes <= queue->most_bytes ? bytes : 0;
 }
 
-/// Raises a number of elements to what holds `bytes`. @return the bytes, or 0 if the number is too large
+/// Raises *elements to the number of elements that hold `bytes`. @return the bytes, or 0 if the number is too
+/// large
 template <class T>
 std::size_t raise(int* elements, std::size_t bytes) {
   const std::size_t needed = (bytes + sizeof(T) - 1) / sizeof(T);
@@ -153,8 +153,8 @@ std::size_t raise(int* elements, std::size_t bytes) {
   return bytes;
 }
 
-/// The workspaces of cusolverDn<t>getrf, which has no argument for their size: what the last query of a
-/// cuSOLVER handle, precision and order promised. The oldest promise is forgotten first.
+/// The workspace sizes of cusolverDn<t>getrf, which has no argument for the size. A promise is the result of
+/// the last query with a cuSOLVER handle, precision and order. A new promise replaces the oldest one.
 class Promises {
  public:
   void set(const Call& call, std::size_t bytes) {
@@ -195,7 +195,7 @@ Promises& promises() {
   return all;
 }
 
-/// The bytes for n pivots of 32 bits, before what needs the alignment of libgaussweep.
+/// Returns the bytes of n pivots of 32 bits, rounded up to libgaussweep's alignment.
 std::size_t pivot_bytes(std::int64_t n) {
   return (static_cast<std::size_t>(n) * sizeof(int) + 255) / 256 * 256;
 }
@@ -229,7 +229,7 @@ struct Typed {
   }
   static int getrs(const char* name, const void* caller, Handle handle, int trans, int n, int nrhs,
                    const T* lu, int lda, const int* pivots, T* b, int ldb, int* info) {
-    const Call call{name, caller, handle, trans == not_transposed && nrhs <= few, task("trsv", n, nrhs)};
+    const Call call{name, caller, handle, trans == not_transposed && nrhs <= few_rhs, task("trsv", n, nrhs)};
     const auto ours = [&](Queue& q) {
       return routines(q).getrs(q.handle, n, nrhs, lu, lda, pivots, b, ldb, info, q.scratch, q.scratch_bytes);
     };
@@ -238,7 +238,7 @@ struct Typed {
   static int potrs(const char* name, const void* caller, Handle handle, int uplo, int n, int nrhs, const T* a,
                    int lda, T* b, int ldb, int* info) {
     Call call{name, caller, handle, true, task("trsv", n, nrhs, uplo)};
-    call.task.is_transposed = true;  // one of both triangles
+    call.task.is_transposed = true;  // in one of both solves
     const auto ours = [&](Queue& q) {
       return routines(q).potrs(q.handle, uplo, n, nrhs, a, lda, b, ldb, info, q.scratch, q.scratch_bytes);
     };
@@ -301,14 +301,15 @@ struct Typed {
   }
 };
 
-/// Calls `routine` with libgaussweep's routines for a cudaDataType and a null pointer of its type.
+/// Calls `routine` with libgaussweep's routines for a cudaDataType, and with a null pointer that only states
+/// the element type.
 template <class Routine>
 gaussweep_status by_type(int type, const Queue& queue, Routine routine) {
   if (type == real_float) return routine(queue.library->s, static_cast<float*>(nullptr));
   return routine(queue.library->d, static_cast<double*>(nullptr));
 }
 
-/// A call of the 64-bit interface.
+/// Returns a call of the 64-bit interface.
 Call call_of(const char* name, const void* caller, Handle handle, bool is_supported, const char* problem,
              int type, std::int64_t n, std::int64_t nrhs = 1, int uplo = 0) {
   const bool is_real = type == real_float || type == real_double;
@@ -412,8 +413,9 @@ int cusolverDnXgetrf(Handle handle, Params params, std::int64_t m, std::int64_t 
 int cusolverDnXgetrs(Handle handle, Params params, int trans, std::int64_t n, std::int64_t nrhs, int type,
                      const void* lu, std::int64_t lda, const std::int64_t* pivots, int type_b, void* b,
                      std::int64_t ldb, int* info) {
-  const Call call = call_of(GAUSSWEEP_PLACE(cusolverDnXgetrs), handle,
-                            trans == not_transposed && nrhs <= few && type_b == type, "trsv", type, n, nrhs);
+  const Call call =
+      call_of(GAUSSWEEP_PLACE(cusolverDnXgetrs), handle,
+              trans == not_transposed && nrhs <= few_rhs && type_b == type, "trsv", type, n, nrhs);
   const auto ours = [&](const Queue& q) {
     int* const narrow = reinterpret_cast<int*>(q.scratch);
     const std::size_t before = std::min(pivot_bytes(n), q.scratch_bytes);
@@ -460,7 +462,7 @@ int cusolverDnXpotrf(Handle handle, Params params, int uplo, std::int64_t n, int
 int cusolverDnXpotrs(Handle handle, Params params, int uplo, std::int64_t n, std::int64_t nrhs, int type,
                      const void* a, std::int64_t lda, int type_b, void* b, std::int64_t ldb, int* info) {
   Call call = call_of(GAUSSWEEP_PLACE(cusolverDnXpotrs), handle, type_b == type, "trsv", type, n, nrhs, uplo);
-  call.task.is_transposed = true;  // one of both triangles
+  call.task.is_transposed = true;  // in one of both solves
   const auto ours = [&](const Queue& q) {
     return by_type(type, q, [&](auto& r, auto* t) {
       return r.potrs(q.handle, uplo, n, nrhs, static_cast<decltype(t)>(const_cast<void*>(a)), lda,

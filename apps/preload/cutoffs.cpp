@@ -33,10 +33,9 @@ constexpr Cutoff measured[] = {{"getrf", 1024, 32768},
 constexpr std::string_view measured_devices[] = {"H100", "H200"};
 
 bool was_measured(const Task& task, const std::string& device) {
-  constexpr std::int64_t few = 8;  // right-hand sides that one launch solves
-  if (task.nrhs <= few ? task.is_transposed : task.nrhs < task.n / 2) return false;
+  if (task.nrhs <= few_rhs ? task.is_transposed : task.nrhs < task.n / 2) return false;
   // Slower than the vendor's in float at 5001 (PyTorch on an H200).
-  if (!task.is_double && task.n > 4096 && (task.nrhs > few || std::string_view(task.problem) == "poinv"))
+  if (!task.is_double && task.n > 4096 && (task.nrhs > few_rhs || std::string_view(task.problem) == "poinv"))
     return false;
   if (device.find("MIG") != std::string::npos) return false;  // a part of a GPU
   for (const std::string_view name : measured_devices) {
@@ -53,7 +52,7 @@ struct Range {
   bool has(std::int64_t size) const { return from <= size && size <= to; }
 };
 
-/// Sizes with one choice.
+/// Sizes for which the rule chooses one method.
 struct Box {
   Range batch, nrhs, n;
   bool is_ours;
@@ -63,7 +62,7 @@ struct Names {
   std::string precision, uplo;
 };
 
-/// The boxes for a problem, a device and some names. "*" stands for every name.
+/// The boxes for a problem, a device, and values of precision and uplo. "*" stands for every value.
 struct Part {
   std::string problem, device;
   std::vector<Names> names;
@@ -107,8 +106,8 @@ bool covers(const Part& part, const Task& task, const std::string& device) {
   });
 }
 
-/// Returns true if the rule chooses a method of gaussweep. Kinds of matrices may have parts of their own;
-/// these must agree, because the kind of a caller's matrix is unknown.
+/// Returns true if the rule chooses a method of gaussweep. A rule may have one part per kind of matrix. All
+/// of them must choose gaussweep, because the kind of a caller's matrix is unknown.
 bool is_chosen(const std::vector<Part>& parts, const Task& task, const std::string& device) {
   bool chosen = false;
   for (const Part& part : parts) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Decides which of cuSOLVER's calls gaussweep answers faster.
+/// Decides which calls of cuSOLVER and cuBLAS gaussweep answers.
 
 #include <cstdint>
 #include <string>
@@ -16,9 +16,12 @@ struct Task {
   bool is_transposed = false;  ///< solves with a transposed triangle
 };
 
-/// Returns true if gaussweep is faster on the device of this name. A rule decides if the environment variable
-/// GAUSSWEEP_CUSOLVER_RULE names one, else the measured orders of docs/performance.md. If the rule cannot be
-/// read, prints the reason once, and the answer is always false.
+/// The maximum number of right-hand sides that libgaussweep's getrs and trsm solve in one launch.
+constexpr std::int64_t few_rhs = 8;
+
+/// Returns true if gaussweep is faster on the device of this name. The rule in the file that
+/// GAUSSWEEP_CUSOLVER_RULE names decides; without this environment variable the measured orders of
+/// docs/performance.md decide. If the rule cannot be read, prints the reason once and always returns false.
 bool is_faster(const Task& task, const std::string& device);
 
 }  // namespace gaussweep::preload

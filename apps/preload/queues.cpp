@@ -73,7 +73,7 @@ const Library* load_library() {
   return nullptr;
 }
 
-/// Makes the calls of a scope legal while another thread records a CUDA graph.
+/// Allows memory allocation in a scope while another thread records a CUDA graph.
 class RelaxedCapture {
  public:
   RelaxedCapture() { driver().exchange_capture_mode(&mode_); }
@@ -93,8 +93,8 @@ bool is_primary(const void* context, int device) {
   return primary == context;
 }
 
-/// Creates the handle, the scratch memory and what libgaussweep would create in its first product. Leaves
-/// `library` null if anything fails.
+/// Creates the handle and the scratch memory, and computes a product, because libgaussweep's first product
+/// creates a cuBLAS handle. Leaves `library` null if anything fails.
 void open(Queue& queue, void* stream, int device) {
   const RelaxedCapture relaxed;
   static const Library* const library = load_library();
@@ -122,7 +122,7 @@ void open(Queue& queue, void* stream, int device) {
 }  // namespace
 
 Queue* find_queue(void* stream, const Task& task, bool creates, const char*& reason) {
-  // Never destroyed: CUDA may have ended before this library does.
+  // Never destroyed, because CUDA may shut down before this library.
   static auto& queues = *new std::list<Queue>;
   static auto& access = *new std::mutex;
   constexpr std::size_t most_queues = 64;

@@ -29,7 +29,8 @@ struct Routines<double> {
 };
 #undef GAUSSWEEP_ROUTINE_MEMBER
 
-/// libgaussweep, loaded on first use, so that the program's own libraries of CUDA are loaded before it.
+/// The functions of libgaussweep. It is loaded on first use, so that the program's own libraries of CUDA are
+/// loaded before.
 struct Library {
   decltype(&gaussweep_create) create = nullptr;
   decltype(&gaussweep_set_stream) set_stream = nullptr;
@@ -54,16 +55,16 @@ struct Queue {
   const void* context = nullptr;     ///< CUcontext
   unsigned long long stream = 0;     ///< the stream's id, which is never used again
   std::string device;                ///< name of the GPU
-  std::size_t most_bytes = 0;        ///< the largest workspace that callers are asked for
+  std::size_t most_bytes = 0;        ///< the largest workspace that a query returns
   const Library* library = nullptr;  ///< null if gaussweep cannot work here
   gaussweep_handle handle = nullptr;
   char* scratch = nullptr;  ///< scratch_bytes of device memory, for routines of cuSOLVER without a workspace
-  std::mutex busy;          ///< held while calls are queued
+  std::mutex busy;          ///< held while a call queues its work
   static constexpr std::size_t scratch_bytes = std::size_t{40} << 20;
 };
 
-/// Returns the queue for a call on `stream` that gaussweep answers faster. Otherwise returns null, and sets
-/// `reason`. @param creates also makes a new queue; this allocates device memory
+/// Returns the queue for a call on `stream` that gaussweep answers faster. Otherwise returns null and sets
+/// `reason`. @param creates true: creates a missing queue, which allocates device memory
 Queue* find_queue(void* stream, const Task& task, bool creates, const char*& reason);
 
 }  // namespace gaussweep::preload

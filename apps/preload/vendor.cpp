@@ -23,7 +23,7 @@ void* function_of(const char* library, const char* name) {
   void* const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
   void* const function = dlsym(handle, name);
-  dlclose(handle);  // the library stays: others have loaded it
+  dlclose(handle);  // the library stays loaded, because another one has loaded it
   return function == nullptr || is_own(function) ? nullptr : function;
 }
 
@@ -40,8 +40,8 @@ void* look_up(const char* name, const void* caller) {
   return nullptr;
 }
 
-/// Answers by call site. Searching a large library for an address takes longer than a small factorisation,
-/// and the answers do not change.
+/// A cache of results per call site. The search for an address in a large library takes longer than a small
+/// factorisation, and its result does not change.
 template <class Key, class Value>
 class Known {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-/// Finds the functions that a caller would have got without this library.
+/// Finds the functions that a program would call without this library.
 
 namespace gaussweep::preload {
 

@@ -1,6 +1,6 @@
-/// Calls cuSOLVER's functions as a program would, with a fake cuSOLVER that computes by LAPACK, and compares
-/// the answers with LAPACK's. ANSWERED_BY is gaussweep if libgaussweep_cusolver is loaded and shall answer,
-/// else cuSOLVER.
+/// Calls cuSOLVER's functions as a program does, and compares the answers with LAPACK's. The cuSOLVER is a
+/// fake that calls LAPACK. The environment variable ANSWERED_BY is gaussweep if libgaussweep_cusolver is
+/// loaded and answers, else cuSOLVER.
 
 #include <cblas.h>
 #include <gtest/gtest.h>
@@ -94,7 +94,8 @@ cusolverDnHandle_t handle(int number = 0) {
 OVERLOADS(S, s, float)
 OVERLOADS(D, d, double)
 
-/// Checks who answered the calls since the last check.
+/// Checks how many calls the fake cuSOLVER has answered since the last check. @param by_vendor_alone calls
+/// that the vendor answers in any case @param by_either calls that gaussweep answers if it is loaded
 void expect_answers(int by_vendor_alone, int by_either) {
   EXPECT_EQ(fake_calls(), by_vendor_alone + (by_gaussweep ? 0 : by_either));
 }
@@ -135,7 +136,7 @@ class Preload : public testing::Test {
     for (std::size_t i = 0; i < a.size(); ++i)
       ASSERT_NEAR(a[i], b[i], 1000 * T(n) * unit * largest) << "element " << i;
   }
-  /// Factors by the program's cuSOLVER.
+  /// Factors with cusolverDn<t>getrf.
   static void factor(int n, Matrix& a, int lda, std::vector<int>& pivots, int* info) {
     int lwork = 0;
     ASSERT_EQ(getrf_size(n, a.data(), lda, &lwork), CUSOLVER_STATUS_SUCCESS);
