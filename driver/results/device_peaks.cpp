@@ -18,7 +18,7 @@ namespace {
 /// The host, and the GPU's UUID and compute capability (empty and 0 for the host's CPU).
 using DeviceKey = std::tuple<std::string_view, std::string_view, std::int64_t>;
 
-/// The rates of which a device has the largest.
+/// The rates whose maximum is kept per device.
 constexpr double io::DeviceRow::*device_rates[] = {&io::DeviceRow::copy_bytes_per_second,
                                                    &io::DeviceRow::gemm_flops_float,
                                                    &io::DeviceRow::gemm_flops_double};

@@ -15,8 +15,8 @@
 namespace gaussweep::driver {
 
 /// The GPU that a rank will use: the only visible one, otherwise the one whose index is the local rank. A
-/// rank of several GPUs uses all visible ones or, if there are more, as many from (local rank * number) on;
-/// the facts are those of the first one.
+/// rank of several GPUs uses all visible ones. If more are visible, it uses those from index (local rank *
+/// number) on. The facts are those of the rank's first GPU.
 struct RankGpu {
   std::string uuid;     ///< empty: no GPU
   std::string visible;  ///< the CUDA_VISIBLE_DEVICES that selects it; empty: leave the variable as it is

@@ -13,7 +13,7 @@ namespace gaussweep::driver {
 std::string cpu_model();
 /// Returns the kernel's name, release and architecture: "Linux 6.1.0 x86_64".
 std::string operating_system();
-// Defined in kernels/, which needs the number of CPUs, and in io/, which compares file sizes with the memory.
+// These functions are defined in kernels/ and io/, because both modules use them, too.
 using gaussweep::usable_cpus;
 using io::available_memory_bytes;
 using io::group_memory;

@@ -18,8 +18,8 @@ struct EnergyMeter {
   Clock clock;
 };
 
-/// Returns a meter of several devices. The counter is the sum of theirs, and advances when all of them have
-/// advanced. @pre the list is not empty
+/// Returns a meter of several devices. The counter is the sum of the devices' counters, and advances when all
+/// of them have advanced. @pre the list is not empty
 EnergyMeter sum_of(std::vector<EnergyMeter> meters);
 
 /// Energy per run. NaN and an empty source if the device reports nothing.

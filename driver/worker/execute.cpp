@@ -35,7 +35,7 @@ double digits_lost(double own, double reference, Precision precision) {
 }
 
 /// Returns the free and total memory of the device and the host.
-/// @param group the devices of a trial on several GPUs, of which the fullest counts; otherwise null
+/// @param group the devices of a trial on several GPUs, where the least free memory counts; null on one GPU
 FreeMemory free_memory(const Device& device, DeviceGroup* group = nullptr, int gpus = 1) {
   DeviceInfo info = device.info();
   for (int index = 1; group != nullptr && index < gpus; ++index) {

@@ -492,7 +492,7 @@ class Executor::Measurement {
   bool stages_known_ = false;
   std::vector<std::uint64_t> last_digests_;  ///< of the answers immediately after the last sample
   std::string stream_flaw_;                  ///< empty if the method works on the device's stream only
-  bool is_late_ = false;                     ///< they differ from the answers that were downloaded
+  bool is_late_ = false;                     ///< true if the downloaded answers have other digests
   Convergence convergence_ = Convergence::none;
 };
 

@@ -87,7 +87,8 @@ std::string ProcessState::changes_since(const ProcessState& before) const {
 }
 
 bool has_busy_threads() {
-  // A thread of a busy machine may get little CPU time, so its state counts, not its time.
+  // On a busy machine a running thread may get little CPU time, so this reads the thread's state instead of
+  // its time.
   for (int look = 0; look < 10; ++look) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (!has_runnable_thread()) return false;

@@ -22,7 +22,7 @@ class ProcessState {
 };
 
 /// Returns true if threads of this process keep running although the caller waits. The threads of OpenBLAS
-/// and OpenMP stop within a fifth of a second, for which this function waits at most.
+/// and OpenMP stop within a fifth of a second, so this function waits that long before it returns true.
 bool has_busy_threads();
 
 }  // namespace gaussweep::driver

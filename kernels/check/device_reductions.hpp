@@ -51,9 +51,8 @@ struct ColumnShare {
 /// stays on the device. The elements on the host of a matrix with a copy are read only by
 /// largest_allowance_ratio. The workspace is up
 /// to 64 MiB; if less is free, products are computed in narrower column blocks.
-/// @param copies @pre they have the same elements as the host matrices
-/// If the context has a group and there are no copies, all its devices share the products, and each has the
-/// operands of these.
+/// @param copies @pre they have the same elements as the host matrices If the context has a group and there
+/// are no copies, all devices of the group share the products, and each gets the operands of its products.
 /// @throws OutOfMemory, DeviceError, here or in any reduction
 template <class T>
 std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<DeviceCopy<T>> copies = {},

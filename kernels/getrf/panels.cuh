@@ -453,9 +453,9 @@ class Panels : PanelRows<T, S, Symmetric> {
     if constexpr (Count > tile_order) eliminate_symmetric_steps<Count - tile_order>(first, a, info);
   }
 
-  /// Does the same in double, in groups of eight steps. The panel's diagonal block belongs to one warp. While
-  /// this warp eliminates one group, the others apply the group before, so that they wait for each other
-  /// once per group.
+  /// Eliminates in double, in groups of eight steps. The panel's diagonal block belongs to one warp. While
+  /// this warp eliminates one group, the other warps apply the previous group, so that all warps wait for
+  /// each other once per group.
   template <int Count>
   __device__ void eliminate_symmetric_groups(int first, T (&a)[panel_elements]) {
     if (row() / 32 * 32 == first) eliminate_diagonal_group<Count>(first, a);
@@ -471,8 +471,8 @@ class Panels : PanelRows<T, S, Symmetric> {
   }
   /// The columns of a group and the factors that scale them, in shared memory.
   struct Group {
-    T (*columns)[S::pitch];  ///< of step s the elements from the diagonal on
-    T* inverses;             ///< of the pivots, or 0 without has_reciprocal()
+    T (*columns)[S::pitch];  ///< columns[s]: the elements of step s from the diagonal on
+    T* inverses;             ///< reciprocals of the pivots; 0 without has_reciprocal()
     T* inverse_roots;
   };
   __device__ Group group_at(int begin) {

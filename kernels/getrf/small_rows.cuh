@@ -198,7 +198,7 @@ class Rows {
     for (int r = 0; r < S::rhs_columns; ++r) finite = finite && y_[r] - y_[r] == T(0);
     return any_in_group(info == 0 && !finite);
   }
-  /// Does the same for an inverse. The row that was computed last contains every error of the rows before.
+  /// Returns the same for an inverse. Reads the row that was computed last, which has errors of all others.
   __device__ bool needs_rescaling(const InverseStorage<T, S>& upper, int info) {
     const T element = row_ < n_ ? upper.rows[0][row_] : T(0);
     return any_in_group(info == 0 && element - element != T(0));
@@ -209,7 +209,7 @@ class Rows {
   }
   /// Multiplies the rows of A and B by powers of two and returns the factor of the thread's row. LU: the
   /// largest element of each row of A is then in [1, 2). L D L^T: the factor is the same for all rows, and 1
-  /// unless all elements of A are tiny. X does not change. Without `wanted` the factor is 1.
+  /// unless all elements of A are tiny. X does not change. If `wanted` is false, the factor is 1.
   __device__ T rescale(bool wanted) {
     T largest = 0;
     GAUSSWEEP_UNROLL

@@ -1,8 +1,9 @@
 /* gaussweep/method.h: the interface between gaussweep and a shared library that contains methods.
  *
  * Such a library exports one function, gaussweep_methods(), which returns a table with one row per method. The
- * command `gaussweep run plan.yaml --methods ./mine.so` loads it, verifies and times its methods like its own.
- * The header is C99 and C++, has no dependencies, and no library is linked. docs/your-kernel.md has examples.
+ * command `gaussweep run plan.yaml --methods ./mine.so` loads the library, and verifies and times its methods like
+ * those of gaussweep.
+ * This header is C99 and C++, has no dependencies, and needs no library to link. docs/your-kernel.md has examples.
  *
  * Matrices are column-major: element (i, j) is at a[i + j * lda]. In a batch, A of system s begins at column s * n
  * (gemm: s * k), and B and X begin at column s * nrhs (gemm, and an inverse or a factor in X: s * n).
@@ -21,7 +22,7 @@ extern "C" {
 /* The version of this interface. A library of another version is refused. */
 #define GAUSSWEEP_METHOD_VERSION 1
 
-/* What a function of a method returns. Every other value is an error, which the trial's record contains.
+/* The values that a function of a method returns. Any other value is an error, which the trial's record contains.
  * A zero pivot is not an error: write LAPACK's info > 0 to info[0]. */
 #define GAUSSWEEP_OK 0
 #define GAUSSWEEP_SKIP (-1) /* the method does not take this shape or these parameters: the trial is skipped */
@@ -38,10 +39,10 @@ typedef struct gaussweep_call {
   int64_t lda, ldb, ldx;
   int *pivots; /* getrf: n row indices per system, from 0: row i was exchanged with row pivots[i] */
   int *info;   /* LAPACK's info, one per system, 0 at the start; in the operands' memory */
-  void *workspace; /* as many bytes as the row's workspace_bytes returned, aligned to 256 */
+  void *workspace; /* `workspace_bytes` bytes, aligned to 256 */
   size_t workspace_bytes;
   void *stream;             /* the cudaStream_t of all work; NULL unless the backend is cuda */
-  const double *parameters; /* the values in the row's order; of a choice its index */
+  const double *parameters; /* the values in the row's order; for a choice, its index */
   void (*stage)(void *context, const char *name); /* NULL unless stages are measured; see gaussweep_stage */
   void *context;
 } gaussweep_call;
@@ -58,7 +59,7 @@ typedef struct gaussweep_parameter {
   const char *name; /* of a-z, 0-9 and _ */
   const char *help;
   char type;                       /* 'i' integer, 'r' real, 'c' one of `choices` */
-  double default_value, low, high; /* integers up to 2^53; of a choice only the index of the default */
+  double default_value, low, high; /* integers up to 2^53; 'c': only default_value, an index into `choices` */
   const char *const *choices;      /* ends with NULL; NULL for 'i' and 'r' */
 } gaussweep_parameter;
 
@@ -72,7 +73,7 @@ typedef struct gaussweep_method {
   gaussweep_functions cuda, emulated, host; /* per backend; `emulated` is a stand-in for cuda on the CPU */
   int capability;        /* the least compute capability, 80 for 8.0; 0: any */
   char answer;           /* the operand that receives the answer: 'a', 'b' or 'x'; 0: 'x' */
-  int keeps_inputs;      /* 1: no run changes A and B, so they are not restored before every run */
+  int keeps_inputs;      /* 1: the method does not change A and B, so they are not restored before every run */
   int mixed_precision;   /* 1: some work is in a lower precision, so the rate may exceed the peak */
   char unit_diagonal;    /* getrf: the factor with the unit diagonal, 'L' or 'U'; 0: 'L' */
   int64_t max_nrhs;      /* 0: any number */

@@ -21,7 +21,7 @@ constexpr int max_rows = 1000, max_parameters = 32;
 constexpr double max_exact_integer = 9007199254740992.0;  // 2^53
 constexpr std::size_t max_workspace = std::size_t{1} << 50;
 
-/// Makes a library call its own functions, e.g. a dgemm_ of its own or of MKL, and not those with the same
+/// Makes a library call its own functions, e.g. its own or MKL's dgemm_, instead of functions with the same
 /// names in the program's libraries. The sanitizers do not support this.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int own_names_first = 0;

@@ -352,7 +352,7 @@ void Scheduler::run_thread(Worker& self, unsigned index) {
   }
 }
 
-/// Switches to other threads until this one can run. @pre thread.state tells what it waits for
+/// Switches to other threads until this one can run. @pre thread.state is the reason why the thread waits
 __attribute__((always_inline)) inline void Scheduler::wait() {
   const unsigned index = current_;
   Fiber& own = threads_[index].worker->fiber;

@@ -15,8 +15,9 @@ namespace gaussweep {
 /// Returns the memory layout of a GPU's part of a DistributedMatrix.
 GappedLayout part_layout(const ColumnBlocks& blocks, int gpu, std::size_t element);
 
-/// An n x n matrix in the memory of several devices, ColumnBlocks::leading_dimension() apart. The rows that
-/// pad the columns are not part of it. Functions that throw DeviceError leave any device current.
+/// An n x n matrix in the memory of several devices, with the leading dimension
+/// ColumnBlocks::leading_dimension(). The rows that pad the columns are not part of the matrix. Functions
+/// that throw DeviceError leave any device current.
 template <class T>
 class DistributedMatrix {
  public:
@@ -30,8 +31,9 @@ class DistributedMatrix {
   void download(T* to) const;
   /// Copies the parts of a matrix with the same distribution and group. Waits for the copies.
   void copy_from(const DistributedMatrix& other);
-  /// These do for the whole matrix what the functions of guard.hpp do for one on a single device. The digests
-  /// of two matrices are equal only if their blocks have the same width. They wait for the devices.
+  /// The next three functions do for the distributed matrix what the functions of guard.hpp do for a matrix
+  /// on one device, and wait for all devices. Digests of equal matrices differ if the widths of their blocks
+  /// differ.
   void guard(const OperandGuard& guard);
   std::uint64_t digest(Region counted, Region negated) const;
   std::int64_t count_overwritten(Region hidden) const;
@@ -44,7 +46,8 @@ class DistributedMatrix {
   template <class Visit>
   void for_blocks(Visit&& visit) const;
   /// Calls copy(device, piece, stride in bytes, first column, columns, packed) for pieces of block columns,
-  /// on all devices at a time. `packed`: device memory for the columns without gaps; null if they have none.
+  /// on all devices at the same time. `packed`: device memory for the columns without gaps; null if they have
+  /// none.
   template <class Copy>
   void for_pieces(const Copy& copy) const;
   T* at(std::int64_t block) const;

@@ -1,8 +1,9 @@
-/// solve_wide: many right-hand sides.
+/// solve_wide: a triangular solve for many right-hand sides.
 ///
 /// The triangle is divided into blocks of 256 rows in the order of substitution. The blocks on the diagonal
-/// are copied as unit lower triangles, whose rows are divided by the diagonal; getrf/recursive's kernel
-/// solves with them. The recursion computes everything else as large products, by the vendor's GEMM.
+/// are copied as unit lower triangles, with every row divided by its diagonal element. The triangular kernel
+/// of getrf/recursive solves with the copies. The recursion of getrf/recursive_lu.cuh turns all other work
+/// into large products, by the vendor's GEMM.
 ///
 /// Error: substitution has |B - op(A) X| of the order n u |A| |X| (Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd ed., section 8.1). In double, tiles of 8 x 8 are solved with their inverses;
@@ -21,8 +22,9 @@ constexpr int threads = 256;
 constexpr double trusted_sum = 32;  ///< see lu::solve_on_tensor_cores
 
 /// Copies the triangles on the diagonal. Position s of the substitution is row s, or n - 1 - s if `backward`.
-/// Element (s, column) of `triangles`, n x 256, is divided by the diagonal. reciprocals[i] is that of
-/// diagonal element i. A thread block processes 256 positions; gridDim.y is the number of columns.
+/// Elements of `triangles`, n x 256, are divided by the diagonal element of their row. reciprocals[i] is the
+/// reciprocal of diagonal element i. A thread block processes 256 positions; gridDim.y is the number of
+/// columns.
 template <class T>
 __global__ void __launch_bounds__(threads)
     copy_triangles(TriangleView<T> a, bool backward, T* triangles, T* reciprocals) {

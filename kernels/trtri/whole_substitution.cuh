@@ -1,6 +1,6 @@
 #pragma once
 /// The inverse of a whole triangle by substitution, one strip of columns per thread block. trtri/levels uses
-/// it for triangles whose blocks would lose digits in products with inverses.
+/// it instead of products with inverted blocks, if these would lose digits.
 
 #include <cmath>
 #include <cstdint>
@@ -54,10 +54,10 @@ struct StripTiles {
   bool is_finite;
 };
 
-/// Computes the lower triangle of Y if *needed is not 0. Then |M Y - I| <= g |M| |Y| with g = n u / (1 - n u)
-/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). Thread block s computes
-/// the columns [32 s, 32 s + 32), 32 rows at a time. If a product overflows, these rows are computed again,
-/// with rows of M that are scaled by powers of two such that no product of M and Y overflows.
+/// Computes the lower triangle of Y if *needs_substitution is not 0. Then |M Y - I| <= g |M| |Y| with g = n u
+/// / (1 - n u) (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). Thread block
+/// s computes the columns [32 s, 32 s + 32), 32 rows at a time. If a product overflows, these rows are
+/// computed again, with rows of M that are scaled by powers of two such that no product of M and Y overflows.
 template <class T>
 __global__ void __launch_bounds__(strip_threads)
     invert_by_strips(LowerEquation<T> e, const int* needs_substitution) {
@@ -73,7 +73,8 @@ __global__ void __launch_bounds__(strip_threads)
   const auto scaled = [&](T value, int i) {
     return tiles.exponents[i] == 0 ? value : std::ldexp(value, -tiles.exponents[i]);
   };
-  // Element `element` of a tile of M, or of Y, in the order in which the elements lie in memory.
+  // Row and column of element number `element` of a tile. Elements are numbered in memory order, so that
+  // loads coalesce.
   const auto row_of_left = [&](int element) {
     return e.is_transposed() ? element / strip_depth : element % strip_rows;
   };
@@ -159,7 +160,7 @@ __global__ void __launch_bounds__(strip_threads)
     for (int k = 0; k < strip_rows; ++k) {
       const T m_element = tiles.left[lane + k * strip_ld], pivot = tiles.pivots[k];
       const int exponent = tiles.exponents[k];
-      T quotient = 0;  // lane l divides for column l % each
+      T quotient = 0;  // lane l divides in column l % columns_per_warp
       GAUSSWEEP_UNROLL
       for (int c = 0; c < columns_per_warp; ++c) {
         const T sum = __shfl_sync(0xffffffffu, y[c], k);
@@ -205,7 +206,7 @@ __global__ void __launch_bounds__(strip_threads)
   }
 }
 
-/// Inverts the triangle by substitution if *needed is not 0. Asynchronous.
+/// Inverts the triangle by substitution if *needs_substitution is not 0. Asynchronous.
 template <class T>
 void invert_if_needed(Context& context, const LowerEquation<T>& equation, const int* needs_substitution) {
   context.stage("substitution");

@@ -9,14 +9,14 @@
 
 namespace gaussweep::vendor {
 
-/// A run's operands as cuSOLVERMg takes them: A in block columns, B and info on the first GPU. All functions
-/// wait for the GPUs, because cuSOLVERMg works on its own streams. Workspace and pivots are kept in the
-/// VendorHandles of each GPU; the first run of a size (the warm-up) allocates them.
+/// The operands of a run in cuSOLVERMg's layout: A in block columns, B and info on the first GPU. All
+/// functions wait for the GPUs, because cuSOLVERMg works on its own streams. Workspace and pivots are kept in
+/// the VendorHandles of each GPU; the first run of a size (the warm-up) allocates them.
 /// @throws DeviceError, OutOfMemory
 template <class T>
 class MgSystem {
  public:
-  /// @param op without parts: A is on the context's GPU alone
+  /// @param op if `parts` is empty, A is on the context's GPU
   MgSystem(Context& context, Operands<T>& op, std::int64_t block);
   ~MgSystem();
   MgSystem(const MgSystem&) = delete;
@@ -35,7 +35,7 @@ class MgSystem {
   Context& member(int gpu);
   /// Calls a function of cuSOLVERMg between two waits for all GPUs. Returns its info.
   /// @param name for error messages
-  /// @param buffer_size the function for the size of its workspace, which takes the same arguments
+  /// @param buffer_size the function that returns the workspace's size, with the same arguments
   template <class BufferSize, class Function, class... Arguments>
   int run(const char* name, BufferSize buffer_size, Function function, Arguments... arguments);
   int set_info(int info);

@@ -1,4 +1,4 @@
-/* Methods that cheat, one in each way, and an honest twin; tests/mpi/test_libraries.py says what catches each. */
+/* Methods that cheat, each in its own way, and an honest one. tests/mpi/test_libraries.py checks what detects them. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
