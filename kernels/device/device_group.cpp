@@ -78,6 +78,12 @@ void DeviceGroup::make_background_wait(int index, Device& device) {
   for (int stream = 0; stream < background_streams; ++stream) background(index, stream).wait_for(device);
 }
 
+void DeviceGroup::wait_for_others_copies(int index, int count) {
+  for (int other = 0; other < count; ++other) {
+    if (other != index) device(index).wait_for(copies(other));
+  }
+}
+
 void DeviceGroup::forget_queued_copies() noexcept {
   for (Member& member : members_) {
     if (member.late_copies != nullptr) member.late_copies->forget();

@@ -36,24 +36,29 @@ class DeviceGroup {
   /// Does the same for a stream of low priority.
   Context& use_background(int index, int stream);
   Device& background(int index, int stream) { return background_of(index, stream).device; }
-  /// Makes the device's stream for computations wait for its streams of low priority, or these for that one.
+  /// Makes the device's stream for computations wait for its streams of low priority.
   void wait_for_background(int index);
+  /// Makes its streams of low priority wait for `device`.
   void make_background_wait(int index, Device& device);
+  /// Makes the device's stream for computations wait for the copies that the others of the first `count`
+  /// devices have queued, which may read its memory.
+  void wait_for_others_copies(int index, int count);
   /// Returns the device's stream for copies.
   Device& copies(int index) { return *members_[static_cast<std::size_t>(index)].copies; }
 
   /// Makes the first `count` devices wait for the work queued on the first device.
   void fork(int count);
   /// Makes the first device wait for all work of the first `count` devices, and makes it current. An event
-  /// that is recorded there marks the end of the device that takes longest.
+  /// recorded there afterwards therefore marks the end of the slowest device.
   void join(int count);
   /// Starts a stage on all devices. While stages are measured, the devices first wait for each other, so
   /// that stages do not overlap.
   void stage(int count, std::string_view name);
   /// Waits for all work of all devices and makes the first device current. Throws its errors.
   void synchronize();
-  /// Calls work(index) for the first `count` devices, which are current then: in one thread per GPU, or for
-  /// one emulated device after the other. Returns when all calls have ended; rethrows an exception of `work`.
+  /// Calls work(index) for the first `count` devices, each of which is current during its call. GPUs have a
+  /// thread per call; emulated devices are called one after the other. Returns when all calls have ended;
+  /// rethrows an exception of `work`.
   void for_each(int count, const std::function<void(int)>& work);
   /// Removes the copies of emulated devices that a failed run has queued.
   void forget_queued_copies() noexcept;
@@ -66,7 +71,7 @@ class DeviceGroup {
     std::unique_ptr<Context> context;
     std::vector<std::unique_ptr<Device>> background_devices;  ///< empty if the device is emulated
     std::vector<std::unique_ptr<Context>> background;
-    std::string fault;  ///< the reason if a device before this one is no peer
+    std::string fault;  ///< the reason if an earlier device is no peer of this one
   };
   Context& background_of(int index, int stream) {
     return *members_[static_cast<std::size_t>(index)].background[static_cast<std::size_t>(stream)];

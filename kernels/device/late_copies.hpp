@@ -1,6 +1,7 @@
 #pragma once
 /// A stream for copies of an emulated device. It runs its copies as late as a GPU may: when another device
-/// waits for it. Copies of memory that changes too early, or is used without a wait, then give wrong answers.
+/// waits for it. Methods that overwrite the source too early, or that forget to wait, therefore get wrong
+/// answers in tests.
 
 #include <functional>
 #include <vector>
@@ -62,7 +63,8 @@ class LateCopies final : public Device {
   std::unique_ptr<Event> make_event() override { return device_.make_event(); }
   /// Runs the queued copies.
   void finish() {
-    // A copy may wait for a device that waits for this one.
+    // The queue is emptied first, because a queued wait may call `finish` of a device that waits for this
+    // one.
     const std::vector<std::function<void()>> queued = std::move(queue_);
     queue_.clear();
     for (const auto& run : queued) run();

@@ -1,6 +1,6 @@
 #pragma once
-/// The solve U X = L^-1 of geinv/multi_gpu, by block rows from the last one up. Every GPU copies the block
-/// row of U, whose memory then receives the block row of X. No GPU needs columns of X from another.
+/// The solve U X = L^-1 of geinv/multi_gpu, by block rows from the last one up. Every GPU gets a copy of the
+/// block row of U. The block row of X then replaces the original. No GPU needs columns of X from another.
 
 #include <cstddef>
 #include <vector>
@@ -12,8 +12,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
 using namespace gaussweep::inverse;
 
-/// Moves `rows` rows of a GPU's columns to a block row, in which each block is contiguous, and leaves zeros.
-/// A thread block takes a column. @param step distance of the GPU's blocks in the block row
+/// Copies `rows` rows of a GPU's columns to a block row, in which each block is contiguous, and sets the
+/// originals to 0. One thread block per column. @param step elements from one block of the GPU to its next
+/// one in the block row
 template <class T>
 __global__ void __launch_bounds__(threads)
     take_rows(T* from, std::int64_t ld, int rows, T* to, std::int64_t step) {
@@ -41,8 +42,8 @@ class DistributedUpperSolve {
     }
   }
 
-  /// Returns the memory of a diagonal block of U on a GPU, with leading dimension ColumnBlocks::width. Phase
-  /// 1 stores the upper triangle there.
+  /// Returns the memory of a diagonal block of U on a GPU, with leading dimension ColumnBlocks::width. The
+  /// upper triangle must be stored there before `solve`.
   T* diagonal(int gpu, std::int64_t block) {
     return diagonals_[static_cast<std::size_t>(gpu)] + block * blocks_.width * blocks_.width;
   }
@@ -76,10 +77,8 @@ class DistributedUpperSolve {
     const std::int64_t step = blocks_.gpus * blocks_.width * blocks_.width;
     group.stage(blocks_.gpus, "pack");
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
-      // The memory is free once the other GPUs have copied the block row before the last one from it.
-      for (int other = 0; other < blocks_.gpus; ++other) {
-        if (other != gpu) group.device(gpu).wait_for(group.copies(other));
-      }
+      // Block rows k and k + 2 share memory, which is free when the other GPUs have copied row k + 2.
+      group.wait_for_others_copies(gpu, blocks_.gpus);
       const std::int64_t first = blocks_.columns_before(block + 1, gpu);
       const std::int64_t columns = blocks_.columns_of(gpu) - first;
       if (columns == 0) continue;
@@ -91,8 +90,7 @@ class DistributedUpperSolve {
     const std::size_t stride = static_cast<std::size_t>(step) * sizeof(T);
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
       Device& copies = group.copies(gpu);
-      copies.wait_for(
-          group.device(gpu));  // which has queued its last use of the block row before the last one
+      copies.wait_for(group.device(gpu));  // where the uses of block row k + 2 are queued
       for (int other = 0; other < blocks_.gpus; ++other) {
         const std::int64_t first = first_right(other, block);
         if (other == gpu || first >= blocks_.count()) continue;
@@ -125,7 +123,7 @@ class DistributedUpperSolve {
 
   DistributedPanels<T>& panels_;
   ColumnBlocks blocks_;
-  std::vector<T*> diagonals_, reversed_, reciprocals_;  ///< of each GPU
+  std::vector<T*> diagonals_, reversed_, reciprocals_;  ///< per GPU
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::inverse

@@ -8,7 +8,7 @@
 
 namespace gaussweep::inverse {
 
-/// Returns true if one GPU inverts the matrix faster than several; also those of a trial with one GPU.
+/// Returns true if one GPU inverts the matrix, because the trial has one GPU or several would be slower.
 inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
   return parameters.integer("gpus") == 1 || stays_below(shape.n, parameters, 10240);
 }
@@ -43,8 +43,8 @@ inline Parameter panel_parameter() {
 constexpr std::size_t two_panels(std::size_t panel_bytes) {
   return 2 * workspace_piece(static_cast<std::int64_t>(panel_bytes), 1);
 }
-/// Returns the bytes of workspace per GPU for the solve with U: its diagonal blocks, and one of them
-/// prepared.
+/// Returns the bytes of workspace per GPU for the solve with U: the diagonal blocks of U, and one of them
+/// reversed, with its reciprocals.
 inline std::size_t upper_solve_bytes(const ColumnBlocks& blocks, std::size_t element) {
   return workspace_piece(blocks.count() * blocks.width * blocks.width, element) +
          workspace_piece(blocks.width * lu::solve_rows, element) + workspace_piece(blocks.width, element);
@@ -58,13 +58,13 @@ inline std::size_t general_bytes(const Shape& shape, const Parameters& parameter
   return two_panels(lu::panel_bytes(shape.n, blocks.width, element)) + lu::in_place_bytes(shape.n, element) +
          3 * workspace_piece(shape.n, sizeof(int)) + upper_solve_bytes(blocks, element);
 }
-/// Returns the bytes of workspace per GPU of a triangle's inverse with panels of `width` columns: panels, a
-/// square of the other triangle, and a triangle of U prepared for solves.
+/// Returns the bytes of workspace per GPU of a triangle's inverse with panels of `width` columns: two panels,
+/// a saved square of the other triangle, and a reversed triangle of U with its reciprocals.
 inline std::size_t triangle_bytes(const Shape& shape, std::int64_t width, std::size_t element) {
   return two_panels(lu::panel_bytes(shape.n, width, element)) + workspace_piece(width * width, element) +
          workspace_piece(width * lu::solve_rows, element) + workspace_piece(width, element);
 }
-/// Returns the bytes of workspace per GPU of trtri/multi_gpu. On one GPU these are the inverse and the
+/// Returns the bytes of workspace per GPU of trtri/multi_gpu. On one GPU: a separate inverse, and the
 /// workspace of trtri/levels.
 inline std::size_t triangular_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   if (!stays_on_one(shape, parameters)) {
@@ -73,7 +73,7 @@ inline std::size_t triangular_bytes(const Shape& shape, const Parameters& parame
   return workspace_piece(shape.n * shape.n, element) +
          workspace_piece(levels::workspace_elements(shape.n), element);
 }
-/// Returns the parameters of poinv's factorisation as in potrf/multi_gpu.
+/// Returns the parameters of potrf/multi_gpu for the factorisation in poinv/multi_gpu.
 inline Parameters cholesky_parameters(const Shape& shape, const Parameters& parameters) {
   Parameters result;
   result.set("gpus", parameters.integer("gpus"));

@@ -1,18 +1,18 @@
 /// geinv/multi_gpu: the inverse of one matrix on several GPUs, by LU with partial pivoting, L^-1 computed
 /// with it, and a solve with U.
 ///
-/// The owner of a block column copies it to a panel and factors it, as in getrf/multi_gpu. Every GPU copies
-/// the panel and applies it to all its other columns: to those right of the panel, which become U and the
-/// rest of A, and to those left of it, which hold the columns of L^-1. Products are then wide even if few
-/// columns of A are left, and the next panel overlaps both. distributed_upper_solve.cuh solves U X = L^-1. At
-/// the end every column goes to the GPU and place that the row exchanges give it. On one GPU it is
-/// geinv/recursive.
+/// The GPU that owns a block column copies it to a contiguous panel and factors the panel, as in
+/// getrf/multi_gpu. Every GPU receives the panel and applies it to its other columns. Columns right of the
+/// panel become U and the trailing matrix; columns left of the panel become L^-1. The update therefore has
+/// wide products even if few columns of A remain. The next panel is factored meanwhile.
+/// distributed_upper_solve.cuh then solves U X = L^-1. At the end the columns of X are permuted by the row
+/// exchanges of LU, across GPUs. On one GPU the method is geinv/recursive.
 ///
 /// Layout: column-major, in place, block columns distributed cyclically. Cost: 2 n^3 operations in all; each
 /// GPU receives n^2 elements of panels, and at the end at most n^2 / gpus elements of columns. Workspace per
-/// GPU: two panels of n x 512, 512 n elements for U's diagonal blocks, and that of a panel's factorisation. A
-/// pivot that is exactly 0 gives info > 0, and the answer is then not finite. n <= 65536. Needs compute
-/// capability 9.0 and peer access between the GPUs.
+/// GPU: two panels of n x 512, 512 n elements for U's diagonal blocks, and the workspace of a panel's
+/// factorisation. A pivot that is exactly 0 gives info > 0, and the answer is then not finite. n <= 65536.
+/// Needs compute capability 9.0 and peer access between the GPUs.
 ///
 /// Error: |A X - I| is of the order n u |L| |U| |X|, as for geinv/recursive (J. Du Croz, N. Higham, Stability
 /// of methods for matrix inversion, IMA J. Numer. Anal. 12, 1992).
@@ -29,15 +29,17 @@ void geinv_recursive(Context& context, Operands<T>& op, const Parameters& parame
 
 namespace inverse {
 
-/// Adds the exchanges of a panel, whose first row is `first`, to the original row of every row, from 0.
+/// Applies a panel's row exchanges to a row order, which lists the original row of every row, from 0.
+/// @param from, to the row order before and after @param first the panel's first row
 template <class Index>
 __global__ void add_exchanges(const Index* from, const Index* rows_at, Index first, Index n, Index* to) {
   const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < n) to[i] = from[i < first ? i : first + rows_at[i - first]];
 }
 
-/// Stores `rows` rows of a GPU's columns at their places in `to`, on any GPU. A thread block takes a column.
-/// @param place the new place of every column
+/// Copies `rows` rows of a GPU's columns to their new positions in `to`, also to other GPUs. One thread block
+/// per column.
+/// @param place the new index of every column of the matrix
 template <class T>
 __global__ void __launch_bounds__(threads) send_columns(const T* from, std::int64_t ld, int rows,
                                                         OwnColumns own, const int* place, PeerColumns<T> to) {
@@ -61,7 +63,7 @@ __global__ void __launch_bounds__(threads) send_columns(const T* from, std::int6
 template <class T>
 class GeneralInverse {
  public:
-  /// @param parts A and workspace (general_bytes) of each GPU @param info on the first GPU; 0 at the start
+  /// @param parts per GPU: A, and a workspace of general_bytes @param info on the first GPU; 0 at the start
   GeneralInverse(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts, int* info)
       : panels_(context, blocks, parts, lu::panel_bytes(blocks.n, blocks.width, sizeof(T))),
         blocks_(blocks),
@@ -94,13 +96,13 @@ class GeneralInverse {
   }
   std::int64_t ld(int gpu) { return panels_.ld(gpu); }
   dim3 thread_per_row() const { return dim3(static_cast<unsigned>((blocks_.n + threads - 1) / threads)); }
-  /// Returns the original row of every row, before block `block`.
+  /// Returns the original row of every row, as of the start of block `block`.
   int* order(int gpu, std::int64_t block) { return orders_[block % 2][static_cast<std::size_t>(gpu)]; }
   static constexpr std::size_t bytes_of(std::int64_t elements) {
     return static_cast<std::size_t>(elements) * sizeof(T);
   }
 
-  /// Replaces A by L^-1, U and its diagonal blocks in solve_.
+  /// Replaces A by L^-1 and, above the diagonal blocks, by U. Stores the diagonal blocks of U in solve_.
   void factor_and_invert() {
     DeviceGroup& group = panels_.group();
     const std::int64_t last = blocks_.count();
@@ -111,14 +113,14 @@ class GeneralInverse {
       simt::launch(group.use(gpu), lu::start_exchanges<int>, thread_per_row(), dim3(threads), 0,
                    order(gpu, 0), static_cast<int>(blocks_.n));
     }
-    send_panel(panels_, 0, factor);
+    panels_.send(0, factor);
     for (std::int64_t block = 0; block < last; ++block) {
       for (int gpu = 0; gpu < blocks_.gpus; ++gpu) group.device(gpu).wait_for(group.copies(gpu));
       const std::int64_t next = block + 1;
       if (next < last) {
         group.stage(blocks_.gpus, "update_ahead");
         update(blocks_.gpu_of(next), block, next, next + 1);
-        send_panel(panels_, next, factor);
+        panels_.send(next, factor);
       }
       group.stage(blocks_.gpus, "update");
       for (int gpu = 0; gpu < blocks_.gpus; ++gpu) update(gpu, block, std::min(next + 1, last), last);
@@ -155,7 +157,7 @@ class GeneralInverse {
                  static_cast<int>(count), l.pivots, l.rows_at, nullptr, 0);
   }
 
-  /// Applies a panel to a GPU's columns in the blocks [first, last), right of the panel.
+  /// Updates a GPU's columns in the blocks [first, last), which are right of the panel.
   void update(int gpu, std::int64_t block, std::int64_t first, std::int64_t last) {
     const std::int64_t begin = blocks_.columns_before(first, gpu);
     const std::int64_t columns = blocks_.columns_before(last, gpu) - begin;
@@ -164,8 +166,8 @@ class GeneralInverse {
     apply_lower<false>(panels_.group().use(gpu), unit_panel(gpu, block), c, ld(gpu), columns);
   }
 
-  /// Applies a panel to a GPU's columns of L^-1, up to those of the panel's block, and stores its diagonal
-  /// block of U and its row exchanges.
+  /// Updates a GPU's columns of L^-1 with a panel, from the first column to the panel's last one. Stores the
+  /// panel's diagonal block of U and its row exchanges.
   void invert(int gpu, std::int64_t block) {
     Context& context = panels_.group().use(gpu);
     const lu::FactoredPanel<T> l = panel(gpu, block);
@@ -182,7 +184,7 @@ class GeneralInverse {
       simt::launch(context, lu::collect_pivots<T>, dim3(1), dim3(threads), 0, l, first, pivots_[0], info_);
   }
 
-  /// Multiplies U^-1 L^-1 by the permutation, in parts of as many rows as fit in the panels' memory.
+  /// Permutes the columns of U^-1 L^-1, in slices of rows that fit in the panels' memory.
   void exchange_columns() {
     DeviceGroup& group = panels_.group();
     const auto part_rows = static_cast<int>(panel_elements_ / blocks_.columns_of(0) / 32 * 32);
@@ -217,7 +219,7 @@ class GeneralInverse {
   std::size_t workspace_bytes_;
   std::vector<void*> workspaces_;
   std::vector<int*> pivots_;
-  std::vector<int*> orders_[2];  ///< of each GPU, before even and odd blocks
+  std::vector<int*> orders_[2];  ///< row orders per GPU, before even and odd blocks
   int* info_;
 };
 

@@ -1,11 +1,11 @@
 /// gesv/multi_gpu: LU with partial pivoting of one matrix on several GPUs, as getrf/multi_gpu.
 ///
-/// L^-1 is applied to B on the first GPU, panel by panel. Back substitution takes one block column of U after
-/// the other, and B goes to the GPU that has it. On one GPU it is gesv/recursive. Layout: column-major, block
-/// columns of A distributed cyclically, B on the first GPU; the answer replaces B. Cost: 2/3 n^3 + 2 n^2 nrhs
-/// operations in all. Workspace per GPU: that of getrf/multi_gpu and n nrhs elements. A must be nonsingular:
-/// a zero pivot gives info > 0, and the answer is then not finite. n <= 131072. Needs compute capability 9.0
-/// and peer access between the GPUs.
+/// L^-1 is applied to B on the first GPU, panel by panel. Back substitution goes through the block columns of
+/// U from the last to the first, and copies B to the GPU that owns the next one. On one GPU the method is
+/// gesv/recursive. Layout: column-major, block columns of A distributed cyclically, B on the first GPU; the
+/// answer replaces B. Cost: 2/3 n^3 + 2 n^2 nrhs operations in all. Workspace per GPU: the workspace of
+/// getrf/multi_gpu, and n nrhs elements. A must be nonsingular: a zero pivot gives info > 0, and the answer
+/// is then not finite. n <= 131072. Needs compute capability 9.0 and peer access between the GPUs.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 9.4).

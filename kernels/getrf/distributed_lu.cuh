@@ -1,7 +1,8 @@
 #pragma once
-/// LU factorisation with partial pivoting of a matrix whose block columns are distributed over several GPUs:
-/// panels by recursive_lu.cuh, the schedule of distributed_panels.cuh. A panel's row exchanges are applied to
-/// the columns right of it at once, and to those left of it at the end, all together.
+/// LU factorisation with partial pivoting of a matrix whose block columns are distributed over several GPUs.
+/// recursive_lu.cuh factors a panel; distributed_panels.cuh is the schedule. A panel's row exchanges are
+/// applied to the columns right of the panel at once. Columns left of the panel get the exchanges of all
+/// later panels together, at the end.
 
 #include <vector>
 
@@ -30,7 +31,8 @@ struct FactoredPanel {
         rows_at(info + 1) {}
 };
 
-/// Adds a panel's pivots and info to those of the matrix. `first`: the panel's first row.
+/// Stores a panel's pivots and info in those of the matrix, whose rows count from its own first row.
+/// @param first the panel's first row
 template <class T>
 __global__ void collect_pivots(FactoredPanel<T> panel, int first, int* pivots, int* info) {
   for (int i = static_cast<int>(threadIdx.x); i < panel.columns; i += static_cast<int>(blockDim.x))
@@ -38,8 +40,8 @@ __global__ void collect_pivots(FactoredPanel<T> panel, int first, int* pivots, i
   if (threadIdx.x == 0 && *info == 0 && *panel.info > 0) *info = first + *panel.info;
 }
 
-/// Combines the exchanges of a panel, whose first row is `first`, with those of all later panels. `source`:
-/// the old row of every row after the later exchanges, then after all.
+/// Combines the exchanges of a panel with those of all later panels. @param first the panel's first row
+/// @param source the old row of every row: at the start after the later exchanges, at the end after all
 template <class Index>
 __global__ void prepend_exchanges(const Index* rows_at, Index first, Index rows, Index* source) {
   const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -56,7 +58,7 @@ __global__ void start_exchanges(Index* source, Index rows) {
 template <class T>
 class DistributedLu {
  public:
-  /// @param parts A and workspace (multi_gpu_bytes) of each GPU
+  /// @param parts per GPU: A, and a workspace of multi_gpu_bytes
   /// @param pivots, info on the first GPU. pivots are from 0; info is 0 at the start, and becomes the first
   /// zero pivot, from 1
   DistributedLu(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts, int* pivots,
@@ -74,9 +76,9 @@ class DistributedLu {
     }
   }
 
-  /// Factors the matrix. With `b`, columns on the first GPU, applies row exchanges and L^-1 to them, and
-  /// leaves the rows of L where they were when their panel was factored. Asynchronous on the first GPU's
-  /// stream.
+  /// Factors the matrix. If `b`, columns on the first GPU, is given, applies the row exchanges and L^-1 to b.
+  /// The rows of L then keep the order in which their panel was factored, because nothing reads L afterwards.
+  /// Asynchronous on the first GPU's stream.
   void factor(MatrixView<T> b = {}) {
     panels_.run(
         blocks_.count(),
@@ -91,7 +93,7 @@ class DistributedLu {
 
  private:
   using Streams = typename DistributedPanels<T>::Streams;
-  /// Columns per stream, at least: narrower products do not occupy a GPU.
+  /// The minimum number of columns per stream: narrower products do not occupy a GPU.
   static constexpr std::int64_t least_columns = 2048;
 
   FactoredPanel<T> panel(int gpu, std::int64_t block) {
@@ -123,8 +125,8 @@ class DistributedLu {
                    bytes_of(own.ld), bytes_of(own.rows), static_cast<std::size_t>(own.columns));
   }
 
-  /// Updates a GPU's columns in the blocks [first, last): one part per stream, whose exchanges overlap the
-  /// other part's products.
+  /// Updates a GPU's columns in the blocks [first, last). Each stream updates one part, so that the row
+  /// exchanges of one part overlap the products of another.
   void update(int gpu, std::int64_t block, std::int64_t first, std::int64_t last, const Streams& streams) {
     const std::int64_t begin = blocks_.columns_before(first, gpu);
     const std::int64_t columns = blocks_.columns_before(last, gpu) - begin;
@@ -195,7 +197,8 @@ class DistributedLu {
     }
     group.join(blocks_.gpus);
   }
-  /// Returns the row order of a panel; of the block after the last one, memory for another.
+  /// Returns the memory for the row order of a panel. Block count() stands for the row order of
+  /// exchange_left.
   int* exchanges_of(int gpu, std::int64_t block) {
     return exchanges_[static_cast<std::size_t>(gpu)] + block * blocks_.n;
   }
@@ -211,8 +214,8 @@ class DistributedLu {
   ColumnBlocks blocks_;
   std::size_t workspace_bytes_;
   std::vector<void*> workspaces_;
-  std::vector<int*> exchanges_;  ///< of every panel
-  std::vector<T*> buffers_;      ///< of exchange_many
+  std::vector<int*> exchanges_;  ///< per GPU: the row orders of all panels
+  std::vector<T*> buffers_;      ///< per GPU: the buffers of exchange_many
   int* pivots_;
   int* info_;
 };

@@ -1,14 +1,15 @@
 #pragma once
 /// The schedule of a right-looking factorisation of a matrix whose block columns are distributed over GPUs.
 ///
-/// The GPU that owns a block column copies it to a contiguous panel, factors it, and the other GPUs copy the
-/// panel over NVLink. Each GPU then updates its block columns right of the panel, on its streams of low
-/// priority. The owner of the next block column updates and factors that one first (look-ahead by one panel),
-/// on its first stream. Panel and copies therefore overlap the other GPUs' updates.
+/// The GPU that owns a block column copies it to a contiguous panel and factors the panel. The other GPUs
+/// copy the panel over NVLink. Each GPU then updates its block columns right of the panel, on its streams of
+/// low priority. The owner of the next block column updates and factors that one first (look-ahead by one
+/// panel), on its first stream. Panel and copies therefore overlap the other GPUs' updates.
 ///
-/// An update is divided over two streams, which do not wait for each other. This is safe because the division
-/// depends only on the GPU's remaining columns: they change when the GPU owns the next panel, whose stream
-/// waits for both streams before, and for which both wait after.
+/// Two streams share an update and do not wait for each other. This is safe as long as every column stays on
+/// its stream from one update to the next. The split depends only on the number of the GPU's remaining
+/// columns. That number changes only when the GPU owns the next panel: the panel's stream then waits for both
+/// streams, and both wait for the panel.
 
 #include <cstddef>
 #include <vector>
@@ -23,7 +24,7 @@ namespace gaussweep {
 template <class T>
 class DistributedPanels {
  public:
-  /// @param panel_bytes the most bytes of a panel; they are taken twice from each GPU's workspace
+  /// @param panel_bytes the maximum bytes of a panel; the workspace of each GPU provides two panels
   DistributedPanels(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts,
                     std::size_t panel_bytes)
       : group_(*context.group), blocks_(blocks) {
@@ -65,11 +66,17 @@ class DistributedPanels {
     const std::int64_t last = blocks_.count();
     group_.stage(count, "start");
     group_.fork(count);
-    factor_and_send(0, factor, copy_back);
+    const auto factor_and_send = [&](std::int64_t block) {
+      send(block, factor, true);
+      Device& copies = group_.copies(blocks_.gpu_of(block));
+      copies.wait_for(group_.device(blocks_.gpu_of(block)));
+      copy_back(copies, block);
+    };
+    factor_and_send(0);
     for (std::int64_t block = 0; block < panels; ++block) {
       for (int gpu = 0; gpu < count; ++gpu) {
         group_.device(gpu).wait_for(group_.copies(gpu));
-        const bool is_owner = gpu == blocks_.gpu_of(block);  // it has the panel before its copies end
+        const bool is_owner = gpu == blocks_.gpu_of(block);  // need not wait for its copy to the matrix
         group_.make_background_wait(gpu, is_owner ? group_.device(gpu) : group_.copies(gpu));
       }
       std::int64_t next = block + 1;
@@ -78,7 +85,7 @@ class DistributedPanels {
         group_.stage(count, "update_ahead");
         group_.wait_for_background(owner);  // the updates with earlier panels
         update(owner, block, next, next + 1, Streams{group_, owner, false});
-        factor_and_send(next, factor, copy_back);
+        factor_and_send(next);
         group_.make_background_wait(owner, group_.device(owner));
         ++next;
       }
@@ -88,6 +95,30 @@ class DistributedPanels {
       finish(block);
     }
     group_.join(count);
+  }
+
+  /// Writes a panel on its owner and copies it to all other GPUs, on their streams for copies.
+  /// @param write write(context, block): returns the bytes of the panel
+  /// @param has_background true if streams of low priority read panels, too
+  template <class Write>
+  void send(std::int64_t block, const Write& write, bool has_background = false) {
+    const int count = blocks_.gpus, owner = blocks_.gpu_of(block);
+    group_.stage(count, "panel");
+    Device& device = group_.device(owner);
+    // Panels k and k - 2 share memory, which is free when the other GPUs have copied panel k - 2.
+    group_.wait_for_others_copies(owner, count);
+    const std::size_t bytes = write(group_.use(owner), block);
+    group_.stage(count, "transfer");
+    for (int gpu = 0; gpu < count; ++gpu) {
+      if (gpu == owner) continue;
+      Device& copies = group_.copies(gpu);
+      copies.wait_for(device);
+      // The uses of panel k - 2 are queued on these streams.
+      copies.wait_for(group_.device(gpu));
+      for (int stream = 0; has_background && stream < DeviceGroup::background_streams; ++stream)
+        copies.wait_for(group_.background(gpu, stream));
+      copies.copy(panel(gpu, block), panel(owner, block), bytes);
+    }
   }
 
   /// The streams of a GPU for one update.
@@ -109,32 +140,6 @@ class DistributedPanels {
     void* panels[2];  ///< of even and odd block columns
   };
   Gpu& at(int gpu) { return gpus_[static_cast<std::size_t>(gpu)]; }
-
-  template <class Factor, class CopyBack>
-  void factor_and_send(std::int64_t block, const Factor& factor, const CopyBack& copy_back) {
-    const int count = blocks_.gpus, owner = blocks_.gpu_of(block);
-    group_.stage(count, "panel");
-    Device& device = group_.device(owner);
-    // The panel's memory is free once the other GPUs have copied the panel before the last one from it.
-    for (int gpu = 0; gpu < count; ++gpu) {
-      if (gpu != owner) device.wait_for(group_.copies(gpu));
-    }
-    const std::size_t bytes = factor(group_.use(owner), block);
-
-    group_.stage(count, "transfer");
-    group_.copies(owner).wait_for(device);
-    copy_back(group_.copies(owner), block);
-    for (int gpu = 0; gpu < count; ++gpu) {
-      if (gpu == owner) continue;
-      Device& copies = group_.copies(gpu);
-      copies.wait_for(device);
-      // These have queued their last use of the panel before the last one.
-      copies.wait_for(group_.device(gpu));
-      for (int stream = 0; stream < DeviceGroup::background_streams; ++stream)
-        copies.wait_for(group_.background(gpu, stream));
-      copies.copy(panel(gpu, block), panel(owner, block), bytes);
-    }
-  }
 
   DeviceGroup& group_;
   ColumnBlocks blocks_;

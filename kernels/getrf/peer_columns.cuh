@@ -1,5 +1,5 @@
 #pragma once
-/// Block columns in the memory of several GPUs, for kernels that access those of peers.
+/// The columns of a distributed matrix, for kernels that access the memory of other GPUs.
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Right-hand sides that go from GPU to GPU, to the one that has the next block column of a triangle.
+/// Right-hand sides that a substitution copies from GPU to GPU, to the owner of the next block column.
 
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace gaussweep {
 
-/// Columns that one GPU of a group holds at a time, at first the first GPU.
+/// Columns that are valid on one GPU of a group at a time, at the start on the first GPU.
 template <class T>
 class TravellingColumns {
  public:
@@ -19,7 +19,7 @@ class TravellingColumns {
     for (std::size_t gpu = 1; gpu < parts.size(); ++gpu)
       views_.push_back({parts[gpu].workspace.template take<T>(b.rows * b.cols), b.rows, b.cols, b.rows});
   }
-  /// Copies the columns to a GPU when the work queued on their present one is complete.
+  /// Copies the columns to a GPU, after the work that is queued on the GPU that has them now.
   const MatrixView<T>& bring_to(int gpu) {
     const MatrixView<T>& to = views_[static_cast<std::size_t>(gpu)];
     if (gpu == holder_) return to;

@@ -56,7 +56,7 @@ inline bool is_panel_order(const Shape& shape, const Parameters&) {
 inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
   return stays_below(shape.n, parameters, 8192);
 }
-/// Makes a row that of a method for several GPUs.
+/// Adds to a registry row what a method for several GPUs needs.
 inline Method on_several_gpus(Method method) {
   method.parameters = {
       gpus_parameter(),

@@ -1,21 +1,21 @@
 /// poinv/multi_gpu: the inverse of a symmetric positive definite matrix on several GPUs, from its Cholesky
 /// factor and the factor's inverse.
 ///
-/// potrf/multi_gpu computes L, which is mirrored to U = L^T. Substitution gives P = U^-1
-/// (trtri/distributed_triangle.cuh). Then the panels of P travel to all GPUs, each of which adds products
-/// with them to its block columns of P P^T, in place; the result is mirrored. On one GPU it is
-/// poinv/recursive. Layout: column-major, in place, block columns distributed cyclically; the lower triangle
-/// of A is read. Cost: n^3 operations in all; each GPU receives 3/2 n^2 elements of panels, and reads n^2 /
-/// gpus elements of other GPUs to mirror triangles. Workspace per GPU: two panels of
-/// n x 2048, or that of potrf/multi_gpu if it is larger. A pivot that is not positive gives info > 0; a wait
-/// between blocks that timed out gives info = -1. The answer is then meaningless. Needs compute capability
-/// 9.0 and peer access between the GPUs.
+/// potrf/multi_gpu computes L, whose transpose U is then stored above the diagonal. Substitution replaces U
+/// by P = U^-1 (trtri/distributed_triangle.cuh). Then all GPUs receive P panel by panel, and each adds the
+/// products to its block columns of P P^T, in place. At the end the upper triangle is copied to the lower
+/// one. On one GPU the method is poinv/recursive. Layout: column-major, in place, block columns distributed
+/// cyclically; the lower triangle of A is read. Cost: n^3 operations in all; each GPU receives 3/2 n^2
+/// elements of panels, and reads n^2 / gpus elements of other GPUs to mirror triangles. Workspace per GPU:
+/// two panels of n x 2048, or the workspace of potrf/multi_gpu if that is larger. A pivot that is not
+/// positive gives info > 0; info = -1 means that a thread block waited too long for another one. The answer
+/// is then meaningless. Needs compute capability 9.0 and peer access between the GPUs.
 ///
 /// Error: |A X - I| is of the order n u |L| |L^T| |X|, as for poinv/recursive (Higham, "Accuracy and
-/// Stability of Numerical Algorithms", 2nd ed., section 14.3). L^T P - I is small by substitution; solving
-/// L^T X = L^-1 for one triangle of X has no such bound.
+/// Stability of Numerical Algorithms", 2nd ed., section 14.3). Substitution makes L^T P - I small. To solve
+/// L^T X = L^-1 for one triangle of X instead would have no such bound.
 
-#include "kernels/poinv/mirror_columns.hpp"
+#include "kernels/getrf/peer_columns.cuh"
 #include "kernels/potrf/distributed_cholesky.cuh"
 #include "kernels/tables.hpp"
 #include "kernels/trtri/distributed_triangle.cuh"
@@ -24,6 +24,55 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
 void poinv_recursive(Context& context, Operands<T>& op, const Parameters& parameters);
+
+namespace {
+
+constexpr int mirror_tile = 32;
+constexpr int mirror_rows = 8;  ///< rows of a thread block
+
+/// Writes a tile of the other triangle in a GPU's columns. The source tile may be on another GPU.
+template <class T>
+__global__ void __launch_bounds__(mirror_tile* mirror_rows)
+    mirror_tiles(Uplo uplo, PeerColumns<T> x, OwnColumns own, int n) {
+  __shared__ T staged[mirror_tile][mirror_tile + 1];
+  const int row = static_cast<int>(blockIdx.x) * mirror_tile;
+  const int local = static_cast<int>(blockIdx.y) * mirror_tile, column = own.global(local);
+  const bool lower = uplo == Uplo::lower;
+  if (lower ? row > column : row < column) return;
+  const int t = static_cast<int>(threadIdx.x);
+  for (int c = static_cast<int>(threadIdx.y); c < mirror_tile; c += mirror_rows) {
+    if (row + c < n && column + t < n) staged[c][t] = x.column(row + c)[column + t];
+  }
+  __syncthreads();
+  for (int c = static_cast<int>(threadIdx.y); c < mirror_tile; c += mirror_rows) {
+    const int i = row + t, j = column + c;
+    if (i < n && j < n && (lower ? i < j : i > j)) x.column(j)[i] = staged[t][c];
+  }
+}
+
+/// Copies the triangle `uplo` to the other one, transposed; GPUs read each other's memory. Asynchronous on
+/// the first GPU's stream. @pre blocks.width is a multiple of 32
+template <class T>
+void mirror_columns(Context& context, Uplo uplo, const ColumnBlocks& blocks,
+                    const std::vector<OperandPart<T>>& parts) {
+  DeviceGroup& group = *context.group;
+  const PeerColumns<T> x(blocks, parts.front().a.ld,
+                         [&](int gpu) { return parts[static_cast<std::size_t>(gpu)].a.data; });
+  const auto tiles = [](std::int64_t count) {
+    return static_cast<unsigned>((count + mirror_tile - 1) / mirror_tile);
+  };
+  group.stage(blocks.gpus, "mirror");
+  group.fork(blocks.gpus);
+  for (int gpu = 0; gpu < blocks.gpus; ++gpu) {
+    if (blocks.columns_of(gpu) == 0) continue;
+    simt::launch(group.use(gpu), mirror_tiles<T>, dim3(tiles(blocks.n), tiles(blocks.columns_of(gpu))),
+                 dim3(mirror_tile, mirror_rows), 0, uplo, x, OwnColumns(blocks, gpu),
+                 static_cast<int>(blocks.n));
+  }
+  group.join(blocks.gpus);
+}
+
+}  // namespace
 
 template <class T>
 void poinv_multi_gpu(Context& context, Operands<T>& op, const Parameters& parameters) {

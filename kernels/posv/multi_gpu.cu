@@ -1,12 +1,12 @@
 /// posv/multi_gpu: Cholesky of one matrix on several GPUs, as potrf/multi_gpu.
 ///
-/// L^-1 is applied to B on the first GPU, panel by panel. The solve with L^T takes one block column of L
-/// after the other, and B goes to the GPU that has it. On one GPU it is posv/recursive. Layout: column-major,
-/// block columns of A distributed cyclically, B on the first GPU; the answer replaces B. Cost: 1/3 n^3 + 2
-/// n^2 nrhs operations in all. Workspace per GPU: that of potrf/multi_gpu and n nrhs elements. Needs a
-/// symmetric positive definite matrix: a pivot that is not positive gives info > 0, and the answer is then
-/// undefined. Needs compute capability 9.0 and peer access between the GPUs. It takes the lower triangle, on
-/// one GPU both.
+/// L^-1 is applied to B on the first GPU, panel by panel. The solve with L^T goes through the block columns
+/// of L from the last to the first, and copies B to the GPU that owns the next one. On one GPU the method is
+/// posv/recursive. Layout: column-major, block columns of A distributed cyclically, B on the first GPU; the
+/// answer replaces B. Cost: 1/3 n^3 + 2 n^2 nrhs operations in all. Workspace per GPU: the workspace of
+/// potrf/multi_gpu, and n nrhs elements. Needs a symmetric positive definite matrix: a pivot that is not
+/// positive gives info > 0, and the answer is then undefined. Needs compute capability 9.0 and peer access
+/// between the GPUs. `uplo` must be lower; with one GPU it may be upper, too.
 ///
 /// Error: (A + E) x = b with |E| of the order n u |L| |L^T| (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 10.4).

@@ -1,7 +1,7 @@
 #pragma once
-/// Cholesky factorisation of a matrix whose block columns are distributed over several GPUs: panels in one
-/// launch (recursive_cholesky.cuh), the schedule of getrf/distributed_panels.cuh. The first GPU may factor
-/// the rest of the matrix, a few thousand rows, alone in one launch: panel after panel takes longer there.
+/// Cholesky factorisation of a matrix whose block columns are distributed over several GPUs. One launch
+/// factors a panel (recursive_cholesky.cuh); getrf/distributed_panels.cuh is the schedule. The first GPU may
+/// factor the last few thousand rows alone in one launch, because panels of so few rows take longer.
 
 #include <vector>
 
@@ -11,13 +11,14 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Adds a panel's info to that of the matrix. `first`: the panel's first column.
+/// Sets the matrix's info to a panel's info unless an earlier panel has set it. @param first the panel's
+/// first column
 template <class Index>
 __global__ void collect_info(const Index* panel_info, Index first, Index* info) {
   if (*info == 0 && *panel_info != 0) *info = *panel_info > 0 ? first + *panel_info : *panel_info;
 }
 
-/// Copies the elements above the diagonal of a square block. A thread block takes a column.
+/// Copies the elements above the diagonal of a square block. One thread block per column.
 template <class T>
 __global__ void __launch_bounds__(256)
     copy_above(const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to) {
@@ -30,9 +31,9 @@ __global__ void __launch_bounds__(256)
 template <class T>
 class DistributedCholesky {
  public:
-  /// @param parts A and workspace (multi_gpu_bytes) of each GPU
+  /// @param parts per GPU: A, and a workspace of multi_gpu_bytes
   /// @param info on the first GPU; 0 at the start
-  /// @param rest the most rows that the first GPU factors alone; 0: none
+  /// @param rest the maximum number of last rows that the first GPU factors alone; 0: none
   DistributedCholesky(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts,
                       int* info, std::int64_t rest = 0)
       : panels_(context, blocks, parts, panel_bytes(blocks.n, blocks.width, sizeof(T))),
@@ -84,7 +85,7 @@ class DistributedCholesky {
 
  private:
   using Streams = typename DistributedPanels<T>::Streams;
-  static constexpr std::int64_t strip = 512;  ///< columns of a product
+  static constexpr std::int64_t strip = 512;  ///< maximum number of columns of a product
 
   static constexpr std::size_t bytes_of(std::int64_t elements) {
     return static_cast<std::size_t>(elements) * sizeof(T);
@@ -164,7 +165,8 @@ class DistributedCholesky {
     simt::launch(context, collect_info<int>, dim3(1), dim3(1), 0, info, static_cast<int>(first), info_);
   }
 
-  /// Applies L^-1 to `b` on the first GPU, with columns [first, last) of L, whose diagonal is at `l`.
+  /// Does the steps of b = L^-1 b with the columns [first, last) of L, on the first GPU. @param l element
+  /// (first, first) of L
   void solve(Context& context, const T* l, std::int64_t ld, std::int64_t first, std::int64_t last,
              const MatrixView<T>& b) {
     T* const top = b.data + first;
@@ -176,9 +178,9 @@ class DistributedCholesky {
                 top, b.ld, T(1), top + columns, b.ld);
   }
 
-  /// Subtracts the product with a panel from the block column `other`, in strips of columns from their
-  /// diagonal down. This also overwrites the upper triangles of the strips: one product is faster than one
-  /// per triangle.
+  /// Subtracts the product with a panel from the block column `other`, in strips of columns from the diagonal
+  /// down. The products overwrite the triangles above the diagonal, too, because rectangular products are
+  /// faster.
   void update(int gpu, std::int64_t block, std::int64_t other, const Streams& streams, std::int64_t& part) {
     const std::int64_t ld = panels_.ld(gpu), ld_panel = panel_ld(block), columns = blocks_.columns(other);
     for (std::int64_t begin = 0; begin < columns; begin += strip) {
@@ -194,7 +196,7 @@ class DistributedCholesky {
   std::int64_t panel_count_;
   std::size_t workspace_bytes_;
   std::vector<void*> workspaces_;
-  std::vector<T*> saved_;  ///< diagonal blocks of each GPU, side by side
+  std::vector<T*> saved_;  ///< per GPU: the diagonal blocks, side by side
   T* rest_ = nullptr;      ///< on the first GPU
   int* rest_info_ = nullptr;
   int* info_;

@@ -51,8 +51,9 @@ inline std::int64_t column_block(const Shape& shape, const Parameters& parameter
 inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
   return stays_below(shape.n, parameters, 10240);
 }
-/// Returns the number of block columns before the rest of the matrix, which the first GPU factors alone in
-/// one launch; all of them if the rest is less than two block columns. @param rest the most rows of the rest
+/// Returns the number of block columns that are factored as panels. The first GPU factors the rest of the
+/// matrix alone in one launch; a rest of less than two block columns is factored as panels, too. @param rest
+/// the maximum number of rows of the rest
 inline std::int64_t panels_before(const ColumnBlocks& blocks, std::int64_t rest) {
   std::int64_t panels = 1;
   while (panels < blocks.count() && blocks.n - blocks.begin(panels) > rest) ++panels;
@@ -66,7 +67,7 @@ inline std::int64_t rest_rows(const Parameters& parameters) {
   const std::int64_t rest = parameters.integer("rest");
   return rest > 0 ? rest : 4096;
 }
-/// Makes a row that of a method for several GPUs, which takes the lower triangle.
+/// Adds to a registry row what a method for several GPUs needs. Such a method takes the lower triangle.
 inline Method on_several_gpus(Method method) {
   method.parameters = {
       gpus_parameter(),
@@ -91,7 +92,7 @@ inline std::size_t rest_bytes(const ColumnBlocks& blocks, const Parameters& para
   const std::int64_t order = rest_order(blocks, rest_rows(parameters));
   return workspace_piece(order * order, element) + workspace_piece(1, sizeof(int));
 }
-/// Returns the number of columns of whole blocks on the first GPU, which has most.
+/// Returns the number of columns of whole blocks on the first GPU, which has the most columns.
 constexpr std::int64_t saved_columns(const ColumnBlocks& blocks) {
   return (blocks.count() + blocks.gpus - 1) / blocks.gpus * blocks.width;
 }

@@ -8,8 +8,8 @@
 
 namespace gaussweep {
 
-/// Returns true if a matrix of order n stays on one GPU: if n is less than the parameter `gpus_from`, or than
-/// `automatic` if that is 0. False if the method does not declare the parameter.
+/// Returns true if a matrix of order n stays on one GPU, because n is less than the parameter `gpus_from`,
+/// whose value 0 stands for `automatic`. Returns false if the method does not declare the parameter.
 inline bool stays_below(std::int64_t n, const Parameters& parameters, std::int64_t automatic) {
   if (parameters.all().count("gpus_from") == 0) return false;
   const std::int64_t from = parameters.integer("gpus_from");

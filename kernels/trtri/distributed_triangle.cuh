@@ -1,7 +1,8 @@
 #pragma once
 /// The inverse of a triangular matrix whose block columns are distributed over several GPUs, in place, by
-/// substitution. Panels of the triangle travel to all GPUs ahead of need. Each GPU applies them to its own
-/// block columns of the inverse, which do not depend on those of other GPUs.
+/// substitution. Every panel of the triangle is copied to all GPUs while they still work on the panel before.
+/// Each GPU applies the panels to its own block columns of the inverse, which do not depend on the block
+/// columns of other GPUs.
 ///
 /// A lower triangle L = M D is split into a unit lower triangular M and the diagonal D; L^-1 = D^-1 M^-1.
 
@@ -14,8 +15,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
 using namespace gaussweep::inverse;
 
-/// Divides the columns of a lower triangular panel by their diagonal elements, which stay on the diagonal. A
-/// thread block takes a column.
+/// Copies a lower triangular panel, with every column divided by its diagonal element; the diagonal itself is
+/// not divided. One thread block per column.
 template <class T>
 __global__ void __launch_bounds__(threads)
     make_unit(const T* from, std::int64_t ld_from, int rows, T* to, std::int64_t ld_to) {
@@ -38,8 +39,8 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Sets *info to the index, from 1, of the first 0 on a diagonal, unless it has a smaller one. `first`: the
-/// first column. One warp.
+/// Sets *info to the index, from 1, of the first 0 on a diagonal, unless *info already has a smaller index.
+/// The launch has one warp. @param first the diagonal's first column in the matrix
 template <class T>
 __global__ void __launch_bounds__(32)
     check_diagonal(const T* diagonal, std::int64_t ld, int columns, int first, int* info) {
@@ -55,7 +56,7 @@ __global__ void __launch_bounds__(32)
   }
 }
 
-/// Copies a GPU's columns of the triangle above or below the diagonal of a square. A thread block takes a
+/// Copies a GPU's columns of the triangle above or below the diagonal of a square. One thread block per
 /// column.
 /// @param local the first column on this GPU @param first the square's first column in the matrix
 template <class T>
@@ -68,15 +69,15 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// One inversion in place of a triangle of the distributed matrix. Several block columns travel as one panel,
-/// because products with wide panels are faster; narrow blocks divide the work evenly.
+/// One inversion in place of a triangle of the distributed matrix. A panel consists of several block columns,
+/// because products with wide panels are faster. Blocks are narrow, so that all GPUs have equal work.
 template <class T>
 class DistributedTriangle {
  public:
   /// @param width columns of a panel, in whole blocks
-  /// @param parts A and workspace (triangular_bytes) of each GPU
-  /// @param keeps true: the other triangle is not changed; false: it is overwritten where panels have their
-  /// diagonal
+  /// @param parts per GPU: A, and a workspace of triangular_bytes
+  /// @param keeps true: the other triangle does not change; false: its elements in the squares on the panels'
+  /// diagonals are overwritten
   DistributedTriangle(Context& context, const ColumnBlocks& blocks, std::int64_t width,
                       std::vector<OperandPart<T>>& parts, Uplo uplo, bool keeps)
       : panels_(context, blocks, parts, lu::panel_bytes(blocks.n, width, sizeof(T))),
@@ -124,7 +125,7 @@ class DistributedTriangle {
     return step.first + (gpu - blocks_.gpu_of(step.first) + blocks_.gpus) % blocks_.gpus;
   }
 
-  /// Sends all panels to all GPUs, each while the one before is applied.
+  /// Applies all panels on all GPUs. Sends the next panel while one is applied.
   /// @param apply apply(gpu, step): applies a panel to the GPU's columns. It must not change block columns
   /// that are sent later
   template <class Apply>
@@ -149,17 +150,15 @@ class DistributedTriangle {
     DeviceGroup& group = panels_.group();
     group.stage(blocks_.gpus, "panel");
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
-      // The panel's memory is free once the other GPUs have copied the panel before the last one from it.
-      for (int other = 0; other < blocks_.gpus; ++other) {
-        if (other != gpu) group.device(gpu).wait_for(group.copies(other));
-      }
+      // Panels k and k - 2 share memory, which is free when the other GPUs have copied panel k - 2.
+      group.wait_for_others_copies(gpu, blocks_.gpus);
       for (std::int64_t block = first_of(gpu, step); block < step.last; block += blocks_.gpus)
         copy_block(group.use(gpu), step, block);
     }
     group.stage(blocks_.gpus, "transfer");
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
       Device& copies = group.copies(gpu);
-      copies.wait_for(group.device(gpu));  // which has queued its last use of the panel before the last one
+      copies.wait_for(group.device(gpu));  // where the uses of panel k - 2 are queued
       for (int other = 0; other < blocks_.gpus; ++other) {
         const std::int64_t first = first_of(other, step);
         if (other == gpu || first >= step.last) continue;
@@ -174,8 +173,8 @@ class DistributedTriangle {
     }
   }
 
-  /// Copies a block column to its place in the panel: divided by the diagonal if the triangle is lower, with
-  /// zeros below the diagonal block if it is upper.
+  /// Copies a block column into a panel. Columns of a lower triangle are divided by their diagonal elements;
+  /// columns of an upper one get zeros below the diagonal block.
   void copy_block(Context& context, const Step& step, std::int64_t block) {
     const int owner = blocks_.gpu_of(block), columns = static_cast<int>(blocks_.columns(block));
     const TrianglePanel<T> to = panel(owner, step);
@@ -244,7 +243,7 @@ class DistributedTriangle {
   ColumnBlocks blocks_;
   std::int64_t width_;
   bool is_lower_, keeps_;
-  std::vector<T*> saved_, reversed_, reciprocals_;  ///< of each GPU
+  std::vector<T*> saved_, reversed_, reciprocals_;  ///< per GPU
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::inverse

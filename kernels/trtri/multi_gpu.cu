@@ -1,10 +1,10 @@
 /// trtri/multi_gpu: the inverse of a triangular matrix on several GPUs, by substitution.
 ///
-/// The algorithm is in distributed_triangle.cuh; on one GPU it is trtri/levels. Layout: column-major, in
-/// place, block columns distributed cyclically; the other triangle is not changed. Cost: 1/3 n^3 operations
-/// in all, nearly all in cuBLAS's products of k = 2048; each GPU receives n^2 / 2 elements of panels.
-/// Workspace per GPU: two panels of n x 2048. A 0 on the diagonal gives info > 0, and the answer is then not
-/// finite. Needs compute capability 9.0 and peer access between the GPUs.
+/// The algorithm is in distributed_triangle.cuh; on one GPU the method is trtri/levels. Layout: column-major,
+/// in place, block columns distributed cyclically; the other triangle is not changed. Cost: 1/3 n^3
+/// operations in all, nearly all in cuBLAS's products of k = 2048; each GPU receives n^2 / 2 elements of
+/// panels. Workspace per GPU: two panels of n x 2048. A 0 on the diagonal gives info > 0, and the answer is
+/// then not finite. Needs compute capability 9.0 and peer access between the GPUs.
 ///
 /// Error: |A X - I| is of the order n u |A| |X| (Higham, "Accuracy and Stability of Numerical Algorithms",
 /// 2nd ed., section 14.2, method 1 by block columns).

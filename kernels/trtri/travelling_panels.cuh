@@ -1,6 +1,6 @@
 #pragma once
-/// Panels of a triangle that go from the GPU that owns the block column to all GPUs, and their application to
-/// block columns of an inverse.
+/// Applies panels of a triangle to a GPU's block columns of an inverse. DistributedPanels copies the panels
+/// to all GPUs.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
-/// Block columns of a triangle on one GPU: of a lower triangle from their first row down, of an upper
-/// triangle down to their last row.
+/// A copy of adjacent block columns of a triangle. For a lower triangle, row 0 is the first row of the
+/// diagonal block; for an upper triangle, the last row is the last row of the diagonal block.
 template <class T>
 struct TrianglePanel {
   T* a;
@@ -21,31 +21,9 @@ struct TrianglePanel {
   int rows, columns;
 };
 
-/// Writes a panel on its owner and copies it to all other GPUs, on their streams for copies.
-/// @param write write(context, block): returns the bytes of the panel
-template <class T, class Write>
-void send_panel(DistributedPanels<T>& panels, std::int64_t block, const Write& write) {
-  DeviceGroup& group = panels.group();
-  const int count = panels.blocks().gpus, owner = panels.blocks().gpu_of(block);
-  group.stage(count, "panel");
-  Device& device = group.device(owner);
-  // The panel's memory is free once the other GPUs have copied the panel before the last one from it.
-  for (int gpu = 0; gpu < count; ++gpu) {
-    if (gpu != owner) device.wait_for(group.copies(gpu));
-  }
-  const std::size_t bytes = write(group.use(owner), block);
-  group.stage(count, "transfer");
-  for (int gpu = 0; gpu < count; ++gpu) {
-    if (gpu == owner) continue;
-    Device& copies = group.copies(gpu);
-    copies.wait_for(device);
-    copies.wait_for(group.device(gpu));  // which has queued its last use of the panel before the last one
-    copies.copy(panels.panel(gpu, block), panels.panel(owner, block), bytes);
-  }
-}
-
-/// Solves with a unit lower triangular panel of L, whose diagonal is not read: C = L^-1 C in the first rows
-/// of the `count` columns at `c`, and subtracts the product from the rows below.
+/// Eliminates with a unit lower triangular panel of L, whose diagonal is not read, in the `count` columns at
+/// `c`. C becomes L^-1 C in the panel's first `columns` rows, and the product with L is subtracted from the
+/// rows below.
 /// @tparam Corrects true if L may have elements above 1: solutions with ill-conditioned inverses of 8 x 8
 /// tiles are then corrected
 template <bool Corrects, class T>
@@ -67,8 +45,8 @@ void apply_lower(Context& context, const TrianglePanel<T>& l, T* c, std::int64_t
   subtract(l.columns, l.rows - l.columns, 0, l.columns);
 }
 
-/// Does the same with a panel of U: C = U^-1 C in the last rows, and subtracts the product from the rows
-/// above.
+/// Eliminates with a panel of U. C becomes U^-1 C in the panel's last `columns` rows, and the product with U
+/// is subtracted from the rows above.
 /// @param reversed, reciprocals workspace for `u.columns` x lu::solve_rows and `u.columns` elements
 template <class T>
 void apply_upper(Context& context, const TrianglePanel<T>& u, T* c, std::int64_t ldc, std::int64_t count,
@@ -83,8 +61,8 @@ void apply_upper(Context& context, const TrianglePanel<T>& u, T* c, std::int64_t
               c + above, ldc, T(1), c, ldc);
 }
 
-/// Sets a GPU's columns of an inverse to those of the identity. A thread block takes a column.
-/// @param x the first row, row `row` of the matrix, of the GPU's column `local`
+/// Sets a GPU's columns of an inverse to columns of the identity. One thread block per column.
+/// @param x the element in row `row` of the matrix and column `local` of the GPU
 template <class T>
 __global__ void __launch_bounds__(threads)
     start_columns(T* x, std::int64_t ld, int row, int rows, OwnColumns own, int local) {
@@ -93,8 +71,8 @@ __global__ void __launch_bounds__(threads)
     x[i + column * ld] = T(i == diagonal ? 1 : 0);
 }
 
-/// Starts the columns of L^-1 or U^-1 in the blocks [first, last) that a GPU owns, in `rows` rows from `row`
-/// on.
+/// Sets a GPU's columns of L^-1 or U^-1 in the blocks [first, last) to the identity, in `rows` rows from row
+/// `row` on.
 template <class T>
 void start_blocks(Context& context, DistributedPanels<T>& panels, int gpu, std::int64_t first,
                   std::int64_t last, std::int64_t row, int rows) {
