@@ -3,6 +3,7 @@
 import io
 import os
 import shutil
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,17 +11,19 @@ import matplotlib
 import numpy as np
 from matplotlib.backends.backend_pgf import LatexError
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogFormatter, LogFormatterSciNotation, LogLocator, PercentFormatter
+from matplotlib.ticker import LogFormatter, LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import PercentFormatter
 
 from .colours import COLOURS, DASHES
 from .loader import ReportError
 from .page import staging
-from .plots import parameters, styled, unpassed
+from .plots import parameters, row_colour, styled, unpassed
 from .words import matplotlib_text, one_line, tex
 
 WIDTH, HEIGHT = 3.05, 2.1  # inches; one of two columns of LaTeX's article on A4 paper, the narrowest usual ones
 MARGIN, DIGIT = 0.6, 3.9  # inches left and right of the axes; points of a tick label's digit
 MARKERS = "os^DvP"  # as in plots.js
+LONGEST_NAME = 26  # characters in a line of a row's name
 STYLE = {
     "font.family": "serif",
     "font.size": 8,
@@ -70,8 +73,11 @@ def write(page, out, kind):
     with matplotlib.rc_context(STYLE), staging(out) as staged:
         for plot, kept, said in page.drawn:
             figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-            draw = _bars if plot.kind == "bars" else _lines
-            draw(*_escaped(plot, styled(kept, page.methods), escape), figure)
+            series = styled(kept, page.methods)
+            if plot.kind == "bars":
+                _bars(*_escaped(plot, series, escape), figure, _row_colours(series, page.methods))
+            else:
+                _lines(*_escaped(plot, series, escape), figure)
             try:
                 figure.savefig(Path(staged) / f"{plot.name}.{kind}", **NO_DATE.get(kind, {}))
             except (LatexError, ValueError) as error:
@@ -198,34 +204,60 @@ def _labels(axes, places):
     return labels[::-1]
 
 
-def _bars(plot, several, figure):
+def _row_colours(several, methods):
+    """Returns the colours of each series' rows: those of the methods in a single series, else the series' own."""
+    if len(several) > 1:
+        return [[COLOURS[0][of]] * len(series.x) for series, of, _ in several]
+    ((series, _, _),) = several
+    numbers = [row_colour(name, methods) for name in series.x]
+    return [["black" if number is None else COLOURS[0][number] for number in numbers]]
+
+
+def _bars(plot, several, figure, colours):
+    """Draws one row per name. On a logarithmic axis earlier runs have squares, the last run circles."""
     names = list(dict.fromkeys(name for series, _, _ in several for name in series.x))
     axes = figure.add_subplot(xlabel=plot.ylabel)
     axes.set_xscale("log" if plot.ylog else "linear")
-    if plot.ylog:
-        _plain(axes.xaxis)
     if plot.percent:  # after the scale, which sets another formatter
         axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=""))
-    for i, (series, of, _) in enumerate(several):
-        x, y = series.y, np.array([names.index(name) for name in series.x]) + 0.8 * (i + 0.5) / len(several) - 0.4
-        hollow = np.zeros(len(y), bool) if series.hollow is None else np.asarray(series.hollow, dtype=bool)
-        style = {"color": COLOURS[0][of], "label": series.label if len(several) > 1 else None}
-        if plot.ylog:
-            if series.low is not None:
-                reach = np.vstack([x - series.low, series.high - x]).astype(float)
-                axes.errorbar(
-                    x, y, xerr=np.nan_to_num(reach).clip(0), fmt="none", ecolor=style["color"], elinewidth=0.6
-                )
-            axes.plot(x, y, "o", **style)
-            axes.plot(x[hollow], y[hollow], "o", color=COLOURS[0][of], markerfacecolor="white")
-        else:
-            bars = axes.barh(y, x, 0.75 / len(several), edgecolor=COLOURS[0][of], linewidth=0.6, **style)
-            for i_hollow in np.flatnonzero(hollow):
-                bars[i_hollow].set_facecolor("white")
-    axes.set_yticks(range(len(names)), names)
-    axes.invert_yaxis()
+    for i, (series, _, _) in enumerate(several):
+        label = series.label if len(several) > 1 else None
+        for j, (name, x) in enumerate(zip(series.x, series.y)):
+            y = names.index(name) + 0.8 * (i + 0.5) / len(several) - 0.4
+            style = {"color": colours[i][j], "label": label if j == 0 else None}
+            hollow = {"markerfacecolor": "white"} if series.hollow is not None and series.hollow[j] else {}
+            if not plot.ylog:
+                face = {"facecolor": "white"} if hollow else {}
+                axes.barh(y, x, 0.75 / len(several), linewidth=0.6, **style, edgecolor=style["color"], **face)
+                continue
+            earlier = series.earlier is not None and series.earlier[j]
+            axes.plot(x, y, "s" if earlier else "o", alpha=0.5 if earlier else 1, **style, **hollow)
+            if series.low is not None and np.isfinite([series.low[j], series.high[j]]).all():
+                axes.plot([series.low[j], series.high[j]], [y, y], color=style["color"], linewidth=0.6)
+    if plot.ylog:
+        _few_ticks(axes.xaxis)
+    wrapped = ["\n".join(textwrap.wrap(name, LONGEST_NAME, break_long_words=False)) or " " for name in names]
+    axes.set_yticks(range(len(names)), wrapped)
+    axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", labelsize=6)
-    _legend(figure, axes, 0.5 + 0.12 * len(names) * max(1, 0.7 * len(several)))
+    lines = max(1 + name.count("\n") for name in wrapped)
+    _legend(figure, axes, 0.5 + 0.12 * len(names) * max(1, 0.7 * len(several), 0.8 * lines))
+
+
+def _few_ticks(axis):
+    """Labels few values of a logarithmic axis, which long row names may leave little room."""
+    low, high = axis.get_view_interval()
+    decades = np.log10(high / low)
+    axis.set_major_locator(
+        MaxNLocator(4)
+        if decades < 0.7
+        else LogLocator(subs=(1, 2, 5) if decades < 1.2 else (1, 3) if decades < 2.2 else (1,))
+    )
+    axis.set_minor_locator(NullLocator())
+    if 1e-4 < low and high < 1e5:
+        axis.set_major_formatter(lambda value, _: f"{value:g}")
+    elif decades < 2.2:  # 3 × 10⁻⁶ and the like
+        axis.set_major_formatter(LogFormatterSciNotation(minor_thresholds=(np.inf, np.inf)))
 
 
 def _legend(figure, axes, height):

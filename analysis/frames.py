@@ -286,7 +286,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     found = found.sort_values(["label", "x", "ago", "worst", "time"], kind="stable")
     earlier = found["ago"].map(lambda ago: f"{ago} runs ago" if ago > 1 else "the run before" if ago else "")
     found["config"] = np.where(found["ago"] > 0, (found["config"] + ", " + earlier).str.lstrip(", "), found["config"])
-    found["setting"] += np.where(found["ago"] > 0, " runs_ago=" + found["ago"].astype(str), "")
+    found["earlier"] = earlier
     front = ~found.duplicated(["label", "x"])
     result = [
         _curve(name, part, low or (part["count"] > 1).any(), ends)
@@ -301,7 +301,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
             )
             behind = behind.groupby(["label", "x"], sort=False).agg(
                 y=("y", "median"), low=("low", "min"), high=("high", "max"), worst=("worst", "min"),
-                count=("count", "sum"), tried=("tried", "sum"), seeds=("seeds", "max"),
+                count=("count", "sum"), tried=("tried", "sum"), seeds=("seeds", "max"), earlier=("earlier", "min"),
             ).reset_index().assign(config="other configurations", setting="")  # fmt: skip
         faint = (_curve(name, part, True, ends) for name, part in behind.groupby("label", sort=True))
         result = [*(replace(series, line=False, faint=True, band=False) for series in faint), *result]
@@ -326,6 +326,7 @@ def _curve(label, rows, with_ends, ends):
         rows["worst"].to_numpy(),
         told=counts,
         settings=rows["setting"].to_numpy(),
+        earlier=rows["earlier"].to_numpy(),
         band=bool(seeds.any()) and len(rows) > 1,
         ends=(*ends[: int((rows["count"] == 1).any())], *[RANGE][: int((rows["count"] > 1).any())]),
     )

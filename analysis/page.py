@@ -207,7 +207,7 @@ class Page:
             shown.name = self._free("data", plot.name, ".csv")
             self.drawn.append((shown, kept, said))
             values = f"Values: {shown.ylabel}" if shown.kind == "bars" else ""  # lines have an axis with a label
-            notes = [values, plot.note, plots.unpassed(kept), *said]
+            notes = [values, shown.note, plots.unpassed(kept), *said]
             words = " ".join(s if s.endswith(".") else s + "." for s in notes if s)
             figures.append(
                 f'<figure class="plot" data-plot="{text(shown.name)}"><h4>{text(shown.title)}</h4>{drawn}'

@@ -38,6 +38,7 @@ class Series:
     dashed: bool = False
     of: str = ""
     settings: object = None  # the parameters of each point, "blocks=8 threads=64"
+    earlier: object = None  # "the run before" per point of an earlier run; empty for points of the last run
     ends: tuple = ("first to third quartile",)  # the meanings of `low` and `high`
 
 
@@ -90,7 +91,7 @@ class Plot:
         """Returns the series' good points; those beyond the limits are moved to the limits."""
         columns = {
             name: None if getattr(series, name) is None else np.asarray(getattr(series, name))[good]
-            for name in ("low", "high", "hollow", "told", "settings")
+            for name in ("low", "high", "hollow", "told", "settings", "earlier")
         }
         x, y = np.asarray(series.x)[good], np.asarray(series.y, dtype=float)[good]
         if self.ylog:
@@ -136,11 +137,14 @@ def unpassed(kept):
 def parameters(plot, kept):
     """Returns sentences that name the parameters behind the points of each name in the plot, and those of the faint
     marks; an empty text if there are none."""
-    of, faint = {}, []
+    of, faint, earlier = {}, [], {}
     for series in kept:
-        for x, setting in zip(series.x, series.settings if series.settings is not None else ()):
+        ago = series.earlier if series.earlier is not None else [""] * len(series.x)
+        for x, setting, when in zip(series.x, series.settings if series.settings is not None else (), ago):
             words = setting.split()
-            faint += [words] if series.faint else []
+            if series.faint and when:
+                earlier[when] = None
+            faint += [words] if series.faint and not when else []
             of.setdefault(x if isinstance(x, str) else series.label, []).extend([] if series.faint else [words])
     of = {name: settings for name, settings in of.items() if settings}
     every = [set(words) for settings in of.values() for words in settings]
@@ -148,14 +152,18 @@ def parameters(plot, kept):
     parts = [_values([[w for w in next(iter(of.values()))[0] if w in common]], ())] if common else []
     names_of = {}
     for name, settings in of.items():
-        said = _values(settings, common | {w for w in settings[0] if w.partition("=")[2] in re.split(r"[\s,]+", name)})
+        named = re.split(r"[\s,=]+", name)
+        said = _values(settings, common | {w for w in settings[0] if w.partition("=")[2] in named})
         fastest = plot.kind == "lines" and len(set(map(tuple, settings))) > 1
         names_of.setdefault(f"{said} (the fastest at each {plot.xlabel})" if fastest else said, []).append(name)
     parts += [f"{' and '.join(names)}: {said}" if any(names) else said for said, names in names_of.items() if said]
     said = [f"Parameters: {'; '.join(parts)}."] if parts else []
-    if any(series.faint for series in kept):
+    marks = []
+    if faint:
         others = _values(faint, set.intersection(*every, *map(set, faint)) if every else ())
-        said.append(f"Faint marks: other configurations{f' ({others})' if others else ''}.")
+        marks.append(f"other configurations{f' ({others})' if others else ''}")
+    marks += [", ".join(earlier)] if earlier else []
+    said += [f"Faint marks: {' and '.join(marks)}."] if marks else []
     return " ".join(said)
 
 
@@ -195,21 +203,29 @@ def frame(plot, kept):
 
 
 def _by_name(plot, kept):
-    """Converts series that all have one x to bars with their names."""
+    """Converts series that all have one x to bars with their names. A name has the parameters in which rows differ,
+    and the run if it is an earlier one; `told` has all parameters."""
     x = kept[0].x[0]
-    names, columns = [], {name: [] for name in ("y", "low", "high", "hollow", "told", "settings")}
+    names, columns = [], {name: [] for name in ("y", "low", "high", "hollow", "told", "settings", "earlier")}
     for series in sorted(kept, key=lambda s: s.plain):
         for i in range(len(series.x)):
             names.append(series.label or plot.ylabel)
             columns["y"].append(float(series.y[i]))
-            for name, unknown in (("low", np.nan), ("high", np.nan), ("hollow", False), ("told", ""), ("settings", "")):
+            for name in ("low", "high", "hollow", "told", "settings", "earlier"):
+                unknown = {"low": np.nan, "high": np.nan, "hollow": False}.get(name, "")
                 values = getattr(series, name)
                 columns[name].append(unknown if values is None else values[i])
     title = plot.title if f"{plot.xlabel} = " in plot.title else f"{plot.title}, {plot.xlabel} = {x:g}"
     order = np.argsort(columns["y"], kind="stable")
+    whole = [", ".join(w for w in (name, words) if w) for name, words in zip(names, columns["told"])]
+    shared = _shared(columns["told"])
+    short = [", ".join(w for w in (n, _without(words, shared)) if w) for n, words in zip(names, columns["told"])]
+    names, columns["told"] = short if len(set(short)) == len(set(whole)) else whole, whole
     columns = {name: np.asarray(values)[order] for name, values in columns.items()}
     ends = tuple(dict.fromkeys(words for s in kept if s.low is not None for words in s.ends))
-    return replace(plot, kind="bars", title=title, series=[Series("", [names[i] for i in order], ends=ends, **columns)])
+    note = " ".join(filter(None, [plot.note, "Squares: earlier runs." if any(columns["earlier"]) else ""]))
+    series = [Series("", [names[i] for i in order], ends=ends, **columns)]
+    return replace(plot, kind="bars", title=title, note=note, series=series)
 
 
 def styled(series, methods):
@@ -308,22 +324,17 @@ def _bars(plot, kept, methods):
         return 100 * (value - low) / ((high - low) or 1)
 
     colours = [colour for _, colour, _ in styled(kept, methods)]
-    shared = _shared(words for series in kept if series.told is not None for words in series.told)
     rows = {}
     for which, series in enumerate(kept):
         for i, name in enumerate(series.x):
-            told = str(series.told[i]) if series.told is not None else ""
-            whole = f"{name}, {told}" if told else name
-            told = _without(told, shared)
-            label = f"{name}, {told}" if told else name
-            rows.setdefault((label, whole, 0 if series.label else i), []).append((which, series, i))
+            whole = str(series.told[i]) if series.told is not None else name
+            rows.setdefault((name, whole, 0 if series.label else i), []).append((which, series, i))
     parts = []
     for (label, whole, _), cells in rows.items():
         tracks = []
         for which, series, i in cells:
-            of_method = OF_METHOD.match(label) and OF_METHOD.match(label).group(1) in methods
-            colour = colours[which] if len(kept) > 1 else styled([replace(series, label=label)], methods)[0][1]
-            colour = f"--c{colour}" if len(kept) > 1 or of_method else "--fg"
+            colour = colours[which] if len(kept) > 1 else row_colour(label, methods)
+            colour = "--fg" if colour is None else f"--c{colour}"
             tracks.append(f'<div style="--m:var({colour})">{_bar(series, i, plot.ylog, place)}</div>')
         words = ", ".join(plot.words()(float(series.y[i])) + _status(series, i) for _, series, i in cells)
         parts.append(
@@ -338,6 +349,13 @@ def _bars(plot, kept, methods):
         below += f'<div class="keys">{"".join(keys)}</div>'
     long = " long" if len(rows) > 24 else ""
     return f'<div class="bars{long}" role="img" aria-label="{text(plot.title)}">{"".join(parts)}</div>{below}'
+
+
+def row_colour(name, methods):
+    """Returns the colour of a row in a list of bars, which is that of the method with which its name begins; None if
+    it begins with none."""
+    method = OF_METHOD.match(name)
+    return methods[method.group(1)] % COUNT if method and method.group(1) in methods else None
 
 
 def _shared(several):
@@ -376,6 +394,7 @@ def _bar(series, i, ylog, place):
         at = place(low)
         width = f"left:{at:.1f}%;width:{place(high) - at:.1f}%"
         range_ = f'<s style="{width}" data-low="{low!r}" data-high="{high!r}"></s>'
-    hollow = " hollow" if series.hollow is not None and series.hollow[i] else ""
-    kind = f'class="dot{hollow}" style="left' if ylog else f'class="of{hollow}" style="width'
+    mark = " hollow" if series.hollow is not None and series.hollow[i] else ""
+    mark += " earlier" if series.earlier is not None and series.earlier[i] else ""
+    kind = f'class="dot{mark}" style="left' if ylog else f'class="of{mark}" style="width'
     return f'<i {kind}:{place(value):.1f}%" data-v="{value!r}"></i>{range_}'

@@ -34,7 +34,7 @@ def time_over_size(page, night):
         return
     page.once(
         "Lines: each method in its fastest configuration that passed, medians with quartiles. Several seeds or"
-        " repetitions give their median and full range. Small marks: other configurations, earlier runs. "
+        " repetitions give their median and full range. Small marks, or rows of their own: other configurations, earlier runs. "
         + "Hollow marks: an answer did not pass."
         + (" n is the cube root of m·n·k." if (rows["problem"] == "gemm").any() else "")
     )

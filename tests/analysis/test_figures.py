@@ -19,10 +19,11 @@ from analysis.plots import Plot, Series, styled
 GPU = "NVIDIA Test 100"
 
 
-def drawn(night, papers="all"):
-    """Returns the drawn plots of the night's page by name: (plot, series, caption)."""
+def drawn(*nights, papers="all"):
+    """Returns the drawn plots of the nights' page by name: (plot, series, caption)."""
     with tempfile.TemporaryDirectory() as folder:
-        page = build(load([night.write(Path(folder) / "results.h5")], SHOWN), of_papers=papers)
+        files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]
+        page = build(load(files, SHOWN), of_papers=papers)
     return {plot.name: (plot, kept, figures._caption(plot, kept, [*said])) for plot, kept, said in page.drawn}
 
 
@@ -92,6 +93,27 @@ class FiguresTest(unittest.TestCase):
         self.assertIn("Parameters: crout: blocks 8, threads 0.", caption)
         self.assertIn("Faint marks: other configurations (blocks 16, threads 0).", caption)
         self.assertIn("Bars: first to third quartile.", caption)
+
+    def test_an_earlier_run_of_one_size_has_its_own_rows_and_marks(self):
+        nights = []
+        for run in (1, 2):
+            nights.append(fixture.Night("again", run))
+            for method, blocks in (("lapack", None), ("crout", 4), ("crout", 8)):
+                more = {"run_id": f"run-{run}", "start_time": f"2026-01-0{run}T00:00:00Z"}
+                more["parameters"] = {} if blocks is None else {"blocks": blocks}
+                nights[-1].trial("gesv", method, 64, 1e-4 * run * (blocks or 1), **more)
+        ((plot, kept, caption),) = [p for name, p in drawn(*nights, papers="none").items() if name.startswith("time-")]
+        self.assertEqual(len(set(kept[0].x)), 6)
+        before = {name for name, when in zip(kept[0].x, kept[0].earlier) if when}
+        self.assertEqual(
+            before, {f"{name}, the run before" for name in ("lapack", "crout, blocks=4", "crout, blocks=8")}
+        )
+        self.assertNotIn("runs_ago", caption)
+        figure = Figure(layout="constrained")
+        figures._bars(plot, styled(kept, {}), figure, figures._row_colours(styled(kept, {}), {"lapack": 0, "crout": 1}))
+        marks = [(line.get_marker(), line.get_color()) for line in figure.axes[0].lines if line.get_marker() != "None"]
+        self.assertEqual(len(marks), 6)
+        self.assertEqual(len(set(marks)), 4, "two methods, each with two kinds of marks")
 
     def test_bands_of_seeds_are_their_range(self):
         night = fixture.Night("seeds")
