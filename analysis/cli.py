@@ -13,7 +13,7 @@ from .loader import TABLES, ReportError, load
 from .nights import MOST_NIGHTS, table
 from .page import Page, printable
 from .sections import FIRST, LAST, overview, papers, problems, restoration, verdict
-from .sections.changes import followed
+from .sections.changes import followed, left_out_words
 
 # Columns of records that no section shows. Of the samples only the throttled flag is needed.
 NOT_SHOWN = """judged_time node inner_repeats warmup device_index seconds_stdev load_seconds
@@ -140,8 +140,11 @@ def main(arguments=None):
         figures.check(options.figures)  # before the page, which may take long
         night = choose(load(options.input, SHOWN), options.problem, options.method, options.gpu, options.baseline)
         if options.trend:
-            lines = map(printable, table(followed(night)))
-            return _print("\n".join(lines) or "No trial passed in three runs of its plan.")
+            told = followed(night)
+            lines = [*map(printable, table(told)), *filter(None, [left_out_words(told)])]
+            return _print(
+                "\n".join(lines) or "No trial passed in three runs of its plan with the same number of threads."
+            )
         title = options.title if options.title is not None else title_of(night)
         page = build(night, title, options.baseline, options.papers)
         index = page.write(options.output)

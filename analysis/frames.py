@@ -32,6 +32,11 @@ BOTH = ("the interval from the quartiles of both times",)  # the ends of a ratio
 RANK = {"pass": 0, "suspect": 1, "failed": 2}
 
 
+def device_words(device):
+    """Returns the words for a device in a sentence: "the CPU emulating a GPU" for emulated kernels."""
+    return f"{device.removeprefix(EMULATED)} emulating a GPU" if device.startswith(EMULATED) else device
+
+
 def answered(records):
     """Returns the records with an answer and a time, whatever their verdict."""
     return records if records["answered"].all() else records[records["answered"]]
@@ -178,7 +183,7 @@ def brief(name):
 def over(rows, name, title, ylabel, y, low=None, high=None, others=False, ends=Series.ends, point="", **more):
     """Yields a Plot of the column `y` for each of `facets`. `ends`: the meanings of `low` and `high` of one trial.
     `point`: a caption's words for a point that is no median of samples."""
-    rows = rows[[c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]]  # copied often below
+    rows = rows[[c for c in dict.fromkeys([*DRAWN, "ago", "threads", y, low, high]) if c in rows]]  # copied often below
     for words, part, axis in facets(rows):
         series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends)
         names = axis.get("names")
@@ -266,6 +271,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
             "rank": rank,
             "seed": rows["matrix_seed"],
             "ago": rows["ago"] if "ago" in rows else 0,
+            "threads": rows["threads"] if "threads" in rows else 0,
         }
     )
     rows = rows[np.isfinite(rows["y"].to_numpy(dtype=float))]
@@ -277,7 +283,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     found = group.agg(
         y=("y", "median"), least=("y", "min"), most=("y", "max"), low=("low", "first"), high=("high", "first"),
         time=("time", "median"), worst=("worst", "first"), rank=("rank", "first"), tried=("tried", "first"),
-        setting=("setting", "first"), count=("y", "size"), seeds=("seed", "nunique"),
+        setting=("setting", "first"), count=("y", "size"), seeds=("seed", "nunique"), threads=("threads", "first"),
     ).reset_index()  # fmt: skip
     several = found["count"] > 1
     found["low"], found["high"] = np.where(several, found["least"], found["low"]), np.where(
@@ -285,6 +291,9 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     )
     found = found.sort_values(["label", "x", "ago", "worst", "time"], kind="stable")
     earlier = found["ago"].map(lambda ago: f"{ago} runs ago" if ago > 1 else "the run before" if ago else "")
+    of_cpu = found.loc[found["threads"] > 0].groupby(["label", "x"])["threads"]
+    differ = of_cpu.transform("nunique").reindex(found.index).gt(1) & (found["ago"] > 0)
+    earlier += np.where(differ, found["threads"].map(lambda count: f" ({counted(count, 'thread')})"), "")
     found["config"] = np.where(found["ago"] > 0, (found["config"] + ", " + earlier).str.lstrip(", "), found["config"])
     found["earlier"] = earlier
     front = ~found.duplicated(["label", "x"])

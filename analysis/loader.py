@@ -241,8 +241,16 @@ def _read_file(path, offset, wanted, only):
     _refer_to_rows(frames, offset, remarks, path)
     known = conditions(frames["records"], attributes, path.parent / "matrices")
     plan = attributes.get("plan_name") or _plan_name(attributes)
-    frames["records"] = _with(frames["records"], plan_name=plan, matrix_condition=known)
+    threads = _threads(frames["records"], frames["hosts"])
+    frames["records"] = _with(frames["records"], plan_name=plan, matrix_condition=known, threads=threads)
     return attributes, frames, remarks, units
+
+
+def _threads(records, hosts):
+    """Returns the number of threads per rank of each trial on the CPU; 0 on a GPU, and if it is unknown."""
+    of_host = dict(zip(hosts["host"], hosts["blas_threads"]))
+    threads = records["host"].astype(object).map(of_host).fillna(0).astype(np.int64)
+    return threads.where(records["backend"] != "cuda", 0)
 
 
 def _tell_hosts_apart(frames, cpu_of):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..fits import reciprocal
-from ..frames import answered, best, one_kind, speedups, stage_rows
+from ..frames import EMULATED, answered, best, one_kind, speedups, stage_rows
 from ..loader import parameter
 from ..page import factor, number, whole
 from .common import heads, on, pick, table_of
@@ -244,6 +244,11 @@ def _published(claim):
     return f"{claim.relation} {figures}" + ("" if claim.unit == "1" else f" {claim.unit}")
 
 
+def _of_times(device, rule):
+    """Returns the device that a figure is of. Emulated times count for none, so the CPU's methods remain."""
+    return "CPU" if rule["kind"] in TIMED and device.startswith(EMULATED) else device
+
+
 def answers(night):
     """Returns one row per claim and device: the claim, our figure and the verdict in words."""
     records, all_rules, said = night.records, rules(), []
@@ -261,7 +266,9 @@ def answers(night):
             continue
         # Emulated times do not apply to a GPU: without one only CPU methods are compared.
         rows_of = timed if rule["kind"] in TIMED else of_device
-        found = [(device, MEASURES[rule["kind"]](night, rows, rule)) for device, rows in rows_of.items()]
+        found = [
+            (_of_times(device, rule), MEASURES[rule["kind"]](night, rows, rule)) for device, rows in rows_of.items()
+        ]
         found = [(device, figure) for device, figure in found if figure is not None and np.isfinite(figure[0])]
         for device, (ours, of) in found:
             said.append(
@@ -281,7 +288,9 @@ def answers(night):
                     ours=np.nan,
                     of="",
                     device="",
-                    verdict="not measurable here: its times are those of a GPU" if no_gpu else "not in these records",
+                    verdict="not measurable here: these records lack its methods, or their times on a GPU"
+                    if no_gpu
+                    else "not in these records",
                 )
             )
     return pd.DataFrame(said)

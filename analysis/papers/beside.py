@@ -6,15 +6,16 @@ import pandas as pd
 from ..frames import answered, basis, best, not_passed, one_kind, slug
 from ..page import factor, number, seconds
 from ..plots import Plot, Series
-from .common import described, heads, on, pick, source_of, table_of
+from .common import called, described, heads, on, pick, source_of, table_of
 
-KEPT = "problem method samples matrix_full low high measured status config matrix_kind".split()
+KEPT = "problem method backend samples matrix_full low high measured status config matrix_kind".split()
 
 
 def beside(drawing, rows, device):
     """Joins a published table over n with our times on one device, one row per column and size. A column without
     `where` has only published numbers. `low`, `high`: the range of the samples for means, which may lie outside the
-    quartiles, else the quartiles. Returns None if nothing was measured."""
+    quartiles, else the quartiles. `faster`: the published time over the measured one; unknown for emulated kernels,
+    whose times do not apply to a GPU. Returns None if nothing was measured."""
     theirs, rows = table_of(drawing["csv"]), one_kind(answered(rows))
     statistic, low, high = ("mean", "min", "max") if drawing.get("statistic") == "mean" else ("median", "q1", "q3")
     names = {"measured": statistic, "low": low, "high": high}
@@ -41,7 +42,7 @@ def beside(drawing, rows, device):
     table = pd.concat(pieces, ignore_index=True)
     table["status"] = table["status"].fillna("not measured")
     table[["config", "matrix_kind"]] = table[["config", "matrix_kind"]].fillna("")
-    return table.assign(faster=table["published"] / table["measured"])
+    return table.assign(faster=(table["published"] / table["measured"]).where(table["backend"] != "emulated"))
 
 
 def published(page, night, experiment, drawing, rows):
@@ -71,7 +72,9 @@ def published(page, night, experiment, drawing, rows):
                 "status matrix_kind config",
             ],
             limit=80 if both.any() else 12,
-            caption=(f"{experiment['title']}: published, and measured on {device} ({statistic} of the samples)."),
+            caption=(
+                f"{experiment['title']}: published, and measured on {called(device)} ({statistic} of the samples)."
+            ),
         )
         series = []
         for i, (what, part) in enumerate(table.groupby("what", sort=False)):
@@ -108,7 +111,7 @@ def published(page, night, experiment, drawing, rows):
             [
                 Plot(
                     slug(experiment["id"], device, "plot"),
-                    f"{experiment['title']}, {device}",
+                    f"{experiment['title']}, {called(device)}",
                     "n",
                     "rate [GFLOP/s]" if rate else "time",
                     series,
@@ -138,7 +141,7 @@ def _met(table, device, drawing):
     )
     missing = f" Not measured: n = {', '.join(str(n) for n in absent)}." if absent else ""
     return (
-        f"{device}: {len(known)} of {cells} published numbers have {len(met)} measured ones{judged};"
+        f"{called(device)}: {len(known)} of {cells} published numbers have {len(met)} measured ones{judged};"
         f" {int((met['faster'] > 1).sum())} of these are faster than published.{missing} Source:"
         f" {source_of(drawing['csv'])}."
     )

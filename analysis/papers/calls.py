@@ -4,7 +4,7 @@ import numpy as np
 
 from ..frames import call_rows, matrices, slug
 from ..plots import Plot, Series
-from .common import pick
+from .common import called, pick
 
 MOST_POINTS = 256  # points of a line; those between are left out
 
@@ -56,7 +56,7 @@ def calls(page, night, experiment, drawing, rows):
         plots.append(
             Plot(
                 slug(experiment["id"], precision, device),
-                f"{experiment['title']}, {precision}, {device}",
+                f"{experiment['title']}, {precision}, {called(device)}",
                 "iteration",
                 "time of the call",
                 series,

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from ..frames import EMULATED
+
 PUBLISHED = Path(__file__).parent.parent / "published"
 
 
@@ -52,6 +54,11 @@ def heads(rows):
     """Returns the devices with a panel: GPUs and the emulation; the CPU only if there is no other."""
     devices = sorted(rows["device"].unique())
     return [d for d in devices if d != "CPU"] or devices
+
+
+def called(device):
+    """Returns the words for the device of a panel. With emulated kernels it also has the methods of the CPU."""
+    return f"{device.removeprefix(EMULATED)} (GPU methods emulated)" if device.startswith(EMULATED) else device
 
 
 def on(rows, device):

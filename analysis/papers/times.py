@@ -25,7 +25,7 @@ from ..frames import (
 from ..loader import parameter
 from ..page import factor, number, seconds, whole
 from ..plots import Plot, Series
-from .common import claims, heads, on, pick
+from .common import called, claims, heads, on, pick
 
 
 def lines(page, night, experiment, drawing, rows):
@@ -80,7 +80,7 @@ def lines(page, night, experiment, drawing, rows):
             figures.append(
                 Plot(
                     slug(experiment["id"], precision, device),
-                    f"{experiment['title']}: {precision}, {device}",
+                    f"{experiment['title']}: {precision}, {called(device)}",
                     "n",
                     "median time",
                     series,
@@ -294,7 +294,7 @@ def _range(claim):
 def order(page, night, experiment, drawing, rows):
     """Lists the methods by time: at the largest size that most of them have, and at the largest size with several if
     that differs."""
-    rows = answered(rows)
+    rows = answered(rows[rows["backend"] != "emulated"])
     said = []
     for device in heads(rows):
         for precision, part in on(rows, device).groupby("precision"):
@@ -413,7 +413,7 @@ def transfer(page, night, experiment, drawing, rows):
         figures.append(
             Plot(
                 slug(experiment["id"], precision, device, f"nrhs-{nrhs}"),
-                f"{experiment['title']}: {precision}, {device}, nrhs {nrhs}",
+                f"{experiment['title']}: {precision}, {called(device)}, nrhs {nrhs}",
                 "n",
                 "time",
                 series,

@@ -124,13 +124,15 @@ def _published(page, night):
                 table = beside(drawing, rows, device)
                 if table is not None:
                     table = table[table["faster"].notna() & (table["status"] == "pass")]
-                    tables.append(table.assign(device=device, source=source_of(drawing["csv"])))
+                    ran_on = np.where(table["backend"] == "host", "CPU", device)
+                    tables.append(table.assign(device=ran_on, source=source_of(drawing["csv"])))
     tables = [table for table in tables if len(table)]
     if not tables:
         return
     table = pd.concat(tables).sort_values("n", kind="stable")
     table = table.drop_duplicates(["source", "what", "device"], keep="last")
-    names = short_names(sorted(table["device"].unique()))
+    names = {**short_names(sorted(set(table["device"]) - {"CPU"})), "CPU": "the CPU"}
+    names = {device: name for device, name in names.items() if device in set(table["device"])}
     table["device"] = table["device"].map(names)
     same = ["what", "n", "published", "source"]
     table = table.pivot_table(index=same, columns="device", values="faster", aggfunc="max", sort=False).reset_index()

@@ -9,9 +9,14 @@ from ..loader import STATUSES, TRIAL
 from ..page import counted, factor, seconds
 from ..plots import Plot, Series
 
+SAME_TRIAL = [*TRIAL, "threads"]  # times with other numbers of threads are no trend
 CHANGED = [*TRIAL, *"gpu_name problem method precision config task size device status seconds_median".split()]
 LEAST_RUNS = 3  # runs of a plan that make a trend
 MOST_CHANGES = 3  # changes on the first screen
+OTHER_THREADS = (
+    "Methods of the CPU ran with different numbers of threads. Their times are compared only between runs with the same"
+    " number."
+)
 MOST_DRAWN = 12  # plots of trials that changed
 MOST_REGRESSIONS = 5  # regressions that are named
 VERDICTS = ["SAME", "FASTER", "SLOWER", "UNCLEAR", "HOST-BOUND", "UNTIMED"]
@@ -64,6 +69,8 @@ def sentences(night):
         over = trend_of(night)["changes"]
     except Unjudged:  # reported above
         return
+    if trend_of(night).get("other_threads"):
+        yield OTHER_THREADS, ""
     for sentence in over[:MOST_CHANGES]:
         yield f"{sentence}.", "since"
     if len(over) > MOST_CHANGES:
@@ -173,21 +180,31 @@ def _unit(span):
 
 def followed(night, least=LEAST_RUNS):
     """Returns the fastest trial of each problem, precision and device at its largest size: one row per run in which it
-    passed (`at`: the time), if its plan was run at least `least` times. The last run is the night's."""
+    passed (`at`: the time) with the same number of threads, if there are at least `least`. The last run is the
+    night's. `attrs["left_out"]`: the number of times with other numbers of threads."""
     race = ["problem", "precision", "device"]
-    shown = [*TRIAL, "start_time", "seconds_median"]
+    shown = [*SAME_TRIAL, "start_time", "seconds_median"]
     if night.earlier is None:
         return pd.DataFrame(columns=[*shown, *race, "method", "size", "at"])
     before = night.earlier.loc[night.earlier["status"] == "pass", shown]
-    often = before.groupby(TRIAL).size()
-    often = often[often >= least - 1].reset_index()[TRIAL]
-    now = night.answered([*shown, *race, "method", "size", "status", "matrix_full"]).merge(often, on=TRIAL)
+    often = before.groupby(SAME_TRIAL).size()
+    often = often[often >= least - 1].reset_index()[SAME_TRIAL]
+    now = night.answered([*shown, *race, "method", "size", "status", "matrix_full"]).merge(often, on=SAME_TRIAL)
     now = now[(now["status"] == "pass") & (now["size"] == now.groupby(race)["size"].transform("max"))]
-    leading = best(now, race)[[*TRIAL, *race, "method", "size", "matrix_full", "start_time", "seconds_median"]]
-    told = leading.drop(columns=["start_time", "seconds_median"]).merge(before, on=TRIAL)
+    leading = best(now, race)[[*shown, *race, "method", "size", "matrix_full"]]
+    told = leading.drop(columns=["start_time", "seconds_median"]).merge(before, on=SAME_TRIAL)
+    left_out = len(leading[TRIAL].merge(before[TRIAL], on=TRIAL)) - len(told)
     told = pd.concat([told, leading])
     told = told[told["seconds_median"] > 0].assign(at=pd.to_datetime(told["start_time"], errors="coerce", utc=True))
-    return told.dropna(subset=["at"]).sort_values("at", kind="stable")
+    told = told.dropna(subset=["at"]).sort_values("at", kind="stable")
+    told.attrs["left_out"] = left_out
+    return told
+
+
+def left_out_words(told):
+    """Returns a sentence about the times that `followed` left out; an empty text if there are none."""
+    count = told.attrs.get("left_out", 0)
+    return f"Left out: {counted(count, 'time')} with another number of threads, which do not compare." if count else ""
 
 
 def trend(page, night):
@@ -223,6 +240,6 @@ def trend(page, night):
     page.begin("trend", "From run to run")
     page.add(
         "The fastest trial of each problem, precision and device at its largest size, in every run of its plan."
-        " --problem and --method choose others."
+        " --problem and --method choose others. " + left_out_words(told)
     )
     page.plots(figures)

@@ -27,6 +27,7 @@ def failures(page, night):
     _broken(page, records)
     _skipped(page, records)
     _wrong(page, records)
+    _passed(page, records)
 
 
 def doubted(records):
@@ -64,7 +65,7 @@ def _doubted(page, records):
     rows = doubted(records)
     if not len(rows):
         return
-    page.heading("Doubtful times or digits, with the status pass or suspect")
+    page.heading("Doubtful times or digits, with the status pass or suspect", "failures-doubted")
     grouped = (
         rows.assign(
             too_fast=rows["timing"] == "suspect", parts=rows["componentwise_error"].where(_is_wrong_in_parts(rows))
@@ -107,7 +108,7 @@ def _doubted(page, records):
 
 def _broken(page, records):
     rows = records[records["status"].isin(BROKEN)]
-    page.heading("Could not finish")
+    page.heading("Could not finish", "failures-unfinished")
     if not len(rows):
         page.nothing("No trial crashed, timed out, ran out of memory or ended with an error.")
         return
@@ -155,7 +156,7 @@ def _cause_columns():
 
 
 def _wrong(page, records):
-    page.heading("Wrong answers")
+    page.heading("Wrong answers", "failures-wrong")
     judged = records[records["status"].isin(["pass", *WRONG])]
     if not judged["status"].isin(WRONG).any():
         page.nothing("Every verified answer passed.")
@@ -219,6 +220,23 @@ def _wrong(page, records):
         ],
         limit=60,
         caption="Methods whose answers did not pass, by matrix.",
+    )
+
+
+def _passed(page, records):
+    rows = records[(records["status"] == "pass") & records["unexpected"]]
+    if not len(rows):
+        return
+    page.heading("Passed, although the plan expects a failure", "failures-passed")
+    grouped = rows.groupby(["problem", "precision", "method", "matrix_name"]).agg(
+        trials=("key", "size"), smallest=("size", "min"), largest=("size", "max"), worst=("residual_ratio", "max")
+    )
+    page.table(
+        "failures-passed",
+        grouped.reset_index(),
+        ["problem precision method matrix_name trials smallest largest", ("worst", "largest ratio", number)],
+        limit=60,
+        caption="Answers that passed; `expect` in the plan names another status.",
     )
 
 

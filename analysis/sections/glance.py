@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ..frames import PAIRED, devices_by_age, pairs
+from ..frames import EMULATED, PAIRED, devices_by_age, pairs
 from ..page import counted, factor, number, span, whole
 from ..papers.beside import beside
 from ..papers.common import heads
@@ -41,8 +41,8 @@ def _missing(night):
     if gaps:
         yield (
             (
-                f"Not complete: {', '.join(gaps[:8])}{f' and {len(gaps) - 8} more' if len(gaps) > 8 else ''}. --resume"
-                " runs the missing trials."
+                f"Not complete: {', '.join(gaps[:8])}{f' and {len(gaps) - 8} more' if len(gaps) > 8 else ''}. The"
+                " run's command with --resume runs the missing trials."
             ),
             "provenance",
         )
@@ -56,25 +56,25 @@ def _ended(records):
         return
     where = broken.groupby(["problem", "method", "status"]).size().sort_values(ascending=False, kind="stable")
     shown = [f"{problem}/{method} {status} ({count})" for (problem, method, status), count in where.items()]
-    yield f"{counted(len(broken), 'trial')} did not finish: {_first(shown, 5)}.", "failures"
+    yield f"{counted(len(broken), 'trial')} did not finish: {_first(shown, 5)}.", "failures-unfinished"
 
 
 def _not_accepted(records):
     wrong = records[records["status"].isin(WRONG) & records["unexpected"]]
     if len(wrong):
-        yield f"{counted(len(wrong), 'answer')} did not pass: {_on_matrices(wrong)}.", "failures"
+        yield f"{counted(len(wrong), 'answer')} did not pass: {_on_matrices(wrong)}.", "failures-wrong"
     passed = records[(records["status"] == "pass") & records["unexpected"]]
     if len(passed):
         many = counted(len(passed), "answer")
-        yield f"{many} passed although the plan expects otherwise: {_on_matrices(passed)}.", "failures"
+        yield f"{many} passed although the plan expects otherwise: {_on_matrices(passed)}.", "failures-passed"
     findings = records[records["finding"]]
     if len(findings):
-        many = counted(len(findings), "expected failure")
-        yield f"{many}: {_on_matrices(findings)}.", "failures"
+        many, is_wrong = counted(len(findings), "expected failure"), findings["status"].isin(WRONG).any()
+        yield f"{many}: {_on_matrices(findings)}.", "failures-wrong" if is_wrong else "failures-unfinished"
     blind = records[is_without_digit(records)]
     if len(blind):
         have = "passed answer has" if len(blind) == 1 else "passed answers have"
-        yield f"{len(blind)} {have} no correct digit (ill-conditioned matrix): {_by_matrix(blind)}.", "failures"
+        yield f"{len(blind)} {have} no correct digit (ill-conditioned matrix): {_by_matrix(blind)}.", "failures-doubted"
 
 
 def _on_matrices(records):
@@ -117,10 +117,15 @@ def _published(night):
         ratios = pd.concat(tables)["faster"].dropna()
         if len(ratios):
             yield (
-                f"Compared with the papers: {len(ratios)} measured times have published ones ({device} and its CPU),"
+                f"Compared with the papers: {len(ratios)} measured times have published ones ({_with_cpu(device)}),"
                 f" {int((ratios > 1).sum())} of them are faster; published over measured time:"
                 f" {factor(ratios.min())} to {factor(ratios.max())}."
             ), "papers"
+
+
+def _with_cpu(device):
+    """Returns the words for a device and its CPU. Emulated kernels have no times, so that the CPU remains."""
+    return "the CPU" if device == "CPU" or device.startswith(EMULATED) else f"{device} and its CPU"
 
 
 def _doubts(night):
@@ -128,7 +133,7 @@ def _doubts(night):
     records = night.take("backend device sm_clock_mhz host gpu_uuid commit")
     slow = night.samples["throttled"] != 0
     if slow.any():
-        yield f"Taken under throttling: {slow.sum()} of {counted(len(slow), 'sample')}.", "provenance"
+        yield f"Taken under throttling: {slow.sum()} of {counted(len(slow), 'sample')}.", "provenance-clocks"
     for name, group in night.peaks[night.peaks["capability"] > 0].groupby("gpu_name"):
         apart = [
             f"{what} {span(low, high, unit)}"
@@ -144,7 +149,7 @@ def _doubts(night):
             yield (
                 f"The peaks measured on {name} differ from run to run ({'; '.join(apart)}): the clocks differ, or"
                 " another program used the machine. Times and fractions of the slower runs are doubtful."
-            ), "provenance"
+            ), "provenance-machines"
     clocks = records[(records["backend"] == "cuda") & records["sm_clock_mhz"].gt(0)]
     for device, group in clocks.groupby("device"):
         typical = group.groupby(["host", "gpu_uuid"])["sm_clock_mhz"].median()
@@ -152,10 +157,10 @@ def _doubts(night):
             yield (
                 f"{device} ran at {number(typical.min())} MHz on one machine and at {number(typical.max())} MHz on"
                 " another (median clocks): their times are not comparable."
-            ), "provenance"
+            ), "provenance-clocks"
     cpus = sorted({c for c in night.hosts["cpu"] if c})
     if len(cpus) > 1 and (records["backend"] != "cuda").any():
-        yield f"Methods on the CPU ran on several CPU models: {_first(cpus, 4)}.", "provenance"
+        yield f"Methods on the CPU ran on several CPU models: {_first(cpus, 4)}.", "provenance-machines"
     commits = [c for c in records["commit"].unique() if c]
     if len(commits) > 1:
         yield (
@@ -163,7 +168,7 @@ def _doubts(night):
                 f"The records were made by {len(commits)} versions of the program"
                 f" ({', '.join(c[:8] for c in commits[:4])}): differences may be due to the program."
             ),
-            "provenance",
+            "provenance-machines",
         )
     # A merged file lists the values of its parts.
     if any({"true", "1", "True"} & set(attributes.get("dirty", "").split(", ")) for _, attributes, _ in night.files):

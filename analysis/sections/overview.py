@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..comparison import advice_of
-from ..frames import answered, best
+from ..frames import answered, best, device_words
 from ..loader import STATUSES
 from ..page import counted, factor, number, percent, seconds, whole
 from ..verdict import without_seed
@@ -35,7 +35,7 @@ def overview(page, night):
     earlier = f" (and {len(night.earlier)} of earlier runs)" if night.earlier is not None else ""
     page.add(
         f"{counted(len(records), 'trial')}{earlier} in {counted(len(night.files), 'file')}, "
-        f"{counted(len(night.samples), 'sample')}, on {' and '.join(devices)}: "
+        f"{counted(len(night.samples), 'sample')}, on {' and '.join(map(device_words, devices))}: "
         + ", ".join(f"{status[s]} {s}" for s in known)
         + "."
         + _noise(night)
@@ -157,10 +157,16 @@ def ranking(page, night):
     next_one = rows.groupby(["problem", "precision", "task", "size", "device"], sort=False)["seconds_q1"].shift(-1)
     first = (rows["place"] == 1) & (rows["of"] > 1)
     is_tie = next_one < rows["seconds_q3"]
+    emulated = rows["backend"] == "emulated"
     page.add(
         "Only answers that passed compete, each method in its fastest configuration. They compete on the same"
-        " device, matrix, right-hand sides, triangle and size; seeds are pooled to their median. The backend emulated"
-        " competes only if nothing else ran, because it tests correctness, not speed."
+        " device, matrix, right-hand sides, triangle and size; seeds are pooled to their median."
+        + (
+            " Emulated kernels compete only on problems for which nothing else ran. Their times say nothing about a"
+            " GPU, and so their order does not either."
+            if emulated.any()
+            else ""
+        )
     )
     raced = rows.assign(
         won=first & ~is_tie,

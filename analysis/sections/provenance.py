@@ -72,7 +72,7 @@ def night_index(night, path):
 
 
 def _machines(page, night):
-    page.heading("Devices and hosts")
+    page.heading("Devices, hosts and runs", "provenance-machines")
     if len(night.devices):
         devices = night.devices.drop_duplicates(keep="last")
         only_gpus = ["capability", "multiprocessors", "ecc", "driver_version", "runtime_version"]
@@ -143,7 +143,7 @@ def _machines(page, night):
 
 
 def _clocks(page, night):
-    page.heading("Clocks, temperature and throttling")
+    page.heading("Clocks, temperature and throttling", "provenance-clocks")
     records = night.take(CLOCKED)
     records = records[records["samples"] > 0]
     if not len(records):

@@ -10,8 +10,8 @@ from ..frames import (
     LARGEST,
     answered,
     at_largest,
-    basis,
     best,
+    matrices,
     not_passed,
     numeric_parameters,
     other_settings,
@@ -23,7 +23,7 @@ from ..frames import (
 from ..page import factor, seconds, whole
 from ..plots import Plot, Series
 
-TIMED = [*DRAWN, *"key seconds_q1 seconds_q3 gflops".split()]
+TIMED = [*DRAWN, *"key threads seconds_q1 seconds_q3 gflops".split()]
 
 
 def time_over_size(page, night):
@@ -34,8 +34,8 @@ def time_over_size(page, night):
         return
     page.once(
         "Lines: each method in its fastest configuration that passed, medians with quartiles. Several seeds or"
-        " repetitions give their median and full range. Small marks, or rows of their own: other configurations, earlier runs. "
-        + "Hollow marks: an answer did not pass."
+        " repetitions give their median and full range. Small marks, or rows of their own: other configurations,"
+        " earlier runs. Hollow marks: an answer did not pass."
         + (" n is the cube root of m·n·k." if (rows["problem"] == "gemm").any() else "")
     )
     every = rows
@@ -93,7 +93,7 @@ def over_baseline(page, night, baseline=""):
     times = np.where(np.isnan(times), elsewhere, times)
     rows = rows.assign(gain=times / rows["seconds_median"])
     rows = rows[rows["gain"].notna() & (rows["method"] != name)]
-    more = {"ylog": True, "lines_at": [(1, name)]}
+    more = {"ylog": True, "lines_at": [(1, name)], "point": f"the median time of {name} over that of the method"}
     page.plots(over(rows, slug("over", name), f"Speedup over {name}", f"speedup over {name}", "gain", **more))
 
 
@@ -161,7 +161,8 @@ def _speedup_plots(rows, name):
             name,
             "speedup",
             series,
-            basis=basis(group),
+            basis=f"{matrices(group)} Each point: the median time at the method's smallest value ({name} ="
+            f" {' or '.join(f'{base:g}' for base in sorted(group['base'].unique()))}) over that at the value shown.",
         )
 
 

@@ -31,9 +31,18 @@ def verdict(page, night, baseline=""):
     tables = _tables(found)
     pooled = any((seeds["seeds"] > 1).any() for *_, seeds in found)
     several = " With several models: first the faster one" if any(len(models) > 1 for models in tables) else ""
+    races = pd.concat([races for *_, races in found])
+    timed = races[(races["winner"] != "") & (races["backend"] != "emulated")]
+    limits = " and its fraction of the problem's limit" if timed["share"].notna().any() else ""
     page.add(
-        "Each cell: the fastest method that passed, its median time and its lead over the next method. Then its"
-        f" speedup over {baseline or 'the vendor'}, if that is another method, and its fraction of the problem's limit."
+        (
+            "Each cell: the fastest method that passed, its median time and its lead over the next method. Then its"
+            f" speedup over {baseline or 'the vendor'}, if that is another method{',' * bool(limits)}{limits}."
+            if len(timed)
+            else "Each cell: a method that passed, and its time in the emulation, which says nothing about a GPU."
+            if races["winner"].ne("").any()
+            else "Each cell: the number of methods that were tried. None passed."
+        )
         + (
             " Matrices that differ only in their seeds share a cell: a method's time is the median over the seeds, and"
             ' it must pass with all of them. "1 of 2" is the number of seeds with which the winner is the fastest.'
@@ -71,9 +80,14 @@ def verdict(page, night, baseline=""):
         words = " ".join(reason for bound, reason in reasons.items() if bound in above)
         page.put(f'<p id="above-limit">* More than 100 % of {words}</p>')
     page.add(
-        "Tie: the interquartile ranges of the two times overlap. The limit is the same for all methods of a problem:"
-        " its operations at the measured GEMM rate (compute), or its operands once at the measured copy rate (memory),"
-        " whichever takes longer. Cells link to the problem."
+        ("Tie: the interquartile ranges of the two times overlap. " if timed["tie"].any() else "")
+        + (
+            "The limit is the same for all methods of a problem: its operations at the measured GEMM rate (compute), or"
+            " its operands once at the measured copy rate (memory), whichever takes longer. "
+            if limits
+            else ""
+        )
+        + "Cells link to the problem."
         + (
             " These are the last runs of each plan; gaussweep summary --best --by gpu pools all runs that it is given."
             if night.earlier is not None
@@ -151,9 +165,11 @@ def _wins(races):
     if not len(races):
         return only
     tied = races["tie"].eq(True)
-    names = (races["problem"] + "/" + races["winner"]).where(races["winner"] != "", "nothing passed")[~tied]
+    names = (races["problem"] + "/" + races["winner"])[(races["winner"] != "") & ~tied]
     wins = names.groupby(names).size().sort_values(ascending=False, kind="stable")
     told = [f"{name} {count}" for name, count in wins.items()] + [counted(int(tied.sum()), "tie")] * bool(tied.any())
+    none = int(races["winner"].eq("").sum())
+    told += [f"no method passed in {none}"] * (none > 0)
     words = f"Fastest, of {counted(len(races), 'case')}: {', '.join(told)}."
     return f"{words} {only}" if is_emulated.any() else words
 

@@ -46,7 +46,7 @@ DEVICE = columns(
     copy_bytes_per_second gemm_flops_float gemm_flops_double
     """
 )
-HOST = columns("S: host cpu os i8: cores memory_bytes")
+HOST = columns("S: host cpu os i8: cores memory_bytes blas_threads")
 GPUS = {"NVIDIA Test 100": ("GPU-100", 90, 1.0), "NVIDIA Old <20>": ("GPU-20", 35, 6.0)}
 
 

@@ -93,11 +93,14 @@ class FiguresTest(unittest.TestCase):
         self.assertIn("Parameters: crout: blocks 8, threads 0.", caption)
         self.assertIn("Faint marks: other configurations (blocks 16, threads 0).", caption)
         self.assertIn("Bars: first to third quartile.", caption)
+        ((_, _, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("speedup-blocks")]
+        self.assertIn("the median time at the method's smallest value (blocks = 8)", caption)
 
     def test_an_earlier_run_of_one_size_has_its_own_rows_and_marks(self):
         nights = []
         for run in (1, 2):
             nights.append(fixture.Night("again", run))
+            nights[-1].hosts[0]["blas_threads"] = 3 * run
             for method, blocks in (("lapack", None), ("crout", 4), ("crout", 8)):
                 more = {"run_id": f"run-{run}", "start_time": f"2026-01-0{run}T00:00:00Z"}
                 more["parameters"] = {} if blocks is None else {"blocks": blocks}
@@ -106,7 +109,7 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(len(set(kept[0].x)), 6)
         before = {name for name, when in zip(kept[0].x, kept[0].earlier) if when}
         self.assertEqual(
-            before, {f"{name}, the run before" for name in ("lapack", "crout, blocks=4", "crout, blocks=8")}
+            before, {f"{name}, the run before (3 threads)" for name in ("lapack", "crout, blocks=4", "crout, blocks=8")}
         )
         self.assertNotIn("runs_ago", caption)
         figure = Figure(layout="constrained")

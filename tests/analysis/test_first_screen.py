@@ -47,8 +47,20 @@ class FirstScreenTest(unittest.TestCase):
         night.trial("gesv", "gauss_block", 64, 1e-3, status="suspect", residual_ratio=50.0, gpu=GPU, matrix="hilbert")
         for n in (64, 128):
             night.trial("gesv", "cusolver", n, None, status="timeout", gpu=GPU)
-        words = report_here(night).words("overview")
-        self.assertIn("Not complete: sweep (4 of 9 trials)", words)
+        night.trial("gesv", "crout", 64, 1e-3, gpu=GPU, matrix="hilbert", forward_error=9.0)
+        night.trial("gesv", "crout", 64, 1e-3, gpu=GPU, expected=0)
+        page = report_here(night)
+        words = page.words("overview")
+        for sentence, place in (
+            ("did not finish", "unfinished"),
+            ("did not pass", "wrong"),
+            ("although the plan expects", "passed"),
+            ("no correct digit", "doubted"),
+        ):
+            self.assertRegex(page.text, rf'<li>[^<]*{sentence}[^<]*<a href="#failures-{place}">')
+            self.assertIn(f'id="failures-{place}"', page.text)
+        self.assertEqual([row["method"] for row in page.rows("failures-passed")], ["crout"])
+        self.assertIn("Not complete: sweep (6 of 9 trials)", words)
         self.assertIn("2 trials did not finish: gesv/cusolver timeout (2).", words)
         self.assertIn("2 answers did not pass: gesv/gauss_block on hilbert, uniform.", words)
 
@@ -271,7 +283,18 @@ class TrendTest(unittest.TestCase):
         what, medians, none = reported.getvalue().splitlines()
         self.assertRegex(what, rf"^gesv/cusolver double, n = 512, {GPU}: \+(19|20)\d\.\d %$")
         self.assertRegex(medians, r"^  01-01 (1\.\d+ ms|9\d\d µs), 01-02 [12]\.\d+ ms, 01-03 [23]\.\d+ ms$")
-        self.assertEqual(none, "No trial passed in three runs of its plan.")
+        self.assertIn("No trial passed in three runs of its plan", none)
+
+    def test_times_with_other_threads_are_no_trend(self):
+        nights = [fixture.Night("nightly", seed) for seed in (1, 2, 3, 4)]
+        for day, night in enumerate(nights, 1):
+            night.hosts[0]["blas_threads"] = 8 if day == 1 else 1
+            more = {"run_id": f"run-{day}", "start_time": f"2026-01-0{day}T00:00:00Z"}
+            night.trial("gesv", "lapack", 512, 8e-3 if day > 1 else 1e-3, **more)
+        page = report_here(*nights)
+        self.assertEqual(len(page.data["trend-gesv-CPU"].splitlines()), 1 + 3)
+        self.assertIn("Left out: 1 time with another number of threads", page.words("trend"))
+        self.assertNotIn("trend", report_here(*nights[:3]).sections)
 
 
 class SinceWhenTest(unittest.TestCase):

@@ -195,13 +195,26 @@ class PapersTest(unittest.TestCase):
         for method in ("gauss_jordan_global", "gauss_jordan_shared"):
             more = dict(precision="float", backend="emulated", parameters={"grid": "full"}, reference_difference=1e-05)
             night.trial("gesv", method, 64, 1.0, **more)
-        verdicts = {row["claim"]: row["verdict"] for row in report_here(night, papers="all").rows("claims")}
+        page = report_here(night, papers="all")
+        verdicts = {row["claim"]: row["verdict"] for row in page.rows("claims")}
+        devices = {row["claim"]: row["device"] for row in page.rows("claims")}
         self.assertEqual(verdicts["modified over traditional serial elimination"], "confirmed")
-        self.assertEqual(
-            verdicts["shared before global memory by about"], "not measurable here: its times are those of a GPU"
-        )
+        self.assertEqual(devices["modified over traditional serial elimination"], "CPU")
+        self.assertRegex(verdicts["shared before global memory by about"], "^not measurable here: .*times on a GPU")
         # the accuracy is the same to the bit
         self.assertEqual(verdicts["error against the serial code below"], "confirmed")
+
+    def test_serial_methods_are_not_emulated_and_emulated_times_are_not_faster_than_published(self):
+        night = fixture.Night("xia-lee-times")
+        for method in ("gauss_pivot_serial", "gauss_jordan_serial"):
+            night.trial("gesv", method, 512, 1e-3, precision="float")
+        for method in ("gauss_jordan_global", "gauss_jordan_shared"):
+            night.trial("gesv", method, 512, 1e-3, precision="float", backend="emulated", parameters={"grid": "full"})
+        page = report_here(night, papers="run")
+        (plot,) = [plot for plot in page.figures["papers"] if plot.startswith("xia-lee-times")]
+        self.assertNotRegex(page.text, rf'data-plot="{plot}"><h4>[^<]*emulated on')
+        self.assertIn("2 of 16 published numbers have 2 measured ones; 2 of these are faster", page.words("papers"))
+        self.assertIn("2 measured times have published ones (the CPU), 2 of them are faster", page.words("overview"))
 
     def test_noise_does_not_contradict_a_claim_of_no_gain(self):
         claim = next(c for c in table_of("claims.csv").itertuples() if c.id == "pipeline-no-gain")
