@@ -32,7 +32,9 @@ def _output_of(*arguments):
     command = [_program(), *map(str, arguments), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode not in (0, REGRESSION):
-        raise Unjudged(done.stderr.strip() or f"gaussweep {arguments[0]} ended with {done.returncode}")
+        # A page that is sent on names no folders above.
+        words = done.stderr.strip().replace(f"{Path.cwd()}/", "")
+        raise Unjudged(words or f"gaussweep {arguments[0]} ended with {done.returncode}")
     return json.loads(done.stdout)
 
 

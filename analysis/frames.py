@@ -81,8 +81,9 @@ def panels(records):
             own = [*heads, *beside]
             here = group["device"].isin(own)
             if own:
-                names = [*short_names(heads).values(), *beside]
-                yield problem, precision, " and ".join(names), group if here.all() else group[here]
+                words = " and ".join([*short_names(heads).values(), *beside])
+                words = EMULATED + words if heads and heads == emulated and not words.startswith(EMULATED) else words
+                yield problem, precision, words, group if here.all() else group[here]
 
 
 def short_names(devices):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.fits import cubic, r_squared, reciprocal
+from analysis.frames import panels
 from analysis.page import number, percent, seconds
 from analysis.papers import DRAWINGS
 from analysis.papers.common import PUBLISHED, source_of, table_of
@@ -201,6 +202,12 @@ class DrawingTest(unittest.TestCase):
         _, (series,), message = many.drawable()
         self.assertEqual(list(series.y), [1e-30, 1e-3])
         self.assertIn("1 point beyond 1e30 (or below 1e-30), drawn there: a", message)
+
+    def test_panels_of_emulated_kernels_on_several_cpus_say_so(self):
+        devices = ["CPU A", "CPU B", "emulated on CPU A", "emulated on CPU B"]
+        rows = pd.DataFrame({"problem": "gesv", "precision": "double", "device": devices})
+        self.assertEqual([words for _, _, words, _ in panels(rows)], ["A and B", "emulated on A and B"])
+        self.assertEqual([words for _, _, words, _ in panels(rows[:1].assign(device="CPU"))], ["CPU"])
 
 
 class LeadTest(unittest.TestCase):
