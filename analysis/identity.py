@@ -17,7 +17,7 @@ def parameters(text):
 
 def name_tasks(records):
     """Adds columns that name the task in which methods compete:
-    `matrix_name`: the file's name or the kind, and the parameters in which matrices of that name differ;
+    `matrix_name`: the file's name or the kind, the parameters in which matrices of that name differ, and `condition`;
     `matrix_full`: the file's name or the kind, and all parameters;
     `system`: the same, and the seed if seeds differ;
     `operands`: right-hand sides, triangle, shape of a product, cold caches, pinned host memory, several GPUs, if they
@@ -59,12 +59,13 @@ def _full_names(matrices):
 
 
 def _distinct_names(matrices):
-    """Returns the labels, with the parameters in which matrices of one label differ."""
+    """Returns the labels, with the parameters in which matrices of one label differ, and the condition number, which
+    decides whether an answer can be right."""
     found = [parameters(text) for text in matrices["text"]]
     names = [""] * len(matrices)
     for label, places in matrices.reset_index(drop=True).groupby("label").indices.items():
         keys = sorted({key for place in places for key in found[place]})
-        differ = [key for key in keys if len({str(found[place].get(key)) for place in places}) > 1]
+        differ = [k for k in keys if k == "condition" or len({str(found[place].get(k)) for place in places}) > 1]
         for place in places:
             words = [f"{key}={_value(found[place][key])}" for key in differ if key in found[place]]
             names[place] = " ".join([label, *words])

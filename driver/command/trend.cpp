@@ -61,6 +61,7 @@ ordered_json json_of(const TrendSeries& series) {
 ordered_json json_of(const Trend& trend) {
   ordered_json json{{"rate", trend.rate},
                     {"changes", trend_sentences(trend)},
+                    {"other_threads", trend.has_other_threads},
                     {"nights", ordered_json::array()},
                     {"series", ordered_json::array()}};
   for (const Night& night : trend.nights) {
@@ -107,6 +108,10 @@ Table first_and_last(const Trend& trend, std::size_t limit) {
 
 void print(const Trend& trend, std::size_t limit) {
   const std::size_t width = prose_width();
+  if (trend.has_other_threads)
+    fmt::print("{}", paragraph("Methods of the CPU ran with different numbers of threads. Their times are "
+                               "compared only between nights with the same number.",
+                               width));
   const std::string size =
       fmt::format("{}, {}", counted(trend.nights.size(), "night"), counted(trend.series.size(), "trial"));
   if (trend.nights.size() < 2 * min_nights) {
@@ -140,7 +145,9 @@ void show_trend(const TrendOptions& options) {
   }
   const Trend trend = trend_of(std::move(sets), rules);
   if (trend.series.empty())
-    throw UsageError("no trial has a time in two of these nights: give several runs of one plan");
+    throw UsageError(trend.has_other_threads
+                         ? "no trial has a time in two of these nights with the same number of threads"
+                         : "no trial has a time in two of these nights: give several runs of one plan");
   if (format == Format::json) {
     fmt::print("{}\n", json_text(json_of(trend)));
   } else {

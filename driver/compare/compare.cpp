@@ -186,7 +186,7 @@ std::string identity_without_elements(const Record& r) {
 
 /// Lists the trials that only base has: a method by its name if new has no trial of it, otherwise by its
 /// missing sizes. Trials of a matrix file that changed are listed by the file's name.
-void find_vanished(Comparison& result, const Trials& base, const Trials& now) {
+void find_vanished(Comparison& result, const Trials& base, const Trials& now, const TrialNames& names) {
   using Key = std::pair<std::string, std::string>;  // method, backend
   const auto key_of = [](const Record& r) { return Key{r.problem + "/" + r.method, r.backend}; };
   std::set<Key> remaining;
@@ -208,7 +208,7 @@ void find_vanished(Comparison& result, const Trials& base, const Trials& now) {
       continue;
     }
     sizes[key_of(first)].insert(first.n);
-    if (result.is_same_plan) result.regressions.push_back(trial_words(first) + " (missing)");
+    if (result.is_same_plan) result.regressions.push_back(names.of(first) + " (missing)");
   }
   for (const auto& [key, missing_sizes] : sizes) {
     const std::string method = key.second == "cuda" ? key.first : key.first + " " + key.second;
@@ -218,7 +218,16 @@ void find_vanished(Comparison& result, const Trials& base, const Trials& now) {
   }
 }
 
-void find_regressions(Comparison& result, const CompareRules& rules) {
+/// Names the trials of both sets so that no two have the same name.
+TrialNames names_of(const Trials& base, const Trials& now) {
+  RecordList records;
+  for (const Trials* trials : {&base, &now}) {
+    for (const auto& [key, places] : *trials) records.push_back(places.begin()->second.front());
+  }
+  return TrialNames(records);
+}
+
+void find_regressions(Comparison& result, const CompareRules& rules, const TrialNames& names) {
   for (const Pair& pair : result.pairs) {
     result.has_other_places = result.has_other_places || !pair.has_same_place();
     if (!pair.has_same_place()) continue;
@@ -230,7 +239,7 @@ void find_regressions(Comparison& result, const CompareRules& rules) {
     const std::string what = pair.is_worse          ? pair.accuracy
                              : !pair.reason.empty() ? pair.reason
                                                     : fmt::format("{:+.1f} %", 100 * (pair.change.ratio - 1));
-    result.regressions.push_back(fmt::format("{} ({})", trial_words(pair.identity), what));
+    result.regressions.push_back(fmt::format("{} ({})", names.of(pair.identity), what));
   }
   for (const MethodChange& method : result.methods) {
     if (method.has_same_place() && method.change.verdict == Verdict::slower &&
@@ -283,12 +292,6 @@ const char* to_string(Verdict verdict) {
   return names[static_cast<std::size_t>(verdict)];
 }
 
-std::string trial_words(const Record& r) {
-  return fmt::format("{}/{} {} n={}{}{}{}", r.problem, r.method, r.precision, r.n,
-                     r.backend == "cuda" ? "" : " " + r.backend, r.parameters == "{}" ? "" : " ",
-                     settings_text(r.parameters));
-}
-
 Comparison compare(const io::Results& base, const io::Results& now, const CompareRules& rules) {
   const Trials base_trials = trials_of(base), new_trials = trials_of(now);
   Comparison result;
@@ -309,8 +312,9 @@ Comparison compare(const io::Results& base, const io::Results& now, const Compar
   judge_times(result, rules);
   find_other_clocks(result);
   result.crossovers = crossovers_of(result.pairs);
-  find_regressions(result, rules);
-  find_vanished(result, base_trials, new_trials);
+  const TrialNames names = names_of(base_trials, new_trials);
+  find_regressions(result, rules, names);
+  find_vanished(result, base_trials, new_trials, names);
   return result;
 }
 

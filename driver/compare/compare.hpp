@@ -99,8 +99,6 @@ struct Pair {
   bool has_same_place() const;  ///< true if both sides are on the same place
 };
 
-/// Returns a short name of a trial: "gesv/lapack double n=64 host blocks=4".
-std::string trial_words(const io::Record& record);
 /// Returns the CPU model and the number of BLAS threads per rank, which identify the place of a CPU method.
 std::string cpu_words(const io::HostRow& host);
 

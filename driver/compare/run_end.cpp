@@ -70,7 +70,7 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
   std::string text;
   for (const VerdictGrid& grid : grids) {
     std::map<std::string, std::size_t> wins;
-    std::size_t all = 0, ties = 0, emulated = 0;
+    std::size_t all = 0, ties = 0, emulated = 0, none = 0;
     for (const VerdictRow& row : grid.rows) {
       for (const auto& [n, cell] : row.cells) {
         if (cell.first->first().backend == "emulated") {
@@ -78,11 +78,13 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
           continue;
         }
         ++all;
-        if (cell.tie) {
+        if (cell.winner == nullptr) {
+          ++none;
+        } else if (cell.tie) {
           ++ties;
-          continue;
+        } else {
+          ++wins[row.problem + "/" + cell.winner->first().method];
         }
-        ++wins[cell.winner == nullptr ? "" : row.problem + "/" + cell.winner->first().method];
       }
     }
     std::vector<std::pair<std::size_t, std::string>> order;
@@ -93,14 +95,12 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
       text += fmt::format("{}{} ran only emulated kernels, whose times say nothing about a GPU.",
                           text.empty() ? "" : "\n", counted(emulated, "case"));
     if (all == 0) continue;
-    text += fmt::format("{}Fastest on {}, of {}:", text.empty() ? "" : "\n", printable(grid.device),
-                        counted(all, "case"));
-    const char* comma = " ";
-    for (const auto& [count, method] : order) {
-      text += fmt::format("{}{} {}", comma, method.empty() ? "nothing passed" : printable(method), count);
-      comma = ", ";
-    }
-    if (ties > 0) text += fmt::format("{}{}", comma, counted(ties, "tie"));
+    std::vector<std::string> parts;
+    for (const auto& [count, method] : order) parts.push_back(fmt::format("{} {}", printable(method), count));
+    if (ties > 0) parts.push_back(counted(ties, "tie"));
+    if (none > 0) parts.push_back(fmt::format("no method passed in {}", none));
+    text += fmt::format("{}Fastest on {}, of {}: {}", text.empty() ? "" : "\n", printable(grid.device),
+                        counted(all, "case"), fmt::join(parts, ", "));
   }
   return text;
 }

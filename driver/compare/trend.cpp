@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "driver/base/lookup.hpp"
 #include "driver/base/words.hpp"
 #include "driver/compare/compare_sets.hpp"
 #include "driver/results/identity.hpp"
@@ -124,14 +125,24 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
   }
   std::stable_sort(nights.begin(), nights.end(),
                    [](const auto& a, const auto& b) { return a.first.began < b.first.began; });
-  std::map<std::pair<std::string, std::string>, Times> trials;  // by trial and place
+  std::map<std::pair<std::string, std::string>, Times> trials;                       // by trial and place
+  std::map<std::pair<std::string, std::string>, std::set<std::int64_t>> threads_of;  // by trial and models
   Trend trend;
   for (const auto& [night, results] : nights) {
     const MachineModels machines(results);
+    std::map<std::string, std::int64_t> threads_on;  // by host
+    for (const io::HostRow& host : results.hosts) threads_on[host.host] = host.blas_threads;
     for (const Record& record : results.records) {
       const bool is_good = record.status == io::Status::pass || record.status == io::Status::suspect;
       if (!is_good || !(record.seconds_median > 0)) continue;
-      NightTimes& times = trials[{trial_identity(record), machines.of(record).words()}][trend.nights.size()];
+      const std::string trial = trial_identity(record);
+      std::string place = machines.of(record).words();
+      if (const auto* threads = find_in(threads_on, record.host);
+          threads != nullptr && *threads > 0 && record.backend != "cuda") {
+        threads_of[{trial, place}].insert(*threads);
+        place += ", " + counted(static_cast<std::size_t>(*threads), "thread");
+      }
+      NightTimes& times = trials[{trial, place}][trend.nights.size()];
       times.runs.push_back(record.seconds_median);
       const bool has_replays = record.replay_median > 0;
       if (has_replays) times.replays.push_back(record.replay_median);
@@ -152,6 +163,8 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
     trend.series.push_back(std::move(series));
     logs.push_back(std::move(trial_logs));
   }
+  trend.has_other_threads = std::any_of(threads_of.begin(), threads_of.end(),
+                                        [](const auto& trial) { return trial.second.size() > 1; });
   trend.rate = rules.rate;
   judge(trend, logs, std::log1p(rules.threshold));
   return trend;
@@ -161,8 +174,11 @@ std::vector<std::string> trend_sentences(const Trend& trend) {
   std::vector<std::tuple<std::size_t, double, std::string>> found;  // by night and size of the change
   std::set<std::string> places;
   for (const TrendSeries& series : trend.series) places.insert(series.place);
+  std::vector<const Record*> records;
+  for (const TrendSeries& series : trend.series) records.push_back(&series.identity);
+  const TrialNames names(records);
   const auto name = [&](const TrendSeries& series) {
-    return trial_words(series.identity) + (places.size() > 1 ? " on " + series.place : "");
+    return names.of(series.identity) + (places.size() > 1 ? " on " + series.place : "");
   };
   for (const TrendSeries& series : trend.series) {
     const SeriesChange& change = series.change;

@@ -20,10 +20,11 @@ struct Night {
   std::string driver;                ///< version of the GPU driver; empty: unknown
 };
 
-/// A trial on one GPU and CPU model, with its times in all nights that have one.
+/// A trial on one GPU and CPU model, with its times in all nights that have one. Times of a CPU method with
+/// other numbers of threads are another series.
 struct TrendSeries {
   io::Record identity;  ///< a record of the last night
-  std::string place;    ///< Models::words
+  std::string place;    ///< Models::words; for methods of the CPU with the number of threads per rank
   Timed clock = Timed::run;
   std::vector<std::size_t> nights;  ///< indices into Trend::nights, ascending
   std::vector<double> seconds;      ///< one per element of `nights`
@@ -35,6 +36,7 @@ struct Trend {
   std::vector<Night> nights;        ///< in chronological order
   std::vector<TrendSeries> series;  ///< only those with at least two nights
   double rate = 0;
+  bool has_other_threads = false;  ///< true if a CPU method ran with several numbers of threads
 };
 
 /// The thresholds of a trend.

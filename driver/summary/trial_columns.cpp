@@ -48,7 +48,7 @@ MatrixNames::MatrixNames(const std::vector<const Record*>& records) {
     if (!parameters.is_object()) continue;
     ordered_json shown = ordered_json::object();
     for (const auto& [parameter, value] : parameters.items()) {
-      if (differs(by_label[key.first], parameter)) shown[parameter] = value;
+      if (parameter == "condition" || differs(by_label[key.first], parameter)) shown[parameter] = value;
     }
     if (!shown.empty()) name += " " + settings_text(shown.dump());
   }
@@ -178,6 +178,27 @@ std::vector<Cell> TrialColumns::cells(const Record& record) const {
   cells.reserve(parts_.size());
   for (const Part& part : parts_) cells.push_back(part.cell(record));
   return cells;
+}
+
+TrialNames::TrialNames(const std::vector<const Record*>& records) : varying_(records), matrices_(records) {
+  for (const Record* r : records) matrices_of_[r->problem].insert(matrices_.of(*r));
+}
+
+std::string TrialNames::of(const Record& r) const {
+  std::string text = fmt::format("{}/{} {} n={}", r.problem, r.method, r.precision, r.n);
+  if (varying_.nrhs) text += fmt::format(" nrhs={}", r.nrhs);
+  if (varying_.batch) text += fmt::format(" batch={}", r.batch);
+  if (varying_.uplo.count(r.problem) > 0) text += " " + r.uplo;
+  if (r.backend != "cuda") text += " " + r.backend;
+  if (r.parameters != "{}") text += " " + settings_text(r.parameters);
+  const auto found = matrices_of_.find(r.problem);
+  if (found != matrices_of_.end() && found->second.size() > 1) text += " " + matrices_.of(r);
+  if (varying_.seed) text += fmt::format(" seed={}", r.matrix_seed);
+  for (const io::Setting& setting : io::conditions()) {
+    if (varying_.conditions.count(setting.name) > 0)
+      text += fmt::format(" {}={}", setting.name, io::condition_of(r, *setting.condition));
+  }
+  return text;
 }
 
 }  // namespace gaussweep::driver

@@ -16,8 +16,8 @@ namespace gaussweep::driver {
 /// Returns the addresses of the records.
 std::vector<const io::Record*> pointers_to(const std::vector<io::Record>& records);
 
-/// Short names of matrices: the label and the parameters that differ between matrices with this label in the
-/// given records.
+/// Short names of matrices: the label, the parameters that differ between matrices with this label in the
+/// given records, and `condition`, which decides whether an answer can be right.
 class MatrixNames {
  public:
   explicit MatrixNames(const std::vector<const io::Record*>& records);
@@ -80,6 +80,19 @@ struct Varying {
   std::set<std::string> conditions;  ///< names of settings with different values (io/plan/settings.hpp)
   bool round = false;                ///< true if some trials ran in several rounds
   std::set<std::string> uplo;        ///< problems with both triangles
+};
+
+/// Names trials briefly: "gesv/lapack double n=64 host blocks=4". A name has the right-hand sides, batch,
+/// triangle, matrix, seed and conditions if the given records differ by them.
+class TrialNames {
+ public:
+  explicit TrialNames(const std::vector<const io::Record*>& records);
+  std::string of(const io::Record& record) const;
+
+ private:
+  Varying varying_;
+  MatrixNames matrices_;
+  std::map<std::string, std::set<std::string>> matrices_of_;  ///< names, by problem
 };
 
 }  // namespace gaussweep::driver

@@ -83,6 +83,23 @@ TEST(Compare, ReportsNoRegressionForAnotherCpuThreadCount) {
   EXPECT_EQ(compare(with(1, 1), with(1, 16), {}).pairs.at(0).new_place, "CPU, 16 threads");
 }
 
+TEST(Compare, RegressionsNameTheOperandsInWhichTrialsDiffer) {
+  const auto set = [](double seconds) {
+    std::vector<Record> records;
+    for (const auto& [uplo, nrhs] : {std::pair{"lower", 1}, {"lower", 8}, {"upper", 1}}) {
+      records.push_back(example_record("method", 64, {seconds, 1.001 * seconds, 1.002 * seconds}));
+      records.back().uplo = uplo;
+      records.back().nrhs = nrhs;
+    }
+    return results_of(std::move(records));
+  };
+  std::set<std::string> named;
+  for (const std::string& words : compare(set(1), set(2), rules(0.03)).regressions) {
+    if (words.find("n=64") != std::string::npos) named.insert(words.substr(0, words.find(" (")));
+  }
+  EXPECT_EQ(named.size(), 3U) << fmt::format("{}", fmt::join(named, "; "));
+}
+
 // The host takes half of most of these times, and a tenth of one. Host drift moves that one by a fifth as
 // much.
 TEST(Compare, HostDriftMovesATimeByTheHostsPartOfIt) {

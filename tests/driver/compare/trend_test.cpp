@@ -171,6 +171,34 @@ TEST(ChangePoints, AChangeOfTheGpuIsNotAStep) {
   EXPECT_FALSE(change.steps[0].is_other_group);
 }
 
+TEST(Trend, TimesWithOtherThreadsAreAnotherSeries) {
+  Sets sets;
+  for (int i = 0; i < 8; ++i) {
+    io::HostRow host;
+    host.host = "host";
+    host.cpu = "CPU";
+    host.blas_threads = i < 4 ? 4 : 1;
+    Record r;
+    r.problem = "gemm";
+    r.method = "openblas";
+    r.backend = "host";
+    r.host = host.host;
+    r.status = "pass";
+    r.parameters = "{}";
+    r.start_time = "2026-11-" + std::to_string(10 + i);
+    r.run_id = r.start_time;
+    for (double* each : {&r.seconds_q1, &r.seconds_median, &r.seconds_q3}) *each = i < 4 ? 1e-3 : 4e-3;
+    io::Results night;
+    night.records.push_back(r);
+    night.hosts.push_back(host);
+    sets.emplace_back(std::to_string(i), std::move(night));
+  }
+  const Trend trend = trend_of(sets, {});
+  EXPECT_EQ(trend.series.size(), 2U);
+  EXPECT_TRUE(trend.has_other_threads);
+  EXPECT_THAT(trend_sentences(trend), ::testing::IsEmpty());
+}
+
 TEST(Trend, SentenceNamesDateSizeAndCommits) {
   Sets sets;
   for (int i = 11; i >= 0; --i) {  // unsorted input
