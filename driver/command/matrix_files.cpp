@@ -190,7 +190,7 @@ int digits_left(double condition, Precision precision) {
 
 std::string condition_words(const Conditioning& found) {
   if (found.zero_pivot > 0) return fmt::format("singular: pivot {} is exactly 0", found.zero_pivot);
-  if (!std::isfinite(found.condition) || found.condition > 1 / roundoff_of(Precision::float64)) {
+  if (!(found.condition <= max_condition(Precision::float64))) {
     return fmt::format("{:.2g} in the 1-norm, estimated: singular to double's precision", found.condition);
   }
   return fmt::format(

@@ -205,8 +205,7 @@ void print_answer(const TryOptions& options, const InspectedMatrix& seen, const 
   };
   note(noise_words(tasks));
   note(sparse_words(seen.facts));
-  if (seen.conditioning && seen.conditioning->zero_pivot > 0)
-    note("The matrix is singular: nothing solves or inverts it.");
+  note(singular_words(seen, tasks));
   if (missing.all > 0) {
     const bool has_others = plan.emulated_trials < plan.trials;
     const std::string emulated =
@@ -293,6 +292,7 @@ int run_rounds(RunOptions& run, const TryOptions& options, const TryPlan& plan, 
   run.grace = 0;
   run.order = QueueOrder::shortest_first;
   run.command_line = command_line(commands);
+  run.program = commands.argv[0];
   std::signal(SIGPIPE, SIG_IGN);
   return run_sweep(run, registry);
 }

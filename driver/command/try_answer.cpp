@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 #include <tuple>
 
 #include "driver/base/printable.hpp"
@@ -86,6 +87,24 @@ const Group& recommended(const Race& race) {
     if (racer.is_rival && correct_digits(*racer.group) > correct_digits(*best)) best = racer.group;
   }
   return *best;
+}
+
+/// Returns true if the vendor's method met a zero pivot. Other methods, and Cholesky factorisations, may do
+/// so for a regular matrix.
+bool vendor_met_zero_pivot(const TriedTask& task) {
+  const std::vector<Need>& needs = problem_of(*task.groups.front())->needs;
+  if (std::count(needs.begin(), needs.end(), Need::spd) > 0) return false;
+  return std::any_of(task.groups.begin(), task.groups.end(), [](const Group* group) {
+    return std::any_of(group->records.begin(), group->records.end(),
+                       [](const io::Record* r) { return r->info > 0 && r->method == r->reference_method; });
+  });
+}
+
+/// Returns true if answers passed and the most accurate one has no correct digit.
+bool passes_without_digits(const TriedTask& task) {
+  const auto has_digits = [](const Racer& racer) { return !(correct_digits(*racer.group) < 1); };
+  const std::vector<Racer>& racers = task.race.racers;
+  return !racers.empty() && std::none_of(racers.begin(), racers.end(), has_digits);
 }
 
 }  // namespace
@@ -200,6 +219,27 @@ std::string noise_words(const std::vector<TriedTask>& tasks) {
       "The machine is noisy: times differ by {:.0f} % from round to round. Other programs use it; on an idle "
       "machine the intervals are narrower.",
       100 * noise);
+}
+
+std::string singular_words(const InspectedMatrix& matrix, const std::vector<TriedTask>& tasks) {
+  if (matrix.conditioning && matrix.conditioning->zero_pivot > 0)
+    return "The matrix is singular: nothing solves or inverts it.";
+  std::set<std::string> precisions;
+  for (const TriedTask& task : tasks) {
+    const auto precision = from_string<Precision>(task.groups.front()->first().precision);
+    const bool is_ill =
+        matrix.conditioning && precision && !(matrix.conditioning->condition <= max_condition(*precision));
+    if (is_ill || vendor_met_zero_pivot(task) || passes_without_digits(task))
+      precisions.insert(task.groups.front()->first().precision);
+  }
+  if (precisions.empty()) return {};
+  return fmt::format(
+      "The matrix is numerically singular in {}{}: answers with small residuals may still have no correct "
+      "digit.",
+      fmt::join(precisions, " and "),
+      matrix.conditioning && std::isfinite(matrix.conditioning->condition)
+          ? fmt::format(" (condition about {:.2g})", matrix.conditioning->condition)
+          : "");
 }
 
 std::string solve_commands(const std::vector<TriedTask>& tasks, const TryRequest& request,

@@ -88,6 +88,10 @@ bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo) {
   return is_of_definite(problem) && !facts.is_symmetric;
 }
 
+double max_condition(Precision precision) {
+  return 1 / (2 * roundoff_of(precision));
+}
+
 bool needs_regular(Problem problem) {
   const Judge<double> judge = problem->judge.float64;
   return judge == judges::solution<double> || judge == judges::system_solution<double> ||
@@ -104,15 +108,14 @@ std::vector<std::string> unmet_needs(const InspectedMatrix& matrix, const Method
   }
   if (!sentences.empty() || !needs_regular(method.problem) || !matrix.conditioning) return sentences;
   const Conditioning& found = *matrix.conditioning;
-  const double max_condition = 1 / roundoff_of(precision);
   if (found.zero_pivot > 0) {
     sentences.push_back(fmt::format("{} is singular: pivot {} is exactly 0; {} has no answer", name,
                                     found.zero_pivot, to_string(method.problem)));
-  } else if (!(found.condition <= max_condition)) {
+  } else if (!(found.condition <= max_condition(precision))) {
     sentences.push_back(fmt::format(
-        "{} is singular to working precision: its condition number is about {:.2g}, beyond 1/u = {:.2g} of "
-        "{}; no digit of {}'s answer is certain",
-        name, found.condition, max_condition, to_string(precision), to_string(method.problem)));
+        "{} is singular to working precision: its condition number is about {:.2g}, beyond 1/epsilon = "
+        "{:.2g} of {}; no digit of {}'s answer is certain",
+        name, found.condition, max_condition(precision), to_string(precision), to_string(method.problem)));
   }
   return sentences;
 }

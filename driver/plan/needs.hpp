@@ -36,6 +36,9 @@ std::optional<bool> satisfies(const InspectedMatrix& matrix, Need need, Uplo upl
 /// triangle, or is not symmetric.
 bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo);
 
+/// Returns the largest condition number at which an answer may have a correct digit: 1 / epsilon.
+double max_condition(Precision precision);
+
 /// Returns true if an answer is verified by A X = B or A X = I. A singular A has no such answer.
 bool needs_regular(Problem problem);
 

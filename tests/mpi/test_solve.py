@@ -88,7 +88,7 @@ class Solve(SweepTest):
         np.save(self.folder / "low_rank.npy", low_rank)
         for precision in ("double", "float"):
             self.solve("low_rank.npy", "--precision", precision, "--force", code=None)
-            self.assertIn(f"1/u = {'9e+15' if precision == 'double' else '1.7e+07'}", self.output)
+            self.assertIn(f"1/epsilon = {'4.5e+15' if precision == 'double' else '8.4e+06'}", self.output)
         hilbert = 1 / (np.arange(7)[:, None] + np.arange(7) + 1)  # condition 1e9
         np.save(self.folder / "hilbert.npy", hilbert)
         self.solve("hilbert.npy", "--force")

@@ -1,4 +1,6 @@
 #include "driver/command/try_rounds.hpp"
+
+#include "driver/command/try_answer.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "tests/driver/summary/example_records.hpp"
 #include "tests/idle_method.hpp"
@@ -75,6 +77,30 @@ TEST_F(RoundsOfTry, EmulatedKernelsWaitForTheMethodsOfOtherProblems) {
   plan_.methods = {&methods_[2]};
   EXPECT_EQ(TryRounds(plan_, Backend::emulated, true, 0, 100).next({}, 1), "")
       << "alone it is in the first round";
+}
+
+TEST(TryAnswer, WarnsOfANumericallySingularMatrix) {
+  const auto is_warned = [](std::optional<double> condition, auto change) {
+    std::vector<io::Record> records{example_record("lapack", 64, {1, 1, 1})};
+    records[0].forward_error = 1e-3;
+    records[0].reference_method = "lapack";
+    change(records[0]);
+    InspectedMatrix matrix;
+    if (condition) matrix.conditioning = Conditioning{false, *condition, 0};
+    const std::vector<Group> groups = group_records(records);
+    return !singular_words(matrix, tried_tasks(groups)).empty();
+  };
+  const auto as_it_is = [](io::Record&) {};
+  EXPECT_TRUE(is_warned(5e15, as_it_is));
+  EXPECT_FALSE(is_warned(1e15, as_it_is));
+  EXPECT_TRUE(is_warned(1e15, [](io::Record& r) { r.precision = "float"; }));
+  EXPECT_FALSE(is_warned(std::nullopt, as_it_is));
+  EXPECT_TRUE(is_warned(std::nullopt, [](io::Record& r) { r.forward_error = 0.3; }));
+  EXPECT_TRUE(is_warned(std::nullopt, [](io::Record& r) { r.info = 3; }));
+  EXPECT_FALSE(is_warned(std::nullopt, [](io::Record& r) {
+    r.info = 3;
+    r.problem = "posv";
+  })) << "the matrix is only not positive definite";
 }
 
 }  // namespace
