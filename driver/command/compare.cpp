@@ -217,6 +217,7 @@ nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& s
   json["rate"] = rules.rate;
   json["regression"] = !comparison.regressions.empty();
   json["regressions"] = comparison.regressions;
+  json["repaired"] = repaired_trials(comparison);
   json["only_base"] = comparison.only_base;
   json["only_new"] = comparison.only_new;
   json["same_plan"] = comparison.is_same_plan;

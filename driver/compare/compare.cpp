@@ -227,7 +227,7 @@ TrialNames names_of(const Trials& base, const Trials& now) {
   return TrialNames(records);
 }
 
-void find_regressions(Comparison& result, const CompareRules& rules, const TrialNames& names) {
+void find_regressions(Comparison& result, const CompareRules& rules) {
   for (const Pair& pair : result.pairs) {
     result.has_other_places = result.has_other_places || !pair.has_same_place();
     if (!pair.has_same_place()) continue;
@@ -239,7 +239,7 @@ void find_regressions(Comparison& result, const CompareRules& rules, const Trial
     const std::string what = pair.is_worse          ? pair.accuracy
                              : !pair.reason.empty() ? pair.reason
                                                     : fmt::format("{:+.1f} %", 100 * (pair.change.ratio - 1));
-    result.regressions.push_back(fmt::format("{} ({})", names.of(pair.identity), what));
+    result.regressions.push_back(fmt::format("{} ({})", pair.name, what));
   }
   for (const MethodChange& method : result.methods) {
     if (method.has_same_place() && method.change.verdict == Verdict::slower &&
@@ -248,6 +248,11 @@ void find_regressions(Comparison& result, const CompareRules& rules, const Trial
           fmt::format("{} as a whole ({:+.1f} %)", method.method, 100 * (method.change.ratio - 1)));
     }
   }
+}
+
+/// Returns true for a trial that ran and has no correct answer.
+bool is_failure(const std::string& status) {
+  return status != io::Status::pass && status != io::Status::suspect && status != io::Status::skipped;
 }
 
 /// Returns true if both sets have the attribute with the same value.
@@ -268,6 +273,14 @@ bool Pair::is_host_bound() const {
   constexpr double notable = 1.1;  // as a record's launch_bound
   if (!has_replays()) return is_host_paced();
   return base.run.median > notable * base.gpu.median || now.run.median > notable * now.gpu.median;
+}
+
+bool Pair::has_failed_in_both() const {
+  return is_failure(base.status) && is_failure(now.status);
+}
+
+bool Pair::is_repaired() const {
+  return is_failure(base.status) && now.status == io::Status::pass;
 }
 
 bool Pair::has_same_place() const {
@@ -313,7 +326,8 @@ Comparison compare(const io::Results& base, const io::Results& now, const Compar
   find_other_clocks(result);
   result.crossovers = crossovers_of(result.pairs);
   const TrialNames names = names_of(base_trials, new_trials);
-  find_regressions(result, rules, names);
+  for (Pair& pair : result.pairs) pair.name = names.of(pair.identity);
+  find_regressions(result, rules);
   find_vanished(result, base_trials, new_trials, names);
   return result;
 }

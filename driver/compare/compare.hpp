@@ -84,6 +84,7 @@ struct Side {
 /// A trial that is in both sets.
 struct Pair {
   io::Record identity;                ///< a record of the new set
+  std::string name;                   ///< differs from the names of all other trials of both sets
   std::string base_place, new_place;  ///< GPU model or `cpu_words`; empty if unknown
   Side base, now;
   Change change;
@@ -91,6 +92,9 @@ struct Pair {
   std::string accuracy;    ///< describes a change of status or residual; empty: no change
   bool is_worse = false;   ///< true if it passed or was suspect before and has a worse status now
   bool is_itself = false;  ///< true if both sides are the same executions
+  /// Returns true if neither side gave a correct answer. Such times are not rated.
+  bool has_failed_in_both() const;
+  bool is_repaired() const;  ///< true if it failed before and passes now
   bool has_replays() const { return base.gpu.is_known() && now.gpu.is_known(); }
   /// Returns true if the host's queueing takes most of the time and the GPU's time is unknown.
   bool is_host_paced() const;
@@ -176,6 +180,8 @@ double parse_percent(const std::string& option, const std::string& text);
 void put_regressions_first(std::vector<Pair>& pairs);
 /// Returns true for a pair that is shown by default: SLOWER, FASTER, or of different places.
 bool is_listed(const Pair& pair);
+/// Returns the names of the trials that failed before and pass now.
+std::vector<std::string> repaired_trials(const Comparison& comparison);
 /// Returns the table of all pairs.
 Table pair_table(const Comparison& comparison, Reader reader);
 Table method_table(const Comparison& comparison, Reader reader);
@@ -188,8 +194,8 @@ std::vector<std::string> unclear_words(const Comparison& comparison);
 std::string count_words(const Comparison& comparison);
 /// Returns "The matrix file A.mtx changed …", or an empty text.
 std::string changed_files_words(const Comparison& comparison);
-/// Returns the regressions as text, or that there are none, and how many trials were not decided or not
-/// counted.
+/// Returns the regressions as text, or that there are none, the trials that failed in both runs or were
+/// repaired, and how many trials were not decided or not counted.
 std::string regression_words(const Comparison& comparison);
 
 }  // namespace gaussweep::driver

@@ -65,6 +65,14 @@ Cell finds_cell(double detectable, Reader reader) {
   return detectable;
 }
 
+/// Returns up to five names, and the number of the others.
+std::string first_names(const std::vector<std::string>& names) {
+  constexpr std::size_t max_listed = 5;
+  const std::vector<std::string> first(names.begin(), names.begin() + std::min(names.size(), max_listed));
+  return printable(fmt::format("{}", fmt::join(first, "; "))) +
+         (names.size() > max_listed ? fmt::format("; and {} more", names.size() - max_listed) : "");
+}
+
 /// Returns the rank of a verdict in the output, most important first.
 int importance(Verdict verdict) {
   return verdict == Verdict::slower    ? 0
@@ -219,9 +227,19 @@ Table crossover_table(const Comparison& comparison) {
   return table;
 }
 
+std::vector<std::string> repaired_trials(const Comparison& comparison) {
+  std::vector<std::string> names;
+  for (const Pair& pair : comparison.pairs) {
+    if (pair.is_repaired()) names.push_back(pair.name);
+  }
+  return names;
+}
+
 std::string count_words(const Comparison& comparison) {
   std::map<Verdict, std::int64_t> counts;
-  for (const Pair& pair : comparison.pairs) ++counts[pair.change.verdict];
+  std::int64_t failed = 0;
+  for (const Pair& pair : comparison.pairs)
+    ++(pair.has_failed_in_both() ? failed : counts[pair.change.verdict]);
   std::string text = counted(comparison.pairs.size(), "trial") + " in both";
   const char* comma = ": ";
   const auto add = [&](std::int64_t count, const std::string& what) {
@@ -234,6 +252,7 @@ std::string count_words(const Comparison& comparison) {
   add(counts[Verdict::unclear], "UNCLEAR (neither a change nor its absence is sure; --only unclear)");
   add(counts[Verdict::host_bound], "HOST-BOUND (only the host's part changed; --only host-bound)");
   add(counts[Verdict::untimed], "without times");
+  add(failed, "failed in both (not rated)");
   add(comparison.only_base, "only in base");
   add(comparison.only_new, "only in new");
   return text;
@@ -279,11 +298,13 @@ std::vector<std::string> unclear_words(const Comparison& comparison) {
 }
 
 std::string regression_words(const Comparison& comparison) {
-  constexpr std::size_t max_listed = 5;
   std::size_t decided = 0, unclear = 0, untimed = 0, faster_elsewhere = 0, slower_elsewhere = 0;
+  std::vector<std::string> failed;
   for (const Pair& pair : comparison.pairs) {
     const Verdict verdict = pair.change.verdict;
-    if (verdict == Verdict::unclear || verdict == Verdict::untimed) {
+    if (pair.has_failed_in_both()) {
+      failed.push_back(pair.name);
+    } else if (verdict == Verdict::unclear || verdict == Verdict::untimed) {
       ++(verdict == Verdict::unclear ? unclear : untimed);
     } else if (pair.has_same_place()) {
       ++decided;
@@ -298,11 +319,15 @@ std::string regression_words(const Comparison& comparison) {
     text = decided > 0 ? fmt::format("No regression among {}.", counted(decided, "decided trial"))
                        : "No trial was decided.";
   } else {
-    const std::vector<std::string> first(all.begin(), all.begin() + std::min(all.size(), max_listed));
-    text = fmt::format("{}: {}{}.", counted(all.size(), "regression"),
-                       printable(fmt::format("{}", fmt::join(first, "; "))),
-                       all.size() > max_listed ? fmt::format("; and {} more", all.size() - max_listed) : "");
+    text = fmt::format("{}: {}.", counted(all.size(), "regression"), first_names(all));
   }
+  const std::vector<std::string> repaired = repaired_trials(comparison);
+  if (!repaired.empty())
+    text += fmt::format(" Repaired: {} that failed before and {} now: {}.", counted(repaired.size(), "trial"),
+                        repaired.size() == 1 ? "passes" : "pass", first_names(repaired));
+  if (!failed.empty())
+    text += fmt::format(" Failed in both, not rated: {}: {}.", counted(failed.size(), "trial"),
+                        first_names(failed));
   if (unclear > 0) text += fmt::format(" Undecided: {}.", counted(unclear, "UNCLEAR trial"));
   if (untimed > 0) text += fmt::format(" Without times: {}.", counted(untimed, "trial"));
   if (slower_elsewhere + faster_elsewhere > 0) {

@@ -349,6 +349,27 @@ TEST(Compare, SeparatesAccuracyFromTime) {
   EXPECT_TRUE(compared(base, now).regressions.empty());
 }
 
+TEST(Compare, NamesTrialsThatFailedInBothAndRatesNone) {
+  const auto trial = [](std::int64_t nrhs, double seconds, const char* status) {
+    Record r = example_record("m", 64, {seconds, seconds, seconds});
+    r.nrhs = nrhs;
+    r.status = status;
+    return r;
+  };
+  const Comparison comparison =
+      compared({trial(1, 1, "failed"), trial(2, 1, "failed"), trial(3, 1, "pass"), trial(4, 1, "pass")},
+               {trial(1, 9, "diverged"), trial(2, 1, "pass"), trial(3, 9, "pass"), trial(4, 1, "failed")});
+  ASSERT_EQ(comparison.pairs.size(), 4U);
+  EXPECT_EQ(comparison.pairs[0].change.verdict, Verdict::untimed);
+  EXPECT_EQ(comparison.pairs[2].change.verdict, Verdict::slower);
+  EXPECT_THAT(comparison.regressions,
+              ::testing::IsSupersetOf({::testing::StartsWith("gesv/m double n=64 nrhs=3 "),
+                                       ::testing::StartsWith("gesv/m double n=64 nrhs=4 ")}));
+  EXPECT_THAT(repaired_trials(comparison), ::testing::ElementsAre("gesv/m double n=64 nrhs=2"));
+  EXPECT_THAT(regression_words(comparison),
+              ::testing::HasSubstr("Failed in both, not rated: 1 trial: gesv/m double n=64 nrhs=1."));
+}
+
 TEST(Compare, CountsACrashBeforeTheDeviceWasKnownAsRegression) {
   const Record base = example_record("m", 64, {1, 1, 1});
   Record now = example_record("m", 64, {});
