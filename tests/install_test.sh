@@ -30,7 +30,7 @@ records = gaussweep.load(sys.argv[1]).records
 print((records.status == "pass").sum(), gaussweep.__file__)' "$run")
 [[ $said == "1 $prefix"* ]] || { echo "install_test.sh: the Python package said: $said"; exit 1; }
 # A job script finds the program that was installed with it, and submits nothing under --dry-run.
-said=$("$prefix/share/gaussweep/jobs/slurm/sweep.sbatch" "$prefix/share/gaussweep/jobs/plans/quickstart.yaml" -o "$prefix/run" --dry-run 2>&1)
+said=$("$prefix/share/gaussweep/jobs/slurm/sweep.sbatch" "$prefix/share/gaussweep/jobs/plans/quickstart.yaml" -o "$prefix/run" --dry-run 2>&1) || true  # sbatch may refuse
 [[ $said != *"no program"* && $said == *"dry run: nothing was submitted"* ]] || { echo "install_test.sh: sweep.sbatch said: $said"; exit 1; }
 if find "$prefix" -name '*faulty*' | grep -q .; then echo "install_test.sh: parts of the build were installed"; exit 1; fi
 # The methods work as a CMake package, and the C interface also by pkg-config alone.

@@ -156,7 +156,9 @@ void add_run_command(CLI::App& app, Commands& commands) {
   run->add_flag(
       "--refine", options->refines,
       "Then add orders between which two methods cross, until each crossover is known to 3 %; one rank");
-  run->add_flag("--dry-run", o.dry_run, "Print the trials without running them");
+  run->add_flag(
+      "--dry-run", o.dry_run,
+      "Print the trials that would run, without running them; the exit code is that of the run's start");
   run->callback([options, &commands] {
     RunCommandOptions& settings = *options;
     if (!settings.time_limit_text.empty()) settings.time_limit = parse_time_limit(settings.time_limit_text);
@@ -170,7 +172,7 @@ void add_run_command(CLI::App& app, Commands& commands) {
       spdlog::info("{}", run_end_words(program, output, journal));
     };
     const bool resumes = settings.resume || settings.retry_failed;
-    if (resumes && !settings.dry_run && !is_other_rank()) settings.refusal = loss_by_resume(settings.output);
+    if (resumes && !is_other_rank()) settings.refusal = loss_by_resume(settings.output);
     Registry registry = commands.registry;
     if (settings.refines) refine(settings, resumes, registry);
     std::signal(SIGPIPE, SIG_IGN);  // before MPI starts, because the reader of the output may have exited

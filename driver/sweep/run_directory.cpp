@@ -137,20 +137,24 @@ bool looks_like_run(const std::filesystem::path& path) {
 
 }  // namespace
 
-RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, double results_after)
-    : path_(std::filesystem::absolute(path)), results_after_(results_after) {
+void check_run_directory(const std::filesystem::path& path, bool resume) {
   std::error_code error;
-  const bool exists = std::filesystem::exists(path_, error);
-  if (exists && !std::filesystem::is_directory(path_, error)) {
+  if (!std::filesystem::exists(path, error)) return;
+  if (!std::filesystem::is_directory(path, error)) {
     throw UsageError(
         fmt::format("-o {}: is a file; give the name of a directory, which will be created", path.string()));
   }
-  if (exists && !resume) require_empty(path, "");
-  if (exists && resume && !looks_like_run(path_)) {
+  if (!resume) require_empty(path, "");
+  if (resume && !looks_like_run(path)) {
     throw UsageError(fmt::format(
         "-o {}: holds files, but no run that could go on; give the directory of a run, or a new name",
         path.string()));
   }
+}
+
+RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, double results_after)
+    : path_(std::filesystem::absolute(path)), results_after_(results_after) {
+  check_run_directory(path, resume);
   make_durable_folder(path_);
   const io::Descriptor folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.open()) check_writers(folder.fd(), path_);

@@ -13,6 +13,10 @@
 
 namespace gaussweep::driver {
 
+/// Checks that a run may use a directory, which need not exist. Changes nothing.
+/// @throws UsageError if the directory is a file, or holds something and `resume` is false, or no run
+void check_run_directory(const std::filesystem::path& path, bool resume);
+
 /// An open, locked run directory.
 class RunDirectory {
  public:

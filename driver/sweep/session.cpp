@@ -1,6 +1,8 @@
 #include "driver/sweep/session.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fmt/format.h>
 #include <limits>
 #include <optional>
@@ -88,7 +90,7 @@ void refuse_unconnected_tasks(const World& world, const RunOptions& options) {
       tasks));
 }
 
-/// Warns if the backend "auto" emulates GPU kernels; throws if the job has GPUs, unless it is a dry run.
+/// Warns if the backend "auto" emulates GPU kernels; throws if the job has GPUs.
 void check_emulation(const Session& session, const Planned& planned) {
   const RunOptions& options = session.options;
   if (options.backend != "auto" || planned.backend != Backend::emulated) return;
@@ -98,7 +100,7 @@ void check_emulation(const Session& session, const Planned& planned) {
   if (trials == 0) return;
   const std::string why = without_gpu(session.ranks);
   const std::string gpus = gpus_of_job();
-  if (!gpus.empty() && !options.dry_run) {
+  if (!gpus.empty()) {
     throw UsageError(
         fmt::format("Slurm gave this job GPUs ({}), but none can be used ({}). --backend emulated runs the "
                     "kernels on the CPU all the same",
@@ -257,15 +259,6 @@ void run_next_plans(const Session& session, const Decision& decision, RunDirecto
   }
 }
 
-void print_dry_run(const Expansion& expansion, const RunOptions& options) {
-  const std::vector<Trial> trials = shard_of(expansion.trials, options.shard);
-  for (const Trial& trial : trials) {
-    fmt::print("{} {}{}\n", trial.key, describe(trial),
-               trial.skip_reason.empty() ? "" : " [skipped: " + printable(trial.skip_reason) + "]");
-  }
-  fmt::print("{}\n", counted(trials.size(), "trial"));
-}
-
 /// Opens the run directory. A directory that cannot be written is a usage error, because nothing has begun.
 std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
   if (!options.refusal.empty()) throw UsageError(options.refusal);
@@ -275,6 +268,42 @@ std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
     throw UsageError(
         fmt::format("-o {}: {}; give a directory that can be written", options.output, e.what()));
   }
+}
+
+/// Throws if neither the directory, nor the closest parent of a new one, can be written.
+void require_writable(const std::string& output) {
+  std::error_code error;
+  std::filesystem::path folder = std::filesystem::absolute(output);
+  while (!std::filesystem::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+  if (::access(folder.c_str(), W_OK | X_OK) == 0) return;
+  throw UsageError(fmt::format("-o {}: {}: {}; give a directory that can be written", output, folder.string(),
+                               std::strerror(errno)));
+}
+
+/// Prints the trials that the run would do. Then throws the error with which the run would refuse to start.
+void dry_run(const Session& session, Planned& planned) {
+  const RunOptions& options = session.options;
+  const bool resumes = options.resume || options.retry_failed;
+  io::JournalContents journal;
+  std::exception_ptr fault;  // of the directory; the trials are printed first
+  try {
+    check_emulation(session, planned);
+    if (!options.refusal.empty()) throw UsageError(options.refusal);
+    check_run_directory(options.output, resumes);
+    require_writable(options.output);
+    if (resumes) journal = io::read_journal(std::filesystem::path(options.output) / "journal.jsonl", false);
+    refuse_other_backend(options, journal, planned.backend);
+  } catch (const std::runtime_error&) {
+    fault = std::current_exception();
+  }
+  const Work work = plan_work(options, std::move(planned.expansion.trials), journal);
+  for (const Trial& trial : work.todo) {
+    fmt::print("{} {}{}\n", trial.key, describe(trial),
+               trial.skip_reason.empty() ? "" : " [skipped: " + printable(trial.skip_reason) + "]");
+  }
+  const std::string part = resumes ? fmt::format("{} of ", work.todo.size()) : "";
+  fmt::print("{}{}\n", part, counted(work.all.size(), "trial"));
+  if (fault) std::rethrow_exception(fault);
 }
 
 /// Runs the sweep of rank 0 and returns the exit code. Sets `decision_sent` once the decision was broadcast.
@@ -293,6 +322,7 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   directory.save_plan(planned.plan.text);
   note_unplanned(directory, planned.expansion.trials);
   Work work = plan_work(options, std::move(planned.expansion.trials), directory.journal());
+  const std::vector<std::string> failed = failed_before(work, directory.journal());
   const std::string builds = mixed_builds(directory.journal().records, version_commit);
   if (!builds.empty() && !work.todo.empty()) spdlog::warn("{}: {}", options.output, builds);
   note_start(directory, session, planned, work);
@@ -317,7 +347,8 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   SweepEnd end;
   if (decision.goes_on) end = coordinate(session, decision, directory, work, store_limit);
   run_next_plans(session, decision, directory, planned, work, store_limit, end);
-  int code = exit_code_of(work, directory.journal(), end.lost_its_ranks);
+  const Outcome outcome = outcome_of(work, directory.journal());
+  int code = exit_code_of(outcome, end.lost_its_ranks);
   // Other ranks may have run the trials of a lost rank, but its node or device needs attention.
   if (world.lost_peer() && code != exit_stopped) code = exit_broken;
   directory.note(io::note::End{code, end.stopped_because, time_stamp()});
@@ -325,6 +356,7 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   directory.write_results(true);
   log_unexpected(work, directory.journal(), options,
                  resume_command(options, world.launcher(), "--retry-failed"));
+  log_repaired(failed, directory.journal());
   if (code == exit_stopped || end.lost_its_ranks)
     spdlog::warn("stopped early ({}){}", end.stopped_because,
                  options.is_kept
@@ -332,6 +364,13 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
                      : "");
   else if (options.at_end)
     options.at_end(directory.journal());
+  if (code != exit_ok && options.lists_unexpected) {
+    // Open MPI's mpirun adds a paragraph about an aborted job to every exit code but 0.
+    const bool by_mpirun = world.launcher().rfind("mpirun", 0) == 0;
+    spdlog::warn(
+        "{}{}", exit_words(code, outcome),
+        by_mpirun ? ". mpirun calls this an aborted job, but all ranks have ended by themselves" : "");
+  }
   return code;
 }
 
@@ -358,18 +397,21 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
     add_libraries_of(session.registry, plan, options.plan, options.libraries);
     expand_for_ranks(session, std::move(plan), planned);
     for (const std::string& note : planned.expansion.notes) spdlog::info("{}", note);
-    check_emulation(session, planned);
     if (options.dry_run) {
-      print_dry_run(planned.expansion, options);
+      dry_run(session, planned);
       session.world.broadcast(Decision{});
       return exit_ok;
     }
+    check_emulation(session, planned);
     const std::unique_ptr<RunDirectory> directory = open_directory(options);
     try {
       return sweep_into(*directory, session, planned, decision_sent);
     } catch (const io::StorageError& e) {
       std::string cause = e.what();
       if (cause.back() == '.') cause.pop_back();
+      std::error_code error;
+      if (!options.is_kept || !std::filesystem::exists(options.plan, error))  // the plan of `try`
+        throw io::StorageError(cause + ". Nothing was kept; once this is mended, start again");
       throw io::StorageError(fmt::format("{}. {} safe in {}. Once this is mended, go on with: {}", cause,
                                          counted(directory->safe_records(), "record"),
                                          (directory->path() / "journal.jsonl").string(),

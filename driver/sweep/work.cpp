@@ -1,5 +1,6 @@
 #include "driver/sweep/work.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -128,20 +129,57 @@ void log_skipped_methods(const std::vector<Trial>& trials) {
     spdlog::info("and {} without a trial that runs here", counted(skipped.size() - max_named, "more method"));
 }
 
-int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost_its_ranks) {
+Outcome outcome_of(const Work& work, const io::JournalContents& journal) {
   const RecordsByKey records = by_key(journal);
-  bool wrong = false, broken = false, missing = false;
+  Outcome outcome;
   for (const Trial& trial : work.all) {
     const auto found = records.find(trial.key);
     if (found == records.end()) {
-      missing = true;
+      ++outcome.missing;
     } else if (!as_expected(trial, found->second->status)) {
-      (is_broken(found->second->status) ? broken : wrong) = true;
+      ++(is_broken(found->second->status) ? outcome.broken : outcome.wrong);
     }
   }
-  if (missing) return lost_its_ranks ? exit_broken : exit_stopped;
-  if (broken) return exit_broken;
-  return wrong ? exit_wrong : exit_ok;
+  return outcome;
+}
+
+int exit_code_of(const Outcome& outcome, bool lost_its_ranks) {
+  if (outcome.missing > 0) return lost_its_ranks ? exit_broken : exit_stopped;
+  if (outcome.broken > 0) return exit_broken;
+  return outcome.wrong > 0 ? exit_wrong : exit_ok;
+}
+
+std::string exit_words(int code, const Outcome& outcome) {
+  std::vector<std::string> reasons;
+  const auto add = [&](std::size_t count, const char* what) {
+    if (count > 0) reasons.push_back(fmt::format("{} {}", counted(count, "trial"), what));
+  };
+  add(outcome.wrong, "failed the accuracy check");
+  add(outcome.broken, "crashed, timed out or could not run");
+  add(outcome.missing, "did not run");
+  if (reasons.empty()) reasons.emplace_back("a rank was lost");
+  return fmt::format("exit code {}: {}", code, fmt::join(reasons, ", "));
+}
+
+std::vector<std::string> failed_before(const Work& work, const io::JournalContents& journal) {
+  const RecordsByKey records = by_key(journal);
+  std::vector<std::string> keys;
+  for (const Trial& trial : work.todo) {
+    const auto found = records.find(trial.key);
+    if (found == records.end()) continue;
+    const std::string& status = found->second->status;
+    if (status != io::Status::pass && status != io::Status::skipped) keys.push_back(trial.key);
+  }
+  return keys;
+}
+
+void log_repaired(const std::vector<std::string>& failed, const io::JournalContents& journal) {
+  const RecordsByKey records = by_key(journal);
+  const auto passes = [&](const std::string& key) { return records.at(key)->status == io::Status::pass; };
+  const auto repaired = static_cast<std::size_t>(std::count_if(failed.begin(), failed.end(), passes));
+  if (repaired > 0)
+    spdlog::info("repaired: {} that failed before {} now", counted(repaired, "trial"),
+                 repaired == 1 ? "passes" : "pass");
 }
 
 std::string resume_command(const RunOptions& options, const std::string& launcher, const char* option) {

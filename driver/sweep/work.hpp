@@ -32,8 +32,25 @@ void record_skipped(RunDirectory& directory, Work& work, const Registry& registr
 /// Logs the methods all of whose trials are skipped, with the reason for the first.
 void log_skipped_methods(const std::vector<Trial>& trials);
 
+/// The number of a run's trials that did not end as the plan expects.
+struct Outcome {
+  std::size_t wrong = 0;    ///< failed the accuracy check
+  std::size_t broken = 0;   ///< crashed, timed out or could not run
+  std::size_t missing = 0;  ///< have no record
+};
+Outcome outcome_of(const Work& work, const io::JournalContents& journal);
+
 /// Returns the exit code of a run. @param lost_its_ranks true if trials are left because ranks were lost
-int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost_its_ranks);
+int exit_code_of(const Outcome& outcome, bool lost_its_ranks);
+
+/// Returns the reason for an exit code: "exit code 1: 3 trials failed their accuracy check".
+std::string exit_words(int code, const Outcome& outcome);
+
+/// Returns the keys of the trials to do whose last record is a failure.
+std::vector<std::string> failed_before(const Work& work, const io::JournalContents& journal);
+
+/// Logs how many of the trials pass now. @param failed the keys of trials that failed before
+void log_repaired(const std::vector<std::string>& failed, const io::JournalContents& journal);
 
 /// Returns the command that continues a run; in a batch job the submit script's own command.
 /// @param launcher the command before the program, such as "mpirun -n 2 "

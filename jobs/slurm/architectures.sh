@@ -10,7 +10,7 @@
 #   --gres TYPE=ENV    nodes with GPUs of this GRES type, e.g. --gres h200=cuda-13
 #   --gpus N           the number of these GPUs per node, with --gres (default 1)
 #   --resume           complete the sweeps of an earlier call, then merge, compare and report again
-#   --dry-run          print what would be submitted
+#   --dry-run          print what would be submitted; the exit code is that of the submission
 #
 # Options of the sweeps: --nodes N, --ranks-per-node N, --time T, --requeues N, --notice SECONDS, --backend B,
 # --retry-failed. SBATCH-OPTIONs go to each sweep. The other architectures are compared with the first one.
@@ -67,7 +67,7 @@ sweeps=()
 directories=()
 for i in "${!names[@]}"; do
   id=$("$jobs/slurm/sweep.sbatch" "$plan" -o "$output/${names[$i]}" --parsable --env "${environments[$i]}" "${common[@]}" \
-    -- --job-name="gaussweep-${names[$i]}" "${requests[$i]}" "${sbatch_options[@]}") || {
+    -- --job-name="gaussweep-${names[$i]}" "${requests[$i]}" "${sbatch_options[@]}") || keep_dry_run $? "$id" || {
     say "the sweep on ${names[$i]} was not submitted${sweeps[*]:+; these were: ${sweeps[*]} (scancel them, or call again with --resume)}"
     exit 1
   }
@@ -81,6 +81,7 @@ finish_id=$("$jobs/slurm/finish.sbatch" -o "$output" --parsable --compare --env 
 }
 if [[ -n ${flag[dry-run]:-} ]]; then
   echo "dry run: nothing was submitted"
+  exit "${refused:-0}"
 else
   echo "submitted sweeps ${sweeps[*]} (${names[*]}) and comparison $finish_id into $output"
 fi

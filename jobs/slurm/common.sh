@@ -43,6 +43,7 @@ declare -A value=() flag=()
 positionals=()
 sbatch_options=()
 output=
+refused=
 read_options() {
   local word name
   while (($#)); do
@@ -193,6 +194,7 @@ check_plan() {
     message="no program $gaussweep; build it with: $jobs/env/build.sh${env_file:+ --env $env_file}"
     [[ -n ${flag[dry-run]:-} ]] || fail "$message"
     say "$message"
+    refused=2
     return
   fi
   message=$( (load_modules && exec "$gaussweep" plan "$plan") 2>&1 >/dev/null)
@@ -211,15 +213,19 @@ make_folder() { mkdir -p "$1" || fail "cannot create the folder $1"; }
 warn_without_gpus() {
   case ${value[backend]:-auto} in emulated | host) return ;; esac
   (load_modules && exec "$gaussweep" plan "$plan" --backend emulated) 2>/dev/null | grep -q '(emulated)' || return 0
+  local asks_for_gpus=''
+  if [[ " $* " =~ \ (-G|--gpus|--(gres|tres-per-task)[=\ ][^\ ]*gpu) ]]; then asks_for_gpus=yes; fi
   if (load_modules && exec "$gaussweep" devices) 2>/dev/null | grep -q 'built without CUDA'; then
     say "$gaussweep was built without CUDA: a job to which Slurm gives GPUs will refuse to start; add --backend emulated"
+    if [[ -n $asks_for_gpus ]]; then refused=2; fi
     return
   fi
-  [[ " $* " =~ \ (-G|--gpus|--(gres|tres-per-task)[=\ ][^\ ]*gpu) ]] && return
+  [[ -z $asks_for_gpus ]] || return
   say "the job asks for no GPUs, and the plan has methods for GPUs: where Slurm manages the GPUs, add e.g. -- --gpus-per-node=1"
 }
 
-# submit ARGUMENT…: calls sbatch and sets job_id. With --dry-run it only shows the command.
+# submit ARGUMENT…: calls sbatch and sets job_id. With --dry-run it only shows the command, and sets `refused` to the exit
+# code of the refusal if the job would be refused.
 submit() {
   local -a command=(sbatch --parsable "$@")
   local message
@@ -228,7 +234,10 @@ submit() {
   if [[ -n ${flag[dry-run]:-} ]]; then
     job_id=JOB
     if command -v sbatch >/dev/null && [[ $* != *--dependency=afterany:JOB* ]]; then
-      message=$(sbatch --test-only "${command[@]:2}" 2>&1) || say "Slurm would refuse this job: ${message//sbatch: /}"
+      message=$(sbatch --test-only "${command[@]:2}" 2>&1) || {
+        say "Slurm would refuse this job: ${message//sbatch: /}"
+        refused=1
+      }
     fi
     return
   fi
@@ -240,6 +249,14 @@ submit() {
 # slurm_path DIR: prints DIR for --output, with % escaped, because Slurm replaces %…
 slurm_path() { echo "${1//%/%%}"; }
 
+# keep_dry_run CODE ID: called if a script that was called ended with this code. Returns if it was a dry run that would
+# submit the job ID but for a refusal: the other jobs are shown, too.
+keep_dry_run() {
+  [[ -n ${flag[dry-run]:-} && -n $2 ]] || return 1
+  refused=$1
+}
+
+# print_submitted WORD…: prints the end of a submission. A dry run of a job that would be refused ends the script.
 print_submitted() {
   if [[ -n ${flag[parsable]:-} ]]; then
     echo "$job_id"
@@ -248,6 +265,7 @@ print_submitted() {
   else
     echo "submitted job $job_id: $*"
   fi
+  if [[ -n $refused ]]; then exit "$refused"; fi
 }
 
 # status_number DIR NAME: prints `done`, `total` or `for_now` of a run directory; nothing if it has none.

@@ -10,7 +10,7 @@
 #   --shards N    as a job array of N shards (array.sbatch); without it as one job on whole nodes (sweep.sbatch)
 #   --resume      complete the sweep of an earlier call, then merge and report again; of a dated night with that night's
 #                 directory and without --dated
-#   --dry-run     print what would be submitted
+#   --dry-run     print what would be submitted; the exit code is that of the submission
 #
 # Options of the sweep: --env FILE, --time T, --ranks-per-node N, --requeues N, --notice SECONDS, --backend B,
 # --retry-failed; --nodes N without --shards; --at-once M with it. SBATCH-OPTIONs go to the sweep, not to the merge.
@@ -32,13 +32,13 @@ common_options env ranks-per-node time requeues notice backend
 if [[ -n ${value[shards]:-} ]]; then
   [[ -z ${value[nodes]:-} ]] || fail "--nodes does not go with --shards: a shard runs on one node"
   sweep_id=$("$jobs/slurm/array.sbatch" "$plan" -o "$output" --parsable --shards "${value[shards]}" \
-    ${value[at-once]:+--at-once "${value[at-once]}"} "${common[@]}" -- "${sbatch_options[@]}") || exit
+    ${value[at-once]:+--at-once "${value[at-once]}"} "${common[@]}" -- "${sbatch_options[@]}") || keep_dry_run $? "$sweep_id" || exit
   directories=()
   for ((shard = 1; shard <= value[shards]; ++shard)); do directories+=("$output/shard-$shard-of-${value[shards]}"); done
 else
   [[ -z ${value[at-once]:-} ]] || fail "--at-once goes with --shards"
   sweep_id=$("$jobs/slurm/sweep.sbatch" "$plan" -o "$output/sweep" --parsable ${value[nodes]:+--nodes "${value[nodes]}"} \
-    "${common[@]}" -- "${sbatch_options[@]}") || exit
+    "${common[@]}" -- "${sbatch_options[@]}") || keep_dry_run $? "$sweep_id" || exit
   directories=("$output/sweep")
 fi
 finish_id=$("$jobs/slurm/finish.sbatch" -o "$output" --parsable ${env_file:+--env "$env_file"} \
@@ -49,6 +49,7 @@ finish_id=$("$jobs/slurm/finish.sbatch" -o "$output" --parsable ${env_file:+--en
 }
 if [[ -n ${flag[dry-run]:-} ]]; then
   echo "dry run: nothing was submitted"
+  exit "${refused:-0}"
 else
   echo "submitted ${sweep_id:+sweep $sweep_id and }merge and report $finish_id into $output"
 fi

@@ -37,10 +37,39 @@ class Gpus(SweepTest):
         self.ran(["run", self.plan(HOST), "-o", self.folder / "host"], **self.JOB)
 
     def test_a_dry_run_warns_of_what_will_be_emulated(self):
-        for plan, warned in ((SMALL, True), (HOST, False)):
-            for job in ({}, self.JOB):
-                done = self.ran(["run", self.plan(plan), "-o", self.folder / "run", "--dry-run"], **job)
-                self.assertEqual("1 trial of methods for GPUs" in done.stderr, warned, done.stderr)
+        words = ["run", self.plan(SMALL), "-o", self.folder / "run", "--dry-run"]
+        self.assertIn("1 trial of methods for GPUs", self.ran(words).stderr)
+        refused = self.ran(words, code=2, **self.JOB)
+        self.assertIn("2 trials", refused.stdout)
+        self.assertIn("SLURM_JOB_GPUS=0", refused.stderr)
+        for job in ({}, self.JOB):
+            done = self.ran(["run", self.plan(HOST), "-o", self.folder / "run", "--dry-run"], **job)
+            self.assertNotIn("methods for GPUs", done.stderr)
+
+    def test_a_dry_run_ends_like_the_run(self):
+        plan, directory = self.plan(HOST), self.sweep(self.plan(HOST))
+        before = (directory / "journal.jsonl").read_text()
+        done = self.ran(["run", plan, "-o", directory, "--dry-run"], code=2)
+        self.assertIn("is not empty", done.stderr)
+        done = self.ran(["run", plan, "-o", directory, "--dry-run", "--resume"])
+        self.assertIn("0 of 1 trial", done.stdout)
+        self.assertEqual((directory / "journal.jsonl").read_text(), before, "nothing is written")
+
+    def submit(self, words, code):
+        """Runs a script with an sbatch that ends with this code."""
+        (self.folder / "sbatch").write_text(f"#!/bin/sh\nexit {code}\n")
+        (self.folder / "sbatch").chmod(0o755)
+        path = f"{self.folder}:{os.environ['PATH']}"
+        return execute(words, GAUSSWEEP=str(GAUSSWEEP), GAUSSWEEP_ENV="", PATH=path)
+
+    def test_a_dry_run_ends_like_the_submission(self):
+        plan, output = self.plan(HOST), self.folder / "night"
+        for script in ("sweep.sbatch", "nightly.sh"):
+            for code, refusals in ((0, 0), (7, 1)):
+                done = self.submit([SOURCE / "jobs/slurm" / script, plan, "-o", output, "--dry-run"], code)
+                self.assertEqual(done.returncode, 1 if code else 0, done.stderr)
+                self.assertEqual(done.stderr.count("Slurm would refuse"), refusals)
+                self.assertEqual(done.stderr.count("finish.sbatch: sbatch "), script == "nightly.sh")
 
     def test_the_dry_run_of_a_job_that_asks_for_no_gpus(self):
         script = SOURCE / "jobs/slurm/sweep.sbatch"
@@ -52,9 +81,10 @@ class Gpus(SweepTest):
             (HOST, [], False),
         ):
             words = [script, self.plan(plan), "-o", self.folder / "job", "--dry-run", *options]
-            done = execute(words, GAUSSWEEP=str(GAUSSWEEP), GAUSSWEEP_ENV="")
-            self.assertEqual(done.returncode, 0, done.stderr)
+            done = self.submit(words, 0)
             no_cuda = "built without CUDA" in self.ran(["devices"]).stdout
+            refused = no_cuda and warned == "if built without CUDA"
+            self.assertEqual(done.returncode, 2 if refused else 0, done.stderr)
             self.assertEqual("built without CUDA" in done.stderr, no_cuda and warned is not False, done.stderr)
             self.assertEqual("asks for no GPUs" in done.stderr, warned is True and not no_cuda, done.stderr)
 

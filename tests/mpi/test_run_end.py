@@ -84,6 +84,25 @@ class RunEnd(SweepTest):
         self.assertRegex(output.decode(), r"\r\x1b\[K\[=* *\] \d/8 trials")
 
 
+class Failures(SweepTest):
+    def test_the_last_line_gives_the_reason_and_names_repairs(self):
+        plan = self.plan(PLAN.replace("repeats: 3", "repeats: 3\ntolerance: 1e-9"))
+        self.sweep(plan, code=1, output="runs/a")
+        self.assertTrue(self.stderr.splitlines()[-1].endswith("exit code 1: 4 trials failed the accuracy check"))
+        self.sweep(plan, code=1, output="ranks", ranks=2)
+        self.assertRegex(self.stderr, "exit code 1: .*have ended by themselves")
+        plan.write_text(PLAN)
+        self.sweep(plan, output="runs/b")
+        self.assertIn("Repaired: 4 trials", self.stderr)
+
+    def test_repaired_trials_are_counted(self):
+        plan = self.plan("name: once\nrepeats: 1\nsweep:\n  - {problem: gesv, method: fault_once, n: 4}\n")
+        self.sweep(plan, program=harness.FAULTY, code=3)  # the method needs the variable
+        mark = str(self.folder / "mark")
+        self.sweep(plan, "--retry-failed", program=harness.FAULTY, GAUSSWEEP_FAULT_MARK=mark)
+        self.assertIn("repaired: 1 trial", self.stderr)
+
+
 class Estimates(SweepTest):
     def test_a_plan_is_estimated_from_an_earlier_run(self):
         plan = self.plan(PLAN)

@@ -1,6 +1,8 @@
 """Tests `gaussweep try`, one command for one matrix, and the facts of `matrix info`."""
 
 import json
+import resource
+import signal
 import time
 import unittest
 
@@ -89,6 +91,17 @@ class Try(SweepTest):
         gone = run(["try", matrix, "--problem", "gesv"], TMPDIR=str(self.folder / "absent"))
         self.assertNotEqual(gone.returncode, 0)
 
+    def test_a_full_disk_suggests_no_resume_of_what_was_not_kept(self):
+        def limited():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # takes the place of a full disk
+
+        words = ["try", self.write("a.mtx", [[4, 1], [2, 3]]), "--problem", "gesv", "--repeats", "1"]
+        for kept in ([], ["-o", self.folder / "kept"]):
+            done = self.ran(words + kept, code=3, preexec_fn=limited)
+            self.assertIn("File too large", done.stderr)
+            self.assertNotIn("go on with", done.stderr)
+
     def test_a_singular_matrix_is_not_solved(self):
         matrix = self.write("s.mtx", [[1, 2], [2, 4]])
         done = self.ran(["try", matrix, "--repeats", "1"])
@@ -102,6 +115,12 @@ class Try(SweepTest):
         self.assertIn("Not tried: getrf/halves: has no double version", done.stdout)
         named = self.ran(["try", matrix, "--method", "gesv/lapack", "--repeats", "1"], code=1)
         self.assertRegex(named.stdout, "gesv: none of 1 method passed")
+
+    def test_warns_of_a_numerically_singular_matrix(self):
+        rows = [[1 / (1 + i + 3 * j) for j in range(20)] for i in range(20)]  # its rows are nearly dependent
+        done = self.ran(["try", self.write("s.mtx", rows), "--method", "gesv/lapack", "--repeats", "1"])
+        answer = " ".join(done.stdout.split("The fastest methods on")[1].split())
+        self.assertIn("numerically singular in double", answer)
 
     def test_a_breakdown_of_an_unsuitable_method_is_no_failure(self):
         # Dominant and without zeros, yet its schedule divides by elements that become small.

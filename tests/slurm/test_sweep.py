@@ -222,7 +222,7 @@ class Words(case.SlurmTest):
                 self.assertIn("--dependency=afterany:JOB:JOB", commands[2])
             self.assertFalse(output.exists())
             self.assertNotIn("Slurm would refuse", self.stderr)
-        self.script("sweep.sbatch", plan, "-o", output, *site, "--dry-run", "--", "--partition=nowhere")
+        self.script("sweep.sbatch", plan, "-o", output, *site, "--dry-run", "--", "--partition=nowhere", code=1)
         self.assertRegex(self.stderr, "Slurm would refuse this job: .*partition")
         self.script("finish.sbatch", "-o", output, "--mail", "me", "run", "--dry-run")
         self.assertEqual("no command 'mail'" in self.stderr, shutil.which("mail") is None)
