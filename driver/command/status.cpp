@@ -7,12 +7,18 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
+#include <set>
 #include <thread>
 
+#include "driver/base/printable.hpp"
 #include "driver/base/table.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"
+#include "driver/plan/axes.hpp"
+#include "driver/plan/planned_trials.hpp"
+#include "driver/plan/shard.hpp"
+#include "driver/results/journal_results.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/summary/sweep_status.hpp"
 #include "driver/system/clock.hpp"
@@ -25,7 +31,7 @@ namespace {
 struct StatusOptions {
   std::vector<std::string> directories;
   std::string format = "table";
-  std::size_t failures = 10;
+  std::size_t failures = 10, missing = 0;
   bool watches = false;
 };
 
@@ -50,6 +56,51 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
         directory.string(), contents.damaged > 0 ? ": " : "", io::first_damage(contents)));
   }
   return status_of(contents, running, timestamp_now(), failures);
+}
+
+/// Returns the trials of the last start that have no record, in the plan's order.
+/// @throws io::InputError or UsageError if the plan's trials cannot be found out, for example without its
+/// files
+std::vector<Trial> missing_trials(const std::filesystem::path& directory, Registry registry) {
+  const io::JournalContents journal = io::read_journal(directory / "journal.jsonl", false);
+  const io::note::Run start = last_start(journal);
+  const auto backend = from_string<Backend>(start.backend);
+  const auto shard = read_shard(start.shard);
+  if (!backend || !shard) throw io::InputError("the journal has no start with a plan");
+  const std::string path = (directory / "plan.yaml").string();
+  const io::Plan plan = io::parse_plan(start.plan, path, enum_names<Problem>());
+  add_libraries_of(registry, plan, path, {});
+  std::vector<std::string> gpus;
+  std::int64_t capability = 0;
+  for (const io::DeviceRow& device : results_of(journal).devices) {
+    if (device.gpu_name.empty()) continue;
+    gpus.push_back(device.gpu_name);
+    capability = capability == 0 ? device.capability : std::min(capability, device.capability);
+  }
+  KnownFiles files;
+  std::vector<Trial> trials = shard_of(
+      expand_plan(for_gpus(plan, gpus), path, registry, *backend, static_cast<int>(capability), files).trials,
+      *shard);
+  std::set<std::string> recorded;
+  for (const io::Record& record : journal.records) recorded.insert(record.key);
+  trials.erase(std::remove_if(trials.begin(), trials.end(),
+                              [&](const Trial& trial) { return recorded.count(trial.key) > 0; }),
+               trials.end());
+  return trials;
+}
+
+/// Returns up to `count` missing trials of a run, one per line, and the number of the others.
+std::string missing_text(const std::string& directory, std::size_t count, const Registry& registry) {
+  std::string text = fmt::format("\nMissing in {}:\n", printable(directory));
+  try {
+    const std::vector<Trial> trials = missing_trials(directory, registry);
+    for (std::size_t i = 0; i < std::min(count, trials.size()); ++i)
+      text += fmt::format("  {}\n", printable(describe(trials[i])));
+    if (trials.size() > count) text += fmt::format("  and {} more\n", trials.size() - count);
+  } catch (const std::runtime_error& e) {
+    text += fmt::format("  not known: {}\n", printable(e.what()));
+  }
+  return text;
 }
 
 Statuses read_statuses(const StatusOptions& options) {
@@ -87,7 +138,7 @@ void watch(const StatusOptions& options) {
   }
 }
 
-void print_status(const StatusOptions& options) {
+void print_status(const StatusOptions& options, const Registry& registry) {
   const Format format = parse_format(options.format);
   if (options.watches) {
     if (format != Format::table) throw UsageError("--watch: not with --format json");
@@ -99,12 +150,16 @@ void print_status(const StatusOptions& options) {
     fmt::print("{}\n", json_text(now.is_one() ? status_json(now.all.front().status) : statuses_json(now)));
   } else {
     fmt::print("{}", text_of(now));
+    for (const auto& [directory, status] : now.all) {
+      if (options.missing > 0 && status.done < status.total)
+        fmt::print("{}", missing_text(directory, options.missing, registry));
+    }
   }
 }
 
 }  // namespace
 
-void add_status_command(CLI::App& app, Commands&) {
+void add_status_command(CLI::App& app, Commands& commands) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* sub =
       app.add_subcommand("status", "Show the progress of sweeps, running or ended; changes nothing");
@@ -115,9 +170,13 @@ void add_status_command(CLI::App& app, Commands&) {
   allow_whole(*sub->add_option("--failures", options->failures, "How many of the last failures to list")
                    ->capture_default_str(),
               0, max_rows);
+  allow_whole(*sub->add_option("--missing", options->missing,
+                               "How many of the trials without a record to list, per run; not in JSON")
+                   ->capture_default_str(),
+              0, max_rows);
   sub->add_flag("--watch", options->watches,
                 "Refresh every 2 s until nothing runs any more; without a terminal, a line for each change");
-  sub->callback([options] { print_status(*options); });
+  sub->callback([options, &commands] { print_status(*options, commands.registry); });
 }
 
 }  // namespace gaussweep::driver

@@ -64,7 +64,7 @@ if (($# > 2)); then
 fi
 winners=$(COLUMNS=${COLUMNS:-100} "$gaussweep" summary "$night" --best --by gpu --brief) || exit
 missing=''
-if [[ -d $1 && -s $1/missing.txt ]]; then missing=$(head -n "$max_lines" "$1/missing.txt"); fi
+if [[ -d $1 && -s $1/missing.txt ]]; then missing=$(grep -v '^  ' "$1/missing.txt" | head -n "$max_lines"); fi  # without the trials' names
 
 subject="gaussweep, $(basename "$1"): $count"
 if [[ -n $missing ]]; then subject+=", incomplete"; fi

@@ -125,6 +125,17 @@ class Finish(SweepTest):
         subject = "gaussweep, 2026-11-29: nothing could be merged"
         self.assertEqual(self.mailbox.read_text(), f"-s {subject} me@site\n{subject}\n\n{missing}")
 
+    def test_missing_trials_are_named_but_not_mailed(self):
+        directory = self.sweep(self.plan(HOST.replace("n: 16", "n: [16, 17]")), output=self.night / "sweep")
+        (directory / "results.h5").unlink()
+        journal = directory / "journal.jsonl"
+        lines = journal.read_text().splitlines(keepends=True)
+        journal.write_text("".join(line for line in lines if '"n":17,' not in line.replace(" ", "")))
+        self.finish(5)
+        name = "\n  gesv/lapack double n=17"
+        self.assertIn(f"sweep: 1 of 2 trials are missing (ended){name}", (self.night / "missing.txt").read_text())
+        self.assertNotIn(name, self.mailbox.read_text())
+
     def test_a_full_disk_does_not_look_complete(self):
         """A limit of zero bytes per file takes the disk's place."""
         done = self.finish(1, "trap '' XFSZ; ulimit -S -f 0")

@@ -46,6 +46,16 @@ class RunEnd(SweepTest):
         self.sweep(plan, output="dated/2020-02-29/sweep")
         self.assertRegex(self.stderr, r"Since \S*dated/2020-02-28/sweep: 4 trials in both: ")
 
+    def test_missing_trials_are_named(self):
+        directory = self.sweep(self.plan(PLAN.replace("[30, 61]", "[30, 1500]")), "--shard", "1/1")
+        journal = directory / "journal.jsonl"
+        lines = [line for line in journal.read_text().splitlines() if '"n":1500' not in line.replace(" ", "")]
+        journal.write_text("\n".join(lines) + "\n")
+        shown = self.ran(["status", directory, "--missing", "1"]).stdout.split(f"Missing in {directory}:\n")[1]
+        first, rest = shown.splitlines()
+        self.assertRegex(first, r"^  gesv/\w+ double n=1500 on diagonally_dominant")
+        self.assertEqual(rest, "  and 1 more")
+
     def test_a_run_with_an_unreadable_plan_is_ignored(self):
         self.sweep(self.plan(PLAN), output="runs/a")
         (self.folder / "runs/a/plan.yaml").write_text("nonsense: [")
