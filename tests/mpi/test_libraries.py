@@ -414,6 +414,44 @@ class Cheats(LibraryTest):
             self.assertEqual(records[method]["status"], "failed", method)
 
 
+class Builtins(LibraryTest):
+    """The built-in methods as methods of a library (tests/methods/builtins.cpp): honest, so never blamed."""
+
+    AXES = ("problem", "precision", "m", "n", "k", "nrhs", "batch", "uplo", "matrix_digest", "parameters")
+    FACTS = ("status", "message", "info", "repeats_bits", "systems_pass", "residual_ratio", "backward_error")
+    FACTS += ("forward_error", "componentwise_error", "pivot_growth", "first_row_percent", "reference_difference")
+    FACTS += ("largest_relative_difference", "mean_relative_difference", "mean_absolute_difference")
+
+    def test_each_ends_as_the_program_s_own_with_the_same_answer(self):
+        library = harness.BUILD / "builtin_methods.so"
+        listed = json.loads(self.ran(["methods", "--methods", library, "--format", "json"]).stdout)
+        axes = {"gemm": ", m: [3, 33], k: [1, 34]"}
+        axes.update(dict.fromkeys(("gesv", "posv", "trsv"), ", nrhs: [1, 3]"))
+        for problem in ("posv", "trsv", "potrf", "trtri"):
+            axes[problem] = axes.get(problem, "") + ", uplo: [lower, upper]"
+        kinds = {"gem": "uniform", "pos": "spd", "pot": "spd", "poi": "spd", "trs": "triangular", "trt": "triangular"}
+        entries = "".join(
+            f"  - {{problem: {problem}, method: all, n: [1, 7, 33], batch: [1, 3]{axes.get(problem, '')}, "
+            f"matrix: {{kind: {kinds.get(problem[:3], 'diagonally_dominant')}}}}}\n"
+            for problem in sorted({row["problem"] for row in listed})
+        )
+        # Elimination without pivoting is less accurate than the usual tolerance, here and in the program.
+        head = "precision: [float, double]\nrepeats: 2\ninner_repeats: 2\ntolerance: 10\n"
+        plan = self.plan(f"{head}sweep:\n{entries}")
+        directory = self.sweep(plan, "--methods", library, "--backend", "emulated", ranks=2)
+        own, other = {}, {}
+        for record in self.records(directory):
+            (other if record["library"] else own)[(record["method"], *(record[axis] for axis in self.AXES))] = record
+        self.assertGreater(len(other), 100)
+        for key, record in other.items():
+            self.assertEqual(record["timing"], "", key)
+            record["message"] = record["message"].replace("plugin_", "")
+            twin = own[(key[0].removeprefix("plugin_"), *key[1:])]
+            for fact in self.FACTS:
+                if record[fact] != twin[fact] and not (record[fact] != record[fact] and twin[fact] != twin[fact]):
+                    self.fail(f"{key}: {fact} is {record[fact]}, and of the built-in method {twin[fact]}")
+
+
 def block(language, word):
     """Returns the page's code block in a language that contains a word."""
     return next(b for b in re.findall(rf"```{language}\n(.*?)```", PAGE, re.S) if word in b)

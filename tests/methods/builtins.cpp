@@ -1,0 +1,213 @@
+/// A shared library that offers every built-in method for the CPU as `plugin_<variant>`, to show that honest
+/// methods of a library are never blamed (tests/mpi/test_builtins.py). The rows come from the registry.
+
+#include <array>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "kernels/registry/gaussweep_method.h"
+#include "kernels/registry/method.hpp"
+#include "kernels/staging/method_run.hpp"
+
+namespace gaussweep {
+namespace {
+
+constexpr std::size_t max_rows = 256;
+
+/// The built-in methods with code for the CPU, except for those that use several devices.
+const std::vector<Method>& offered() {
+  static const std::vector<Method> methods = [] {
+    const Registry registry = builtin_registry();
+    std::vector<Method> all;
+    for (const Method& method : registry.all()) {
+      if ((method.emulated || method.host) && method.column_block == nullptr) all.push_back(method);
+    }
+    return all;
+  }();
+  return methods;
+}
+
+/// Returns the operand with the answer. Methods with another layout than the interface's compute on copies.
+AnswerIn answer_of(const Method& method) {
+  return method.layout == Layout::column_major ? method.answer : AnswerIn::x;
+}
+
+Parameters values_of(const Method& method, const gaussweep_call& call) {
+  Parameters values = defaults(method.parameters);
+  const double* next = call.parameters;
+  for (const Parameter& each : method.parameters) {
+    const double value = *next++;
+    if (!each.choices.empty()) {
+      values.set(each.name, each.choices.at(static_cast<std::size_t>(value)));
+    } else if (std::holds_alternative<std::int64_t>(each.default_value)) {
+      values.set(each.name, static_cast<std::int64_t>(value));
+    } else {
+      values.set(each.name, value);
+    }
+  }
+  return values;
+}
+
+/// Passes a method's stages on to the caller.
+class Forwarder : public StageSink {
+ public:
+  explicit Forwarder(const gaussweep_call& call) : call_(call) {}
+  void mark(std::string_view name) override { gaussweep_stage(&call_, std::string(name).c_str()); }
+  void launched(double /*occupancy*/) override {}
+
+ private:
+  const gaussweep_call& call_;
+};
+
+template <class T>
+HostMatrix<T> copy_of(const void* data, std::int64_t ld, const Extent& extent) {
+  HostMatrix<T> copy(extent.rows, extent.cols);
+  for (std::int64_t j = 0; j < extent.cols; ++j)
+    std::copy_n(static_cast<const T*>(data) + j * ld, extent.rows, &copy(0, j));
+  return copy;
+}
+
+/// Writes the elements of the answer that the problem uses.
+template <class T>
+void write(const HostMatrix<T>& x, const Method& method, const Shape& shape, T* to, std::int64_t ld) {
+  const bool all = method.problem->used_of_x == UsedElements::all;
+  for (std::int64_t j = 0; j < x.cols; ++j) {
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+      const std::int64_t column = j % shape.n;
+      if (all || (shape.uplo == Uplo::lower ? i >= column : i <= column)) to[i + j * ld] = x(i, j);
+    }
+  }
+}
+
+template <class T>
+int run(const Method& method, Backend backend, const gaussweep_call& call) {
+  const Shape shape{call.m,    call.n, call.k, call.nrhs, call.uplo == 'L' ? Uplo::lower : Uplo::upper,
+                    call.batch};
+  const Parameters parameters = values_of(method, call);
+  if (method.accepts != nullptr && !method.accepts(shape, parameters)) return GAUSSWEEP_SKIP;
+  Inputs<T> inputs;
+  inputs.shape = shape;
+  inputs.a = copy_of<T>(call.a, call.lda, method.problem->a(shape));
+  if (method.problem->second != SecondOperand::none)
+    inputs.b = copy_of<T>(call.b, call.ldb, method.problem->b(shape));
+  const std::unique_ptr<Device> device = make_host_device(backend, nullptr);
+  Context context(*device);
+  MethodRun<T> run(context, method, backend, parameters, shape);
+  run.upload(inputs);
+  Forwarder stages(call);
+  run.observed_run(stages);
+  const Answer<T> answer = run.download();
+  const AnswerIn in = answer_of(method);
+  void* const to = in == AnswerIn::a ? call.a : in == AnswerIn::b ? call.b : call.x;
+  write(answer.x, method, shape, static_cast<T*>(to),
+        in == AnswerIn::a   ? call.lda
+        : in == AnswerIn::b ? call.ldb
+                            : call.ldx);
+  if (!answer.pivots.empty()) std::copy(answer.pivots.begin(), answer.pivots.end(), call.pivots);
+  call.info[0] = static_cast<int>(answer.info);
+  std::copy(answer.infos.begin(), answer.infos.end(), call.info);
+  return GAUSSWEEP_OK;
+}
+
+/// A function of the interface for one row: a pointer to a function cannot hold a method.
+template <std::size_t row, Backend backend, class T>
+int entry(const gaussweep_call* call) {
+  try {
+    return run<T>(offered()[row], backend, *call);
+  } catch (const std::exception&) {
+    return 1;
+  }
+}
+
+struct Functions {
+  gaussweep_functions emulated, host;
+};
+template <std::size_t... rows>
+std::array<Functions, sizeof...(rows)> functions(std::index_sequence<rows...> /*rows*/) {
+  return {Functions{{entry<rows, Backend::emulated, float>, entry<rows, Backend::emulated, double>},
+                    {entry<rows, Backend::host, float>, entry<rows, Backend::host, double>}}...};
+}
+
+gaussweep_functions existing(const Entry& entry, const gaussweep_functions& all) {
+  return {entry.float32 ? all.float32 : nullptr, entry.float64 ? all.float64 : nullptr};
+}
+
+/// The table and what its pointers refer to.
+struct Table {
+  std::deque<std::string> names;
+  std::deque<std::vector<const char*>> lists;
+  std::deque<std::vector<gaussweep_parameter>> parameters;
+  std::vector<gaussweep_method> rows;
+
+  const char* text(std::string name) { return names.emplace_back(std::move(name)).c_str(); }
+  const char* const* list(const std::vector<std::string>& all) {
+    std::vector<const char*>& made = lists.emplace_back();
+    for (const std::string& each : all) made.push_back(text(each));
+    made.push_back(nullptr);
+    return made.data();
+  }
+
+  gaussweep_parameter parameter(const Parameter& from) {
+    gaussweep_parameter to{};
+    to.name = text(from.name);
+    to.low = from.low;
+    to.high = from.high;
+    if (!from.choices.empty()) {
+      to.type = 'c';
+      to.choices = list(from.choices);
+      while (from.choices[static_cast<std::size_t>(to.default_value)] !=
+             std::get<std::string>(from.default_value))
+        ++to.default_value;
+    } else if (const auto* integer = std::get_if<std::int64_t>(&from.default_value)) {
+      to.type = 'i';
+      to.default_value = static_cast<double>(*integer);
+    } else {
+      to.type = 'r';
+      to.default_value = std::get<double>(from.default_value);
+    }
+    return to;
+  }
+
+  void add(const Method& method, const Functions& all) {
+    gaussweep_method row{};
+    row.name = text("plugin_" + method.variant);
+    row.problem = text(std::string(to_string(method.problem)));
+    std::vector<std::string> needs;
+    for (const Need need : method.needs) needs.emplace_back(to_string(need));
+    row.needs = list(needs);
+    row.emulated = existing(method.emulated, all.emulated);
+    row.host = existing(method.host, all.host);
+    const AnswerIn in = answer_of(method);
+    row.answer = in == AnswerIn::a ? 'a' : in == AnswerIn::b ? 'b' : 'x';
+    row.keeps_inputs = in == AnswerIn::x ? 1 : 0;
+    row.mixed_precision = method.mixed_precision ? 1 : 0;
+    row.unit_diagonal = method.unit_diagonal == UnitDiagonal::upper ? 'U' : 'L';
+    row.max_nrhs = method.max_nrhs;
+    row.max_batch = method.max_batch;
+    std::vector<gaussweep_parameter>& declared = parameters.emplace_back();
+    for (const Parameter& each : method.parameters) declared.push_back(parameter(each));
+    row.parameter_count = static_cast<int>(declared.size());
+    row.parameters = declared.data();
+    rows.push_back(row);
+  }
+};
+
+}  // namespace
+}  // namespace gaussweep
+
+extern "C" const gaussweep_library* gaussweep_methods() {
+  using namespace gaussweep;
+  static Table table;
+  static gaussweep_library library{GAUSSWEEP_METHOD_VERSION, 0, nullptr};
+  if (table.rows.empty()) {
+    static const auto all = functions(std::make_index_sequence<max_rows>());
+    for (std::size_t i = 0; i < offered().size(); ++i) table.add(offered()[i], all.at(i));
+    library.method_count = static_cast<int>(table.rows.size());
+    library.methods = table.rows.data();
+  }
+  return &library;
+}
