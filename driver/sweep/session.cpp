@@ -21,6 +21,7 @@
 #include "driver/results/loading.hpp"
 #include "driver/summary/sweep_status.hpp"
 #include "driver/sweep/coordinator.hpp"
+#include "driver/sweep/in_flight.hpp"
 #include "driver/sweep/rank_facts.hpp"
 #include "driver/sweep/store_keeper.hpp"
 #include "driver/sweep/supervisor.hpp"
@@ -321,6 +322,7 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   judge_recorded(directory, planned.expansion.trials);
   directory.save_plan(planned.plan.text);
   note_unplanned(directory, planned.expansion.trials);
+  record_in_flight(directory, planned.expansion.trials, session.registry);
   Work work = plan_work(options, std::move(planned.expansion.trials), directory.journal());
   const std::vector<std::string> failed = failed_before(work, directory.journal());
   const std::string builds = mixed_builds(directory.journal().records, version_commit);

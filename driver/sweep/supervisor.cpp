@@ -69,6 +69,7 @@ Supervisor::Supervisor(MessagePort& post, WorkerSpec spec, const Registry& regis
                        Clock clock)
     : post_(post),
       spec_(std::move(spec)),
+      in_flight_(spec_.directory, spec_.origin),
       registry_(registry),
       start_(std::move(start)),
       clock_(std::move(clock)) {
@@ -93,6 +94,7 @@ void Supervisor::request_trials() {
 
 void Supervisor::report(const io::Record& record) {
   send(message::Recorded{record, writing_});
+  in_flight_.end();
   tasks_.pop_front();
   failed_tries_ = 0;
   first_cause_.clear();
@@ -108,6 +110,7 @@ void Supervisor::note_start() {
 }
 
 void Supervisor::drop_trials() {
+  in_flight_.end();
   tasks_.clear();
   sent_ = 0;
   failed_tries_ = 0;
@@ -406,8 +409,9 @@ void Supervisor::do_step(int wait_ms) {
 void Supervisor::send_trials() {
   while (state_ == State::working && sent_ < std::min(tasks_.size(), max_sent)) {
     if (post_.unsent_bytes() > max_unsent_bytes) return;
-    if (sent_ > 0 && !tasks_[sent_].is_short) return;
     const Trial& next = tasks_[sent_].trial;
+    // A trial of a library is sent when all earlier trials are reported, so that `in_flight_` is exact.
+    if (sent_ > 0 && (!tasks_[sent_].is_short || !next.library_digest.empty())) return;
     // Rounds sample differences between processes, so each round has its own worker.
     if (worker_round_ != 0 && worker_round_ != next.round) {
       if (sent_ == 0) renew_worker();
@@ -415,6 +419,7 @@ void Supervisor::send_trials() {
     }
     if (sent_++ == 0) note_start();
     worker_round_ = next.round;
+    in_flight_.begin(next);
     try {
       worker_->send(message::Work{next});
     } catch (const ChannelClosed&) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "driver/plan/trial.hpp"
+#include "driver/sweep/in_flight.hpp"
 #include "driver/sweep/message_port.hpp"
 #include "driver/sweep/worker_process.hpp"
 #include "driver/system/clock.hpp"
@@ -102,6 +103,7 @@ class Supervisor {
 
   MessagePort& post_;
   WorkerSpec spec_;
+  InFlight in_flight_;
   const Registry& registry_;
   StartWorker start_;
   Clock clock_;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "driver/system/machine.hpp"
+#include "driver/system/stop_signals.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -28,7 +29,9 @@ class SpawnedWorker : public WorkerProcess {
       : kills_before_(memory_kills()),
         process_({"worker", "--parent", std::to_string(::getpid())}, environment_of(spec),
                  fmt::format("{}/logs/worker-{}.log", spec.directory, spec.origin.rank), spec.program),
-        pid_(process_.pid()) {}
+        pid_(process_.pid()) {
+    ignore_stop_signals_of(pid_);
+  }
 
   pid_t pid() const override { return pid_; }
   bool listens() const override { return process_.running() && process_.channel().open(); }

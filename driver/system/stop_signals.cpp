@@ -1,6 +1,7 @@
 #include "driver/system/stop_signals.hpp"
 
 #include <csignal>
+#include <unistd.h>
 
 namespace gaussweep::driver {
 namespace {
@@ -8,8 +9,11 @@ namespace {
 volatile std::sig_atomic_t received = 0;
 volatile std::sig_atomic_t newest = 0;
 volatile std::sig_atomic_t hung_up = 0;
+volatile std::sig_atomic_t ignored_session = 0;
 
-extern "C" void note_signal(int number) {
+extern "C" void note_signal(int number, siginfo_t* info, void* /*context*/) {
+  // A process sent it, not the kernel.
+  if (info->si_code <= 0 && ignored_session > 0 && ::getsid(info->si_pid) == ignored_session) return;
   // Both the kernel and the shell send SIGHUP when a terminal closes; they count once.
   if (number == SIGHUP && hung_up != 0) return;
   if (number == SIGHUP) hung_up = 1;
@@ -21,7 +25,8 @@ extern "C" void note_signal(int number) {
 
 void count_stop_signals() {
   struct sigaction action {};
-  action.sa_handler = note_signal;
+  action.sa_sigaction = note_signal;
+  action.sa_flags = SA_SIGINFO;
   sigemptyset(&action.sa_mask);
   sigset_t unblocked;
   sigemptyset(&unblocked);
@@ -36,6 +41,10 @@ void count_stop_signals() {
   // The parent process may have blocked these signals, or ignored SIGCHLD, which would discard exit statuses.
   sigprocmask(SIG_UNBLOCK, &unblocked, nullptr);
   std::signal(SIGCHLD, SIG_DFL);
+}
+
+void ignore_stop_signals_of(pid_t session) {
+  ignored_session = session;
 }
 
 int stop_signals(int* last) {

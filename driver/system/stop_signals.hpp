@@ -2,6 +2,8 @@
 /// Counts SIGTERM, SIGINT, SIGUSR1 and SIGHUP, so that loops can poll the count. (The only global state of
 /// the program, because a signal handler can write nowhere else.)
 
+#include <sys/types.h>
+
 namespace gaussweep::driver {
 
 /// Installs handlers that count these signals instead of ending the process. An inherited SIG_IGN for SIGHUP
@@ -9,5 +11,9 @@ namespace gaussweep::driver {
 void count_stop_signals();
 /// Returns the number of arrived signals. @param last set to the newest signal's number, if not null
 int stop_signals(int* last = nullptr);
+
+/// Ignores these signals from now on if a process of this session sends them. Code of a library runs in the
+/// worker's session, and must not end the run.
+void ignore_stop_signals_of(pid_t session);
 
 }  // namespace gaussweep::driver

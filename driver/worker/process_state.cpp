@@ -2,13 +2,18 @@
 
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+#include <sstream>
+#include <sys/prctl.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include "kernels/vendor/blas_threads.hpp"
 
@@ -44,26 +49,37 @@ std::string timers() {
   return text;
 }
 
-/// Returns true if another thread of this process is running or could run.
+/// Calls visit(thread's folder in /proc) for every thread of a process and of its descendants.
+template <class Visit>
+void visit_threads(const std::string& pid, Visit&& visit) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + pid + "/task", error)) {
+    visit(entry.path());
+    std::istringstream children(text_of_file((entry.path() / "children").c_str()));
+    for (std::string child; children >> child;) visit_threads(child, visit);
+  }
+}
+
+/// Returns true if another thread of this process, or one of its descendants, is running or could run.
 bool has_runnable_thread() {
   const std::string own = std::to_string(::gettid());
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
-    if (entry.path().filename() == own) continue;
-    const std::string text = text_of_file((entry.path() / "stat").c_str());  // "12 (name) R ..."
+  bool found = false;
+  visit_threads("self", [&](const std::filesystem::path& thread) {
+    if (thread.filename() == own) return;
+    const std::string text = text_of_file((thread / "stat").c_str());  // "12 (name) R ..."
     const std::size_t name_end = text.rfind(')');
-    if (name_end != std::string::npos && text.compare(name_end, 3, ") R") == 0) return true;
-  }
-  return false;
+    found = found || (name_end != std::string::npos && text.compare(name_end, 3, ") R") == 0);
+  });
+  return found;
 }
 
 }  // namespace
 
 ProcessState ProcessState::now() {
   ProcessState state;
+  visit_threads("self", [&](const std::filesystem::path& /*thread*/) { ++state.threads_; });
   std::ifstream status("/proc/self/status");
   for (std::string name, value; status >> name && std::getline(status >> std::ws, value);) {
-    if (name == "Threads:") state.threads_ = std::stoi(value);
     if (name == "Umask:") state.parts_["umask"] = value;
     if (name == "Cpus_allowed:") state.parts_["CPU affinity"] = value;
     if (name == "SigBlk:" || name == "SigIgn:" || name == "SigCgt:")
@@ -94,6 +110,26 @@ bool has_busy_threads() {
     if (!has_runnable_thread()) return false;
   }
   return true;
+}
+
+void adopt_orphans() {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+void end_descendants() noexcept {
+  // Children of an ended child become children of this process, so that the loop reaches them, too. A
+  // process that starts others faster than they are ended must not keep this one.
+  for (int round = 0; round < 1000; ++round) {
+    std::vector<pid_t> children;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
+      std::ifstream list(entry.path() / "children");
+      for (pid_t child = 0; list >> child;) children.push_back(child);
+    }
+    if (children.empty()) return;
+    for (const pid_t child : children) ::kill(child, SIGKILL);
+    for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+  }
 }
 
 }  // namespace gaussweep::driver

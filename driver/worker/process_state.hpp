@@ -13,7 +13,7 @@ class ProcessState {
   static ProcessState now();
   /// Returns the names of the parts that differ from those of `before`; empty if all are equal.
   std::string changes_since(const ProcessState& before) const;
-  /// Returns the number of threads.
+  /// Returns the number of threads of this process and its descendants.
   int threads() const { return threads_; }
 
  private:
@@ -21,8 +21,15 @@ class ProcessState {
   int threads_ = 0;
 };
 
-/// Returns true if threads of this process keep running although the caller waits. The threads of OpenBLAS
-/// and OpenMP stop within a fifth of a second, so this function waits that long before it returns true.
+/// Returns true if threads of this process, or its descendants, keep running although the caller waits. The
+/// threads of OpenBLAS and OpenMP stop within a fifth of a second, so this function waits that long before
+/// it returns true.
 bool has_busy_threads();
+
+/// Makes descendants whose parent has ended children of this process, so that daemons of a library count as
+/// its descendants.
+void adopt_orphans();
+/// Kills all descendants and waits for their end.
+void end_descendants() noexcept;
 
 }  // namespace gaussweep::driver

@@ -170,6 +170,10 @@ void end_if_copy(pid_t worker) {
   if (::getpid() != worker) ::_exit(exit_broken);
 }
 
+std::string changed_words(const std::string& changes) {
+  return "the method left the process changed: " + changes;
+}
+
 /// Makes a worker exit after a trial of a library that left the process changed, so that the change reaches
 /// no other trial. The record names it.
 void end_if_changed(message::Done& done, const ProcessState& before, int first_threads, StoreWriter& store) {
@@ -177,10 +181,12 @@ void end_if_changed(message::Done& done, const ProcessState& before, int first_t
   std::string changes = after.changes_since(before);
   if (after.threads() > first_threads) {
     const StoreWriter::Pause pause(store);
-    if (has_busy_threads()) changes += changes.empty() ? "running threads" : ", running threads";
+    if (has_busy_threads())
+      changes += changes.empty() ? "running threads or processes" : ", running threads or processes";
   }
   if (changes.empty()) return;
-  append_text(done.record.message, "the method left the process changed: " + changes);
+  end_descendants();
+  append_text(done.record.message, changed_words(changes));
   if (done.end == WorkerEnd::none) done.end = WorkerEnd::spent;
 }
 
@@ -195,9 +201,13 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
     end_if_copy(worker);
     channel.send(message_json(message));
   };
+  std::optional<ProcessState> before;  // the last trial; set if a library has its method
   try {
     const auto setup = std::get<message::Setup>(read_message<ToWorker>(channel.receive(-1).value()));
-    if (!setup.libraries.empty()) send(message::At{"libraries"});
+    if (!setup.libraries.empty()) {
+      adopt_orphans();
+      send(message::At{"libraries"});
+    }
     Registry rows = registry;
     load_libraries(rows, setup.libraries);
     send(message::At{"device"});
@@ -244,7 +254,7 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
       step = "start";
       begin_phase(phases, step, epoch_seconds());
       const Trial& trial = std::get<message::Work>(message).trial;
-      std::optional<ProcessState> before;
+      before.reset();
       if (!trial.library_digest.empty()) before = ProcessState::now();
       message::Done done = do_trial(executor, trial, step, phases, reserve);
       if (before) end_if_changed(done, *before, first_threads, store);
@@ -257,6 +267,10 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
   } catch (const ChannelClosed&) {
     return 0;  // the supervisor is gone or has no more work
   } catch (const io::StorageError& e) {
+    // A method of a library may have changed the limits of files, or closed some.
+    const std::string changes = before ? ProcessState::now().changes_since(*before) : std::string();
+    if (!changes.empty())
+      return send_last(channel, message::Unfit{changed_words(changes) + "; then: " + e.what(), false});
     // The medium failed, not the method: the run ends, and `--resume` runs the trial again.
     return send_last(channel, message::StorageFailed{e.what()});
   } catch (const std::exception& e) {

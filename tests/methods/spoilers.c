@@ -83,6 +83,17 @@ static int forks(const gaussweep_call *call) {
   return solve(call);
 }
 
+/* Starts a daemon in a session of its own, which works on after its parent has ended. */
+static int daemon_of_own(const gaussweep_call *call) {
+  static int started = 0;
+  if (!started++ && fork() == 0) {
+    setsid();
+    if (fork() != 0) _exit(0);
+    for (;;) ++spins;
+  }
+  return solve(call);
+}
+
 static int first_cpus;
 __attribute__((constructor)) static void count_cpus(void) {
   cpu_set_t set;
@@ -169,6 +180,7 @@ static const gaussweep_method methods[] = {
     ROW(file_mode),
     ROW(threads),
     ROW(forks),
+    ROW(daemon_of_own),
     ROW(witness),
     ROW(beyond_answer),
     ROW(own_names),

@@ -318,6 +318,13 @@ class Spoilers(LibraryTest):
             self.assertIn(SPOILERS.get(record["method"], ""), record["message"])
             self.assertEqual(record["message"] == "", SPOILERS.get(record["method"], "") == "")
 
+    def test_a_daemon_is_named_and_ended(self):
+        plan = self.plan(
+            "repeats: 2\nmatrix: {kind: identity}\nsweep: [{problem: gesv, method: daemon_of_own, n: 5}]\n"
+        )
+        directory = self.sweep(plan, "--methods", self.library, "--backend", "host")
+        self.assertIn("running threads or processes", self.records(directory)[0]["message"])
+
     def test_the_compiler_option_for_fast_arithmetic_changes_no_other_method(self):
         self.compiled(SOURCES / "spoilers.c", "spoilers", ["-pthread", "-lm", "-ffast-math"])
         plan = self.plan(
@@ -412,6 +419,97 @@ class Cheats(LibraryTest):
         self.assertEqual(records["honest"]["status"], "pass")
         for method in ("on_other_stream", "goes_on_later"):
             self.assertEqual(records[method]["status"], "failed", method)
+
+
+HOSTILE = (
+    HEAD
+    + r"""
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+static int solve(const gaussweep_call *call) { /* A is diagonal */
+  const double *a = call->a, *b = call->b;
+  for (int64_t i = 0; i < call->n; ++i) ((double *)call->x)[i] = b[i] / a[i + i * call->lda];
+  return GAUSSWEEP_OK;
+}
+static int honest(const gaussweep_call *call) { return solve(call); }
+static int kills_rank(const gaussweep_call *call) { kill(getppid(), SIGKILL); sleep(60); return solve(call); }
+static int asks_rank_to_end(const gaussweep_call *call) { kill(getppid(), SIGTERM); return solve(call); }
+static int kills_group(const gaussweep_call *call) { kill(0, SIGKILL); return solve(call); }
+static int exits(const gaussweep_call *call) { _exit(0); return solve(call); }
+static int closes_all(const gaussweep_call *call) { for (int i = 0; i < 1000; ++i) close(i); return solve(call); }
+static int limits_files(const gaussweep_call *call) {
+  const struct rlimit limit = {4, 4};
+  setrlimit(RLIMIT_NOFILE, &limit);
+  return solve(call);
+}
+static int limits_size(const gaussweep_call *call) {
+  const struct rlimit limit = {0, 0};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  return solve(call);
+}
+static int prints_much(const gaussweep_call *call) {
+  for (int i = 0; i < 1 << 20; ++i) fputs("0123456789", stdout);
+  return solve(call);
+}
+static int removes_results(const gaussweep_call *call) {
+  return system("rm -f \"$RUN\"/results.h5 \"$RUN\"/plan.yaml") != 0 ? 1 : solve(call);
+}
+#define ROW(function) {.name = #function, .problem = "gesv", .host = {.float64 = function}}
+static const gaussweep_method own[] = {ROW(honest), ROW(kills_rank), ROW(asks_rank_to_end), ROW(kills_group),
+    ROW(exits), ROW(closes_all), ROW(limits_files), ROW(limits_size), ROW(prints_much),
+    ROW(removes_results)};
+static const gaussweep_library table = {1, 10, own};
+"""
+    + LIBRARY
+)
+
+
+class Hostile(LibraryTest):
+    """Methods that attack the run: each costs its own trial."""
+
+    def hostile(self, methods):
+        """Compiles the library; returns a plan of these methods among honest trials, and the options of its run."""
+        library = self.compiled(HOSTILE, "hostile")
+        plan = self.plan(
+            "repeats: 1\ntimeout: 20s\nmatrix: {kind: identity}\nsweep:\n"
+            f"  - {{problem: gesv, method: [{methods}], n: 5}}\n  - {{problem: gesv, method: honest, n: [2:9]}}\n"
+        )
+        return plan, ("--methods", library, "--backend", "host")
+
+    def statuses(self, directory):
+        records = self.records(directory)
+        self.assertEqual({r["status"] for r in records if r["method"] == "honest"}, {"pass"})
+        self.assertEqual(sum(r["method"] == "honest" for r in records), 8)
+        return {r["method"]: r for r in records if r["method"] != "honest"}
+
+    def test_each_costs_its_own_trial(self):
+        expected = {
+            "asks_rank_to_end": (["pass"], ""),
+            "kills_group": (["crashed"], "Killed"),
+            "exits": (["crashed"], "exit status 0"),
+            "closes_all": (["crashed"], ""),
+            "limits_files": (("pass", "crashed"), "limits"),  # crashed, if the trial's matrix was not stored yet
+            "limits_size": (("pass", "crashed"), "limits"),
+            "prints_much": (["pass"], ""),
+            "removes_results": (["pass"], ""),
+        }
+        plan, options = self.hostile(", ".join(expected))
+        directory = self.sweep(plan, *options, ranks=2, code=3, RUN=str(self.folder / "run"))
+        for method, record in self.statuses(directory).items():
+            self.assertIn(record["status"], expected[method][0], method + record["message"])
+            self.assertIn(expected[method][1], record["message"], method)
+
+    def test_a_trial_that_kills_its_rank_twice_is_recorded_as_crashed(self):
+        plan, options = self.hostile("kills_rank")
+        words = ["run", plan, "-o", self.folder / "run", *options]
+        self.assertNotIn(harness.run(words, ranks=2).returncode, (0, 1, 3))
+        second = harness.run([*words, "--resume"], ranks=2)
+        self.assertNotIn(second.returncode, (0, 1, 3))
+        self.assertIn("gesv/kills_rank", second.stderr)
+        self.ran([*words, "--resume"], ranks=2, code=3)
+        record = self.statuses(self.folder / "run")["kills_rank"]
+        self.assertEqual((record["status"], "twice" in record["message"]), ("crashed", True), record["message"])
 
 
 class Builtins(LibraryTest):
