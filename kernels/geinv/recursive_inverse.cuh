@@ -42,12 +42,21 @@ void invert(Context& context, Operands<T>& op, Products* products) {
         .invert(x, order, nullptr);
   }
   UpperSolve<T, Products>{context, a, lda, order, x, order, order, elements, reciprocals, products}.solve();
+  context.stage("substitution");
+  constexpr bool lower = true, unit = true, has_right_hand_side = true;
+  simt::launch_early(
+      context, substitute_again<T>,
+      dim3(static_cast<unsigned>((order + levels::strip_columns - 1) / levels::strip_columns)),
+      dim3(levels::strip_threads), sizeof(levels::StripTiles<T>),
+      levels::LowerEquation<T>{{a, lda, order, lower, unit}, x, order, order, has_right_hand_side},
+      levels::LowerEquation<T>{{a, lda, order, !lower, !unit}, x, order, order, has_right_hand_side},
+      op.info);
   context.stage("exchange");
   const dim3 grid(
       static_cast<unsigned>((n + elements_per_thread * threads - 1) / (elements_per_thread * threads)),
       static_cast<unsigned>(n));
-  simt::launch(context, exchange_columns<T>, grid, dim3(threads), 0, x, order, factors.row_order(), op.a.data,
-               op.a.ld, n);
+  simt::launch_early(context, exchange_columns<T>, grid, dim3(threads), 0, x, order, factors.row_order(),
+                     op.a.data, op.a.ld, n);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::inverse

@@ -15,6 +15,7 @@
 #include "kernels/getrf/lu_updates.cuh"
 #include "kernels/simt/simt.hpp"
 #include "kernels/trtri/large_tiles.cuh"
+#include "kernels/trtri/whole_substitution.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
@@ -40,6 +41,31 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
+/// Computes X = U^-1 L^-1 again by substitution in strips of columns that left the range, with scaled rows of
+/// U. An element of X that is not finite makes the first element of its column not finite. Does nothing if
+/// *info is not 0. Thread block s checks the columns [32 s, 32 s + 32).
+/// @param l, u equations for the same X, with right-hand sides
+template <class T>
+__global__ void __launch_bounds__(levels::strip_threads)
+    substitute_again(levels::LowerEquation<T> l, levels::LowerEquation<T> u, const int* info) {
+  simt::griddepcontrol_wait();
+  const int thread = static_cast<int>(threadIdx.x);
+  const int first_column = static_cast<int>(blockIdx.x) * levels::strip_columns;
+  const int column = first_column + thread % 32;
+  const T first_element = column < u.order ? u.x[column * u.ldx] : T(0);
+  if (__any_sync(0xffffffffu, first_element - first_element == T(0) ? 0 : 1) == 0 || *info != 0) return;
+  __syncthreads();
+  for (int e = thread; e < u.order * levels::strip_columns; e += levels::strip_threads) {
+    const int i = e % u.order, j = first_column + e / u.order;
+    if (j < u.order) u.x[i + j * u.ldx] = T(i == j ? 1 : 0);
+  }
+  GAUSSWEEP_ROLLED
+  for (int solve = 0; solve < 2; ++solve) {
+    __syncthreads();
+    levels::substitute_strip(solve == 0 ? l : u, first_column, solve == 0 ? first_column : 0);
+  }
+}
+
 /// Copies the first n rows of column j of `from` to column rows_at[j] of `to` (n x n).
 template <class T>
 __global__ void __launch_bounds__(threads)
@@ -48,6 +74,7 @@ __global__ void __launch_bounds__(threads)
   const int begin =
       static_cast<int>(blockIdx.x) * elements_per_thread * threads + static_cast<int>(threadIdx.x);
   const T* const source = from + static_cast<int>(blockIdx.y) * ld_from;
+  simt::griddepcontrol_wait();
   T* const target = to + rows_at[blockIdx.y] * ld_to;
   T value[elements_per_thread];
   GAUSSWEEP_UNROLL

@@ -1,6 +1,7 @@
 #pragma once
-/// The inverse of a whole triangle by substitution, one strip of columns per thread block. trtri/levels uses
-/// it instead of products with inverted blocks, if these would lose digits.
+/// Substitution with a whole triangle, one strip of columns per thread block. trtri/levels uses it for
+/// triangles whose blocks would lose digits in products with inverses, geinv/recursive for columns that left
+/// the range.
 
 #include <cmath>
 #include <cstdint>
@@ -17,13 +18,15 @@ constexpr int strip_ld_deep = 66;  ///< leading dimension of a tile with strip_d
 constexpr int strip_threads = 256;
 
 /// The equation M Y = I with a lower triangular M. Y is the inverse X, or its transpose: X A = I is
-/// equivalent to A^T X^T = I. Rows and columns are reversed if M would otherwise be upper triangular.
+/// equivalent to A^T X^T = I. Rows and columns are reversed if M would otherwise be upper triangular. With
+/// `has_right_hand_side` the equation is M Y = B, and only rows are reversed. Y then replaces B.
 template <class T>
 struct LowerEquation {
   Triangle<T> a;
   T* x;  ///< the inverse
   std::int64_t ldx;
-  int order;  ///< the order of x; the triangle is padded with an identity
+  int order;                         ///< the order of x; the triangle is padded with an identity
+  bool has_right_hand_side = false;  ///< x holds B, a full matrix. @pre !a.from_left
 
   __device__ bool is_transposed() const { return a.from_left; }
   /// Returns the row (or column) of A and X that corresponds to row (or column) k of M and Y.
@@ -39,8 +42,17 @@ struct LowerEquation {
   __device__ T pivot(int i) const {
     return index_in_a(i) >= a.n || a.unit ? T(1) : a.data[index_in_a(i) * (a.ld + 1)];
   }
+  /// Returns true if Y has an element (i, j) that may differ from 0.
+  __device__ bool has(int i, int j) const {
+    return i < order && j < order && (has_right_hand_side || j <= i);
+  }
   __device__ T& y(int i, int j) const {
+    if (has_right_hand_side) return x[index_in_a(i) + j * ldx];
     return is_transposed() ? x[index_in_a(j) + index_in_a(i) * ldx] : x[index_in_a(i) + index_in_a(j) * ldx];
+  }
+  __device__ T right_hand_side(int i, int j) const {
+    if (!has_right_hand_side) return T(i == j ? 1 : 0);
+    return has(i, j) ? y(i, j) : T(0);
   }
 };
 
@@ -54,18 +66,15 @@ struct StripTiles {
   bool is_finite;
 };
 
-/// Computes the lower triangle of Y if *needs_substitution is not 0. Then |M Y - I| <= g |M| |Y| with g = n u
-/// / (1 - n u) (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). Thread block
-/// s computes the columns [32 s, 32 s + 32), 32 rows at a time. If a product overflows, these rows are
-/// computed again, with rows of M that are scaled by powers of two such that no product of M and Y overflows.
+/// Computes columns [first_column, first_column + 32) of Y from row first_row on, 32 rows at a time, by a
+/// thread block. The rows above are 0. Then |M Y - I| <= g |M| |Y| with g = n u / (1 - n u) (Higham,
+/// "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). If a product overflows, these
+/// rows are computed again, with rows of M that are scaled by powers of two such that no product of M and Y
+/// overflows. With a right-hand side, which is overwritten, the rows of M are scaled from the start.
 template <class T>
-__global__ void __launch_bounds__(strip_threads)
-    invert_by_strips(LowerEquation<T> e, const int* needs_substitution) {
-  simt::griddepcontrol_wait();
-  if (*needs_substitution == 0) return;
+__device__ void substitute_strip(const LowerEquation<T>& e, int first_column, int first_row) {
   auto& tiles = *simt::dynamic_shared<StripTiles<T>>();
   const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
-  const int first_column = static_cast<int>(blockIdx.x) * strip_columns;
   constexpr int warps = strip_threads / 32, loads = strip_rows * strip_depth / strip_threads;
   const auto exponent_of = [](T value) {
     return value != T(0) && value - value == T(0) ? std::ilogb(value) : 0;
@@ -95,7 +104,7 @@ __global__ void __launch_bounds__(strip_threads)
       const int i = row + row_of_left(element), k = k_begin + column_of_left(element);
       left[q] = k < row && i < e.order ? e.below_diagonal(i, k) : T(0);
       const int l = k_begin + row_of_right(element), j = first_column + column_of_right(element);
-      right[q] = l < row && l >= j ? e.y(l, j) : T(0);
+      right[q] = l < row && e.has(l, j) ? e.y(l, j) : T(0);
     }
   };
   const auto store = [&] {
@@ -108,7 +117,7 @@ __global__ void __launch_bounds__(strip_threads)
   };
   const auto find_exponents = [&](int row) {
     T largest = 0;
-    for (int k = first_column + warp; k <= row + lane; k += warps) {
+    for (int k = first_row + warp; k <= row + lane; k += warps) {
       const T magnitude = std::fabs(e.m(row + lane, k));
       if (magnitude > largest) largest = magnitude;
     }
@@ -125,9 +134,9 @@ __global__ void __launch_bounds__(strip_threads)
   // Computes Y in 32 rows from `row` on. Returns false if an element is not finite.
   const auto solve = [&](int row) {
     T sums[4] = {};
-    if (row > first_column) load(row, first_column);
+    if (row > first_row) load(row, first_row);
     GAUSSWEEP_ROLLED
-    for (int k_begin = first_column; k_begin < row; k_begin += strip_depth) {
+    for (int k_begin = first_row; k_begin < row; k_begin += strip_depth) {
       __syncthreads();
       store();
       __syncthreads();
@@ -146,8 +155,7 @@ __global__ void __launch_bounds__(strip_threads)
     GAUSSWEEP_UNROLL
     for (int s = 0; s < 4; ++s) {
       const int i = warp_row + lane / 4 + s / 2 * 8, j = warp_column + 2 * (lane % 4) + s % 2;
-      const T identity_element = row + i == first_column + j ? scaled(T(1), i) : T(0);
-      tiles.right[i + j * strip_ld_deep] = identity_element - sums[s];
+      tiles.right[i + j * strip_ld_deep] = scaled(e.right_hand_side(row + i, first_column + j), i) - sums[s];
     }
     __syncthreads();
     // A warp solves for four columns; a lane has a row of the triangle.
@@ -183,7 +191,7 @@ __global__ void __launch_bounds__(strip_threads)
     GAUSSWEEP_UNROLL
     for (int c = 0; c < columns_per_warp; ++c) {
       const int j = first_column + warp * columns_per_warp + c;
-      if (row + lane >= e.order || j > row + lane) continue;
+      if (!e.has(row + lane, j)) continue;
       e.y(row + lane, j) = y[c];
       is_finite = is_finite && y[c] - y[c] == T(0);
     }
@@ -192,10 +200,12 @@ __global__ void __launch_bounds__(strip_threads)
     return tiles.is_finite;
   };
   GAUSSWEEP_ROLLED
-  for (int row = first_column; row < e.order; row += strip_rows) {
+  for (int row = first_row; row < e.order; row += strip_rows) {
     if (t < strip_rows) tiles.exponents[t] = 0;
     __syncthreads();
-    bool is_scaled = false;
+    bool is_scaled = e.has_right_hand_side;
+    if (is_scaled) find_exponents(row);
+    __syncthreads();
     GAUSSWEEP_ROLLED
     while (!solve(row) && !is_scaled) {
       is_scaled = true;
@@ -206,7 +216,18 @@ __global__ void __launch_bounds__(strip_threads)
   }
 }
 
-/// Inverts the triangle by substitution if *needs_substitution is not 0. Asynchronous.
+/// Computes the lower triangle of Y if *needs_substitution is not 0. Thread block s computes the columns
+/// [32 s, 32 s + 32).
+template <class T>
+__global__ void __launch_bounds__(strip_threads)
+    invert_by_strips(LowerEquation<T> e, const int* needs_substitution) {
+  simt::griddepcontrol_wait();
+  if (*needs_substitution == 0) return;
+  const int first_column = static_cast<int>(blockIdx.x) * strip_columns;
+  substitute_strip(e, first_column, first_column);
+}
+
+/// Inverts the triangle by substitution if *needed is not 0. Asynchronous.
 template <class T>
 void invert_if_needed(Context& context, const LowerEquation<T>& equation, const int* needs_substitution) {
   context.stage("substitution");
