@@ -5,12 +5,12 @@
 /// getrf/batched overwrites A by L and U; in a second launch each warp substitutes a few columns of the
 /// identity (factored_columns.cuh). Larger matrices in float: a thread block factors one matrix in panels of
 /// 32 columns (getrf/panels.cuh), and L and U overwrite A. Error: |A X - I| is of the order n u |L| |U| |X|
-/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3, method A). Up to order
-/// 64, in double up to 512, no intermediate product overflows if X does not. With rows in registers, a matrix
-/// whose inverse is not finite is inverted again with scaled rows, because sums may overflow before they
-/// cancel. Layout: column-major, matrices contiguous. Cost: 2 n^3 operations per matrix; A is read and
-/// written once, in double twice. Workspace: in double one index per row. A pivot that is exactly 0 gives
-/// info > 0, and the answer is then not finite. n <= 512.
+/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3, method A). Intermediate
+/// results may leave the range although X does not. With rows in registers, a matrix whose inverse is not
+/// finite is therefore inverted again with scaled rows. Otherwise each column that is not finite is computed
+/// again by substitution with scaled rows of U. Layout: column-major, matrices contiguous. Cost: 2 n^3
+/// operations per matrix; A is read and written once, in double twice. Workspace: in double one index per
+/// row. A pivot that is exactly 0 gives info > 0, and the answer is then not finite. n <= 512.
 
 #include "kernels/geinv/factored_columns.cuh"
 #include "kernels/getrf/panels.cuh"
@@ -81,7 +81,21 @@ __global__ void __launch_bounds__(S::threads, S::blocks) invert_panels(int n, T*
   panels::Panels<T, S, false> system(shared, {a + first, n, Uplo::lower});
   const int found = system.factor();
   system.solve(nullptr, x + first, n);
-  if (threadIdx.x == 0) info[s] = found;
+  const int column = static_cast<int>(threadIdx.x);
+  if (column == 0) {
+    info[s] = found;
+    shared.substitutes = false;
+  }
+  __syncthreads();
+  // The first element of a column depends on all its elements.
+  T* const own_column = column < n ? x + first + column * n : nullptr;
+  const bool again = own_column != nullptr && found == 0 && *own_column - *own_column != T(0);
+  if (again) shared.substitutes = true;
+  __syncthreads();
+  if (!shared.substitutes) return;
+  system.exchange();
+  __syncthreads();
+  if (again) columns::substitute_column(a + first, n, system.step(), own_column);
 }
 
 /// Computes LU and then the columns of the inverse, in double.

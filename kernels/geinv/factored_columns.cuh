@@ -8,8 +8,7 @@
 /// of the operand A; it stores them in a part of shared memory that no other thread reads. Solves with a
 /// diagonal tile multiply by its inverse. The inverse of a tile of U may be large, so that one refinement
 /// step follows, which reduces the error to that of a substitution. Columns that are not finite are computed
-/// again by substitution with scaled rows of U, because products may overflow before they cancel. The scale
-/// is a power of two near the reciprocal of the pivot.
+/// again by substitution with scaled rows of U, because products may overflow before they cancel.
 
 #include <cmath>
 #include <cstdint>
@@ -93,6 +92,31 @@ __device__ __forceinline__ void copy_pair(double* shared, const double* global) 
 #else
   simt::copy_pack(shared, global);
 #endif
+}
+
+/// Solves L U x = e_`first` for one column x of an inverse, by one thread, from L and U in global memory.
+/// Rows of U are scaled by powers of two such that their largest elements are in [1, 2). No product then
+/// exceeds 2 |x|.
+template <class T>
+__device__ GAUSSWEEP_NOINLINE void substitute_column(const T* factors, int n, int first, T* x) {
+  GAUSSWEEP_ROLLED
+  for (int i = 0; i < n; ++i) {
+    T sum = i == first ? 1 : 0;
+    GAUSSWEEP_ROLLED
+    for (int k = first; k < i; ++k) sum = std::fma(-factors[i + k * n], x[k], sum);
+    x[i] = sum;
+  }
+  GAUSSWEEP_ROLLED
+  for (int i = n - 1; i >= 0; --i) {
+    T largest = 0;
+    GAUSSWEEP_ROLLED
+    for (int k = i; k < n; ++k) largest = std::fmax(largest, std::fabs(factors[i + k * n]));
+    const T scale = small::inverse_power_of_two(largest);
+    T sum = x[i] * scale;
+    GAUSSWEEP_ROLLED
+    for (int k = i + 1; k < n; ++k) sum = std::fma(-(factors[i + k * n] * scale), x[k], sum);
+    x[i] = sum / (factors[i + i * n] * scale);
+  }
 }
 
 /// A thread's part of a block's columns. @tparam Split a WorkSplit
@@ -374,23 +398,8 @@ class Columns {
   __device__ void substitute_from_global_memory() const {
     __syncwarp();
     const int column = column_ + lane();
-    if (lane() >= tile * Split::sets || column >= n_) return;
-    double* const x = x_ + rows_[column] * n_;
-    GAUSSWEEP_ROLLED
-    for (int i = 0; i < n_; ++i) {
-      double sum = i == column ? 1.0 : 0.0;
-      GAUSSWEEP_ROLLED
-      for (int k = column; k < i; ++k) sum = std::fma(-factors_[i + k * n_], x[k], sum);
-      x[i] = sum;
-    }
-    GAUSSWEEP_ROLLED
-    for (int i = n_ - 1; i >= 0; --i) {
-      const double pivot = factors_[i + i * n_], scale = small::inverse_power_of_two(pivot);
-      double sum = x[i] * scale;
-      GAUSSWEEP_ROLLED
-      for (int k = i + 1; k < n_; ++k) sum = std::fma(-(factors_[i + k * n_] * scale), x[k], sum);
-      x[i] = sum / (pivot * scale);
-    }
+    if (lane() < tile * Split::sets && column < n_)
+      substitute_column(factors_, n_, column, x_ + rows_[column] * n_);
   }
 
   int n_, squares_, first_square_;

@@ -155,6 +155,9 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
 
+  /// Returns the step in which the thread's row was the pivot, after factor(). @pre one row per thread
+  __device__ int step() const { return step_[0]; }
+
   /// Moves the rows of L and U to their final positions.
   __device__ void exchange() {
     GAUSSWEEP_ROLLED
