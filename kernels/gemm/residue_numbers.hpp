@@ -5,34 +5,32 @@
 /// / P = sum over l of c_l w_l modulo 1, with the weights w_l = ((P / p_l)^-1 mod p_l) / p_l.
 ///
 /// Rounding the weights causes an error of up to 2^-77 P; smaller x are indistinguishable from 0. The bits of
-/// an element of A and of an element of B add up to at most max_bits for any P. With up to 18 moduli the
-/// error is below 2^-53 of the largest product. More moduli need weights with one more limb.
+/// an element of A and of an element of B add up to at most max_bits. useful_moduli omits moduli that add no
+/// bits, so that P < 2^(max_bits + 9) k. The error is then below 2^-68 k times the largest product.
 
 #include <cmath>
 #include <cstdint>
 
 namespace gaussweep::residues {
 
-constexpr int max_moduli = 20;
-constexpr int max_chosen_moduli =
-    18;  ///< limit of the automatic choice: with more moduli a product in double is as fast
-constexpr int moduli[max_moduli] = {256, 255, 253, 251, 247, 241, 239, 233, 229, 227,
-                                    223, 217, 211, 199, 197, 193, 191, 181, 179, 173};
+constexpr int max_moduli = 18;  ///< they keep max_bits for the largest k
+constexpr int moduli[max_moduli] = {256, 255, 253, 251, 247, 241, 239, 233, 229,
+                                    227, 223, 217, 211, 199, 197, 193, 191, 181};
+constexpr int min_moduli = 5;                   ///< fewer are never accurate enough, even in float
 constexpr std::int64_t max_inner_size = 65536;  ///< sums of k products of bytes stay below 2^30
 constexpr int max_operand_exponent =
     400;  ///< largest |exponent| of an operand's row or column: no step over- or underflows
 constexpr int magnitude_bits = 7;  ///< bits per |element| in the look-ahead, which estimates the sums |A| |B|
 constexpr int max_bits = 116;      ///< bits of a product of two elements: an element has at most 58 bits
 
-constexpr int limbs = 4;       ///< the fixed-point weights have four or five limbs
-constexpr int limb_bits = 28;  ///< a limb times a sum below 2^30, added over 20 moduli, stays below 2^63
+constexpr int limbs = 4;       ///< of the fixed-point weights
+constexpr int limb_bits = 28;  ///< a limb times a sum below 2^30, added over 18 moduli, stays below 2^63
 
 /// The moduli of a product and their weights w_l; passed to the kernels by value.
 struct ModulusTable {
   int count = 0;
   double modulus[max_moduli] = {}, reciprocal[max_moduli] = {};
   int weight[max_moduli][limbs] = {};   ///< w_l in limbs of 28 bits, the highest first
-  int fifth_limb[max_moduli] = {};      ///< the additional limb, used with more than max_chosen_moduli moduli
   double product = 0, product_low = 0;  ///< P = product + product_rest
 };
 
@@ -58,14 +56,7 @@ inline ModulusTable modulus_table(int count) {
       result.weight[l][i] = static_cast<int>(remainder / p);
       remainder %= p;
     }
-    int* last_limb = &result.weight[l][limbs - 1];
-    if (count > max_chosen_moduli) {
-      last_limb = &result.fifth_limb[l];
-      remainder <<= limb_bits;
-      *last_limb = static_cast<int>(remainder / p);
-      remainder %= p;
-    }
-    if (2 * remainder >= p) ++*last_limb;
+    if (2 * remainder >= p) ++result.weight[l][limbs - 1];
   }
   const double sum = result.product + result.product_low;
   result.product_low += result.product - sum;
@@ -82,31 +73,63 @@ inline int joint_bits(int count, std::int64_t k) {
 }
 
 /// Returns the smallest number of moduli with which elements of A and of B keep `bits` bits each, or 0 if
-/// this number exceeds max_chosen_moduli.
+/// this number exceeds max_moduli.
 inline int moduli_for(double bits, std::int64_t k) {
-  for (int count = 2; count <= max_chosen_moduli; ++count) {
+  for (int count = 2; count <= max_moduli; ++count) {
     if (joint_bits(count, k) >= 2 * bits) return count;
   }
   return 0;
 }
 
-/// Returns the number of bits that an element must keep, counted from the power of two above the largest
-/// element of its row or column.
+/// Returns `count` without the moduli that add no bits, because elements then keep max_bits / 2 bits.
+inline int useful_moduli(int count, std::int64_t k) {
+  const int sufficient = moduli_for(max_bits / 2, k);
+  return count < sufficient ? count : sufficient;
+}
+
+/// Returns the number of bits, counted from the power of two above the largest element of its row or column,
+/// that elements of any operands must keep so that ||C - A B|| <= sqrt(k + 2) 2^-digits ||A|| ||B||
+/// (Frobenius norms). Rounding to `bits` bits changes an element by less than 2^-bits times the largest of
+/// its row or column. Both operands together add at most 2 sqrt(k) 2^-bits ||A|| ||B||; rounding C adds
+/// 2^-digits ||A|| ||B||.
+constexpr int bits_for_any(int digits) {
+  return digits + 2;
+}
+
+/// Returns the bits with which every sum has at most the error that a product with `digits` bits guarantees:
+/// (k + 2) 2^-digits |A| |B|. `smallest_sum` is the smallest sum of the look-ahead: sum |a| |b| >=
+/// smallest_sum 2^-14 times the product of both powers of two. Rounding the elements causes an error of k
+/// 2^-bits times this product.
+inline double bits_guaranteed(int digits, double smallest_sum) {
+  return digits + 2 * magnitude_bits - std::log2(smallest_sum);
+}
+
+/// Returns the bits with which the ratio of the judge (check.hpp) is at most 1: bits_for_any, or fewer if
+/// every sum then has a third of the guaranteed error, including the rounding of C.
+inline double bits_verified(int digits, std::int64_t k, double smallest_sum) {
+  const auto terms = static_cast<double>(k);
+  const double third = std::log2(3 * terms / (terms - 1));  // infinite for k = 1
+  return std::fmin(bits_for_any(digits), bits_guaranteed(digits, smallest_sum) + third);
+}
+
+/// Returns the number of bits that elements must keep if the method chooses the number of moduli.
 ///
-/// Every sum must have at most the error that a product with `digits` bits guarantees: (k + 2) 2^-digits |A|
-/// |B|. `smallest_sum` is the smallest sum of the look-ahead: sum |a| |b| >= smallest_sum 2^-14 times the
-/// product of both maxima. Rounding the elements causes an error of k 2^-bits times this product. Moreover,
-/// the sum of all errors, which have random signs, must not exceed the error of rounding the partial sums.
-/// For uniform elements in [-1, 1] this requires digits + 0.7 - log2(k) / 2 bits, and more if most elements
-/// are smaller than the largest.
+/// Next to the guaranteed error and the judge's ratio, the sum of all errors, which have random signs, must
+/// not exceed the error of rounding the partial sums. For uniform elements in [-1, 1] this requires digits +
+/// 0.7 - log2(k) / 2 bits, and more if most elements are smaller than the largest.
 /// @param sampled number of terms per sum of the look-ahead
 inline double bits_needed(int digits, std::int64_t k, std::int64_t sampled, int smallest_sum) {
-  const double guaranteed =
-      digits - 1 + 2 * magnitude_bits + 1 - std::log2(static_cast<double>(smallest_sum));
   const double uniform = static_cast<double>(sampled) * 0x1p12;
   const double statistical = digits + 0.7 - std::log2(static_cast<double>(k)) / 2 +
                              std::log2(std::fmax(uniform / smallest_sum, 1.0)) / 2;
-  return std::fmax(guaranteed, statistical);
+  return std::fmax(std::fmax(bits_guaranteed(digits, smallest_sum), bits_verified(digits, k, smallest_sum)),
+                   statistical);
+}
+
+/// Returns the bits below which an LU does not use residues, because at order 32768 the error would exceed
+/// the tolerance of its ratio (docs/emulated.md).
+constexpr int bits_for_lu(int digits) {
+  return digits - 6;
 }
 
 }  // namespace gaussweep::residues

@@ -17,7 +17,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 
-/// C = A B (product) or C -= A B (subtracted).
+/// C = A B (product) or C -= A B (subtracted). With a given number of moduli, a product has to be as accurate
+/// as bits_verified requires. The LU subtracts without a look-ahead, as accurately as bits_for_lu requires.
 enum class Output { product, subtracted };
 
 /// Computes products by residues in a given workspace.
@@ -35,14 +36,15 @@ class ResidueProducts {
         exponents_(memory.take<int>(capacity.exponents + 2)),
         measurements_(reinterpret_cast<Measurements*>(exponents_ + capacity.exponents)) {}
 
-  /// Computes the product with `count` moduli, or with the number that the accuracy of T needs if `count` is
-  /// 0. Waits for the device. Returns the number of moduli, or 0 if C is unchanged because elements are not
-  /// finite, out of range or too different in size, or k is too large. Column-major. @pre `capacity` is for
-  /// at least `count` moduli
+  /// Computes the product with `count` moduli, less those that add no bits, or with the number that the
+  /// accuracy of T needs if `count` is 0. Waits for the device. Returns the number of moduli, or 0 if C is
+  /// unchanged because elements are not finite, out of range or too different in size, k is too large, or
+  /// `count` moduli are not accurate enough (Output). Column-major. @pre `capacity` is for at least `count`
+  /// moduli
   int multiply(int count, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, Output output) {
     if (a.cols > max_inner_size || a.cols == 0 || c.rows == 0 || c.cols == 0) return 0;
     int bits = 0;
-    count = choose_moduli(count, a, b, c, bits);
+    count = choose_moduli(count, a, b, c, output, bits);
     if (count == 0) return 0;
     const ModulusTable table = modulus_table(count);
     const std::int64_t m = padded(c.rows), k = padded(a.cols);
@@ -58,8 +60,7 @@ class ResidueProducts {
       context_.stage("reconstruct");
       const MatrixView<T> c_block{c.data + j * c.ld, c.rows, columns, c.ld};
       const unsigned blocks = blocks_of(m / 4 * columns, threads);
-      const auto kernel =
-          count > max_chosen_moduli ? kernel_for<five_limbs>(output) : kernel_for<four_limbs>(output);
+      const auto kernel = output == Output::product ? reconstruct<T, false> : reconstruct<T, true>;
       simt::launch(context_, kernel, dim3(blocks), dim3(threads), 0, sums_, m * n, static_cast<int>(m),
                    c_block, bits, exponents_, b_columns.exponents, table);
     }
@@ -69,10 +70,6 @@ class ResidueProducts {
  private:
   static unsigned blocks_of(std::int64_t count, std::int64_t block_size) {
     return static_cast<unsigned>((count + block_size - 1) / block_size);
-  }
-  template <bool FiveLimbs>
-  static auto kernel_for(Output output) {
-    return output == Output::product ? reconstruct<T, false, FiveLimbs> : reconstruct<T, true, FiveLimbs>;
   }
   const int* column_exponents() const { return exponents_ + rows_; }
   Vectors<T> rows_of(MatrixView<T> a) const {
@@ -84,10 +81,22 @@ class ResidueProducts {
   }
 
   /// Measures the operands and returns the number of moduli: the requested one, or the smallest that is
-  /// accurate enough if `requested` is 0. Returns 0 if residues are impossible. Sets `bits` to the largest
-  /// sum of the bits of an element of A and of an element of B.
-  int choose_moduli(int requested, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, int& bits) {
+  /// accurate enough if `requested` is 0. Returns 0 if residues are impossible or not accurate enough. Sets
+  /// `bits` to the largest sum of the bits of an element of A and of an element of B.
+  int choose_moduli(int requested, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, Output output,
+                    int& bits) {
+    constexpr int digits = sizeof(T) == 4 ? 24 : 53;
     rows_ = a.rows;
+    bool is_sufficient = false;  // for any operands
+    if (requested != 0) {
+      requested = useful_moduli(requested, a.cols);
+      bits = std::min(joint_bits(requested, a.cols), max_bits);
+      is_sufficient = bits >= 2 * (output == Output::product ? bits_for_any(digits) : bits_for_lu(digits));
+      // The largest sum that a look-ahead can find.
+      const double largest_sum = 127.0 * 127.0 * static_cast<double>(a.cols);
+      const double least_bits = bits_verified(digits, a.cols, largest_sum);
+      if (!is_sufficient && (output == Output::subtracted || bits / 2 < least_bits)) return 0;
+    }
     context_.stage("measure");
     context_.device.fill(exponents_, 0x80, static_cast<std::size_t>(a.rows + b.cols) * sizeof(int));
     context_.device.fill(measurements_, 0, sizeof(Measurements));
@@ -99,10 +108,7 @@ class ResidueProducts {
                  exponents_ + rows_);
     simt::launch(context_, find_out_of_range<int>, dim3(blocks_of(a.rows + b.cols, threads)), dim3(threads),
                  0, exponents_, static_cast<int>(a.rows + b.cols), measurements_);
-    if (requested != 0) {
-      bits = std::min(joint_bits(requested, a.cols), max_bits);
-      return measurements().out_of_range == 0 && bits > 1 ? requested : 0;
-    }
+    if (is_sufficient) return measurements().out_of_range == 0 ? requested : 0;
     // First tries an eighth of the terms, which suffices if all elements have similar magnitudes.
     for (const int stride : {8, 1}) {
       if (stride > 1 && a.cols < 4096) continue;
@@ -110,7 +116,11 @@ class ResidueProducts {
       sum_magnitudes(stride, sampled, a, b, c);
       const Measurements result = measurements();
       if (result.out_of_range != 0) return 0;
-      const double needed = bits_needed(sizeof(T) == 4 ? 24 : 53, a.cols, sampled, result.smallest_sum);
+      if (requested != 0) {
+        if (bits / 2 >= bits_verified(digits, a.cols, result.smallest_sum)) return requested;
+        continue;
+      }
+      const double needed = bits_needed(digits, a.cols, sampled, result.smallest_sum);
       const int count = needed <= max_bits / 2 ? moduli_for(needed, a.cols) : 0;
       if (count != 0) {
         bits = std::min(joint_bits(count, a.cols), max_bits);

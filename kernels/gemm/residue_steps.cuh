@@ -23,9 +23,8 @@ constexpr double to_integer = 0x1.8p52;  ///< adding it rounds a double below 2^
 /// Largest number of bits for which one division step gives the residue. For more bits, rounding errors make
 /// the quotient wrong by more than 1/2, and the remainder needs a second step.
 constexpr int one_step_bits = 51;
-/// Names for the template arguments `of_rows` and `FiveLimbs`.
+/// Names for the template argument `of_rows`.
 constexpr bool rows_of_a = true, columns_of_b = false;
-constexpr bool five_limbs = true, four_limbs = false;
 
 /// Measurements that the host reads to choose the number of moduli.
 struct Measurements {
@@ -216,10 +215,6 @@ __global__ void __launch_bounds__(threads)
 
 /// Reconstructs an integer x from sum over l of c_l w_l, given in limbs, the highest first. With x / P =
 /// 2^-56 (high + low 2^-56), returns 2^56 x.
-/// @tparam Noise number of low bits that the weights' rounding errors may affect. Each weight is wrong by up
-/// to half its last bit, so that the weighted sum of 20 numbers below 2^30 is wrong by less than 2^35 last
-/// bits.
-template <int Noise>
 __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const ModulusTable& table) {
   constexpr long long mask = (1LL << limb_bits) - 1;
   GAUSSWEEP_UNROLL
@@ -231,8 +226,9 @@ __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Modu
   const long long signed_high = static_cast<long long>(static_cast<unsigned long long>(sum[0]) << 36) >> 36;
   const long long high = signed_high * (1LL << limb_bits) + sum[1];
   const long long low = (sum[2] << limb_bits) + sum[3];
-  // Sums below the weights' rounding errors are 0.
-  constexpr long long noise = 1LL << Noise;
+  // Sums below the weights' rounding errors are 0. Each weight is wrong by up to half its last bit, so that
+  // the weighted sum of 18 numbers below 2^30 is wrong by less than 2^35 last bits.
+  constexpr long long noise = 1LL << 35;
   if ((high == 0 && low < noise) || (high == -1 && low > (1LL << 56) - noise)) return 0;
   const auto first = static_cast<double>(high);
   const double second =
@@ -247,8 +243,7 @@ __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Modu
 /// Reconstructs A B from the sums per modulus and stores it in C or subtracts it from C. A thread processes
 /// four rows of a column.
 /// @param bits sum of the bits of an element of A and of an element of B
-/// @tparam FiveLimbs the weights have a fifth limb, as with more than max_chosen_moduli moduli
-template <class T, bool subtract, bool FiveLimbs>
+template <class T, bool subtract>
 __global__ void __launch_bounds__(threads)
     reconstruct(const int* sums, std::int64_t plane, int padded_rows, MatrixView<T> c, int bits,
                 const int* row_exponents, const int* column_exponents, ModulusTable table) {
@@ -257,7 +252,7 @@ __global__ void __launch_bounds__(threads)
   if (i >= quads_per_column * c.cols) return;
   const std::int64_t column = i / quads_per_column;
   const int row = static_cast<int>(i % quads_per_column) * 4;
-  long long sum[4][limbs] = {}, fifth_limb[4] = {};
+  long long sum[4][limbs] = {};
   const int* from = sums + i * 4;
 #if defined(__CUDACC__)
 #pragma unroll 4
@@ -268,7 +263,6 @@ __global__ void __launch_bounds__(threads)
     for (int t = 0; t < 4; ++t) {
       GAUSSWEEP_UNROLL
       for (int w = 0; w < limbs; ++w) sum[t][w] += static_cast<long long>(four.value[t]) * table.weight[l][w];
-      if (FiveLimbs) fifth_limb[t] += static_cast<long long>(four.value[t]) * table.fifth_limb[l];
     }
   }
   const int column_exponent = column_exponents[column];
@@ -277,8 +271,7 @@ __global__ void __launch_bounds__(threads)
   for (int t = 0; t < 4; ++t) {
     if (row + t >= c.rows) return;
     const int row_exponent = row_exponents[row + t];
-    if (FiveLimbs) sum[t][limbs - 1] += fifth_limb[t] >> limb_bits;
-    const double integer = integer_of<(FiveLimbs ? 35 - limb_bits : 35)>(sum[t], table);
+    const double integer = integer_of(sum[t], table);
     const bool zero = integer == 0 || row_exponent == unset || column_exponent == unset;
     const double value = zero ? 0.0 : integer * power_of_two(row_exponent + column_exponent - bits - 56);
     to[t] = subtract ? static_cast<T>(static_cast<double>(to[t]) - value) : static_cast<T>(value);

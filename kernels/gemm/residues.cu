@@ -3,17 +3,21 @@
 /// Ozaki's scheme II; residue_products.cuh names the sources. Layout: column-major; C is a separate matrix.
 /// Cost: 2 m n k operations on bytes per modulus, plus 2 m n k or m n k / 4 for the look-ahead. The
 /// look-ahead chooses the number of moduli such that every element is as accurate as a product in full
-/// precision guarantees; the parameter `moduli` overrides it. Workspace: m k + c (k + 4 m) bytes per modulus
-/// with c = 2048 columns, or more if m < 16384. The vendor's GEMM computes the product if an element is not
-/// finite, the maximum of a row or column is above 2^400 or below 2^-400, the magnitudes of elements differ
-/// too much, or k > 65536. The report's iterations are the number of moduli, and its convergence is
-/// `converged`. If the vendor computed the product, they are 0 and empty.
+/// precision guarantees. The parameter `moduli` overrides it, less moduli that add no bits. Workspace: m k +
+/// c (k + 4 m) bytes per modulus with c = 2048 columns, or more if m < 16384. The vendor's GEMM computes the
+/// product if an element is not finite, the maximum of a row or column is above 2^400 or below 2^-400, the
+/// magnitudes of elements differ too much, the given moduli are too few for the bound below, or k > 65536.
+/// The report's iterations are the number of moduli, and its convergence is `converged`. If the vendor
+/// computed the product, they are 0 and empty.
 ///
 /// Error: with the chosen moduli |C - A B| <= (k + 2) u |A| |B| (residue_numbers.hpp: bits_needed), as for a
 /// product in full precision (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
 /// section 3.5). With given `moduli` of product P, rounding the scaled elements causes about k 2^-b max|a(i,
 /// :)| max|b(:, j)| in element (i, j), where b = min(58, log2(P / (2 k)) / 2) (K. Ozaki, Y. Uchino, T.
-/// Imamura, arXiv:2504.08009).
+/// Imamura, arXiv:2504.08009). They are too few unless ||C - A B|| <= sqrt(k + 2) u ||A|| ||B|| (Frobenius
+/// norms), or every element has a third of the error above. The first holds for any operands if b >= 26 in
+/// float and b >= 55 in double. Otherwise a look-ahead decides about the second. In float the second needs at
+/// least 5 to 7 moduli, depending on k, and in double 12 to 15.
 
 #include "kernels/gemm/residue_products.cuh"
 #include "kernels/tables.hpp"
@@ -28,7 +32,7 @@ void gemm_residues(Context& context, Operands<T>& op, const Parameters& paramete
   const auto requested = static_cast<int>(parameters.integer("moduli"));
   const Shape& s = op.shape;
   context.report = {};
-  const int max_moduli = requested == 0 ? residues::max_chosen_moduli : requested;
+  const int max_moduli = requested == 0 ? residues::max_moduli : requested;
   residues::ResidueProducts<T> products(context, residues::capacity_for(s.m, s.n, s.k, max_moduli),
                                         op.workspace);
   const int moduli = products.multiply(requested, op.a, op.b, op.x, residues::Output::product);

@@ -91,14 +91,17 @@ Method by_residues() {
   Method method = gemm_method("residues", "residues modulo coprime numbers, products on INT8 tensor cores",
                               "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
   method.mixed_precision = true;
-  method.parameters = {
-      integer_parameter("moduli", 0, 0, residues::max_moduli,
-                        "number of moduli, at least 2; 0: the number that full precision needs")};
-  method.accepts = [](const Shape&, const Parameters& p) { return p.integer("moduli") != 1; };
+  method.parameters = {integer_parameter(
+      "moduli", 0, 0, residues::max_moduli,
+      "number of moduli, at least 5; 0: the number that full precision needs; a number that is not "
+      "accurate enough, as below 12 in double, gives the vendor's product")};
+  method.accepts = [](const Shape&, const Parameters& p) {
+    return p.integer("moduli") == 0 || p.integer("moduli") >= residues::min_moduli;
+  };
   method.workspace_bytes = [](const Shape& s, const Parameters& parameters, std::size_t) {
     const auto moduli = static_cast<int>(parameters.integer("moduli"));
     return residues::bytes_of(
-        residues::capacity_for(s.m, s.n, s.k, moduli == 0 ? residues::max_chosen_moduli : moduli));
+        residues::capacity_for(s.m, s.n, s.k, moduli == 0 ? residues::max_moduli : moduli));
   };
   return portable(std::move(method), GAUSSWEEP_ENTRIES(gemm_residues), 80);
 }

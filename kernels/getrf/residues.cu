@@ -4,12 +4,13 @@
 /// the parameter `least_inner` use the vendor's GEMM; if `least_inner` is 0, rates measured on an H100 decide
 /// per product. Workspace: the workspace of getrf/recursive and, per modulus, n^2 / 4 bytes and 2048 columns
 /// of 9 n / 2 bytes. Products with elements that are not finite, or with rows or columns above 2^400 or below
-/// 2^-400, also use the vendor's GEMM. The report's iterations are the number of products by residues. All
-/// else is as in getrf/recursive.
+/// 2^-400, also use the vendor's GEMM, as do products for which `moduli` is so small that elements keep less
+/// than 18 bits in float or 47 bits in double. The report's iterations are the number of products by
+/// residues. All else is as in getrf/recursive.
 ///
 /// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
-/// 2nd ed., theorem 9.3). Every product by residues adds the error of gemm/residues with the same `moduli`,
-/// which is relative to the largest elements of a row of L and of a column of U.
+/// 2nd ed., theorem 9.3). Every product by residues with inner size k adds about k 2^-b max|l(i, :)| max|u(:,
+/// j)| to element (i, j), with b as in gemm/residues. The default of 15 moduli has b >= 50.
 
 #include "kernels/getrf/residue_lu.cuh"
 #include "kernels/tables.hpp"

@@ -102,7 +102,10 @@ inline std::size_t split_bytes(std::int64_t n) {
 }
 
 inline std::vector<Parameter> residue_parameters() {
-  return {integer_parameter("moduli", 15, 2, residues::max_moduli, "moduli of a product by residues"),
+  return {integer_parameter(
+              "moduli", 15, residues::min_moduli, residues::max_moduli,
+              "moduli of a product by residues; a number that is not accurate enough, as below 13 in "
+              "double, gives the vendor's products"),
           integer_parameter("least_inner", 0, 0, max_rows,
                             "k from which products are by residues; 0: if that is faster")};
 }

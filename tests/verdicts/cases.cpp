@@ -290,19 +290,7 @@ Loss Runner::run_typed(const Case& one, const Method& method) {
         ", as on " + std::to_string(failures) + " neighbours (LAPACK: on " + std::to_string(of_lapack) + ")";
     if (failures <= 3 * of_lapack) return loss;
   }
-  double limit = std::max(ratio_of_rounding(method, one.n), 3 * loss.of_lapack);
-  if (one.with.count("moduli") > 0) {
-    // Fewer moduli than accurate_moduli do not keep all bits of a double; then they must not be less accurate
-    // than still fewer ones.
-    Parameters fewer = parameters;
-    std::string words;
-    for (std::int64_t count = parameters.integer("moduli");
-         count < accurate_moduli && loss.ratio > limit && count > 2;) {
-      fewer.set("moduli", --count);
-      limit = std::max(limit, run_method(inputs, fewer, &words));
-    }
-  }
-  loss.score = loss.ratio / limit;
+  loss.score = loss.ratio / std::max(ratio_of_rounding(method, one.n), 3 * loss.of_lapack);
   return loss;
 }
 

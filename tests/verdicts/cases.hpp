@@ -27,9 +27,6 @@ std::string line_of(const Case& one);
 /// @throws std::invalid_argument with what is wrong and what is allowed
 Case parse_case(const std::string& line);
 
-/// With fewer moduli, products by residues do not keep all bits of a double.
-constexpr std::int64_t accurate_moduli = 15;
-
 /// The digits that a method lost against LAPACK.
 ///
 /// Three kinds of answers do not count as lost:
@@ -46,7 +43,7 @@ constexpr std::int64_t accurate_moduli = 15;
 struct Loss {
   double ratio = 0, of_lapack = 0;
   /// ratio / max(1, 3 of_lapack), for potrf ratio / max(1 + 1 / n, 3 of_lapack); 0 if the answer does not
-  /// count. With fewer moduli than accurate_moduli the limit is at least the ratio of every smaller number.
+  /// count
   double score = 0;
   std::string words;  ///< the reason for a missing ratio; empty if there is one
 };

@@ -27,6 +27,7 @@
 
 #include "kernels/core/errors.hpp"
 #include "kernels/device/context.hpp"
+#include "kernels/gemm/residue_numbers.hpp"
 #include "tests/kernels/method_run.hpp"
 #include "tests/verdicts/cases.hpp"
 
@@ -86,10 +87,13 @@ Case draw_case(Random& random, const std::vector<const Method*>& methods, const 
   one.structure = fitting[static_cast<std::size_t>(random.integer(0, last(fitting)))]->name;
   one.seed = random.next() >> 40;
   for (const Parameter& parameter : method.parameters) {
-    // LU by few moduli has no digits left, so that only products compare smaller numbers.
-    const bool is_product = method.problem == Problem::named("gemm");
-    if (parameter.name == "moduli")
-      one.with["moduli"] = std::to_string(random.integer(is_product ? 3 : accurate_moduli, 20));
+    // A product may have any number of moduli. LU has as many as its default or more.
+    if (parameter.name == "moduli" && random.chance(0.9)) {
+      const bool is_product = method.problem == Problem::named("gemm");
+      const auto least = is_product ? static_cast<std::int64_t>(residues::min_moduli)
+                                    : std::get<std::int64_t>(parameter.default_value);
+      one.with["moduli"] = std::to_string(random.integer(least, residues::max_moduli));
+    }
     if (parameter.name == "least_inner") one.with["least_inner"] = "1";
     if (parameter.name == "float_from" && random.chance(0.9)) one.with["float_from"] = "1";
     if (parameter.name == "kernel" && random.chance(0.4))
