@@ -103,6 +103,7 @@ read_plan() {
   if [[ ! -f $plan ]]; then
     local folder=$plan
     [[ -d $plan ]] || folder=${plan%/*}
+    compgen -G "$folder/*.y*ml" >/dev/null || folder=$jobs/plans
     fail "there is no file $plan; plans in $folder: $(cd "$folder" 2>/dev/null && compgen -G '*.y*ml' | head -n 9 | paste -sd ' ')"
   fi
   [[ -r $plan ]] || fail "the plan $plan cannot be read"
@@ -187,11 +188,13 @@ load_modules() {
   fi
 }
 
+no_program() { echo "no program $1; build it with: $jobs/env/build.sh${env_file:+ --env $env_file}"; }
+
 # Checks before the job waits in a queue that the program exists and accepts the plan.
 check_plan() {
   local message code
   if [[ ! -x $gaussweep ]]; then
-    message="no program $gaussweep; build it with: $jobs/env/build.sh${env_file:+ --env $env_file}"
+    message=$(no_program "$gaussweep")
     [[ -n ${flag[dry-run]:-} ]] || fail "$message"
     say "$message"
     refused=2

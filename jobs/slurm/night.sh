@@ -35,7 +35,10 @@ if [[ -z $gaussweep ]]; then
   read_environment
   load_modules >&2 || exit 2
 fi
-[[ -x $gaussweep ]] || gaussweep=$(command -v gaussweep) || fail "no program; give --env FILE, or set GAUSSWEEP"
+if [[ ! -x $gaussweep ]]; then
+  missing=$gaussweep
+  gaussweep=$(command -v gaussweep) || fail "$(no_program "$missing")"
+fi
 if (($# < 1)); then fail "give NIGHT [BEFORE [EARLIER…]]"; fi
 
 results_of() { if [[ -d $1 ]]; then echo "$1/results.h5"; else echo "$1"; fi; }

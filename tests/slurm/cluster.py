@@ -1,10 +1,14 @@
-"""A Slurm cluster of two virtual nodes on this machine's loopback, for the duration of a test.
+"""A Slurm cluster of two virtual nodes on this machine's loopback, for the duration of a test or of a command.
+
+`cluster.py COMMAND…` starts the cluster, runs the command in its environment (by default a shell), and ends the
+cluster. The exit code is that of the command.
 
 n1 has the feature kepler and two GPUs of GRES type kepler, n2 the same with hopper. The GPUs are simulated by other
 device files. Both nodes are this host, so Open MPI would use shared memory between ranks of different nodes, and fail.
 Jobs on both nodes need OMPI_MCA_btl=tcp,self, which case.py sets.
 """
 
+import argparse
 import atexit
 import ctypes
 import os
@@ -21,6 +25,7 @@ import time
 PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "scontrol", "mpirun")
 SKIPPED = 77
 PR_SET_PDEATHSIG = 1
+PREFIX = "gaussweep-slurm-"  # of a cluster's folder in /tmp
 
 CONFIGURATION = """\
 ClusterName=gaussweep
@@ -116,7 +121,10 @@ def own_processes(configuration):
 
 
 def reap(configuration):
-    """Waits for the end of the test, even by a crash, and ends its remaining processes."""
+    """Waits for the end of the test, even by a crash, ends its remaining processes, and deletes its folder."""
+    folder = pathlib.Path(configuration).parent
+    if folder.parent != pathlib.Path("/tmp") or not folder.name.startswith(PREFIX):
+        sys.exit(f"cluster.py: {folder} is not the folder of a cluster (/tmp/{PREFIX}…)")
     sys.stdin.read()
     for _ in range(20):  # a process may have started another before it was killed
         left = list(own_processes(configuration))
@@ -128,7 +136,7 @@ def reap(configuration):
         if not left:
             break
         time.sleep(0.1)
-    shutil.rmtree(pathlib.Path(configuration).parent, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 class Cluster:
@@ -136,12 +144,12 @@ class Cluster:
     Python."""
 
     def __init__(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gaussweep-slurm-", dir="/tmp"))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix=PREFIX, dir="/tmp"))
         self.folder.chmod(0o755)
         self.configuration = self.folder / "slurm.conf"
         self.daemons = []
         self.reaper = subprocess.Popen(
-            [sys.executable, "-B", __file__, str(self.configuration)], stdin=subprocess.PIPE, start_new_session=True
+            [sys.executable, "-B", __file__, "--reap", str(self.configuration)], stdin=subprocess.PIPE, start_new_session=True
         )
         atexit.register(self.stop)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
@@ -279,5 +287,21 @@ class Cluster:
         self.reaper.wait()
 
 
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--reap", metavar="CONFIGURATION", help=argparse.SUPPRESS)
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND…")
+    options = parser.parse_args()
+    if options.reap:
+        return reap(options.reap)
+    reason = why_not()
+    if reason:
+        parser.error(reason)
+    cluster = Cluster()
+    variables = cluster.environment(OMPI_MCA_btl="tcp,self")  # both nodes are this host
+    command = options.command or [os.environ.get("SHELL", "/bin/sh")]
+    return subprocess.run(command, env=variables, check=False).returncode
+
+
 if __name__ == "__main__":
-    reap(sys.argv[1])
+    sys.exit(main())
