@@ -147,7 +147,10 @@ std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width) 
     const Group* const fastest = task.race.racers.empty() ? nullptr : task.race.racers.front().group;
     std::vector<const Group*> groups = task.groups;
     const auto place = [&](const Group* g) {
-      return std::tuple(is_emulated(*g), status_severity(g->status), g != fastest, g->median);
+      const auto racer = std::find_if(task.race.racers.begin(), task.race.racers.end(),
+                                      [&](const Racer& each) { return each.group == g; });
+      const std::ptrdiff_t rank = racer - task.race.racers.begin();  // the racers are in order of their ratios
+      return std::tuple(is_emulated(*g), status_severity(g->status), rank, g->median);
     };
     std::stable_sort(groups.begin(), groups.end(),
                      [&](const Group* a, const Group* b) { return place(a) < place(b); });
@@ -257,7 +260,9 @@ std::string solve_commands(const std::vector<TriedTask>& tasks, const TryRequest
     if (problem_of(method)->has_axis("uplo")) text += fmt::format(" --uplo {}", r.uplo);
     if (r.precision != "double") text += fmt::format(" --precision {}", r.precision);
     if (is_emulated(method)) text += " --backend emulated";
-    text += fmt::format(" -o {}\n", output);
+    text += fmt::format(" -o {}", output);
+    if (&method != task->race.racers.front().group) text += "  # of the fastest, it has most correct digits";
+    text += "\n";
   };
   add(fastest_task(tasks, is_solve), "To solve: ", " --rhs b.npy", "x.npy");
   add(fastest_task(tasks, is_inverse), "To invert:", "", "inverse.npy");

@@ -17,8 +17,9 @@ constexpr Scatter round_scatter{0.05, 5e-7};
 /// The weight of round_scatter, in degrees of freedom. It is small, because other programs disturb rounds far
 /// more.
 constexpr double scatter_weight = 2;
-/// After the first round, a method leaves the race only if it takes this many times as long as the fastest
-/// one.
+/// Fewer rounds do not show their scatter. Until then a method leaves the race only if the interval of its
+/// ratio is above `far_behind`.
+constexpr std::int64_t least_rounds = 3;
 constexpr double far_behind = 5;
 /// The probability that a slower method is reported as the faster one after a given round.
 constexpr double clear_tail = 0.005;
@@ -45,8 +46,8 @@ Racer compared(const Timing& fastest, const Timing& other, const Group* group, b
   racer.behind = estimate_duet(fastest, other, scatter, scatter_weight);
   const double clear =
       racer.behind.log - racer.behind.error * student_quantile(clear_tail, racer.behind.degrees);
-  racer.is_rival = racer.rounds < 2 ? racer.behind.ratio() < far_behind || racer.behind.low() < least_lead
-                                    : clear <= std::log(least_lead);
+  racer.is_rival =
+      racer.rounds < least_rounds ? racer.behind.low() < far_behind : clear <= std::log(least_lead);
   return racer;
 }
 
@@ -59,7 +60,6 @@ bool Race::is_clear() const {
 
 bool Race::is_settled() const {
   if (!has_lead() || is_clear()) return true;
-  constexpr std::int64_t least_rounds = 3;
   const bool is_level = lead().high() < least_lead || lead().high() < narrow_interval * lead().low();
   return racers[1].rounds >= least_rounds && is_level;
 }

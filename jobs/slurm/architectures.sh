@@ -68,8 +68,9 @@ directories=()
 for i in "${!names[@]}"; do
   id=$("$jobs/slurm/sweep.sbatch" "$plan" -o "$output/${names[$i]}" --parsable --env "${environments[$i]}" "${common[@]}" \
     -- --job-name="gaussweep-${names[$i]}" "${requests[$i]}" "${sbatch_options[@]}") || keep_dry_run $? "$id" || {
+    code=$?
     say "the sweep on ${names[$i]} was not submitted${sweeps[*]:+; these were: ${sweeps[*]} (scancel them, or call again with --resume)}"
-    exit 1
+    exit "$code"
   }
   sweeps+=("$id")
   directories+=("$output/${names[$i]}")

@@ -253,9 +253,9 @@ submit() {
 slurm_path() { echo "${1//%/%%}"; }
 
 # keep_dry_run CODE ID: called if a script that was called ended with this code. Returns if it was a dry run that would
-# submit the job ID but for a refusal: the other jobs are shown, too.
+# submit the job ID but for a refusal: the other jobs are shown, too. Otherwise returns the code.
 keep_dry_run() {
-  [[ -n ${flag[dry-run]:-} && -n $2 ]] || return 1
+  [[ -n ${flag[dry-run]:-} && -n $2 ]] || return "$1"
   refused=$1
 }
 

@@ -43,7 +43,10 @@ TEST_F(RoundsOfTry, GoOnUntilTheLeadIsClear) {
   EXPECT_EQ(rounds.next(records_, 1), "2 2 0 ");
   record("one", 2, 1e-3);
   record("two", 2, 2e-3);
-  EXPECT_EQ(rounds.next(records_, 1), "2 2 1 ") << "the lead is clear; the emulated one comes last";
+  EXPECT_EQ(rounds.next(records_, 1), "3 3 0 ");
+  record("one", 3, 1e-3);
+  record("two", 3, 2e-3);
+  EXPECT_EQ(rounds.next(records_, 1), "3 3 1 ") << "the lead is clear; the emulated one comes last";
   EXPECT_EQ(rounds.next(records_, 1), "");
 }
 

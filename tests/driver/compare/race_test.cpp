@@ -42,10 +42,12 @@ TEST(Race, NamesAWinnerThatEveryRoundConfirms) {
   EXPECT_GT(example.race.noise, noisy_sigma) << "all of one round took twice as long";
 }
 
-TEST(Race, DoesNotDecideByOneRound) {
+TEST(Race, DoesNotDecideByOneOrTwoRounds) {
   const Example one({in_rounds("slow", {2}), in_rounds("fast", {1})});
   EXPECT_FALSE(one.race.is_clear());
   EXPECT_FALSE(one.race.is_settled());
+  EXPECT_FALSE(Example({in_rounds("slow", {5, 5.2}), in_rounds("fast", {1, 1})}).race.is_clear());
+  EXPECT_TRUE(Example({in_rounds("slow", {5, 5.2, 5}), in_rounds("fast", {1, 1, 1})}).race.is_clear());
   const Example far({in_rounds("slow", {200}), in_rounds("fast", {1})});
   std::vector<io::Record> unsteady = in_rounds("slow", {200});
   unsteady[0].seconds_q1 = 1;
