@@ -149,7 +149,8 @@ std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width) 
     const auto place = [&](const Group* g) {
       const auto racer = std::find_if(task.race.racers.begin(), task.race.racers.end(),
                                       [&](const Racer& each) { return each.group == g; });
-      const std::ptrdiff_t rank = racer - task.race.racers.begin();  // the racers are in order of their ratios
+      const std::ptrdiff_t rank =
+          racer - task.race.racers.begin();  // the racers are in order of their ratios
       return std::tuple(is_emulated(*g), status_severity(g->status), rank, g->median);
     };
     std::stable_sort(groups.begin(), groups.end(),
