@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/device/gaps.hpp"
+#include "kernels/device/memory_gap.hpp"
 
 namespace gaussweep {
 
@@ -20,7 +20,7 @@ class WatchedMemory {
  public:
   using Image = std::vector<unsigned char>;
   /// The bytes of a red zone, i.e. the distance from an operand up to which writes are detected.
-  static constexpr std::size_t red_zone = GappedLayout::min_gap;
+  static constexpr std::size_t red_zone = min_gap;
 
   /// Returns memory aligned to 256 bytes; null if there is none.
   void* allocate(std::size_t bytes);

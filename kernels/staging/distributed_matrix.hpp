@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/device/device_group.hpp"
-#include "kernels/device/gaps.hpp"
+#include "kernels/device/gapped_layout.hpp"
 #include "kernels/registry/column_blocks.hpp"
 #include "kernels/staging/guard.hpp"
 

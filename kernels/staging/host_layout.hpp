@@ -10,7 +10,7 @@
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/core/parallel_rows.hpp"
-#include "kernels/device/gaps.hpp"
+#include "kernels/device/gapped_layout.hpp"
 
 namespace gaussweep::host_layout {
 

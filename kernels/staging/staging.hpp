@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/device/gaps.hpp"
+#include "kernels/device/gapped_layout.hpp"
 #include "kernels/registry/method.hpp"
 #include "kernels/staging/convert_layout.hpp"
 #include "kernels/staging/distributed_matrix.hpp"

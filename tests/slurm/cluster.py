@@ -149,7 +149,9 @@ class Cluster:
         self.configuration = self.folder / "slurm.conf"
         self.daemons = []
         self.reaper = subprocess.Popen(
-            [sys.executable, "-B", __file__, "--reap", str(self.configuration)], stdin=subprocess.PIPE, start_new_session=True
+            [sys.executable, "-B", __file__, "--reap", str(self.configuration)],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
         )
         atexit.register(self.stop)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

@@ -1,0 +1,39 @@
+#pragma once
+/// Gaps: the bytes of an allocation that belong to no operand. They hold a pattern that no run may change.
+///
+/// The words of the pattern are signalling NaN. A method that reads them gets a wrong answer, and arithmetic
+/// never returns them: a CPU makes them quiet, a GPU replaces them. All words of 256 KiB differ, so that a
+/// copy that is too long changes the gap behind its destination.
+
+#include <cstddef>
+#include <string>
+
+namespace gaussweep {
+
+/// The minimum size of a gap before or behind an operand.
+constexpr std::size_t min_gap = 1024;
+
+/// An operand next to a gap.
+struct GapSide {
+  std::string operand;  ///< empty if there is none
+  std::size_t element = 1;
+};
+
+/// A gap, or the padding of all rows or columns of a matrix.
+struct MemoryGap {
+  GapSide behind, before;   ///< the operands that the gap is behind and before
+  std::size_t offset = 0;   ///< in the allocation
+  std::size_t bytes = 0;    ///< per line
+  std::size_t element = 8;  ///< bytes of a floating-point number of the pattern
+  std::string line;         ///< "row" or "column"; empty if this is no padding
+  std::size_t lines = 1, stride = 0;
+
+  std::size_t end() const { return offset + (lines - 1) * stride + bytes; }
+  /// Writes the pattern of `count` lines, from `first` on, to `to`, where lines are `to_stride` bytes apart.
+  void write(void* to, std::size_t to_stride, std::size_t first, std::size_t count) const;
+  /// Describes the first changed line, e.g. "element 1 behind A"; empty if none has changed.
+  /// @param from the bytes of the gap, in which lines are `from_stride` bytes apart
+  std::string change(const void* from, std::size_t from_stride) const;
+};
+
+}  // namespace gaussweep
