@@ -17,7 +17,7 @@ PEAKS_APART = 0.1  # tolerated relative difference of one GPU model's measured p
 
 def glance(night):
     """Returns (sentence, section) pairs, most important first."""
-    records = night.take("status unexpected finding problem method matrix_name parameters forward_error")
+    records = night.take("status unexpected finding problem method matrix_name parameters forward_error timing")
     said = [
         *_ended(records),
         *_not_accepted(records.assign(configs=varying(records))),
@@ -71,6 +71,11 @@ def _not_accepted(records):
     if len(findings):
         many, is_wrong = counted(len(findings), "expected failure"), findings["status"].isin(WRONG).any()
         yield f"{many}: {_on_matrices(findings)}.", "failures-wrong" if is_wrong else "failures-unfinished"
+    fast = records[records["status"].isin(["pass", "suspect"]) & (records["timing"] == "suspect")]
+    if len(fast):
+        count = fast.groupby(["problem", "method"]).size()
+        shown = _first([f"{problem}/{method} ({found})" for (problem, method), found in count.items()], 6)
+        yield f"Doubtful times, faster than the device's peaks allow: {shown}.", "failures-doubted"
     blind = records[is_without_digit(records)]
     if len(blind):
         have = "passed answer has" if len(blind) == 1 else "passed answers have"

@@ -90,8 +90,16 @@ class FirstScreenTest(unittest.TestCase):
             more = {"gpu": GPU, "reference_method": "cusolver"}
             night.trial("gesv", "gauss_block", 64, 1e-3, timing="suspect", peak_share=1.57, **more)
             night.trial("gesv", "cusolver", 64, 1e-3, peak_share=vendor, **more)
-            words = report_here(night).words("failures")
+            page = report_here(night)
+            words = page.words("failures")
             self.assertEqual("reach 1.94 times the peaks: the peaks were measured too low" in words, vendor > 1.5)
+            self.assertIn("faster than the device's peaks allow: gesv/gauss_block (1)", page.words("overview"))
+        night = fixture.Night()
+        night.trial("gesv", "gauss_block", 64, 1e-3, timing="suspect", peak_share=24.5, **more)
+        night.trial("gesv", "cusolver", 64, 1e-3, peak_share=1.94, **more)
+        words = report_here(night).words("failures")
+        self.assertIn("still 12.6 times too fast", words)
+        self.assertNotIn("too low", words)
 
     def test_noise_is_that_of_the_samples_without_emulated_ones(self):
         night = fixture.Night()
