@@ -13,6 +13,7 @@
 #include "driver/system/process.hpp"
 #include "io/files/digest.hpp"
 #include "io/files/errors.hpp"
+#include "io/plan/plan.hpp"
 #include "kernels/registry/library.hpp"
 
 namespace nlohmann {
@@ -145,6 +146,22 @@ std::vector<Method> rows_by_child(const std::string& path) {
   return rows;
 }
 
+/// Returns why a row of the library `path` cannot join the registry; empty if the driver has no objection.
+std::string objection(const Registry& registry, const Method& row, const std::string& path) {
+  const std::vector<std::string>& keys = io::reserved_entry_keys();
+  for (const Parameter& parameter : row.parameters) {
+    if (std::find(keys.begin(), keys.end(), parameter.name) != keys.end())
+      return fmt::format("{}: parameter '{}' has the name of a key of plans, so that no plan could set it",
+                         row.id(), parameter.name);
+  }
+  const Method* const known = registry.find(row.problem, row.variant);
+  if (known == nullptr || known->library == path) return {};
+  if (known->library.empty()) return fmt::format("gaussweep has a method {}; choose another name", row.id());
+  return fmt::format(
+      "{} has a method {} too; --methods adds to the plan's libraries and replaces none of them",
+      known->library, row.id());
+}
+
 }  // namespace
 
 void add_libraries(Registry& registry, const std::vector<std::string>& paths) {
@@ -160,6 +177,7 @@ void add_libraries(Registry& registry, const std::vector<std::string>& paths) {
     for (Method& row : rows_by_child(path)) {
       row.library = path;
       row.library_digest = digest;
+      if (const std::string why = objection(registry, row, path); !why.empty()) refuse(given, why);
       try {
         registry.add(std::move(row));
       } catch (const std::logic_error& e) {

@@ -94,7 +94,10 @@ class Loading(LibraryTest):
             "more than 200 bytes": table_of(f'{row}, .summary = "{"x" * 300}"'),
             "row 1 ('my row')": table_of(row.replace("mine", "my row") + ", .capability = -1"),
             "of a-z, 0-9 and _": good("Mine"),
-            "gesv/lapack': a row of this id exists": good("lapack"),
+            "gaussweep has a method gesv/lapack": good("lapack"),
+            "'repeats' has the name of a key": table_of(
+                f"{row}, .parameter_count = 1, .parameters = {bad.replace('width', 'repeats')}'i', 1, 1, 8, NULL}}"
+            ),
             "exports no function gaussweep_methods": HEAD,
             "returned NULL": HEAD + "const gaussweep_library *gaussweep_methods(void) { return NULL; }\n",
         }
@@ -103,6 +106,16 @@ class Loading(LibraryTest):
                 self.refused(self.compiled(text), words)
         twice = HEAD + TABLE + "static const gaussweep_library table = {1, 2, rows};\n" + LIBRARY
         self.refused(self.compiled(twice), "gesv/mine", "exists already")
+
+    def test_a_second_library_with_the_method_is_named(self):
+        first = self.compiled(good())
+        second = self.folder / "second.so"
+        second.write_bytes(first.read_bytes())
+        plan = self.plan(f"libraries: {first}\nsweep: [{{problem: gesv, method: mine, n: 8}}]\n")
+        done = harness.run(["run", plan, "--methods", second, "-o", self.folder / "never"])
+        self.assertEqual(done.returncode, 2, done.stderr)
+        for word in (first, second, "gesv/mine", "--methods adds"):
+            self.assertIn(str(word), done.stderr)
 
     def test_files_that_are_no_library(self):
         self.refused(self.folder / "missing.so", "is no file")
