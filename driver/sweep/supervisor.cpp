@@ -296,6 +296,9 @@ void Supervisor::handle(message::Done done) {
                                  done.record.method, done.record.n));
   }
   writing_ = std::move(done.writing);
+  // The library may have printed the reason.
+  if (done.record.status == io::Status::error && !done.record.library.empty())
+    done.record.message += fmt::format("; its output: logs/worker-{}.log", spec_.origin.rank);
   if (done.end == WorkerEnd::fatal) return trial_ended_worker(std::move(done.record));
   held_ = done.end == WorkerEnd::none ? tasks_.front().trial.matrix.digest : std::string();
   report(failed_tries_ == 0 ? done.record : with_first_end(done.record, first_cause_));

@@ -210,6 +210,9 @@ class Running(LibraryTest):
             status, words = expected[record["method"]]
             self.assertEqual(record["status"], status, record["message"])
             self.assertIn(words, record["message"])
+            if status == "error":
+                log = record["message"].split()[-1]
+                self.assertTrue((directory / log).is_file(), record["message"])
             own = record["method"] != "lapack"
             self.assertEqual(record["library"], "mine.so" if own else "")
             self.assertEqual(record["library_digest"], digest if own else "")
