@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
 #include "driver/compare/compare.hpp"
@@ -69,7 +70,7 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
   }
   std::string text;
   for (const VerdictGrid& grid : grids) {
-    std::map<std::string, std::size_t> wins;
+    std::map<std::string, std::size_t> wins, doubtful;
     std::size_t all = 0, ties = 0, emulated = 0, none = 0;
     for (const VerdictRow& row : grid.rows) {
       for (const auto& [n, cell] : row.cells) {
@@ -83,7 +84,9 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
         } else if (cell.tie) {
           ++ties;
         } else {
-          ++wins[row.problem + "/" + cell.winner->first().method];
+          const std::string method = row.problem + "/" + cell.winner->first().method;
+          ++wins[method];
+          if (is_doubtful(*cell.winner)) ++doubtful[method];
         }
       }
     }
@@ -96,7 +99,13 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
                           text.empty() ? "" : "\n", counted(emulated, "case"));
     if (all == 0) continue;
     std::vector<std::string> parts;
-    for (const auto& [count, method] : order) parts.push_back(fmt::format("{} {}", printable(method), count));
+    for (const auto& [count, method] : order) {
+      const std::size_t* const doubts = find_in(doubtful, method);
+      parts.push_back(fmt::format(
+          "{} {}{}", printable(method), count,
+          doubts == nullptr ? ""
+                            : fmt::format(" ({} doubtful: faster than the device's peaks allow)", *doubts)));
+    }
     if (ties > 0) parts.push_back(counted(ties, "tie"));
     if (none > 0) parts.push_back(fmt::format("no method passed in {}", none));
     text += fmt::format("{}Fastest on {}, of {}: {}", text.empty() ? "" : "\n", printable(grid.device),

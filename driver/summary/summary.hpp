@@ -37,6 +37,9 @@ struct Group {
   bool has_passed() const { return status == io::Status::pass && median > 0; }
 };
 
+/// Returns true if a record of the group was timed faster than the device's peaks allow.
+bool is_doubtful(const Group& group);
+
 /// Groups records; the groups are in order of first appearance.
 std::vector<Group> group_records(const std::vector<io::Record>& records);
 // The records must outlive the groups.

@@ -114,6 +114,7 @@ std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const Verdi
                      : fmt::format(", {} times as fast as the next, {}", times_text(cell.lead),
                                    printable(cell.runner_up->first().method));
   }
+  if (is_doubtful(*cell.winner)) text += " (doubtful: faster than the device's peaks allow)";
   const double digits = std::floor(-std::log10(r.forward_error));
   if (digits >= 0 && std::isfinite(digits)) text += fmt::format(", about {:.0f} correct digits", digits);
   return text + ".";

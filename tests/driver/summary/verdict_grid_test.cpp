@@ -322,6 +322,13 @@ TEST(VerdictGrid, BaselineIsTheVendorUnlessChosen) {
               HasSubstr("1.3 times as fast as the next, lapack."));
 }
 
+TEST(VerdictGrid, ADoubtfulWinnerIsCalledSo) {
+  std::vector<Record> records = {example_record("fast", 64, {1}), example_record("next", 64, {2})};
+  EXPECT_THAT(verdict_sentences(verdict_grids(records, {}, {})), Not(HasSubstr("doubtful")));
+  records[0].timing = "suspect";
+  EXPECT_THAT(verdict_sentences(verdict_grids(records, {}, {})), HasSubstr("doubtful"));
+}
+
 TEST(VerdictGrid, SentencesHaveNoExponentsAndNoLeadOverEmulation) {
   std::vector<Record> records = {on_cpu(example_record("serial", 64, {1e-3})),
                                  on_cpu(example_record("lapack", 64, {0.234}))};
