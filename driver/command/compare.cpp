@@ -171,7 +171,7 @@ void print_notes(const Comparison& comparison) {
                                                              : ". The plan is another."),
                          width));
   }
-  if (const std::string changed = changed_files_words(comparison); !changed.empty())
+  if (const std::string changed = changed_words(comparison); !changed.empty())
     fmt::print("\n{}", paragraph(printable(changed), width));
   fmt::print("\n{}", paragraph(count_words(comparison), width));
   for (const std::string& sentence : unclear_words(comparison))
@@ -223,6 +223,7 @@ nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& s
   json["same_plan"] = comparison.is_same_plan;
   json["vanished"] = comparison.vanished;
   json["changed_files"] = comparison.changed_files;
+  json["changed_parameters"] = comparison.changed_parameters;
   json["other_clocks"] = comparison.other_clocks;
   json["noise"] = nlohmann::ordered_json::array();
   for (const RunNoise& noise : comparison.noise) {
@@ -370,7 +371,7 @@ std::string nothing_words(const Sides& sides, const Comparison& comparison) {
       "have no trial in common: nothing can be compared. All must come of plans that share methods, "
       "backends, "
       "sizes, parameters and matrices. {}",
-      changed_files_words(comparison));
+      changed_words(comparison));
 }
 
 int compare_to_stdout(const CompareOptions& options) {

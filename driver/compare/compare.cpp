@@ -184,18 +184,55 @@ std::string identity_without_elements(const Record& r) {
                      r.parameters, r.uplo, matrix_label(r), parameters.dump());
 }
 
+/// Returns the parameters by name; empty if the text is no object.
+std::map<std::string, std::string> parameters_of(const Record& r) {
+  std::map<std::string, std::string> values;
+  const nlohmann::json parameters = nlohmann::json::parse(r.parameters, nullptr, false);
+  if (!parameters.is_object()) return values;
+  for (const auto& [name, value] : parameters.items())
+    values[name] = value.is_string() ? value.get<std::string>() : value.dump();
+  return values;
+}
+
+/// Returns "block=64 before, block=16 now" for the parameters in which two trials differ, and their number.
+std::pair<std::size_t, std::string> differing_parameters(const Record& base, const Record& now) {
+  const auto before = parameters_of(base), after = parameters_of(now);
+  std::set<std::string> names;
+  for (const auto* values : {&before, &after}) {
+    for (const auto& [name, value] : *values) names.insert(name);
+  }
+  std::vector<std::string> old_ones, new_ones;
+  std::size_t count = 0;
+  for (const std::string& name : names) {
+    const std::string *a = find_in(before, name), *b = find_in(after, name);
+    if (a != nullptr && b != nullptr && *a == *b) continue;
+    ++count;
+    old_ones.push_back(a == nullptr ? "no " + name : name + "=" + *a);
+    new_ones.push_back(b == nullptr ? "no " + name : name + "=" + *b);
+  }
+  return {count, fmt::format("{} before, {} now", fmt::join(old_ones, " "), fmt::join(new_ones, " "))};
+}
+
+/// Identifies a trial by all but the parameters of its method.
+std::string identity_without_parameters(const Record& r) {
+  return fmt::format("{}\n{} {}", task_identity(r), r.method, r.backend);
+}
+
 /// Lists the trials that only base has: a method by its name if new has no trial of it, otherwise by its
-/// missing sizes. Trials of a matrix file that changed are listed by the file's name.
+/// missing sizes. Trials of a matrix file that changed are listed by the file's name. If the plan is the same
+/// and only new has the trial with other parameters, a default changed; such methods are listed with both.
 void find_vanished(Comparison& result, const Trials& base, const Trials& now, const TrialNames& names) {
   using Key = std::pair<std::string, std::string>;  // method, backend
   const auto key_of = [](const Record& r) { return Key{r.problem + "/" + r.method, r.backend}; };
   std::set<Key> remaining;
-  std::set<std::string> new_file_trials;  // only new has them
+  std::set<std::string> new_file_trials;         // only new has them
+  std::map<std::string, RecordList> new_trials;  // only new has them; by all but their parameters
   for (const auto& [key, places] : now) {
     const Record& first = *places.begin()->second.front();
     remaining.insert(key_of(first));
     if (base.count(key) > 0) continue;
     ++result.only_new;
+    new_trials[identity_without_parameters(first)].push_back(&first);
     if (first.matrix_kind == "file") new_file_trials.insert(identity_without_elements(first));
   }
   std::map<Key, std::set<std::int64_t>> sizes;
@@ -205,6 +242,13 @@ void find_vanished(Comparison& result, const Trials& base, const Trials& now, co
     ++result.only_base;
     if (first.matrix_kind == "file" && new_file_trials.count(identity_without_elements(first)) > 0) {
       result.changed_files.insert(matrix_label(first));
+      continue;
+    }
+    const RecordList* const others = find_in(new_trials, identity_without_parameters(first));
+    if (result.is_same_plan && others != nullptr) {
+      auto nearest = differing_parameters(first, *others->front());
+      for (const Record* other : *others) nearest = std::min(nearest, differing_parameters(first, *other));
+      result.changed_parameters.insert(fmt::format("{}/{}: {}", first.problem, first.method, nearest.second));
       continue;
     }
     sizes[key_of(first)].insert(first.n);

@@ -152,6 +152,9 @@ struct Comparison {
   std::vector<std::string> vanished;
   /// Names of matrix files that changed between base and new; their trials do not count as missing.
   std::set<std::string> changed_files;
+  /// Texts about methods whose parameters differ although the plan is the same, because a default changed:
+  /// "gesv/mine: block=64 before, block=16 now". Their trials do not count as missing.
+  std::set<std::string> changed_parameters;
   /// True if both have the same plan; then a trial that only base has is a regression, except for changed
   /// files.
   bool is_same_plan = false;
@@ -192,8 +195,8 @@ Table crossover_table(const Comparison& comparison);
 std::vector<std::string> unclear_words(const Comparison& comparison);
 /// Returns "40 trials in both: 38 SAME, 1 FASTER, …".
 std::string count_words(const Comparison& comparison);
-/// Returns "The matrix file A.mtx changed …", or an empty text.
-std::string changed_files_words(const Comparison& comparison);
+/// Returns "The matrix file A.mtx changed …" and "Parameters differ: …", or an empty text.
+std::string changed_words(const Comparison& comparison);
 /// Returns the regressions as text, or that there are none, the trials that failed in both runs or were
 /// repaired, and how many trials were not decided or not counted.
 std::string regression_words(const Comparison& comparison);

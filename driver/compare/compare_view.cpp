@@ -258,12 +258,17 @@ std::string count_words(const Comparison& comparison) {
   return text;
 }
 
-std::string changed_files_words(const Comparison& comparison) {
+std::string changed_words(const Comparison& comparison) {
   const std::set<std::string>& files = comparison.changed_files;
-  if (files.empty()) return {};
-  return fmt::format("The matrix {} {} changed between the runs; trials of {} are not compared.",
-                     files.size() == 1 ? "file" : "files", fmt::join(files, ", "),
-                     files.size() == 1 ? "it" : "them");
+  std::vector<std::string> sentences;
+  if (!files.empty())
+    sentences.push_back(fmt::format(
+        "The matrix {} {} changed between the runs; trials of {} are not compared.",
+        files.size() == 1 ? "file" : "files", fmt::join(files, ", "), files.size() == 1 ? "it" : "them"));
+  if (!comparison.changed_parameters.empty())
+    sentences.push_back(fmt::format("Parameters differ, although the plan is the same: {}: not compared.",
+                                    fmt::join(comparison.changed_parameters, "; ")));
+  return fmt::format("{}", fmt::join(sentences, " "));
 }
 
 std::vector<std::string> unclear_words(const Comparison& comparison) {

@@ -125,6 +125,7 @@ std::string changes_words(const std::string& program, const std::string& run, co
   if (comparison.pairs.empty()) return {};
   std::string text = fmt::format("Since {}: {}.\n  {}", printable(base), count_words(comparison),
                                  regression_words(comparison));
+  if (!comparison.changed_parameters.empty()) text += "\n  " + printable(changed_words(comparison));
   const std::vector<std::string> advice = unclear_words(comparison);
   if (!advice.empty()) text += "\n  " + printable(advice.front());
   return text + fmt::format("\n  {} compare {} {} --same-models", shell_quoted(program), shell_quoted(base),

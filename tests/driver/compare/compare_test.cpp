@@ -100,6 +100,24 @@ TEST(Compare, RegressionsNameTheOperandsInWhichTrialsDiffer) {
   EXPECT_EQ(named.size(), 3U) << fmt::format("{}", fmt::join(named, "; "));
 }
 
+TEST(Compare, ADefaultThatChangedIsNoMissingTrial) {
+  const auto set = [](const std::string& parameters, const std::string& plan) {
+    std::vector<Record> records = {example_record("mine", 64, {1, 1.01, 1.02}),
+                                   example_record("vendor", 64, {1, 1.01, 1.02})};
+    records[0].parameters = parameters;
+    io::Results results = results_of(std::move(records));
+    results.attributes = {{"plan", plan}, {"shard", "1/1"}};
+    return results;
+  };
+  const io::Results base = set(R"({"block":64,"way":"a"})", "p");
+  const Comparison changed = compare(base, set(R"({"block":16,"way":"a"})", "p"), {});
+  EXPECT_THAT(changed.regressions, ::testing::IsEmpty());
+  EXPECT_THAT(changed.changed_parameters, ::testing::ElementsAre("gesv/mine: block=64 before, block=16 now"));
+  io::Results without = set("{}", "p");
+  without.records.erase(without.records.begin());
+  EXPECT_THAT(compare(base, without, {}).regressions, ::testing::SizeIs(1));
+}
+
 // The host takes half of most of these times, and a tenth of one. Host drift moves that one by a fifth as
 // much.
 TEST(Compare, HostDriftMovesATimeByTheHostsPartOfIt) {
