@@ -39,6 +39,7 @@ struct CompareOptions {
   std::vector<std::string> only;  ///< some of `kinds`
   std::size_t limit = 0;
   bool all = false, same_models = false, models = false;
+  std::string command;  ///< as in count_words
 };
 
 /// The values of --only.
@@ -152,7 +153,8 @@ void print_noise(const Comparison& comparison, std::size_t width) {
   }
 }
 
-void print_notes(const Comparison& comparison) {
+/// @param command as in count_words
+void print_notes(const Comparison& comparison, const std::string& command) {
   const std::size_t width = prose_width();
   print_noise(comparison, width);
   if (comparison.other_clocks > 0) {
@@ -173,15 +175,15 @@ void print_notes(const Comparison& comparison) {
   }
   if (const std::string changed = changed_words(comparison); !changed.empty())
     fmt::print("\n{}", paragraph(printable(changed), width));
-  fmt::print("\n{}", paragraph(count_words(comparison), width));
+  fmt::print("\n{}", paragraph(count_words(comparison, command), width));
   for (const std::string& sentence : unclear_words(comparison))
     fmt::print("{}", paragraph(printable(sentence), width));
   fmt::print("{}", paragraph(regression_words(comparison), width));
 }
 
-/// @param only the kinds of trials that --only requests; empty: all
 void print_comparison(const Comparison& comparison, const Comparison& shown, std::size_t hidden,
-                      const std::vector<std::string>& only, Format format) {
+                      const CompareOptions& options, Format format) {
+  const std::vector<std::string>& only = options.only;
   const std::size_t width = output_width();
   if (!only.empty() && shown.pairs.empty()) {
     const auto undecided =
@@ -191,7 +193,7 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
         "No trial is {}{} (--only){}.\n", undecided > 0 ? "certainly " : "", fmt::join(only, " or "),
         undecided > 0 ? fmt::format("; {} undecided (UNCLEAR)", undecided) : "");
     fmt::print("{}", remark(text, format));
-    if (format != Format::latex) print_notes(comparison);
+    if (format != Format::latex) print_notes(comparison, options.command);
     return;
   }
   const Table methods = method_table(comparison, Reader::person);
@@ -206,7 +208,7 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
   if (!accuracy.rows.empty())
     fmt::print("\n{}{}", remark("Status or accuracy changed:\n", format),
                render_shown(accuracy, format, width));
-  if (format != Format::latex) print_notes(comparison);
+  if (format != Format::latex) print_notes(comparison, options.command);
 }
 
 nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& shown,
@@ -401,7 +403,7 @@ int compare_to_stdout(const CompareOptions& options) {
   } else if (format == Format::json) {
     fmt::print("{}\n", json_text(json_of(comparison, shown, rules)));
   } else {
-    print_comparison(comparison, shown, hidden, options.only, format);
+    print_comparison(comparison, shown, hidden, options, format);
   }
   return comparison.regressions.empty() ? exit_ok : exit_regression;
 }
@@ -412,6 +414,7 @@ int show_comparison(const std::string& base, const std::string& now, const std::
                     const std::string& format) {
   CompareOptions options;
   options.sets = {base, now};
+  options.command = fmt::format("gaussweep compare {} {} ", shell_quoted(base), shell_quoted(now));
   options.threshold = threshold;
   options.format = format;
   return compare_to_stdout(options);

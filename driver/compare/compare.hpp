@@ -194,7 +194,8 @@ Table crossover_table(const Comparison& comparison);
 /// that would find smaller ones. Emulated trials have none, because their times say nothing.
 std::vector<std::string> unclear_words(const Comparison& comparison);
 /// Returns "40 trials in both: 38 SAME, 1 FASTER, …".
-std::string count_words(const Comparison& comparison);
+/// @param command the start of a command that takes --only, "gaussweep compare a b "; empty: the running one
+std::string count_words(const Comparison& comparison, const std::string& command = {});
 /// Returns "The matrix file A.mtx changed …" and "Parameters differ: …", or an empty text.
 std::string changed_words(const Comparison& comparison);
 /// Returns the regressions as text, or that there are none, the trials that failed in both runs or were

@@ -235,7 +235,7 @@ std::vector<std::string> repaired_trials(const Comparison& comparison) {
   return names;
 }
 
-std::string count_words(const Comparison& comparison) {
+std::string count_words(const Comparison& comparison, const std::string& command) {
   std::map<Verdict, std::int64_t> counts;
   std::int64_t failed = 0;
   for (const Pair& pair : comparison.pairs)
@@ -249,8 +249,10 @@ std::string count_words(const Comparison& comparison) {
   };
   for (const Verdict verdict : {Verdict::same, Verdict::faster, Verdict::slower})
     add(counts[verdict], to_string(verdict));
-  add(counts[Verdict::unclear], "UNCLEAR (neither a change nor its absence is sure; --only unclear)");
-  add(counts[Verdict::host_bound], "HOST-BOUND (only the host's part changed; --only host-bound)");
+  add(counts[Verdict::unclear],
+      fmt::format("UNCLEAR (neither a change nor its absence is sure; {}--only unclear)", command));
+  add(counts[Verdict::host_bound],
+      fmt::format("HOST-BOUND (only the host's part changed; {}--only host-bound)", command));
   add(counts[Verdict::untimed], "without times");
   add(failed, "failed in both (not rated)");
   add(comparison.only_base, "only in base");
