@@ -229,6 +229,10 @@ def comparable(rows):
     return pd.concat(groups).sort_index() if groups else rows
 
 
+# What `at_largest` returns, for captions.
+AT_LARGEST = "Each method at its largest size, on the matrix that most methods and sizes ran with"
+
+
 def at_largest(rows):
     """Returns one row per (problem, precision, device, method, operands), on comparable matrices: the best
     configuration at the largest size."""

@@ -4,7 +4,19 @@ from itertools import product
 
 import numpy as np
 
-from ..frames import LARGEST, MOST_MODELS, at_largest, basis, matrices, not_passed, on_device, shares, short_names, slug
+from ..frames import (
+    AT_LARGEST,
+    LARGEST,
+    MOST_MODELS,
+    at_largest,
+    basis,
+    matrices,
+    not_passed,
+    on_device,
+    shares,
+    short_names,
+    slug,
+)
 from ..page import percent, prefixed
 from ..plots import Plot, Series
 
@@ -26,7 +38,7 @@ def roofline(page, night):
         ["problem", "precision", "device", "peak_share"], ascending=[True, True, True, False]
     )
     page.add(
-        "Each method at its largest size: operations per second over operations per byte of least traffic. The roof is"
+        f"{AT_LARGEST}: operations per second over operations per byte of least traffic. The roof is"
         " the device's measured copy bandwidth and GEMM rate. A point above it used a lower precision internally,"
         " skipped zeros, or kept its operands in a cache. Methods on the CPU have a fraction if the CPU's peaks were"
         " measured."
@@ -45,7 +57,7 @@ def roofline(page, night):
             "status",
         ],
         limit=60,
-        caption="Each method at its largest size.",
+        caption=f"{AT_LARGEST}.",
     )
     page.fold("Table: fractions of the peaks", mark)
 

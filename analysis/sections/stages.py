@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import LARGEST, at_largest, many, matrices, not_passed, on_device, panels, slug, stage_rows
+from ..frames import AT_LARGEST, LARGEST, at_largest, many, matrices, not_passed, on_device, panels, slug, stage_rows
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
 
@@ -23,7 +23,7 @@ def stages(page, night):
         page.nothing("No stages are recorded: no method with named stages returned an answer.")
         return
     page.once(
-        "Stages of 3 % and more, measured in a separate run. Each method at its largest size. Occupancy is that of"
+        f"Stages of 3 % and more, measured in a separate run. {AT_LARGEST}. Occupancy is that of"
         " the launch: warps that fit on a multiprocessor over its maximum; it is unknown outside a GPU."
     )
     rows = stage_rows(night, telling_trials(night)["trial"])
@@ -46,7 +46,7 @@ def stages(page, night):
             ("occupancy", "occupancy", number),
         ],
         limit=80,
-        caption="Stages of each method at its largest size.",
+        caption=f"Stages. {AT_LARGEST}.",
         also=("config",),
     )
     page.plots(_occupancy_over_size(night))

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..frames import (
+    AT_LARGEST,
     BOTH,
     COMPARED,
     DRAWN,
@@ -221,6 +222,6 @@ def transfer(page, night):
             ("transfer_share", "transfer / compute", factor),
         ],
         limit=60,
-        caption="Each method at its largest size.",
+        caption=f"{AT_LARGEST}.",
         also=(),
     )
