@@ -67,6 +67,7 @@ gpu_count m n k nrhs batch status expected seconds_median""".split()  # inputs o
 DETAILS = ("samples", "stages", "iterations")
 # Two runs have the same trial if these columns agree. `gpus`: the GPU models that the run used on the host.
 TRIAL = ["key", "backend", "gpus", "capability", "host", "plan_name"]
+PLACE = ["gpus", "host", "plan_name"]  # runs of one plan at one place follow one another
 BYTES_AT_ONCE = 32 << 20
 
 
@@ -89,7 +90,7 @@ class Night:
     warnings: list = field(default_factory=list)  # sentences for the page
     restorations: list = field(default_factory=list)  # images, from restoration.h5 files
     units: dict = field(default_factory=dict)  # table -> column -> unit; older files have none
-    # The earlier runs of trials that ran again in a later run of the same plan; `ago`: runs before the last one.
+    # The records of earlier runs of a plan; `ago`: runs of the trial before the last one.
     earlier: pd.DataFrame = None
     rows: np.ndarray = None  # if this is a part of a night: the rows of `table` that belong to it
 
@@ -485,17 +486,38 @@ def _gpu_models(night):
     return gpus
 
 
+def _is_in_last_set(order):
+    """Returns whether each record belongs to the last set of runs of its plan and place. As for `gaussweep compare`, a
+    run that repeats a trial of its set begins the next one. `order`: the records, sorted by the start of their run."""
+    order = order.assign(trial_=order.groupby(TRIAL, sort=False).ngroup())
+    is_last = pd.Series(False, index=order.index)
+    for _, place in order.groupby(PLACE, sort=False):
+        seen, rows = set(), []
+        for _, run in place.groupby("run_id", sort=False):
+            trials = set(run["trial_"])
+            if not seen.isdisjoint(trials):
+                seen, rows = set(), []
+            seen |= trials
+            rows.append(run.index)
+        for index in rows:
+            is_last[index] = True
+    return is_last
+
+
 def _leave_earlier_runs(night):
-    """Moves earlier runs to `earlier`: several runs of one plan are compared, not pooled. The last run of each trial on
-    a device stays."""
+    """Moves earlier runs to `earlier`: several runs of one plan are compared, not pooled. The last run of each plan on
+    a device stays, with those that have none of its trials: the shards of an array."""
     night.table = _with(night.table, gpus=_gpu_models(night))
     records = night.take([*TRIAL, "run_id", "start_time"])
     start = records.groupby(["plan_name", "run_id"])["start_time"].transform("min")
     order = records[[*TRIAL, "run_id"]].assign(start_=start).sort_values("start_", kind="stable")
     known = (order["key"] != "") & (order["plan_name"] != "") & (order["run_id"] != "")
-    later = order[known].groupby(TRIAL, sort=False).cumcount(ascending=False).reindex(records.index).fillna(0)
-    if not (later > 0).any():
+    order = order[known]
+    ago = order.groupby(TRIAL, sort=False).cumcount(ascending=False)
+    if not (ago > 0).any():
         return
+    # A trial that only an earlier run has is an earlier one too.
+    later = ago.where((ago > 0) | _is_in_last_set(order), 1).reindex(records.index).fillna(0)
     night.earlier = night.take(night.table.columns, later > 0).assign(ago=later[later > 0].astype(int))
     night.warnings.append(
         f"{counted((later > 0).sum(), 'record')} of earlier runs of the same plan, compared with the last one"

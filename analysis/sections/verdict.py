@@ -5,6 +5,7 @@ import pandas as pd
 from ..colours import border
 
 from ..frames import MOST_MODELS, short_names, slug
+from ..loader import TRIAL
 from ..page import counted, factor, percent, seconds, text
 from ..verdict import grids, rate, ratios
 
@@ -89,11 +90,20 @@ def verdict(page, night, baseline=""):
         )
         + "Cells link to the problem."
         + (
-            " These are the last runs of each plan; gaussweep summary --best --by gpu pools all runs that it is given."
+            f" These are the last runs of each plan{_missing(night)}; gaussweep summary --best --by gpu pools all runs"
+            " that it is given."
             if night.earlier is not None
             else ""
         )
     )
+
+
+def _missing(night):
+    """Returns words for the trials that only earlier runs have."""
+    trials = night.earlier[TRIAL].drop_duplicates()
+    now = night.table[TRIAL].astype(object).drop_duplicates()
+    count = len(trials) - len(trials.merge(now, on=TRIAL))
+    return f", which lack {counted(count, 'trial')} of earlier runs" if count else ""
 
 
 def _speedup(devices, base, new, names):

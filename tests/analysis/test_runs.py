@@ -9,6 +9,7 @@ from pages import report_here
 
 from analysis.loader import load
 from analysis.sections.changes import changes
+from analysis.sections.verdict import _missing
 
 GPU, OTHER_GPU = fixture.GPUS
 
@@ -59,6 +60,35 @@ class ModelsTest(unittest.TestCase):
         second = run(2, 9)
         second.hosts[0]["cpu"] = "Other CPU"
         self.assertNotIn("of the same plan", report_here(run(1), second).words("overview"))
+
+
+def shard(day, sizes, run_id):
+    night = fixture.Night("nightly")
+    night.attributes.update(total="3", started=f"2026-01-0{day}T00:00:00Z")
+    for n in sizes:
+        night.trial("gesv", "lapack", n, 1e-3 * day, run_id=run_id, start_time=f"2026-01-0{day}T00:00:00Z")
+    return night
+
+
+class PartialRunTest(unittest.TestCase):
+    def loaded(self, *nights):
+        with tempfile.TemporaryDirectory() as folder:
+            return load([night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)])
+
+    def test_an_incomplete_run_is_not_filled_from_the_run_before(self):
+        night = self.loaded(shard(2, [64, 128], "b"), shard(1, [64, 128, 256], "a"))
+        self.assertEqual(set(night.table["run_id"]), {"b"})
+        self.assertEqual(sorted(night.earlier["n"]), [64, 128, 256])
+        self.assertIn("lack 1 trial of earlier runs", _missing(night))
+
+    def test_shards_are_one_run(self):
+        first = shard(1, [64, 128], "a1"), shard(1, [256], "a2")
+        night = self.loaded(*first)
+        self.assertEqual((set(night.table["run_id"]), night.earlier), ({"a1", "a2"}, None))
+        night = self.loaded(*first, shard(2, [64, 128], "b1"))
+        self.assertEqual(set(night.table["run_id"]), {"b1"})
+        night = self.loaded(*first, shard(2, [64, 128], "b1"), shard(2, [256], "b2"))
+        self.assertEqual(set(night.table["run_id"]), {"b1", "b2"})
 
 
 class UnclearTest(unittest.TestCase):
