@@ -11,7 +11,7 @@ from ..verdict import grids, rate, ratios
 
 CELL = """problem n batch winner backend methods median runner_up lead tie baseline over_baseline share bound
 launch_bound seeds wins""".split()
-MOST_SIZES = 8  # columns that fit on a sheet of paper
+MOST_SIZES = 7  # columns that fit on a sheet of paper and in a window of 1300 pixels
 MOST_ALONE = 3  # sizes with one matrix each, or matrices with one size; more are shown as cards
 MOST_ROWS = 48  # unfolded rows, because a browser takes seconds to lay out thousands of races
 LEAST_LEAD = 1.05  # smaller leads of a model may be those of a single device
