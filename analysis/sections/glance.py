@@ -10,6 +10,7 @@ from ..papers.common import heads
 from ..papers.experiments import matching, run_of
 from . import changes
 from .failures import BROKEN, WRONG, is_without_digit, named, varying
+from .provenance import shown_path
 
 CLOCKS_APART = 0.03  # tolerated relative difference of one GPU model's median clocks between machines
 PEAKS_APART = 0.1  # tolerated relative difference of one GPU model's measured peaks between files
@@ -33,10 +34,15 @@ def glance(night):
 def _missing(night):
     """Yields a sentence about plans whose trials are not all in the file."""
     gaps = []
-    for path, attributes, count in night.files:
+    shown = set(night.table["file"].unique())
+    for i, (path, attributes, count) in enumerate(night.files):
         total = attributes.get("total", "")
         if total.isdigit() and int(total) > count and not attributes.get("merged_from"):
             name = attributes.get("plan_name") or path.parent.name
+            if len(night.files) > 1:
+                name += f" in {shown_path(path.parent)}"
+                name += f", started {attributes['started']}" if attributes.get("started") else ""
+                name += ", an earlier run" if count and i not in shown else ""
             gaps.append(f"{name} ({count} of {counted(int(total), 'trial')})")
     if gaps:
         yield (

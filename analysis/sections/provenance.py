@@ -21,7 +21,7 @@ def provenance(page, night):
     _clocks(page, night)
 
 
-def _shown(path):
+def shown_path(path):
     """Returns the path, relative if it is below the current folder: a page that is sent on names no folders above."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
@@ -33,7 +33,7 @@ def _files(page, night):
         [
             {
                 "file": "/".join(path.parts[-2:]),
-                "path": _shown(path),
+                "path": shown_path(path),
                 "records": count,
                 **{k: v for k, v in attributes.items() if len(v) <= LONG and "\n" not in v},
             }
@@ -52,7 +52,7 @@ def _files(page, night):
 
 
 def _file(page, night, path, attributes, count):
-    page.heading(_shown(path))
+    page.heading(shown_path(path))
     # The clock (JSON) lets programs compare times of several files; an empty attribute says nothing.
     short = {k: v for k, v in attributes.items() if v and len(v) <= LONG and "\n" not in v and k != "clock"}
     frame = pd.DataFrame({"name": ["records", *short], "value": [str(count), *short.values()]})

@@ -8,6 +8,7 @@ import fixture
 from pages import report_here
 
 from analysis.loader import load
+from analysis.sections import glance
 from analysis.sections.changes import changes
 from analysis.sections.verdict import _missing
 
@@ -89,6 +90,12 @@ class PartialRunTest(unittest.TestCase):
         self.assertEqual(set(night.table["run_id"]), {"b1"})
         night = self.loaded(*first, shard(2, [64, 128], "b1"), shard(2, [256], "b2"))
         self.assertEqual(set(night.table["run_id"]), {"b1", "b2"})
+
+    def test_names_the_incomplete_runs(self):
+        night = self.loaded(shard(1, [64, 128], "a"), shard(2, [64], "b"))
+        ((words, _),) = glance._missing(night)
+        self.assertIn("started 2026-01-01T00:00:00Z, an earlier run (2 of 3 trials)", words)
+        self.assertIn("started 2026-01-02T00:00:00Z (1 of 3 trials)", words)
 
 
 class UnclearTest(unittest.TestCase):
