@@ -126,6 +126,11 @@ def _over_nights(series, days):
     )
 
 
+def _has_failed_in_both(trial):
+    """Returns whether compare does not rate a trial, because neither side gave a correct answer."""
+    return not {trial["base_status"], trial["new_status"]} & {"pass", "suspect", "skipped"}
+
+
 def _counts(night, rows):
     """Returns counts of verdicts, and the regressions as `gaussweep compare` words them."""
     try:
@@ -133,11 +138,13 @@ def _counts(night, rows):
     except Unjudged as why:
         worse = int((rows["change"] == "WORSE").sum())
         return f"{counted(len(rows), 'trial')} in both, {worse} WORSE. Times were not compared: {why}."
-    count = pd.Series([told["verdict"] for told in said.values()]).value_counts()
-    words = ", ".join(f"{count[v]} {'without times' if v == 'UNTIMED' else v}" for v in VERDICTS if v in count)
+    kinds = ["failed" if _has_failed_in_both(told) else told["verdict"] for told in said.values()]
+    count = pd.Series(kinds).value_counts()
+    names = {"UNTIMED": "without times", "failed": "failed in both (not rated)"}
+    words = ", ".join(f"{count[v]} {names.get(v, v)}" for v in [*VERDICTS, "failed"] if v in count)
     named = "; ".join(regressions[:MOST_REGRESSIONS])
     more = len(regressions) - MOST_REGRESSIONS
-    decided = int(count.drop(["UNCLEAR", "UNTIMED"], errors="ignore").sum())
+    decided = int(count.drop(["UNCLEAR", "UNTIMED", "failed"], errors="ignore").sum())
     none = f"No regression among {counted(decided, 'decided trial')}" if decided else "No trial was decided"
     told = f"{counted(len(regressions), 'regression')}: {named}" if regressions else none
     return f"{counted(len(said), 'trial')} in both: {words}. {told}{f'; and {more} more' if more > 0 else ''}."

@@ -99,6 +99,14 @@ class PartialRunTest(unittest.TestCase):
 
 
 class UnclearTest(unittest.TestCase):
+    def test_failed_in_both_has_the_words_of_compare(self):
+        nights = fixture.Night("nightly"), fixture.Night("nightly")
+        for day, night in enumerate(nights, 1):
+            same = dict(run_id=f"run-{day}", start_time=f"2026-01-0{day}T00:00:00Z")
+            night.trial("gesv", "crout", 512, None, status="timeout", **same)
+        words = report_here(*nights).words("overview")
+        self.assertIn("1 trial in both: 1 failed in both (not rated).", words)
+
     def test_first_screen_suggests_a_remedy(self):
         words = report_here(run(1), run(2)).words("overview")
         self.assertRegex(words, r"UNCLEAR trials? on host: .*rounds: 3.*duet")
