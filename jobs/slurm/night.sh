@@ -78,6 +78,6 @@ if [[ -n $missing ]]; then printf '\n%s\n' "$missing"; fi
 if [[ -n $unexpected ]]; then printf '\n%s\n' "$(head -n "$max_lines" <<<"$unexpected")"; fi
 if [[ -n $compared ]]; then printf '\nAgainst %s:\n%s\n' "$(basename -a "${@:2}" | paste -sd' ')" "$compared"; fi
 if [[ -n $changes ]]; then printf '\nSince when:\n%s\n' "$changes"; fi
-if [[ -n $trend ]]; then printf '\nNight by night (medians):\n%s\n' "$trend"; fi
+if [[ -n $trend ]]; then printf '\nFirst against last, not tested. Night by night (medians):\n%s\n' "$trend"; fi
 printf '\n%s\n' "$winners"
 exit "$code"
