@@ -12,6 +12,7 @@
 #include "driver/results/device_peaks.hpp"
 #include "driver/results/host_names.hpp"
 #include "driver/results/loading.hpp"
+#include "driver/results/merge.hpp"
 #include "driver/summary/summary.hpp"
 #include "driver/summary/verdict_grid.hpp"
 #include "driver/system/console.hpp"
@@ -69,8 +70,9 @@ std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& pa
   return all;
 }
 
-io::Results load_all(const std::vector<std::string>& paths, bool with_details) {
+io::Results load_all(const std::vector<std::string>& paths, bool with_details, MissingTrials* missing) {
   io::Results all;
+  MissingTrials found;
   HostNames names;
   std::set<std::string> drivers;
   const std::vector<std::filesystem::path> runs = runs_under(paths);
@@ -79,11 +81,17 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details) {
   for (const std::filesystem::path& path : runs) {
     io::Results results = load_and_warn(path, with_details).results;
     names.tell_apart(results);
+    const std::int64_t expected = expected_records(results);
+    const auto count = static_cast<std::int64_t>(results.records.size());
+    found.is_known = found.is_known || expected >= 0;
+    found.count += static_cast<std::size_t>(std::max<std::int64_t>(expected - count, 0));
+    found.total += static_cast<std::size_t>(std::max(expected, count));
     drivers.insert(attribute(results, "driver_version"));
     move_to(all.records, results.records);
     move_to(all.devices, results.devices);
     move_to(all.hosts, results.hosts);
   }
+  if (missing != nullptr) *missing = found;
   if (runs.size() > 1) unify_peaks(all);
   drivers.erase("");
   if (!drivers.empty()) all.attributes["driver_version"] = fmt::format("{}", fmt::join(drivers, ", "));
@@ -120,7 +128,13 @@ void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format f
   fmt::print("{}", remark(paragraph(words, prose_width()), format));
 }
 
-void print_failures(const std::vector<io::Record>& records, const char* separator, Format format) {
+std::string MissingTrials::words() const {
+  if (count == 0) return {};
+  return fmt::format("{} of {} missing (run --resume runs them)", count, counted(total, "trial"));
+}
+
+void print_failures(const std::vector<io::Record>& records, const char* separator,
+                    const MissingTrials& missing, Format format) {
   const auto print_section = [&](const char* heading, const Table& table) {
     if (table.rows.empty()) return;
     fmt::print("{}{}{}", separator, remark(fmt::format("{}:\n", heading), format),
@@ -131,12 +145,13 @@ void print_failures(const std::vector<io::Record>& records, const char* separato
   print_section("Expected failures, and skipped", failure_table(records, Failures::findings));
   print_section("Doubtful times or digits of trials with the status pass or suspect", doubt_table(records));
   fmt::print("\n{}",
-             remark(fmt::format("{}: {}\n", counted(records.size(), "record"), status_counts_text(records)),
+             remark(fmt::format("{}: {}{}{}\n", counted(records.size(), "record"),
+                                status_counts_text(records), missing.count == 0 ? "" : "; ", missing.words()),
                     format));
 }
 
 void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format,
-                 const std::string& baseline, bool brief) {
+                 const std::string& baseline, const MissingTrials& missing, bool brief) {
   const std::vector<VerdictGrid> grids = verdict_grids(records, all.devices, all.hosts, baseline);
   if (format == Format::csv) {
     fmt::print("{}", render_csv(verdict_table(grids)));
@@ -146,16 +161,19 @@ void print_races(const std::vector<io::Record>& records, const io::Results& all,
     json["failures"] = render_json(failure_table(records, Failures::all));
     json["doubts"] = render_json(doubt_table(records));
     json["records"] = records.size();
+    if (missing.is_known) json["missing"] = missing.count;
     fmt::print("{}\n", json_text(json));
   } else if (format == Format::markdown || format == Format::latex) {
     fmt::print("{}", format == Format::latex ? verdict_latex(grids) : verdict_markdown(grids));
-    if (!brief) print_failures(records, "\n", format);
+    if (!brief) print_failures(records, "\n", missing, format);
   } else {
     fmt::print("{}", verdict_text(grids, {output_width(usual_width), output_has_colours(), !brief}));
-    if (brief) return;
-    print_model_sentences(grids);
-    print_failures(records, "\n", format);
+    if (!brief) {
+      print_model_sentences(grids);
+      print_failures(records, "\n", missing, format);
+    }
   }
+  if (brief && missing.count > 0) fmt::print("\n{}", remark(missing.words() + "\n", format));
 }
 
 }  // namespace gaussweep::driver

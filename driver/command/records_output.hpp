@@ -22,10 +22,20 @@ void add_filter_options(CLI::App& command, Filter& filter);
 /// duplicates.
 std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths, bool by_journal = false);
 
+/// The trials without a record in all loaded runs, whatever the filters.
+struct MissingTrials {
+  bool is_known = false;  ///< true if a run has its number of trials
+  std::size_t count = 0, total = 0;
+  /// Returns "40 of 83 trials missing (run --resume runs them)"; empty if no trial is missing.
+  std::string words() const;
+};
+
 /// Loads all records, devices and hosts under the paths, and the attribute driver_version. Prints remarks and
 /// missing shards on standard error.
 /// @param with_details false: samples, stages and histories may be left out
-io::Results load_all(const std::vector<std::string>& paths, bool with_details = false);
+/// @param missing gets the number of trials that have no record
+io::Results load_all(const std::vector<std::string>& paths, bool with_details = false,
+                     MissingTrials* missing = nullptr);
 
 /// Prints a table in the requested format; in JSON it is the member `name` of an object.
 void print_table(const Table& table, const char* name, Format format);
@@ -35,13 +45,14 @@ void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format f
 
 /// Prints tables of failures and doubts, and the count of all records.
 /// @param separator printed before the first table
-void print_failures(const std::vector<io::Record>& records, const char* separator, Format format);
+void print_failures(const std::vector<io::Record>& records, const char* separator,
+                    const MissingTrials& missing, Format format);
 
 /// Prints the verdict grids of `records` and the failures.
 /// @param all provides devices and hosts
 /// @param baseline see verdict_grids
-/// @param brief true: text and Markdown have only the grids
+/// @param brief true: text and Markdown have only the grids and the missing trials
 void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format,
-                 const std::string& baseline, bool brief);
+                 const std::string& baseline, const MissingTrials& missing, bool brief);
 
 }  // namespace gaussweep::driver

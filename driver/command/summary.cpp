@@ -41,7 +41,8 @@ void print_verdict(const SummaryOptions& options, Format format) {
   refuse_options("--by gpu, which shows every race", {{"--sort", !options.sort.empty()},
                                                       {"--limit", options.limit.has_value()},
                                                       {"--failures", options.only_failures}});
-  io::Results all = load_all(options.paths);
+  MissingTrials missing;
+  io::Results all = load_all(options.paths, false, &missing);
   // --gpu selects grids, so the CPU's methods stay in the races.
   Filter filter = options.filter;
   Filter gpus;
@@ -57,7 +58,7 @@ void print_verdict(const SummaryOptions& options, Format format) {
     records.insert(records.end(), others.begin(), others.end());
   }
   if (!options.baseline.empty()) require_method(group_records(records), options.baseline);
-  print_races(records, all, format, options.baseline, options.brief);
+  print_races(records, all, format, options.baseline, missing, options.brief);
 }
 
 /// Prints the output of `--devices`.
@@ -83,7 +84,8 @@ void summarise_to_stdout(const SummaryOptions& options) {
     throw UsageError("--brief: is for the text or Markdown of --best --by gpu");
   if (!options.by.empty()) return print_verdict(options, format);
   if (options.devices) return print_devices(options, format);
-  std::vector<io::Record> records = load_all(options.paths).records;
+  MissingTrials missing;
+  std::vector<io::Record> records = load_all(options.paths, false, &missing).records;
   // The baseline is searched before filtering, so that `--method mine --baseline cusolver` works.
   const bool is_filtered = !options.filter.accepts_everything() && !options.baseline.empty();
   const std::vector<io::Record> all = is_filtered ? records : std::vector<io::Record>();
@@ -110,12 +112,13 @@ void summarise_to_stdout(const SummaryOptions& options) {
     json["failures"] = render_json(failure_table(records, Failures::all));
     json["doubts"] = render_json(doubt_table(records));
     json["records"] = records.size();
+    if (missing.is_known) json["missing"] = missing.count;
     fmt::print("{}\n", json_text(json));
   } else {
     if (!options.only_failures) print_groups(groups, hidden, format);
     if (options.best && groups.empty() && !records.empty())
       fmt::print("{}", remark("No trial passed: nothing is best.\n", format));
-    print_failures(records, options.only_failures ? "" : "\n", format);
+    print_failures(records, options.only_failures ? "" : "\n", missing, format);
   }
 }
 

@@ -108,13 +108,6 @@ std::map<std::string, std::string> join_attributes(const std::vector<Loaded>& in
   return joined;
 }
 
-std::int64_t expected_records(const io::Results& results) {
-  const std::string text = attribute(results, "total");
-  const bool is_number =
-      !text.empty() && text.size() < 15 && text.find_first_not_of("0123456789") == std::string::npos;
-  return is_number ? std::stoll(text) : -1;
-}
-
 /// Keeps one record per identity, at the index of the first one.
 void drop_duplicates(Merged& merged) {
   std::vector<Record>& records = merged.results.records;
@@ -155,6 +148,13 @@ void drop_duplicates(Merged& merged) {
 }
 
 }  // namespace
+
+std::int64_t expected_records(const io::Results& results) {
+  const std::string text = attribute(results, "total");
+  const bool is_number =
+      !text.empty() && text.size() < 15 && text.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? std::stoll(text) : -1;
+}
 
 Merged merge(std::vector<Loaded> inputs, bool force) {
   if (inputs.empty()) throw io::InputError("nothing to merge: no input could be read");

@@ -23,6 +23,10 @@ struct Merged {
   std::vector<std::string> remarks;
 };
 
+/// Returns the number of trials of a run's plan or shard; -1 if it is unknown, as after a merge of several
+/// runs.
+std::int64_t expected_records(const io::Results& results);
+
 /// Merges loaded records in the given order. Records with equal key, run id, GPU model, capability and commit
 /// are the same trial; the one that started last is kept. Devices and hosts are listed once. Attributes with
 /// equal values in all inputs are kept, others are joined by ", ". The plan's text is that of the first
