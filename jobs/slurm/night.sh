@@ -4,13 +4,15 @@
 #
 #   jobs/slurm/night.sh [--env FILE] NIGHT [BEFORE [EARLIER…]]
 #
-#   NIGHT, BEFORE, EARLIER   directories with results.h5 (and missing.txt), as nightly.sh writes them, or results files
+#   NIGHT, BEFORE, EARLIER   directories with results.h5 (and missing.txt), as nightly.sh writes them, directories with the
+#                            run directory sweep, or results files
 #   --env FILE               the site, as for nightly.sh (default: $GAUSSWEEP_ENV); its build has the program
 #   $GAUSSWEEP               the program, without an environment file (default: build/gaussweep, or the one on the path)
 #   $GAUSSWEEP_TREND         the trials that are followed over three or more nights, as options of analysis/report, e.g.
 #                            --problem gesv,trsv --gpu *H200*; default: the fastest of each problem, at its largest size
 #
-# Its first line is the mail's subject. Exit code: 0, or 4 if something became slower or wrong.
+# Its first line is the mail's subject. Exit code: 0, or 4 if trials became slower or wrong, or trials of the nights before
+# are missing.
 
 set -uo pipefail
 script=night.sh
@@ -41,14 +43,35 @@ if [[ ! -x $gaussweep ]]; then
 fi
 if (($# < 1)); then fail "give NIGHT [BEFORE [EARLIER…]]"; fi
 
-results_of() { if [[ -d $1 ]]; then echo "$1/results.h5"; else echo "$1"; fi; }
+results_of() {
+  if [[ -d $1 && ! -e $1/results.h5 && -e $1/sweep/results.h5 ]]; then
+    echo "$1/sweep/results.h5"
+  elif [[ -d $1 ]]; then
+    echo "$1/results.h5"
+  else
+    echo "$1"
+  fi
+}
+# The names of the nights: the last parts of their paths that are not the same for all.
+names=()
+for folder; do
+  folder=$(realpath -ms "$folder")
+  folder=${folder%/results.h5}
+  names+=("${folder%/sweep}")
+done
+distinct() { printf '%s\n' "$@" | sort -u | wc -l; }
+while (($(distinct "${names[@]}") > 1 && $(distinct "${names[@]##*/}") == 1)); do
+  names=("${names[@]%/*}")
+done
+names=("${names[@]##*/}")
 night=$(results_of "$1")
 max_lines=15 # of a section: the mail is read on a phone
 
 failures=$("$gaussweep" summary "$night" --failures) || exit
 count=$(tail -n 1 <<<"$failures")
+count=${count/ trials missing (*)/ missing}
 unexpected=$(sed -n '/^Not as expected:/,/^$/p' <<<"$failures")
-compared='' code=0
+compared='' regressions='' code=0
 if (($# > 1)); then
   bases=()
   for folder in "${@:2}"; do bases+=("$(results_of "$folder")"); done
@@ -56,6 +79,10 @@ if (($# > 1)); then
     --limit "$max_lines" 2>&1)
   code=$?
   if ((code != 0 && code != 4)); then compared="Not compared: $compared" code=0; fi
+  if ((code == 4)); then
+    regressions=$("$gaussweep" compare "${bases[@]}" "$night" --same-models --format json 2>/dev/null |
+      sed -n '/^  "regressions": \[/,/^  \]/ { /^    "/p }')
+  fi
 fi
 trend='' changes=''
 if (($# > 2)); then
@@ -69,14 +96,14 @@ winners=$(COLUMNS=${COLUMNS:-100} "$gaussweep" summary "$night" --best --by gpu 
 missing=''
 if [[ -d $1 && -s $1/missing.txt ]]; then missing=$(grep -v '^  ' "$1/missing.txt" | head -n "$max_lines"); fi  # without the trials' names
 
-subject="gaussweep, $(basename "$1"): $count"
-if [[ -n $missing ]]; then subject+=", incomplete"; fi
+subject="gaussweep, ${names[0]}: $count"
+if [[ $count != *missing && (-n $missing || $regressions == *"(missing)"*) ]]; then subject+=", incomplete"; fi
 if [[ -n $unexpected ]]; then subject+=", unexpected failures"; fi
-if ((code == 4)); then subject+=", slower or worse"; fi
+if [[ -n $regressions ]] && grep -qv ' (missing)",*$' <<<"$regressions"; then subject+=", slower or worse"; fi
 echo "$subject"
 if [[ -n $missing ]]; then printf '\n%s\n' "$missing"; fi
 if [[ -n $unexpected ]]; then printf '\n%s\n' "$(head -n "$max_lines" <<<"$unexpected")"; fi
-if [[ -n $compared ]]; then printf '\nAgainst %s:\n%s\n' "$(basename -a "${@:2}" | paste -sd' ')" "$compared"; fi
+if [[ -n $compared ]]; then printf '\nAgainst %s:\n%s\n' "${names[*]:1}" "$compared"; fi
 if [[ -n $changes ]]; then printf '\nSince when:\n%s\n' "$changes"; fi
 if [[ -n $trend ]]; then printf '\nFirst against last, not tested. Night by night (medians):\n%s\n' "$trend"; fi
 printf '\n%s\n' "$winners"

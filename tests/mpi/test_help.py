@@ -250,6 +250,31 @@ class Data(SweepTest):
         for words in ("3 of 9 trials are missing", "Against before:", "4 trials in both: 4 SAME", "gesv double"):
             self.assertIn(words, done.stdout)
 
+    def test_missing_trials_are_counted_and_are_not_slower_ones(self):
+        before, night = self.folder / "nights/1", self.folder / "nights/2"
+        plan = self.plan(PLAN.replace("repeats: 2", "repeats: 1"))  # one sample does not show a change of the time
+        for folder in (before, night):
+            self.sweep(plan, output=folder / "sweep")
+        journal = night / "sweep/journal.jsonl"
+        lines = journal.read_text().splitlines(keepends=True)
+        records = [line for line in lines if '"note":' not in line]
+        self.assertEqual(len(records), 4)
+        lines.remove(records[-1])
+        journal.write_text("".join(lines))
+        (night / "sweep/results.h5").unlink()
+        self.ran(["merge", night / "sweep", "-o", night / "sweep/results.h5", "--missing-ok"])
+        for words in ([], ["--method", "lapack"], ["--best", "--by", "gpu"], ["--best", "--by", "gpu", "--brief"]):
+            shown = {folder: self.ran(["summary", folder / "sweep", *words]).stdout for folder in (before, night)}
+            self.assertIn("1 of 4 trials missing", shown[night].splitlines()[-1])
+            self.assertNotIn("missing", shown[before])
+        self.assertEqual(json.loads(self.ran(["summary", night, "--format", "json"]).stdout)["missing"], 1)
+        for part in ("", "sweep"):
+            words = [SOURCE / "jobs/slurm/night.sh", night / part, before / part]
+            done = execute(words, GAUSSWEEP=str(GAUSSWEEP))
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertEqual(done.stdout.splitlines()[0], "gaussweep, 2: 3 records: 3 pass; 1 of 4 missing")
+            self.assertIn("\nAgainst 1:\n", done.stdout)
+
     def test_night_sh_follows_three_nights(self):
         nights = [self.sweep(self.plan(PLAN), output=name) for name in ("third", "second", "first")]
         asked = {"GAUSSWEEP": str(GAUSSWEEP), "GAUSSWEEP_TREND": "--problem gesv --method lap*"}
