@@ -251,7 +251,8 @@ std::string title_of(const VerdictGrid& grid) {
 std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOptions& options) {
   const std::map<std::string, std::string> codes = codes_of(grids);
   std::string text;
-  bool has_share = false, has_baseline = false, is_emulated = false, is_pooled = false;
+  bool has_share = false, has_baseline = false, is_uncontested = false, is_emulated = false,
+       is_pooled = false;
   std::set<Bound> exceeded;
   for (const VerdictGrid& grid : grids) {
     if (!text.empty()) text += '\n';
@@ -265,6 +266,7 @@ std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOpti
           continue;
         }
         has_share = has_share || cell.limit_fraction > 0;
+        is_uncontested = is_uncontested || (cell.winner != nullptr && cell.runner_up == nullptr);
         if (cell.limit_fraction > 1) exceeded.insert(cell.limit.bound);
         has_baseline = has_baseline || (cell.winner != nullptr && has_other_baseline(cell));
       }
@@ -274,6 +276,7 @@ std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOpti
   text +=
       "\nA cell has the fastest method that passed, its median time, and its lead over\n"
       "the next method (tie: their times overlap from first to third quartile).\n";
+  if (is_uncontested) text += "uncontested: no other method of the same device passed.\n";
   if (is_pooled)
     text +=
         "Matrices that differ only in their seeds share a row: \"2 of 3\" is the number of\n"

@@ -72,6 +72,7 @@ TEST(VerdictGrid, OverlappingQuartilesAreATie) {
   const VerdictCell& cell = only_cell(grids);
   EXPECT_TRUE(cell.tie);
   EXPECT_THAT(verdict_text(grids, {}), HasSubstr("2 s  tie\n"));
+  EXPECT_THAT(verdict_text(grids, {}), Not(HasSubstr("uncontested")));
   EXPECT_TRUE(std::isnan(cell.limit_fraction)) << "the device is unknown";
   EXPECT_THAT(verdict_text(grids, {}), Not(HasSubstr("compute")));
 }
@@ -86,7 +87,8 @@ TEST(VerdictGrid, MarksSoleMethodUncontestedAndHasNoWinnerWhenNothingPasses) {
   ASSERT_EQ(grids.at(0).rows.size(), 1U);
   EXPECT_EQ(grids[0].rows[0].cells.size(), 2U) << "a skipped trial is no race";
   const std::string text = verdict_text(grids, {});
-  EXPECT_THAT(text, HasSubstr("uncontested"));
+  EXPECT_THAT(text, HasSubstr("uncontested\n"));
+  EXPECT_THAT(text, HasSubstr("uncontested: no other method"));
   EXPECT_THAT(text, HasSubstr("none passed"));
   EXPECT_THAT(text, HasSubstr("of 2 methods"));
 }
