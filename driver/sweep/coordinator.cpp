@@ -315,7 +315,8 @@ void Coordinator::stop(const std::string& reason) {
   if (!stopped_because_.empty()) return;
   stopped_because_ = reason;
   stopping_since_ = clock_.now();
-  spdlog::warn("stopping: {}; {} running, {} not begun", reason, counted(running(), "trial"), queue_.size());
+  spdlog::warn("stopping: {}; {} assigned to ranks, {} not", reason, counted(running(), "trial"),
+               queue_.size());
 }
 
 void Coordinator::shorten_grace() {
