@@ -66,6 +66,7 @@ std::string to_text(const Cell& cell, Style style) {
     case Style::scientific:
       return fmt::format("{:.2g}", *number);
     case Style::factor:
+      if (*number > 0 && *number < 0.1) return fmt::format("{:.2g}x", *number);
       return *number >= 100 ? fmt::format("{:.0f}x", *number) : fmt::format("{:.2f}x", *number);
     case Style::plain:
       break;

@@ -21,7 +21,7 @@ enum class Style {
   percent,     ///< a fraction: 0.5 is "50.0%"
   bytes,       ///< "1.5 GiB"
   scientific,  ///< "1.2e-16"
-  factor       ///< "2.50x"
+  factor       ///< "2.50x", "0.0011x"
 };
 
 /// A column's names and number format.
@@ -39,7 +39,7 @@ struct Table {
   /// column, but never dropped.
   std::size_t naming = 1;
   /// Names of columns that are dropped from the text, in this order, if the width is too small. One entry may
-  /// name several columns that are dropped together: "low high".
+  /// name several columns that are dropped together: "low high". The text shows them in one unit.
   std::vector<std::string> spare{};
   /// The parameters that have one value in all rows that have the parameter, for the text: "threads=0".
   std::string common{};

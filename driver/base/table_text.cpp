@@ -50,7 +50,25 @@ double value_of(const Cell& cell) {
   return number == nullptr ? std::nan("") : *number;
 }
 
-/// Returns the unit in which the median of the column's numbers is at least 1.
+std::vector<std::string> words_of(const std::string& names) {
+  std::istringstream stream(names);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+/// Returns true if the columns share one unit: they are the same, or one entry of `spare` names both.
+bool share_unit(const Table& table, std::size_t a, std::size_t b) {
+  const auto has_both = [&](const std::string& group) {
+    const std::vector<std::string> names = words_of(group);
+    const auto has = [&](std::size_t c) {
+      return std::find(names.begin(), names.end(), table.columns[c].name) != names.end();
+    };
+    return has(a) && has(b);
+  };
+  return a == b || (table.columns[a].style == table.columns[b].style &&
+                    std::any_of(table.spare.begin(), table.spare.end(), has_both));
+}
+
+/// Returns the unit in which the median of the numbers is at least 1, over all columns that share the unit.
 Unit unit_of(const Table& table, std::size_t c) {
   static constexpr Unit seconds[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
   static constexpr Unit bytes[] = {{"B", 1},        {"KiB", 0x1p10}, {"MiB", 0x1p20},
@@ -59,9 +77,12 @@ Unit unit_of(const Table& table, std::size_t c) {
   const Unit* first = is_time ? std::begin(seconds) : std::begin(bytes);
   const Unit* last = (is_time ? std::end(seconds) : std::end(bytes)) - 1;
   std::vector<double> sizes;
-  for (const auto& row : table.rows) {
-    const double size = std::fabs(value_of(row[c]));
-    if (std::isfinite(size) && size > 0) sizes.push_back(size);
+  for (std::size_t other = 0; other < table.columns.size(); ++other) {
+    if (!share_unit(table, c, other)) continue;
+    for (const auto& row : table.rows) {
+      const double size = std::fabs(value_of(row[other]));
+      if (std::isfinite(size) && size > 0) sizes.push_back(size);
+    }
   }
   if (sizes.empty()) return is_time ? *last : *first;
   const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
@@ -84,11 +105,6 @@ void align_points(std::vector<std::string>& texts) {
   for (std::string& text : texts) {
     if (!text.empty()) text.append(max_fraction - fraction(text), ' ');
   }
-}
-
-std::vector<std::string> words_of(const std::string& names) {
-  std::istringstream stream(names);
-  return {std::istream_iterator<std::string>(stream), {}};
 }
 
 void note_width(ShownColumn& column, const std::string& text) {

@@ -44,6 +44,15 @@ TEST(Table, AlignsDecimalPointsAndUsesOneUnitPerColumn) {
             "5012                                    31\n");
 }
 
+TEST(Table, ColumnsShareOneUnit) {
+  Table table;
+  table.columns = {{"n", "N"}, {"base", "BASE", Style::seconds}, {"now", "NEW", Style::seconds}};
+  table.rows = {{std::int64_t{5}, 47.5e-6, 43.1e-3}};
+  EXPECT_EQ(text_of(table), "N  BASE us  NEW ms\n5     47.5    43.1\n");
+  table.spare = {"base now"};
+  EXPECT_EQ(text_of(table), "N  BASE ms  NEW ms\n5   0.0475    43.1\n");
+}
+
 TEST(Table, RendersMarkdownWithEscapedMarkup) {
   Table table = example();
   table.rows.push_back({"gesv/gauss_pivot|x", std::int64_t{4}, 1.0, {}});
@@ -185,6 +194,7 @@ TEST(Table, FormatsEveryStyle) {
   EXPECT_EQ(to_text(0.5, Style::percent), "50.0%");
   EXPECT_EQ(to_text(2.5, Style::factor), "2.50x");
   EXPECT_EQ(to_text(1234.0, Style::factor), "1234x");
+  EXPECT_EQ(to_text(0.00114, Style::factor), "0.0011x");
   EXPECT_EQ(to_text(1.23e-16, Style::scientific), "1.2e-16");
   EXPECT_EQ(to_text(std::int64_t{3} << 29, Style::bytes), "1.5 GiB");
   EXPECT_EQ(to_text(512.0, Style::bytes), "512 B");
