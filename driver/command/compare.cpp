@@ -21,6 +21,7 @@
 #include "driver/compare/compare_sets.hpp"
 #include "driver/compare/models.hpp"
 #include "driver/results/loading.hpp"
+#include "driver/results/merge.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"
 
@@ -109,7 +110,10 @@ void note_cpus(const io::Results& base, const io::Results& now) {
 
 io::Results load_side(const std::string& path, const Filter& filter, const std::string& gpu,
                       const char* option) {
-  io::Results results = load_and_warn(path, true).results;
+  std::vector<Loaded> runs;
+  for (const std::filesystem::path& run : runs_with_notes({path})) runs.push_back(load_and_warn(run, true));
+  io::Results results =
+      runs.size() == 1 ? std::move(runs.front().results) : merge(std::move(runs), true).results;
   auto& records = results.records;
   try {
     records = filter_records(std::move(records), filter, IfEmpty::throws);
@@ -428,8 +432,8 @@ void add_compare_command(CLI::App& app, Commands& commands) {
                          "by trial, with exit code 4 on a regression; or, of different GPU or CPU "
                          "models, which one is faster where, and why");
   sub->add_option("runs", options->sets,
-                  "Run directories, results files or journals: one or more to compare with, then the one to "
-                  "judge. A file that holds several "
+                  "Run directories, directories of them (shards), results files or journals: one or more to "
+                  "compare with, then the one to judge. A file that holds several "
                   "runs needs no other: its last run is judged")
       ->required()
       ->expected(1, max_sets);

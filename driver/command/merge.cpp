@@ -9,6 +9,7 @@
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
+#include "driver/command/records_output.hpp"
 #include "driver/system/console.hpp"
 #include "io/files/errors.hpp"
 
@@ -36,7 +37,7 @@ void merge_to_file(const MergeOptions& options) {
   check_output(options.output, options.force, options.paths, Rebuild::yes);
   std::vector<Loaded> inputs;
   std::vector<std::string> missing;
-  for (const std::string& path : options.paths) {
+  for (const std::filesystem::path& path : runs_with_notes(options.paths)) {
     try {
       inputs.push_back(load(path, true));
     } catch (const io::InputError& e) {
@@ -76,7 +77,9 @@ void add_merge_command(CLI::App& app, Commands&) {
   CLI::App* sub = app.add_subcommand("merge",
                                      "Join results files, run directories and journals into one results "
                                      "file; rebuilds a damaged results.h5");
-  sub->add_option("inputs", options->paths, "Run directories, results files or journals")->required();
+  sub->add_option("inputs", options->paths,
+                  "Run directories, directories of them (shards, nights), results files or journals")
+      ->required();
   add_output(*sub, options->output, "The results file to write").required();
   sub->add_flag("--force", options->force, "Replace the output; join results of different plans");
   sub->add_flag("--missing-ok", options->missing_ok,

@@ -70,14 +70,19 @@ std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& pa
   return all;
 }
 
+std::vector<std::filesystem::path> runs_with_notes(const std::vector<std::string>& paths) {
+  std::vector<std::filesystem::path> runs = runs_under(paths);
+  for (const std::string& missing : missing_shards(runs, paths))
+    print_stderr(fmt::format("note: {}\n", missing));
+  return runs;
+}
+
 io::Results load_all(const std::vector<std::string>& paths, bool with_details, MissingTrials* missing) {
   io::Results all;
   MissingTrials found;
   HostNames names;
   std::set<std::string> drivers;
-  const std::vector<std::filesystem::path> runs = runs_under(paths);
-  for (const std::string& missing : missing_shards(runs, paths))
-    print_stderr(fmt::format("note: {}\n", missing));
+  const std::vector<std::filesystem::path> runs = runs_with_notes(paths);
   for (const std::filesystem::path& path : runs) {
     io::Results results = load_and_warn(path, with_details).results;
     names.tell_apart(results);

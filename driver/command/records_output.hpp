@@ -22,6 +22,9 @@ void add_filter_options(CLI::App& command, Filter& filter);
 /// duplicates.
 std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths, bool by_journal = false);
 
+/// Returns the run directories and files under all paths. Prints a note per missing shard on standard error.
+std::vector<std::filesystem::path> runs_with_notes(const std::vector<std::string>& paths);
+
 /// The trials without a record in all loaded runs, whatever the filters.
 struct MissingTrials {
   bool is_known = false;  ///< true if a run has its number of trials

@@ -87,6 +87,24 @@ class CompareTwoRuns(harness.SweepTest):
         alone.append(self.sweep(plan, "--backend", "host", output="alone2"))
         self.assertIn("day.mtx", self.ran(["compare", *alone], code=2).stderr)
 
+    def test_a_directory_of_shards_is_one_set(self):
+        plan = self.plan(PLAN.replace("[1, 2, 3, 4]", "[1]"))
+        whole = self.sweep(plan, "--backend", "host")
+        parent = self.folder / "shards"
+        parent.mkdir()
+        for part in (1, 2):
+            self.sweep(plan, "--backend", "host", "--shard", f"{part}/2", output=f"shards/shard-{part}-of-2")
+        both = self.folder / "both.h5"
+        self.ran(["merge", parent, "-o", both])
+        compared = [["compare", whole, new, "--format", "json", "--threshold", "1000"] for new in (parent, both)]
+        self.assertEqual(*(harness.run(arguments).stdout for arguments in compared))
+        found = json.loads(harness.run(compared[0]).stdout)
+        self.assertGreater(len(found["trials"]), 0)
+        self.assertEqual((found["only_base"], found["only_new"]), (0, 0))
+        shutil.rmtree(parent / "shard-2-of-2")
+        for arguments in (["merge", parent, "-o", self.folder / "one.h5"], compared[0]):
+            self.assertIn("shard-2-of-2 is not there", harness.run(arguments).stderr)
+
     def test_a_merged_file_is_several_runs(self):
         results = self.sweep(self.plan(PLAN.replace("[1, 2, 3, 4]", "[1]")), "--backend", "host") / "results.h5"
         base, new = self.redrawn(results, 1, 0.002), self.redrawn(results, 2, 0.002, "gesv/crout")
