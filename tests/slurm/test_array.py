@@ -38,6 +38,7 @@ class Nightly(case.SlurmTest):
         should = self.gaussweep("run", plan, "-o", "x", "--dry-run", "--backend", "emulated", "--shard", "3/4")
         should = len(should.splitlines()) - 1
         self.assertEqual(len(merged), total - should + have)
+        self.assertIn(f"\n{night}/results.h5: {len(merged)} records, ", self.output_of(night))
         self.assertLess(have, should)
         output = (night / "missing.txt").read_text()
         self.assertIn(f"shard-3-of-4: {should - have} of {should} trials are missing", output)
