@@ -11,7 +11,7 @@ import matplotlib
 import numpy as np
 from matplotlib.backends.backend_pgf import LatexError
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogFormatter, LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
 from matplotlib.ticker import PercentFormatter
 
 from .colours import COLOURS, DASHES
@@ -130,22 +130,24 @@ def _value(plot):
     return plot.ylabel + (" [s]" if plot.seconds else " [%]" if plot.percent else "")
 
 
-class _Plain(LogFormatter):
-    """Writes 0.6 and 20 on a logarithmic axis, at the ticks that matplotlib labels, if the numbers are neither tiny nor
-    huge; else powers of ten."""
-
-    def __call__(self, value, pos=None):
-        return f"{value:g}" if super().__call__(value, pos) else ""
-
-
-def _plain(axis):
+def _ticks(axis, is_narrow):
+    """Labels at least two values of a logarithmic axis. A narrow axis, which has room for few labels side by side, has
+    at most four."""
+    if axis.get_scale() != "log":
+        return
     low, high = axis.get_view_interval()
-    if axis.get_scale() == "log" and 1e-4 < low and high < 1e5:
-        axis.set_major_formatter(_Plain())
-        axis.set_minor_formatter(_Plain(minor_thresholds=(1.5, 0.5)))
-    elif axis.get_scale() == "log" and high < 10 * low:  # labels such as 3 × 10⁻¹⁸ need room
-        axis.set_minor_locator(LogLocator(subs=(2, 5)))
-        axis.set_minor_formatter(LogFormatterSciNotation(minor_thresholds=(np.inf, np.inf)))
+    is_plain = 1e-4 < low and high < 1e5  # other values are labelled 3 × 10⁻⁶, which needs more room
+    decades = np.log10(high / low)
+    if decades < 0.8:
+        axis.set_major_locator(MaxNLocator(2 if is_narrow and not (is_plain and high < 1e4) else 4, min_n_ticks=2))
+    elif decades < 2:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 1 or not is_narrow else (1, 3)))
+    if is_narrow or decades < 2:
+        axis.set_minor_locator(NullLocator())
+    if is_plain:
+        axis.set_major_formatter(lambda value, _: f"{value:g}")
+    elif decades < 2:
+        axis.set_major_formatter(LogFormatterSciNotation(minor_thresholds=(np.inf, np.inf)))
 
 
 def _lines(plot, several, figure):
@@ -178,8 +180,8 @@ def _lines(plot, several, figure):
             axes.plot(series.x[hollow], series.y[hollow], mark, color=c, markerfacecolor="white")
     for value, words in plot.lines_at:
         axes.axhline(value, color="black", linewidth=0.6, linestyle="--", label=words)
-    _plain(axes.xaxis)
-    _plain(axes.yaxis)
+    _ticks(axes.xaxis, is_narrow=True)
+    _ticks(axes.yaxis, is_narrow=False)
     places = np.unique(np.concatenate([s.x for s, _, _ in several if s.marker] or [[]]))
     if plot.names is not None:
         axes.set_xticks(range(len(plot.names)), plot.names, rotation=90, fontsize=5)
@@ -234,30 +236,13 @@ def _bars(plot, several, figure, colours):
             axes.plot(x, y, "s" if earlier else "o", alpha=0.5 if earlier else 1, **style, **hollow)
             if series.low is not None and np.isfinite([series.low[j], series.high[j]]).all():
                 axes.plot([series.low[j], series.high[j]], [y, y], color=style["color"], linewidth=0.6)
-    if plot.ylog:
-        _few_ticks(axes.xaxis)
+    _ticks(axes.xaxis, is_narrow=True)
     wrapped = ["\n".join(textwrap.wrap(name, LONGEST_NAME, break_long_words=False)) or " " for name in names]
     axes.set_yticks(range(len(names)), wrapped)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", labelsize=6)
     lines = max(1 + name.count("\n") for name in wrapped)
     _legend(figure, axes, 0.5 + 0.12 * len(names) * max(1, 0.7 * len(several), 0.8 * lines))
-
-
-def _few_ticks(axis):
-    """Labels few values of a logarithmic axis, which long row names may leave little room."""
-    low, high = axis.get_view_interval()
-    decades = np.log10(high / low)
-    axis.set_major_locator(
-        MaxNLocator(4)
-        if decades < 0.7
-        else LogLocator(subs=(1, 2, 5) if decades < 1.2 else (1, 3) if decades < 2.2 else (1,))
-    )
-    axis.set_minor_locator(NullLocator())
-    if 1e-4 < low and high < 1e5:
-        axis.set_major_formatter(lambda value, _: f"{value:g}")
-    elif decades < 2.2:  # 3 × 10⁻⁶ and the like
-        axis.set_major_formatter(LogFormatterSciNotation(minor_thresholds=(np.inf, np.inf)))
 
 
 def _legend(figure, axes, height):

@@ -9,6 +9,7 @@ from pathlib import Path
 import fixture
 import numpy as np
 from everything import everything
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from analysis import figures
@@ -51,6 +52,20 @@ class FiguresTest(unittest.TestCase):
                 self.assertGreater(right.x0 - left.x1, 2, places)
             self.assertEqual(labels[-1].get_text(), str(places[-1]))
             self.assertGreater(len(labels), 1)
+
+    def test_logarithmic_axes_have_several_labels_that_do_not_touch(self):
+        for low, high in ((1e-7, 1.5e-7), (2e-5, 4e-4), (6600, 20000)):
+            values = np.array([low, high])
+            plot = Plot("p", "", "", "time", [Series("a", values, values)], kind="dots", xlog=True, ylog=True)
+            figure = Figure(figsize=(figures.WIDTH, figures.HEIGHT), layout="constrained")
+            figures._lines(plot, styled(plot.series, {}), figure)
+            FigureCanvasAgg(figure).draw()
+            for axis in (figure.axes[0].xaxis, figure.axes[0].yaxis):
+                ends = axis.get_view_interval()
+                labels = [tick.label1 for tick in axis._update_ticks() if ends[0] <= tick.get_loc() <= ends[1]]
+                boxes = [label.get_window_extent() for label in labels if label.get_text()]
+                self.assertGreater(len(boxes), 1, low)
+                self.assertFalse(any(a.overlaps(b) for a, b in itertools.pairwise(boxes)), low)
 
     def test_scaled_columns_have_no_measured_line(self):
         full = {"grid": "full"}
