@@ -22,9 +22,9 @@ LONG = 100  # iterations beyond which a history is drawn in a separate figure
 DRAWN = """problem precision device method matrix_name matrix_full operands size config status seconds_median
 matrix_seed batch samples""".split()
 LARGEST = """problem precision device method system operands size status seconds_median matrix_kind
-matrix_full""".split()
+matrix_full matrix_seed""".split()
 COMPARED = """problem method precision device host m n k nrhs uplo matrix_digest task size file parameters status
-answered seconds_q1 seconds_median seconds_q3 matrix_name matrix_full samples config""".split()
+answered seconds_q1 seconds_median seconds_q3 matrix_name matrix_full matrix_seed samples config""".split()
 PAIRED = """key problem precision method backend device capability matrix_kind config size nrhs operands status answered
 seconds_q1 seconds_median seconds_q3""".split()
 RANGE = "the full range of the seeds or repetitions"  # the ends of points of several trials
@@ -198,29 +198,41 @@ def over(rows, name, title, ylabel, y, low=None, high=None, others=False, ends=S
             names=names,
             basis=f"{matrices(part, bool(names))} Each point: {point}."
             if point
-            else basis(part, with_sizes=bool(names)),
+            else basis(part, with_sizes=bool(names), pooled=True),
             **more,
         )
 
 
-def basis(rows, statistic="median", with_sizes=False):
+def basis(rows, statistic="median", with_sizes=False, pooled=False):
     """Returns sentences for a caption: the matrices, the sizes if no axis shows them, the statistic and the number of
-    samples behind each point. Rows without the column `matrix_seed` are points of one trial each."""
-    least, most = int(rows["samples"].min()), int(rows["samples"].max())
-    samples = counted(f"{least}" if least == most else f"{least} to {most}", "sample")
-    seeds = rows.groupby("matrix_name")["matrix_seed"].nunique().max() if "matrix_seed" in rows else 1
+    samples behind each point. `pooled`: a point is the median over the seeds."""
+    seeds = rows.groupby("matrix_name")["matrix_seed"].nunique().max() if pooled else 1
     over_seeds = f"median over up to {seeds} seeds of the {statistic}s" if seeds > 1 else statistic
-    return f"{matrices(rows, with_sizes)} Each point: the {over_seeds} of {samples}."
+    return f"{matrices(rows, with_sizes)} Each point: the {over_seeds} of {sampled(rows)}."
+
+
+def sampled(rows):
+    """Returns "3 samples" or "3 to 7 samples": the numbers of samples of the rows."""
+    least, most = int(rows["samples"].min()), int(rows["samples"].max())
+    return counted(f"{least}" if least == most else f"{least} to {most}", "sample")
 
 
 def matrices(rows, with_sizes=False):
-    """Returns a caption's sentence that names the matrices with all their parameters, and the sizes."""
-    names = sorted(rows["matrix_full"].unique())
+    """Returns a caption's sentence that names the matrices with all their parameters and seeds, and the sizes."""
+    names = [f"{name}, {_seeds(part)}" for name, part in rows.groupby("matrix_full")["matrix_seed"]]
     said = f"Matrix: {'; '.join(names[:4])}{f' and {len(names) - 4} more' if len(names) > 4 else ''}"
     if with_sizes:
         least, most = rows["size"].min(), rows["size"].max()
         said += f"; n = {least}" if least == most else f"; n = {least} to {most}"
     return f"{said}."
+
+
+def _seeds(values):
+    """Returns "seed 1", "seeds 1, 2, 5" or "20 seeds from 1 to 20"."""
+    seeds = sorted({int(seed) for seed in values.dropna()})
+    if len(seeds) > 6:
+        return f"{len(seeds)} seeds from {seeds[0]} to {seeds[-1]}"
+    return f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
 
 
 def comparable(rows):
@@ -409,7 +421,7 @@ def call_rows(night, trials=None):
     only of these."""
     columns = (
         "problem method precision device backend size nrhs config parameters "
-        "matrix_kind matrix_full operands task status seconds_median answered plan_name file"
+        "matrix_kind matrix_full matrix_seed operands task status seconds_median answered plan_name file"
     ).split()
     stages = night.stages if trials is None else night.stages[night.stages["trial"].isin(trials)]
     stages = stages.join(night.take(columns), on="trial")

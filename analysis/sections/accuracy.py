@@ -6,7 +6,7 @@ from ..frames import MOST_VARIANTS, history_plots, matrices, not_passed, slug
 from ..page import number, whole
 from ..plots import Plot, Series
 
-JUDGED = """problem precision method matrix_name matrix_full config size status residual_ratio tolerance
+JUDGED = """problem precision method matrix_name matrix_full matrix_seed config size status residual_ratio tolerance
 backward_error forward_error pivot_growth matrix_condition"""
 ROUNDOFF = {"float": 2.0**-24, "double": 2.0**-53}
 
@@ -106,7 +106,7 @@ def _ratio_table(page, rows):
 def convergence(page, night):
     page.begin("convergence", "Convergence histories")
     records = night.take(
-        "problem precision device method matrix_name matrix_full task convergence size iterations residual_ratio"
+        "problem precision device method matrix_name matrix_full matrix_seed task convergence size iterations residual_ratio"
     )
     rows = records[records["convergence"] != ""]
     if not len(rows) and not len(night.iterations):

@@ -196,9 +196,10 @@ def followed(night, least=LEAST_RUNS):
     before = night.earlier.loc[night.earlier["status"] == "pass", shown]
     often = before.groupby(SAME_TRIAL).size()
     often = often[often >= least - 1].reset_index()[SAME_TRIAL]
-    now = night.answered([*shown, *race, "method", "size", "status", "matrix_full"]).merge(often, on=SAME_TRIAL)
+    named = [*shown, *race, "method", "size", "matrix_full", "matrix_seed"]
+    now = night.answered([*named, "status"]).merge(often, on=SAME_TRIAL)
     now = now[(now["status"] == "pass") & (now["size"] == now.groupby(race)["size"].transform("max"))]
-    leading = best(now, race)[[*shown, *race, "method", "size", "matrix_full"]]
+    leading = best(now, race)[named]
     told = leading.drop(columns=["start_time", "seconds_median"]).merge(before, on=SAME_TRIAL)
     left_out = len(leading[TRIAL].merge(before[TRIAL], on=TRIAL)) - len(told)
     told = pd.concat([told, leading])

@@ -104,7 +104,7 @@ class FiguresTest(unittest.TestCase):
         figure = Figure(layout="constrained")
         figures._lines(plot, styled(kept, {}), figure)
         self.assertEqual([text.get_text() for text in figure.legends[0].get_texts()], ["crout", "lapack"])
-        self.assertIn("Matrix: condition (condition 1e+12, mode 3).", caption)
+        self.assertIn("Matrix: condition (condition 1e+12, mode 3), seed 0.", caption)
         self.assertIn("Parameters: crout: blocks 8, threads 0.", caption)
         self.assertIn("Faint marks: other configurations (blocks 16, threads 0).", caption)
         self.assertIn("Bars: first to third quartile.", caption)
@@ -140,6 +140,7 @@ class FiguresTest(unittest.TestCase):
             night.trial("gesv", "lapack", n, 1e-6 * n * seed, **more)
         (caption,) = [words for name, (_, _, words) in drawn(night).items() if name.startswith("time-")]
         self.assertIn("Bands: the full range of the seeds or repetitions.", caption)
+        self.assertIn("Matrix: uniform, seeds 1, 2, 3.", caption)
         self.assertNotIn("quartile", caption)
 
     def test_every_caption_names_matrices_and_what_a_point_is(self):
