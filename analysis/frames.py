@@ -183,7 +183,7 @@ def brief(name):
 
 def over(rows, name, title, ylabel, y, low=None, high=None, others=False, ends=Series.ends, point="", **more):
     """Yields a Plot of the column `y` for each of `facets`. `ends`: the meanings of `low` and `high` of one trial.
-    `point`: a caption's words for a point that is no median of samples."""
+    `point`: a caption's words for a point that is no median of samples; `{samples}` in them is replaced."""
     rows = rows[[c for c in dict.fromkeys([*DRAWN, "ago", "threads", y, low, high]) if c in rows]]  # copied often below
     for words, part, axis in facets(rows):
         series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends)
@@ -196,7 +196,7 @@ def over(rows, name, title, ylabel, y, low=None, high=None, others=False, ends=S
             ylabel,
             series,
             names=names,
-            basis=f"{matrices(part, bool(names))} Each point: {point}."
+            basis=f"{matrices(part, bool(names))} Each point: {point.format(samples=sampled(part))}."
             if point
             else basis(part, with_sizes=bool(names), pooled=True),
             **more,

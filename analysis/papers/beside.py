@@ -54,7 +54,6 @@ def published(page, night, experiment, drawing, rows):
         if table is None:
             continue
         page.add(_met(table, device, drawing))
-        both = table["faster"].notna()
         form, unit, y = (
             (number, " [GFLOP/s]", lambda n, t: 2 * n**3 / t / 1e9) if rate else (seconds, "", lambda n, t: t)
         )
@@ -71,7 +70,7 @@ def published(page, night, experiment, drawing, rows):
                 ("faster", "published time / measured", factor),
                 "status matrix_kind config",
             ],
-            limit=80 if both.any() else 12,
+            limit=len(table),
             caption=(
                 f"{experiment['title']}: published, and measured on {called(device)} ({statistic} of the samples)."
             ),
@@ -133,6 +132,12 @@ def _met(table, device, drawing):
     columns = sorted({column["column"] for column in drawing["columns"] if "where" in column})
     cells = int(theirs[columns].notna().to_numpy().sum())
     met = table[table["faster"].notna()]
+    source = f"Source: {source_of(drawing['csv'])}."
+    sizes = table.loc[table["measured"].notna(), "n"]
+    if not set(sizes) & set(theirs["n"]):
+        ns = ", ".join(str(n) for n in sorted(set(sizes)))
+        none = f"none of the {len(theirs)} published sizes was measured (this run has n = {ns})"
+        return f"{called(device)}: {none}. {source}"
     known = met.drop_duplicates(["column", "n"])
     wrong = met[met["status"] != "pass"]
     absent = sorted(set(theirs["n"]) - set(met["n"]))
@@ -142,6 +147,6 @@ def _met(table, device, drawing):
     missing = f" Not measured: n = {', '.join(str(n) for n in absent)}." if absent else ""
     return (
         f"{called(device)}: {len(known)} of {cells} published numbers have {len(met)} measured ones{judged};"
-        f" {int((met['faster'] > 1).sum())} of these are faster than published.{missing} Source:"
-        f" {source_of(drawing['csv'])}."
+        f" {int((met['faster'] > 1).sum())} of these are faster than published.{missing}"
+        f" {source}"
     )

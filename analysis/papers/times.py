@@ -17,6 +17,7 @@ from ..frames import (
     not_passed,
     one_kind,
     other_settings,
+    sampled,
     slug,
     speedups,
     terse,
@@ -419,7 +420,8 @@ def transfer(page, night, experiment, drawing, rows):
                 series,
                 ylog=True,
                 seconds=True,
-                basis=f"{matrices(part)} Kernels: the median; allocating and copying: measured once.",
+                basis=f"{matrices(part)} Kernels: the median of {sampled(part)}; allocating and copying: measured"
+                " once.",
             )
         )
     page.plots(figures)

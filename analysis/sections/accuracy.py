@@ -106,7 +106,8 @@ def _ratio_table(page, rows):
 def convergence(page, night):
     page.begin("convergence", "Convergence histories")
     records = night.take(
-        "problem precision device method matrix_name matrix_full matrix_seed task convergence size iterations residual_ratio"
+        "problem precision device method matrix_name matrix_full matrix_seed task convergence size iterations"
+        " residual_ratio"
     )
     rows = records[records["convergence"] != ""]
     if not len(rows) and not len(night.iterations):

@@ -32,7 +32,7 @@ def stages(page, night):
     )
     is_drawn = rows["occupancy"].notna() | (rows["share"] <= 1 - LEAST_SHARE)
     is_drawn = is_drawn.groupby(rows["trial"]).transform("any")  # a method with a single stage is not drawn
-    page.plots(_profile(*panel) for panel in panels(rows[is_drawn & (rows["share"] >= LEAST_SHARE)]))
+    page.plots(_profile(*panel) for panel in panels(rows[is_drawn]))
     page.table(
         "stages",
         rows,
@@ -53,6 +53,9 @@ def stages(page, night):
 
 
 def _profile(problem, precision, device, group):
+    is_large = group["share"] >= LEAST_SHARE
+    note = "" if is_large.all() else f"Stages below {LEAST_SHARE:.0%} of the time are not shown.".replace("%", " %")
+    group = group[is_large]
     operands = np.where((group["operands"] != "") & many(group["operands"]), ", " + group["operands"], "")
     names = (group["method"] + on_device(group) + operands + ": " + group["kernel"]).to_list()
     hollow, sizes = not_passed(group), group["size"].unique()
@@ -70,6 +73,7 @@ def _profile(problem, precision, device, group):
         series,
         kind="bars",
         percent=True,
+        note=note,
         basis=f"{matrices(group, with_sizes=True)} Each bar: a stage of one separate run.",
     )
 

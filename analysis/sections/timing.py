@@ -17,6 +17,7 @@ from ..frames import (
     numeric_parameters,
     other_settings,
     over,
+    sampled,
     slug,
     speedups,
     terse,
@@ -94,7 +95,11 @@ def over_baseline(page, night, baseline=""):
     times = np.where(np.isnan(times), elsewhere, times)
     rows = rows.assign(gain=times / rows["seconds_median"])
     rows = rows[rows["gain"].notna() & (rows["method"] != name)]
-    more = {"ylog": True, "lines_at": [(1, name)], "point": f"the median time of {name} over that of the method"}
+    more = {
+        "ylog": True,
+        "lines_at": [(1, name)],
+        "point": f"the median time of {name} over that of the method, of {{samples}}",
+    }
     page.plots(over(rows, slug("over", name), f"Speedup over {name}", f"speedup over {name}", "gain", **more))
 
 
@@ -163,7 +168,8 @@ def _speedup_plots(rows, name):
             "speedup",
             series,
             basis=f"{matrices(group)} Each point: the median time at the method's smallest value ({name} ="
-            f" {' or '.join(f'{base:g}' for base in sorted(group['base'].unique()))}) over that at the value shown.",
+            f" {' or '.join(f'{base:g}' for base in sorted(group['base'].unique()))}) over that at the value shown, of"
+            f" {sampled(group)}.",
         )
 
 
@@ -207,7 +213,7 @@ def transfer(page, night):
         " the data takes longer than computing. For methods on the CPU these are copies within its memory."
     )
     more = {"ylog": True, "lines_at": [(1, "equal")]}
-    more["point"] = "allocation and both transfers, measured once, over the median time"
+    more["point"] = "allocation and both transfers, measured once, over the median time of {samples}"
     page.plots(over(rows, "transfer", "Transfer over compute", "transfer / compute", "transfer_share", **more))
     last = at_largest(rows).sort_values(["problem", "precision", "device", "method"])
     page.table(

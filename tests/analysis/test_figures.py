@@ -79,6 +79,13 @@ class FiguresTest(unittest.TestCase):
         self.assertIn("global memory, measured", lines)
         self.assertIn("GeForce 8400 GS", caption)
 
+    def test_no_published_size_measured_is_said_first(self):
+        night = of_paper("xia-lee-times", (32, 64), gauss_pivot_serial={}, gauss_jordan_global={"grid": "full"})
+        with tempfile.TemporaryDirectory() as folder:
+            page = build(load([night.write(Path(folder) / "a.h5")], SHOWN), of_papers="run")
+        words = "".join(page.parts) if hasattr(page, "parts") else page.html()
+        self.assertIn("none of the 4 published sizes was measured (this run has n = 32, 64)", words)
+
     def test_bars_of_means_contain_them(self):
         night = of_paper("cejka-table-1.7", (160, 800), shared={"tile": "32"}, **{"global": {"tile": "32"}})
         for trial in night.records:  # one slow sample, as a disturbed run has
@@ -150,6 +157,18 @@ class FiguresTest(unittest.TestCase):
             self.assertIn("Matrix: ", caption, name)
         for name in (name for name in plots if name.startswith(("roofline-", "stages-", "first-row-cloud"))):
             self.assertRegex(plots[name][2], r"Matrix: .*; n = \d+")
+
+    def test_captions_of_ratios_name_the_samples_and_those_of_stages_what_is_left_out(self):
+        night = fixture.Night("ratios")
+        for n, method in itertools.product((64, 128), ("lapack", "crout")):
+            stages = [("factor", 1, 0.9, 0.5), ("solve", 1, 0.09, 0.5), ("copy", 1, 0.01, 0.5)]
+            night.trial("gesv", method, n, 1e-6 * n, reference_method="lapack", stages=stages, gpu=GPU)
+        plots = drawn(night)
+        for name in ("over-lapack-", "transfer-"):
+            ((_, _, caption),) = [plot for found, plot in plots.items() if found.startswith(name)]
+            self.assertIn("5 samples", caption)
+        ((_, _, caption),) = [plot for found, plot in plots.items() if found.startswith("stages-")]
+        self.assertIn("Stages below 3 % of the time are not shown.", caption)
 
     def test_errors_on_several_matrices_are_told_apart(self):
         night = fixture.Night("errors")

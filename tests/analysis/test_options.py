@@ -154,7 +154,7 @@ class OptionsTest(unittest.TestCase):
         captions = dict(line.split(": ", 1) for line in (figures / "captions.txt").read_text().splitlines())
         self.assertEqual({p.stem for p in figures.glob("*.svg")}, set(captions))
         name = next(n for n in captions if n.startswith("time-"))
-        for fact in ("Matrix: uniform, seed 0.", "median of 5 samples", "Bars:", "GPU NVIDIA Test 100", "commit abc1234"):
+        for fact in ("uniform, seed 0.", "median of 5 samples", "Bars:", "GPU NVIDIA Test 100", "commit abc1234"):
             self.assertIn(fact, captions[name])
         unranged = next(n for n in captions if n.startswith("transfer-"))
         self.assertNotIn("Bars:", captions[unranged], "no bars are drawn")
