@@ -157,7 +157,7 @@ def _lines(plot, several, figure):
     if plot.percent:  # after the scale, which sets another formatter
         axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=""))
     labelled = set()
-    for series, of, variant in several:
+    for i, (series, of, variant) in enumerate(several):
         c = "black" if of is None else COLOURS[0][of]
         mark = MARKERS[((of or 0) + variant + variant // len(DASHES)) % len(MARKERS)]
         line = series.line and plot.kind == "lines" and plot.names is None or not series.marker
@@ -165,6 +165,8 @@ def _lines(plot, several, figure):
             "color": c,
             "linestyle": _dash(1 if of is None else variant) if line else "none",
             "alpha": 0.4 if series.faint else 1,
+            # in clouds the marks become smaller, so that they do not hide earlier ones of equal value
+            "markersize": STYLE["lines.markersize"] + (2 * (1 - i / len(several)) if plot.kind == "dots" else 0),
         }
         ends = series.low is not None and series.high is not None
         if ends and series.band:
@@ -177,7 +179,8 @@ def _lines(plot, several, figure):
         axes.plot(series.x, series.y, marker=mark if series.marker else "none", label=label, **style)
         if series.hollow is not None and np.any(series.hollow):
             hollow = np.asarray(series.hollow, bool)
-            axes.plot(series.x[hollow], series.y[hollow], mark, color=c, markerfacecolor="white")
+            face = {"markerfacecolor": "white", "markersize": style["markersize"]}
+            axes.plot(series.x[hollow], series.y[hollow], mark, color=c, **face)
     for value, words in plot.lines_at:
         axes.axhline(value, color="black", linewidth=0.6, linestyle="--", label=words)
     _ticks(axes.xaxis, is_narrow=True)
@@ -236,6 +239,8 @@ def _bars(plot, several, figure, colours):
             axes.plot(x, y, "s" if earlier else "o", alpha=0.5 if earlier else 1, **style, **hollow)
             if series.low is not None and np.isfinite([series.low[j], series.high[j]]).all():
                 axes.plot([series.low[j], series.high[j]], [y, y], color=style["color"], linewidth=0.6)
+    for value, words in plot.lines_at:
+        axes.axvline(value, color="black", linewidth=0.6, linestyle="--", label=words)
     _ticks(axes.xaxis, is_narrow=True)
     wrapped = ["\n".join(textwrap.wrap(name, LONGEST_NAME, break_long_words=False)) or " " for name in names]
     axes.set_yticks(range(len(names)), wrapped)
