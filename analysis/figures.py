@@ -98,7 +98,7 @@ def write(page, out, kind):
 def _caption(plot, kept, facts):
     """Returns a plot's caption: its title, methods that did not pass, published source, matrices, statistic,
     parameters, meaning of bars, device, driver and commit."""
-    words = [plot.title, unpassed(kept), plot.note, plot.basis, parameters(plot, kept)]
+    words = [plot.title, unpassed(kept, plot.xlabel), plot.note, plot.basis, parameters(plot, kept)]
     ranged = [s for s in kept if s.low is not None and np.isfinite(np.asarray(s.low, dtype=float)).any()]
     for kind, is_band in (("Bands", True), ("Bars", False)):
         ends = dict.fromkeys(words for s in ranged if s.band == is_band for words in s.ends)

@@ -122,16 +122,32 @@ MOST_NAMED = 20  # names in a sentence
 MOST_VALUES = 6  # values of a parameter in a sentence
 
 
-def unpassed(kept):
-    """Returns a sentence that names the hollow marks of the series; an empty text if all answers passed."""
+def unpassed(kept, xlabel=None):
+    """Returns a sentence that names the hollow marks of the series by status; an empty text if all answers
+    passed. With `xlabel` each status has a sentence of its own, with the sizes if the axis shows n."""
     names = {}
     for series in kept:
         if series.hollow is not None:
             for i in np.flatnonzero(np.asarray(series.hollow, dtype=int)):
                 name = series.x[i] if isinstance(series.x[i], str) else series.label
-                names.setdefault(UNPASSED[int(series.hollow[i])], {})[name] = None
-    parts = [f"{_listed(names[status])} ({status})" for status in UNPASSED if status in names]
-    return f"Hollow marks are answers that did not pass: {'; '.join(parts)}." if parts else ""
+                x = "" if isinstance(series.x[i], str) else f"{series.x[i]:g}"
+                names.setdefault(UNPASSED[int(series.hollow[i])], {}).setdefault(name, {})[x] = None
+
+    begin = "Hollow marks are answers that did not pass"
+    if xlabel is None:
+        parts = [f"{_listed(names[status])} ({status})" for status in UNPASSED if status in names]
+        return f"{begin}: {'; '.join(parts)}." if parts else ""
+
+    def placed(name, places):
+        sizes = _choice(sorted(places, key=float)).replace(" or ", " and ") if xlabel == "n" and "" not in places else ""
+        return f"{name} at n = {sizes}" if sizes else name
+
+    parts = [
+        f"{status.capitalize()}: {_listed(placed(*of) for of in names[status].items())}."
+        for status in UNPASSED
+        if status in names
+    ]
+    return " ".join([f"{begin}.", *parts]) if parts else ""
 
 
 def parameters(plot, kept):

@@ -174,7 +174,7 @@ class OptionsTest(unittest.TestCase):
         figures = self.base / "failed" / "figures"
         captions = dict(line.split(": ", 1) for line in (figures / "captions.txt").read_text().splitlines())
         for name in (n for n in captions if n.startswith("time-")):
-            self.assertIn("did not pass: gauss_block (failed).", captions[name])
+            self.assertIn("did not pass. Failed: gauss_block", captions[name])
             self.assertIn("fill: #ffffff; stroke", (figures / f"{name}.svg").read_text(), "a hollow mark")
             self.assertIn("gauss_block", (figures / f"{name}.svg").read_text())
 
