@@ -139,7 +139,8 @@ def unpassed(kept, xlabel=None):
         return f"{begin}: {'; '.join(parts)}." if parts else ""
 
     def placed(name, places):
-        sizes = _choice(sorted(places, key=float)).replace(" or ", " and ") if xlabel == "n" and "" not in places else ""
+        has_sizes = xlabel == "n" and "" not in places
+        sizes = _choice(sorted(places, key=float)).replace(" or ", " and ") if has_sizes else ""
         return f"{name} at n = {sizes}" if sizes else name
 
     parts = [
