@@ -87,7 +87,7 @@ TEST(VerdictGrid, MarksSoleMethodUncontestedAndHasNoWinnerWhenNothingPasses) {
   ASSERT_EQ(grids.at(0).rows.size(), 1U);
   EXPECT_EQ(grids[0].rows[0].cells.size(), 2U) << "a skipped trial is no race";
   const std::string text = verdict_text(grids, {});
-  EXPECT_THAT(text, HasSubstr("uncontested\n"));
+  EXPECT_THAT(text, HasSubstr("1 s  uncontested"));
   EXPECT_THAT(text, HasSubstr("uncontested: no other method"));
   EXPECT_THAT(text, HasSubstr("none passed"));
   EXPECT_THAT(text, HasSubstr("of 2 methods"));
