@@ -33,7 +33,7 @@ struct Stages : StageSink {
 template <class T>
 Outcome<T> try_method(Problem problem, const std::string& variant, const Inputs<T>& inputs,
                       const Asked& asked = {}, std::uint64_t shuffle_seed = 5, StageSink* stages = nullptr) {
-  const Method& method = *registry().find(problem, variant);
+  const Method& method = row_of(problem->name + "/" + variant);
   const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
   Context context(*device);
   context.emulation.shuffle_seed = shuffle_seed;
