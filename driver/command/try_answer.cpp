@@ -146,12 +146,14 @@ std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width) 
   for (const TriedTask& task : tasks) {
     const Group* const fastest = task.race.racers.empty() ? nullptr : task.race.racers.front().group;
     std::vector<const Group*> groups = task.groups;
+    const std::vector<Racer>& racers = task.race.racers;  // in order of their ratios
+    const auto rank_of = [&](const Group* group) {
+      const auto racer =
+          std::find_if(racers.begin(), racers.end(), [&](const Racer& each) { return each.group == group; });
+      return static_cast<std::size_t>(racer - racers.begin());
+    };
     const auto place = [&](const Group* g) {
-      const auto racer = std::find_if(task.race.racers.begin(), task.race.racers.end(),
-                                      [&](const Racer& each) { return each.group == g; });
-      const std::ptrdiff_t rank =
-          racer - task.race.racers.begin();  // the racers are in order of their ratios
-      return std::tuple(is_emulated(*g), status_severity(g->status), rank, g->median);
+      return std::tuple(is_emulated(*g), status_severity(g->status), rank_of(g), g->median);
     };
     std::stable_sort(groups.begin(), groups.end(),
                      [&](const Group* a, const Group* b) { return place(a) < place(b); });
@@ -165,11 +167,10 @@ std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width) 
                      {"digits", "DIGITS"},
                      {"ratio", "RATIO", Style::scientific}};
     for (const Group* group : groups) {
-      const auto racer = std::find_if(task.race.racers.begin(), task.race.racers.end(),
-                                      [&](const Racer& each) { return each.group == group; });
-      const double times = racer == task.race.racers.end() ? io::Record::unknown
-                           : group == fastest              ? 1
-                                                           : racer->behind.ratio();
+      const std::size_t rank = rank_of(group);
+      const double times = rank == racers.size() ? io::Record::unknown
+                           : group == fastest    ? 1
+                                                 : racers[rank].behind.ratio();
       const double digits = correct_digits(*group);
       table.rows.push_back({group->first().method, group->first().backend, group->status,
                             static_cast<std::int64_t>(group->records.size()), group->median, times,
@@ -262,7 +263,7 @@ std::string solve_commands(const std::vector<TriedTask>& tasks, const TryRequest
     if (r.precision != "double") text += fmt::format(" --precision {}", r.precision);
     if (is_emulated(method)) text += " --backend emulated";
     text += fmt::format(" -o {}", output);
-    if (&method != task->race.racers.front().group) text += "  # of the fastest, it has most correct digits";
+    if (&method != task->race.racers.front().group) text += "  # more correct digits than the fastest";
     text += "\n";
   };
   add(fastest_task(tasks, is_solve), "To solve: ", " --rhs b.npy", "x.npy");

@@ -219,17 +219,21 @@ std::string identity_without_parameters(const Record& r) {
 }
 
 /// Lists the trials that only base has: a method by its name if new has no trial of it, otherwise by its
-/// missing sizes. Trials of a matrix file that changed are listed by the file's name. If the plan is the same
-/// and only new has the trial with other parameters, a default changed; such methods are listed with both.
+/// missing sizes. Trials of a matrix file that changed are listed by the file's name. If the plan is the
+/// same, only new has the trial with other parameters, and new has no trial of the method with base's
+/// parameters, a default changed; such methods are listed with both.
 void find_vanished(Comparison& result, const Trials& base, const Trials& now, const TrialNames& names) {
   using Key = std::pair<std::string, std::string>;  // method, backend
   const auto key_of = [](const Record& r) { return Key{r.problem + "/" + r.method, r.backend}; };
+  const auto with_parameters = [&](const Record& r) { return std::pair(key_of(r), r.parameters); };
   std::set<Key> remaining;
+  std::set<std::pair<Key, std::string>> remaining_parameters;
   std::set<std::string> new_file_trials;         // only new has them
   std::map<std::string, RecordList> new_trials;  // only new has them; by all but their parameters
   for (const auto& [key, places] : now) {
     const Record& first = *places.begin()->second.front();
     remaining.insert(key_of(first));
+    remaining_parameters.insert(with_parameters(first));
     if (base.count(key) > 0) continue;
     ++result.only_new;
     new_trials[identity_without_parameters(first)].push_back(&first);
@@ -245,7 +249,7 @@ void find_vanished(Comparison& result, const Trials& base, const Trials& now, co
       continue;
     }
     const RecordList* const others = find_in(new_trials, identity_without_parameters(first));
-    if (result.is_same_plan && others != nullptr) {
+    if (result.is_same_plan && others != nullptr && remaining_parameters.count(with_parameters(first)) == 0) {
       auto nearest = differing_parameters(first, *others->front());
       for (const Record* other : *others) nearest = std::min(nearest, differing_parameters(first, *other));
       result.changed_parameters.insert(fmt::format("{}/{}: {}", first.problem, first.method, nearest.second));

@@ -127,8 +127,8 @@ Table device_use_table(std::vector<DeviceUse> uses) {
   }
   table.columns.push_back({"otherwise", "OTHERWISE"});
   for (const DeviceUse& use : uses) {
-    const Cell run = runs.size() > 1 ? Cell(number_of(use)) : Cell();
-    std::vector<Cell> row = {use.device, run, use.host, use.rank, use.trials, use.span, use.busy()};
+    std::vector<Cell> row = {use.device, Cell(), use.host, use.rank, use.trials, use.span, use.busy()};
+    if (runs.size() > 1) row[1] = number_of(use);
     for (std::size_t i = 0; i < phases().size(); ++i) {
       if (phases()[i].busy) row.emplace_back(use.seconds[i] / use.span);
     }

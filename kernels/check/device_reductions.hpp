@@ -49,10 +49,10 @@ struct ColumnShare {
 
 /// Returns reductions on the context's device. A matrix without a copy is uploaded at its first use and
 /// stays on the device. The elements on the host of a matrix with a copy are read only by
-/// largest_allowance_ratio. The workspace is up
-/// to 64 MiB; if less is free, products are computed in narrower column blocks.
-/// @param copies @pre they have the same elements as the host matrices If the context has a group and there
-/// are no copies, all devices of the group share the products, and each gets the operands of its products.
+/// largest_allowance_ratio. The workspace is up to 64 MiB; if less is free, products are computed in narrower
+/// column blocks. If the context has a group and there are no copies, all devices of the group share the
+/// products, and each gets the operands of its products.
+/// @param copies @pre they have the same elements as the host matrices
 /// @throws OutOfMemory, DeviceError, here or in any reduction
 template <class T>
 std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<DeviceCopy<T>> copies = {},

@@ -1,14 +1,21 @@
-/// A shared library that offers every built-in method for the CPU as `plugin_<variant>`, to show that honest
-/// methods of a library are never blamed (tests/mpi/test_builtins.py). The rows come from the registry.
+/// A shared library that offers the built-in methods as `plugin_<variant>`, to show that honest methods of a
+/// library are never blamed (tests/mpi/test_libraries.py). The rows come from the registry.
 
 #include <array>
 #include <deque>
 #include <exception>
+#include <map>
 #include <memory>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#ifdef GAUSSWEEP_HAS_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+#include "kernels/device/callers_stream.hpp"
 #include "kernels/registry/gaussweep_method.h"
 #include "kernels/registry/method.hpp"
 #include "kernels/staging/method_run.hpp"
@@ -18,13 +25,19 @@ namespace {
 
 constexpr std::size_t max_rows = 256;
 
-/// The built-in methods with code for the CPU, except for those that use several devices.
+/// Returns true for methods whose code for the GPU takes the interface's operands as they are.
+bool is_for_gpu(const Method& method) {
+  return method.cuda && method.layout == Layout::column_major;
+}
+
+/// The built-in methods, except for those that use several devices.
 const std::vector<Method>& offered() {
   static const std::vector<Method> methods = [] {
     const Registry registry = builtin_registry();
     std::vector<Method> all;
     for (const Method& method : registry.all()) {
-      if ((method.emulated || method.host) && method.column_block == nullptr) all.push_back(method);
+      if (method.column_block == nullptr && (method.emulated || method.host || is_for_gpu(method)))
+        all.push_back(method);
     }
     return all;
   }();
@@ -83,10 +96,57 @@ void write(const HostMatrix<T>& x, const Method& method, const Shape& shape, T* 
   }
 }
 
+Shape shape_of(const gaussweep_call& call) {
+  return {call.m, call.n, call.k, call.nrhs, call.uplo == 'L' ? Uplo::lower : Uplo::upper, call.batch};
+}
+
+#ifdef GAUSSWEEP_HAS_CUDA
+/// A device on the call's stream. The calls of a stream share it, because its first use allocates.
+struct StreamContext {
+  explicit StreamContext(void* stream)
+      : device(make_cuda_device_on(current_gpu(), stream)), context(*device) {}
+  static int current_gpu() {
+    int gpu = 0;
+    if (cudaGetDevice(&gpu) != cudaSuccess) throw std::runtime_error("no current GPU");
+    return gpu;
+  }
+  std::unique_ptr<Device> device;
+  Context context;
+};
+
+template <class T>
+int run_on_gpu(const Method& method, const gaussweep_call& call) {
+  // Never destroyed: at the end of the process, CUDA may end first.
+  static auto& contexts = *new std::map<void*, StreamContext>;
+  const Shape shape = shape_of(call);
+  const Parameters parameters = values_of(method, call);
+  if (method.accepts != nullptr && !method.accepts(shape, parameters)) return GAUSSWEEP_SKIP;
+  const auto view = [](void* data, const Extent& extent, std::int64_t ld) {
+    return MatrixView<T>{static_cast<T*>(data), extent.rows, extent.cols, ld};
+  };
+  Operands<T> op;
+  op.shape = shape;
+  op.a = view(call.a, method.problem->a(shape), call.lda);
+  if (method.problem->second != SecondOperand::none) op.b = view(call.b, method.problem->b(shape), call.ldb);
+  if (method.answer == AnswerIn::x) op.x = view(call.x, method.problem->x(shape), call.ldx);
+  op.pivots = call.pivots;
+  op.info = call.info;
+  op.workspace = Workspace(call.workspace, call.workspace_bytes);
+  Context& context = contexts.try_emplace(call.stream, call.stream).first->second.context;
+  Forwarder stages(call);
+  context.stages = call.stage != nullptr ? &stages : nullptr;
+  method.cuda.get<T>()(context, op, parameters);
+  context.stages = nullptr;
+  return GAUSSWEEP_OK;
+}
+#endif
+
 template <class T>
 int run(const Method& method, Backend backend, const gaussweep_call& call) {
-  const Shape shape{call.m,    call.n, call.k, call.nrhs, call.uplo == 'L' ? Uplo::lower : Uplo::upper,
-                    call.batch};
+#ifdef GAUSSWEEP_HAS_CUDA
+  if (backend == Backend::cuda) return run_on_gpu<T>(method, call);
+#endif
+  const Shape shape = shape_of(call);
   const Parameters parameters = values_of(method, call);
   if (method.accepts != nullptr && !method.accepts(shape, parameters)) return GAUSSWEEP_SKIP;
   Inputs<T> inputs;
@@ -123,13 +183,24 @@ int entry(const gaussweep_call* call) {
   }
 }
 
+/// Returns the bytes that the code for the GPU takes from the workspace.
+template <std::size_t row>
+std::size_t workspace(const gaussweep_call* call) {
+  const Method& method = offered()[row];
+  return method.workspace_bytes(shape_of(*call), values_of(method, *call),
+                                static_cast<std::size_t>(call->element));
+}
+
 struct Functions {
-  gaussweep_functions emulated, host;
+  gaussweep_functions cuda, emulated, host;
+  std::size_t (*workspace)(const gaussweep_call*);
 };
 template <std::size_t... rows>
 std::array<Functions, sizeof...(rows)> functions(std::index_sequence<rows...> /*rows*/) {
-  return {Functions{{entry<rows, Backend::emulated, float>, entry<rows, Backend::emulated, double>},
-                    {entry<rows, Backend::host, float>, entry<rows, Backend::host, double>}}...};
+  return {Functions{{entry<rows, Backend::cuda, float>, entry<rows, Backend::cuda, double>},
+                    {entry<rows, Backend::emulated, float>, entry<rows, Backend::emulated, double>},
+                    {entry<rows, Backend::host, float>, entry<rows, Backend::host, double>},
+                    workspace<rows>}...};
 }
 
 gaussweep_functions existing(const Entry& entry, const gaussweep_functions& all) {
@@ -179,11 +250,16 @@ struct Table {
     std::vector<std::string> needs;
     for (const Need need : method.needs) needs.emplace_back(to_string(need));
     row.needs = list(needs);
+    if (is_for_gpu(method)) {
+      row.cuda = existing(method.cuda, all.cuda);
+      if (method.workspace_bytes != nullptr) row.workspace_bytes = all.workspace;
+    }
+    row.capability = method.capability;
     row.emulated = existing(method.emulated, all.emulated);
     row.host = existing(method.host, all.host);
     const AnswerIn in = answer_of(method);
     row.answer = in == AnswerIn::a ? 'a' : in == AnswerIn::b ? 'b' : 'x';
-    row.keeps_inputs = in == AnswerIn::x ? 1 : 0;
+    row.keeps_inputs = in == AnswerIn::x && !(is_for_gpu(method) && method.overwrites) ? 1 : 0;
     row.mixed_precision = method.mixed_precision ? 1 : 0;
     row.unit_diagonal = method.unit_diagonal == UnitDiagonal::upper ? 'U' : 'L';
     row.max_nrhs = method.max_nrhs;

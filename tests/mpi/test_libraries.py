@@ -1,6 +1,6 @@
 """Methods from shared libraries: loading, errors, records, resume, cheats, and the examples of docs/your-kernel.md.
 
-GAUSSWEEP_TEST_GPUS: the GPUs for the cheats in CUDA (as in CUDA_VISIBLE_DEVICES); without it, they are only compiled.
+GAUSSWEEP_TEST_GPUS: the GPUs for methods in CUDA (as in CUDA_VISIBLE_DEVICES); without it, they are only compiled.
 """
 
 import hashlib
@@ -536,8 +536,8 @@ class Builtins(LibraryTest):
     FACTS += ("forward_error", "componentwise_error", "pivot_growth", "first_row_percent", "reference_difference")
     FACTS += ("largest_relative_difference", "mean_relative_difference", "mean_absolute_difference")
 
-    def test_each_ends_as_the_program_s_own_with_the_same_answer(self):
-        library = harness.BUILD / "builtin_methods.so"
+    def plan_of(self, library, orders, repeats):
+        """Returns a plan of all methods of the problems in the library."""
         listed = json.loads(self.ran(["methods", "--methods", library, "--format", "json"]).stdout)
         axes = {"gemm": ", m: [3, 33], k: [1, 34]"}
         axes.update(dict.fromkeys(("gesv", "posv", "trsv"), ", nrhs: [1, 3]"))
@@ -545,13 +545,16 @@ class Builtins(LibraryTest):
             axes[problem] = axes.get(problem, "") + ", uplo: [lower, upper]"
         kinds = {"gem": "uniform", "pos": "spd", "pot": "spd", "poi": "spd", "trs": "triangular", "trt": "triangular"}
         entries = "".join(
-            f"  - {{problem: {problem}, method: all, n: [1, 7, 33], batch: [1, 3]{axes.get(problem, '')}, "
+            f"  - {{problem: {problem}, method: all, n: {orders}, batch: [1, 3]{axes.get(problem, '')}, "
             f"matrix: {{kind: {kinds.get(problem[:3], 'diagonally_dominant')}}}}}\n"
             for problem in sorted({row["problem"] for row in listed})
         )
         # Elimination without pivoting is less accurate than the usual tolerance, here and in the program.
-        head = "precision: [float, double]\nrepeats: 2\ninner_repeats: 2\ntolerance: 10\n"
-        plan = self.plan(f"{head}sweep:\n{entries}")
+        return self.plan(f"precision: [float, double]\nrepeats: {repeats}\ntolerance: 10\nsweep:\n{entries}")
+
+    def test_each_ends_as_the_program_s_own_with_the_same_answer(self):
+        library = harness.BUILD / "builtin_methods.so"
+        plan = self.plan_of(library, [1, 7, 33], "2\ninner_repeats: 2")
         directory = self.sweep(plan, "--methods", library, "--backend", "emulated", ranks=2)
         own, other = {}, {}
         for record in self.records(directory):
@@ -564,6 +567,21 @@ class Builtins(LibraryTest):
             for fact in self.FACTS:
                 if record[fact] != twin[fact] and not (record[fact] != record[fact] and twin[fact] != twin[fact]):
                     self.fail(f"{key}: {fact} is {record[fact]}, and of the built-in method {twin[fact]}")
+
+    @unittest.skipUnless(GPUS, "no GPU named by GAUSSWEEP_TEST_GPUS")
+    def test_none_is_blamed_on_a_gpu(self):
+        library = harness.BUILD / "builtin_methods.so"
+        plan = self.plan_of(library, [1, 33, 600], "12")
+        directory = self.folder / "gpu"
+        words = ["run", plan, "-o", directory, "--methods", library, "--backend", "cuda"]
+        harness.run(words, ranks=len(GPUS.split(",")), CUDA_VISIBLE_DEVICES=GPUS)
+        own = {(r["method"], *(r[axis] for axis in self.AXES)): r for r in self.records(directory) if not r["library"]}
+        other = [r for r in self.records(directory) if r["library"]]
+        self.assertGreater(sum(r["status"] == "pass" for r in other), 500)
+        for record in other:
+            key = (record["method"].removeprefix("plugin_"), *(record[axis] for axis in self.AXES))
+            for fact in ("status", "timing", "info", "systems_pass"):
+                self.assertEqual(record[fact], own[key][fact], f"{key}: {fact}; {record['message']}")
 
 
 def block(language, word):

@@ -118,6 +118,24 @@ TEST(Compare, ADefaultThatChangedIsNoMissingTrial) {
   EXPECT_THAT(compare(base, without, {}).regressions, ::testing::SizeIs(1));
 }
 
+TEST(Compare, AMissingTrialOfASweptParameterIsNoChangedDefault) {
+  const auto set = [](const std::vector<std::pair<std::int64_t, int>>& trials) {
+    std::vector<Record> records;
+    for (const auto& [n, block] : trials) {
+      records.push_back(example_record("mine", n, {1, 1.01, 1.02}));
+      records.back().parameters = fmt::format(R"({{"block":{}}})", block);
+    }
+    io::Results results = results_of(std::move(records));
+    results.attributes = {{"plan", "p"}, {"shard", "1/1"}};
+    return results;
+  };
+  // The night before lacks (64, 16), the new night lacks (64, 32).
+  const Comparison comparison =
+      compare(set({{64, 32}, {128, 16}, {128, 32}}), set({{64, 16}, {128, 16}, {128, 32}}), {});
+  EXPECT_THAT(comparison.changed_parameters, ::testing::IsEmpty());
+  EXPECT_THAT(comparison.regressions, ::testing::ElementsAre(::testing::HasSubstr("(missing)")));
+}
+
 // The host takes half of most of these times, and a tenth of one. Host drift moves that one by a fifth as
 // much.
 TEST(Compare, HostDriftMovesATimeByTheHostsPartOfIt) {
