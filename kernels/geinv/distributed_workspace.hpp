@@ -8,12 +8,13 @@
 
 namespace gaussweep::inverse {
 
-/// Returns true if one GPU inverts the matrix, because the trial has one GPU or several would be slower.
+/// Returns true if one GPU inverts the triangular or positive definite matrix, because the trial has one GPU
+/// or several would be slower.
 inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
-  return parameters.integer("gpus") == 1 || stays_below(shape.n, parameters, 10240);
+  return parameters.integer("gpus") == 1 || stays_below(shape.n, parameters, 14336);
 }
 inline Parameter gpus_from_parameter() {
-  return integer_parameter("gpus_from", 0, 0, 1 << 30, "smallest n for several GPUs; 0: 10240");
+  return integer_parameter("gpus_from", 0, 0, 1 << 30, "smallest n for several GPUs; 0: 14336");
 }
 /// Returns the columns per block of trtri and of poinv, which are those of potrf's panels.
 inline std::int64_t triangle_block(const Shape& shape, const Parameters& parameters) {
@@ -53,7 +54,8 @@ inline std::size_t upper_solve_bytes(const ColumnBlocks& blocks, std::size_t ele
 /// Returns the bytes of workspace per GPU of geinv/multi_gpu: panels, a panel's factorisation, pivots, two
 /// row orders, and the solve with U.
 inline std::size_t general_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
-  if (stays_on_one(shape, parameters)) return geinv_recursive_workspace(shape.n, element);
+  if (parameters.integer("gpus") == 1 || lu::stays_on_one(shape, parameters))
+    return geinv_recursive_workspace(shape.n, element);
   const ColumnBlocks blocks{shape.n, lu::column_block(shape, parameters)};
   return two_panels(lu::panel_bytes(shape.n, blocks.width, element)) + lu::in_place_bytes(shape.n, element) +
          3 * workspace_piece(shape.n, sizeof(int)) + upper_solve_bytes(blocks, element);

@@ -222,6 +222,20 @@ TEST(SeveralGpusByOrder, SmallMatricesStayOnOne) {
   }
 }
 
+TEST(SeveralGpusByOrder, TheWorkspaceIsThatOfTheGpusThatWork) {
+  for (const Method& method : rows_for_several()) {
+    if (method.workspace_bytes == nullptr) continue;
+    for (const std::int64_t n : {4096, 9000, 10240, 14000, 32768}) {
+      const Shape shape{n, n, n};
+      Parameters parameters = defaults(method);
+      parameters.set("gpus", std::int64_t{4});
+      const std::size_t bytes = method.workspace_bytes(shape, parameters, sizeof(double));
+      parameters.set("gpus_from", gpus_of(method, shape, parameters) == 4 ? n : n + 1);
+      EXPECT_EQ(bytes, method.workspace_bytes(shape, parameters, sizeof(double))) << method.id() << ' ' << n;
+    }
+  }
+}
+
 TEST(StagingOnSeveralGpus, DividesTheMemory) {
   const Method& method = row_of("getrf/multi_gpu");
   const auto bytes = [&](std::int64_t gpus) {
