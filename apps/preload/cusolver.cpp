@@ -20,6 +20,7 @@
 #include <mutex>
 #include <string>
 
+#include "apps/preload/cutoffs.hpp"
 #include "apps/preload/queues.hpp"
 #include "apps/preload/vendor.hpp"
 
@@ -90,6 +91,8 @@ Queue* queue_for(const Call& call, bool creates, const char*& reason) {
   reason = "switched off";
   const char* const wish = std::getenv("GAUSSWEEP_CUSOLVER");
   if (wish != nullptr && std::strcmp(wish, "off") == 0) return nullptr;
+  reason = "faster here";
+  if (!may_be_faster(call.task)) return nullptr;
   void* stream = nullptr;
   reason = "the handle has no stream";
   const char* const get_stream = call.is_cublas ? "cublasGetStream_v2" : "cusolverDnGetStream";

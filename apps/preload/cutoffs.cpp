@@ -32,19 +32,20 @@ constexpr Cutoff measured[] = {{"getrf", 1024, 32768},
                                {"poinv", 1024, 8192}};
 constexpr std::string_view measured_devices[] = {"H100", "H200"};
 
-bool was_measured(const Task& task, const std::string& device) {
+bool has_measured_size(const Task& task) {
   if (task.nrhs <= few_rhs ? task.is_transposed : task.nrhs < task.n / 2) return false;
   // Slower than the vendor's in float at 5001 (PyTorch on an H200).
   if (!task.is_double && task.n > 4096 && (task.nrhs > few_rhs || std::string_view(task.problem) == "poinv"))
     return false;
+  return std::any_of(std::begin(measured), std::end(measured), [&](const Cutoff& each) {
+    return task.problem == each.problem && task.n >= each.from && task.n <= each.to;
+  });
+}
+
+bool is_measured_device(const std::string& device) {
   if (device.find("MIG") != std::string::npos) return false;  // a part of a GPU
-  for (const std::string_view name : measured_devices) {
-    if (device.find(name) == std::string::npos) continue;
-    for (const Cutoff& each : measured) {
-      if (task.problem == each.problem) return task.n >= each.from && task.n <= each.to;
-    }
-  }
-  return false;
+  return std::any_of(std::begin(measured_devices), std::end(measured_devices),
+                     [&](std::string_view name) { return device.find(name) != std::string::npos; });
 }
 
 struct Range {
@@ -121,31 +122,48 @@ bool is_chosen(const std::vector<Part>& parts, const Task& task, const std::stri
   return chosen;
 }
 
+/// Decides by the task alone whether gaussweep may be faster, and for one device whether it is.
+struct Decision {
+  std::function<bool(const Task&)> anywhere;
+  std::function<bool(const Task&, const std::string&)> on_device;
+};
+
 /// Returns the decision by GAUSSWEEP_CUSOLVER_RULE. An unreadable rule chooses nothing.
-std::function<bool(const Task&, const std::string&)> load_decision() {
+Decision load_decision() {
   const char* const path = std::getenv("GAUSSWEEP_CUSOLVER_RULE");
-  if (path == nullptr || *path == '\0') return was_measured;
+  if (path == nullptr || *path == '\0')
+    return {has_measured_size,
+            [](const Task&, const std::string& device) { return is_measured_device(device); }};
   try {
     std::filesystem::path file = path;
     if (std::filesystem::is_directory(file)) file /= "rule.json";
     std::ifstream stream(file);
     if (!stream) throw std::runtime_error("cannot be read");
-    return [parts = parts_from(Json::parse(stream))](const Task& task, const std::string& device) {
-      return is_chosen(parts, task, device);
-    };
+    return {[](const Task&) { return true; },
+            [parts = parts_from(Json::parse(stream))](const Task& task, const std::string& device) {
+              return is_chosen(parts, task, device);
+            }};
   } catch (const std::exception& e) {
     std::fprintf(stderr,
                  "libgaussweep_cusolver: GAUSSWEEP_CUSOLVER_RULE=%s: %s; cuSOLVER answers all calls\n", path,
                  e.what());
-    return [](const Task&, const std::string&) { return false; };
+    return {[](const Task&) { return false; }, {}};
   }
+}
+
+const Decision& decision() {
+  static const auto& loaded = *new Decision(load_decision());  // never destroyed: calls may come at exit
+  return loaded;
 }
 
 }  // namespace
 
+bool may_be_faster(const Task& task) {
+  return decision().anywhere(task);
+}
+
 bool is_faster(const Task& task, const std::string& device) {
-  static const auto* const decision = new auto(load_decision());  // never destroyed: calls may come at exit
-  return (*decision)(task, device);
+  return may_be_faster(task) && decision().on_device(task, device);
 }
 
 }  // namespace gaussweep::preload

@@ -19,6 +19,9 @@ struct Task {
 /// The maximum number of right-hand sides that libgaussweep's getrs and trsm solve in one launch.
 constexpr std::int64_t few_rhs = 8;
 
+/// Returns false if gaussweep is faster on no device. It takes less time than to find a stream's device.
+bool may_be_faster(const Task& task);
+
 /// Returns true if gaussweep is faster on the device of this name. The rule in the file that
 /// GAUSSWEEP_CUSOLVER_RULE names decides; without this environment variable the measured orders of
 /// docs/performance.md decide. If the rule cannot be read, prints the reason once and always returns false.
