@@ -176,6 +176,8 @@ std::vector<TrialColumn> setting_columns() {
                   {{"round", "ROUND"}, [](const Trial& t) { return t.round; }},
                   {{"inner_repeats", "INNER"}, [](const Trial& t) { return t.inner_repeats; }},
                   {{"stages", "STAGES"}, [](const Trial& t) { return std::string(to_string(t.stages)); }},
+                  {{"reference", "REFERENCE"},
+                   [](const Trial& t) { return std::string(t.has_reference ? "always" : "never"); }},
                   {{"timeout", "TIMEOUT", Style::seconds}, [](const Trial& t) { return t.timeout_seconds; }},
                   {{"tolerance", "TOLERANCE"}, [](const Trial& t) { return t.tolerance; }}});
   return columns;

@@ -204,6 +204,17 @@ std::vector<Setting> make_settings() {
        [](const YamlNode& v, Settings& s) { s.stages = stages_of(word_of(v, "stages", stages_names)); },
        [](const TrialSettings& s, json& trial) { trial["stages"] = to_string(s.stages); },
        [](const json& trial, TrialSettings& s) { s.stages = stages_of(trial.at("stages")); }, false},
+      {"reference", "whether the vendor's method runs on the same inputs", shape::words({"always", "never"}),
+       [](const YamlNode& v, Settings& s) {
+         s.has_reference = word_of(v, "reference", {"always", "never"}) == "always";
+       },
+       [](const TrialSettings& s, json& trial) {
+         if (!s.has_reference) trial["reference"] = "never";
+       },
+       [](const json& trial, TrialSettings& s) {
+         s.has_reference = trial.value("reference", "always") == "always";
+       },
+       false},
       {"timeout", "time limit of a trial; after it the worker is ended", shape::ref("duration"),
        [](const YamlNode& v, Settings& s) {
          s.timeout_seconds = parse_duration(scalar_of(v, "timeout"), "timeout");

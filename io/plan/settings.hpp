@@ -51,6 +51,7 @@ struct TrialSettings {
   bool pinned = false;
   double energy_seconds = 0;  ///< the duration of the energy measurement; 0: none
   Stages stages = Stages::always;
+  bool has_reference = true;  ///< the vendor's method runs on the same inputs, for comparison
   double timeout_seconds = 600;
   /// From 1. Trials that differ only in their round are repetitions in different worker processes.
   std::int64_t round = 1;

@@ -304,7 +304,7 @@ TEST(Expand, EveryRoundIsATrial) {
 TEST(Expand, TakesSamplingFromThePlan) {
   const char* settings =
       "n: 4\n    repeats: {min: 3, noise: 0.5%, time: 2s, throttled: again}\n    warmup: 250ms\n"
-      "    cache: cold\n    host_memory: pinned\n    energy: 1s";
+      "    cache: cold\n    host_memory: pinned\n    energy: 1s\n    reference: never";
   const Trial sent = nlohmann::json(trials("gesv", "serial", settings).at(0)).get<Trial>();
   const Sampling& s = sent.sampling;
   EXPECT_EQ(std::pair(s.min_samples, s.max_samples), std::pair(std::int64_t{3}, std::int64_t{200}));
@@ -312,6 +312,7 @@ TEST(Expand, TakesSamplingFromThePlan) {
   EXPECT_TRUE(s.throttled_again && s.cold && sent.pinned);
   EXPECT_EQ(std::pair(s.warmup, s.warmup_seconds), std::pair(std::int64_t{1}, 0.25));
   EXPECT_EQ(sent.energy_seconds, 1);
+  EXPECT_FALSE(sent.has_reference);
 }
 
 TEST(Expand, KeyHoldsExactlyWhatDecidesTheOutcome) {
@@ -322,7 +323,9 @@ TEST(Expand, KeyHoldsExactlyWhatDecidesTheOutcome) {
   EXPECT_EQ(key("blocks: 1"), plain);
   EXPECT_EQ(key("order: up"), plain) << "an explicit default changes nothing";
   EXPECT_EQ(key("blocks: 1", "name: other\n"), plain);
-  EXPECT_EQ(key("timeout: 3s\n    stages: calls\n    tolerance: 5\n    expect: {cyclic_a: failed}"), plain);
+  EXPECT_EQ(key("timeout: 3s\n    stages: calls\n    reference: never\n    tolerance: 5\n    expect: "
+                "{cyclic_a: failed}"),
+            plain);
   EXPECT_EQ(key("matrix: {kind: uniform, seed: 1, store: never}"), plain);
   EXPECT_TRUE(key("host_memory: pageable") == plain && key("host_memory: pinned") != plain);
   std::set<std::string> keys = {plain};

@@ -134,6 +134,14 @@ TEST_F(RoomOnADevice, UploadsOperandsForEveryRunIfOnlyOneCopyFits) {
   EXPECT_EQ(uploads, 4) << "three samples, and one run for the stages";
 }
 
+TEST_F(RoomOnADevice, RunsNoReferenceIfThePlanWantsNone) {
+  trial.has_reference = false;
+  const io::Record record = run(8 * bytes_of_a);
+  EXPECT_EQ(record.status, "pass") << record.message;
+  EXPECT_EQ(record.reference_method, "");
+  EXPECT_TRUE(std::isnan(record.reference_seconds));
+}
+
 TEST_F(RoomOnADevice, CopiesPinnedOperandsDirectlyIfUploadedOnce) {
   const io::Record pageable = run(3 * bytes_of_a);
   EXPECT_EQ(pageable.host_memory, "pageable");

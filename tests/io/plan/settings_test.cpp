@@ -13,7 +13,7 @@ Plan plan_with(const std::string& entry) {
 TEST(PlanSampling, ReadsTheSamplingKeys) {
   const Plan plan = plan_with(
       "repeats: {min: 3, max: 1k, noise: 0.5%, time: 250ms, throttled: again}\n    warmup: 1min\n"
-      "    cache: cold\n    host_memory: pinned\n    energy: 1.5s\n    rounds: 3");
+      "    cache: cold\n    host_memory: pinned\n    energy: 1.5s\n    rounds: 3\n    reference: never");
   const Settings& s = plan.sweep[0].settings;
   EXPECT_EQ(std::pair(s.sampling.min_samples, s.sampling.max_samples),
             std::pair(std::int64_t{3}, std::int64_t{1024}));
@@ -22,6 +22,7 @@ TEST(PlanSampling, ReadsTheSamplingKeys) {
   EXPECT_TRUE(s.sampling.throttled_again && s.sampling.cold && s.pinned);
   EXPECT_EQ(s.energy_seconds, 1.5);
   EXPECT_EQ(s.rounds, 3);
+  EXPECT_TRUE(!s.has_reference && plan.settings.has_reference);
   EXPECT_FALSE(plan.settings.sampling.cold || plan.settings.pinned);
   EXPECT_EQ(plan.settings.energy_seconds, 0);
   EXPECT_FALSE(is_duration({"2", {}}));
