@@ -112,7 +112,8 @@ class Night:
         for name in dict.fromkeys(names.split() if isinstance(names, str) else names):
             values = self.table[name].array if rows is None else self.table[name].array.take(rows)
             if values.dtype.name == "category":
-                columns[name] = np.array(values, dtype=values.categories.dtype)
+                kind = values.categories.dtype  # of texts since pandas 3: a type that NumPy does not have
+                columns[name] = np.array(values, dtype=object if kind.kind == "O" else kind)
             else:
                 is_small = values.dtype.name in ("int8", "int16", "int32")
                 columns[name] = np.array(values, dtype=np.int64 if is_small else None)
@@ -407,7 +408,7 @@ def _small(column):
     type."""
     if column.dtype == np.int64:
         return pd.to_numeric(column, downcast="integer")
-    if column.dtype != object and not (column.dtype == float and column.isna().all()):
+    if column.dtype.kind != "O" and not (column.dtype == float and column.isna().all()):
         return column
     codes, values = pd.factorize(column.to_numpy())
     if len(values) > len(codes) // 2:

@@ -264,7 +264,7 @@ class Page:
         begin = self.data.seek(0, os.SEEK_END)
         for start in range(0, max(1, len(frame)), ROWS_AT_ONCE):
             part = frame.iloc[start : start + ROWS_AT_ONCE].drop(columns="parameter", errors="ignore")
-            part = part.apply(lambda c: c.map(_no_formula) if c.dtype == object else c)
+            part = part.apply(lambda c: c.map(_no_formula) if c.dtype.kind == "O" else c)
             self.data.write(part.to_csv(index=False, header=start == 0).encode())
         self.files[name] = begin, self.data.tell() - begin
         self.data.seek(begin)

@@ -148,6 +148,14 @@ class TakeTest(unittest.TestCase):
         self.assertEqual(list(rows["status"]), list(wanted["status"]))
         self.assertLess(night.table.memory_usage(deep=True).sum(), every.memory_usage(deep=True).sum() / 2)
 
+    def test_texts_may_have_a_type_of_pandas(self):
+        """As in pandas 3, where it is the default."""
+        with tempfile.TemporaryDirectory() as folder:
+            night = load([everything().write(Path(folder) / "results.h5")])
+        before = list(night.take("status")["status"])
+        night.table["status"] = night.table["status"].astype("string").astype("category")
+        self.assertEqual(list(night.take("status")["status"]), before)
+
 
 if __name__ == "__main__":
     unittest.main()
