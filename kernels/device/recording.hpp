@@ -25,8 +25,7 @@ class Recording {
 /// cannot contain these.
 /// @param leaves_work set to true if `queue` leaves work on another stream that waits for the device's
 /// stream, but for which the device's stream does not wait; may be null
-/// @throws DeviceError if the GPU has failed; also any exception of `queue` other than DeviceError and
-/// OutOfMemory
+/// @throws DeviceError if the GPU has failed; also an exception of `queue` for another reason than these
 std::unique_ptr<Recording> record_work(Device& device, const std::function<void()>& queue,
                                        bool* leaves_work = nullptr);
 

@@ -73,12 +73,13 @@ std::unique_ptr<Recording> record_work(Device& device, const std::function<void(
   }
   GraphOwner owner;
   const cudaError_t end = cudaStreamEndCapture(stream, &owner.graph);
+  // A call that a recording refuses ends it. What the method makes of that call's error does not matter.
   if (end != cudaSuccess) is_impossible = true;
   if (leaves_work != nullptr) *leaves_work = end == cudaErrorStreamCaptureUnjoined;
   if (!is_impossible && other_exception == nullptr)
     return std::make_unique<CudaRecording>(stream, owner.graph);
   cudaGetLastError();  // clears the error of the failed call
-  if (other_exception != nullptr) std::rethrow_exception(other_exception);
+  if (!is_impossible) std::rethrow_exception(other_exception);
   device.synchronize();  // throws if the device itself has failed
   return nullptr;
 }

@@ -33,6 +33,14 @@ TEST_F(RecordingOnGpu, RecordedRunHasTheSameBits) {
 TEST_F(RecordingOnGpu, RefusesWorkThatWaitsForTheDevice) {
   EXPECT_EQ(record_work(*device, [this] { device->synchronize(); }), nullptr);
   EXPECT_EQ(record_work(*device, [this] { Buffer more(*device, 1 << 20); }), nullptr);
+  const auto waits_and_fails = [this] {  // as a method of a shared library, which returns a number
+    try {
+      device->synchronize();
+    } catch (const DeviceError&) {
+      throw std::runtime_error("error 1");
+    }
+  };
+  EXPECT_EQ(record_work(*device, waits_and_fails), nullptr);
   EXPECT_THROW(record_work(*device, [] { throw std::invalid_argument("mine"); }), std::invalid_argument);
   double value = 3, back = 0;
   Buffer memory(*device, sizeof value);
