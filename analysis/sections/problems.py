@@ -2,6 +2,7 @@
 
 from ..frames import slug
 from . import accuracy, costs, judgements, stages, timing
+from .several_gpus import several_gpus
 from .verdict import anchor
 
 
@@ -11,6 +12,7 @@ def problems(page, night, baseline=""):
         timing.time_over_size,
         lambda page, night: timing.over_baseline(page, night, baseline),
         timing.speedup,
+        several_gpus,
         stages.stages,
         accuracy.accuracy,
         accuracy.convergence,

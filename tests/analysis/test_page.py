@@ -133,6 +133,33 @@ class PiecesTest(unittest.TestCase):
         self.assertEqual(pieces.data, whole.data)
 
 
+class SeveralGpusTest(unittest.TestCase):
+    def test_speedup_and_efficiency_over_the_fastest_method_on_one_gpu(self):
+        gpu = next(iter(fixture.GPUS))
+        night = fixture.Night()
+        for n in (256, 512):
+            night.trial("getrf", "cusolver", n, 0.050, gpu=gpu, gpu_count="1")
+            night.trial("getrf", "recursive", n, 0.040, gpu=gpu, gpu_count="1")
+            night.trial("getrf", "serial", n, 0.001, gpu=gpu, gpu_count="1", status="failed")
+            for gpus in (2, 4):
+                parameters = {"gpus": gpus}
+                night.trial("getrf", "multi_gpu", n, 0.064 / gpus, gpu=gpu, gpu_count=f"{gpus}", parameters=parameters)
+        page = report_here(night)
+        times = {(r["method"], r["n"], r["gpu_count"]): r["seconds_median"] for r in night.records}
+        rows = page.rows("gpus")
+        self.assertEqual(len(rows), 4)
+        for row in rows:
+            self.assertEqual(row["on one GPU"], "recursive")
+            gpus = int(row["GPUs"])
+            speedup = times["recursive", row["n"], "1"] / times["multi_gpu", row["n"], f"{gpus}"]
+            self.assertAlmostEqual(row["speedup"], speedup, places=9)
+            self.assertAlmostEqual(row["efficiency"], speedup / gpus, places=9)
+        self.assertEqual(len(page.figures["gpus"]), 1)
+
+    def test_one_gpu_has_no_section(self):
+        self.assertNotIn("gpus", report_here(everything()).sections)
+
+
 class TakeTest(unittest.TestCase):
     def test_columns_keep_their_types(self):
         """Texts are str and integers have 64 bits, in any storage."""

@@ -1,0 +1,87 @@
+"""Adds, per problem, the speedup and the efficiency of several GPUs over one."""
+
+import numpy as np
+
+from ..frames import BOTH, COMPARED, best, matrices, not_passed, sampled, slug
+from ..loader import gpu_counts
+from ..page import factor, percent, whole
+from ..plots import Plot, Series
+
+SAME = "precision device host m n k nrhs uplo matrix_digest".split()  # trials on one matrix
+LINES = 8  # of a figure, the largest sizes first
+
+
+def several_gpus(page, night):
+    rows = night.answered([*COMPARED, "gpu_count"])
+    rows = rows.assign(gpus=gpu_counts(rows))
+    one = best(rows[(rows["gpus"] == 1) & (rows["status"] == "pass")], SAME)
+    several = best(rows[rows["gpus"] > 1], [*SAME, "method", "gpus"])
+    times = ["seconds_q1", "seconds_median", "seconds_q3"]
+    both = several.merge(one[[*SAME, "method", *times]], on=SAME, suffixes=("", "_one"))
+    if not len(both):
+        return
+    both = both.assign(
+        speedup=both["seconds_median_one"] / both["seconds_median"],
+        low=both["seconds_q1_one"] / both["seconds_q3"],
+        high=both["seconds_q3_one"] / both["seconds_q1"],
+        doubt=not_passed(both),
+    )
+    both["efficiency"] = both["speedup"] / both["gpus"]
+    both = both.sort_values(["precision", "device", "method", "n", "nrhs", "uplo", "matrix_seed", "gpus"])
+    page.begin("gpus", "Several GPUs")
+    page.add(
+        "Compared with the fastest method on one GPU for the same matrix. Bars: the interval from the quartiles of both"
+        " times. Without marks: the number of GPUs, which would be the speedup if they shared the work perfectly."
+    )
+    page.plots(_figures(both))
+    page.table(
+        slug("gpus"),
+        both,
+        [
+            "precision device method n nrhs uplo",
+            ("gpus", "GPUs", whole),
+            ("method_one", "on one GPU", None),
+            ("speedup", "speedup", factor),
+            ("low", "at least", factor),
+            ("high", "at most", factor),
+            ("efficiency", "efficiency", percent),
+            "status",
+        ],
+        caption="Efficiency: the speedup over the number of GPUs.",
+        also=("matrix_full", "matrix_seed"),
+    )
+
+
+def _figures(both):
+    """Yields a figure per (precision, device), with a line per method and matrix."""
+    for (precision, device), group in both.groupby(["precision", "device"]):
+        problem = group["problem"].iloc[0]
+        varying = [c for c in ("nrhs", "uplo", "matrix_seed") if group[c].nunique() > 1]
+        series = []
+        for (_, method, *names), part in group.groupby(["n", "method", *varying], sort=True):
+            words = [f"n = {part['n'].iloc[0]}", *(f"{c} {value}" for c, value in zip(varying, names))]
+            series.append(
+                Series(
+                    f"{method}, {', '.join(words)}",
+                    np.r_[1, part["gpus"]],
+                    np.r_[1, part["speedup"]],
+                    np.r_[1, part["low"]],
+                    np.r_[1, part["high"]],
+                    np.r_[0, part["doubt"]],
+                    of=method,
+                    ends=BOTH,
+                )
+            )
+        left = max(0, len(series) - LINES)
+        counts = np.arange(1, group["gpus"].max() + 1)
+        yield Plot(
+            slug("gpus", problem, precision, device),
+            f"Several GPUs: {problem}, {precision}, {device}",
+            "GPUs",
+            "speedup over one GPU",
+            [*series[-LINES:], Series("number of GPUs", counts, counts, marker=False, plain=True)],
+            xlog=False,
+            note=f"{left} lines of smaller sizes are only in the table." if left else "",
+            basis=f"{matrices(group)} Each point: the median time of the fastest method on one GPU over that on the"
+            f" GPUs shown, of {sampled(group)}.",
+        )
