@@ -31,8 +31,11 @@ bool is_selected(const Method& method, const std::string& pattern, const io::Ent
                                                      [](const auto& zip) { return zip.count("gpus") > 0; });
 }
 
-std::vector<const Method*> select_methods(const io::Entry& entry, Problem problem, const Registry& registry) {
+/// Returns the methods of an entry; nothing if a pattern selects none, which is a mistake.
+std::vector<const Method*> select_methods(const io::Entry& entry, Problem problem, const Registry& registry,
+                                          io::Mistakes& mistakes) {
   std::vector<const Method*> selected;
+  bool is_complete = true;
   std::set<std::string> patterns;
   for (const Scalar& pattern : entry.methods) {
     if (!patterns.insert(pattern.text).second) continue;
@@ -40,11 +43,16 @@ std::vector<const Method*> select_methods(const io::Entry& entry, Problem proble
       if (method.problem != problem || !is_selected(method, pattern.text, entry)) continue;
       if (std::find(selected.begin(), selected.end(), &method) == selected.end()) selected.push_back(&method);
     }
-    if (!means_any(pattern.text, entry, registry))
-      fail_no_method(pattern.location, "", pattern.text, problem, registry);
+    const auto check = [&, &one = pattern] {
+      if (!means_any(one.text, entry, registry))
+        fail_no_method(one.location, "", one.text, problem, registry);
+    };
+    is_complete = mistakes.attempt(check) && is_complete;
   }
+  if (!is_complete) return {};
   const Scalar& first = entry.methods.front();
-  if (selected.empty()) fail_no_method(first.location, "", first.text, problem, registry);
+  if (selected.empty())
+    mistakes.attempt([&] { fail_no_method(first.location, "", first.text, problem, registry); });
   return selected;
 }
 
@@ -109,21 +117,26 @@ std::string ignored_words(const Ignored& ignored) {
   return "parameters of some methods, ignored where a method has none of that name: " + text;
 }
 
-/// Notes the axes that methods ignore. @throws io::InputError if no method has an axis
-void check_axes(const io::Entry& entry, Problem problem, const std::vector<const Method*>& methods,
-                Ignored& ignored) {
+/// Notes the axes that methods ignore. An axis that no method has is a mistake.
+/// @return true if there was no mistake
+bool check_axes(const io::Entry& entry, Problem problem, const std::vector<const Method*>& methods,
+                Ignored& ignored, io::Mistakes& mistakes) {
   std::vector<std::pair<std::string, io::Location>> named;
   for (const auto& [name, axis] : entry.axes) named.emplace_back(name, axis.location);
   for (const auto& zip : entry.zips) {
     for (const auto& [name, axis] : zip) named.emplace_back(name, axis.location);
   }
+  bool is_correct = true;
   for (const auto& [name, location] : named) {
-    check_axis(name, location, problem, methods);
+    is_correct = mistakes.attempt([&, &one = name, &at = location] {
+      check_axis(one, at, problem, methods);
+    }) && is_correct;
     for (const Method* method : methods) {
       if (fixed_axes().count(name) > 0 || has_parameter(*method, name)) continue;
       ignored[name].insert(method->id());
     }
   }
+  return is_correct;
 }
 
 /// Warns if matrices of this kind lack a property that a method needs. Not called if the plan expects
@@ -184,20 +197,34 @@ class Expander {
            const FileLookup& lookup)
       : plan_(plan), registry_(registry), requested_(requested), capability_(capability), lookup_(lookup) {}
 
-  void add(const io::Entry& entry) {
+  /// Adds the trials of an entry, or all of its mistakes.
+  void add(const io::Entry& entry, io::Mistakes& mistakes) {
     const Problem problem = parse_enum<Problem>(entry.problem);
-    const std::vector<const Method*> methods = select_methods(entry, problem, registry_);
-    check_expect(entry, problem, registry_);
-    check_excludes(entry, problem, methods, registry_);
-    if (entry.matrix_b && problem->second != SecondOperand::matrix) {
+    const std::vector<const Method*> selected = select_methods(entry, problem, registry_, mistakes);
+    bool is_correct = !selected.empty();
+    const auto attempt = [&](const auto& action) { is_correct = mistakes.attempt(action) && is_correct; };
+    // If a method is misspelt, any method of the problem may be meant.
+    std::vector<const Method*> methods = selected;
+    if (selected.empty()) {
+      for (const Method& method : registry_.all()) {
+        if (method.problem == problem) methods.push_back(&method);
+      }
+    }
+    attempt([&] { check_expect(entry, problem, registry_); });
+    attempt([&] { check_excludes(entry, problem, methods, registry_); });
+    attempt([&] {
+      if (!entry.matrix_b || problem->second == SecondOperand::matrix) return;
       fail_at(entry.matrix_b->location,
               fmt::format("matrix_b is for {} only, not for {}", problems_with("k"), problem->name));
-    }
-    check_axes(entry, problem, methods, ignored_);
+    });
+    is_correct = check_axes(entry, problem, methods, ignored_, mistakes) && is_correct;
+    std::vector<RequestedMatrices> matrices;
+    for (const io::MatrixBlock& block : entry.matrices)
+      attempt([&] { matrices.push_back(request_matrices(entry, block, lookup_)); });
+    if (!is_correct) return;
     const Exclusions exclusions(entry);
-    for (const io::MatrixBlock& block : entry.matrices) {
-      const RequestedMatrices matrices = request_matrices(entry, block, lookup_);
-      for (const Method* method : methods) add(entry, block, matrices, *method, exclusions);
+    for (std::size_t i = 0; i < matrices.size(); ++i) {
+      for (const Method* method : selected) add(entry, entry.matrices[i], matrices[i], *method, exclusions);
     }
   }
 
@@ -274,7 +301,7 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
                  const FileLookup& lookup) {
   Expander expander(plan, registry, requested, capability, lookup);
   io::Mistakes mistakes;
-  for (const io::Entry& entry : plan.sweep) mistakes.attempt([&] { expander.add(entry); });
+  for (const io::Entry& entry : plan.sweep) mistakes.attempt([&] { expander.add(entry, mistakes); });
   mistakes.refuse();
   return expander.result();
 }

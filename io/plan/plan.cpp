@@ -186,16 +186,18 @@ Entry entry_of(const YamlNode& node, const Combination& combination, const Setti
     };
     is_complete = mistakes.attempt(read) && is_complete;
   }
+  const auto require = [&](const std::string& name, const std::string& allowed) {
+    const auto is_it = [&](const auto& written) { return written.first.text == name; };
+    if (std::any_of(node.entries.begin(), node.entries.end(), is_it)) return;
+    is_complete = false;
+    mistakes.attempt([&] {
+      fail_at(node.location, name + " is missing in this entry of sweep; allowed: " + allowed +
+                                 misspelling_hint(entry, name));
+    });
+  };
+  require("problem", listed(problems));
+  require("method", "a method, a list, a glob, or all");
   if (!is_complete) return entry;
-  if (entry.problem.text.empty()) {
-    fail_at(node.location, "problem is missing in this entry of sweep; allowed: " + listed(problems) +
-                               misspelling_hint(entry, "problem"));
-  }
-  if (entry.methods.empty()) {
-    fail_at(node.location,
-            "method is missing in this entry of sweep; allowed: a method, a list, a glob, or all" +
-                misspelling_hint(entry, "method"));
-  }
   if (entry.problems.empty()) entry.problems = {entry.problem.text};
   check_axes_once(entry);
   return entry;

@@ -42,6 +42,17 @@ std::string failure(const std::string& entry, const std::string& problem = "gesv
 
 const std::string lapack8 = "    method: lapack\n    n: 8\n";
 
+TEST(Expand, ReportsAllMistakesOfAnEntry) {
+  const std::string said = failure(
+      "    method: [lapack, lapak]\n    n: 8\n    repeets: 3\n    tiel: 4\n    expect: {lapakk: failed}\n"
+      "    matrix: [{kind: unifrm}, {kind: uniform, seed: -3}]\n    exclude: [{nn: 4}]\n    matrix_b: {kind: "
+      "ones}\n");
+  for (const char* words : {"'lapak'", "'repeets' is neither", "'tiel' is neither", "'lapakk'", "'unifrm'",
+                            "seed: '-3'", "'nn'", "matrix_b is for gemm only"})
+    EXPECT_THAT(said, HasSubstr(words));
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 7) << said;
+}
+
 TEST(ExpandBatches, SkipMethodsWithoutBatches) {
   const std::vector<Trial> list = trials(lapack8 + "    batch: [1, 1k]\n");
   ASSERT_THAT(list, SizeIs(2));

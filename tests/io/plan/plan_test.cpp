@@ -239,9 +239,10 @@ TEST(PlanErrors, ReportsUpToAThousandMistakesTogether) {
       "nmae: x\nsweep:\n  - problem: gesv\n    method: all\n    uplo: uper\n    n: 0\n"
       "  - method: all\n    repeats: none\n  - problem: gesv\n");
   for (const char* location :
-       {"p.yaml:1:1: ", "p.yaml:5:11: ", "p.yaml:6:8: ", "p.yaml:8:14: ", "p.yaml:9:5: "})
+       {"p.yaml:1:1: ", "p.yaml:5:11: ", "p.yaml:6:8: ", "p.yaml:7:5: problem is missing",
+        "p.yaml:8:14: ", "p.yaml:9:5: method is missing"})
     EXPECT_THAT("\n" + said, HasSubstr("\n" + std::string(location)));
-  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 4) << said;
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 5) << said;
   std::string many = "sweep:\n";
   for (int i = 0; i < 1000; ++i) many += "  - {problem: gesv, method: all, n: 0}\n";
   EXPECT_THAT(failure(many), testing::EndsWith("\nand 980 more"));
