@@ -202,21 +202,31 @@ std::vector<fs::path> runs_under(const fs::path& path, bool by_journal) {
 
 std::vector<std::string> missing_shards(const std::vector<fs::path>& directories,
                                         const std::vector<std::string>& requested) {
-  std::map<std::pair<std::string, int>, std::set<int>> seen;  // (folder, number of parts) → parts
+  struct Sweep {
+    std::set<int> parts;
+    bool is_below = false;  ///< true if a part was found below a requested directory
+  };
+  std::map<std::pair<fs::path, int>, Sweep> sweeps;  // by folder and number of parts
   for (const fs::path& directory : directories) {
-    if (std::find(requested.begin(), requested.end(), directory) != requested.end()) continue;
+    const fs::path path = directory.has_filename() ? directory : directory.parent_path();  // without a last /
     int part = 0, parts = 0, end = 0;
-    const std::string name = directory.filename().string();
-    if (std::sscanf(name.c_str(), "shard-%d-of-%d%n", &part, &parts, &end) == 2 &&
-        static_cast<std::size_t>(end) == name.size())
-      seen[{directory.parent_path().string(), parts}].insert(part);
+    const std::string name = path.filename().string();
+    if (std::sscanf(name.c_str(), "shard-%d-of-%d%n", &part, &parts, &end) != 2 ||
+        static_cast<std::size_t>(end) != name.size())
+      continue;
+    Sweep& sweep = sweeps[{path.parent_path(), parts}];
+    sweep.parts.insert(part);
+    if (std::find(requested.begin(), requested.end(), directory) == requested.end()) sweep.is_below = true;
   }
   std::vector<std::string> missing;
-  for (const auto& [sweep, found] : seen) {
-    for (int part = 1; part <= sweep.second && part <= max_shards; ++part) {
-      if (found.count(part) == 0)
-        missing.push_back(
-            printable(fmt::format("{}/shard-{}-of-{} is not there", sweep.first, part, sweep.second)));
+  for (const auto& [key, sweep] : sweeps) {
+    const auto& [folder, parts] = key;
+    if (!sweep.is_below && sweep.parts.size() == 1) continue;
+    for (int part = 1; part <= parts && part <= max_shards; ++part) {
+      if (sweep.parts.count(part) > 0) continue;
+      const fs::path shard = folder / fmt::format("shard-{}-of-{}", part, parts);
+      if (!may_exist(shard / "journal.jsonl") && !may_exist(shard / "results.h5"))
+        missing.push_back(printable(fmt::format("{} is not there", shard.string())));
     }
   }
   return missing;

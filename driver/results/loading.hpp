@@ -46,7 +46,8 @@ std::size_t records_only_in(const std::filesystem::path& results,
 /// @param by_journal a directory with only a results.h5 (merged shards) is not a run directory
 std::vector<std::filesystem::path> runs_under(const std::filesystem::path& path, bool by_journal = false);
 /// Returns messages about shards that are missing next to others, "runs/shard-3-of-3 is not there".
-/// @param directories found below `requested`; shards that `requested` names itself are not examined
+/// @param directories found at or below `requested`. A shard that `requested` names without others stands for
+/// itself. A shard that exists but was not requested is not missing.
 std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>& directories,
                                         const std::vector<std::string>& requested);
 

@@ -35,6 +35,14 @@ TEST(RunsUnder, NamesMissingShards) {
       std::vector<std::string>{"a/shard-2-of-3 is not there"});
   EXPECT_TRUE(missing_shards({"monday", "tuesday"}, {"."}).empty());
   EXPECT_TRUE(missing_shards({"a/shard-3-of-4"}, {"a/shard-3-of-4"}).empty()) << "the only requested one";
+  EXPECT_EQ(missing_shards({"shard-1-of-3/", "shard-3-of-3"}, {"shard-1-of-3/", "shard-3-of-3"}),
+            std::vector<std::string>{"shard-2-of-3 is not there"});
+  const TestFolder scratch;
+  std::filesystem::create_directories(scratch / "shard-2-of-3");
+  const std::string first = scratch / "shard-1-of-3", third = scratch / "shard-3-of-3";
+  EXPECT_EQ(missing_shards({first, third}, {first, third}).size(), 1U) << "the second one has not started";
+  std::ofstream(scratch / "shard-2-of-3" / "journal.jsonl");
+  EXPECT_TRUE(missing_shards({first, third}, {first, third}).empty()) << "the second one was left out";
 }
 
 }  // namespace
