@@ -167,7 +167,7 @@ read_environment() {
   [[ -e $source_root/CMakeLists.txt ]] || gaussweep=${GAUSSWEEP:-$(realpath -m "$source_root/../../bin/gaussweep")}
 }
 
-# Loads the modules. Returns false, with a message, if this node cannot.
+# Loads the modules. Returns false if this node cannot, with a message that `refusal` keeps.
 load_modules() {
   local file
   if [[ -n $GAUSSWEEP_MODULES ]]; then
@@ -176,16 +176,22 @@ load_modules() {
       if ! type module >/dev/null 2>&1 && [[ -r $file ]]; then leniently source "$file"; fi
     done
     type module >/dev/null 2>&1 || {
-      say "GAUSSWEEP_MODULES is set in $env_file, but there is no command 'module' on $(hostname -s)"
-      return 1
+      refuse_modules "GAUSSWEEP_MODULES is set in $env_file, but there is no command 'module' on $(hostname -s)"
+      return
     }
     leniently module purge  # a module that cannot be unloaded is listed in the saved environment
     # shellcheck disable=SC2086
-    leniently module load $GAUSSWEEP_MODULES || { say "module load $GAUSSWEEP_MODULES ($env_file) failed"; return 1; }
+    leniently module load $GAUSSWEEP_MODULES || { refuse_modules "module load $GAUSSWEEP_MODULES ($env_file) failed"; return; }
   fi
   if declare -F gaussweep_setup >/dev/null; then
-    leniently gaussweep_setup || { say "gaussweep_setup of $env_file failed"; return 1; }
+    leniently gaussweep_setup || { refuse_modules "gaussweep_setup of $env_file failed"; return; }
   fi
+}
+refusal=''
+refuse_modules() {
+  refusal=$1
+  say "$refusal"
+  return 1
 }
 
 no_program() { echo "no program $1; build it with: $jobs/env/build.sh${env_file:+ --env $env_file}"; }

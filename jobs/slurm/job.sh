@@ -105,7 +105,6 @@ requeue() {
   if [[ $(status_number "$1" "done") -le $2 ]]; then
     echo "start $restarts" >>"$fruitless"
     if (($(wc -l <"$fruitless") >= 2)); then
-      rm -f "$fruitless"
       say "no trial ended in two starts; not requeued. Where each takes longer than the job's time, give more --time, or a smaller plan, and --resume"
       return
     fi

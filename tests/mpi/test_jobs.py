@@ -106,8 +106,9 @@ class Finish(SweepTest):
         (self.folder / name).write_text(f"#!/bin/sh\n{text}\n")
         (self.folder / name).chmod(0o755)
 
-    def finish(self, code, before="true", **variables):
-        job = f"exec {self.folder}/slurm_script -o {self.night} --nights --mail me@site {self.night}/sweep"
+    def finish(self, code, before="true", inputs=("sweep",), **variables):
+        directories = " ".join(str(self.night / name) for name in inputs)
+        job = f"exec {self.folder}/slurm_script -o {self.night} --nights --mail me@site {directories}"
         path = f"{self.folder}:{os.environ['PATH']}"
         done = execute(
             ["bash", "-c", f"{before}; {job}"],
@@ -124,6 +125,52 @@ class Finish(SweepTest):
         self.assertEqual((self.night / "missing.txt").read_text(), missing)
         subject = "gaussweep, 2026-11-29: nothing could be merged"
         self.assertEqual(self.mailbox.read_text(), f"-s {subject} me@site\n{subject}\n\n{missing}")
+
+    def test_a_job_whose_program_cannot_run_is_mailed(self):
+        (self.night / "begun").mkdir()
+        (self.night / "begun/journal.jsonl").touch()
+        site = self.folder / "site.sh"
+        for lines, cause in (
+            ("GAUSSWEEP_MODULES=nvhpc/99\nmodule() { [ $1 = purge ]; }", "module load nvhpc/99 (.*) failed"),
+            ("gaussweep_setup() { false; }", "gaussweep_setup of .* failed"),
+            ("GAUSSWEEP=/nowhere/gaussweep", "no program /nowhere/gaussweep; build it with: .*"),
+        ):
+            site.write_text(f"{lines}\n")
+            variables = {"GAUSSWEEP": "", "GAUSSWEEP_ENV": str(site), "GAUSSWEEP_SUBMITTED_BY": "nightly.sh plan"}
+            self.finish(1, inputs=("sweep", "begun"), **variables)
+            subject, _, text = self.mailbox.read_text().partition("\n")
+            cause = cause.replace("(", r"\(").replace(")", r"\)")
+            self.assertRegex(subject, rf"^-s gaussweep, 2026-11-29: .*{cause} me@site$")
+            missing = "sweep: never started, all of its trials are missing\ngo on with: nightly.sh plan --resume\n"
+            self.assertTrue(text.endswith(f"\n\n{missing}"), text)
+            self.assertEqual((self.night / "missing.txt").read_text(), missing)
+
+    def test_absent_shards_are_named(self):
+        plan = self.plan(HOST.replace("n: 16", "n: [16, 17, 18, 19]"))
+        for part in (1, 3):
+            self.sweep(plan, "--shard", f"{part}/4", output=self.night / f"part/shard-{part}-of-4")
+        absent = "".join(f"{self.night}/part/shard-{part}-of-4 is not there\n" for part in (2, 4))
+        again = f"go on with: the sweep's command and --resume, then {SOURCE}/jobs/slurm/finish.sbatch -o {self.night}"
+        for inputs in (["part"], ["part/shard-1-of-4", "part/shard-3-of-4"]):
+            done = self.finish(5, inputs=inputs)
+            self.assertNotIn("all trials", done.stderr)
+            self.assertTrue((self.night / "missing.txt").read_text().startswith(absent + again))
+        self.finish(5, inputs=["part/shard-1-of-4", "part/shard-2-of-4", "part/shard-3-of-4"])
+        second = f"shard-2-of-4: never started, all of its trials are missing\n{absent.splitlines()[1]}\n"
+        self.assertTrue((self.night / "missing.txt").read_text().startswith(second))
+
+    def test_a_trial_longer_than_the_jobs_needs_more_time(self):
+        directory = self.sweep(self.plan(HOST.replace("n: 16", "n: [16, 17]")), output=self.night / "sweep")
+        (directory / "logs/fruitless-starts").write_text("start 0\nstart 1\n")
+        self.finish(0)  # trials that were recorded since then are not missing
+        journal = directory / "journal.jsonl"
+        lines = journal.read_text().splitlines(keepends=True)
+        journal.write_text("".join(line for line in lines if '"n":17,' not in line.replace(" ", "")))
+        (directory / "results.h5").unlink()
+        self.finish(5, GAUSSWEEP_SUBMITTED_BY="nightly.sh plan --time 1")
+        missing = (self.night / "missing.txt").read_text()
+        self.assertIn("sweep: no trial ended in two starts", missing)
+        self.assertIn("\ngo on with a longer --time than in: nightly.sh plan --time 1 --resume\n", missing)
 
     def test_missing_trials_are_named_but_not_mailed(self):
         directory = self.sweep(self.plan(HOST.replace("n: 16", "n: [16, 17]")), output=self.night / "sweep")
