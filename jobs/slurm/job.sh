@@ -113,6 +113,11 @@ requeue() {
   fi
   trap '' TERM  # the requeue sends TERM to this script too
   if ! scontrol requeue "$name"; then
+    # Slurm itself requeues a job whose node was set down.
+    if scontrol show job "$name" | grep -Eq "JobState=(PENDING|REQUEUED)|Restarts=$((restarts + 1)) "; then
+      say "Slurm has requeued job $name; the sweep goes on at its next start"
+      exit 5
+    fi
     say "Slurm does not requeue job $name; go on by submitting again with --resume"
     return
   fi

@@ -215,6 +215,31 @@ class Finish(SweepTest):
         self.assertEqual(done.stdout, text, done.stderr)
 
 
+class Requeue(SweepTest):
+    def test_a_job_that_slurm_requeues_itself(self):
+        """The node of a draining job was set down, so the job's own requeue is refused."""
+        (self.folder / "logs").mkdir()
+        scontrol = self.folder / "scontrol"
+        jobs = SOURCE / "jobs"
+        text = (
+            f"jobs={jobs} script=sweep.sbatch; . {jobs}/slurm/common.sh; . {jobs}/slurm/job.sh; requeues=3; requeue . 0"
+        )
+        for state, restarts, message in (
+            ("PENDING", 1, "Slurm has requeued job 7; the sweep goes on"),
+            ("RUNNING", 1, "Slurm has requeued job 7; the sweep goes on"),
+            ("RUNNING", 0, "Slurm does not requeue job 7; go on by submitting again"),
+        ):
+            shown = f"echo JobState={state} Restarts={restarts} BatchFlag=1"
+            scontrol.write_text(f'#!/bin/sh\n[ "$1" = show ] || exit 1\n{shown}\n')
+            scontrol.chmod(0o755)
+            for old in self.folder.glob("logs/*"):
+                old.unlink()
+            path = f"{self.folder}:{os.environ['PATH']}"
+            command = ["bash", "-c", f"cd {self.folder}; {text}", "slurm_script"]
+            done = execute(command, PATH=path, SLURM_JOB_ID="7", SLURM_RESTART_COUNT="", SLURM_ARRAY_JOB_ID="")
+            self.assertIn(message, done.stderr)
+
+
 class Threads(SweepTest):
     def threads(self, output, **variables):
         clean = {"OPENBLAS_NUM_THREADS": "", "OMP_NUM_THREADS": ""}
