@@ -193,10 +193,20 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
     const auto undecided =
         std::count_if(comparison.pairs.begin(), comparison.pairs.end(),
                       [](const Pair& pair) { return pair.change.verdict == Verdict::unclear; });
-    const std::string text = fmt::format(
-        "No trial is {}{} (--only){}.\n", undecided > 0 ? "certainly " : "", fmt::join(only, " or "),
-        undecided > 0 ? fmt::format("; {} undecided (UNCLEAR)", undecided) : "");
+    // All trials of a method together show a change that no single one does.
+    const bool has_slower_method =
+        std::count(only.begin(), only.end(), "slower") > 0 &&
+        std::any_of(comparison.methods.begin(), comparison.methods.end(), [](const MethodChange& method) {
+          return method.has_same_place() && method.change.verdict == Verdict::slower;
+        });
+    const std::string text =
+        fmt::format("No {}trial is {}{} (--only){}.{}\n", has_slower_method ? "single " : "",
+                    undecided > 0 ? "certainly " : "", fmt::join(only, " or "),
+                    undecided > 0 ? fmt::format("; {} undecided (UNCLEAR)", undecided) : "",
+                    has_slower_method ? " All trials of a method together are slower:" : "");
     fmt::print("{}", remark(text, format));
+    if (has_slower_method)
+      fmt::print("\n{}", render_shown(method_table(comparison, Reader::person), format, width));
     if (format != Format::latex) print_notes(comparison, options.command);
     return;
   }

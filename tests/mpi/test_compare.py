@@ -66,6 +66,21 @@ class CompareTwoRuns(harness.SweepTest):
                 _, slower = self.compared(base, self.redrawn(results, 2, scatter, method), code=4)
                 self.assertEqual(slower, [method])
 
+    def test_a_method_that_is_slower_only_as_a_whole(self):
+        """The scatter hides the change of each trial, at least for one of the seeds."""
+        results = self.sweep(self.plan(PLAN), "--backend", "host") / "results.h5"
+        base = self.redrawn(results, 1, 0.06)
+        for seed in range(2, 22):
+            new = self.redrawn(results, seed, 0.06, "gesv/crout")
+            comparison = json.loads(harness.run(["compare", base, new, "--format", "json"]).stdout)
+            regressions = comparison["regressions"]
+            if len(regressions) == 1 and regressions[0].startswith("gesv/crout as a whole"):
+                break
+        text = self.ran(["compare", base, new, "--only", "slower,worse"], code=4).stdout
+        self.assertRegex(text, "^No single trial is certainly slower or worse .* All trials of a method together are")
+        self.assertRegex(text, r"gesv/crout .* SLOWER\n")
+        self.assertIn("1 regression: gesv/crout as a whole", text)
+
     def test_a_matrix_file_that_changed_is_named_and_is_no_regression(self):
         entry = "{problem: gesv, method: [lapack, crout], matrix: {file: day.mtx}}"
         more = "{problem: gesv, method: lapack, n: 20}"
