@@ -64,8 +64,8 @@ static void from_json(const nlohmann::json& from, Shape& s) {
 }
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlurSpec, psf, sigma, radius, length, angle, amount, weights, width,
                                    height, seen_width, seen_height, what, lambda)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MatrixSpec, kind, rows, cols, seed, low, high, condition, mode, value,
-                                   uplo, blur, batch)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MatrixSpec, kind, rows, cols, seed, low, high, dominant, condition, mode,
+                                   s, lambda, value, uplo, blur, batch)
 
 namespace driver {
 

@@ -3,6 +3,8 @@
 import json
 import unittest
 
+import h5py
+import numpy as np
 from harness import SweepTest, run
 
 
@@ -36,6 +38,23 @@ class Identity(SweepTest):
         self.assertIn("0 to do", self.stderr)
         for record in self.records(directory):
             self.assertEqual(record["expected"], int(record["method"] != "lapack"), "by the current plan")
+
+    def test_matrices_have_the_parameters_of_the_plan(self):
+        plan = (
+            "repeats: 1\nsweep:\n  - problem: potrf\n    method: lapack\n    n: 24\n"
+            "    matrix: [{kind: spd}, {kind: spd, condition: 1e5, mode: 2}, {kind: kernel, s: 0.5, lambda: 3}]\n"
+        )
+        directory = self.sweep(self.plan(plan))
+        found = {}
+        for record in self.records(directory):
+            with h5py.File(directory / "matrices" / f"{record['matrix_digest']}.h5") as file:
+                found[record["matrix_parameters"]] = np.array(file["A"])
+        self.assertEqual(
+            [json.loads(text) for text in sorted(found)],
+            [{"condition": 1e5, "mode": 2}, {"lambda": 3, "s": 0.5}, {}],
+        )
+        self.assertAlmostEqual(np.linalg.cond(found['{"condition":100000.0,"mode":2}']) / 1e5, 1, 6)
+        self.assertEqual(found['{"lambda":3.0,"s":0.5}'][0, 0], 4)
 
     def test_a_few_of_many_unexpected_ends_are_named(self):
         plan = (

@@ -1,4 +1,6 @@
 #include "driver/plan/trial.hpp"
+
+#include "driver/plan/plan_words.hpp"
 #include "tests/testing.hpp"
 
 namespace gaussweep::driver {
@@ -48,6 +50,22 @@ TEST(Trial, SendsTheNumberOfGpusThatWork) {
   EXPECT_EQ(nlohmann::json(trial).get<Trial>().gpus, 1);
   trial.gpus = 4;
   EXPECT_EQ(nlohmann::json(trial).get<Trial>().gpus, 4);
+}
+
+TEST(Trial, SendsAllParametersOfTheMatrix) {
+  for (const std::string& kind : enum_names<MatrixKind>()) {
+    Trial trial = solve(3, 1);
+    MatrixSpec& spec = trial.matrix.spec;
+    trial.matrix.kind = kind;
+    spec.kind = *from_string<MatrixKind>(kind);
+    spec.low = -2, spec.high = 3, spec.value = 4;
+    spec.dominant = false, spec.condition = 1e5, spec.mode = 2;
+    spec.s = 5, spec.lambda = 0.5;
+    spec.uplo = Uplo::upper, spec.batch = 6;
+    const MatrixRequest sent = nlohmann::json(trial).get<Trial>().matrix;
+    EXPECT_EQ(sent.spec.canonical(trial.precision), spec.canonical(trial.precision));
+    EXPECT_EQ(matrix_parameters_text(sent, {}), matrix_parameters_text(trial.matrix, {}));
+  }
 }
 
 TEST(Trial, DescribesPinnedMemory) {
