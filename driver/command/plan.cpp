@@ -71,6 +71,25 @@ struct PlanRow {
   }
 };
 
+/// Prints why trials are skipped, a line per reason, the most frequent first.
+void print_skipped(const std::vector<Trial>& trials) {
+  std::map<std::string, std::size_t> counts;
+  for (const Trial& trial : trials) {
+    if (!trial.skip_reason.empty()) ++counts[trial.skip_reason];
+  }
+  std::vector<std::pair<std::string, std::size_t>> reasons(counts.begin(), counts.end());
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  constexpr std::size_t max_named = 10;
+  for (std::size_t i = 0; i < std::min(reasons.size(), max_named); ++i) {
+    fmt::print("{}", paragraph(fmt::format("Skipped, {}: {}", counted(reasons[i].second, "trial"),
+                                           printable(reasons[i].first)),
+                               prose_width()));
+  }
+  if (reasons.size() > max_named)
+    fmt::print("and {}; --explain shows all\n", counted(reasons.size() - max_named, "more reason"));
+}
+
 void print_plan(const Expansion& expansion, const Registry& registry, Backend backend,
                 const TimeSource& source) {
   std::map<std::string, PlanRow> rows;  // by method and backend
@@ -113,6 +132,7 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
                       counted(all.trials, "trial"), all.skipped, time, to_string(backend),
                       matrix_bytes.size(), bytes_text(disk_bytes)),
           prose_width()));
+  print_skipped(expansion.trials);
 }
 
 /// Returns the sampling rule in short. @pre the plan has a rule, not a fixed number of samples

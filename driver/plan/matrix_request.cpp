@@ -11,6 +11,7 @@
 #include "driver/plan/blur_request.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "io/matrix/matrix_file.hpp"
+#include "kernels/matrix/generate.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -102,6 +103,12 @@ MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& 
     fail_at(block.location,
             fmt::format("low ({}) and high ({}): one of them must be at least 1e-20 in magnitude", spec.low,
                         spec.high));
+  }
+  // Double precision has the widest limits. Single precision skips the trials that exceed its own.
+  const std::string fault = precision_fault(spec, Precision::float64);
+  if (!fault.empty()) {
+    const Scalar* condition = find_in(block.values, "condition");
+    fail_at(condition == nullptr ? block.location : condition->location, fault);
   }
   return request;
 }

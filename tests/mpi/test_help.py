@@ -114,6 +114,16 @@ class Help(SweepTest):
         self.assertEqual(serial["parameters"], "pivoting=none")
         self.assertIn("All rows:", run(["plan", self.plan(PLAN), "--explain"]).stdout)
 
+    def test_plan_names_the_causes_of_skipped_trials(self):
+        plan = (
+            "precision: [float, double]\nsweep:\n  - {problem: potrf, method: [lapack, cusolver], n: 20, "
+            "matrix: {kind: spd, condition: 1e7}}\n"
+        )
+        output = run(["plan", self.plan(plan), "--backend", "emulated"]).stdout
+        self.assertIn("3 skipped", output)
+        self.assertIn("\nSkipped, 2 trials: potrf/cusolver does not run on the backend emulated\n", output)
+        self.assertIn("\nSkipped, 1 trial: condition 1e+07 is beyond", output)
+
     def test_warns_of_a_matrix_that_a_method_cannot_use(self):
         text = "sweep: [{problem: potrf, method: lapack, n: 8, matrix: {kind: uniform}%s}]"
         output = run(["plan", self.plan(text % "")]).stdout

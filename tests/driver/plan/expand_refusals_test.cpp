@@ -53,6 +53,15 @@ TEST(Expand, ReportsAllMistakesOfAnEntry) {
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 7) << said;
 }
 
+TEST(Expand, RefusesAMatrixThatNoPrecisionCanHave) {
+  const auto with = [](const std::string& matrix) { return lapack8 + "    matrix: {" + matrix + "}\n"; };
+  EXPECT_THAT(failure(with("kind: spd, condition: 1e16")),
+              AllOf(HasSubstr("p.yaml:5:36: condition 1e+16"), HasSubstr("allowed: up to 1/(64 u)")));
+  EXPECT_THAT(failure(with("kind: condition, condition: 1e16")), HasSubstr("allowed: up to 1/u"));
+  EXPECT_THAT(trials("    precision: [float, double]\n" + with("kind: spd, condition: 1e7")), SizeIs(2))
+      << "single precision skips its trial";
+}
+
 TEST(ExpandBatches, SkipMethodsWithoutBatches) {
   const std::vector<Trial> list = trials(lapack8 + "    batch: [1, 1k]\n");
   ASSERT_THAT(list, SizeIs(2));
