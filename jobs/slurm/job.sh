@@ -159,6 +159,7 @@ run_sweep() {
   trap 'stopped=notice; forward_signal' USR1
   trap 'stopped=${stopped:-ended}; forward_signal' TERM
   load_modules || exit 2
+  [[ -x $gaussweep ]] || fail "$(no_program "$gaussweep")"
   command -v scontrol >/dev/null ||
     fail "no scontrol after the modules were loaded; where Slurm is a module itself, name it in GAUSSWEEP_MODULES of $env_file"
   # shellcheck source=jobs/mpi_environment.sh

@@ -52,6 +52,9 @@ results_of() {
     echo "$1"
   fi
 }
+for folder; do
+  [[ -e $(results_of "$folder") ]] || fail "there is no $(results_of "$folder")"
+done
 # The names of the nights: the last parts of their paths that are not the same for all.
 names=()
 for folder; do

@@ -71,6 +71,17 @@ class Gpus(SweepTest):
                 self.assertEqual(done.stderr.count("Slurm would refuse"), refusals)
                 self.assertEqual(done.stderr.count("finish.sbatch: sbatch "), script == "nightly.sh")
 
+    def test_an_array_of_more_shards_than_trials(self):
+        script, plan = SOURCE / "jobs/slurm/array.sbatch", self.plan(HOST)
+        for shards, warned in ((1, False), (3, True)):
+            done = self.submit([script, plan, "-o", self.folder / "array", "--dry-run", "--shards", str(shards)], 0)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(
+                "at least 2 of 3 shards have no trial, because the plan has only 1 here" in done.stderr,
+                warned,
+                done.stderr,
+            )
+
     def test_the_dry_run_of_a_job_that_asks_for_no_gpus(self):
         script = SOURCE / "jobs/slurm/sweep.sbatch"
         for plan, options, warned in (
@@ -145,6 +156,13 @@ class Finish(SweepTest):
             self.assertTrue(text.endswith(f"\n\n{missing}"), text)
             self.assertEqual((self.night / "missing.txt").read_text(), missing)
 
+    def test_an_absent_night_before_is_an_error(self):
+        self.sweep(self.plan(HOST), output=self.night / "sweep")
+        absent = self.folder / "nights/2026-11-28"
+        done = execute([SOURCE / "jobs/slurm/night.sh", self.night, absent], GAUSSWEEP=str(GAUSSWEEP))
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn(f"there is no {absent}", done.stderr)
+
     def test_absent_shards_are_named(self):
         plan = self.plan(HOST.replace("n: 16", "n: [16, 17, 18, 19]"))
         for part in (1, 3):
@@ -213,6 +231,20 @@ class Finish(SweepTest):
         site.write_text(f"GAUSSWEEP_BUILD={BUILD}\n")
         done = execute([SOURCE / "jobs/slurm/night.sh", "--env", site, self.night], GAUSSWEEP="")
         self.assertEqual(done.stdout, text, done.stderr)
+
+
+class Begin(SweepTest):
+    def test_a_job_without_the_program(self):
+        """Plain sbatch checks nothing before the job starts."""
+        script = SOURCE / "jobs/slurm/sweep.sbatch"
+        shutil.copy(script, self.folder / "slurm_script")
+        (self.folder / "scontrol").write_text(f"#!/bin/sh\necho '   Command={script} -o x'\n")
+        (self.folder / "scontrol").chmod(0o755)
+        words = [self.folder / "slurm_script", self.plan(HOST), "-o", self.folder / "run"]
+        variables = {"SLURM_JOB_ID": "7", "GAUSSWEEP": "/nowhere/gaussweep", "GAUSSWEEP_ENV": ""}
+        done = execute(words, PATH=f"{self.folder}:{os.environ['PATH']}", **variables)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("no program /nowhere/gaussweep; build it with: ", done.stderr)
 
 
 class Requeue(SweepTest):
