@@ -181,12 +181,15 @@ def brief(name):
     return rest if rest.startswith(kind + "=") else name
 
 
-def over(rows, name, title, ylabel, y, low=None, high=None, others=False, ends=Series.ends, point="", **more):
+def over(
+    rows, name, title, ylabel, y, low=None, high=None, others=False, ends=Series.ends, point="", per_time=False, **more
+):
     """Yields a Plot of the column `y` for each of `facets`. `ends`: the meanings of `low` and `high` of one trial.
-    `point`: a caption's words for a point that is no median of samples; `{samples}` in them is replaced."""
+    `per_time`: as in `curves`. `point`: a caption's words for a point that is no median of samples; `{samples}` in them
+    is replaced."""
     rows = rows[[c for c in dict.fromkeys([*DRAWN, "ago", "threads", y, low, high]) if c in rows]]  # copied often below
     for words, part, axis in facets(rows):
-        series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends)
+        series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends, per_time=per_time)
         names = axis.get("names")
         xlabel = "matrix" if names else "n"
         yield Plot(
@@ -268,10 +271,11 @@ def series_label(rows, of_matrix=True):
     return label
 
 
-def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.ends):
+def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.ends, per_time=False):
     """Returns one Series per method, matrix and operands, with the best configuration at each x. Several seeds, hosts
     and repetitions give their median and full range. `low`, `high`: the columns with the range of a single trial, which
-    `ends` names.
+    `ends` names. `per_time`: `y` is a quantity per median time, such as a rate; pooled, it is computed from the pooled
+    time.
     `others`: adds the slower configurations. Marks are hollow if an answer of any seed or repetition did not pass."""
     label = series_label(rows, of_matrix=x == "size")
     rank = not_passed(rows)
@@ -285,6 +289,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
             "low": rows[low] if low else np.nan,
             "high": rows[high] if high else np.nan,
             "time": rows["seconds_median"],
+            "work": rows[y] * rows["seconds_median"],
             "rank": rank,
             "seed": rows["matrix_seed"],
             "ago": rows["ago"] if "ago" in rows else 0,
@@ -299,10 +304,13 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     group = rows.groupby(same, sort=False)
     found = group.agg(
         y=("y", "median"), least=("y", "min"), most=("y", "max"), low=("low", "first"), high=("high", "first"),
-        time=("time", "median"), worst=("worst", "first"), rank=("rank", "first"), tried=("tried", "first"),
+        time=("time", "median"), work=("work", "median"), worst=("worst", "first"), rank=("rank", "first"),
+        tried=("tried", "first"),
         setting=("setting", "first"), count=("y", "size"), seeds=("seed", "nunique"), threads=("threads", "first"),
     ).reset_index()  # fmt: skip
     several = found["count"] > 1
+    if per_time:
+        found["y"] = found["y"].where(~several, found["work"] / found["time"])
     found["low"], found["high"] = np.where(several, found["least"], found["low"]), np.where(
         several, found["most"], found["high"]
     )

@@ -139,10 +139,13 @@ def _pooled(records):
     tried = tried.assign(of_seed=tried.groupby([*race, "task"])["method"].transform("nunique"))
     tried = tried[tried["of_seed"] == tried.groupby([*race, "pool"])["of_seed"].transform("max")]
     same = [*race, "pool", "method", "backend", "config"]
-    medians = dict.fromkeys(["seconds_q1", "seconds_median", "seconds_q3", "gflops", "peak_share"], "median")
+    rates = ["gflops", "peak_share"]  # computed from the pooled time
+    tried[rates] = tried[rates].mul(tried["seconds_median"], axis=0)
+    medians = dict.fromkeys(["seconds_q1", "seconds_median", "seconds_q3", *rates], "median")
     others = {"residual_ratio": "max", "matrix_kind": "first", "answered": "all", "passed": "all"}
     group = tried.assign(passed=tried["status"] == "pass").groupby(same, sort=False)
     found = group.agg({**medians, **others}).reset_index()
+    found[rates] = found[rates].div(found["seconds_median"], axis=0)
     return found.assign(status=np.where(found["passed"], "pass", "failed"), task=found["pool"])
 
 

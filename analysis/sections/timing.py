@@ -64,15 +64,16 @@ def _over_size(own, all_of_them, batches):
     """Yields plots of times and rates in turn."""
     ends = ("seconds_median", "seconds_q1", "seconds_q3", True)
     time = over(all_of_them, "time", "Time", "time of all" if batches else "time", *ends, ylog=True, seconds=True)
+    more = {"ylog": True, "per_time": True}
     if batches:
         each = {of: own["batch"] / own[f"seconds_{of}"] for of in ("median", "q3", "q1")}
         own = own.assign(systems=each["median"], systems_low=each["q3"], systems_high=each["q1"])
         rate = over(
-            own, "systems", "Systems per second", "rate [1/s]", "systems", "systems_low", "systems_high", ylog=True
+            own, "systems", "Systems per second", "rate [1/s]", "systems", "systems_low", "systems_high", **more
         )
     else:
         own = own.assign(rate_low=_rate(own, "seconds_q3"), rate_high=_rate(own, "seconds_q1"))
-        rate = over(own, "rate", "Rate", "rate [GFLOP/s]", "gflops", "rate_low", "rate_high", ylog=True)
+        rate = over(own, "rate", "Rate", "rate [GFLOP/s]", "gflops", "rate_low", "rate_high", **more)
     for pair in zip(time, rate):
         yield from pair
 
@@ -97,6 +98,7 @@ def over_baseline(page, night, baseline=""):
     rows = rows[rows["gain"].notna() & (rows["method"] != name)]
     more = {
         "ylog": True,
+        "per_time": True,
         "lines_at": [(1, name)],
         "point": f"the median time of {name} over that of the method, of {{samples}}",
     }
@@ -212,7 +214,7 @@ def transfer(page, night):
         "Allocation and both transfers, once per trial, over the median time of the method. Above the line, moving"
         " the data takes longer than computing. For methods on the CPU these are copies within its memory."
     )
-    more = {"ylog": True, "lines_at": [(1, "equal")]}
+    more = {"ylog": True, "per_time": True, "lines_at": [(1, "equal")]}
     more["point"] = "allocation and both transfers, measured once, over the median time of {samples}"
     page.plots(over(rows, "transfer", "Transfer over compute", "transfer / compute", "transfer_share", **more))
     last = at_largest(rows).sort_values(["problem", "precision", "device", "method"])

@@ -1,5 +1,6 @@
 """Tests that every passed trial is in a plot, counted from the page's own data for nights of six kinds."""
 
+import itertools
 import json
 import re
 import tempfile
@@ -135,6 +136,20 @@ class DrawnTest(unittest.TestCase):
         self.assertIn("2.00 ms", cell)
         (bars,) = [page.bars[name] for name in page.figures["time"] if name.startswith("time-")]
         self.assertIn(2e-3, [round(value, 9) for value, _, _ in bars])
+
+    def test_rates_are_those_of_the_pooled_time(self):
+        night = fixture.Night("rates")
+        for n, seed in itertools.product((64, 128), (1, 4)):
+            more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "key": f"{n}{seed}"}
+            night.trial("gesv", "lapack", n, seed * 1e-3, scatter=0, peak_share=0.5 / seed, **more)
+        page = report_here(night)
+        rate = 2 / 3 * 64**3 / 2.5e-3 / 1e9
+        (name,) = [name for name in page.figures["time"] if name.startswith("rate-")]
+        (line,) = page.plots[name]["series"]
+        self.assertAlmostEqual(line["y"][0], rate, delta=1e-3 * rate)
+        (row,) = [row for row in page.rows("ranking") if row["n"] == 64]
+        self.assertAlmostEqual(row["GFLOP/s"], rate, delta=1e-3 * rate)
+        self.assertAlmostEqual(row["fraction of peak"], 0.2)
 
     def test_emulated_kernels_have_plots_of_their_own(self):
         night = fixture.Night("emulated")
