@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from .loader import gpu_counts, parameter, parameters_of
+from .loader import DEVICE, gpu_counts, parameter, parameters_of
 from .plots import Plot, Series
 from .words import counted
 
@@ -458,7 +458,7 @@ def stage_rows(night, trials=None):
 
 def shares(night, rows):
     """Returns the records with their fractions of the measured copy bandwidth and GEMM rate, from /devices."""
-    where = ["file", "gpu_uuid", "host"]
+    where = ["file", *DEVICE]
     peaks = night.devices[[*where, "copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]].drop_duplicates(
         where, keep="last"
     )

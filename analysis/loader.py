@@ -69,6 +69,8 @@ DETAILS = ("samples", "stages", "iterations")
 TRIAL = ["key", "backend", "gpus", "capability", "host", "plan_name"]
 PLACE = ["gpus", "host", "plan_name"]  # runs of one plan at one place follow one another
 BYTES_AT_ONCE = 32 << 20
+OF_THREADS = r" \(\d+ threads?\)$"  # `gaussweep merge` appends it to hosts with other threads, "node1 (2 threads)"
+DEVICE = ["host", "gpu_uuid", "capability", "threads"]  # a CPU's peaks depend on its threads
 
 
 class ReportError(Exception):
@@ -192,11 +194,14 @@ def load(arguments, only=None):
     joined["table"] = joined.pop("records")
     night = Night(files=files, warnings=_once(warnings), restorations=pictures, units=units, **joined)
     _drop_repetitions(night)
-    night.devices = night.devices.drop_duplicates(["file", "gpu_uuid", "host"], keep="last").reset_index(drop=True)
-    night.hosts = night.hosts.drop_duplicates("host", keep="last").reset_index(drop=True)
+    night.devices = night.devices.drop_duplicates(["file", *DEVICE], keep="last").reset_index(drop=True)
+    night.hosts = night.hosts.drop_duplicates(["host", "blas_threads"], keep="last").reset_index(drop=True)
     _unify_peaks(night)
     _derive(night)
     _leave_earlier_runs(night)
+    # The peaks of a CPU with the threads of earlier runs only are no limit of the last run.
+    is_used = night.devices["threads"].isin(night.table["threads"].unique()) | (night.devices["capability"] > 0)
+    night.devices = night.devices[is_used].reset_index(drop=True)
     night.table = pd.DataFrame({c: _small(night.table.pop(c)) for c in list(night.table)}, copy=False)
     for name in night.samples.columns.intersection(["trial", "throttled"]):
         night.samples[name] = _small(night.samples[name])
@@ -207,7 +212,7 @@ def _unify_peaks(night):
     """Sets the rates of a device to the largest ones in all files, as `unify_peaks` of the program does, and computes
     `peak_share` anew for records whose file measured smaller ones."""
     rates = ["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]
-    where = ["host", "gpu_uuid", "capability"]
+    where = DEVICE
     night.peaks = night.devices.copy()
     if not len(night.devices):
         return
@@ -243,16 +248,20 @@ def _read_file(path, offset, wanted, only):
     _refer_to_rows(frames, offset, remarks, path)
     known = conditions(frames["records"], attributes, path.parent / "matrices")
     plan = attributes.get("plan_name") or _plan_name(attributes)
-    threads = _threads(frames["records"], frames["hosts"])
+    is_cpu = frames["records"]["backend"] != "cuda"
+    threads = _threads(frames["records"], frames["hosts"]).where(is_cpu, 0)
+    devices = frames["devices"]
+    devices["threads"] = _threads(devices, frames["hosts"]).where(devices["capability"] == 0, 0)
+    for name in ("records", "devices", "hosts"):
+        frames[name]["host"] = frames[name]["host"].astype(object).str.replace(OF_THREADS, "", regex=True)
     frames["records"] = _with(frames["records"], plan_name=plan, matrix_condition=known, threads=threads)
     return attributes, frames, remarks, units
 
 
-def _threads(records, hosts):
-    """Returns the number of threads per rank of each trial on the CPU; 0 on a GPU, and if it is unknown."""
+def _threads(rows, hosts):
+    """Returns the number of threads per rank on the host of each row; 0 if it is unknown."""
     of_host = dict(zip(hosts["host"], hosts["blas_threads"]))
-    threads = records["host"].astype(object).map(of_host).fillna(0).astype(np.int64)
-    return threads.where(records["backend"] != "cuda", 0)
+    return rows["host"].astype(object).map(of_host).fillna(0).astype(np.int64)
 
 
 def _tell_hosts_apart(frames, cpu_of):

@@ -27,17 +27,27 @@ def shown_path(path):
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
+def short_paths(paths):
+    """Returns the last two parts of each path, or more if that many tell the paths apart."""
+    for count in range(2, max((len(path.parts) for path in paths), default=2) + 1):
+        names = ["/".join(path.parts[-count:]) for path in paths]
+        if len(set(names)) == len(names):
+            return names
+    return [str(path) for path in paths]
+
+
 def _files(page, night):
     """Adds a table with one row per file, all attributes in its CSV, and the plans below."""
+    names = short_paths([path for path, _, _ in night.files])
     frame = pd.DataFrame(
         [
             {
-                "file": "/".join(path.parts[-2:]),
+                "file": name,
                 "path": shown_path(path),
                 "records": count,
                 **{k: v for k, v in attributes.items() if len(v) <= LONG and "\n" not in v},
             }
-            for path, attributes, count in night.files
+            for name, (path, attributes, count) in zip(names, night.files)
         ]
     ).fillna("")
     shown = [("file", "file", None), ("records", "records", whole)]
@@ -45,10 +55,10 @@ def _files(page, night):
         if name in frame and (frame[name] != "").any():
             shown.append((name, name.replace("_", " "), None))
     page.table("files", frame, shown, limit=60, caption="The files of this report; their attributes are in the CSV.")
-    for path, attributes, _ in night.files[:60]:
+    for short, (_, attributes, _) in list(zip(names, night.files))[:60]:
         for name, value in attributes.items():
             if len(value) > LONG or "\n" in value:
-                page.preformatted(f"{name} of {'/'.join(path.parts[-2:])}", value)
+                page.preformatted(f"{name} of {short}", value)
 
 
 def _file(page, night, path, attributes, count):
@@ -73,12 +83,17 @@ def night_index(night, path):
 
 def _machines(page, night):
     page.heading("Devices, hosts and runs", "provenance-machines")
+    names = short_paths([path for path, _, _ in night.files])
     if len(night.devices):
-        devices = night.devices.drop_duplicates(keep="last")
+        measured = night.devices if night.peaks is None else night.peaks
+        devices = measured.assign(run=[names[file] for file in measured["file"]])
         only_gpus = ["capability", "multiprocessors", "ecc", "driver_version", "runtime_version"]
         page.table(
             "devices",
-            devices.assign(**devices[only_gpus].where(devices["capability"] > 0)),
+            devices.assign(
+                **devices[only_gpus].where(devices["capability"] > 0),
+                threads=devices["threads"].where(devices["threads"] > 0),
+            ),
             [
                 ("gpu_name", "device", None),
                 ("gpu_uuid", "UUID", None),
@@ -92,21 +107,25 @@ def _machines(page, night):
                 ("copy_bytes_per_second", "copy", lambda v: prefixed(v, "B/s")),
                 ("gemm_flops_float", "GEMM float", lambda v: prefixed(v, "FLOP/s")),
                 ("gemm_flops_double", "GEMM double", lambda v: prefixed(v, "FLOP/s")),
+                ("threads", "threads", whole),
+                *([("run", "file", None)] if len(names) > 1 else []),
             ],
-            caption="Peaks are measured at the start of a run.",
+            caption="Peaks are measured at the start of a run. Fractions use the largest ones of each device, of a CPU"
+            " those with the same number of threads.",
         )
     else:
         page.nothing("The files record no device.")
     if len(night.hosts):
         page.table(
             "hosts",
-            night.hosts,
+            night.hosts.assign(blas_threads=night.hosts["blas_threads"].where(night.hosts["blas_threads"] > 0)),
             [
                 "host",
                 ("cpu", "CPU", None),
                 ("os", "system", None),
                 ("cores", "cores", whole),
                 ("memory_bytes", "memory", gibibytes),
+                ("blas_threads", "BLAS threads per rank", whole),
             ],
         )
     records = night.take("key commit run_id host job_id partition gres device rank start_time")

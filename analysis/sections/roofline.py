@@ -20,8 +20,8 @@ from ..frames import (
 from ..page import percent, prefixed
 from ..plots import Plot, Series
 
-SHARED = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host gpu_count
-samples""".split()
+SHARED = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host capability
+threads gpu_count samples""".split()
 
 
 def roofline(page, night):

@@ -72,6 +72,34 @@ class IdentityTest(unittest.TestCase):
                 self.assertAlmostEqual(share, 4e6 / 4e9 / 1e-2)
             self.assertEqual({race for *_, races, _ in grids(night) for race in races["bound"]}, {"compute"})
 
+    def test_peaks_of_a_cpu_with_other_threads_are_no_limit_and_each_run_shows_its_own(self):
+        nights = []
+        for run, threads, copy in (("run-1", 1, 4e9), ("run-2", 1, 3e9), ("run-3", 2, 2e9)):
+            nights.append(fixture.Night("plan"))
+            nights[-1].hosts[0]["blas_threads"] = threads
+            row = {"gpu_name": "Test CPU", "host": "node1", "copy_bytes_per_second": copy}
+            nights[-1].devices.append(row | {"gemm_flops_double": 1e15, "gemm_flops_float": 1e15})
+            more = {"run_id": run, "start_time": f"2026-01-0{run[-1]}T00:00:00Z", "peak_share": 0.5, "scatter": 0}
+            nights[-1].trial("gesv", "lapack", 64, 1e-2, bytes=1e7, **more)
+        with tempfile.TemporaryDirectory() as folder:
+            files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]
+            night = load(files)
+            self.assertEqual(set(night.take("peak_share")["peak_share"]), {0.5})
+            self.assertEqual(list(night.devices["copy_bytes_per_second"]), [2e9])
+            self.assertEqual(set(night.earlier["peak_share"]), {0.5, 1e7 / 4e9 / 1e-2})
+        rows = report_here(*nights).rows("devices")
+        self.assertEqual([row["copy"] for row in rows], [4e9, 3e9, 2e9])
+        self.assertEqual([row["threads"] for row in rows], [1, 1, 2])
+
+    def test_merge_keeps_the_threads_of_a_host(self):
+        night = alike()
+        night.hosts[0]["blas_threads"] = 1
+        night.hosts.append(night.hosts[0] | {"host": "node1 (2 threads)", "blas_threads": 2})
+        night.records[0]["host"] = "node1 (2 threads)"
+        records = loaded(night).take("host threads")
+        self.assertEqual(set(records["host"]), {"node1"})
+        self.assertEqual(list(records["threads"][:2]), [2, 1])
+
     def test_every_trial_has_a_race_with_its_rival(self):
         rows = winners(loaded(alike()).records)
         self.assertEqual(len(rows), 2 * TASKS, "no trial counts as another's configuration")
