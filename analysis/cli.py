@@ -13,7 +13,7 @@ from .loader import TABLES, ReportError, load
 from .nights import MOST_NIGHTS, table
 from .page import Page, printable
 from .sections import FIRST, LAST, overview, papers, problems, restoration, verdict
-from .sections.changes import followed, left_out_words
+from .sections.changes import followed, left_out_words, too_few_words
 
 # Columns of records that no section shows. Of the samples only the throttled flag is needed.
 NOT_SHOWN = """judged_time node inner_repeats warmup device_index seconds_stdev load_seconds
@@ -142,9 +142,7 @@ def main(arguments=None):
         if options.trend:
             told = followed(night)
             lines = [*map(printable, table(told)), *filter(None, [left_out_words(told)])]
-            return _print(
-                "\n".join(lines) or "No trial passed in three runs of its plan with the same number of threads."
-            )
+            return _print("\n".join(lines) or too_few_words(night))
         title = options.title if options.title is not None else title_of(night)
         page = build(night, title, options.baseline, options.papers)
         index = page.write(options.output)

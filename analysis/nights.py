@@ -14,6 +14,8 @@ def table(times_of):
         last = rows.iloc[-1]
         times, dates = rows["seconds_median"].tolist(), [f"{at:%m-%d}" for at in rows["at"]]
         change = 100 * (times[-1] / times[0] - 1)
-        lines.append(f"{problem}/{last['method']} {precision}, n = {last['size']}, {device}: {change:+.1f} %")
+        operands = f", {last['operands']}" if last["operands"] else ""
+        trial = f"n = {last['size']}{operands}, {last['matrix_full']}, seed {last['matrix_seed']}"
+        lines.append(f"{problem}/{last['method']} {precision}, {trial}, {device}: {change:+.1f} %")
         lines.append("  " + ", ".join(f"{date} {seconds(time)}" for date, time in zip(dates, times)))
     return [printable(line) for line in lines]

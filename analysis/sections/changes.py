@@ -196,7 +196,7 @@ def followed(night, least=LEAST_RUNS):
     before = night.earlier.loc[night.earlier["status"] == "pass", shown]
     often = before.groupby(SAME_TRIAL).size()
     often = often[often >= least - 1].reset_index()[SAME_TRIAL]
-    named = [*shown, *race, "method", "size", "matrix_full", "matrix_seed"]
+    named = [*shown, *race, "method", "size", "operands", "matrix_full", "matrix_seed"]
     now = night.answered([*named, "status"]).merge(often, on=SAME_TRIAL)
     now = now[(now["status"] == "pass") & (now["size"] == now.groupby(race)["size"].transform("max"))]
     leading = best(now, race)[named]
@@ -213,6 +213,19 @@ def left_out_words(told):
     """Returns a sentence about the times that `followed` left out; an empty text if there are none."""
     count = told.attrs.get("left_out", 0)
     return f"Left out: {counted(count, 'time')} with another number of threads, which do not compare." if count else ""
+
+
+def too_few_words(night):
+    """Returns a sentence for a night without a trend."""
+    words = "No trial passed in three runs of its plan"
+    if night.earlier is None:
+        return f"{words}."
+    now, before = (sorted(set(rows["threads"]) - {0}) for rows in (night.take("threads"), night.earlier))
+    others = [threads for threads in before if threads not in now]
+    if not others:
+        return f"{words}."
+    named = [" or ".join(map(str, threads)) for threads in (now, others)]
+    return f"{words} with the threads per rank of the last run ({named[0]}; earlier runs had {named[1]})."
 
 
 def trend(page, night):

@@ -295,7 +295,7 @@ class TrendTest(unittest.TestCase):
             self.assertEqual(main(["--trend", "--method", "cusolver", *files]), 0)
             self.assertEqual(main(["--trend", *files[:2]]), 0)
         what, medians, none = reported.getvalue().splitlines()
-        self.assertRegex(what, rf"^gesv/cusolver double, n = 512, {GPU}: \+(19|20)\d\.\d %$")
+        self.assertRegex(what, rf"^gesv/cusolver double, n = 512, uniform, seed 0, {GPU}: \+(19|20)\d\.\d %$")
         self.assertRegex(medians, r"^  01-01 (1\.\d+ ms|9\d\d µs), 01-02 [12]\.\d+ ms, 01-03 [23]\.\d+ ms$")
         self.assertIn("No trial passed in three runs of its plan", none)
 
@@ -309,6 +309,11 @@ class TrendTest(unittest.TestCase):
         self.assertEqual(len(page.data["trend-gesv-CPU"].splitlines()), 1 + 3)
         self.assertIn("Left out: 1 time with another number of threads", page.words("trend"))
         self.assertNotIn("trend", report_here(*nights[:3]).sections)
+        with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()) as reported:
+            self.assertEqual(
+                main(["--trend", *(str(n.write(Path(folder) / f"{n.hosts[0]}.h5")) for n in nights[:2])]), 0
+            )
+        self.assertIn("with the threads per rank of the last run (1; earlier runs had 8)", reported.getvalue())
 
 
 class SinceWhenTest(unittest.TestCase):

@@ -292,7 +292,8 @@ class Data(SweepTest):
         self.assertIn(done.returncode, (0, 4), done.stderr)
         self.assertIn("Since when:\n", done.stdout)
         self.assertRegex(done.stdout, r"\n3 nights, \d+ trials: changes can be found from 6 nights on\.")
-        self.assertRegex(done.stdout, r"Night by night \(medians\):\ngesv/lapack double, n = \d+, CPU: [+-]\d+\.\d %\n")
+        trial = r"gesv/lapack double, n = \d+, diagonally_dominant, seed 1, CPU"
+        self.assertRegex(done.stdout, rf"Night by night \(medians\):\n{trial}: [+-]\d+\.\d %\n")
 
     def test_filters_without_a_match_are_an_error(self):
         directory = self.sweep(self.plan(PLAN))
