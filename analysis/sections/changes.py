@@ -62,7 +62,11 @@ def sentences(night):
         return
     runs = int(night.earlier["ago"].max())
     since = "the last run" if runs == 1 else f"the {runs} earlier runs"
-    yield f"Since {since} of the same plan: {_counts(night, rows)}", "changes"
+    texts = {}
+    for _, attributes, _ in night.files:
+        texts.setdefault(attributes.get("plan_name"), set()).add(attributes.get("plan"))
+    plan = "the plan, whose text changed" if any(len(of) > 1 for of in texts.values()) else "the same plan"
+    yield f"Since {since} of {plan}: {_counts(night, rows)}", "changes"
     for sentence in advice_of(night)[:1]:
         yield sentence, "changes"
     try:

@@ -35,6 +35,12 @@ class OneFileTest(unittest.TestCase):
         words = report_here(run(3, 3.5, night=run(1)), run(2)).words("overview")
         self.assertIn("Since the 2 earlier runs of the same plan: 6 trials in both: 6 SLOWER.", words)
 
+    def test_does_not_call_a_changed_plan_the_same(self):
+        first, second = run(1), run(2, 3.5)
+        second.attributes["plan"] += "repeats: 9\n"
+        words = report_here(first, second).words("overview")
+        self.assertIn("Since the last run of the plan, whose text changed: 6 trials in both", words)
+
     def test_remarks_uncommitted_changes_of_one_part(self):
         for dirty, is_said in (("false, true", True), ("true", True), ("false", False)):
             night = run(1)
