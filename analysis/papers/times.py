@@ -41,6 +41,8 @@ def lines(page, night, experiment, drawing, rows):
             label = part["method"].astype(str)
             if many(part["problem"]):
                 label = part["problem"] + "/" + label
+            if many(part["operands"]):
+                label = label + np.where(part["operands"] == "", "", ", " + part["operands"])
             if by:
                 label = label + parameter(part, by).map(lambda v: "" if v is None else f", {by} {v}")
             part = part.assign(label=label)

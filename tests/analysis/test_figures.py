@@ -176,6 +176,18 @@ class FiguresTest(unittest.TestCase):
         ((_, _, caption),) = [plot for found, plot in plots.items() if found.startswith("stages-")]
         self.assertIn("Stages below 3 % of the time are not shown.", caption)
 
+    def test_papers_lines_have_one_per_triangle(self):
+        night = fixture.Night("soriano-figure-5.4")
+        for n, uplo in ((64, "lower"), (65, "upper"), (128, "lower"), (128, "upper")):
+            for method in ("blocked", "lapack"):
+                more = {"uplo": uplo, "key": f"{method} {n} {uplo}", "gpu": GPU if method == "blocked" else None}
+                night.trial("potrf", method, n, 1e-6 * n, **more)
+        ((_, kept, _),) = [plot for name, plot in drawn(night).items() if name.startswith("soriano-figure-5.4")]
+        x = {s.label: list(s.x) for s in kept}
+        for method in ("blocked", "lapack"):
+            self.assertEqual(x[f"{method}, lower"], [64, 128])
+            self.assertEqual(x[f"{method}, upper"], [65, 128])
+
     def test_errors_on_several_matrices_are_told_apart(self):
         night = fixture.Night("errors")
         for n, matrix in itertools.product((64, 128), ("uniform", "spd")):
