@@ -269,7 +269,8 @@ def styled(series, methods):
             choose(key, s, numbers[key] // COUNT)
     for key, s in zip(keys, series):
         if (key, s.label) not in dashes:
-            choose(key, s, int(s.dashed))
+            # A method's later series have later dashes than its first one, which may have one of its own.
+            choose(key, s, max(int(s.dashed), numbers[key] // COUNT if key in begun else 0))
     return [(s, colours[key], dashes[key, s.label]) for key, s in zip(keys, series)]
 
 

@@ -188,6 +188,11 @@ class FiguresTest(unittest.TestCase):
             self.assertEqual(x[f"{method}, lower"], [64, 128])
             self.assertEqual(x[f"{method}, upper"], [65, 128])
 
+    def test_a_methods_later_series_have_later_dashes(self):
+        points = np.array([1.0, 2.0])
+        several = [Series(name, points, points) for name in ("ninth", "ninth, nrhs 3")]
+        self.assertEqual([dash for _, _, dash in styled(several, {"ninth": 8})], [1, 2])
+
     def test_errors_on_several_matrices_are_told_apart(self):
         night = fixture.Night("errors")
         for n, matrix in itertools.product((64, 128), ("uniform", "spd")):
