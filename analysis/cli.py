@@ -16,7 +16,7 @@ from .sections import FIRST, LAST, overview, papers, problems, restoration, verd
 from .sections.changes import followed, left_out_words, too_few_words
 
 # Columns of records that no section shows. Of the samples only the throttled flag is needed.
-NOT_SHOWN = """judged_time node inner_repeats warmup device_index seconds_stdev load_seconds
+NOT_SHOWN = """judged_time node warmup device_index seconds_stdev load_seconds
 generate_seconds verify_seconds reference_seconds memory_clock_mhz replay_q1 replay_q3 energy_power_w repeats_bits
 systems_pass systems_suspect systems_failed first_failure enough""".split()
 SHOWN = {

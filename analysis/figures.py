@@ -15,6 +15,7 @@ from matplotlib.ticker import LogFormatterSciNotation, LogLocator, MaxNLocator, 
 from matplotlib.ticker import PercentFormatter
 
 from .colours import COLOURS, DASHES
+from .frames import RANGE
 from .loader import ReportError
 from .page import staging
 from .plots import parameters, row_colour, styled, unpassed
@@ -84,7 +85,7 @@ def write(page, out, kind):
                 if kind != "pgf":
                     raise
                 raise ReportError(f"{plot.name}.pgf: TeX failed: {error}") from None
-            words = _caption(plot, kept, [*said, *page.facts])
+            words = _caption(plot, kept, said, page.facts)
             captions.append(f"{plot.name}: {one_line(words)}")
             # The command is in the file, because LaTeX cannot read a file in the argument of a caption.
             (Path(staged) / f"{plot.name}.tex").write_text(f"\\caption{{{tex(words)}}}\n", encoding="utf-8")
@@ -95,15 +96,19 @@ def write(page, out, kind):
             os.replace(file, folder / file.name)
 
 
-def _caption(plot, kept, facts):
+def _caption(plot, kept, said, facts=()):
     """Returns a plot's caption: its title, methods that did not pass, published source, matrices, statistic,
-    parameters, meaning of bars, device, driver and commit."""
+    parameters, meaning of bars, points that were not drawn as they are, device, driver and commit."""
     words = [plot.title, unpassed(kept, plot.xlabel), plot.note, plot.basis, parameters(plot, kept)]
     ranged = [s for s in kept if s.low is not None and np.isfinite(np.asarray(s.low, dtype=float)).any()]
     for kind, is_band in (("Bands", True), ("Bars", False)):
-        ends = dict.fromkeys(words for s in ranged if s.band == is_band for words in s.ends)
+        ends = {words: words == RANGE for s in ranged if s.band == is_band for words in s.ends}
+        if len(ends) > 1:
+            ends = [
+                f"{words} ({'several trials' if ends[words] else 'one trial'})" for words in sorted(ends, key=ends.get)
+            ]
         words += [f"{kind}: {' or '.join(ends)}"] if ends else []
-    return " ".join(w if w.endswith(".") else w + "." for w in [*words, "; ".join(facts)] if w)
+    return " ".join(w if w.endswith(".") else w + "." for w in [*words, *said, "; ".join(facts)] if w)
 
 
 def _escaped(plot, several, escape):

@@ -20,11 +20,12 @@ MOST_FACETS = 6  # figures side by side; more matrices are put on the x axis of 
 MOST_FAINT = 1500  # slower configurations that are drawn one by one
 LONG = 100  # iterations beyond which a history is drawn in a separate figure
 DRAWN = """problem precision device method matrix_name matrix_full operands size config status seconds_median
-matrix_seed batch samples""".split()
+matrix_seed batch samples inner_repeats uplo threads""".split()
 LARGEST = """problem precision device method system operands size status seconds_median matrix_kind
-matrix_full matrix_seed""".split()
+matrix_full matrix_seed uplo threads""".split()
 COMPARED = """problem method precision device host m n k nrhs uplo matrix_digest task size file parameters status
-answered seconds_q1 seconds_median seconds_q3 matrix_name matrix_full matrix_seed samples config""".split()
+answered seconds_q1 seconds_median seconds_q3 matrix_name matrix_full matrix_seed operands samples inner_repeats threads
+config""".split()
 PAIRED = """key problem precision method backend device capability matrix_kind config size nrhs operands status answered
 seconds_q1 seconds_median seconds_q3""".split()
 RANGE = "the full range of the seeds or repetitions"  # the ends of points of several trials
@@ -187,7 +188,7 @@ def over(
     """Yields a Plot of the column `y` for each of `facets`. `ends`: the meanings of `low` and `high` of one trial.
     `per_time`: as in `curves`. `point`: a caption's words for a point that is no median of samples; `{samples}` in them
     is replaced."""
-    rows = rows[[c for c in dict.fromkeys([*DRAWN, "ago", "threads", y, low, high]) if c in rows]]  # copied often below
+    rows = rows[[c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]]  # copied often below
     for words, part, axis in facets(rows):
         series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends, per_time=per_time)
         names = axis.get("names")
@@ -215,19 +216,37 @@ def basis(rows, statistic="median", with_sizes=False, pooled=False):
 
 
 def sampled(rows):
-    """Returns "3 samples" or "3 to 7 samples": the numbers of samples of the rows."""
-    least, most = int(rows["samples"].min()), int(rows["samples"].max())
-    return counted(f"{least}" if least == most else f"{least} to {most}", "sample")
+    """Returns "3 samples", "3 to 7 samples" or "3 samples of 10 calls": the numbers of samples of the rows."""
+    samples, calls = (_extent(rows[name]) for name in ("samples", "inner_repeats"))
+    return counted(samples, "sample") + (f" of {calls} calls" if calls not in ("0", "1") else "")
+
+
+def _extent(values):
+    """Returns "3" or "3 to 7"."""
+    least, most = int(values.min()), int(values.max())
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def matrices(rows, with_sizes=False):
-    """Returns a caption's sentence that names the matrices with all their parameters and seeds, and the sizes."""
+    """Returns a caption's sentences that name the matrices with all their parameters and seeds, the sizes, and the
+    operands, triangle and number of CPU threads if all rows have the same."""
     names = [f"{name}, {_seeds(part)}" for name, part in rows.groupby("matrix_full")["matrix_seed"]]
     said = f"Matrix: {'; '.join(names[:4])}{f' and {len(names) - 4} more' if len(names) > 4 else ''}"
     if with_sizes:
-        least, most = rows["size"].min(), rows["size"].max()
-        said += f"; n = {least}" if least == most else f"; n = {least} to {most}"
-    return f"{said}."
+        said += f"; n = {_extent(rows['size'])}"
+    shared = _shared(rows)
+    return f"{said}. Measured with {', '.join(shared)}." if shared else f"{said}."
+
+
+def _shared(rows):
+    """Returns the words for the operands and the triangle, if no label has them, and for the threads on the CPU."""
+    operands, uplo = rows["operands"].unique(), rows["uplo"].unique()
+    words = [operands[0]] if len(operands) == 1 and operands[0] else []
+    # LAPACK's names of problems that read one triangle: po for definite matrices, tr for triangular ones.
+    if len(uplo) == 1 and rows["problem"].str.startswith(("po", "tr")).all() and uplo[0] not in words:
+        words.append(f"{uplo[0]} triangle")
+    threads = rows["threads"][rows["threads"].gt(0) & ~rows["device"].str.startswith(EMULATED)]
+    return [*words, counted(_extent(threads), "CPU thread")] if len(threads) else words
 
 
 def _seeds(values):
@@ -429,7 +448,7 @@ def call_rows(night, trials=None):
     only of these."""
     columns = (
         "problem method precision device backend size nrhs config parameters "
-        "matrix_kind matrix_full matrix_seed operands task status seconds_median answered plan_name file"
+        "matrix_kind matrix_full matrix_seed operands uplo threads task status seconds_median answered plan_name file"
     ).split()
     stages = night.stages if trials is None else night.stages[night.stages["trial"].isin(trials)]
     stages = stages.join(night.take(columns), on="trial")

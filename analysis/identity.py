@@ -54,7 +54,7 @@ def _matrix_names(records, words):
 
 def _full_names(matrices):
     """Returns the labels with all parameters: "condition (condition 1e+12, mode 3)"."""
-    words = [", ".join(f"{k} {_value(v)}" for k, v in parameters(text).items()) for text in matrices["text"]]
+    words = [", ".join(f"{k} {value_words(v)}" for k, v in parameters(text).items()) for text in matrices["text"]]
     return [f"{label} ({said})" if said else label for label, said in zip(matrices["label"], words)]
 
 
@@ -67,12 +67,13 @@ def _distinct_names(matrices):
         keys = sorted({key for place in places for key in found[place]})
         differ = [k for k in keys if k == "condition" or len({str(found[place].get(k)) for place in places}) > 1]
         for place in places:
-            words = [f"{key}={_value(found[place][key])}" for key in differ if key in found[place]]
+            words = [f"{key}={value_words(found[place][key])}" for key in differ if key in found[place]]
             names[place] = " ".join([label, *words])
     return names
 
 
-def _value(value):
+def value_words(value):
+    """Returns a parameter's value as text: 1e+08, and 0 for 0.0."""
     if not isinstance(value, float):
         return str(value)
     digits, mark, exponent = f"{value:.11e}".partition("e")

@@ -559,7 +559,7 @@ def _derive(night):
     records["unexpected"] = np.where(records["expected"] < 0, bad, records["expected"] == 0)
     records["answered"] = records["status"].isin(ANSWERED) & records["seconds_median"].gt(0)
     records["config"] = records["parameters"].map(
-        {t: " ".join(f"{k}={v}" for k, v in p.items()) for t, p in parameters_of(records).items()}
+        {t: " ".join(f"{k}={identity.value_words(v)}" for k, v in p.items()) for t, p in parameters_of(records).items()}
     )
     made = {name: _small(records.pop(name)) for name in records.columns.difference(INPUTS)}
     night.table = _with(night.table, **made)

@@ -63,7 +63,7 @@ class Plot:
     def drawable(self):
         """Returns the plot, its series with finite values only (positive on a logarithmic axis), and sentences about
         values that could not be drawn as they are. If all values have one x, the plot becomes a list of bars."""
-        kept, said = [], []
+        kept, said, far = [], [], {}
         for series in self.series:
             y = np.asarray(series.y, dtype=float)
             good = np.isfinite(y) & (y > 0 if self.ylog else True)
@@ -79,7 +79,11 @@ class Plot:
                     )
                 ] = False
             if good.any():
-                kept.append(self._cut(series, good, said))
+                kept.append(self._cut(series, good, far))
+        if far:
+            names = _in_words(merged(dict.fromkeys(far, ""), [s.label for s in self.series]))
+            end = f"{self.farthest:.0e}".replace("e+", "e")
+            said.append(f"{counted(sum(far.values()), 'point')} beyond {end} (or below 1e-30), drawn there: {names}")
         if not kept:
             return self, [], said
         if self.kind == "lines" and self.names is None and len(np.unique(np.concatenate([s.x for s in kept]))) == 1:
@@ -87,18 +91,17 @@ class Plot:
             return by_name, by_name.series, said
         return replace(self, xlog=self._is_xlog(kept)), kept, said
 
-    def _cut(self, series, good, said):
-        """Returns the series' good points; those beyond the limits are moved to the limits."""
+    def _cut(self, series, good, far):
+        """Returns the series' good points; those beyond the limits are moved to the limits, and counted in `far`."""
         columns = {
             name: None if getattr(series, name) is None else np.asarray(getattr(series, name))[good]
             for name in ("low", "high", "hollow", "told", "settings", "earlier")
         }
         x, y = np.asarray(series.x)[good], np.asarray(series.y, dtype=float)[good]
         if self.ylog:
-            far = (y > self.farthest) | (y < NEAREST)
-            if far.any():
-                end = f"{self.farthest:.0e}".replace("e+", "e")
-                said.append(f"{counted(far.sum(), 'point')} beyond {end} (or below 1e-30), drawn there: {series.label}")
+            count = int(((y > self.farthest) | (y < NEAREST)).sum())
+            if count:
+                far[series.label] = far.get(series.label, 0) + count
             y = np.clip(y, NEAREST, self.farthest)
         if self.xlog and self.kind != "bars":
             x = np.clip(x.astype(float), NEAREST, FARTHEST)
@@ -124,31 +127,64 @@ MOST_VALUES = 6  # values of a parameter in a sentence
 
 def unpassed(kept, xlabel=None):
     """Returns a sentence that names the hollow marks of the series by status; an empty text if all answers
-    passed. With `xlabel` each status has a sentence of its own, with the sizes if the axis shows n."""
-    names = {}
-    for series in kept:
-        if series.hollow is not None:
-            for i in np.flatnonzero(np.asarray(series.hollow, dtype=int)):
-                name = series.x[i] if isinstance(series.x[i], str) else series.label
-                x = "" if isinstance(series.x[i], str) else f"{series.x[i]:g}"
-                names.setdefault(UNPASSED[int(series.hollow[i])], {}).setdefault(name, {})[x] = None
-
+    passed. With `xlabel` each status has a sentence of its own, with the parameters in which these answers differ from
+    the others, and the sizes if the axis shows n."""
     begin = "Hollow marks are answers that did not pass"
+    if not any(series.hollow is not None and np.any(series.hollow) for series in kept):
+        return ""
+    points = pd.DataFrame(
+        [
+            (series.x[i] if isinstance(series.x[i], str) else series.label, series.x[i], setting, int(rank))
+            for series in kept
+            if series.hollow is not None
+            for i, (setting, rank) in enumerate(zip(_settings(series), np.asarray(series.hollow, dtype=int)))
+        ],
+        columns=["name", "x", "setting", "rank"],
+    )
+    ranks = sorted(set(points["rank"]) - {0})
     if xlabel is None:
-        parts = [f"{_listed(names[status])} ({status})" for status in UNPASSED if status in names]
-        return f"{begin}: {'; '.join(parts)}." if parts else ""
+        parts = [f"{_listed(points['name'][points['rank'] == rank].unique())} ({UNPASSED[rank]})" for rank in ranks]
+        return f"{begin}: {'; '.join(parts)}."
+    said = [f"{begin}."]
+    for rank in ranks:
+        names = merged(dict.fromkeys(points["name"][points["rank"] == rank], ""), points["name"])
+        described = [_bad(points[points["name"].isin(of)], rank, name, xlabel) for name, of in names.items()]
+        said.append(f"{UNPASSED[rank].capitalize()}: {_listed(described)}.")
+    return " ".join(said)
 
-    def placed(name, places):
-        has_sizes = xlabel == "n" and "" not in places
-        sizes = _choice(sorted(places, key=float)).replace(" or ", " and ") if has_sizes else ""
-        return f"{name} at n = {sizes}" if sizes else name
 
-    parts = [
-        f"{status.capitalize()}: {_listed(placed(*of) for of in names[status].items())}."
-        for status in UNPASSED
-        if status in names
-    ]
-    return " ".join([f"{begin}.", *parts]) if parts else ""
+def _bad(points, rank, name, xlabel):
+    """Returns "crout with blocks 4 at n = 32 and 64 (2 of 6 points)" for the points of a rank."""
+    bad = points[points["rank"] == rank]
+    ours, every = (_by_parameter(word.split() for word in part["setting"]) for part in (bad, points))
+    differ = {k: found for k, found in ours.items() if set(found) < set(every[k])} if all(bad["setting"]) else {}
+    words = f"{name} with {_chosen(differ)}" if differ else name
+    if xlabel == "n" and not isinstance(bad["x"].iloc[0], str):
+        words += f" at n = {_choice([f'{x:g}' for x in sorted(bad['x'].unique())], 'and')}"
+    return words if len(bad) == len(points) else f"{words} ({len(bad)} of {counted(len(points), 'point')})"
+
+
+def merged(words, every):
+    """Maps shorter names to the names that they stand for, in order: a method's name stands for all of its names in
+    `every` ("lapack, nrhs 3", "lapack: factor") if they have the same words. `words`: name -> words."""
+    of = {}
+    for name in dict.fromkeys(every):
+        of.setdefault(_head(name), []).append(name)
+    short = {}
+    for name, said in words.items():
+        same = of[_head(name)]
+        is_one = len(same) > 1 and all(words.get(other) == said for other in same)
+        short.setdefault(_head(name) if is_one else name, []).append(name)
+    return short
+
+
+def _head(name):
+    """Returns the begin of a name, before the properties: "lapack" of "lapack, nrhs 3"."""
+    return re.split(r", |: ", name, maxsplit=1)[0]
+
+
+def _settings(series):
+    return series.settings if series.settings is not None else [""] * len(series.x)
 
 
 def parameters(plot, kept):
@@ -167,35 +203,57 @@ def parameters(plot, kept):
     every = [set(words) for settings in of.values() for words in settings]
     common = set.intersection(*every) if every else set()
     parts = [_values([[w for w in next(iter(of.values()))[0] if w in common]], ())] if common else []
-    names_of = {}
+    said_of, names_of = {}, {}
     for name, settings in of.items():
         named = re.split(r"[\s,=]+", name)
         said = _values(settings, common | {w for w in settings[0] if w.partition("=")[2] in named})
         fastest = plot.kind == "lines" and len(set(map(tuple, settings))) > 1
-        names_of.setdefault(f"{said} (the fastest at each {plot.xlabel})" if fastest else said, []).append(name)
-    parts += [f"{' and '.join(names)}: {said}" if any(names) else said for said, names in names_of.items() if said]
+        said_of[name] = f"{said} (the fastest at each {plot.xlabel})" if fastest else said
+    for short, names in merged(said_of, of).items():
+        names_of.setdefault(said_of[names[0]], []).append(short)
+    parts += [f"{_in_words(names)}: {said}" if any(names) else said for said, names in names_of.items() if said]
     said = [f"Parameters: {'; '.join(parts)}."] if parts else []
     marks = []
     if faint:
-        others = _values(faint, set.intersection(*every, *map(set, faint)) if every else ())
+        varying = _by_parameter([*faint, *(words for settings in of.values() for words in settings)])
+        fixed = {f"{name}={value}" for name, values in varying.items() if len(values) == 1 for value in values}
+        others = _values(faint, fixed)
         marks.append(f"other configurations{f' ({others})' if others else ''}")
     marks += [", ".join(earlier)] if earlier else []
     said += [f"Faint marks: {' and '.join(marks)}."] if marks else []
     return " ".join(said)
 
 
-def _values(settings, but):
-    """Returns "blocks 8 or 132, threads 64" for several lists of "name=value", without those in `but`."""
+def _by_parameter(settings):
+    """Returns the values of each parameter in several lists of "name=value"; both in order."""
     of = {}
-    for word in (word for words in settings for word in words if word not in but):
+    for word in (word for words in settings for word in words):
         name, _, value = word.partition("=")
         of.setdefault(name, {})[value] = None
-    of = {name: sorted(values, key=lambda v: (len(v), v) if v.isdigit() else (0, v)) for name, values in of.items()}
-    return ", ".join(f"{name} {_choice(values)}".rstrip() for name, values in of.items())
+    return {name: sorted(values, key=lambda v: (len(v), v) if v.isdigit() else (0, v)) for name, values in of.items()}
 
 
-def _choice(values):
-    return " or ".join(values) if len(values) <= MOST_VALUES else f"{values[0]} to {values[-1]} ({len(values)} values)"
+def _values(settings, but):
+    """Returns "blocks 8 or 132, threads 64" for several lists of "name=value", without those in `but`."""
+    return _chosen(_by_parameter([word for word in words if word not in but] for words in settings))
+
+
+def _chosen(values_of):
+    return ", ".join(f"{name} {_choice(values)}".rstrip() for name, values in values_of.items())
+
+
+def _choice(values, last="or"):
+    """Returns "1, 2 or 4"; "1 to 64 (7 values)" for many."""
+    return (
+        _in_words(values, last) if len(values) <= MOST_VALUES else f"{values[0]} to {values[-1]} ({len(values)} values)"
+    )
+
+
+def _in_words(names, last="and"):
+    """Returns "a, b and c"; "a and b, c and d" if names contain commas."""
+    *names, end = names
+    between = f" {last} " if any("," in name for name in [*names, end]) else ", "
+    return f" {last} ".join(filter(None, [between.join(names), end]))
 
 
 def _listed(names):

@@ -8,7 +8,8 @@ from ..page import factor, number, seconds
 from ..plots import Plot, Series
 from .common import called, described, heads, on, pick, source_of, table_of
 
-KEPT = "problem method backend samples matrix_full low high measured status config matrix_kind matrix_seed".split()
+KEPT = """problem method backend device samples inner_repeats matrix_full low high measured status config matrix_kind
+matrix_seed operands uplo threads""".split()
 
 
 def beside(drawing, rows, device):

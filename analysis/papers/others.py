@@ -279,7 +279,7 @@ def gpus(page, night, experiment, drawing, rows):
             figures.append(
                 Plot(
                     slug(experiment["id"], "speedup", precision, first, second),
-                    f"Speedup over {drawing['parameter']}: n = {size}, {precision}",
+                    f"Speedup by {drawing['parameter']}: n = {size}, {precision}",
                     drawing["parameter"],
                     "speedup",
                     series,

@@ -28,6 +28,8 @@ from ..page import factor, number, seconds, whole
 from ..plots import Plot, Series
 from .common import called, claims, heads, on, pick
 
+TITLES = {"seconds": "Median time over", "speedup": "Speedup by", "reciprocal": "1 / (t − K) [1/s] over"}
+
 
 def lines(page, night, experiment, drawing, rows):
     """Plots time over n, one line per method (and per value of the parameter `by`)."""
@@ -133,7 +135,7 @@ def over_parameter(page, night, experiment, drawing, rows):
         at = part[part["size"] == size]
         for i, ((method, rest, kind), group) in enumerate(at.groupby(["method", "rest", "matrix_kind"])):
             group = group.drop_duplicates("value")
-            label = " ".join(w for w in (method, terse(rest), kind if several else "") if w)
+            label = ", ".join(w for w in (method, terse(rest), kind if several else "") if w)
             own = _one(what, label, group, fits, dict(precision=precision, device=device, size=size))
             series += [replace(s, settings=other_settings(group["config"], name)) if s.marker else s for s in own]
         ylabel = {"seconds": "median time", "speedup": "speedup", "reciprocal": "1 / (t − K) [1/s]"}[what]
@@ -142,10 +144,7 @@ def over_parameter(page, night, experiment, drawing, rows):
         figures.append(
             Plot(
                 slug(experiment["id"], what, precision, device),
-                (
-                    f"{ylabel.capitalize() if what != 'reciprocal' else ylabel} over {name}: n = {size}, {precision},"
-                    f" {device}"
-                ),
+                f"{TITLES[what]} {name}: n = {size}, {precision}, {device}",
                 name,
                 ylabel,
                 series,

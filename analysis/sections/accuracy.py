@@ -6,8 +6,8 @@ from ..frames import MOST_VARIANTS, history_plots, matrices, not_passed, slug
 from ..page import number, whole
 from ..plots import Plot, Series
 
-JUDGED = """problem precision method matrix_name matrix_full matrix_seed config size status residual_ratio tolerance
-backward_error forward_error pivot_growth matrix_condition"""
+JUDGED = """problem precision device method matrix_name matrix_full matrix_seed operands uplo threads config size status
+residual_ratio tolerance backward_error forward_error pivot_growth matrix_condition"""
 ROUNDOFF = {"float": 2.0**-24, "double": 2.0**-53}
 
 
@@ -106,8 +106,8 @@ def _ratio_table(page, rows):
 def convergence(page, night):
     page.begin("convergence", "Convergence histories")
     records = night.take(
-        "problem precision device method matrix_name matrix_full matrix_seed task convergence size iterations"
-        " residual_ratio"
+        "problem precision device method matrix_name matrix_full matrix_seed operands uplo threads task convergence"
+        " size iterations residual_ratio"
     )
     rows = records[records["convergence"] != ""]
     if not len(rows) and not len(night.iterations):

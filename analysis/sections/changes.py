@@ -200,7 +200,7 @@ def followed(night, least=LEAST_RUNS):
     before = night.earlier.loc[night.earlier["status"] == "pass", shown]
     often = before.groupby(SAME_TRIAL).size()
     often = often[often >= least - 1].reset_index()[SAME_TRIAL]
-    named = [*shown, *race, "method", "size", "operands", "matrix_full", "matrix_seed"]
+    named = [*shown, *race, "method", "size", "matrix_full", "matrix_seed", "operands", "uplo"]
     now = night.answered([*named, "status"]).merge(often, on=SAME_TRIAL)
     now = now[(now["status"] == "pass") & (now["size"] == now.groupby(race)["size"].transform("max"))]
     leading = best(now, race)[named]

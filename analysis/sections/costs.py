@@ -8,7 +8,7 @@ OTHER_CLOCKS = 0.02  # relative difference from which SM clocks are reported as 
 LAUNCHES = """problem method precision device size kernels queue_seconds seconds_median replay_median
 launch_bound"""
 ENERGY = """problem precision device method matrix_name matrix_full operands config task size batch status matrix_seed
-samples seconds_median flops energy_joules energy_uncertainty energy_source idle_power_w"""
+uplo threads samples inner_repeats seconds_median flops energy_joules energy_uncertainty energy_source idle_power_w"""
 
 
 def costs(page, night):

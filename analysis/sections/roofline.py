@@ -10,6 +10,7 @@ from ..frames import (
     MOST_MODELS,
     at_largest,
     basis,
+    many,
     matrices,
     not_passed,
     on_device,
@@ -21,7 +22,7 @@ from ..page import percent, prefixed
 from ..plots import Plot, Series
 
 SHARED = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host capability
-threads gpu_count samples""".split()
+threads gpu_count samples inner_repeats nrhs""".split()
 
 
 def roofline(page, night):
@@ -73,11 +74,14 @@ def _figures(night, rows):
         part = rows[rows["device"].isin(own) & (rows["precision"] == precision)]
         part = part[np.isfinite(part["intensity"]) & (part["intensity"] > 0)]
         name = part["problem"] + "/" + part["method"] + on_device(part)
+        sizes = part["config"] + part["size"].map(" n={}".format)
+        sizes += np.where(many(part["nrhs"]), part["nrhs"].map(" nrhs={}".format), "")
+        part = part.assign(settings=sizes)
 
         def points(column, part=part, name=name):
             return [
                 Series(label, p["intensity"].to_numpy(), p[column].to_numpy(), told=_point_labels(p), line=False,
-                       hollow=not_passed(p), settings=p["config"].to_numpy())
+                       hollow=not_passed(p), settings=p["settings"].to_numpy())
                 for label, p in part.groupby(name)
             ]  # fmt: skip
 

@@ -9,9 +9,11 @@ from ..frames import (
     COMPARED,
     DRAWN,
     LARGEST,
+    RANGE,
     answered,
     at_largest,
     best,
+    many,
     matrices,
     not_passed,
     numeric_parameters,
@@ -25,7 +27,7 @@ from ..frames import (
 from ..page import factor, seconds, whole
 from ..plots import Plot, Series
 
-TIMED = [*DRAWN, *"key threads seconds_q1 seconds_q3 gflops".split()]
+TIMED = [*DRAWN, *"key seconds_q1 seconds_q3 gflops".split()]
 
 
 def time_over_size(page, night):
@@ -63,7 +65,9 @@ def _some(rows, every, several, precision):
 def _over_size(own, all_of_them, batches):
     """Yields plots of times and rates in turn."""
     ends = ("seconds_median", "seconds_q1", "seconds_q3", True)
-    time = over(all_of_them, "time", "Time", "time of all" if batches else "time", *ends, ylog=True, seconds=True)
+    time = over(
+        all_of_them, "time", "Time", "median time of all" if batches else "median time", *ends, ylog=True, seconds=True
+    )
     more = {"ylog": True, "per_time": True}
     if batches:
         each = {of: own["batch"] / own[f"seconds_{of}"] for of in ("median", "q3", "q1")}
@@ -120,7 +124,7 @@ def _rate(rows, column):
 
 
 def speedup(page, night):
-    page.begin("speedup", "Speedup over parameters")
+    page.begin("speedup", "Speedup by parameters")
     records = night.answered([*COMPARED, "convergence"])
     records = records[records["convergence"] == ""]  # the time of iterative methods depends on their iterations
     found = numeric_parameters(records)
@@ -129,10 +133,10 @@ def speedup(page, night):
         rows = speedups(records, name, found[name]) if name in found else ()
         if not len(rows):
             continue
-        page.heading(f"Over {name}")
+        page.heading(f"By {name}")
         page.add(
             f"Compared with the same trial at the smallest measured value of {name}; bars: the interval by the"
-            " quartiles of both times."
+            " quartiles of both times. Several seeds become a line of medians in a band."
         )
         drawn = page.plots(_speedup_plots(rows, name))
         if drawn:
@@ -145,27 +149,16 @@ def _speedup_plots(rows, name):
         extent = group.groupby("size")["value"].nunique()
         size = extent[extent == extent.max()].index.max()
         group = group[group["size"] == size]
-        several = group["task"].nunique() > 1
-        series = []
-        for (method, rest, kind), part in group.groupby(["method", "rest", "task"]):
-            part = part.drop_duplicates("value")
-            label = " ".join(w for w in (method, terse(rest), kind if several else "") if w)
-            series.append(
-                Series(
-                    label,
-                    part["value"].to_numpy(),
-                    part["speedup"].to_numpy(),
-                    part["speedup_low"].to_numpy(),
-                    part["speedup_high"].to_numpy(),
-                    not_passed(part),
-                    settings=other_settings(part["config"], name),
-                    ends=BOTH,
-                )
-            )
+        which = group["matrix_name"] + np.where(group["operands"] == "", "", ", " + group["operands"])
+        group = group.assign(which=which if many(which) else "")
+        series = [
+            _speedup_line(", ".join(filter(None, [method, terse(rest), which])), part, name)
+            for (method, rest, which), part in group.groupby(["method", "rest", "which"])
+        ]
         series.sort(key=lambda s: -len(s.x))
         yield Plot(
             slug("speedup", name, problem, precision, device),
-            f"Speedup over {name}: {problem}, {precision}, n = {size}, {device}",
+            f"Speedup by {name}: {problem}, {precision}, n = {size}, {device}",
             name,
             "speedup",
             series,
@@ -173,6 +166,27 @@ def _speedup_plots(rows, name):
             f" {' or '.join(f'{base:g}' for base in sorted(group['base'].unique()))}) over that at the value shown, of"
             f" {sampled(group)}.",
         )
+
+
+def _speedup_line(label, rows, name):
+    """Returns the line of a method on one matrix: its medians over the seeds in a band of their range."""
+    lines = [part.drop_duplicates("value").set_index("value") for _, part in rows.groupby("task")]
+    rows = pd.concat(lines).assign(rank=lambda all_of: not_passed(all_of))
+    by_value = rows.groupby(level=0)
+    is_pooled = len(lines) > 1
+    low, high = (
+        (("speedup", "min"), ("speedup", "max")) if is_pooled else (("speedup_low", "min"), ("speedup_high", "max"))
+    )
+    found = by_value.agg(
+        y=("speedup", "median"), low=low, high=high, rank=("rank", "max"), config=("config", "first")
+    ).reset_index()
+    return Series(
+        label,
+        *(found[column].to_numpy() for column in ("value", "y", "low", "high", "rank")),
+        settings=other_settings(found["config"], name),
+        band=is_pooled,
+        ends=(RANGE,) if is_pooled else BOTH,
+    )
 
 
 def _speedup_table(page, rows, name):
@@ -194,7 +208,7 @@ def _speedup_table(page, rows, name):
             ("speedup_high", "at most", factor),
             "status",
         ],
-        caption=f"The largest speedup over {name} of each method, of answers that passed if there are any.",
+        caption=f"The largest speedup by {name} of each method, of answers that passed if there are any.",
         also=(),
     )
 

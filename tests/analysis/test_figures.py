@@ -113,7 +113,7 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual([text.get_text() for text in figure.legends[0].get_texts()], ["crout", "lapack"])
         self.assertIn("Matrix: condition (condition 1e+12, mode 3), seed 0.", caption)
         self.assertIn("Parameters: crout: blocks 8, threads 0.", caption)
-        self.assertIn("Faint marks: other configurations (blocks 16, threads 0).", caption)
+        self.assertIn("Faint marks: other configurations (blocks 16).", caption)
         self.assertIn("Bars: first to third quartile.", caption)
         ((_, _, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("speedup-blocks")]
         self.assertIn("the median time at the method's smallest value (blocks = 8)", caption)
@@ -176,6 +176,34 @@ class FiguresTest(unittest.TestCase):
         ((_, _, caption),) = [plot for found, plot in plots.items() if found.startswith("stages-")]
         self.assertIn("Stages below 3 % of the time are not shown.", caption)
 
+    def test_captions_name_methods_once_and_the_configurations_that_failed(self):
+        night = fixture.Night("failures")
+        for n, nrhs, blocks in itertools.product((64, 128), (1, 3), (1, 4, 8)):
+            status = "pass" if blocks == 1 else "failed"
+            stages = [("factor", 1, 0.6, 0.5), ("solve", 1, 0.4, 0.5)]
+            more = {"parameters": {"blocks": blocks, "order": "rows"}, "gpu": GPU, "nrhs": nrhs, "stages": stages}
+            more["key"] = f"{n} {nrhs} {blocks}"
+            night.trial("gesv", "crout", n, 1e-6 * n * blocks, status=status, **more)
+            night.trial("gesv", "lapack", n, 1e-7 * n, nrhs=nrhs, parameters={"tolerance": 0.0}, key=f"{n} {nrhs}")
+        plots = drawn(night)
+        ((_, _, caption),) = [plot for name, plot in plots.items() if name.startswith("time-")]
+        self.assertIn("Failed: crout with blocks 4 or 8 at n = 64 and 128 (8 of 12 points).", caption)
+        self.assertIn("Parameters: crout: blocks 1, order rows; lapack (CPU): tolerance 0.", caption)
+        self.assertIn("Faint marks: other configurations (blocks 4 or 8).", caption)
+        ((_, _, caption),) = [plot for name, plot in plots.items() if name.startswith("stages-")]
+        self.assertIn("Parameters: blocks 1, order rows.", caption)
+        self.assertNotIn("crout: factor", caption)
+
+    def test_captions_name_triangle_threads_and_calls_per_sample(self):
+        night = fixture.Night("measured")
+        night.hosts[0]["blas_threads"] = 3
+        for n in (64, 128):
+            more = {"uplo": "lower", "inner_repeats": 10, "host_memory": "pinned"}
+            night.trial("potrf", "lapack", n, 1e-6 * n, **more)
+        ((_, _, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("time-")]
+        self.assertIn("Measured with pinned host memory, lower triangle, 3 CPU threads.", caption)
+        self.assertIn("the median of 5 samples of 10 calls.", caption)
+
     def test_papers_lines_have_one_per_triangle(self):
         night = fixture.Night("soriano-figure-5.4")
         for n, uplo in ((64, "lower"), (65, "upper"), (128, "lower"), (128, "upper")):
@@ -187,6 +215,24 @@ class FiguresTest(unittest.TestCase):
         for method in ("blocked", "lapack"):
             self.assertEqual(x[f"{method}, lower"], [64, 128])
             self.assertEqual(x[f"{method}, upper"], [65, 128])
+
+    def test_speedups_of_several_seeds_are_a_band(self):
+        night = fixture.Night("seeds")
+        for n, seed, blocks in itertools.product((64,), (1, 2, 3), (1, 4)):
+            more = {"matrix_seed": seed, "matrix_digest": f"{seed}", "parameters": {"blocks": blocks}}
+            more.update(key=f"{seed} {blocks}", scatter=0)
+            night.trial("gesv", "crout", n, 1e-6 * (1 + seed * (blocks == 4)), **more)
+        ((plot, (series,), caption),) = [p for name, p in drawn(night).items() if name.startswith("speedup-blocks")]
+        self.assertIn("Speedup by blocks", plot.title)
+        np.testing.assert_allclose([series.low[1], series.y[1], series.high[1]], [1 / 4, 1 / 3, 1 / 2])
+        self.assertIn("Bands: the full range of the seeds or repetitions.", caption)
+
+    def test_points_of_a_roofline_have_their_sizes(self):
+        night = fixture.Night("roof")
+        for (method, n), nrhs in itertools.product((("crout", 64), ("lapack", 128)), (1, 3)):
+            night.trial("gesv", method, n, 1e-6 * n, gpu=GPU, nrhs=nrhs, key=f"{n} {nrhs}")
+        ((_, _, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("roofline-")]
+        self.assertIn("gesv/crout: n 64, nrhs 1 or 3; gesv/lapack: n 128, nrhs 1 or 3.", caption)
 
     def test_a_methods_later_series_have_later_dashes(self):
         points = np.array([1.0, 2.0])
