@@ -43,10 +43,12 @@ struct ByGroup {
 };
 
 /// Returns the median of the known values; NaN if all are unknown.
-double known_median(const std::vector<const Record*>& records, double Record::*member) {
+template <class Value>
+double known_median(const std::vector<const Record*>& records, const Value& value_of) {
   std::vector<double> values;
   for (const Record* record : records) {
-    if (!std::isnan(record->*member)) values.push_back(record->*member);
+    const double value = std::invoke(value_of, record);
+    if (!std::isnan(value)) values.push_back(value);
   }
   return median_of(std::move(values));
 }
@@ -79,10 +81,15 @@ void summarise_group(Group& group) {
   }
   group.replay = known_median(group.records, &Record::replay_median);
   group.joules = known_median(group.records, &Record::energy_joules);
-  group.gflops = known_median(group.records, &Record::gflops);
+  // Rates are computed from the pooled time, because the median of the rates is that of another time if the
+  // number of records is even.
+  group.flops = known_median(group.records, &Record::flops);
+  group.gflops = group.flops / group.median * 1e-9;
+  const auto least_time = [](const Record* record) { return record->peak_share * record->seconds_median; };
   // The emulator's time has no fraction of a peak.
-  group.peak_share = group.first().backend == "emulated" ? Record::unknown
-                                                         : known_median(group.records, &Record::peak_share);
+  group.peak_share = group.first().backend == "emulated"
+                         ? Record::unknown
+                         : known_median(group.records, least_time) / group.median;
   group.ratio = largest_of(group.records, &Record::residual_ratio);
   group.forward_error = largest_of(group.records, &Record::forward_error);
 }
@@ -189,6 +196,10 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
   const auto kind_of = [](const Record& r) { return r.backend == "emulated" ? " emulated" : ""; };
   std::set<std::string_view> vendors;
   for (const Group& group : groups) vendors.insert(group.first().reference_method);
+  const auto has_answer = [](const Group& group) {
+    const bool is_correct = group.status == io::Status::pass || group.status == io::Status::suspect;
+    return is_correct && !std::isnan(group.median);
+  };
   const auto is_baseline = [&](const Record& r) {
     return method.empty() ? vendors.count(r.method) > 0
                           : method == r.method || method == r.problem + "/" + r.method;
@@ -196,7 +207,7 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
   std::unordered_map<std::string, const Group*> by_device, by_task;
   for (const Group& group : baselines) {
     const Record& r = group.first();
-    if (std::isnan(group.median) || !is_baseline(r)) continue;
+    if (!has_answer(group) || !is_baseline(r)) continue;
     const std::string task = task_of(r, method.empty() ? std::string(r.method) : method);
     for (const Group** best : {&by_device[task + device_of(r)], &by_task[task + kind_of(r)]}) {
       if (*best == nullptr || group.median < (*best)->median) *best = &group;
@@ -210,7 +221,7 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
     const std::string task = task_of(r, method.empty() ? std::string(r.reference_method) : method);
     const Group* const* baseline = find_in(by_device, task + device_of(r));
     if (baseline == nullptr && !method.empty()) baseline = find_in(by_task, task + kind_of(r));
-    if (baseline == nullptr || std::isnan(group.median)) continue;
+    if (baseline == nullptr || !has_answer(group)) continue;
     group.speedup = (*baseline)->median / group.median;
     const Record& over = (*baseline)->first();
     group.speedup_over =

@@ -25,7 +25,8 @@ struct Group {
   double min, q1, median, q3, max;
   double replay;                         ///< seconds on the GPU alone, without launch overhead; median
   double joules;                         ///< per run; median
-  double gflops, peak_share;             ///< medians
+  double flops;                          ///< per run; median
+  double gflops, peak_share;             ///< computed from `median`
   double ratio;                          ///< the largest; infinite if an answer held NaN
   double forward_error;                  ///< the largest
   double speedup = io::Record::unknown;  ///< the baseline's median divided by this group's
@@ -81,7 +82,8 @@ void require_method(const std::vector<Group>& groups, const std::string& method)
 
 /// Sets `speedup` relative to `method`, which is searched in `baselines` for the same task (task_identity):
 /// on the same backend and GPU, otherwise the fastest on any. With several parameters the fastest is used. If
-/// `method` is empty, the baseline is the vendor's on the same backend and GPU. Emulated groups have emulated
+/// `method` is empty, the baseline is the vendor's on the same backend and GPU. Groups and baselines that
+/// failed have no speedup. Emulated groups have emulated
 /// baselines only, and other groups never have those.
 /// @throws UsageError if no record is of that method
 void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baselines, const std::string& method);

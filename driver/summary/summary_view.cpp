@@ -112,7 +112,7 @@ const std::vector<SummaryColumn>& summary_column_list() {
        {{"joules", "J/RUN"}, Output::both, [](G g) -> Cell { return g.joules; }},
        {{"gflops_per_watt", "GFLOP/S/W"},
         Output::both,
-        [](G g) -> Cell { return g.first().flops / g.joules * 1e-9; }},
+        [](G g) -> Cell { return g.flops / g.joules * 1e-9; }},
        {{"ratio", "RATIO", Style::scientific}, Output::both, [](G g) -> Cell { return g.ratio; }},
        {{"forward_error", "ERROR", Style::scientific},
         Output::both,

@@ -92,6 +92,17 @@ TEST(Summary, PrefersTheBaselineOnTheSameDevice) {
             std::string::npos);
 }
 
+TEST(Summary, FailedAnswersHaveNoSpeedup) {
+  std::vector<Record> records = {example_record("wrong", 64, {1}), example_record("vendor", 64, {2})};
+  records[0].status = "failed";
+  for (const char* baseline : {"vendor", "wrong"}) {
+    auto groups = group_records(records);
+    set_speedups(groups, groups, baseline);
+    EXPECT_TRUE(std::isnan(groups[0].speedup)) << baseline;
+    EXPECT_EQ(std::isnan(groups[1].speedup), baseline == std::string("wrong")) << baseline;
+  }
+}
+
 TEST(Summary, UsesABaselineOfAnotherDeviceIfThereIsNone) {
   std::vector<Record> records = {example_record("mine", 64, {2}), example_record("lapack", 64, {6})};
   records[1].backend = "host";
@@ -301,6 +312,18 @@ TEST(Summary, EmulatedTimesHaveNoFractionOfAPeak) {
   EXPECT_EQ(group_records(records).at(0).peak_share, 0.001);
   records[0].backend = "emulated";
   EXPECT_TRUE(std::isnan(group_records(records).at(0).peak_share));
+}
+
+TEST(Summary, RatesAreThoseOfThePooledTime) {
+  std::vector<Record> records = {example_record("a", 64, {1}), example_record("a", 64, {4})};
+  for (Record& r : records) {
+    r.peak_share = 0.5 / r.seconds_median;
+    r.energy_joules = 2;
+  }
+  const Group group = group_records(records).at(0);
+  EXPECT_DOUBLE_EQ(group.median, 2.5);
+  EXPECT_DOUBLE_EQ(group.gflops, records[0].flops / 2.5 * 1e-9);
+  EXPECT_DOUBLE_EQ(group.peak_share, 0.2);
 }
 
 TEST(Summary, TerminalTableIsShortAndTheFullOneComplete) {
