@@ -5,13 +5,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"
 #include "driver/summary/device_use.hpp"
+#include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"
 
 namespace gaussweep::driver {
@@ -35,6 +38,20 @@ void refuse_options(const char* other, const std::vector<std::pair<const char*, 
   }
 }
 
+/// Prints a note if CPU methods ran with several numbers of threads, because the summary pools their times.
+void note_threads(const io::Results& results) {
+  std::map<std::string, std::int64_t> threads_of;  // by host
+  for (const io::HostRow& host : results.hosts) threads_of[host.host] = host.blas_threads;
+  std::set<std::int64_t> threads;
+  for (const io::Record& record : results.records) {
+    if (record.backend != "cuda") threads.insert(threads_of[record.host]);
+  }
+  threads.erase(0);  // unknown
+  if (threads.size() > 1)
+    print_stderr(fmt::format("note: CPU methods ran with {} threads per rank; their times are pooled\n",
+                             fmt::join(threads, " and ")));
+}
+
 /// Prints the output of `--best --by gpu`.
 void print_verdict(const SummaryOptions& options, Format format) {
   if (!options.best) throw UsageError("--by gpu: is for --best only");
@@ -43,6 +60,7 @@ void print_verdict(const SummaryOptions& options, Format format) {
                                                       {"--failures", options.only_failures}});
   MissingTrials missing;
   io::Results all = load_all(options.paths, false, &missing);
+  note_threads(all);
   // --gpu selects grids, so the CPU's methods stay in the races.
   Filter filter = options.filter;
   Filter gpus;
@@ -85,7 +103,9 @@ void summarise_to_stdout(const SummaryOptions& options) {
   if (!options.by.empty()) return print_verdict(options, format);
   if (options.devices) return print_devices(options, format);
   MissingTrials missing;
-  std::vector<io::Record> records = load_all(options.paths, false, &missing).records;
+  io::Results results = load_all(options.paths, false, &missing);
+  note_threads(results);
+  std::vector<io::Record> records = std::move(results.records);
   // The baseline is searched before filtering, so that `--method mine --baseline cusolver` works.
   const bool is_filtered = !options.filter.accepts_everything() && !options.baseline.empty();
   const std::vector<io::Record> all = is_filtered ? records : std::vector<io::Record>();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "driver/base/words.hpp"
+
 namespace gaussweep::driver {
 
 std::map<std::string, std::string> cpus_by_host(const std::vector<io::HostRow>& hosts) {
@@ -15,10 +17,22 @@ std::map<std::string, std::string> cpus_by_host(const std::vector<io::HostRow>& 
 void HostNames::tell_apart(io::Results& results) {
   std::map<std::string, std::string> new_names;  // new names of renamed hosts
   for (io::HostRow& row : results.hosts) {
-    if (row.cpu.empty() || cpu_of_.try_emplace(row.host, row.cpu).first->second == row.cpu) continue;
-    const std::string& name = new_names[row.host] = fmt::format("{} ({})", row.host, row.cpu);
+    std::string name = row.host;
+    const auto is_other = [&name](auto& known, const auto& value) {
+      return known.try_emplace(name, value).first->second != value;
+    };
+    if (!row.cpu.empty() && is_other(cpu_of_, std::string(row.cpu))) {
+      name += fmt::format(" ({})", row.cpu);
+      cpu_of_.try_emplace(name, row.cpu);
+    }
+    if (row.blas_threads > 0 && is_other(threads_of_, row.blas_threads)) {
+      name += fmt::format(" ({})", counted(static_cast<std::size_t>(row.blas_threads), "thread"));
+      cpu_of_.try_emplace(name, row.cpu);
+      threads_of_.try_emplace(name, row.blas_threads);
+    }
+    if (name == row.host) continue;
+    new_names[row.host] = name;
     row.host = name;
-    cpu_of_.try_emplace(name, row.cpu);
   }
   if (new_names.empty()) return;
   const auto rename = [&new_names](io::Text& host) {

@@ -45,6 +45,23 @@ TEST(HostNames, AnotherCpuIsAnotherMachine) {
   }
 }
 
+TEST(HostNames, OtherThreadsAreAnotherMachine) {
+  HostNames names;
+  const auto host_with = [&names](std::int64_t threads) {
+    io::Results results = file_of("node1", "Xeon");
+    results.hosts[0].blas_threads = threads;
+    names.tell_apart(results);
+    EXPECT_EQ(results.records[0].host, results.hosts[0].host);
+    EXPECT_EQ(results.devices[0].host, results.hosts[0].host);
+    return std::string(results.hosts[0].host);
+  };
+  EXPECT_EQ(host_with(1), "node1");
+  EXPECT_EQ(host_with(2), "node1 (2 threads)");
+  EXPECT_EQ(host_with(0), "node1") << "older files have no thread count";
+  EXPECT_EQ(host_with(1), "node1");
+  EXPECT_EQ(host_with(2), "node1 (2 threads)");
+}
+
 TEST(HostNames, AnotherCoreCountIsTheSameMachine) {
   HostNames names;
   io::Results first = file_of("node1", "Xeon", 64), other = file_of("node1", "Xeon", 2);
