@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "driver/base/errors.hpp"
@@ -115,7 +116,9 @@ void export_tables(const ExportOptions& options) {
   }
   const bool with_details = format == "sqlite" || options.table == "samples" || options.table == "stages" ||
                             options.table == "iterations";
-  io::Results results = load_all(options.paths, with_details);
+  std::vector<io::DeviceRow> devices;
+  io::Results results = load_all(options.paths, with_details, nullptr, &devices);
+  results.devices = std::move(devices);
   results.records = filter_records(std::move(results.records), options.filter, IfEmpty::throws);
   if (format == "sqlite") return io::write_sqlite(options.output, results);
   ExportOutput out(options.output);

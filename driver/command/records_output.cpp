@@ -77,7 +77,8 @@ std::vector<std::filesystem::path> runs_with_notes(const std::vector<std::string
   return runs;
 }
 
-io::Results load_all(const std::vector<std::string>& paths, bool with_details, MissingTrials* missing) {
+io::Results load_all(const std::vector<std::string>& paths, bool with_details, MissingTrials* missing,
+                     std::vector<io::DeviceRow>* measured) {
   io::Results all;
   MissingTrials found;
   HostNames names;
@@ -97,6 +98,7 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details, M
     move_to(all.hosts, results.hosts);
   }
   if (missing != nullptr) *missing = found;
+  if (measured != nullptr) *measured = all.devices;
   if (runs.size() > 1) unify_peaks(all);
   drivers.erase("");
   if (!drivers.empty()) all.attributes["driver_version"] = fmt::format("{}", fmt::join(drivers, ", "));

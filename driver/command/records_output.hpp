@@ -37,8 +37,9 @@ struct MissingTrials {
 /// missing shards on standard error.
 /// @param with_details false: samples, stages and histories may be left out
 /// @param missing gets the number of trials that have no record
+/// @param measured gets the devices with the peaks of each run; those that are returned have the largest ones
 io::Results load_all(const std::vector<std::string>& paths, bool with_details = false,
-                     MissingTrials* missing = nullptr);
+                     MissingTrials* missing = nullptr, std::vector<io::DeviceRow>* measured = nullptr);
 
 /// Prints a table in the requested format; in JSON it is the member `name` of an object.
 void print_table(const Table& table, const char* name, Format format);
