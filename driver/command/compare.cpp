@@ -94,9 +94,10 @@ Comparison selected(Comparison comparison, const CompareOptions& options, bool a
 /// not show the program's changes alone.
 void note_cpus(const io::Results& base, const io::Results& now) {
   const auto models = [](const io::Results& results) {
-    std::set<std::string> cpus;
+    std::set<std::string> hosts, cpus;  // the hosts of the records; a file of several runs has more
+    for (const io::Record& record : results.records) hosts.insert(record.host);
     for (const io::HostRow& host : results.hosts) {
-      if (!host.cpu.empty()) cpus.insert(cpu_words(host));
+      if (!host.cpu.empty() && hosts.count(host.host) > 0) cpus.insert(cpu_words(host));
     }
     return printable(fmt::format("{}", fmt::join(cpus, ", ")));
   };
@@ -177,6 +178,10 @@ void print_notes(const Comparison& comparison, const std::string& command) {
                                                              : ". The plan is another."),
                          width));
   }
+  if (!comparison.appeared.empty())
+    fmt::print(
+        "\n{}",
+        paragraph(printable(fmt::format("Only in new: {}.", fmt::join(comparison.appeared, "; "))), width));
   if (const std::string changed = changed_words(comparison); !changed.empty())
     fmt::print("\n{}", paragraph(printable(changed), width));
   fmt::print("\n{}", paragraph(count_words(comparison, command), width));
@@ -212,16 +217,22 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
   }
   const Table methods = method_table(comparison, Reader::person);
   const Table pairs = pair_table(shown, Reader::person);
-  const Table accuracy = accuracy_table(comparison, Reader::person), crossovers = crossover_table(comparison);
   fmt::print("{}", render_shown(methods, format, width));
   if (!pairs.rows.empty()) fmt::print("\n{}", render_shown(pairs, format, width));
-  if (hidden > 0)
-    fmt::print("{}", remark(fmt::format("… and {} (--limit)\n", counted(hidden, "more trial")), format));
-  if (!crossovers.rows.empty())
-    fmt::print("\n{}{}", remark("Crossovers:\n", format), render_shown(crossovers, format, width));
-  if (!accuracy.rows.empty())
-    fmt::print("\n{}{}", remark("Status or accuracy changed:\n", format),
-               render_shown(accuracy, format, width));
+  const auto print_hidden = [&](std::size_t rows, const char* noun) {
+    if (rows > 0) fmt::print("{}", remark(fmt::format("… and {} (--limit)\n", counted(rows, noun)), format));
+  };
+  print_hidden(hidden, "more trial");
+  const auto print_limited = [&](const char* title, Table table) {
+    if (table.rows.empty()) return;
+    const std::size_t rows = table.rows.size();
+    if (options.limit > 0) table.rows.resize(std::min(rows, options.limit));
+    fmt::print("\n{}{}", remark(title, format), render_shown(table, format, width));
+    print_hidden(rows - table.rows.size(), "more row");
+  };
+  // Crossovers are about all sizes of a method, not about the trials that --only chooses.
+  if (only.empty()) print_limited("Crossovers:\n", crossover_table(comparison));
+  print_limited("Status or accuracy changed:\n", accuracy_table(comparison, Reader::person));
   if (format != Format::latex) print_notes(comparison, options.command);
 }
 
@@ -238,8 +249,10 @@ nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& s
   json["only_new"] = comparison.only_new;
   json["same_plan"] = comparison.is_same_plan;
   json["vanished"] = comparison.vanished;
+  json["appeared"] = comparison.appeared;
   json["changed_files"] = comparison.changed_files;
   json["changed_parameters"] = comparison.changed_parameters;
+  json["changed_tolerances"] = comparison.changed_tolerances;
   json["other_clocks"] = comparison.other_clocks;
   json["noise"] = nlohmann::ordered_json::array();
   for (const RunNoise& noise : comparison.noise) {
@@ -395,12 +408,12 @@ int compare_to_stdout(const CompareOptions& options) {
   CompareRules rules;
   if (!options.threshold.empty()) rules.threshold = parse_percent("--threshold", options.threshold);
   rules.fail_above = parse_percent("--fail-above", options.fail_above);
-  rules.same_places = options.same_models || options.sets.size() == 1;
+  rules.same_places = options.same_models;
   std::vector<io::Results> sets = load_sets(options);
   const std::set<std::string> bases =
       options.same_models ? std::set<std::string>() : base_models(sets, options.models);
   if (!bases.empty()) return print_model_comparisons(std::move(sets), bases, options, format);
-  const Sides sides = sides_of(std::move(sets), rules.same_places);
+  const Sides sides = sides_of(std::move(sets), options.same_models || options.sets.size() == 1);
   for (const std::string& remark : sides.remarks) print_stderr(fmt::format("note: {}\n", remark));
   const Comparison comparison = compare(sides.base, sides.now, rules);
   if (comparison.pairs.empty()) {
@@ -468,9 +481,9 @@ void add_compare_command(CLI::App& app, Commands& commands) {
   allow_words(*only, kinds);
   allow_words(*sub->add_option("--sort", options->sort, "Order of the trials; -COLUMN: descending"),
               {"speedup", "-speedup", "n", "-n", "base", "-base", "new", "-new"});
-  allow_whole(
-      *sub->add_option("--limit", options->limit, "Show this many trials; 0: all")->capture_default_str(), 0,
-      max_rows);
+  allow_whole(*sub->add_option("--limit", options->limit, "Show this many rows of each table; 0: all")
+                   ->capture_default_str(),
+              0, max_rows);
   sub->callback([options, &commands] { commands.exit_code = compare_to_stdout(*options); });
 }
 

@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <tuple>
 
 #include "driver/base/lookup.hpp"
 #include "driver/base/words.hpp"
 #include "driver/compare/compare_sets.hpp"
+#include "driver/judge/judge.hpp"
 #include "driver/results/identity.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/summary/summary.hpp"
@@ -101,12 +103,27 @@ Trials trials_of(const io::Results& results) {
   return trials;
 }
 
-void compare_accuracy(Pair& pair) {
+/// Returns the status of the new answer by the tolerance of base. A plan with another tolerance changes the
+/// status of an equal answer.
+std::string status_by(double base_tolerance, const Pair& pair) {
+  std::optional<Evidence> evidence = evidence_of(pair.identity);
+  const bool is_other =
+      base_tolerance > 0 && pair.identity.tolerance > 0 && base_tolerance != pair.identity.tolerance;
+  if (!is_other || !evidence || !is_judged(pair.now.status)) return pair.now.status;
+  evidence->ratio = pair.now.ratio;
+  evidence->tolerance = base_tolerance;
+  return io::word(judge(*evidence));
+}
+
+void compare_accuracy(Pair& pair, double base_tolerance) {
   if (pair.base.status != pair.now.status) {
     pair.accuracy = fmt::format("{} -> {}", pair.base.status, pair.now.status);
+    const std::string status = status_by(base_tolerance, pair);
+    if (status != pair.now.status)
+      pair.accuracy += fmt::format(" (tolerance {:g} -> {:g})", base_tolerance, pair.identity.tolerance);
     const bool was_good = pair.base.status == io::Status::pass || pair.base.status == io::Status::suspect;
-    pair.is_worse = was_good && pair.now.status != io::Status::skipped &&
-                    status_severity(pair.now.status) > status_severity(pair.base.status);
+    pair.is_worse = was_good && status != io::Status::skipped &&
+                    status_severity(status) > status_severity(pair.base.status);
     return;
   }
   const double factor = pair.now.ratio / pair.base.ratio;
@@ -145,7 +162,7 @@ Pair make_pair(const std::string& base_place, const RecordList& base, const std:
   pair.new_place = new_place;
   pair.base = side_of(base, is_duet);
   pair.now = side_of(now, is_duet);
-  compare_accuracy(pair);
+  compare_accuracy(pair, base.back()->tolerance);
   pair.is_itself = are_same_executions(base, now);
   return pair;
 }
@@ -218,51 +235,79 @@ std::string identity_without_parameters(const Record& r) {
   return fmt::format("{}\n{} {}", task_identity(r), r.method, r.backend);
 }
 
-/// Lists the trials that only base has: a method by its name if new has no trial of it, otherwise by its
-/// missing sizes. Trials of a matrix file that changed are listed by the file's name. If the plan is the
-/// same, only new has the trial with other parameters, and new has no trial of the method with base's
-/// parameters, a default changed; such methods are listed with both.
+using BackendMethod = std::pair<std::string, std::string>;      // method, backend
+using Sizes = std::map<BackendMethod, std::set<std::int64_t>>;  // of the trials that one set lacks
+
+BackendMethod method_key(const Record& r) {
+  return {r.problem + "/" + r.method, r.backend};
+}
+
+/// Lists methods by their names if the other set has no trial of them, otherwise by the missing sizes.
+std::vector<std::string> missing_words(const Sizes& sizes, const std::set<BackendMethod>& others) {
+  std::vector<std::string> words;
+  for (const auto& [key, missing_sizes] : sizes) {
+    const std::string method = key.second == "cuda" ? key.first : key.first + " " + key.second;
+    words.push_back(others.count(key) == 0
+                        ? method + " (the method)"
+                        : fmt::format("{} at n = {}", method, fmt::join(missing_sizes, ", ")));
+  }
+  return words;
+}
+
+/// Lists the trials that only base or only new has. Trials of a matrix file that changed are listed by the
+/// file's name. If only new has the trial with other parameters, the plan or a default changed; such methods
+/// are listed with both. If the plan is the same, new must have no trial of the method with base's
+/// parameters.
 void find_vanished(Comparison& result, const Trials& base, const Trials& now, const TrialNames& names) {
-  using Key = std::pair<std::string, std::string>;  // method, backend
-  const auto key_of = [](const Record& r) { return Key{r.problem + "/" + r.method, r.backend}; };
-  const auto with_parameters = [&](const Record& r) { return std::pair(key_of(r), r.parameters); };
-  std::set<Key> remaining;
-  std::set<std::pair<Key, std::string>> remaining_parameters;
+  const auto with_parameters = [](const Record& r) { return std::pair(method_key(r), r.parameters); };
+  std::set<BackendMethod> before, remaining;
+  std::set<std::pair<BackendMethod, std::string>> remaining_parameters;
   std::set<std::string> new_file_trials;         // only new has them
   std::map<std::string, RecordList> new_trials;  // only new has them; by all but their parameters
   for (const auto& [key, places] : now) {
     const Record& first = *places.begin()->second.front();
-    remaining.insert(key_of(first));
+    remaining.insert(method_key(first));
     remaining_parameters.insert(with_parameters(first));
     if (base.count(key) > 0) continue;
     ++result.only_new;
     new_trials[identity_without_parameters(first)].push_back(&first);
     if (first.matrix_kind == "file") new_file_trials.insert(identity_without_elements(first));
   }
-  std::map<Key, std::set<std::int64_t>> sizes;
+  Sizes sizes, new_sizes;
   for (const auto& [key, places] : base) {
-    if (now.count(key) > 0) continue;
     const Record& first = *places.begin()->second.front();
+    before.insert(method_key(first));
+    if (now.count(key) > 0) continue;
     ++result.only_base;
     if (first.matrix_kind == "file" && new_file_trials.count(identity_without_elements(first)) > 0) {
       result.changed_files.insert(matrix_label(first));
       continue;
     }
     const RecordList* const others = find_in(new_trials, identity_without_parameters(first));
-    if (result.is_same_plan && others != nullptr && remaining_parameters.count(with_parameters(first)) == 0) {
+    const bool is_changed = !result.is_same_plan || remaining_parameters.count(with_parameters(first)) == 0;
+    if (others != nullptr && is_changed) {
       auto nearest = differing_parameters(first, *others->front());
       for (const Record* other : *others) nearest = std::min(nearest, differing_parameters(first, *other));
       result.changed_parameters.insert(fmt::format("{}/{}: {}", first.problem, first.method, nearest.second));
       continue;
     }
-    sizes[key_of(first)].insert(first.n);
+    sizes[method_key(first)].insert(first.n);
     if (result.is_same_plan) result.regressions.push_back(names.of(first) + " (missing)");
   }
-  for (const auto& [key, missing_sizes] : sizes) {
-    const std::string method = key.second == "cuda" ? key.first : key.first + " " + key.second;
-    result.vanished.push_back(remaining.count(key) == 0
-                                  ? method + " (the method)"
-                                  : fmt::format("{} at n = {}", method, fmt::join(missing_sizes, ", ")));
+  for (const auto& [key, places] : now) {
+    const Record& first = *places.begin()->second.front();
+    if (base.count(key) == 0) new_sizes[method_key(first)].insert(first.n);
+  }
+  result.vanished = missing_words(sizes, remaining);
+  result.appeared = missing_words(new_sizes, before);
+}
+
+/// Lists the tolerances that changed.
+void find_changed_tolerances(Comparison& result, const Trials& base) {
+  for (const Pair& pair : result.pairs) {
+    const double before = base.at(trial_identity(pair.identity)).at(pair.base_place).back()->tolerance;
+    if (before > 0 && pair.identity.tolerance > 0 && before != pair.identity.tolerance)
+      result.changed_tolerances.insert(fmt::format("{:g} -> {:g}", before, pair.identity.tolerance));
   }
 }
 
@@ -377,6 +422,7 @@ Comparison compare(const io::Results& base, const io::Results& now, const Compar
   for (Pair& pair : result.pairs) pair.name = names.of(pair.identity);
   find_regressions(result, rules);
   find_vanished(result, base_trials, new_trials, names);
+  find_changed_tolerances(result, base_trials);
   return result;
 }
 

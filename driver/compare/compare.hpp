@@ -148,13 +148,14 @@ struct Comparison {
   std::vector<Unclear> unclear;       ///< per backend
   std::vector<Crossover> crossovers;  ///< only for different places
   std::int64_t only_base = 0, only_new = 0;
-  /// Texts about methods, and sizes of methods, that only base has.
-  std::vector<std::string> vanished;
+  /// Texts about methods, and sizes of methods, that only base has, and that only new has.
+  std::vector<std::string> vanished, appeared;
   /// Names of matrix files that changed between base and new; their trials do not count as missing.
   std::set<std::string> changed_files;
-  /// Texts about methods whose parameters differ although the plan is the same, because a default changed:
+  /// Texts about methods whose parameters differ, because the plan changed or, if it is the same, a default:
   /// "gesv/mine: block=64 before, block=16 now". Their trials do not count as missing.
   std::set<std::string> changed_parameters;
+  std::set<std::string> changed_tolerances;  ///< of pairs, "16 -> 0.05"
   /// True if both have the same plan; then a trial that only base has is a regression, except for changed
   /// files.
   bool is_same_plan = false;
@@ -196,7 +197,8 @@ std::vector<std::string> unclear_words(const Comparison& comparison);
 /// Returns "40 trials in both: 38 SAME, 1 FASTER, …".
 /// @param command the start of a command that takes --only, "gaussweep compare a b "; empty: the running one
 std::string count_words(const Comparison& comparison, const std::string& command = {});
-/// Returns "The matrix file A.mtx changed …" and "Parameters differ: …", or an empty text.
+/// Returns "The matrix file A.mtx changed …", "Parameters differ: …" and "The tolerance changed …", or an
+/// empty text.
 std::string changed_words(const Comparison& comparison);
 /// Returns the regressions as text, or that there are none, the trials that failed in both runs or were
 /// repaired, and how many trials were not decided or not counted.

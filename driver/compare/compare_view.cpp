@@ -178,11 +178,12 @@ Table method_table(const Comparison& comparison, Reader reader) {
     };
     const Change& change = method->change;
     const bool is_timed = change.verdict != Verdict::untimed;
+    const bool is_counted = reader == Reader::program || method->has_same_place() || !is_timed;
     table.rows.push_back({method->method, method->backend, method->base_place, method->new_place,
                           method->pairs, count(Verdict::same), count(Verdict::faster), count(Verdict::slower),
                           count(Verdict::unclear), count(Verdict::host_bound), 1 / change.ratio,
                           std::string(is_timed ? to_string(change.clock) : ""),
-                          std::string(to_string(change.verdict))});
+                          std::string(is_counted ? to_string(change.verdict) : "not counted")});
   }
   table.naming = 2;
   table.kept = {"same", "faster", "slower", "unclear", "verdict"};
@@ -237,9 +238,14 @@ std::vector<std::string> repaired_trials(const Comparison& comparison) {
 
 std::string count_words(const Comparison& comparison, const std::string& command) {
   std::map<Verdict, std::int64_t> counts;
-  std::int64_t failed = 0;
-  for (const Pair& pair : comparison.pairs)
-    ++(pair.has_failed_in_both() ? failed : counts[pair.change.verdict]);
+  std::int64_t failed = 0, elsewhere = 0;
+  for (const Pair& pair : comparison.pairs) {
+    const Verdict verdict = pair.change.verdict;
+    const bool is_change = verdict == Verdict::slower || verdict == Verdict::faster;
+    ++(pair.has_failed_in_both()             ? failed
+       : is_change && !pair.has_same_place() ? elsewhere
+                                             : counts[verdict]);
+  }
   std::string text = counted(comparison.pairs.size(), "trial") + " in both";
   const char* comma = ": ";
   const auto add = [&](std::int64_t count, const std::string& what) {
@@ -253,6 +259,7 @@ std::string count_words(const Comparison& comparison, const std::string& command
       fmt::format("UNCLEAR (neither a change nor its absence is sure; {}--only unclear)", command));
   add(counts[Verdict::host_bound],
       fmt::format("HOST-BOUND (only the host's part changed; {}--only host-bound)", command));
+  add(elsewhere, "not counted (other devices or threads)");
   add(counts[Verdict::untimed], "without times");
   add(failed, "failed in both (not rated)");
   add(comparison.only_base, "only in base");
@@ -268,8 +275,13 @@ std::string changed_words(const Comparison& comparison) {
         "The matrix {} {} changed between the runs; trials of {} are not compared.",
         files.size() == 1 ? "file" : "files", fmt::join(files, ", "), files.size() == 1 ? "it" : "them"));
   if (!comparison.changed_parameters.empty())
-    sentences.push_back(fmt::format("Parameters differ, although the plan is the same: {}: not compared.",
+    sentences.push_back(fmt::format("Parameters differ{}: {}: not compared.",
+                                    comparison.is_same_plan ? ", although the plan is the same" : "",
                                     fmt::join(comparison.changed_parameters, "; ")));
+  if (!comparison.changed_tolerances.empty())
+    sentences.push_back(
+        fmt::format("The tolerance changed ({}): a status that differs only because of it is no regression.",
+                    fmt::join(comparison.changed_tolerances, ", ")));
   return fmt::format("{}", fmt::join(sentences, " "));
 }
 

@@ -86,6 +86,10 @@ TEST(CompareJudge, LastSentenceCountsWhatWasNotDecided) {
   const Comparison threads = compare(four_trials(2, 1), four_trials(1, 1000), {});
   ASSERT_TRUE(threads.has_other_places);
   EXPECT_TRUE(threads.regressions.empty());
+  EXPECT_EQ(render_json(method_table(threads, Reader::person)).at(0).at("verdict"), "not counted");
+  EXPECT_THAT(count_words(threads),
+              ::testing::AllOf(::testing::HasSubstr(" not counted (other devices or threads)"),
+                               ::testing::Not(::testing::HasSubstr("SLOWER"))));
   EXPECT_THAT(regression_words(threads), ::testing::AllOf(::testing::StartsWith("No trial was decided."),
                                                           ::testing::HasSubstr(" SLOWER and 0 FASTER")));
 }

@@ -1,6 +1,9 @@
 // Tests which records are compared: several runs in one file or in several, and runs on other models.
 
 #include "driver/compare/compare_sets.hpp"
+
+#include <algorithm>
+
 #include "driver/base/errors.hpp"
 #include "driver/compare/compare.hpp"
 #include "driver/compare/trend.hpp"
@@ -182,6 +185,28 @@ TEST(Trend, StartsANewSeriesForAnotherModel) {
     set.hosts.front().cpu = set.records.front().start_time < "2026-03-05" ? "one" : "two";
   }
   EXPECT_TRUE(trend_sentences(trend_of(sets, {})).empty()) << "a GPU on another CPU";
+}
+
+TEST(CompareSets, MergedRunsWithOtherThreadsGiveTheAnswerOfTheRuns) {
+  std::vector<io::Results> runs;
+  for (int day = 1; day <= 3; ++day) {
+    RunOf run{"run-" + std::to_string(day), day, day == 3 ? 9.0 : 1.0};
+    run.with_cpu_trials = true;
+    runs.push_back(run_of(run));
+    const auto is_gpu = [](const Record& r) { return r.backend == "cuda"; };
+    auto& records = runs.back().records;
+    records.erase(std::remove_if(records.begin(), records.end(), is_gpu), records.end());
+    runs.back().hosts[0].blas_threads = day == 3 ? 2 : 1;
+  }
+  std::vector<Loaded> loaded(runs.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) loaded[i].results = runs[i];
+  const auto words = [&](std::vector<io::Results> sets) {
+    const Sides sides = sides_of(std::move(sets), true);
+    return regression_words(compare(sides.base, sides.now, {}));
+  };
+  const std::string separate = words(runs);
+  EXPECT_THAT(separate, ::testing::HasSubstr("Not counted: 3 SLOWER"));
+  EXPECT_EQ(words({merge(std::move(loaded), true).results}), separate);
 }
 
 }  // namespace

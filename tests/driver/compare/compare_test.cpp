@@ -113,9 +113,29 @@ TEST(Compare, ADefaultThatChangedIsNoMissingTrial) {
   const Comparison changed = compare(base, set(R"({"block":16,"way":"a"})", "p"), {});
   EXPECT_THAT(changed.regressions, ::testing::IsEmpty());
   EXPECT_THAT(changed.changed_parameters, ::testing::ElementsAre("gesv/mine: block=64 before, block=16 now"));
+  const Comparison other_plan = compare(base, set(R"({"block":16,"way":"a"})", "q"), {});
+  EXPECT_EQ(other_plan.changed_parameters, changed.changed_parameters);
+  EXPECT_THAT(other_plan.vanished, ::testing::IsEmpty());
+  EXPECT_THAT(other_plan.appeared, ::testing::ElementsAre("gesv/mine at n = 64"));
   io::Results without = set("{}", "p");
   without.records.erase(without.records.begin());
   EXPECT_THAT(compare(base, without, {}).regressions, ::testing::SizeIs(1));
+}
+
+TEST(Compare, AStatusThatOnlyTheToleranceChangedIsNoRegression) {
+  const auto set = [](double ratio, double tolerance, const char* status) {
+    Record r = example_record("mine", 64, {1, 1.01, 1.02});
+    r.residual_ratio = ratio;
+    r.tolerance = tolerance;
+    r.status = status;
+    return results_of({r});
+  };
+  const io::Results base = set(0.4, 16, "pass");
+  const Comparison same_answer = compare(base, set(0.4, 0.05, "suspect"), {});
+  EXPECT_THAT(same_answer.regressions, ::testing::IsEmpty());
+  EXPECT_EQ(same_answer.pairs.at(0).accuracy, "pass -> suspect (tolerance 16 -> 0.05)");
+  EXPECT_THAT(changed_words(same_answer), ::testing::StartsWith("The tolerance changed (16 -> 0.05)"));
+  EXPECT_THAT(compare(base, set(1e6, 0.05, "failed"), {}).regressions, ::testing::SizeIs(1));
 }
 
 TEST(Compare, AMissingTrialOfASweptParameterIsNoChangedDefault) {
