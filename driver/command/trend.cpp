@@ -77,8 +77,8 @@ ordered_json json_of(const Trend& trend) {
 
 /// Returns a table of the first and last time of each trial, the largest change first. It is shown if there
 /// are too few nights to find changes.
+/// @param limit the largest number of trials
 Table first_and_last(const Trend& trend, std::size_t limit) {
-  constexpr std::size_t usual_limit = 20;
   std::vector<const io::Record*> records;
   std::vector<const TrendSeries*> order;
   for (const TrendSeries& series : trend.series) {
@@ -91,7 +91,7 @@ Table first_and_last(const Trend& trend, std::size_t limit) {
   std::stable_sort(order.begin(), order.end(), [&](const TrendSeries* a, const TrendSeries* b) {
     return std::fabs(growth(*a)) > std::fabs(growth(*b));
   });
-  order.resize(std::min(order.size(), limit > 0 ? limit : usual_limit));
+  order.resize(std::min(order.size(), limit));
   const TrialColumns trial(records, Reader::person);
   Table table = trial.table();
   extend(table.columns, {{"place", "DEVICE"},
@@ -103,6 +103,7 @@ Table first_and_last(const Trend& trend, std::size_t limit) {
            {series->place, series->seconds.front(), series->seconds.back(),
             fmt::format("{:+.1f}%", 100 * growth(*series))});
   }
+  table.spare = {"first last"};  // in one unit
   return table;
 }
 
@@ -115,13 +116,19 @@ void print(const Trend& trend, std::size_t limit) {
   const std::string size =
       fmt::format("{}, {}", counted(trend.nights.size(), "night"), counted(trend.series.size(), "trial"));
   if (trend.nights.size() < 2 * min_nights) {
+    constexpr std::size_t usual_limit = 20;
+    const Table table = first_and_last(trend, limit > 0 ? limit : usual_limit);
+    const std::size_t hidden = trend.series.size() - table.rows.size();
     fmt::print(
-        "{}{}",
-        paragraph(fmt::format("{}: changes can be found from {} nights on. The table has the first and "
-                              "last times, whose differences may be noise.",
-                              size, 2 * min_nights),
+        "{}{}{}",
+        paragraph(fmt::format("{}: changes can be found from {} nights on. The table has the first and last "
+                              "times of {}, whose differences may be noise.",
+                              size, 2 * min_nights,
+                              hidden > 0 ? fmt::format("the {} trials that differ most", table.rows.size())
+                                         : "all trials"),
                   width),
-        render_text(first_and_last(trend, limit), output_width()));
+        render_text(table, output_width()),
+        hidden > 0 ? fmt::format("… and {} (--limit)\n", counted(hidden, "more trial")) : "");
     return;
   }
   const std::vector<std::string> changes = trend_sentences(trend);
