@@ -276,7 +276,8 @@ std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOpti
   text +=
       "\nA cell has the fastest method that passed, its median time, and its lead over\n"
       "the next method (tie: their times overlap from first to third quartile).\n";
-  if (is_uncontested) text += "uncontested: no other method of the same device passed.\n";
+  if (is_uncontested)
+    text += "uncontested: no other method of the same device passed (emulated ones do not compete).\n";
   if (is_pooled)
     text +=
         "Matrices that differ only in their seeds share a row: \"2 of 3\" is the number of\n"
