@@ -50,8 +50,7 @@ class Identity(SweepTest):
             with h5py.File(directory / "matrices" / f"{record['matrix_digest']}.h5") as file:
                 found[record["matrix_parameters"]] = np.array(file["A"])
         self.assertEqual(
-            [json.loads(text) for text in sorted(found)],
-            [{"condition": 1e5, "mode": 2}, {"lambda": 3, "s": 0.5}, {}],
+            [json.loads(text) for text in sorted(found)], [{"condition": 1e5, "mode": 2}, {"lambda": 3, "s": 0.5}, {}]
         )
         self.assertAlmostEqual(np.linalg.cond(found['{"condition":100000.0,"mode":2}']) / 1e5, 1, 6)
         self.assertEqual(found['{"lambda":3.0,"s":0.5}'][0, 0], 4)
