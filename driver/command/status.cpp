@@ -35,10 +35,31 @@ struct StatusOptions {
   bool watches = false;
 };
 
+/// Returns the newest output of a Slurm job in a directory; empty if there is none.
+std::filesystem::path newest_job_output(const std::filesystem::path& directory) {
+  std::filesystem::path newest;
+  std::filesystem::file_time_type time{};
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(directory / "logs", error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().filename().string().rfind("slurm-", 0) != 0) continue;
+    std::error_code unknown;
+    const auto written = entry->last_write_time(unknown);
+    if (unknown || (!newest.empty() && written <= time)) continue;
+    newest = entry->path();
+    time = written;
+  }
+  return newest;
+}
+
 SweepStatus status_of_directory(const std::filesystem::path& directory, std::size_t failures) {
   const std::filesystem::path journal = directory / "journal.jsonl";
   std::error_code error;  // a path that cannot be examined may exist; reading it gives the error
   if (std::filesystem::status(journal, error).type() == std::filesystem::file_type::not_found) {
+    if (const std::filesystem::path output = newest_job_output(directory); !output.empty()) {
+      throw io::InputError(fmt::format("{}: no journal.jsonl is there: its job did not start a sweep; see {}",
+                                       directory.string(), output.string()));
+    }
     throw io::InputError(
         fmt::format("{}: no journal.jsonl is there: nothing has started yet, or it is no run directory, "
                     "as `gaussweep run PLAN -o DIR` makes it, nor a directory of them",

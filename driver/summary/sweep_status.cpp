@@ -282,7 +282,9 @@ nlohmann::ordered_json statuses_json(const Statuses& statuses) {
 std::string statuses_line(const Statuses& statuses) {
   const std::vector<NamedStatus>& all = statuses.all;
   const SweepStatus sum = sum_of(all);
-  std::string text = progress_words(sum.done, sum.total);
+  const bool is_partial = !statuses.missing.empty() && sum.total > 0;  // the plan has more trials
+  std::string text = is_partial ? fmt::format("{} of at least {}", sum.done, sum.total)
+                                : progress_words(sum.done, sum.total);
   const auto running =
       std::count_if(all.begin(), all.end(), [](const NamedStatus& n) { return n.status.running; });
   text += statuses.is_one() ? fmt::format(", {}", state_of(all.front().status))

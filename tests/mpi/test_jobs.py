@@ -234,6 +234,16 @@ class Finish(SweepTest):
 
 
 class Begin(SweepTest):
+    def test_the_status_of_a_job_that_failed_at_once_names_its_output(self):
+        directory = self.folder / "job"
+        (directory / "logs").mkdir(parents=True)
+        for number, age in ((8, 0), (7, 60)):
+            log = directory / f"logs/slurm-gaussweep-{number}.out"
+            log.touch()
+            os.utime(log, (log.stat().st_mtime - age,) * 2)
+        done = self.ran(["status", directory], code=2)
+        self.assertIn(f"its job did not start a sweep; see {directory}/logs/slurm-gaussweep-8.out", done.stderr)
+
     def test_a_job_without_the_program(self):
         """Plain sbatch checks nothing before the job starts."""
         script = SOURCE / "jobs/slurm/sweep.sbatch"
