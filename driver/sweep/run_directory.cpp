@@ -80,7 +80,8 @@ void make_durable_folder(const std::filesystem::path& path) {
 /// Opens or creates a file of the run directory and locks it. Waits for a previous process that is exiting.
 /// If the name refers to another file after the wait, that file is tried next.
 io::Descriptor lock_file(const std::filesystem::path& name) {
-  const double deadline = now_seconds() + lock_timeout;
+  const double start = now_seconds(), deadline = start + lock_timeout;
+  bool is_reported = false;
   for (;;) {
     io::Opened opened = io::open_regular(name, io::JournalWriter::open_flags);
     if (!opened) throw io::StorageError(fmt::format("cannot open {}: {}", name.string(), opened.why));
@@ -100,6 +101,10 @@ io::Descriptor lock_file(const std::filesystem::path& name) {
           fmt::format("{}: another run is at work on this directory (it holds {}); wait for its end or "
                       "choose another directory",
                       name.parent_path().string(), name.string()));
+    }
+    if (!is_reported && now_seconds() > start + 1) {
+      spdlog::warn("waiting up to {:g} s for {}, which another run holds", lock_timeout, name.string());
+      is_reported = true;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }

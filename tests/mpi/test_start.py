@@ -1,6 +1,7 @@
 """Tests the start of a run: refusals, devices that fail at once, and logs that cannot be opened."""
 
 import contextlib
+import fcntl
 import os
 import pathlib
 import subprocess
@@ -37,6 +38,18 @@ class Start(SweepTest):
                 if str(self.mark).encode() in path.read_bytes():
                     found.append(path.parent.name)
         return found
+
+    def test_a_run_that_waits_for_another_says_so(self):
+        plan = self.plan(PLAN.replace("fault_none", "lapack").replace(", milliseconds: 300", ""))
+        directory = self.sweep(plan)
+        with open(directory / "lock", "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            words = harness.command(["run", plan, "-o", directory, "--resume"])
+            run = subprocess.Popen(words, env=harness.environment(), stderr=subprocess.PIPE, text=True)
+            first = run.stderr.readline()
+        rest = run.communicate(timeout=harness.HANG)[1]
+        self.assertIn(f"waiting up to 10 s for {directory}/lock", first)
+        self.assertEqual(run.returncode, 0, rest)
 
     def test_a_refused_run_waits_for_no_device_and_leaves_nothing(self):
         good, bad = self.plan(PLAN), self.plan(PLAN.replace("sweep:", "sweeep:"), "bad.yaml")
