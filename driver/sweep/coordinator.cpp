@@ -326,7 +326,8 @@ void Coordinator::shorten_grace() {
   if (limits_.grace <= max_grace) return;
   spdlog::warn(
       "mpirun kills its ranks {:g} s after SIGTERM, so running trials do not get their {:g} s. Signal USR1, "
-      "which it passes on, gives them that time",
+      "which it passes on, gives them that time. If nobody sent SIGTERM, mpirun did because a rank was "
+      "killed; its last lines name that rank",
       patience, limits_.grace);
   limits_.grace = max_grace;
 }

@@ -197,6 +197,7 @@ class Stopping(SweepTest):
         self.assertEqual(process.returncode, 1, errors)
         self.assertIn("mpirun kills its ranks 9 s after SIGTERM", errors)
         self.assertIn("Signal USR1", errors)
+        self.assertIn("because a rank was killed; its last lines name that rank", errors)
         done = harness.run(["status", directory, "--format", "json"])
         status = json.loads(done.stdout)
         self.assertEqual((status["state"], status["exit_code"]), ("ended", 5), done.stdout)
