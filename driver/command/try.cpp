@@ -229,7 +229,7 @@ void print_answer(const TryOptions& options, const InspectedMatrix& seen, const 
   std::string answer = paragraph(
       sentences.empty()
           ? fmt::format("No method ran on {}.", device)
-          : fmt::format("The fastest methods on {}, each with the 95 % interval of its lead:", device),
+          : fmt::format("The fastest methods on {}, each with the 99 % interval of its lead:", device),
       answer_width);
   for (std::size_t i = 0; i < sentences.size(); ++i) {
     const std::string lines = paragraph(sentences[i], answer_width);

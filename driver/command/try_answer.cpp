@@ -54,28 +54,34 @@ std::string task_label(const Group& group, const std::vector<TriedTask>& tasks) 
 }
 
 /// Returns the lead in words: "1.25 times as fast as crout (1.2 to 1.3)". If the interval reaches below 1,
-/// the second method may be faster.
+/// the other method may be faster.
 std::string lead_words(const Race& race) {
-  const Estimate& lead = race.lead();
-  const std::string second = method_words(*race.racers[1].group);
+  const Racer& other = race.reported();
   const auto times = [](double value) {
     return significant_text(std::clamp(value, 1 / max_factor, max_factor), 3);
   };
   const std::string ends =
-      fmt::format("{}{} to {}{}", lead.low() < 1 / max_factor ? "under " : "", times(lead.low()),
-                  lead.high() > max_factor ? "over " : "", times(lead.high()));
-  return fmt::format("{} times as fast as {} ({})", times(lead.ratio()), second, ends);
+      fmt::format("{}{} to {}{}", other.low() < 1 / max_factor ? "under " : "", times(other.low()),
+                  other.high() > max_factor ? "over " : "", times(other.high()));
+  const std::string few = other.is_rival && other.rounds < least_rounds
+                              ? fmt::format(" in only {}", counted(other.rounds, "round"))
+                              : "";
+  return fmt::format("{} times as fast as {} ({}){}", times(other.behind.ratio()), method_words(*other.group),
+                     ends, few);
 }
 
-/// Returns the task for which `is_such` holds and whose fastest method takes the least time; null if no
-/// method passed.
+/// Returns the task to recommend, for which `is_such` holds: of those in double if any method passed them,
+/// the one whose fastest method takes the least time. Returns null if no method passed.
 template <class IsSuch>
 const TriedTask* fastest_task(const std::vector<TriedTask>& tasks, IsSuch is_such) {
+  const auto place = [](const TriedTask& task) {
+    const Group& fastest = *task.race.racers.front().group;
+    return std::tuple(fastest.first().precision != "double", fastest.median);
+  };
   const TriedTask* best = nullptr;
   for (const TriedTask& task : tasks) {
     if (task.race.racers.empty() || !is_such(problem_of(*task.groups.front()))) continue;
-    const double seconds = task.race.racers.front().group->median;
-    if (best == nullptr || seconds < best->race.racers.front().group->median) best = &task;
+    if (best == nullptr || place(task) < place(*best)) best = &task;
   }
   return best;
 }
@@ -84,7 +90,8 @@ const TriedTask* fastest_task(const std::vector<TriedTask>& tasks, IsSuch is_suc
 const Group& recommended(const Race& race) {
   const Group* best = race.racers.front().group;
   for (const Racer& racer : race.racers) {
-    if (racer.is_rival && correct_digits(*racer.group) > correct_digits(*best)) best = racer.group;
+    const bool may_be_fastest = racer.is_rival && racer.low() <= least_lead;
+    if (may_be_fastest && correct_digits(*racer.group) > correct_digits(*best)) best = racer.group;
   }
   return *best;
 }

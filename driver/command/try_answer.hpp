@@ -27,7 +27,7 @@ double correct_digits(const Group& group);
 /// Returns one table per task with all methods that were tried.
 std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width);
 
-/// Returns one sentence per task: the fastest method, its lead with the 95 % interval, and its correct
+/// Returns one sentence per task: the fastest method, its lead with the 99 % interval, and its correct
 /// digits.
 /// @param unreached methods that did not run in time; no winner can be declared over them
 std::vector<std::string> race_words(const std::vector<TriedTask>& tasks,
@@ -41,7 +41,7 @@ std::string noise_words(const std::vector<TriedTask>& tasks);
 /// met a zero pivot, or if no answer that passed has a correct digit.
 std::string singular_words(const InspectedMatrix& matrix, const std::vector<TriedTask>& tasks);
 
-/// Returns the commands that solve or invert, one per line. They name the most
+/// Returns the commands that solve or invert, one per line, in double if it was tried. They name the most
 /// accurate one of the methods that may be the fastest.
 /// @param program, file as the user entered them
 std::string solve_commands(const std::vector<TriedTask>& tasks, const TryRequest& request,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -17,41 +19,119 @@ constexpr Scatter round_scatter{0.05, 5e-7};
 /// The weight of round_scatter, in degrees of freedom. It is small, because other programs disturb rounds far
 /// more.
 constexpr double scatter_weight = 2;
-/// Fewer rounds do not show their scatter. Until then a method leaves the race only if the interval of its
-/// ratio is above `far_behind`.
-constexpr std::int64_t least_rounds = 3;
-constexpr double far_behind = 5;
+/// Fewer than `least_rounds` do not show their scatter. Until then a method leaves the race only if the
+/// interval of its ratio is above `far_behind` and the method took `far_seconds` longer. Other programs may
+/// delay all samples of a round by tens of milliseconds.
+constexpr double far_behind = 5, far_seconds = 0.1;
 /// The probability that a slower method is reported as the faster one after a given round.
 constexpr double clear_tail = 0.005;
 
-Timing timing_in_rounds(const Group& group) {
-  std::vector<Statistics> processes;
-  std::map<std::int64_t, double> rounds;
+/// ln(median) by round.
+using Rounds = std::map<std::int64_t, double>;
+
+/// A method that passed.
+struct Competitor {
+  const Group* group = nullptr;
+  Rounds rounds;
+  std::size_t ahead = 0;  ///< the index of the method that it is compared with; its own if it is the fastest
+  /// Returns the mean ln(median) in the rounds of `other`; infinity if the method did not run in all of them.
+  double mean_in(const Rounds& other) const {
+    double sum = 0;
+    for (const auto& [round, log] : other) {
+      const auto own = rounds.find(round);
+      if (own == rounds.end()) return std::numeric_limits<double>::infinity();
+      sum += own->second;
+    }
+    return sum / static_cast<double>(other.size());
+  }
+};
+
+Rounds rounds_of(const Group& group) {
+  Rounds rounds;
   for (const io::Record* r : group.records) {
-    processes.push_back(quartiles_of(*r));
     if (r->seconds_median > 0) rounds[r->round] = std::log(r->seconds_median);
   }
+  return rounds;
+}
+
+/// Returns the method's times in those of its rounds that are also in `rounds`.
+Timing timing_in(const Rounds& rounds, const Competitor& competitor) {
+  std::vector<Statistics> processes;
+  Rounds common;
+  for (const io::Record* r : competitor.group->records) {
+    const auto own = competitor.rounds.find(r->round);
+    if (own == competitor.rounds.end() || rounds.count(r->round) == 0) continue;
+    processes.push_back(quartiles_of(*r));
+    common.insert(*own);
+  }
   Timing timing = timing_of(processes, 1);
-  timing.rounds = std::move(rounds);
+  timing.rounds = std::move(common);
   return timing;
 }
 
 /// Computes the ratio of two methods' times from the rounds that both ran in.
-Racer compared(const Timing& fastest, const Timing& other, const Group* group, bool on_gpu) {
+Racer compared(const Competitor& faster, const Competitor& slower) {
   Racer racer;
-  racer.group = group;
-  racer.rounds = std::count_if(fastest.rounds.begin(), fastest.rounds.end(),
-                               [&](const auto& each) { return other.rounds.count(each.first) > 0; });
+  racer.group = slower.group;
+  const Timing slow = timing_in(faster.rounds, slower), fast = timing_in(slower.rounds, faster);
+  racer.rounds = static_cast<std::int64_t>(slow.rounds.size());
+  const bool on_gpu = faster.group->first().backend == "cuda" && slower.group->first().backend == "cuda";
   const Scatter& scatter = on_gpu ? gpu_scatter : racer.rounds < 2 ? cpu_scatter : round_scatter;
-  racer.behind = estimate_duet(fastest, other, scatter, scatter_weight);
-  const double clear =
-      racer.behind.log - racer.behind.error * student_quantile(clear_tail, racer.behind.degrees);
-  racer.is_rival =
-      racer.rounds < least_rounds ? racer.behind.low() < far_behind : clear <= std::log(least_lead);
+  racer.behind = estimate_duet(fast, slow, scatter, scatter_weight);
+  racer.seconds = slow.median - fast.median;
+  return racer;
+}
+
+/// Compares each method with the fastest one of its rounds. Returns the index of the fastest method. It is
+/// the fastest in its own rounds, and among those methods it has the fewest rounds. So no method is faster
+/// than it in common rounds, except methods that were left behind by a third one.
+/// @param all sorted by the number of rounds, most first
+std::size_t order(std::vector<Competitor>& all) {
+  std::size_t fastest = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].ahead = i;
+    double least = all[i].mean_in(all[i].rounds);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const double mean = all[k].mean_in(all[i].rounds);
+      if (mean < least || (mean == least && k < all[i].ahead)) {
+        least = mean;
+        all[i].ahead = k;
+      }
+    }
+    if (all[i].ahead == i) fastest = i;
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].ahead == i) all[i].ahead = fastest;
+  }
+  return fastest;
+}
+
+/// Returns the ratio of a method's time to that of the fastest method. A method that left the race early is
+/// compared with the fastest method of its rounds, and that one with the fastest method of more rounds.
+Racer behind_fastest(const std::vector<Competitor>& all, std::size_t index, std::size_t fastest) {
+  Racer racer = compared(all[all[index].ahead], all[index]);
+  for (std::size_t i = all[index].ahead; i != fastest; i = all[i].ahead) {
+    const Racer next = compared(all[all[i].ahead], all[i]);
+    racer.behind.log += next.behind.log;
+    racer.behind.error = std::hypot(racer.behind.error, next.behind.error);
+    racer.behind.degrees = std::min(racer.behind.degrees, next.behind.degrees);
+    racer.seconds += next.seconds;
+    racer.rounds = std::min(racer.rounds, next.rounds);
+  }
+  const bool is_far = racer.low() >= far_behind && racer.seconds >= far_seconds;
+  racer.is_rival = racer.rounds < least_rounds ? !is_far : racer.low() <= least_lead;
   return racer;
 }
 
 }  // namespace
+
+double Racer::low() const {
+  return std::exp(behind.log - behind.error * student_quantile(clear_tail, behind.degrees));
+}
+
+double Racer::high() const {
+  return std::exp(behind.log + behind.error * student_quantile(clear_tail, behind.degrees));
+}
 
 bool Race::is_clear() const {
   return !racers.empty() &&
@@ -60,39 +140,40 @@ bool Race::is_clear() const {
 
 bool Race::is_settled() const {
   if (!has_lead() || is_clear()) return true;
-  const bool is_level = lead().high() < least_lead || lead().high() < narrow_interval * lead().low();
+  const Estimate& lead = racers[1].behind;
+  const bool is_level = lead.high() < least_lead || lead.high() < narrow_interval * lead.low();
   return racers[1].rounds >= least_rounds && is_level;
+}
+
+const Racer& Race::reported() const {
+  const auto rival =
+      std::find_if(racers.begin() + 1, racers.end(), [](const Racer& racer) { return racer.is_rival; });
+  return rival != racers.end() ? *rival : racers[1];
 }
 
 Race race_of(const std::vector<const Group*>& task_groups) {
   Race race;
-  std::vector<std::pair<const Group*, Timing>> all;
+  std::vector<Competitor> all;
   for (const Group* group : competitors(task_groups)) {
-    if (group->has_passed()) all.emplace_back(group, timing_in_rounds(*group));
+    Rounds rounds = rounds_of(*group);
+    if (group->has_passed() && !rounds.empty()) all.push_back({group, std::move(rounds)});
   }
   if (all.empty()) return race;
-  const auto race_against = [&](std::size_t fastest) {
-    race.racers = {{all[fastest].first, {}, 0, true}};
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto& [group, timing] = all[i];
-      const bool on_gpu = group->first().backend == "cuda" && all[fastest].first->first().backend == "cuda";
-      if (i != fastest) race.racers.push_back(compared(all[fastest].second, timing, group, on_gpu));
-    }
-    std::stable_sort(race.racers.begin() + 1, race.racers.end(),
-                     [](const Racer& a, const Racer& b) { return a.behind.log < b.behind.log; });
-  };
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return a.second.median < b.second.median; });
-  race_against(0);
-  if (race.has_lead() && race.lead().log < 0) {  // another method is faster round by round
-    const Group* const faster = race.racers[1].group;
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.first == faster; });
-    race_against(static_cast<std::size_t>(found - all.begin()));
+  std::stable_sort(all.begin(), all.end(), [](const Competitor& a, const Competitor& b) {
+    return a.rounds.size() > b.rounds.size();
+  });
+  const std::size_t fastest = order(all);
+  race.racers = {{all[fastest].group, {}, 0, 0, true}};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i != fastest) race.racers.push_back(behind_fastest(all, i, fastest));
   }
-  for (const auto& [group, timing] : all) {
-    if (group == race.racers[0].group || (race.has_lead() && group == race.racers[1].group))
-      race.noise = std::max(race.noise, timing.processes > 1 ? std::sqrt(timing.variance) : timing.sigma);
+  std::stable_sort(race.racers.begin() + 1, race.racers.end(),
+                   [](const Racer& a, const Racer& b) { return a.behind.log < b.behind.log; });
+  for (const Competitor& each : all) {
+    if (each.group != race.racers[0].group && (!race.has_lead() || each.group != race.racers[1].group))
+      continue;
+    const Timing timing = timing_in(each.rounds, each);
+    race.noise = std::max(race.noise, timing.processes > 1 ? std::sqrt(timing.variance) : timing.sigma);
   }
   return race;
 }

@@ -15,16 +15,22 @@ constexpr double least_lead = 1.05;
 /// An interval is narrow if its upper end is below this multiple of its lower end. More rounds are then
 /// useless.
 constexpr double narrow_interval = 1.1;
+/// A race has at least this number of rounds, except for methods that are far behind.
+constexpr std::int64_t least_rounds = 3;
 /// The machine is noisy if a method's medians scatter more from round to round (sigma, relative).
 constexpr double noisy_sigma = 0.15;
 
 /// A method of a race, and the ratio of its time to that of the fastest method.
 struct Racer {
   const Group* group = nullptr;
-  Estimate behind;          ///< the ratio with its interval; not set for the fastest method
+  Estimate behind;          ///< the ratio, at least 1; not set for the fastest method
   std::int64_t rounds = 0;  ///< rounds in which both methods ran
-  /// True if the method may still be as fast as the fastest one.
+  double seconds = 0;       ///< the difference of their medians in these rounds
+  /// True if further rounds may show that the method is as fast as the fastest one.
   bool is_rival = false;
+  /// The ends of the 99 % interval of the ratio.
+  double low() const;
+  double high() const;
 };
 
 /// The comparison of the methods of one task.
@@ -32,7 +38,9 @@ struct Race {
   std::vector<Racer> racers;  ///< competitors that passed, the fastest one first
   double noise = 0;  ///< larger scatter of the two fastest methods from round to round (sigma, relative)
   bool has_lead() const { return racers.size() > 1; }
-  const Estimate& lead() const { return racers[1].behind; }
+  /// Returns the method that the result names next to the fastest one: the nearest rival, else the second
+  /// method. @pre has_lead()
+  const Racer& reported() const;
   /// Returns true if the first method is faster than all others with a probability of 99.5 %, or if no other
   /// method passed. The probability is this high because a race is tested after each of its rounds.
   bool is_clear() const;

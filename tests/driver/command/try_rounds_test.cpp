@@ -82,6 +82,24 @@ TEST_F(RoundsOfTry, EmulatedKernelsWaitForTheMethodsOfOtherProblems) {
       << "alone it is in the first round";
 }
 
+TEST(TryAnswer, RecommendsDoubleThoughFloatIsFaster) {
+  std::vector<io::Record> records{example_record("lapack", 64, {2, 2, 2}),
+                                  example_record("lapack", 64, {1, 1, 1})};
+  records[1].precision = "float";
+  const std::vector<Group> groups = group_records(records);
+  const std::string commands = solve_commands(tried_tasks(groups), {}, "gaussweep", "a.npy");
+  EXPECT_EQ(commands, "To solve:  gaussweep solve a.npy --rhs b.npy --method gesv/lapack -o x.npy\n");
+}
+
+TEST(TryAnswer, SaysHowFewRoundsAnUnclearLeadHas) {
+  const std::vector<io::Record> records{example_record("one", 64, {2, 2, 2}),
+                                        example_record("two", 64, {1, 1, 1})};
+  const std::vector<Group> groups = group_records(records);
+  const std::string words = race_words(tried_tasks(groups), {}).front();
+  EXPECT_EQ(words.substr(0, 17), "gesv: no clear wi") << words;
+  EXPECT_NE(words.find("in only 1 round."), std::string::npos) << words;
+}
+
 TEST(TryAnswer, WarnsOfANumericallySingularMatrix) {
   const auto is_warned = [](std::optional<double> condition, auto change) {
     std::vector<io::Record> records{example_record("lapack", 64, {1, 1, 1})};
