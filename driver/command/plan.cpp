@@ -287,7 +287,12 @@ PlannedGpus gpus_of(const PlanOptions& options, Backend backend, const std::vect
 
 void show_plan(const PlanOptions& options, Registry registry) {
   if (options.path.empty()) throw UsageError("plan: a plan's file is missing; plan --template prints one");
-  const Backend default_backend = cuda_device_count() > 0 ? Backend::cuda : Backend::emulated;
+  if (!options.gpu.empty() && options.gpu.find_first_of("0123456789") == std::string::npos) {
+    throw UsageError(fmt::format(
+        "--gpu {}: a GPU model is named by a part of its name that has a digit, e.g. H200", options.gpu));
+  }
+  const bool is_for_gpu = !options.gpu.empty() || cuda_device_count() > 0;
+  const Backend default_backend = is_for_gpu ? Backend::cuda : Backend::emulated;
   const Backend backend = options.backend == "auto"
                               ? default_backend
                               : from_string<Backend>(options.backend).value_or(Backend::emulated);
@@ -310,6 +315,12 @@ void show_plan(const PlanOptions& options, Registry registry) {
     return;
   }
   for (const std::string& note : expansion.notes) fmt::print("note: {}\n", printable(note));
+  const auto has_cuda = [](const Method& method) { return method.runs_on(Backend::cuda); };
+  if (backend == Backend::cuda && std::none_of(registry.all().begin(), registry.all().end(), has_cuda)) {
+    fmt::print("{}", paragraph("note: this program was built without CUDA and has no methods for GPUs: their "
+                               "trials are skipped. A build with CUDA shows them, on any machine.",
+                               prose_width()));
+  }
   if (options.explain) {
     fmt::print("{}", render_text(explanation(expansion, source, Reader::person), output_width()));
   } else {

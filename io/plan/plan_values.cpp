@@ -71,6 +71,13 @@ std::string nearest_hint(const std::string& word, const std::vector<std::string>
       nearest = candidate;
     }
   }
+  constexpr std::size_t shortest_prefix = 3;  // the beginning of a candidate is near, too
+  if (nearest.empty() && word.size() >= shortest_prefix) {
+    const auto longer = std::find_if(candidates.begin(), candidates.end(), [&](const std::string& candidate) {
+      return candidate.compare(0, word.size(), word) == 0;
+    });
+    if (longer != candidates.end()) nearest = *longer;
+  }
   return nearest.empty() ? "" : "nearest: " + nearest + "; ";
 }
 

@@ -1,5 +1,6 @@
 """Tests refusals of the command line: each names the command, the word, the allowed words, and the nearest one."""
 
+import json
 import unittest
 
 from harness import SweepTest, run
@@ -32,6 +33,7 @@ class Usage(SweepTest):
         run_it = ["run", self.plan(PLAN), "-o", "out"]
         self.refuse([*run_it, "--resum"], "gaussweep run: no option '--resum'", "--shard", "nearest: --resume")
         self.refuse([*run_it, "--shards=1/2"], "no option '--shards'", "nearest: --shard")
+        self.refuse([*run_it, "--out", "x"], "no option '--out'", "nearest: --output")
         self.refuse([*run_it, "more"], "unexpected argument 'more'")
         self.refuse(["run", "--backend", "cuda"], "gaussweep run: ", "is required")
         self.refuse(
@@ -63,6 +65,19 @@ class Usage(SweepTest):
         self.refuse(["summary", ".", "--limit", "-1"], "--limit: '-1'")
         done = self.ran([*make, "-n", "1k", "--kind", "identity"], cwd=self.folder)
         self.assertIn("1024 x 1024", done.stdout)
+
+    def test_plan_for_a_gpu(self):
+        plan = self.plan(
+            "name: p\nsweep:\n  - {problem: gesv, method: gauss_block, n: {H200: 48, cuda: 24, emulated: 8}}"
+        )
+        self.refuse(["plan", plan, "--gpu", "nonsense"], "--gpu nonsense", "has a digit, e.g. H200")
+        for gpu, n in (("H200", 48), ("K20Xm", 24)):
+            shown = self.ran(["plan", plan, "--gpu", gpu, "--explain", "--format", "json"])
+            self.assertEqual([(trial["backend"], trial["n"]) for trial in json.loads(shown.stdout)], [("cuda", n)])
+        no_cuda = "built without CUDA" in self.ran(["devices"]).stdout
+        for options in (["--gpu", "H200"], ["--backend", "cuda"]):
+            shown = self.ran(["plan", plan, *options]).stdout
+            self.assertEqual("note: this program was built without CUDA" in shown, no_cuda, shown)
 
 
 class Output(SweepTest):
