@@ -222,7 +222,11 @@ void print_answer(const TryOptions& options, const InspectedMatrix& seen, const 
   if (not_emulated > 0)
     not_tried.push_back(counted(not_emulated, "emulated trial") + " (--backend emulated)");
   if (!not_tried.empty()) note(fmt::format("Not tried: {}.", fmt::join(not_tried, "; ")));
-  notes += solve_commands(tasks, options.request, program, options.file);
+  std::vector<TriedTask> solvable = tasks;
+  solvable.erase(std::remove_if(solvable.begin(), solvable.end(),
+                                [&](const TriedTask& task) { return is_singular(seen, task); }),
+                 solvable.end());
+  notes += solve_commands(solvable, options.request, program, options.file);
 
   const std::vector<std::string> sentences = race_words(tasks, unreached);
   const std::string device = printable(device_name(results));

@@ -233,16 +233,19 @@ std::string noise_words(const std::vector<TriedTask>& tasks) {
       100 * noise);
 }
 
+bool is_singular(const InspectedMatrix& matrix, const TriedTask& task) {
+  const auto precision = from_string<Precision>(task.groups.front()->first().precision);
+  const bool is_ill =
+      matrix.conditioning && precision && !(matrix.conditioning->condition <= max_condition(*precision));
+  return is_ill || vendor_met_zero_pivot(task) || passes_without_digits(task);
+}
+
 std::string singular_words(const InspectedMatrix& matrix, const std::vector<TriedTask>& tasks) {
   if (matrix.conditioning && matrix.conditioning->zero_pivot > 0)
     return "The matrix is singular: nothing solves or inverts it.";
   std::set<std::string> precisions;
   for (const TriedTask& task : tasks) {
-    const auto precision = from_string<Precision>(task.groups.front()->first().precision);
-    const bool is_ill =
-        matrix.conditioning && precision && !(matrix.conditioning->condition <= max_condition(*precision));
-    if (is_ill || vendor_met_zero_pivot(task) || passes_without_digits(task))
-      precisions.insert(task.groups.front()->first().precision);
+    if (is_singular(matrix, task)) precisions.insert(task.groups.front()->first().precision);
   }
   if (precisions.empty()) return {};
   return fmt::format(

@@ -36,9 +36,11 @@ std::vector<std::string> race_words(const std::vector<TriedTask>& tasks,
 /// Returns a warning if the times scatter from round to round; else an empty text.
 std::string noise_words(const std::vector<TriedTask>& tasks);
 
+/// Returns true if the matrix is numerically singular in the task's precision: its estimated condition
+/// exceeds 1 / epsilon, the vendor's method met a zero pivot, or no answer that passed has a correct digit.
+bool is_singular(const InspectedMatrix& matrix, const TriedTask& task);
+
 /// Returns a warning if the matrix is singular, exactly or in a precision that was tried; else an empty text.
-/// A matrix is numerically singular if its estimated condition exceeds 1 / epsilon, if the vendor's method
-/// met a zero pivot, or if no answer that passed has a correct digit.
 std::string singular_words(const InspectedMatrix& matrix, const std::vector<TriedTask>& tasks);
 
 /// Returns the commands that solve or invert, one per line, in double if it was tried. They name the most

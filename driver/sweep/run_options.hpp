@@ -20,7 +20,7 @@ struct RunOptions {
   std::optional<io::Plan> made_plan;   ///< replaces the file `plan` if set
   std::vector<std::string> libraries;  ///< shared libraries with more methods, in addition to the plan's
   KnownFiles files;                    ///< matrix files that the caller has read
-  bool lists_unexpected = true;        ///< false: the caller reports what did not end as expected
+  bool lists_unexpected = true;        ///< false: the caller reports the notes and unexpected results
   /// False if the run directory is deleted afterwards; then no message suggests to resume it.
   bool is_kept = true;
   bool resume = false, retry_failed = false, dry_run = false;

@@ -18,6 +18,7 @@
 #include "driver/plan/method_library.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
+#include "driver/results/journal_results.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/summary/sweep_status.hpp"
 #include "driver/sweep/coordinator.hpp"
@@ -81,6 +82,15 @@ void refuse_other_backend(const RunOptions& options, const io::JournalContents& 
                   options.output, to_string(backend)));
 }
 
+/// Throws if the directory's run has a plan of another name.
+void refuse_other_plan(const RunOptions& options, const io::JournalContents& journal, const io::Plan& plan) {
+  const std::string before = last_start(journal).plan_name;
+  if (before.empty() || before == plan.name) return;
+  throw UsageError(
+      fmt::format("-o {} holds a sweep of another plan (name: {}; {} has name: {}); give another directory",
+                  options.output, printable(before), options.plan, printable(plan.name)));
+}
+
 /// Throws if MPI does not connect srun's tasks: each would run the whole plan, unless it runs a shard.
 void refuse_unconnected_tasks(const World& world, const RunOptions& options) {
   const int tasks = world.unconnected_tasks();
@@ -109,6 +119,18 @@ void check_emulation(const Session& session, const Planned& planned) {
   }
   spdlog::warn("no GPU can be used ({}): {} of methods for GPUs run{} emulated on the CPU, which is slow",
                why, counted(trials, "trial"), trials == 1 ? "s" : "");
+}
+
+/// Warns if this host has fewer CPUs than ranks and trials run on the CPU.
+void check_shared_cpus(const Session& session, const Planned& planned) {
+  const int ranks = session.world.cpu_parts(), cpus = usable_cpus();
+  const std::vector<Trial>& trials = planned.expansion.trials;
+  const auto uses_cpu = [](const Trial& t) { return t.backend != Backend::cuda && t.skip_reason.empty(); };
+  if (ranks <= cpus || std::none_of(trials.begin(), trials.end(), uses_cpu)) return;
+  spdlog::warn(
+      "{} ranks share {} on this host, so trials on the CPU disturb each other's times: for times, "
+      "start at most {}",
+      ranks, counted(static_cast<std::size_t>(cpus), "CPU"), counted(static_cast<std::size_t>(cpus), "rank"));
 }
 
 void note_start(RunDirectory& directory, const Session& session, const Planned& planned, const Work& work) {
@@ -293,6 +315,7 @@ void dry_run(const Session& session, Planned& planned) {
     check_run_directory(options.output, resumes);
     require_writable(options.output);
     if (resumes) journal = io::read_journal(std::filesystem::path(options.output) / "journal.jsonl", false);
+    refuse_other_plan(options, journal, planned.plan);
     refuse_other_backend(options, journal, planned.backend);
   } catch (const std::runtime_error&) {
     fault = std::current_exception();
@@ -318,6 +341,7 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
     spdlog::warn("not counted: {} of the journal", counted(directory.journal().damaged, "damaged line"));
   }
   const double store_limit = store_limit_of(options.store_limit, planned.plan, directory.path() / "matrices");
+  refuse_other_plan(options, directory.journal(), planned.plan);
   refuse_other_backend(options, directory.journal(), planned.backend);
   judge_recorded(directory, planned.expansion.trials);
   directory.save_plan(planned.plan.text);
@@ -398,13 +422,16 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
         options.made_plan ? *options.made_plan : io::read_plan(options.plan, enum_names<Problem>());
     add_libraries_of(session.registry, plan, options.plan, options.libraries);
     expand_for_ranks(session, std::move(plan), planned);
-    for (const std::string& note : planned.expansion.notes) spdlog::info("{}", note);
+    if (options.lists_unexpected) {
+      for (const std::string& note : planned.expansion.notes) spdlog::info("{}", note);
+    }
     if (options.dry_run) {
       dry_run(session, planned);
       session.world.broadcast(Decision{});
       return exit_ok;
     }
     check_emulation(session, planned);
+    check_shared_cpus(session, planned);
     const std::unique_ptr<RunDirectory> directory = open_directory(options);
     try {
       return sweep_into(*directory, session, planned, decision_sent);

@@ -18,6 +18,16 @@ def freeze_rank_1(process):
 
 
 class Ranks(SweepTest):
+    def test_warns_if_ranks_share_cpus(self):
+        plan = self.plan("name: shared\nrepeats: 1\nsweep:\n  - {problem: gesv, method: lapack, n: 4}\n")
+        cpus = len(os.sched_getaffinity(0))
+        if cpus > 8:
+            self.skipTest("SKIPPED: a test starts no more than 9 ranks")
+        self.sweep(plan, ranks=cpus + 1)
+        self.assertRegex(self.stderr, rf"{cpus + 1} ranks share {cpus} CPUs? on this host")
+        self.sweep(plan, output="alone")
+        self.assertNotIn("ranks share", self.stderr)
+
     def test_a_frozen_rank_costs_only_its_node(self):
         plan = self.plan(
             "name: frozen\nrepeats: 1\nwarmup: 0\ntimeout: 2s\nmatrix: {kind: diagonally_dominant}\nsweep:\n"

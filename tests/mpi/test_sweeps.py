@@ -137,6 +137,15 @@ class Sweeps(SweepTest):
         vanished = [r for r in after if "no longer in the plan" in r["message"]]
         self.assertEqual({r["n"] for r in vanished}, {33})
 
+    def test_a_resume_refuses_a_plan_of_another_name(self):
+        directory = self.sweep(self.plan(SMALL))
+        saved = (directory / "plan.yaml").read_text()
+        other = self.plan(re.sub("^name: .*", "name: other", SMALL, flags=re.M))
+        for more in ([], ["--dry-run"]):
+            done = self.ran(["run", other, "-o", directory, "--resume", *more], code=2)
+            self.assertIn("holds a sweep of another plan (name: small; ", done.stderr)
+        self.assertEqual((directory / "plan.yaml").read_text(), saved)
+
     def test_a_resume_uses_the_tolerance_of_the_plan(self):
         plan = (
             "name: judged\nrepeats: 1\nmatrix: {kind: uniform}\nsweep:\n"
