@@ -14,6 +14,7 @@
 #include "driver/compare/compare_sets.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/results/identity.hpp"
+#include "driver/results/journal_results.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/summary/summary.hpp"
 #include "io/records/status.hpp"
@@ -257,7 +258,7 @@ std::vector<std::string> missing_words(const Sizes& sizes, const std::set<Backen
 /// Lists the trials that only base or only new has. Trials of a matrix file that changed are listed by the
 /// file's name. If only new has the trial with other parameters, the plan or a default changed; such methods
 /// are listed with both. If the plan is the same, new must have no trial of the method with base's
-/// parameters.
+/// parameters, and trials that base's own plan no longer has are counted, but not listed.
 void find_vanished(Comparison& result, const Trials& base, const Trials& now, const TrialNames& names) {
   const auto with_parameters = [](const Record& r) { return std::pair(method_key(r), r.parameters); };
   std::set<BackendMethod> before, remaining;
@@ -279,6 +280,7 @@ void find_vanished(Comparison& result, const Trials& base, const Trials& now, co
     before.insert(method_key(first));
     if (now.count(key) > 0) continue;
     ++result.only_base;
+    if (result.is_same_plan && is_unplanned(first)) continue;
     if (first.matrix_kind == "file" && new_file_trials.count(identity_without_elements(first)) > 0) {
       result.changed_files.insert(matrix_label(first));
       continue;

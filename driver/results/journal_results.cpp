@@ -8,6 +8,11 @@
 #include "driver/results/device_peaks.hpp"
 
 namespace gaussweep::driver {
+namespace {
+
+constexpr const char* unplanned = "no longer in the plan";
+
+}  // namespace
 
 io::Results results_of(io::JournalContents journal) {
   io::Results results;
@@ -33,9 +38,13 @@ io::Results results_of(io::JournalContents journal) {
   results.attributes["record_count"] = std::to_string(results.records.size());
   for (io::Record& record : results.records) {
     if (vanished.count(record.key) == 0) continue;
-    record.message += record.message.empty() ? "no longer in the plan" : "; no longer in the plan";
+    record.message += (record.message.empty() ? "" : "; ") + std::string(unplanned);
   }
   return results;
+}
+
+bool is_unplanned(const io::Record& record) {
+  return record.message.find(unplanned) != std::string::npos;
 }
 
 io::note::Run last_start(const io::JournalContents& journal) {

@@ -12,6 +12,9 @@ namespace gaussweep::driver {
 /// "record_count". Records that an edited plan no longer has are marked in their message.
 io::Results results_of(io::JournalContents journal);
 
+/// Returns true if the record has the mark that `results_of` gives to trials that the plan no longer has.
+bool is_unplanned(const io::Record& record);
+
 /// Returns the note of the journal's last start; without one, an empty note.
 io::note::Run last_start(const io::JournalContents& journal);
 

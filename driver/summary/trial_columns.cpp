@@ -186,7 +186,7 @@ TrialNames::TrialNames(const std::vector<const Record*>& records) : varying_(rec
 
 std::string TrialNames::of(const Record& r) const {
   std::string text = fmt::format("{}/{} {} n={}", r.problem, r.method, r.precision, r.n);
-  if (has_axis(r.problem, "k")) text += fmt::format(" m={} k={}", r.m, r.k);
+  if (has_axis(r.problem, "k") && (r.m != r.n || r.k != r.n)) text += fmt::format(" m={} k={}", r.m, r.k);
   if (varying_.nrhs) text += fmt::format(" nrhs={}", r.nrhs);
   if (varying_.batch) text += fmt::format(" batch={}", r.batch);
   if (varying_.uplo.count(r.problem) > 0) text += " " + r.uplo;

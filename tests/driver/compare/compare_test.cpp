@@ -156,6 +156,19 @@ TEST(Compare, AMissingTrialOfASweptParameterIsNoChangedDefault) {
   EXPECT_THAT(comparison.regressions, ::testing::ElementsAre(::testing::HasSubstr("(missing)")));
 }
 
+TEST(Compare, ATrialThatBasesPlanNoLongerHasIsNotMissing) {
+  io::Results base =
+      results_of({example_record("mine", 64, {1, 1.01, 1.02}), example_record("mine", 128, {1, 1, 1})});
+  io::Results now = results_of({example_record("mine", 64, {1, 1.01, 1.02})});
+  base.attributes = now.attributes = {{"plan", "p"}, {"shard", "1/1"}};
+  EXPECT_EQ(compare(base, now, {}).regressions.size(), 1U);
+  base.records[1].message = "took long; no longer in the plan";
+  const Comparison comparison = compare(base, now, {});
+  EXPECT_THAT(comparison.regressions, ::testing::IsEmpty());
+  EXPECT_THAT(comparison.vanished, ::testing::IsEmpty());
+  EXPECT_EQ(comparison.only_base, 1);
+}
+
 // The host takes half of most of these times, and a tenth of one. Host drift moves that one by a fifth as
 // much.
 TEST(Compare, HostDriftMovesATimeByTheHostsPartOfIt) {
