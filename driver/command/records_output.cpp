@@ -117,11 +117,14 @@ void print_table(const Table& table, const char* name, Format format) {
 
 void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format format) {
   fmt::print("{}", render_shown(summary_table(groups, false), format, output_width()));
-  if (hidden > 0)
-    fmt::print("{}", remark(fmt::format("… and {}: --limit 0 shows all; --problem, --method, --n, --best and "
-                                        "others fewer\n",
-                                        counted(hidden, "more row")),
-                            format));
+  if (hidden > 0) {
+    const std::string words =
+        fmt::format("… and {}: --limit 0 shows all; --problem, --method, --n, --best and others fewer\n",
+                    counted(hidden, "more row"));
+    fmt::print("{}", remark(words, format));
+    // A document does not show the remark.
+    if (format == Format::latex) print_stderr("note: " + words);
+  }
   if (groups.empty()) return;
   if (format == Format::markdown) fmt::print("\n");
   std::string words =

@@ -244,6 +244,9 @@ class Data(SweepTest):
         self.assertIn("nearest: slower", wrong.stderr)
         self.assertIn("1 more trial (--limit)", run(["compare", base, base, "--all", "--limit", "3"]).stdout)
         self.assertNotIn("--limit", run(["compare", base, base, "--limit", "3"]).stdout, "no trial is listed")
+        shortened = run(["summary", base, "--format", "latex", "--limit", "1"])
+        self.assertIn("% … and 3 more rows", shortened.stdout)
+        self.assertIn("note: … and 3 more rows: --limit 0 shows all", shortened.stderr)
         nothing = run(["compare", base, base, "--only", "slower"]).stdout
         self.assertIn("No trial is slower", nothing)
         self.assertNotIn("METHOD", nothing, "no table")
