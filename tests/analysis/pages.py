@@ -48,7 +48,9 @@ def report(*arguments, out, expect=0):
 def report_here(*nights, papers="none"):
     """Returns the page of fixtures, made in this process."""
     with tempfile.TemporaryDirectory() as folder:
-        files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]
+        home = Path(folder) / "night"  # tables name a file with its folder
+        home.mkdir()
+        files = [night.write(home / f"{i}.h5") for i, night in enumerate(nights)]
         page = Reader.of(build(load(files), of_papers=papers).write(Path(folder) / "out"))
         page.data = {
             path.stem: path.read_text(encoding="utf-8") for path in (Path(folder) / "out" / "data").glob("*.csv")
