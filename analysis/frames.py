@@ -421,6 +421,15 @@ def terse(settings):
     return re.sub(r"\b\w{8,}=([a-z]\w*)", r"\1", settings)
 
 
+def gain(over, rows):
+    """Returns how many times as fast `rows` are as `over`, and the interval by the quartiles of both times."""
+    return (
+        over["seconds_median"] / rows["seconds_median"],
+        over["seconds_q1"] / rows["seconds_q3"],
+        over["seconds_q3"] / rows["seconds_q1"],
+    )
+
+
 def speedups(records, name, values):
     """Returns the trials that differ in one parameter only, with the speedup over its smallest value and its interval
     by the quartiles of both times."""
@@ -435,12 +444,8 @@ def speedups(records, name, values):
     rows = rows[group["value"].transform("nunique") > 1]
     group = rows.groupby(same, sort=False, observed=True)
     first = group[["seconds_q1", "seconds_median", "seconds_q3", "value"]].transform("first")
-    return rows.assign(
-        base=first["value"],
-        speedup=first["seconds_median"] / rows["seconds_median"],
-        speedup_low=first["seconds_q1"] / rows["seconds_q3"],
-        speedup_high=first["seconds_q3"] / rows["seconds_q1"],
-    )
+    speedup, low, high = gain(first, rows)
+    return rows.assign(base=first["value"], speedup=speedup, speedup_low=low, speedup_high=high)
 
 
 def call_rows(night, trials=None):

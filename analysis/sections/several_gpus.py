@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import BOTH, COMPARED, best, matrices, not_passed, sampled, slug
+from ..frames import BOTH, COMPARED, best, gain, matrices, not_passed, sampled, slug
 from ..loader import gpu_counts
 from ..page import factor, percent, whole
 from ..plots import Plot, Series
@@ -16,16 +16,12 @@ def several_gpus(page, night):
     rows = rows.assign(gpus=gpu_counts(rows))
     one = best(rows[(rows["gpus"] == 1) & (rows["status"] == "pass")], SAME)
     several = best(rows[rows["gpus"] > 1], [*SAME, "method", "gpus"])
-    times = ["seconds_q1", "seconds_median", "seconds_q3"]
-    both = several.merge(one[[*SAME, "method", *times]], on=SAME, suffixes=("", "_one"))
+    base = several[SAME].merge(one, on=SAME, how="left").set_index(several.index)  # a row per row of `several`
+    speedup, low, high = gain(base, several)
+    both = several.assign(method_one=base["method"], speedup=speedup, low=low, high=high, doubt=not_passed(several))
+    both = both.dropna(subset=["method_one"])
     if not len(both):
         return
-    both = both.assign(
-        speedup=both["seconds_median_one"] / both["seconds_median"],
-        low=both["seconds_q1_one"] / both["seconds_q3"],
-        high=both["seconds_q3_one"] / both["seconds_q1"],
-        doubt=not_passed(both),
-    )
     both["efficiency"] = both["speedup"] / both["gpus"]
     both = both.sort_values(["precision", "device", "method", "n", "nrhs", "uplo", "matrix_seed", "gpus"])
     page.begin("gpus", "Several GPUs")
