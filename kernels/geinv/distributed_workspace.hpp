@@ -66,14 +66,12 @@ inline std::size_t triangle_bytes(const Shape& shape, std::int64_t width, std::s
   return two_panels(lu::panel_bytes(shape.n, width, element)) + workspace_piece(width * width, element) +
          workspace_piece(width * lu::solve_rows, element) + workspace_piece(width, element);
 }
-/// Returns the bytes of workspace per GPU of trtri/multi_gpu. On one GPU: a separate inverse, and the
-/// workspace of trtri/levels.
+/// Returns the bytes of workspace per GPU of trtri/multi_gpu; on one GPU, of trtri/levels.
 inline std::size_t triangular_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   if (!stays_on_one(shape, parameters)) {
     return triangle_bytes(shape, panel_width(shape, parameters, triangle_block(shape, parameters)), element);
   }
-  return workspace_piece(shape.n * shape.n, element) +
-         workspace_piece(levels::workspace_elements(shape.n), element);
+  return workspace_piece(levels::workspace_elements(shape.n), element);
 }
 /// Returns the parameters of potrf/multi_gpu for the factorisation in poinv/multi_gpu.
 inline Parameters cholesky_parameters(const Shape& shape, const Parameters& parameters) {

@@ -47,10 +47,13 @@ inline std::int64_t column_block(const Shape& shape, const Parameters& parameter
   if (block > 0) return padded(block);
   return shape.n >= 8192 * parameters.integer("gpus") ? 1024 : 512;
 }
-/// Returns true if one GPU factors the matrix faster than several.
-inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
-  return stays_below(shape.n, parameters, 10240);
+/// Returns true if one GPU factors the matrix faster than several. Solves gain less than factorisations, so
+/// that they have a larger limit.
+template <std::int64_t smallest = 10240>
+bool stays_on_one(const Shape& shape, const Parameters& parameters) {
+  return stays_below(shape.n, parameters, smallest);
 }
+inline constexpr auto solve_stays_on_one = stays_on_one<11264>;
 /// Returns the number of block columns that are factored as panels. The first GPU factors the rest of the
 /// matrix alone in one launch; a rest of less than two block columns is factored as panels, too. @param rest
 /// the maximum number of rows of the rest
@@ -74,10 +77,10 @@ inline Method on_several_gpus(Method method) {
       integer_parameter(
           "block", 0, 0, 4096,
           "columns per panel, rounded up to a multiple of 64; 0: 1024, below n = 8192 gpus 512"),
-      integer_parameter("gpus_from", 0, 0, 1 << 30, "smallest n for several GPUs; 0: 10240"),
+      integer_parameter("gpus_from", 0, 0, 1 << 30, "smallest n for several GPUs; 0: 10240, posv 11264"),
       integer_parameter("rest", 0, 0, 16384, "the last rows, which the first GPU factors alone; 0: 4096")};
   method.column_block = column_block;
-  method.stays_on_one = stays_on_one;
+  method.stays_on_one = stays_on_one<>;
   method.accepts = [](const Shape& shape, const Parameters& parameters) {
     return shape.uplo == Uplo::lower || parameters.integer("gpus") == 1;
   };

@@ -139,6 +139,11 @@ int gpus_of(const Method& method, const Shape& shape, const Parameters& paramete
   return on_one ? 1 : static_cast<int>(parameters.integer("gpus"));
 }
 
+AnswerIn answer_in(const Method& method, const Shape& shape, const Parameters& parameters) {
+  const bool is_replaced = method.answer == AnswerIn::x && gpus_of(method, shape, parameters) > 1;
+  return is_replaced ? AnswerIn::a : method.answer;
+}
+
 const Entry& Method::entry(Backend backend) const {
   switch (backend) {
     case Backend::cuda:

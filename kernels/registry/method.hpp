@@ -160,6 +160,9 @@ Parameter gpus_parameter();
 /// Returns the number of GPUs that work in a trial: the parameter `gpus`, or 1 if the method does not have it
 /// or the matrix stays on one GPU.
 int gpus_of(const Method& method, const Shape& shape, const Parameters& parameters);
+/// Returns the operand that holds the answer. An answer in X replaces A if A is distributed over several
+/// GPUs.
+AnswerIn answer_in(const Method& method, const Shape& shape, const Parameters& parameters);
 
 /// Methods in the order of their tables. A registry has no global state, so that tests can build their own.
 class Registry {

@@ -32,9 +32,9 @@ MatrixView<char> dense(const Extent& of, Layout layout) {
 /// Returns the operand that holds the answer. In an augmented matrix the solution replaces the right-hand
 /// sides.
 template <class View>
-const View& answer_operand(const Method& method, const View& a, const View& b, const View& x) {
-  if (method.answer == AnswerIn::x) return x;
-  return method.answer == AnswerIn::b || method.layout == Layout::augmented ? b : a;
+const View& answer_operand(AnswerIn answer, Layout layout, const View& a, const View& b, const View& x) {
+  if (answer == AnswerIn::x) return x;
+  return answer == AnswerIn::b || layout == Layout::augmented ? b : a;
 }
 
 std::int64_t pivot_count(const Shape& shape) {
@@ -86,12 +86,13 @@ OperandLayout layout_of(const Method& method, const Shape& shape, const Paramete
     append(l.pivots, "pivots", static_cast<std::size_t>(pivot_count(shape)) * sizeof(int));
   append(l.info, "info", static_cast<std::size_t>(shape.batch) * sizeof(int));
   l.pristine_bytes = l.set.bytes();
-  if (method.answer == AnswerIn::x) {
+  const AnswerIn holder = answer_in(method, shape, parameters);
+  if (holder == AnswerIn::x) {
     const Layout x_layout = layout == Layout::row_major ? Layout::row_major : Layout::column_major;
     operands.x = dense(problem.x(shape), x_layout);
     append(l.x, "X", matrix_bytes(operands.x, x_layout, element));
   }
-  const MatrixView<char>& answer = answer_operand(method, operands.a, operands.b, operands.x);
+  const MatrixView<char>& answer = answer_operand(holder, layout, operands.a, operands.b, operands.x);
   l.pinned_bytes = l.answer_offset + static_cast<std::size_t>(answer.rows * answer.cols) * element;
   if (method.workspace_bytes != nullptr)
     l.workspace_bytes = method.workspace_bytes(shape, parameters, element);
@@ -197,6 +198,7 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
       method_(method),
       shape_(shape),
       copies_(copies == 0 ? 0 : working_set_count(method, copies)),
+      answer_in_(answer_in(method, shape, parameters)),
       gpus_(gpus_of(method, shape, parameters)),
       group_(group) {
   if (gpus_ > 1 && (group == nullptr || group->size() < gpus_ || copies > 1 || resident.has_a()))
@@ -384,13 +386,13 @@ Operands<T> Staging<T>::operands(int copy) {
 
 template <class T>
 MatrixView<T> Staging<T>::answer_view(const Operands<T>& op) const {
-  return answer_operand(method_, op.a, op.b, op.x);
+  return answer_operand(answer_in_, method_.layout, op.a, op.b, op.x);
 }
 
 template <class T>
 bool Staging<T>::answer_is_row_major() const {
   return method_.layout == Layout::row_major ||
-         (method_.layout == Layout::augmented && method_.answer != AnswerIn::x);
+         (method_.layout == Layout::augmented && answer_in_ != AnswerIn::x);
 }
 
 template <class T>

@@ -145,7 +145,7 @@ class Staging {
   std::int64_t download_info(int copy);
   MatrixView<T> answer_view(const Operands<T>& op) const;
   bool answer_is_row_major() const;
-  bool has_distributed_answer() const { return distributed_ && method_.answer == AnswerIn::a; }
+  bool has_distributed_answer() const { return distributed_ && answer_in_ == AnswerIn::a; }
   void fill_answer_with_nan(const Buffer& set);
   std::string overrun();
   Region hidden_region() const;
@@ -157,6 +157,7 @@ class Staging {
   const Method& method_;
   Shape shape_;
   int copies_;
+  AnswerIn answer_in_;
   StagingLayout layout_;
   MatrixView<T> a_, b_, x_;  // shapes and strides, data unset
   Buffer pristine_;          // also the working set if copies_ is 0

@@ -1,8 +1,8 @@
 /// trtri/multi_gpu: the inverse of a triangular matrix on several GPUs, by substitution.
 ///
 /// The algorithm is in distributed_triangle.cuh; on one GPU the method is trtri/levels. Layout: column-major,
-/// in place, block columns distributed cyclically; the other triangle is not changed. Cost: 1/3 n^3
-/// operations in all, nearly all in cuBLAS's products of k = 2048; each GPU receives n^2 / 2 elements of
+/// block columns distributed cyclically and inverted in place; the other triangle is not changed. Cost: 1/3
+/// n^3 operations in all, nearly all in cuBLAS's products of k = 2048; each GPU receives n^2 / 2 elements of
 /// panels. Workspace per GPU: two panels of n x 2048. A 0 on the diagonal gives info > 0, and the answer is
 /// then not finite. Needs compute capability 9.0 and peer access between the GPUs.
 ///
@@ -11,7 +11,6 @@
 
 #include "kernels/tables.hpp"
 #include "kernels/trtri/distributed_triangle.cuh"
-#include "kernels/vendor/fixups.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
@@ -28,11 +27,7 @@ void trtri_multi_gpu(Context& context, Operands<T>& op, const Parameters& parame
                                            op.shape.uplo, true)
         .invert(op.info);
   }
-  const std::int64_t n = op.shape.n;
-  op.x = {op.workspace.template take<T>(n * n), n, n, n};
   trtri_levels(context, op, parameters);
-  context.stage("copy");
-  copy_triangle(context, op.shape.uplo, op.x, op.a);
 }
 
 GAUSSWEEP_INSTANTIATE(trtri_multi_gpu)

@@ -80,6 +80,7 @@ Method multi_gpu() {
   Method method = trtri_method("multi_gpu", "substitution by block columns on several GPUs", "gaussweep");
   method.parameters = {gpus_parameter(), inverse::block_parameter("512, up to n = 24576 256"),
                        inverse::panel_parameter(), inverse::gpus_from_parameter()};
+  method.answer = AnswerIn::x;
   method.stays_on_one = inverse::stays_on_one;
   method.column_block = inverse::triangle_block;
   method.workspace_bytes = inverse::triangular_bytes;

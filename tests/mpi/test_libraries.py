@@ -576,14 +576,20 @@ class Builtins(LibraryTest):
         words = ["run", plan, "-o", directory, "--methods", library, "--backend", "cuda"]
         harness.run(words, ranks=len(GPUS.split(",")), CUDA_VISIBLE_DEVICES=GPUS)
         own = {(r["method"], *(r[axis] for axis in self.AXES)): r for r in self.records(directory) if not r["library"]}
-        # The library offers no code for the GPU if a method has a layout of its own.
-        lacking = "does not run on the backend cuda"
-        other = [r for r in self.records(directory) if r["library"] and lacking not in r["message"]]
+        # The library offers no code for the GPU if a method has a layout of its own. The vendors' rows of the program
+        # may write the unreferenced triangle of A, which cuSOLVER's batched Cholesky does; a library's rows may not.
+        excused = ("does not run on the backend cuda", "of the unreferenced triangle of A")
+        other = [r for r in self.records(directory) if r["library"] and not any(e in r["message"] for e in excused)]
         self.assertGreater(sum(r["status"] == "pass" for r in other), 500)
+        blamed = []
         for record in other:
-            key = (record["method"].removeprefix("plugin_"), *(record[axis] for axis in self.AXES))
+            twin = own[(record["method"].removeprefix("plugin_"), *(record[axis] for axis in self.AXES))]
             for fact in ("status", "timing", "info", "systems_pass"):
-                self.assertEqual(record[fact], own[key][fact], f"{key}: {fact}; {record['message']}")
+                if record[fact] != twin[fact]:
+                    blamed.append(f"{record['key']}: {fact} {record[fact]}, not {twin[fact]}; {record['message']}")
+        self.assertEqual(blamed, [])
+        triangle = {r["method"] for r in self.records(directory) if r["library"] and excused[1] in r["message"]}
+        self.assertLessEqual(triangle, {"plugin_cusolver", "plugin_cublas"})
 
 
 def block(language, word):
