@@ -1,4 +1,4 @@
-// Tables that sort by a click on a heading and filter by words, without anything from elsewhere.
+// Tables that sort by a click on a heading and filter by words, without a library.
 "use strict";
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
@@ -7,7 +7,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
     const cell = row.cells[i];
     return cell.dataset.v === undefined ? cell.textContent : Number(cell.dataset.v);
   };
-  // Numbers before words, unknown ones last, whichever way.
+  // In both directions, cells without a number come last.
   const order = (a, b, way) => {
     const numbers = typeof a === "number" && typeof b === "number";
     if (numbers) return way * (a - b);
@@ -43,7 +43,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
   table.parentElement.before(filter);
 }
-// A link into something folded opens it; paper has nothing to click on.
+// A link to something inside a folded section unfolds that section.
 const open = () => {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
@@ -51,7 +51,7 @@ const open = () => {
 };
 addEventListener("hashchange", open);
 open();
-// The link of the section in sight: the last one that begins in the upper part of the window.
+// Marks the link of the visible section, which is the last section that begins in the upper part of the window.
 const links = new Map([...document.querySelectorAll("nav a")].map((a) => [document.getElementById(decodeURIComponent(a.hash.slice(1))), a]));
 let current = null;
 const follow = () => {

@@ -79,7 +79,8 @@ BatchVerdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios,
   return all;
 }
 
-/// Returns the systems that the CPU verifies in addition to the device, independent of their verdicts.
+/// Returns the systems that the CPU verifies in addition to the device, independent of their verdicts: all
+/// systems if they are small, which is cheap.
 std::vector<std::int64_t> sample_of(const Trial& trial) {
   constexpr std::int64_t small_elements = 1 << 14, max_sample = 256;
   const Extent a = trial.problem->a(trial.shape);
@@ -92,8 +93,8 @@ std::vector<std::int64_t> sample_of(const Trial& trial) {
   return systems;
 }
 
-/// Returns the seed of the known solutions if generate_solution made them. Three systems are compared; the
-/// device reports other systems with scaled solutions as undecided.
+/// Returns the seed of the known solutions if generate_solution made them, which is compared for three
+/// systems. If only other systems' solutions were scaled, the device reports these systems as undecided.
 template <class T>
 std::optional<std::uint64_t> solution_seed(const Trial& trial, const Inputs<T>& inputs) {
   if (inputs.x_true.empty()) return std::nullopt;
@@ -219,7 +220,8 @@ Judgement AnswerJudge<T>::systems_in_place(const Answer<T>& answer, Staging<T>& 
     const auto on_gpu = system_ratios(context_, method_, staging, copy, trial_.shape, trial_.tolerance, seed,
                                       static_cast<std::int64_t>(sample.size()));
     if (on_gpu) {
-      sample_by_cpu = check_systems(method_, inputs_, answer, trial_.tolerance, sample);  // meanwhile
+      sample_by_cpu =
+          check_systems(method_, inputs_, answer, trial_.tolerance, sample);  // while the GPU works
       const RatioSummary found = on_gpu->summary();
       if (found.not_passed > 0) ratios = on_gpu->all();
       summary = found;
@@ -232,8 +234,8 @@ Judgement AnswerJudge<T>::systems_in_place(const Answer<T>& answer, Staging<T>& 
   const auto compare = [&](std::int64_t system, double ratio, const Findings& on_cpu) {
     Findings on_gpu = on_cpu;
     on_gpu.ratio = ratio;
-    on_gpu.ratio_bound = 1e-3 * std::max(1.0, ratio);
-    if (!difference.empty() || std::isnan(ratio)) return;
+    on_gpu.ratio_bound = 1e-3 * std::max(1.0, ratio);      // the GPU's sums are not exact
+    if (!difference.empty() || std::isnan(ratio)) return;  // NaN: undecided, see below
     difference = disagreement(trial_, on_gpu, on_cpu);
     if (!difference.empty()) difference = fmt::format("system {}: {}", system, difference);
   };

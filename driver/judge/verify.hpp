@@ -11,8 +11,8 @@
 
 namespace gaussweep::driver {
 
-/// New tolerances: the problem's own, otherwise the default of the problem times `factor`, otherwise the
-/// record's old tolerance.
+/// New tolerances: the one in `of_problem`; else, if `factor` is given, the problem's default times `factor`;
+/// else the record's old tolerance.
 struct Tolerances {
   std::map<std::string, double> of_problem;
   std::optional<double> factor;
@@ -20,12 +20,12 @@ struct Tolerances {
   double of(const io::Record& record) const;
 };
 
-/// Reads "gesv=32" (the tolerance of one problem) and "2.0" (a factor for all defaults, at most once, before
-/// other items of its list). Items are separated by commas. @throws UsageError
+/// Reads comma-separated lists of "gesv=32" (the tolerance of one problem) and "2.0" (a factor for all other
+/// problems' defaults, at most once and first in its list). @throws UsageError
 Tolerances parse_tolerances(const std::vector<std::string>& words);
 
-/// Returns the statuses that all matching entries of a plan expect of a record; nothing if no entry matches.
-/// Entries match by problem, method, sizes, precision, uplo and kind of matrix.
+/// Returns the union of the statuses that the matching entries of a plan expect of a record; nothing if no
+/// entry matches. Entries match by problem, method, sizes, precision, uplo and kind of matrix.
 std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const io::Record& record);
 
 /// Judges a record by another tolerance; changes its status, tolerance and message.

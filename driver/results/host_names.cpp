@@ -18,6 +18,7 @@ void HostNames::tell_apart(io::Results& results) {
   std::map<std::string, std::string> new_names;  // new names of renamed hosts
   for (io::HostRow& row : results.hosts) {
     std::string name = row.host;
+    // Returns true if `name` is known with another value; remembers the first value of a name.
     const auto is_other = [&name](auto& known, const auto& value) {
       return known.try_emplace(name, value).first->second != value;
     };

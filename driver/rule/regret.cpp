@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "driver/base/errors.hpp"
@@ -14,9 +13,12 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr const char* vendor_name = "the vendor";  // the adviser that always chooses the vendor's method
+// An adviser chooses a method per task: a rule, or "the vendor", which always chooses the vendor's fastest
+// method.
+constexpr const char* vendor_name = "the vendor";
 
-/// The groups that compete on one task on one device.
+/// The groups that compete on one task on one device. A group has the records of one method and its
+/// parameters.
 struct RuleTask {
   Question question;
   std::vector<const Group*> groups;
@@ -34,7 +36,8 @@ const Group* find_group(const RuleTask& task, const MethodChoice& choice) {
   return found == task.groups.end() || (*found)->status == io::Status::skipped ? nullptr : *found;
 }
 
-/// Returns the vendor's fastest group; null: it did not run.
+/// Returns the vendor's fastest group; null: it did not run. A method is the vendor's if another group names
+/// it as its reference.
 const Group* vendor_group(const RuleTask& task) {
   const Group* vendor = nullptr;
   for (const Group* group : task.groups) {
@@ -42,7 +45,9 @@ const Group* vendor_group(const RuleTask& task) {
       return other->first().reference_method == group->first().method;
     });
     if (!is_vendor || group->status == io::Status::skipped) continue;
-    if (vendor == nullptr || (group->has_passed() && !(vendor->median <= group->median))) vendor = group;
+    const bool is_faster =
+        !(vendor != nullptr && vendor->median <= group->median);  // true if that median is NaN
+    if (vendor == nullptr || (group->has_passed() && is_faster)) vendor = group;
   }
   return vendor;
 }
@@ -53,8 +58,8 @@ std::string where_words(const RuleTask& task, const Group& chosen) {
   if (q.nrhs > 1) words += fmt::format(", nrhs {}", q.nrhs);
   if (q.batch > 1) words += fmt::format(", batch {}", q.batch);
   if (q.uplo != any_name) words += ", " + q.uplo;
-  return words +
-         fmt::format(", {}: {}, not {}", q.matrix, choice_of(*task.best).words(), choice_of(chosen).words());
+  return words + fmt::format(", {}: best {}, chosen {}", q.matrix, choice_of(*task.best).words(),
+                             choice_of(chosen).words());
 }
 
 void count(Regret& regret, const RuleTask& task, const Group* chosen) {
@@ -91,7 +96,6 @@ void add(Regret& sum, const Regret& more) {
 
 std::vector<Regret> regrets_of(const std::vector<NamedRule>& rules, const io::Results& results) {
   std::vector<Regret> rows;
-  std::set<std::string> devices;
   for (const auto& [device, records] : records_by_device(results)) {
     const std::vector<Group> groups = group_records(records);
     std::map<std::string, RuleTask> tasks;
@@ -102,6 +106,7 @@ std::vector<Regret> regrets_of(const std::vector<NamedRule>& rules, const io::Re
       if (group.has_passed() && (task.best == nullptr || group.median < task.best->median))
         task.best = &group;
     }
+    // Rows per problem: the first rule, the vendor, then the other rules.
     std::map<std::string, std::vector<Regret>> by_problem;
     for (const auto& [identity, task] : tasks) {
       if (task.best == nullptr) continue;
@@ -113,7 +118,7 @@ std::vector<Regret> regrets_of(const std::vector<NamedRule>& rules, const io::Re
       const Box* answer = rules.front().rule.find(task.question);
       if (answer == nullptr) {
         ++regrets[0].unmeasured;
-        continue;
+        continue;  // all are compared on the tasks that the first rule knows
       }
       count(regrets[0], task, find_group(task, answer->choice));
       count(regrets[1], task, vendor_group(task));
@@ -136,7 +141,8 @@ std::vector<Regret> regrets_of(const std::vector<NamedRule>& rules, const io::Re
     add(*sum, row);
   }
   if (sums.empty() || sums.front().tasks + sums.front().absent + sums.front().failed == 0)
-    throw UsageError("the runs have no task that the rule knows: other devices, problems, matrices or sizes");
+    throw UsageError(
+        "the runs have no task that the rule knows; their devices, problems, matrices or sizes are others");
   rows.insert(rows.end(), sums.begin(), sums.end());
   return rows;
 }

@@ -68,7 +68,7 @@ struct Planned {
   KnownFiles files;
 };
 
-/// Throws if the backend "auto" would continue a run that used GPUs with the much slower emulation.
+/// Throws if the backend "auto" would continue on the CPU a run that used GPUs.
 void refuse_other_backend(const RunOptions& options, const io::JournalContents& journal, Backend backend) {
   if (options.backend != "auto" || backend == Backend::cuda) return;
   std::string before;
@@ -97,7 +97,7 @@ void refuse_unconnected_tasks(const World& world, const RunOptions& options) {
   if (tasks == 1 || options.shard.count > 1) return;
   throw UsageError(fmt::format(
       "srun started {} tasks, but no MPI connects them: use srun --mpi=pmix (srun --mpi=list names "
-      "the others), or mpirun, or --shard I/N for runs of their own",
+      "the others), or mpirun, or give each task a shard of its own by --shard I/N",
       tasks));
 }
 
@@ -128,8 +128,8 @@ void check_shared_cpus(const Session& session, const Planned& planned) {
   const auto uses_cpu = [](const Trial& t) { return t.backend != Backend::cuda && t.skip_reason.empty(); };
   if (ranks <= cpus || std::none_of(trials.begin(), trials.end(), uses_cpu)) return;
   spdlog::warn(
-      "{} ranks share {} on this host, so trials on the CPU disturb each other's times: for times, "
-      "start at most {}",
+      "{} ranks share {} on this host, so trials on the CPU disturb each other's times: to measure "
+      "times, start at most {}",
       ranks, counted(static_cast<std::size_t>(cpus), "CPU"), counted(static_cast<std::size_t>(cpus), "rank"));
 }
 
@@ -200,7 +200,7 @@ void serve_rank(const Session& session, const Decision& decision) {
   try {
     log_to_file(log_of_rank(decision.directory, world.rank()));
   } catch (const io::StorageError& e) {
-    // If nothing can be written, opening the worker's log fails and ends the run in order.
+    // If nothing can be written, opening the worker's log fails, which ends the run with an error message.
     spdlog::warn("{}", e.what());
   }
   Supervisor supervisor(world, worker_spec(session, decision), session.registry);
@@ -221,7 +221,8 @@ struct SweepEnd {
 };
 
 /// Runs coordinator and supervisor of rank 0 until the sweep ends. Moves `work.todo` out.
-/// @param is_first_pass false for the plans after the first, whose progress is not shown
+/// @param is_first_pass false for the later passes of `run --refine`, whose progress is not shown
+/// @param store_limit maximum bytes of the matrices in the run directory
 SweepEnd coordinate(const Session& session, const Decision& decision, RunDirectory& directory, Work& work,
                     double store_limit, bool is_first_pass = true) {
   std::optional<Supervisor> supervisor(std::in_place, session.world, worker_spec(session, decision),

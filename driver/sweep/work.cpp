@@ -32,7 +32,7 @@ RecordsByKey by_key(const io::JournalContents& journal) {
 /// Returns true if a recorded trial has to run again.
 bool must_repeat(const Trial& trial, const io::Record& record, bool retry_failed) {
   if (record.for_now) return true;
-  // This start may be on another machine or build: a trial that is not skipped here can run.
+  // The run that skipped the trial may have used another machine or build.
   if (record.status == io::Status::skipped) return trial.skip_reason.empty();
   return retry_failed && (is_broken(record.status) || !as_expected(trial, record.status));
 }
@@ -83,6 +83,7 @@ void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials) {
   for (const io::Record& record : directory.journal().records) {
     if (planned.count(record.key) == 0) keys.push_back(record.key);
   }
+  // An empty note replaces that of an earlier run.
   if (keys.empty() && directory.journal().records.empty()) return;
   directory.note(io::note::Vanished{keys});
   if (!keys.empty()) spdlog::warn("no longer in the plan: {}; kept", counted(keys.size(), "record"));
@@ -198,19 +199,19 @@ void log_unexpected(const Work& work, const io::JournalContents& journal, const 
                     const std::string& retry_command) {
   constexpr std::size_t max_named = 5;
   const RecordsByKey records = by_key(journal);
-  std::size_t unexpected = 0, findings = 0;
+  std::size_t unexpected = 0, expected_failures = 0;
   std::string names;
   for (const Trial& trial : work.all) {
     const auto found = records.find(trial.key);
     if (found == records.end()) continue;
     const io::Record& record = *found->second;
-    findings += is_finding(record) ? 1 : 0;
+    expected_failures += is_finding(record) ? 1 : 0;
     if (as_expected(trial, record.status) || ++unexpected > max_named) continue;
     names += fmt::format("\n  {}: {}{}{}", printable(describe(trial)), printable(record.status),
                          record.message.empty() ? "" : ", ", printable(record.message));
   }
-  if (findings > 0 && options.is_kept) {
-    spdlog::info("{} ({} summary {} --failures)", counted(findings, "expected failure"),
+  if (expected_failures > 0 && options.is_kept) {
+    spdlog::info("{} ({} summary {} --failures)", counted(expected_failures, "expected failure"),
                  shell_quoted(options.program), shell_quoted(options.output));
   }
   if (unexpected == 0 || !options.lists_unexpected) return;

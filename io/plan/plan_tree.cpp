@@ -48,7 +48,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     auto node = make(YamlNode::Kind::scalar, mark, tag, anchor);
-    if (tag == "!") require_closed(mark);
+    if (tag == "!") require_closed(mark);  // a quoted value
     node->text = value;
     add(node);
   }
@@ -149,7 +149,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (open_.empty() || open_.back().node->kind != YamlNode::Kind::map || open_.back().key != nullptr)
       return;
     if (node.kind != YamlNode::Kind::scalar) {
-      fail_at(node.location, "a key is " + kind_words(node) + "; a key is a word");
+      fail_at(node.location, "this key is " + kind_words(node) + "; a key must be a word");
     }
   }
   void add(const YamlPointer& node) {
@@ -225,11 +225,11 @@ std::string parser_hint(const std::string& text, const YAML::Mark& mark, const s
   return "; a plan is a mapping of keys to values, see README.md";
 }
 
-/// Checks the number of brackets before parsing, because the parser needs seconds and gigabytes for too many
-/// of them.
+/// Checks the numbers of brackets and commas before parsing, because the parser needs seconds and gigabytes
+/// for too many of them.
 void require_few_brackets(const std::string& text, const std::string& file) {
-  constexpr int max_open = 1000, max_marks = 1'000'000;
-  int open = 0, marks = 0, line = 1, column = 0;
+  constexpr int max_open = 1000, max_separators = 1'000'000;
+  int open = 0, separators = 0, line = 1, column = 0;
   for (const char c : text) {
     ++column;
     if (c == '\n') {
@@ -238,10 +238,10 @@ void require_few_brackets(const std::string& text, const std::string& file) {
     }
     if (c == '[' || c == '{') ++open;
     if ((c == ']' || c == '}') && open > 0) --open;
-    if (c == '[' || c == '{' || c == ',') ++marks;
-    if (marks > max_marks)
+    if (c == '[' || c == '{' || c == ',') ++separators;
+    if (separators > max_separators)
       fail_at({file, line, column},
-              "too many values: over " + std::to_string(max_marks) + " brackets and commas");
+              "too many values: over " + std::to_string(max_separators) + " brackets and commas");
     if (open <= max_open) continue;
     fail_at({file, line, column}, "over " + std::to_string(max_open) + " open brackets; a plan has at most " +
                                       std::to_string(max_plan_depth) + " levels");

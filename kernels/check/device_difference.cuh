@@ -9,7 +9,9 @@ constexpr int gap_threads = 128;
 constexpr int gap_elements = 2048;  // elements of each matrix in shared memory
 
 /// Copies the block of `width` columns and gap_elements / width rows at (i, j) to shared memory, with padded
-/// columns and zeros outside of the part. Neighbouring threads load neighbouring addresses.
+/// columns and zeros outside of the part. Neighbouring threads load neighbouring addresses. One of
+/// gap_threads and the block's rows or columns divides the other, so that a thread's elements have a constant
+/// distance.
 template <int width, class T>
 __device__ __forceinline__ void copy_to_shared(const Elements<T>& m, std::int64_t i, std::int64_t j,
                                                double* shared) {
@@ -29,8 +31,9 @@ __device__ __forceinline__ void copy_to_shared(const Elements<T>& m, std::int64_
   }
 }
 
-/// Computes the ColumnGaps of every column; a thread block has `width` columns. All its threads compute gaps,
-/// and one thread per column accumulates them in order. x and y may have different layouts.
+/// Computes the largest absolute and relative differences of x and y per column (ColumnGaps). A thread block
+/// has `width` columns. All its threads compute differences, and one thread per column accumulates them in
+/// order. x and y may have different layouts. `unit` scales the differences (gap_between).
 template <class T, int width>
 __global__ void __launch_bounds__(gap_threads)
     gaps_kernel(Elements<T> x, Elements<T> y, std::int64_t unit, ColumnGaps* columns) {

@@ -18,6 +18,7 @@ class SmallOnHost final : public ForwardingReductions<T> {
       : device_(std::move(device)), max_elements_(max_elements) {}
   ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
                                        double x_norm, double y_norm) override {
+    // The CPU compares x and y only if both are small.
     return target(is_small(x) ? &y : &x).element_difference(x, y, part, x_norm, y_norm);
   }
 
@@ -85,7 +86,8 @@ class GroupReductions final : public ForwardingReductions<T> {
  private:
   Reductions<T>& at(int index) { return *devices_[static_cast<std::size_t>(index)]; }
   Reductions<T>& target(const HostMatrix<T>*) override { return at(0); }
-  /// Calls work(index) for the devices that have columns of a product. Others need no operands.
+  /// Calls work(index) for the devices that have columns of a product. The other devices get no copies of the
+  /// operands.
   template <class Work>
   void for_each_with_columns(std::int64_t cols, const Work& work) {
     const std::int64_t width = ColumnShare{0, group_.size()}.width(cols);
@@ -116,6 +118,7 @@ std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& i
 template <class T>
 std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<DeviceCopy<T>> copies,
                                                  std::size_t workspace) {
+  // Operands that are on a device already are on the first one only, which then does all reductions.
   if (context.group != nullptr && copies.empty())
     return std::make_unique<GroupReductions<T>>(context, workspace);
   return on_one_device<T>(context, std::move(copies), workspace, {});

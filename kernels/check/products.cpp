@@ -13,7 +13,8 @@ struct FrobeniusRatio {
   double ratio, bound;
 };
 
-/// Computes the normwise ratio of a product, with exact sums if its error bound spans a limit (spans_limit).
+/// Computes the normwise ratio of a product, with exact sums if a limit of the verdict (spans_limit) lies
+/// within the ratio's error bound.
 template <class T>
 FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& operands,
                         const Target<T>& target, const WideNumber& divisor, double tolerance) {
@@ -22,6 +23,7 @@ FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& ope
     squares = squares + column.value;
     bounds = bounds + column.bound;
   }
+  // sqrt(squares + bounds) - sqrt(squares) <= sqrt(bounds)
   FrobeniusRatio normwise_ratio{square_root(squares), 0, (square_root(bounds) / divisor).value()};
   normwise_ratio.ratio = (normwise_ratio.residual / divisor).value();
   if (!spans_limit(normwise_ratio.ratio - normwise_ratio.bound, normwise_ratio.ratio + normwise_ratio.bound,
@@ -35,7 +37,7 @@ FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& ope
   return {normwise_ratio.residual, (normwise_ratio.residual / divisor).value(), 0};
 }
 
-/// Verifies I = left * right, with `part` of both matrices.
+/// Verifies I = left * right, with `part` of both matrices. An empty target stands for I.
 template <class T>
 Findings identity(Reductions<T>& reductions, const HostMatrix<T>& left, const HostMatrix<T>& right, Part part,
                   const Scale& scale, double tolerance) {
@@ -44,7 +46,8 @@ Findings identity(Reductions<T>& reductions, const HostMatrix<T>& left, const Ho
                        tolerance);
 }
 
-/// Returns ||A||_1 ||X||_1, and ||A||_1 (||X||_1 + v).
+/// Returns ||A||_1 ||X||_1, and ||A||_1 (||X||_1 + v): elements of X may underflow, so that X has an error of
+/// up to v, the smallest normal number.
 template <class T>
 Scale scale_of_inverse(Reductions<T>& reductions, const HostMatrix<T>& a, const HostMatrix<T>& x, Part part) {
   const WideNumber a_norm = reductions.one_norm(a, part);
@@ -68,6 +71,7 @@ Findings either_inverse(Reductions<T>& reductions, const Method& method, const I
   const Part part = part_of_x(method, inputs.shape);
   const Scale scale = scale_of_inverse(reductions, inputs.a, answer.x, part);
   const Findings right = identity(reductions, inputs.a, answer.x, part, scale, tolerance);
+  // Neither LAPACK's nor other methods make both A X - I and X A - I small, so that the smaller one counts.
   if (right.ratio <= second_side_threshold(inputs.shape.n)) return right;
   const Findings left = identity(reductions, answer.x, inputs.a, part, scale, tolerance);
   return left.ratio < right.ratio ? left : right;
@@ -86,18 +90,20 @@ Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T
   findings.backward_error = (normwise_ratio.residual / norms).value();
   findings.ratio = normwise_ratio.ratio;
   findings.ratio_bound = normwise_ratio.bound;
-  // In any order of summation the error is at most gamma_(k+2) |A||B|, plus half the smallest number for each
-  // product that underflows.
+  // A product within its componentwise error bound passes, even if its normwise ratio is large. In any order
+  // of summation the error is at most gamma_(k+2) |A||B|, plus the smallest number per product that
+  // underflows.
   if (normwise_ratio.ratio + normwise_ratio.bound > 1) {
     const WideNumber smallest(static_cast<double>(std::numeric_limits<T>::denorm_min()));
     const double roundings = k_and_two * unit_roundoff<T>;
     const double gamma = roundings / (1 - std::min(roundings, 0.5));
     const double allowance_ratio =
         reductions.largest_allowance_ratio(operands, target, {gamma, smallest * WideNumber(k_and_two)});
-    const double as_ratio = allowance_ratio * method.problem->tolerance;
-    if (as_ratio < findings.ratio) {
-      findings.ratio = as_ratio;
-      findings.ratio_bound = as_ratio * 0x1p-9;
+    // An error equal to the bound has the ratio of the default tolerance.
+    const double componentwise_ratio = allowance_ratio * method.problem->tolerance;
+    if (componentwise_ratio < findings.ratio) {
+      findings.ratio = componentwise_ratio;
+      findings.ratio_bound = componentwise_ratio * 0x1p-9;
     }
   }
   return findings;

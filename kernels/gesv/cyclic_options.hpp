@@ -1,5 +1,6 @@
 #pragma once
-/// Options of the row-cyclic methods, except blocks and threads, and their workspace.
+/// Options of the row-cyclic methods, and the size of their workspace. The registry has `blocks` and
+/// `threads`.
 
 #include <cstdint>
 
@@ -11,8 +12,8 @@ namespace gaussweep {
 enum class Substitution {
   reduction,       ///< one block with sum reductions
   pipelined,       ///< a pipeline of blocks with tickets and flags; one thread per block polls
-  pipelined_locks  ///< the pipeline of Fuhrmann's thesis: fixed row ranges; every thread polls one lock per
-                   ///< unknown with atomics
+  pipelined_locks  ///< the pipeline of C. Fuhrmann's thesis (docs/papers.md): fixed row ranges; every thread
+                   ///< polls one lock per unknown with atomics
 };
 
 inline Substitution substitution(const Parameters& parameters) {

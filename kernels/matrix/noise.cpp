@@ -9,8 +9,8 @@ namespace gaussweep {
 void add_noise(std::vector<double>& image, const NoiseSpec& noise, std::uint64_t seed) {
   const double two_pi = 6.283185307179586;
   for (std::size_t p = 0; p < image.size(); ++p) {
-    const auto draw = [&](std::uint32_t attempt) {
-      return random_element(seed, RandomStream::noise, static_cast<std::int64_t>(p), 0, attempt);
+    const auto draw = [&](std::uint32_t number) {
+      return random_element(seed, RandomStream::noise, static_cast<std::int64_t>(p), 0, number);
     };
     switch (noise.kind) {
       case NoiseKind::none:

@@ -1,13 +1,14 @@
 /// poinv/recursive: the inverse from the Cholesky factor and the factor's inverse.
 ///
 /// In double on a Hopper GPU, potrf/recursive computes the factor L. Substitution then gives P = L^-T, row by
-/// row from the last one up, and one launch computes A^-1 = P P^T in tiles. Solutions with ill-conditioned
-/// inverses of 8 x 8 tiles are corrected. Error: |A X - I| is of the order n u |L| |L^T| |X|, like LAPACK's
-/// potri (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3).
+/// row from the last one up, and one launch computes A^-1 = P P^T in tiles. A solution that was computed
+/// with the inverse of an ill-conditioned 8 x 8 diagonal tile is corrected by a residual step. Error: |A X -
+/// I| is of the order n u |L| |L^T| |X|, like LAPACK's potri (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., section 14.3).
 ///
 /// In all other cases potrf/recursive (on a Hopper GPU) or the vendor computes L, trtri/levels.cuh computes Q
-/// = L^-1, and triangle_square.cuh computes Q^T Q. |Q L - I| is as small as by substitution, which is the
-/// condition for the same error bound (same section).
+/// = L^-1, and triangle_square.cuh computes Q^T Q. |Q L - I| is as small as if substitution had
+/// computed Q, and the error bound requires no more than that (same section).
 ///
 /// Layout: column-major; the lower triangle of A is read, and the inverse overwrites A. Cost: n^3 operations
 /// and up to a tenth more. Workspace: 5/4 n^2 elements, or 9/4 n^2 if n is not a multiple of 64, plus that of
@@ -61,21 +62,23 @@ struct Inverse {
   MatrixView<T> x;
   int order;
   T* triangle;     ///< order x order elements of workspace
-  T* elements;     ///< geinv_recursive_elements(order) elements of workspace
+  T* scratch;      ///< geinv_recursive_elements(order) elements of workspace
   T* reciprocals;  ///< `order` elements of workspace
 
   void by_levels() {
-    // from_left keeps Q L - I small: in A Q^T Q - I = L (Q L - I)^T Q + (L Q - I) it has the larger factors.
-    levels::TriangleInverse<T>(context, {x.data, x.ld, order, true, false, 1, 0, true}, order, elements)
+    // Multiplying from the left (the last member) keeps Q L - I small. In A Q^T Q - I = L (Q L - I)^T Q + (L
+    // Q - I) the first term has the larger factors.
+    levels::TriangleInverse<T>(context, {x.data, x.ld, order, true, false, 1, 0, true}, order, scratch)
         .invert(triangle, order, nullptr);
     levels::TriangleSquare<T>(context, triangle, order, order, x.data, x.ld).multiply();
   }
   /// @pre the factor's transpose is in the other triangle
   void by_substitution() {
-    lu::copy_matrix<T>(context, {x.data, x.ld, 0}, triangle, order, order, order);  // the identity
-    inverse::UpperSolve<T, lu::NoProducts> solve{context, x.data, x.ld,     order,       triangle,
-                                                 order,   order,  elements, reciprocals, nullptr};
-    solve.inverts = true;
+    lu::copy_matrix<T>(context, {x.data, x.ld, 0}, triangle, order, order,
+                       order);  // 0 columns of x, padded with an identity
+    inverse::UpperSolve<T, lu::NoProducts> solve{context, x.data, x.ld,    order,       triangle,
+                                                 order,   order,  scratch, reciprocals, nullptr};
+    solve.inverts = true;  // the right-hand side is the identity
     solve.solve();
     context.stage("square");
     levels::square_by_large_tiles(context, levels::square_of_upper(triangle, order, order, x.data, x.ld),
@@ -89,11 +92,11 @@ template <class T>
 void poinv_recursive(Context& context, Operands<T>& op, const Parameters&) {
   const int order = static_cast<int>(levels::padded_order(op.shape.n));
   T* const triangle = op.workspace.template take<T>(static_cast<std::int64_t>(order) * order);
-  T* const elements = op.workspace.template take<T>(geinv_recursive_elements(order));
+  T* const scratch = op.workspace.template take<T>(geinv_recursive_elements(order));
   T* const reciprocals = op.workspace.template take<T>(order);
   const bool substitutes = std::is_same_v<T, double> && simt::has_clusters(context);
   const MatrixView<T> x = factor(context, op, substitutes);
-  Inverse<T> inverse{context, x, order, triangle, elements, reciprocals};
+  Inverse<T> inverse{context, x, order, triangle, scratch, reciprocals};
   if constexpr (std::is_same_v<T, double>) {
     if (substitutes) inverse.by_substitution();
   }

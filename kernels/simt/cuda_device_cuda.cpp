@@ -105,7 +105,7 @@ class CudaDevice final : public Device {
                                                       priority == Priority::high ? greatest : least));
   }
   ~CudaDevice() override {
-    if (order_ != nullptr) cudaEventDestroy(order_);
+    if (work_done_ != nullptr) cudaEventDestroy(work_done_);
     if (owns_stream_) cudaStreamDestroy(stream_);
   }
   CudaDevice(const CudaDevice&) = delete;
@@ -188,11 +188,11 @@ class CudaDevice final : public Device {
   void wait_for(Device& other) override {
     auto& before = dynamic_cast<CudaDevice&>(other);
     set_device(before.index_);
-    if (before.order_ == nullptr)
-      GAUSSWEEP_CUDA_CHECK(cudaEventCreateWithFlags(&before.order_, cudaEventDisableTiming));
-    GAUSSWEEP_CUDA_CHECK(cudaEventRecord(before.order_, before.stream_));
+    if (before.work_done_ == nullptr)
+      GAUSSWEEP_CUDA_CHECK(cudaEventCreateWithFlags(&before.work_done_, cudaEventDisableTiming));
+    GAUSSWEEP_CUDA_CHECK(cudaEventRecord(before.work_done_, before.stream_));
     set_device(index_);
-    GAUSSWEEP_CUDA_CHECK(cudaStreamWaitEvent(stream_, before.order_, 0));
+    GAUSSWEEP_CUDA_CHECK(cudaStreamWaitEvent(stream_, before.work_done_, 0));
   }
   std::string enable_peer_access(Device& peer) override {
     const auto* const other = dynamic_cast<CudaDevice*>(&peer);
@@ -203,7 +203,7 @@ class CudaDevice final : public Device {
     if (possible == 0) return info_.uuid + " cannot access the memory of " + other->info_.uuid;
     set_device(index_);
     const cudaError_t error = cudaDeviceEnablePeerAccess(other->index_, 0);
-    cudaGetLastError();  // an error stays the runtime's last one, even if it is expected
+    cudaGetLastError();  // resets the last error, which a later check would report
     if (error == cudaSuccess || error == cudaErrorPeerAccessAlreadyEnabled) return "";
     return info_.uuid + " cannot access the memory of " + other->info_.uuid + ": " + cudaGetErrorName(error);
   }
@@ -235,7 +235,7 @@ class CudaDevice final : public Device {
   DeviceInfo info_;
   cudaStream_t stream_ = nullptr;
   bool owns_stream_ = true;
-  cudaEvent_t order_ = nullptr;  ///< marks the work that other devices wait for
+  cudaEvent_t work_done_ = nullptr;  ///< marks the work that other devices wait for
   std::int64_t waits_ = 0;
   PinnedCopies copies_;
 };
@@ -247,7 +247,7 @@ void require_visible(int index) {
     const std::string message = "there is no GPU " + std::to_string(index) + ": " +
                                 (count == 0 ? why : "this process sees " + std::to_string(count));
     throw DeviceError(message, cudaGetErrorName(count == 0 ? cudaErrorNoDevice : cudaErrorInvalidDevice),
-                      false);
+                      /*is_sticky=*/false);
   }
 }
 

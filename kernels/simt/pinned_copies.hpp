@@ -23,7 +23,7 @@ class PinnedCopies {
   PinnedCopies() = default;
   ~PinnedCopies() {
     for (PinnedBuffer& buffer : buffers_) {
-      if (buffer.free != nullptr) cudaEventDestroy(buffer.free);
+      if (buffer.transferred != nullptr) cudaEventDestroy(buffer.transferred);
       if (buffer.memory != nullptr) cudaFreeHost(buffer.memory);
     }
   }
@@ -38,10 +38,10 @@ class PinnedCopies {
     for (std::size_t begin = 0, index = 0; begin < bytes; begin += buffer_bytes, index ^= 1) {
       PinnedBuffer& buffer = buffers_[index];
       const std::size_t count = std::min(buffer_bytes, bytes - begin);
-      GAUSSWEEP_CUDA_CHECK(cudaEventSynchronize(buffer.free));
+      GAUSSWEEP_CUDA_CHECK(cudaEventSynchronize(buffer.transferred));
       copy(buffer.memory, from + begin, count);
       GAUSSWEEP_CUDA_CHECK(cudaMemcpyAsync(to + begin, buffer.memory, count, cudaMemcpyHostToDevice, stream));
-      GAUSSWEEP_CUDA_CHECK(cudaEventRecord(buffer.free, stream));
+      GAUSSWEEP_CUDA_CHECK(cudaEventRecord(buffer.transferred, stream));
     }
     GAUSSWEEP_CUDA_CHECK(cudaStreamSynchronize(stream));
   }
@@ -53,12 +53,12 @@ class PinnedCopies {
       const std::size_t count = std::min(buffer_bytes, bytes - begin);
       GAUSSWEEP_CUDA_CHECK(
           cudaMemcpyAsync(buffer.memory, from + begin, count, cudaMemcpyDeviceToHost, stream));
-      GAUSSWEEP_CUDA_CHECK(cudaEventRecord(buffer.free, stream));
+      GAUSSWEEP_CUDA_CHECK(cudaEventRecord(buffer.transferred, stream));
     };
     start_transfer(0, buffers_[0]);
     for (std::size_t begin = 0, index = 0; begin < bytes; begin += buffer_bytes, index ^= 1) {
       if (begin + buffer_bytes < bytes) start_transfer(begin + buffer_bytes, buffers_[index ^ 1]);
-      GAUSSWEEP_CUDA_CHECK(cudaEventSynchronize(buffers_[index].free));
+      GAUSSWEEP_CUDA_CHECK(cudaEventSynchronize(buffers_[index].transferred));
       copy(to + begin, buffers_[index].memory, std::min(buffer_bytes, bytes - begin));
     }
   }
@@ -68,7 +68,7 @@ class PinnedCopies {
   static constexpr std::size_t min_bytes = std::size_t{4} << 20;
   struct PinnedBuffer {
     char* memory = nullptr;
-    cudaEvent_t free = nullptr;
+    cudaEvent_t transferred = nullptr;  ///< the end of the last transfer from or to `memory`
   };
 
   bool can_stage(std::size_t bytes) {
@@ -80,8 +80,8 @@ class PinnedCopies {
         unavailable_ = true;
         return false;
       }
-      if (buffer.free == nullptr) {
-        GAUSSWEEP_CUDA_CHECK(cudaEventCreateWithFlags(&buffer.free, cudaEventDisableTiming));
+      if (buffer.transferred == nullptr) {
+        GAUSSWEEP_CUDA_CHECK(cudaEventCreateWithFlags(&buffer.transferred, cudaEventDisableTiming));
       }
     }
     return true;
@@ -96,7 +96,7 @@ class PinnedCopies {
     constexpr int max_threads = 6;
     const int threads = std::min(usable_cpus(), max_threads);
     const auto blocks = static_cast<std::int64_t>((bytes + block - 1) / block);
-    for_row_ranges(blocks, threads, 0, [&](std::int64_t begin, std::int64_t end) {
+    for_row_ranges(blocks, threads, /*cost=*/0, [&](std::int64_t begin, std::int64_t end) {
       const std::size_t first = static_cast<std::size_t>(begin) * block;
       std::memcpy(to + first, from + first, std::min(bytes, static_cast<std::size_t>(end) * block) - first);
     });

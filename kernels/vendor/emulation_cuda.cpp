@@ -8,10 +8,11 @@
 namespace gaussweep::vendor {
 namespace {
 
-/// Computes C = A B with an emulated compute type.
+/// Computes C = A B with an emulated compute type, which older headers do not name. With 0 mantissa bits
+/// cuBLAS chooses their number.
 #if CUBLAS_VERSION >= 130100
 template <class T>
-void multiply(VendorHandles& handles, int compute, int mantissa_bits, std::int64_t m, std::int64_t n,
+void multiply(VendorHandles& handles, int compute_type, int mantissa_bits, std::int64_t m, std::int64_t n,
               std::int64_t k, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* c,
               std::int64_t ldc) {
   const Cublas& library = cublas_library();
@@ -31,7 +32,7 @@ void multiply(VendorHandles& handles, int compute, int mantissa_bits, std::int64
   const cublasStatus_t status =
       library.cublasGemmEx(handles.blas(), CUBLAS_OP_N, CUBLAS_OP_N, to_int(m), to_int(n), to_int(k), &one, a,
                            type, to_int(lda), b, type, to_int(ldb), &zero, c, type, to_int(ldc),
-                           static_cast<cublasComputeType_t>(compute), CUBLAS_GEMM_DEFAULT);
+                           static_cast<cublasComputeType_t>(compute_type), CUBLAS_GEMM_DEFAULT);
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH) {
     throw NotOffered("cuBLAS emulates no such product on this GPU (" +
                      std::string(library.cublasGetStatusName(status)) + ")");

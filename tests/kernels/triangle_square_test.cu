@@ -7,8 +7,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Checks multiply(q, ldq, c, ldc) for a triangle of order n, with leading dimensions n + `offset`; with
-/// `upper`, for the transposed triangle.
+/// Checks multiply(q, ldq, c, ldc) for a triangle of order n, with leading dimensions n + `offset` and
+/// n + 2 `offset`; with `upper`, for the transposed triangle.
 template <class Multiply>
 void expect_product(Context& context, int n, int offset, bool upper, Multiply multiply) {
   const int ldq = n + offset, ldc = n + 2 * offset;
@@ -34,7 +34,8 @@ void expect_product(Context& context, int n, int offset, bool upper, Multiply mu
   }
 }
 
-// Orders of one square, of pairs, and with a smaller last square per level; the largest has 512-strips.
+// A level's product is computed in strips of 16 columns, at order 1300 of 512. The orders have one strip,
+// whole strips, and a narrower last strip.
 TEST(TriangleSquare, InStrips) {
   const auto device = test_device();
   Context context(*device);
@@ -45,14 +46,15 @@ TEST(TriangleSquare, InStrips) {
   }
 }
 
-// One tile, several whole tiles, and half a tile at the end. Up to order 256 two blocks share a tile.
+// Orders with one tile, whole tiles, and half a tile at the end. Up to order 256 two thread blocks each
+// compute half of a tile's sum.
 TEST(TriangleSquare, InTiles) {
   const auto device = test_device();
   Context context(*device);
   for (const int n : {64, 192, 256, 320}) {
-    for (const int many : {0, 1 << 30}) {
+    for (const int min_large_tiles : {0, 1 << 30}) {
       expect_product(context, n, 2, true, [&](const double* p, int ldp, double* c, int ldc) {
-        levels::square_by_large_tiles(context, levels::square_of_upper(p, ldp, n, c, ldc), many);
+        levels::square_by_large_tiles(context, levels::square_of_upper(p, ldp, n, c, ldc), min_large_tiles);
       });
     }
   }

@@ -21,7 +21,7 @@ class ServedWorker {
     pid_ = ::fork();
     if (pid_ == 0) {
       ::close(ends[0]);
-      ::_exit(serve_trials(ends[1], -1, Registry({}), make_device));
+      ::_exit(serve_trials(ends[1], /*name=*/-1, Registry({}), make_device));
     }
     ::close(ends[1]);
     channel_ = Channel(ends[0]);
