@@ -97,6 +97,14 @@ __global__ void no_exchange_kernel(int* pivots, std::int64_t n, std::int64_t cou
   for (std::int64_t k = first_index(); k < count; k += index_step()) pivots[k] = static_cast<int>(k % n);
 }
 
+template <class T>
+__global__ void copy_triangle_kernel(Uplo uplo, MatrixView<T> from, MatrixView<T> to) {
+  for (std::int64_t k = first_index(); k < to.rows * to.cols; k += index_step()) {
+    const auto [i, j] = position_of(to, k);
+    if (uplo == Uplo::lower ? i >= j : i <= j) to.data[i + j * to.ld] = from.data[i + j * from.ld];
+  }
+}
+
 constexpr int threads = 128;
 
 /// Returns the number of blocks for `count` elements, at most 8192, which is enough for any GPU.
@@ -146,6 +154,12 @@ void set_no_exchange(Context& context, int* pivots, std::int64_t n, std::int64_t
   simt::launch(context, no_exchange_kernel, blocks_for(count), dim3(threads), 0, pivots, n, count);
 }
 
+template <class T>
+void copy_triangle(Context& context, Uplo uplo, MatrixView<T> from, MatrixView<T> to) {
+  simt::launch(context, copy_triangle_kernel<T>, blocks_for(to.rows * to.cols), dim3(threads), 0, uplo, from,
+               to);
+}
+
 template void find_zero_diagonal<float>(Context&, MatrixView<float>, int*);
 template void find_zero_diagonal<double>(Context&, MatrixView<double>, int*);
 template void find_zero_diagonals<float>(Context&, MatrixView<float>, int*, std::int64_t);
@@ -154,6 +168,8 @@ template void mirror_triangle<float>(Context&, Uplo, MatrixView<float>, MatrixVi
 template void mirror_triangle<double>(Context&, Uplo, MatrixView<double>, MatrixView<double>);
 template void set_pointers<float>(Context&, float**, float*, std::int64_t, std::int64_t);
 template void set_pointers<double>(Context&, double**, double*, std::int64_t, std::int64_t);
+template void copy_triangle<float>(Context&, Uplo, MatrixView<float>, MatrixView<float>);
+template void copy_triangle<double>(Context&, Uplo, MatrixView<double>, MatrixView<double>);
 template void set_identity<float>(Context&, MatrixView<float>);
 template void set_identity<double>(Context&, MatrixView<double>);
 

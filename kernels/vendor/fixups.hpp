@@ -28,6 +28,9 @@
   void make_pivots_one_based(Context& context, int* pivots, std::int64_t n);                           \
   /** Sets pivots[i] = i % n for `count` pivots: no exchange in any system of order n. */              \
   void set_no_exchange(Context& context, int* pivots, std::int64_t n, std::int64_t count);             \
+  /** Copies the triangle `uplo` of `from`, diagonal included, to `to` of the same size. */            \
+  template <class T>                                                                                   \
+  void copy_triangle(Context& context, Uplo uplo, MatrixView<T> from, MatrixView<T> to);               \
   }
 
 GAUSSWEEP_DECLARE_FIXUPS(emulated)
