@@ -22,7 +22,7 @@ from .plots import parameters, row_colour, styled, unpassed
 from .words import matplotlib_text, one_line, tex
 
 WIDTH, HEIGHT = 3.05, 2.1  # inches; one of two columns of LaTeX's article on A4 paper, the narrowest usual ones
-MARGIN, DIGIT = 0.6, 3.9  # inches left and right of the axes; points of a tick label's digit
+MARGIN, DIGIT = 0.6, 3.9  # inches beside the axes, both sides together; width of a tick label's digit in points
 MARKERS = "os^DvP"  # as in plots.js
 LONGEST_NAME = 26  # characters in a line of a row's name
 STYLE = {
@@ -72,9 +72,9 @@ def write(page, out, kind):
     escape = tex if kind == "pgf" else matplotlib_text
     captions = []
     with matplotlib.rc_context(STYLE), staging(out) as staged:
-        for plot, kept, said in page.drawn:
+        for plot, drawn, remarks in page.drawn:
             figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-            series = styled(kept, page.methods)
+            series = styled(drawn, page.methods)
             if plot.kind == "bars":
                 _bars(*_escaped(plot, series, escape), figure, _row_colours(series, page.methods))
             else:
@@ -85,7 +85,7 @@ def write(page, out, kind):
                 if kind != "pgf":
                     raise
                 raise ReportError(f"{plot.name}.pgf: TeX failed: {error}") from None
-            words = _caption(plot, kept, said, page.facts)
+            words = _caption(plot, drawn, remarks, page.facts)
             captions.append(f"{plot.name}: {one_line(words)}")
             # The command is in the file, because LaTeX cannot read a file in the argument of a caption.
             (Path(staged) / f"{plot.name}.tex").write_text(f"\\caption{{{tex(words)}}}\n", encoding="utf-8")
@@ -96,22 +96,22 @@ def write(page, out, kind):
             os.replace(file, folder / file.name)
 
 
-def _caption(plot, kept, said, facts=()):
+def _caption(plot, drawn, remarks, facts=()):
     """Returns a plot's caption: its title, methods that did not pass, published source, matrices, statistic,
-    parameters, meaning of bars, points that were not drawn as they are, device, driver and commit."""
-    words = [plot.title, unpassed(kept, plot.xlabel), plot.note, plot.basis, parameters(plot, kept)]
-    ranged = [s for s in kept if s.low is not None and np.isfinite(np.asarray(s.low, dtype=float)).any()]
+    parameters, meaning of bars, remarks on points that are drawn elsewhere than at their values, device, driver and
+    commit."""
+    words = [plot.title, unpassed(drawn, plot.xlabel), plot.note, plot.basis, parameters(plot, drawn)]
+    ranged = [s for s in drawn if s.low is not None and np.isfinite(np.asarray(s.low, dtype=float)).any()]
     for kind, is_band in (("Bands", True), ("Bars", False)):
-        ends = {words: words == RANGE for s in ranged if s.band == is_band for words in s.ends}
-        if len(ends) > 1:
-            ends = [
-                f"{words} ({'several trials' if ends[words] else 'one trial'})" for words in sorted(ends, key=ends.get)
-            ]
+        ends = [end for s in ranged if s.band == is_band for end in s.ends]
+        ends = sorted(dict.fromkeys(ends), key=RANGE.__eq__)
+        if len(ends) > 1:  # a range has the values of several trials
+            ends = [f"{end} ({'several trials' if end == RANGE else 'one trial'})" for end in ends]
         words += [f"{kind}: {' or '.join(ends)}"] if ends else []
-    return " ".join(w if w.endswith(".") else w + "." for w in [*words, *said, "; ".join(facts)] if w)
+    return " ".join(w if w.endswith(".") else w + "." for w in [*words, *remarks, "; ".join(facts)] if w)
 
 
-def _escaped(plot, several, escape):
+def _escaped(plot, styled_series, escape):
     """Returns the plot and its styled series with every text escaped for the format, because names come from files."""
     names = plot.names if plot.names is None else list(map(escape, plot.names))
     lines_at = [(value, escape(words)) for value, words in plot.lines_at]
@@ -121,11 +121,12 @@ def _escaped(plot, several, escape):
         x = list(map(escape, series.x)) if plot.kind == "bars" else series.x
         return replace(series, label=escape(series.label), x=x)
 
-    return plot, [(of(series), *style) for series, *style in several]
+    return plot, [(of(series), *style) for series, *style in styled_series]
 
 
 def _dash(variant):
-    """Returns the page's dashes, whose pixels are parts of a line's width here, for lines of 1.6 pixels."""
+    """Returns a matplotlib line style. The page's dashes are in pixels, for lines 1.6 pixels wide; matplotlib's are in
+    multiples of the line width."""
     dash = DASHES[variant % len(DASHES)]
     return (0, [pixels / 1.6 for pixels in dash]) if dash else "-"
 
@@ -155,23 +156,24 @@ def _ticks(axis, is_narrow):
         axis.set_major_formatter(LogFormatterSciNotation(minor_thresholds=(np.inf, np.inf)))
 
 
-def _lines(plot, several, figure):
+def _lines(plot, styled_series, figure):
     axes = figure.add_subplot(xlabel=plot.xlabel, ylabel=plot.ylabel)
     axes.set_xscale("log" if plot.xlog else "linear")
     axes.set_yscale("log" if plot.ylog else "linear")
     if plot.percent:  # after the scale, which sets another formatter
         axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=""))
     labelled = set()
-    for i, (series, of, variant) in enumerate(several):
-        c = "black" if of is None else COLOURS[0][of]
-        mark = MARKERS[((of or 0) + variant + variant // len(DASHES)) % len(MARKERS)]
-        line = series.line and plot.kind == "lines" and plot.names is None or not series.marker
+    for i, (series, colour, variant) in enumerate(styled_series):
+        c = "black" if colour is None else COLOURS[0][colour]
+        mark = MARKERS[((colour or 0) + variant + variant // len(DASHES)) % len(MARKERS)]
+        # A series without markers always has a line, because it would be invisible otherwise.
+        line = (series.line and plot.kind == "lines" and plot.names is None) or not series.marker
         style = {
             "color": c,
-            "linestyle": _dash(1 if of is None else variant) if line else "none",
+            "linestyle": _dash(1 if colour is None else variant) if line else "none",
             "alpha": 0.4 if series.faint else 1,
             # in clouds the marks become smaller, so that they do not hide earlier ones of equal value
-            "markersize": STYLE["lines.markersize"] + (2 * (1 - i / len(several)) if plot.kind == "dots" else 0),
+            "markersize": STYLE["lines.markersize"] + (2 * (1 - i / len(styled_series)) if plot.kind == "dots" else 0),
         }
         ends = series.low is not None and series.high is not None
         if ends and series.band:
@@ -190,7 +192,7 @@ def _lines(plot, several, figure):
         axes.axhline(value, color="black", linewidth=0.6, linestyle="--", label=words)
     _ticks(axes.xaxis, is_narrow=True)
     _ticks(axes.yaxis, is_narrow=False)
-    places = np.unique(np.concatenate([s.x for s, _, _ in several if s.marker] or [[]]))
+    places = np.unique(np.concatenate([s.x for s, _, _ in styled_series if s.marker] or [[]]))
     if plot.names is not None:
         axes.set_xticks(range(len(plot.names)), plot.names, rotation=90, fontsize=5)
     elif 0 < len(places) <= 8 and np.all(places == np.rint(places)):
@@ -214,31 +216,31 @@ def _labels(axes, places):
     return labels[::-1]
 
 
-def _row_colours(several, methods):
+def _row_colours(styled_series, methods):
     """Returns the colours of each series' rows: those of the methods in a single series, else the series' own."""
-    if len(several) > 1:
-        return [[COLOURS[0][of]] * len(series.x) for series, of, _ in several]
-    ((series, _, _),) = several
+    if len(styled_series) > 1:
+        return [[COLOURS[0][of]] * len(series.x) for series, of, _ in styled_series]
+    ((series, _, _),) = styled_series
     numbers = [row_colour(name, methods) for name in series.x]
     return [["black" if number is None else COLOURS[0][number] for number in numbers]]
 
 
-def _bars(plot, several, figure, colours):
+def _bars(plot, styled_series, figure, colours):
     """Draws one row per name. On a logarithmic axis earlier runs have squares, the last run circles."""
-    names = list(dict.fromkeys(name for series, _, _ in several for name in series.x))
+    names = list(dict.fromkeys(name for series, _, _ in styled_series for name in series.x))
     axes = figure.add_subplot(xlabel=plot.ylabel)
     axes.set_xscale("log" if plot.ylog else "linear")
     if plot.percent:  # after the scale, which sets another formatter
         axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=""))
-    for i, (series, _, _) in enumerate(several):
-        label = series.label if len(several) > 1 else None
+    for i, (series, _, _) in enumerate(styled_series):
+        label = series.label if len(styled_series) > 1 else None
         for j, (name, x) in enumerate(zip(series.x, series.y)):
-            y = names.index(name) + 0.8 * (i + 0.5) / len(several) - 0.4
+            y = names.index(name) + 0.8 * (i + 0.5) / len(styled_series) - 0.4
             style = {"color": colours[i][j], "label": label if j == 0 else None}
             hollow = {"markerfacecolor": "white"} if series.hollow is not None and series.hollow[j] else {}
             if not plot.ylog:
                 face = {"facecolor": "white"} if hollow else {}
-                axes.barh(y, x, 0.75 / len(several), linewidth=0.6, **style, edgecolor=style["color"], **face)
+                axes.barh(y, x, 0.75 / len(styled_series), linewidth=0.6, **style, edgecolor=style["color"], **face)
                 continue
             earlier = series.earlier is not None and series.earlier[j]
             axes.plot(x, y, "s" if earlier else "o", alpha=0.5 if earlier else 1, **style, **hollow)
@@ -252,7 +254,7 @@ def _bars(plot, several, figure, colours):
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", labelsize=6)
     lines = max(1 + name.count("\n") for name in wrapped)
-    _legend(figure, axes, 0.5 + 0.12 * len(names) * max(1, 0.7 * len(several), 0.8 * lines))
+    _legend(figure, axes, 0.5 + 0.12 * len(names) * max(1, 0.7 * len(styled_series), 0.8 * lines))
 
 
 def _legend(figure, axes, height):

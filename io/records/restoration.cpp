@@ -24,7 +24,7 @@ void write_numbers(const h5::File& file, const std::string& name, std::int64_t r
 
 void write_restoration(const std::filesystem::path& path, const Restoration& r) {
   const h5::Quiet quiet;
-  std::vector<char> image;
+  std::vector<char> file_bytes;
   try {
     const h5::File file = h5::create_in_memory("restoration.h5");
     h5::write_attribute(file, "gaussweep", "restoration");
@@ -44,12 +44,12 @@ void write_restoration(const std::filesystem::path& path, const Restoration& r) 
       }
     }
     write_numbers(file, "/psf", r.psf.rows, r.psf.cols, by_rows.data());
-    image = h5::image_of(file);
+    file_bytes = h5::image_of(file);
   } catch (const h5::Error& error) {
     throw StorageError("Cannot write '" + path.string() + "': " + error.what() +
                        ". What stood under that name before is untouched.");
   }
-  write_atomically(path, image.data(), image.size());
+  write_atomically(path, file_bytes.data(), file_bytes.size());
 }
 
 }  // namespace gaussweep::io
