@@ -84,7 +84,7 @@ class Nightly(case.SlurmTest):
         self.assertIn("another number of shards", self.stderr)
 
     def test_a_sweep_that_never_started(self):
-        """The merge reports it, and nightly.sh resumes the sweep in its directory, which is named after today's date."""
+        """The merge reports it, and nightly.sh resumes the sweep in its directory, named after today's date."""
         plan = self.plan(count=2, milliseconds=1)
         to = ("-o", self.folder / "nights", "--dated", "--env", self.site, "--backend", "emulated")
         sweep, finish = self.jobs_of(self.script("nightly.sh", plan, *to, "--", "--hold"))
