@@ -200,7 +200,7 @@ def over(
             ylabel,
             series,
             names=names,
-            basis=f"{matrices(part, bool(names))} Each point: {point.format(samples=sampled(part))}."
+            basis=f"{matrices(part, bool(names))} Each point: {point.format(samples=_sampled_seeds(part))}."
             if point
             else basis(part, with_sizes=bool(names), pooled=True),
             **more,
@@ -221,6 +221,12 @@ def sampled(rows):
     return counted(samples, "sample") + (f" of {calls} calls" if calls not in ("0", "1") else "")
 
 
+def _sampled_seeds(rows):
+    """Returns `sampled`, and the number of seeds of a matrix, whose times are pooled to a point."""
+    seeds = rows.groupby("matrix_name")["matrix_seed"].nunique().max()
+    return sampled(rows) + (f" with each of up to {seeds} seeds" if seeds > 1 else "")
+
+
 def _extent(values):
     """Returns "3" or "3 to 7"."""
     least, most = int(values.min()), int(values.max())
@@ -229,7 +235,7 @@ def _extent(values):
 
 def matrices(rows, with_sizes=False):
     """Returns a caption's sentences that name the matrices with all their parameters and seeds, the sizes, and the
-    operands, triangle and number of CPU threads if all rows have the same."""
+    operands, triangle and number of BLAS threads if all rows have the same."""
     names = [f"{name}, {_seeds(part)}" for name, part in rows.groupby("matrix_full")["matrix_seed"]]
     said = f"Matrix: {'; '.join(names[:4])}{f' and {len(names) - 4} more' if len(names) > 4 else ''}"
     if with_sizes:
@@ -239,14 +245,15 @@ def matrices(rows, with_sizes=False):
 
 
 def _shared(rows):
-    """Returns the words for the operands and the triangle, if no label has them, and for the threads on the CPU."""
+    """Returns the words for the operands and the triangle, if no label has them, and for the threads of BLAS
+    on the CPU."""
     operands, uplo = rows["operands"].unique(), rows["uplo"].unique()
     words = [operands[0]] if len(operands) == 1 and operands[0] else []
     # LAPACK's names of problems that read one triangle: po for definite matrices, tr for triangular ones.
     if len(uplo) == 1 and rows["problem"].str.startswith(("po", "tr")).all() and uplo[0] not in words:
         words.append(f"{uplo[0]} triangle")
     threads = rows["threads"][rows["threads"].gt(0) & ~rows["device"].str.startswith(EMULATED)]
-    return [*words, counted(_extent(threads), "CPU thread")] if len(threads) else words
+    return [*words, f"BLAS on {counted(_extent(threads), 'thread')}"] if len(threads) else words
 
 
 def _seeds(values):

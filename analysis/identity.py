@@ -20,8 +20,8 @@ def name_tasks(records):
     `matrix_name`: the file's name or the kind, the parameters in which matrices of that name differ, and `condition`;
     `matrix_full`: the file's name or the kind, and all parameters;
     `system`: the same, and the seed if seeds differ;
-    `operands`: right-hand sides, triangle, shape of a product, cold caches, pinned host memory, several GPUs, if they
-    vary or are unusual;
+    `operands`: right-hand sides, triangle, shape of a product, cold caches, pinned host memory, if they vary or are
+    unusual;
     `task`: system and operands. Two trials of a problem, precision and size with the same `task` solve the same
     system."""
     records["matrix_name"] = _matrix_names(records, _distinct_names)
@@ -81,7 +81,7 @@ def value_words(value):
 
 
 def _operands(records):
-    shape = records[["problem", "nrhs", "batch", "uplo", "m", "k", "n", "cache", "host_memory", "gpu_count"]]
+    shape = records[["problem", "nrhs", "batch", "uplo", "m", "k", "n", "cache", "host_memory"]]
     return _by_value(shape.assign(both=_varies(records, ["problem"], "uplo")), _distinct_operands)
 
 
@@ -96,7 +96,6 @@ def _distinct_operands(shapes):
                 f"{row.m} × {row.k} × {row.n}" if row.m > 0 and row.k > 0 and not row.m == row.k == row.n else "",
                 "cold caches" if row.cache == "cold" else "",
                 "pinned host memory" if row.host_memory == "pinned" else "",
-                f"{row.gpu_count} GPUs" if row.gpu_count not in ("", "1") else "",
             )
             if words
         )

@@ -206,7 +206,9 @@ def parameters(plot, kept):
     said_of, names_of = {}, {}
     for name, settings in of.items():
         named = re.split(r"[\s,=]+", name)
-        said = _values(settings, common | {w for w in settings[0] if w.partition("=")[2] in named})
+        # A label names a parameter by its value, if that is a word: numbers may be those of the matrix.
+        in_label = {w for w in settings[0] if w.partition("=")[2] in named and not w[-1].isdigit()}
+        said = _values(settings, common | in_label)
         fastest = plot.kind == "lines" and len(set(map(tuple, settings))) > 1
         said_of[name] = f"{said} (the fastest at each {plot.xlabel})" if fastest else said
     for short, names in merged(said_of, of).items():

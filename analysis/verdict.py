@@ -4,13 +4,15 @@ tests/mpi/test_verdict.py compares both."""
 import numpy as np
 import pandas as pd
 
+from .loader import gpu_counts
+
 # Columns that define a task; the matrix by its digest.
 TASK = ["problem", "precision", "m", "n", "k", "nrhs", "batch", "uplo", "matrix_digest", "matrix_seed", "of_b"]
 POOLED = [name for name in TASK if name not in ("matrix_digest", "matrix_seed", "of_b")]
 CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capability"]
 RACED = """problem precision m n k nrhs batch uplo matrix matrix_kind matrix_parameters matrix_digest matrix_seed method
 backend parameters gpu_name capability host status seconds_q1 seconds_median seconds_q3 task matrix_name problem_flops
-problem_bytes reference_method launch_bound""".split()
+problem_bytes reference_method launch_bound gpu_count""".split()
 AT_ONCE = 50_000  # records that are processed together, because a million Python rows need gigabytes
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
 
@@ -27,7 +29,7 @@ def _identified(records):
     )
     severity = {status: i for i, status in enumerate(SEVERITY)}
     worst = records["status"].map(severity).fillna(len(SEVERITY))
-    return records.assign(of_b=b, matrix_digest=named, worst=worst, place=records.index)
+    return records.assign(of_b=b, matrix_digest=named, worst=worst, place=records.index, gpus=gpu_counts(records))
 
 
 def configurations(rows):
@@ -45,6 +47,7 @@ def configurations(rows):
         vendor=("reference_method", "first"),
         first=("place", "first"),
         launch_bound=("launch_bound", "max"),
+        gpus=("gpus", "first"),
     )
     return found.reset_index()
 
@@ -110,6 +113,7 @@ def _race(rows, rates, baseline):
         "winner": "",
         "backend": "emulated" if first["backend"] == "emulated" else "",  # the winner's, if there is one
         "parameters": "",
+        "gpus": 1,
         "median": np.nan,
         "runner_up": "",
         "runner_up_backend": "",
@@ -128,7 +132,8 @@ def _race(rows, rates, baseline):
         return race
     best = passed[0]
     race.update(winner=best["method"], backend=best["backend"], parameters=best["parameters"], median=best["median"])
-    race.update(share=race["limit"] / best["median"], launch_bound=best["launch_bound"] == 1)
+    race.update(gpus=int(best["gpus"]), launch_bound=best["launch_bound"] == 1)
+    race.update(limit=race["limit"] / best["gpus"], share=race["limit"] / best["gpus"] / best["median"])
     # The fastest method of that name. The name is taken from the GPU's records if possible, because the CPU's vendor
     # differs.
     name = baseline or max((row["vendor"] for row in rows if row["backend"] == "cuda"), default="")

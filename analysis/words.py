@@ -34,7 +34,10 @@ _TEX = {
     # Matplotlib would turn an escaped dollar back into one that begins a formula.
     **{"\\": r"\textbackslash{}", "$": r"\textdollar{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"},
     **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "ß": r"\ss{}", "æ": r"\ae{}", "ø": r"\o{}"},
-    **{"×": r"\ensuremath{\times}", "µ": r"\ensuremath{\mu}", "–": "--", "…": r"\ldots{}"},
+    **{"×": r"\ensuremath{\times}", "µ": r"\ensuremath{\mu}", "–": "--", "…": r"\ldots{}", "°": r"\ensuremath{^\circ}"},
+    **{c: rf"\ensuremath{{^{d}}}" for c, d in zip("²³⁶", "236")},
+    **{"·": r"\ensuremath{\cdot}", "±": r"\ensuremath{\pm}", "≤": r"\ensuremath{\le}", "≈": r"\ensuremath{\approx}"},
+    **{"λ": r"\ensuremath{\lambda}", "∞": r"\ensuremath{\infty}"},
 }
 _TEX_ACCENTS = dict(zip("\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327", r"\` \' \^ \~ \" \r \v \c".split()))
 

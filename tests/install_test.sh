@@ -37,18 +37,21 @@ if find "$prefix" -name '*faulty*' | grep -q .; then echo "install_test.sh: part
 libraries=$(dirname "$(find "$prefix" -name libgaussweep.so)")
 package=$(dirname "$0")/package
 {
-  for language in . c; do
-    cmake -S "$package/$language" -B "$prefix/package/$language" -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$prefix/package/$language"
+  # A rule whose choice has parameters, for docs/rule.md's call of the chosen method.
+  echo 'sweep: [{problem: gesv, method: batched, kernel: panels, n: 2, matrix: {kind: uniform}}]' >"$prefix/plan.yaml"
+  "$program" run "$prefix/plan.yaml" -o "$prefix/panels" --backend emulated
+  "$program" rule "$prefix/panels" -o "$prefix/rule"
+  grep -q 'panels' "$prefix/rule/rule.h"
+  for language in . c rule; do
+    cmake -S "$package/$language" -B "$prefix/package/$language" -DCMAKE_PREFIX_PATH="$prefix" -DRULE="$prefix/rule" &&
+      cmake --build "$prefix/package/$language"
   done
-  # docs/rule.md's call of a rule's choice compiles.
-  "$program" rule "$run" -o "$prefix/rule"
-  c++ -std=c++17 -fsyntax-only -I"$prefix/rule" -I"$prefix/include" -I"$prefix/include/gaussweep" "$package/choice.cpp"
   # shellcheck disable=SC2046  # several words
   cc -std=c99 "$package/c/solve.c" -o "$prefix/package/solve_by_pkg_config" \
     $(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --cflags --libs gaussweep)
 } >"$prefix/log" 2>&1 || { cat "$prefix/log"; exit 1; }
 export LD_LIBRARY_PATH=$libraries
-for program in solve c/solve solve_by_pkg_config; do
+for program in solve rule/choose c/solve solve_by_pkg_config; do
   said=$("$prefix/package/$program")
   [[ $said == "info 0, x = (2, 3)" ]] || { echo "install_test.sh: $program printed: $said"; exit 1; }
 done

@@ -73,7 +73,8 @@ def _figures(night, rows):
     for own, precision in product(together, sorted(rows["precision"].unique())):
         part = rows[rows["device"].isin(own) & (rows["precision"] == precision)]
         part = part[np.isfinite(part["intensity"]) & (part["intensity"] > 0)]
-        name = part["problem"] + "/" + part["method"] + on_device(part)
+        triangles = np.where(part.groupby("problem")["uplo"].transform("nunique") > 1, ", " + part["uplo"], "")
+        name = part["problem"] + "/" + part["method"] + triangles + on_device(part)
         sizes = part["config"] + part["size"].map(" n={}".format)
         sizes += np.where(many(part["nrhs"]), part["nrhs"].map(" nrhs={}".format), "")
         part = part.assign(settings=sizes)

@@ -8,6 +8,7 @@ from ..page import factor, percent, whole
 from ..plots import Plot, Series
 
 SAME = "precision device host m n k nrhs uplo matrix_digest".split()  # trials on one matrix
+NAMES = {"matrix_seed": "seed", "matrix_name": "", "uplo": ""}  # words before a value in a line's label
 LINES = 8  # of a figure, the largest sizes first
 
 
@@ -23,7 +24,9 @@ def several_gpus(page, night):
     if not len(both):
         return
     both["efficiency"] = both["speedup"] / both["gpus"]
-    both = both.sort_values(["precision", "device", "method", "n", "nrhs", "uplo", "matrix_seed", "gpus"])
+    both = both.sort_values(
+        ["precision", "device", "matrix_name", "method", "n", "nrhs", "uplo", "matrix_seed", "gpus"]
+    )
     page.begin("gpus", "Several GPUs")
     page.add(
         "Compared with the fastest method on one GPU for the same matrix. Bars: the interval from the quartiles of both"
@@ -34,7 +37,7 @@ def several_gpus(page, night):
         slug("gpus"),
         both,
         [
-            "precision device method n nrhs uplo",
+            "precision device matrix_name method n nrhs uplo",
             ("gpus", "GPUs", whole),
             ("method_one", "on one GPU", None),
             ("speedup", "speedup", factor),
@@ -52,10 +55,13 @@ def _figures(both):
     """Yields a figure per (precision, device), with a line per method and matrix."""
     for (precision, device), group in both.groupby(["precision", "device"]):
         problem = group["problem"].iloc[0]
-        varying = [c for c in ("nrhs", "uplo", "matrix_seed") if group[c].nunique() > 1]
+        varying = [c for c in ("nrhs", "uplo", "matrix_name", "matrix_seed") if group[c].nunique() > 1]
         series = []
         for (_, method, *names), part in group.groupby(["n", "method", *varying], sort=True):
-            words = [f"n = {part['n'].iloc[0]}", *(f"{c} {value}" for c, value in zip(varying, names))]
+            words = [
+                f"n = {part['n'].iloc[0]}",
+                *(f"{NAMES.get(c, c)} {value}".lstrip() for c, value in zip(varying, names)),
+            ]
             series.append(
                 Series(
                     f"{method}, {', '.join(words)}",

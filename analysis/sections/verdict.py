@@ -10,7 +10,7 @@ from ..page import counted, factor, percent, seconds, text
 from ..verdict import grids, rate, ratios
 
 CELL = """problem n batch winner backend methods median runner_up lead tie baseline over_baseline share bound
-launch_bound seeds wins""".split()
+launch_bound seeds wins gpus""".split()
 MOST_SIZES = 7  # columns that fit on a sheet of paper and in a window of 1300 pixels
 MOST_ALONE = 3  # sizes with one matrix each, or matrices with one size; more are shown as cards
 MOST_ROWS = 48  # unfolded rows, because a browser takes seconds to lay out thousands of races
@@ -244,6 +244,7 @@ def _winner(race, colours, capability):
         words = "none passed with every seed" if race.seeds > 1 else "none passed"
         return f'<a href="#{anchor(race.problem)}" class="lost">{words}</a>'
     on = " (emulated)" if race.backend == "emulated" else " (CPU)" if race.backend == "host" and capability else ""
+    on = f" ({race.gpus} GPUs)" if race.gpus > 1 and race.backend == "cuda" else on
     if race.backend == "emulated":
         return f'<a href="#{anchor(race.problem)}">{text(race.winner)}{on}</a>'
     colour = border(colours[race.winner]) if race.winner in colours else ""

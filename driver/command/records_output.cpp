@@ -174,6 +174,8 @@ void print_races(const std::vector<io::Record>& records, const io::Results& all,
     if (missing.is_known) json["missing"] = missing.count;
     fmt::print("{}\n", json_text(json));
   } else if (format == Format::markdown || format == Format::latex) {
+    if (format == Format::latex && !brief && !grids.empty())
+      fmt::print("{}\n", remark(verdict_legend(grids), format));
     fmt::print("{}", format == Format::latex ? verdict_latex(grids) : verdict_markdown(grids));
     if (!brief) print_failures(records, "\n", missing, format);
   } else {

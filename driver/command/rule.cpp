@@ -117,6 +117,7 @@ Table rule_table(const Rule& rule) {
 Rule learned_rule(const RuleOptions& options, const std::vector<std::string>& paths) {
   const double tolerance = parse_percent("--tolerance", options.tolerance);
   const io::Results results = load_filtered(options, paths);
+  note_threads(results);
   Rule rule = learn_rule(results, tolerance);
   rule.provenance = provenance_of(results, options, paths, tolerance);
   return rule;
@@ -144,7 +145,9 @@ void check(const RuleOptions& options, Format format) {
   std::vector<NamedRule> rules;
   rules.push_back({options.checked_rule, read_rule(options.checked_rule)});
   for (const std::string& path : options.other_rules) rules.push_back({path, read_rule(path)});
-  print_table(regret_table(regrets_of(rules, load_filtered(options, options.paths))), "regrets", format);
+  const io::Results results = load_filtered(options, options.paths);
+  note_threads(results);
+  print_table(regret_table(regrets_of(rules, results)), "regrets", format);
   if (format != Format::table) return;
   fmt::print(
       "\n{}",

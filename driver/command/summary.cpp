@@ -38,20 +38,6 @@ void refuse_options(const char* other, const std::vector<std::pair<const char*, 
   }
 }
 
-/// Prints a note if CPU methods ran with several numbers of threads, because the summary pools their times.
-void note_threads(const io::Results& results) {
-  std::map<std::string, std::int64_t> threads_of;  // by host
-  for (const io::HostRow& host : results.hosts) threads_of[host.host] = host.blas_threads;
-  std::set<std::int64_t> threads;
-  for (const io::Record& record : results.records) {
-    if (record.backend != "cuda") threads.insert(threads_of[record.host]);
-  }
-  threads.erase(0);  // unknown
-  if (threads.size() > 1)
-    print_stderr(fmt::format("note: CPU methods ran with {} threads per rank; their times are pooled\n",
-                             fmt::join(threads, " and ")));
-}
-
 /// Prints the output of `--best --by gpu`.
 void print_verdict(const SummaryOptions& options, Format format) {
   if (!options.best) throw UsageError("--by gpu: is for --best only");
@@ -99,7 +85,7 @@ void print_devices(const SummaryOptions& options, Format format) {
 void summarise_to_stdout(const SummaryOptions& options) {
   const Format format = parse_format(options.format);
   if (options.brief && (options.by.empty() || format == Format::csv || format == Format::json))
-    throw UsageError("--brief: is for the text or Markdown of --best --by gpu");
+    throw UsageError("--brief: is for the text, Markdown or LaTeX of --best --by gpu");
   if (!options.by.empty()) return print_verdict(options, format);
   if (options.devices) return print_devices(options, format);
   MissingTrials missing;

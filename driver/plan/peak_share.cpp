@@ -6,13 +6,9 @@
 
 namespace gaussweep::driver {
 
-namespace {
-
 double gpus_of(const io::Record& record) {
   return std::max(1.0, std::strtod(std::string(record.gpu_count).c_str(), nullptr));
 }
-
-}  // namespace
 
 double peak_share(const io::Record& record, const Peaks& peaks) {
   const double flops = record.precision == "float" ? peaks.gemm_flops_float : peaks.gemm_flops_double;

@@ -24,7 +24,9 @@ std::string matrices(const Record& r) {
 std::string task_identity(const Record& r) {
   std::string text = fmt::format("{} {} {} {} {} {} {} {} {}", r.problem, r.precision, r.m, r.n, r.k, r.nrhs,
                                  r.batch, r.uplo, matrices(r));
-  for (const io::Setting& setting : io::conditions()) text += " " + io::condition_of(r, *setting.condition);
+  for (const io::Setting& setting : io::conditions()) {
+    if (setting.condition->separates_tasks) text += " " + io::condition_of(r, *setting.condition);
+  }
   return text;
 }
 

@@ -9,6 +9,7 @@ namespace gaussweep::driver {
 
 /// Returns the identity of a task, which methods must share to compete: problem, precision, sizes, right-hand
 /// sides, triangle, matrices and their seed, and conditions such as cold caches or pinned host memory.
+/// Methods on one GPU and on several compete.
 std::string task_identity(const io::Record& record);
 
 /// Returns the identity of a trial: its task, method, backend and parameters. The number of repeats, round,

@@ -57,4 +57,8 @@ std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>
 /// @param commit of a build that is about to add records; empty: none
 std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit = {});
 
+/// Prints a note if methods on the CPU ran with several numbers of threads, because the caller pools their
+/// times.
+void note_threads(const io::Results& results);
+
 }  // namespace gaussweep::driver

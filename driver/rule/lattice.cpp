@@ -79,7 +79,7 @@ MeasuredTimes times_of(Problem problem, const std::string& device,
   }
   for (const MethodChoice& choice : all.methods) all.is_vendor.push_back(vendors.count(choice.method) > 0);
   std::vector<std::map<TaskSizes, std::vector<int>>> counts;
-  for (const Group& group : groups) {
+  const auto add_group = [&](const Group& group) {
     const Question q = question_of(group.first(), device);
     const std::size_t layer = index_of(all.layers, RuleNames{q.precision, q.uplo, q.matrix});
     const std::size_t method =
@@ -91,7 +91,14 @@ MeasuredTimes times_of(Problem problem, const std::string& device,
     std::vector<int>& group_counts = counts[layer][sizes];
     cells.resize(all.methods.size());
     group_counts.resize(all.methods.size());
+    // A method that takes one of several matrices of a size has a time there.
+    if (group.status == io::Status::skipped && group_counts[method] > 0) return;
     add(cells[method], group, group_counts[method]);
+  };
+  for (const bool skipped : {false, true}) {
+    for (const Group& group : groups) {
+      if ((group.status == io::Status::skipped) == skipped) add_group(group);
+    }
   }
   return all;
 }

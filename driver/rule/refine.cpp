@@ -26,7 +26,9 @@ constexpr double wide_bracket = 1.2;
 std::string series_of(const io::Record& r, const std::string& device) {
   std::string text = fmt::format("{}\n{} {} {} {} {} {} {} {}", device, r.problem, r.precision, r.nrhs,
                                  r.batch, r.uplo, r.matrix_kind, r.matrix_parameters, r.matrix_seed);
-  for (const io::Setting& setting : io::conditions()) text += " " + io::condition_of(r, *setting.condition);
+  for (const io::Setting& setting : io::conditions()) {
+    if (setting.condition->separates_tasks) text += " " + io::condition_of(r, *setting.condition);
+  }
   return text;
 }
 

@@ -9,6 +9,7 @@
 
 #include "driver/base/lookup.hpp"
 #include "driver/base/statistics.hpp"
+#include "driver/plan/peak_share.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/results/host_names.hpp"
 #include "driver/results/identity.hpp"
@@ -140,6 +141,7 @@ VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Rates
                    [](const Group* a, const Group* b) { return a->median < b->median; });
   if (passed.empty()) return cell;
   cell.winner = passed.front();
+  cell.limit.seconds /= gpus_of(cell.winner->first());
   cell.limit_fraction = cell.limit.seconds / cell.winner->median;
   const std::string baseline = requested_baseline.empty() ? vendor_of(race) : requested_baseline;
   const auto compared = std::find_if(passed.begin(), passed.end(),

@@ -103,6 +103,8 @@ struct RenderOptions {
 
 /// Returns all grids as text; empty without grids.
 std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOptions& options);
+/// Returns the explanation of the grids' cells.
+std::string verdict_legend(const std::vector<VerdictGrid>& grids);
 /// Returns the grids as Markdown tables with a heading each, without the explanation; empty without grids.
 std::string verdict_markdown(const std::vector<VerdictGrid>& grids);
 /// Returns the grids as LaTeX tabulars (package booktabs), each after a comment line with its title.

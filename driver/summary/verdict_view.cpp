@@ -14,6 +14,7 @@
 #include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
+#include "driver/plan/peak_share.hpp"
 #include "driver/summary/verdict_grid.hpp"
 
 namespace gaussweep::driver {
@@ -31,8 +32,10 @@ std::string painted(const std::string& text, const std::string& code) {
   return code.empty() || text.empty() ? text : fmt::format("\033[{}m{}\033[0m", code, text);
 }
 
+/// Returns what distinguishes a method's device from the grid's: emulation, the CPU, or several GPUs.
 std::string backend_words(const VerdictGrid& grid, const Record& r) {
   if (r.backend == "emulated") return " (emulated)";
+  if (gpus_of(r) > 1) return fmt::format(" ({} GPUs)", printable(r.gpu_count));
   return r.backend == "host" && grid.capability > 0 ? " (CPU)" : "";
 }
 
@@ -248,16 +251,12 @@ std::string title_of(const VerdictGrid& grid) {
 
 }  // namespace
 
-std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOptions& options) {
-  const std::map<std::string, std::string> codes = codes_of(grids);
+std::string verdict_legend(const std::vector<VerdictGrid>& grids) {
   std::string text;
   bool has_share = false, has_baseline = false, is_uncontested = false, is_emulated = false,
        is_pooled = false;
   std::set<Bound> exceeded;
   for (const VerdictGrid& grid : grids) {
-    if (!text.empty()) text += '\n';
-    text += painted(title_of(grid), options.colours ? "1" : "") + '\n';
-    text += GridPrinter(grid, options, codes).text();
     is_pooled = is_pooled || grid.pooled_rows.size() < grid.rows.size();
     for (const VerdictRow& row : grid.pooled_rows) {
       for (const auto& [n, cell] : row.cells) {
@@ -272,16 +271,15 @@ std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOpti
       }
     }
   }
-  if (text.empty() || !options.legend) return text;
   text +=
-      "\nA cell has the fastest method that passed, its median time, and its lead over\n"
+      "A cell has the fastest method that passed, its median time, and its lead over\n"
       "the next method (tie: their times overlap from first to third quartile).\n";
   if (is_uncontested)
     text += "uncontested: no other method of the same device passed (emulated ones do not compete).\n";
   if (is_pooled)
     text +=
         "Matrices that differ only in their seeds share a row: \"2 of 3\" is the number of\n"
-        "seeds with which the method is the fastest. Its time is the median over the seeds.\n";
+        "seeds with which the method is the fastest. Its time is the median over all of them.\n";
   if (has_share) {
     text +=
         "Below is its share of the problem's limit on the device, whatever the method:\n"
@@ -302,6 +300,17 @@ std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOpti
         "Emulated kernels run on the CPU to verify their answers. Their times say nothing\n"
         "about a GPU, so they have no lead and no share.\n";
   return text;
+}
+
+std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOptions& options) {
+  const std::map<std::string, std::string> codes = codes_of(grids);
+  std::string text;
+  for (const VerdictGrid& grid : grids) {
+    if (!text.empty()) text += '\n';
+    text += painted(title_of(grid), options.colours ? "1" : "") + '\n';
+    text += GridPrinter(grid, options, codes).text();
+  }
+  return text.empty() || !options.legend ? text : text + '\n' + verdict_legend(grids);
 }
 
 std::string verdict_markdown(const std::vector<VerdictGrid>& grids) {

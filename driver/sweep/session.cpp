@@ -58,6 +58,8 @@ struct Session {
   std::string began;  ///< when this process began, as a time stamp
   RankFacts mine;
   std::vector<RankFacts> ranks;
+  /// CPUs that the ranks of this host share, counted before each rank is bound to its part.
+  int cpus = usable_cpus();
 };
 
 /// The plan and its trials for these ranks.
@@ -121,16 +123,32 @@ void check_emulation(const Session& session, const Planned& planned) {
                why, counted(trials, "trial"), trials == 1 ? "s" : "");
 }
 
+bool has_cpu_trials(const Planned& planned) {
+  const std::vector<Trial>& trials = planned.expansion.trials;
+  return std::any_of(trials.begin(), trials.end(), [](const Trial& trial) {
+    return trial.backend != Backend::cuda && trial.skip_reason.empty();
+  });
+}
+
 /// Warns if this host has fewer CPUs than ranks and trials run on the CPU.
 void check_shared_cpus(const Session& session, const Planned& planned) {
-  const int ranks = session.world.cpu_parts(), cpus = usable_cpus();
-  const std::vector<Trial>& trials = planned.expansion.trials;
-  const auto uses_cpu = [](const Trial& t) { return t.backend != Backend::cuda && t.skip_reason.empty(); };
-  if (ranks <= cpus || std::none_of(trials.begin(), trials.end(), uses_cpu)) return;
+  const int ranks = session.world.cpu_parts(), cpus = session.cpus;
+  if (ranks <= cpus || !has_cpu_trials(planned)) return;
   spdlog::warn(
       "{} ranks share {} on this host, so trials on the CPU disturb each other's times: to measure "
       "times, start at most {}",
       ranks, counted(static_cast<std::size_t>(cpus), "CPU"), counted(static_cast<std::size_t>(cpus), "rank"));
+}
+
+/// Warns if other programs used the CPUs on which trials ran.
+void check_demand(const Planned& planned, double demand) {
+  constexpr double busy = 1.25;  // threads per CPU; the run's own threads are at most about one per CPU
+  if (demand <= busy || !has_cpu_trials(planned)) return;
+  spdlog::warn(
+      "{:.1f} threads per CPU wanted to run on this host: other programs make times on the CPU too long, "
+      "those of methods with several threads (OpenBLAS) by far the most. Measure on an idle machine, or set "
+      "OPENBLAS_NUM_THREADS=1",
+      demand);
 }
 
 void note_start(RunDirectory& directory, const Session& session, const Planned& planned, const Work& work) {
@@ -224,7 +242,7 @@ struct SweepEnd {
 /// @param is_first_pass false for the later passes of `run --refine`, whose progress is not shown
 /// @param store_limit maximum bytes of the matrices in the run directory
 SweepEnd coordinate(const Session& session, const Decision& decision, RunDirectory& directory, Work& work,
-                    double store_limit, bool is_first_pass = true) {
+                    double store_limit, CpuDemand& demand, bool is_first_pass = true) {
   std::optional<Supervisor> supervisor(std::in_place, session.world, worker_spec(session, decision),
                                        session.registry);
   supervisor->step(0);  // the worker sets up its device while the coordinator is constructed
@@ -236,6 +254,7 @@ SweepEnd coordinate(const Session& session, const Decision& decision, RunDirecto
                           {std::move(work.todo), done, hosts, limits, is_first_pass});
   try {
     while (!coordinator.finished() || !supervisor->finished()) {
+      demand.sample();
       if (!coordinator.finished()) coordinator.step();
       if (!supervisor->finished()) {
         supervisor->step(wait_ms);
@@ -269,7 +288,7 @@ void expand_for_ranks(const Session& session, io::Plan plan, Planned& planned) {
 
 /// Runs the plans that follow the first one. Each has a new worker, as the rounds of a plan have.
 void run_next_plans(const Session& session, const Decision& decision, RunDirectory& directory,
-                    Planned& planned, Work& work, double store_limit, SweepEnd& end) {
+                    Planned& planned, Work& work, double store_limit, CpuDemand& demand, SweepEnd& end) {
   const RunOptions& options = session.options;
   while (options.next_plan && end.stopped_because.empty()) {
     std::optional<io::Plan> next = options.next_plan(directory.journal());
@@ -279,7 +298,7 @@ void run_next_plans(const Session& session, const Decision& decision, RunDirecto
     work = plan_work(options, std::move(planned.expansion.trials), directory.journal());
     note_start(directory, session, planned, work);
     record_skipped(directory, work, session.registry);
-    if (!work.todo.empty()) end = coordinate(session, decision, directory, work, store_limit, false);
+    if (!work.todo.empty()) end = coordinate(session, decision, directory, work, store_limit, demand, false);
   }
 }
 
@@ -372,15 +391,23 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   world.broadcast(decision);
   decision_sent = true;
   SweepEnd end;
-  if (decision.goes_on) end = coordinate(session, decision, directory, work, store_limit);
-  run_next_plans(session, decision, directory, planned, work, store_limit, end);
+  CpuDemand demand;
+  if (decision.goes_on) end = coordinate(session, decision, directory, work, store_limit, demand);
+  run_next_plans(session, decision, directory, planned, work, store_limit, demand, end);
   const Outcome outcome = outcome_of(work, directory.journal());
   int code = exit_code_of(outcome, end.lost_its_ranks);
   // Other ranks may have run the trials of a lost rank, but its node or device needs attention.
   if (world.lost_peer() && code != exit_stopped) code = exit_broken;
   directory.note(io::note::End{code, end.stopped_because, time_stamp()});
   directory.sync();
-  directory.write_results(true);
+  try {
+    directory.write_results(true);
+  } catch (const io::StorageError&) {
+    directory.note(io::note::End{exit_broken, "results.h5 could not be written", time_stamp()});
+    directory.sync();
+    throw;
+  }
+  if (options.lists_unexpected) check_demand(planned, demand.mean());
   log_unexpected(work, directory.journal(), options,
                  resume_command(options, world.launcher(), "--retry-failed"));
   log_repaired(failed, directory.journal());

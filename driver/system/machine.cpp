@@ -9,7 +9,10 @@
 #include <spdlog/spdlog.h>
 #include <sstream>
 #include <sys/utsname.h>
+#include <unistd.h>
 #include <utility>
+
+#include "driver/system/clock.hpp"
 
 namespace gaussweep::driver {
 
@@ -68,6 +71,26 @@ void bind_to_cpu_share(int part, int parts) {
   for (const int cpu : share) CPU_SET(cpu, &set);
   if (::sched_setaffinity(0, sizeof set, &set) != 0)
     spdlog::warn("this rank cannot be kept to its share of the cores: {}", std::strerror(errno));
+}
+
+void CpuDemand::sample() {
+  const double now = now_seconds();
+  if (now < next_) return;
+  next_ = now + 0.2;
+  std::ifstream file("/proc/stat");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    int threads = 0;
+    if (!(words >> name >> threads) || name != "procs_running") continue;
+    sum_ += threads - 1;  // without this one
+    ++count_;
+  }
+}
+
+double CpuDemand::mean() const {
+  const long cpus = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return count_ == 0 || cpus < 1 ? 0 : sum_ / count_ / static_cast<double>(cpus);
 }
 
 std::vector<std::string> visible_parts(const std::string& visible_devices) {

@@ -33,6 +33,19 @@ std::vector<int> cpu_share_of(std::vector<LogicalCpu> cpus, int part, int parts)
 /// cores than parts, or if the system does not report the topology.
 void bind_to_cpu_share(int part, int parts);
 
+/// Measures how many threads of this host run or wait for a CPU.
+class CpuDemand {
+ public:
+  /// Takes a sample, at most every 0.2 s. Does nothing if the system does not report the number.
+  void sample();
+  /// Returns the mean of the samples, divided by the host's CPUs; 0 without samples. Above 1, threads wait.
+  double mean() const;
+
+ private:
+  double sum_ = 0, next_ = 0;
+  int count_ = 0;
+};
+
 /// Returns the MIG parts that the value of CUDA_VISIBLE_DEVICES names; empty if it names none. CUDA shows a
 /// process only the first of them and identifies them only by these names.
 std::vector<std::string> visible_parts(const std::string& visible_devices);

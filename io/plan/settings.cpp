@@ -247,12 +247,14 @@ const std::vector<Setting>& conditions() {
     }
     Setting gpus;
     gpus.name = "gpu_count";
-    gpus.condition = Condition{"GPUS", &Record::gpu_count, "1", [](const TrialSettings& s) {
+    gpus.condition = Condition{"GPUS", &Record::gpu_count, "1",
+                               [](const TrialSettings& s) {
                                  static constexpr std::array<const char*, 16> counts{
                                      "1", "2",  "3",  "4",  "5",  "6",  "7",  "8",
                                      "9", "10", "11", "12", "13", "14", "15", "16"};
                                  return counts.at(static_cast<std::size_t>(s.gpus - 1));
-                               }};
+                               },
+                               false};
     chosen.push_back(std::move(gpus));
     return chosen;
   }();

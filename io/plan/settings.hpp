@@ -74,6 +74,7 @@ struct Condition {
   Text Record::*column;      ///< the record's column; empty in records of older versions
   const char* default_name;  ///< the condition of older records
   std::function<const char*(const TrialSettings&)> word;
+  bool separates_tasks = true;  ///< false: methods with different values of the condition compete
 };
 
 /// The definition of a setting's key.

@@ -104,7 +104,7 @@ read_plan() {
     local folder=$plan
     [[ -d $plan ]] || folder=${plan%/*}
     compgen -G "$folder/*.y*ml" >/dev/null || folder=$jobs/plans
-    fail "there is no file $plan; plans in $folder: $(cd "$folder" 2>/dev/null && compgen -G '*.y*ml' | head -n 9 | paste -sd ' ')"
+    fail "there is no file $plan; plans in $folder: $(cd "$folder" 2>/dev/null && compgen -G '*.y*ml' | sort | head -n 20 | paste -sd ' ')"
   fi
   [[ -r $plan ]] || fail "the plan $plan cannot be read"
 }
@@ -217,14 +217,17 @@ check_plan() {
 
 make_folder() { mkdir -p "$1" || fail "cannot create the folder $1"; }
 
-# warn_without_gpus ARGUMENT…: warns if the plan has methods for GPUs, but sbatch's arguments request none or the program
+# warn_without_gpus ARGUMENT…: fails if --backend cuda cannot run; warns if the plan has methods for GPUs, but sbatch's arguments request none or the program
 # cannot use them. Where Slurm manages the GPUs, a job gets only those that it requests.
 warn_without_gpus() {
   case ${value[backend]:-auto} in emulated | host) return ;; esac
+  local without_cuda=''
+  if (load_modules && exec "$gaussweep" devices) 2>/dev/null | grep -q 'built without CUDA'; then without_cuda=yes; fi
+  [[ -z $without_cuda || ${value[backend]:-auto} != cuda ]] || fail "--backend cuda: $gaussweep was built without CUDA"
   (load_modules && exec "$gaussweep" plan "$plan" --backend emulated) 2>/dev/null | grep -q '(emulated)' || return 0
   local asks_for_gpus=''
   if [[ " $* " =~ \ (-G|--gpus|--(gres|tres-per-task)[=\ ][^\ ]*gpu) ]]; then asks_for_gpus=yes; fi
-  if (load_modules && exec "$gaussweep" devices) 2>/dev/null | grep -q 'built without CUDA'; then
+  if [[ -n $without_cuda ]]; then
     say "$gaussweep was built without CUDA: a job to which Slurm gives GPUs will refuse to start; add --backend emulated"
     if [[ -n $asks_for_gpus ]]; then refused=2; fi
     return

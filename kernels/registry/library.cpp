@@ -196,7 +196,7 @@ WorkspaceBytes workspace_of(const gaussweep_method& from, const Method& row) {
     if (bytes > max_workspace)
       throw std::runtime_error(id + ": workspace_bytes returned " + std::to_string(bytes) +
                                "; allowed: up to 2^50");
-    return workspace_piece(static_cast<std::int64_t>(bytes), 1);
+    return bytes;  // not rounded up, so that writes beyond it are found
   };
 }
 

@@ -201,7 +201,7 @@ class FiguresTest(unittest.TestCase):
             more = {"uplo": "lower", "inner_repeats": 10, "host_memory": "pinned"}
             night.trial("potrf", "lapack", n, 1e-6 * n, **more)
         ((_, _, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("time-")]
-        self.assertIn("Measured with pinned host memory, lower triangle, 3 CPU threads.", caption)
+        self.assertIn("Measured with pinned host memory, lower triangle, BLAS on 3 threads.", caption)
         self.assertIn("the median of 5 samples of 10 calls.", caption)
 
     def test_papers_lines_have_one_per_triangle(self):

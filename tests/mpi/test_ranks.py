@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import time
 import unittest
 
@@ -25,8 +26,20 @@ class Ranks(SweepTest):
             self.skipTest("SKIPPED: a test starts no more than 9 ranks")
         self.sweep(plan, ranks=cpus + 1)
         self.assertRegex(self.stderr, rf"{cpus + 1} ranks share {cpus} CPUs? on this host")
-        self.sweep(plan, output="alone")
-        self.assertNotIn("ranks share", self.stderr)
+        for ranks in (1, cpus):  # ranks that are bound to a CPU each share none
+            self.sweep(plan, output=f"with-{ranks}", ranks=ranks)
+            self.assertNotIn("ranks share", self.stderr)
+
+    def test_warns_if_other_programs_use_the_cpus(self):
+        plan = self.plan("name: busy\nrepeats: 200\nsweep:\n  - {problem: gesv, method: lapack, n: 400}\n")
+        others = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(3 * os.cpu_count())]
+        try:
+            self.sweep(plan)
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
+        self.assertRegex(self.stderr, r"[\d.]+ threads per CPU wanted to run on this host: other programs")
 
     def test_a_frozen_rank_costs_only_its_node(self):
         plan = self.plan(

@@ -8,7 +8,8 @@ gaussweep::Answer<double> solve(const gaussweep::Inputs<double>& system, const c
                                                  system.shape.nrhs, system.shape.batch);
   if (choice.method == nullptr) return gaussweep::run_once("gesv", "recursive", system);  // not measured
   std::map<std::string, gaussweep::ParameterValue> changes;
-  for (const auto& [name, value] : nlohmann::json::parse(choice.parameters).items()) {
+  const nlohmann::json parameters = nlohmann::json::parse(choice.parameters);
+  for (const auto& [name, value] : parameters.items()) {
     if (value.is_string()) changes[name] = value.get<std::string>();
     if (value.is_number()) changes[name] = value.get<double>();
   }
