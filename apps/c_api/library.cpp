@@ -474,7 +474,10 @@ Shape product(std::int64_t m, std::int64_t n, std::int64_t k) {
 }  // namespace
 
 gaussweep_status gaussweep_create(gaussweep_handle* handle, int device) {
-  if (handle == nullptr) return GAUSSWEEP_INVALID_ARGUMENT;
+  if (handle == nullptr) {
+    create_error() = "the handle is a null pointer";
+    return GAUSSWEEP_INVALID_ARGUMENT;
+  }
   *handle = nullptr;
   return guarded(&create_error(), device, [&] { *handle = new gaussweep_handle_t(device, nullptr); });
 }

@@ -88,8 +88,9 @@ std::string task_words(const Record& r) {
                      printable(r.precision));
 }
 
-/// Returns "2.3", "23", "2300": two digits without an exponent.
+/// Returns "1.04", "2.3", "23", "2300", without an exponent.
 std::string times_text(double times) {
+  if (times < 1.095) return fmt::format("{:.2f}", times);
   return times < 9.95 ? fmt::format("{:.2g}", times) : fmt::format("{:.0f}", times);
 }
 
