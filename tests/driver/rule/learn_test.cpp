@@ -95,6 +95,15 @@ TEST(LearnRule, CountsOnlyMethodsThatPassed) {
   EXPECT_EQ(method_at(rule, asked(768)), "batched");
 }
 
+TEST(LearnRule, AMatrixThatIsSkippedLeavesTheTimeOfAnotherOne) {
+  io::Results results = two_methods({256});
+  io::Record skipped = results.records[0];
+  skipped.status = "skipped";
+  skipped.matrix_digest = "another";
+  results.records.push_back(skipped);
+  EXPECT_EQ(method_at(learn_rule(results), asked(256)), "batched");
+}
+
 TEST(LearnRule, InterpolatesBetweenBatchesAndRightHandSides) {
   // The crossing moves from n = 1000 at one system to 100 at 100 systems.
   io::Results results;

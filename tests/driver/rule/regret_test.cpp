@@ -49,6 +49,14 @@ TEST(RegretOfRules, ComparesWithTheFastestAndTheVendor) {
   EXPECT_NEAR(rows[3].mean, ours.mean, 1e-12);
 }
 
+TEST(RegretOfRules, OneGpuAndSeveralCompete) {
+  io::Results results = measured();
+  for (io::Record& record : results.records) record.gpu_count = record.method == "batched" ? "2" : "1";
+  const std::vector<Regret> rows = regrets_of({{"ours", fixed_rule("cusolver", 300)}}, results);
+  EXPECT_EQ(rows[0].tasks, 3);
+  EXPECT_NEAR(rows[0].worst, 0.4, 1e-12);
+}
+
 TEST(RegretOfRules, CountsChoicesWithoutATimeApart) {
   io::Results results = measured();
   results.records[0].status = "failed";   // batched at 100

@@ -158,6 +158,20 @@ TEST(VerdictGrid, UsesCpusOfOtherMachinesIfItsOwnRanNone) {
   EXPECT_THAT(grids[0].cpus, ElementsAre("EPYC"));
 }
 
+TEST(VerdictGrid, OneGpuAndSeveralCompete) {
+  std::vector<Record> records = {example_record("recursive", 1000, {4}),
+                                 example_record("multi_gpu", 1000, {2})};
+  for (Record& r : records) r.problem_flops = 120e12, r.problem_bytes = 1;
+  records[0].gpu_count = "1";
+  records[1].gpu_count = "2";
+  const auto grids = verdict_grids(records, {h200()}, {}, "recursive");
+  const VerdictCell& cell = only_cell(grids);
+  EXPECT_DOUBLE_EQ(cell.lead, 2);
+  EXPECT_DOUBLE_EQ(cell.speedup, 2);
+  EXPECT_DOUBLE_EQ(cell.limit_fraction, 0.5) << "the peak is that of both GPUs";
+  EXPECT_THAT(verdict_text(grids, {}), HasSubstr("multi_gpu (2 GPUs)"));
+}
+
 TEST(VerdictGrid, NoTwoTasksShareARace) {
   std::vector<Record> records;
   for (const char* parameters : {R"({"condition":10.0})", R"({"condition":1000000000000.0})"}) {
