@@ -1,5 +1,6 @@
 // Tests a method's run as a recorded graph: the same bits, and the kernels counted.
 
+#include "kernels/core/errors.hpp"
 #include "kernels/staging/method_run.hpp"
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
