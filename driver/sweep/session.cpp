@@ -123,8 +123,7 @@ void check_emulation(const Session& session, const Planned& planned) {
                why, counted(trials, "trial"), trials == 1 ? "s" : "");
 }
 
-bool has_cpu_trials(const Planned& planned) {
-  const std::vector<Trial>& trials = planned.expansion.trials;
+bool has_cpu_trials(const std::vector<Trial>& trials) {
   return std::any_of(trials.begin(), trials.end(), [](const Trial& trial) {
     return trial.backend != Backend::cuda && trial.skip_reason.empty();
   });
@@ -133,7 +132,7 @@ bool has_cpu_trials(const Planned& planned) {
 /// Warns if this host has fewer CPUs than ranks and trials run on the CPU.
 void check_shared_cpus(const Session& session, const Planned& planned) {
   const int ranks = session.world.cpu_parts(), cpus = session.cpus;
-  if (ranks <= cpus || !has_cpu_trials(planned)) return;
+  if (ranks <= cpus || !has_cpu_trials(planned.expansion.trials)) return;
   spdlog::warn(
       "{} ranks share {} on this host, so trials on the CPU disturb each other's times: to measure "
       "times, start at most {}",
@@ -141,9 +140,9 @@ void check_shared_cpus(const Session& session, const Planned& planned) {
 }
 
 /// Warns if other programs used the CPUs on which trials ran.
-void check_demand(const Planned& planned, double demand) {
+void check_demand(const std::vector<Trial>& trials, double demand) {
   constexpr double busy = 1.25;  // threads per CPU; the run's own threads are at most about one per CPU
-  if (demand <= busy || !has_cpu_trials(planned)) return;
+  if (demand <= busy || !has_cpu_trials(trials)) return;
   spdlog::warn(
       "{:.1f} threads per CPU wanted to run on this host: other programs make times on the CPU too long, "
       "those of methods with several threads (OpenBLAS) by far the most. Measure on an idle machine, or set "
@@ -407,7 +406,7 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
     directory.sync();
     throw;
   }
-  if (options.lists_unexpected) check_demand(planned, demand.mean());
+  if (options.lists_unexpected) check_demand(work.all, demand.mean());
   log_unexpected(work, directory.journal(), options,
                  resume_command(options, world.launcher(), "--retry-failed"));
   log_repaired(failed, directory.journal());
