@@ -105,7 +105,8 @@ Table rule_table(const Rule& rule) {
     for (const Box& box : part.boxes) {
       table.rows.push_back({part.device, part.problem, fmt::format("{}", fmt::join(names, ", ")),
                             span_text(box.batch), span_text(box.nrhs), span_text(box.n), box.choice.words(),
-                            box.mean, box.worst, instead_text(box)});
+                            box.points > 0 ? Cell(box.mean) : Cell(),
+                            box.points > 0 ? Cell(box.worst) : Cell(), instead_text(box)});
     }
   }
   table.naming = 6;
@@ -132,7 +133,7 @@ void learn(const RuleOptions& options, Format format) {
   std::size_t boxes = 0;
   for (const RulePart& part : rule.parts) boxes += part.boxes.size();
   fmt::print("\n{}",
-             paragraph(fmt::format("{} in {}{}. REGRET: time / least time - 1, at the sizes that were "
+             paragraph(fmt::format("{} in {}{}. REGRET: time / least time - 1, in the tasks that were "
                                    "learned from. Other sizes are not measured.",
                                    counted(boxes, "row"), counted(rule.parts.size(), "part"),
                                    options.output.empty()
@@ -169,13 +170,14 @@ void show_changes(const RuleOptions& options, Format format) {
   const std::vector<RuleChange> changes = changes_of(rules);
   print_table(rule_change_table(changes), "changes", format);
   if (format != Format::table) return;
-  fmt::print(
-      "{}{}", changes.empty() ? "" : "\n",
-      paragraph(changes.empty() ? "No choice has changed."
-                                : counted(changes.size(), "change") +
-                                      ". WORTH: the time of the old choice divided by the new one's, in the "
-                                      "newer measurements.",
-                prose_width()));
+  fmt::print("{}{}", changes.empty() ? "" : "\n",
+             paragraph(changes.empty()
+                           ? "No choice has changed."
+                           : counted(changes.size(), "change") +
+                                 ". WORTH: the time of the old choice divided by the new one's, over all "
+                                 "measurements of the newer rule's row, also of other precisions and "
+                                 "triangles in it.",
+                       prose_width()));
 }
 
 void run_rule(const RuleOptions& options) {

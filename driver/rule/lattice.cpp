@@ -85,6 +85,7 @@ MeasuredTimes times_of(Problem problem, const std::string& device,
     const std::size_t method =
         index_of(all.methods, MethodChoice{group.first().method, group.first().parameters});
     all.times.resize(all.layers.size());
+    all.tasks.resize(all.layers.size());
     counts.resize(all.layers.size());
     const TaskSizes sizes{q.batch, q.nrhs, q.n};
     std::vector<LogTime>& cells = all.times[layer][sizes];
@@ -94,6 +95,9 @@ MeasuredTimes times_of(Problem problem, const std::string& device,
     // A method that takes one of several matrices of a size has a time there.
     if (group.status == io::Status::skipped && group_counts[method] > 0) return;
     add(cells[method], group, group_counts[method]);
+    std::vector<double>& seconds = all.tasks[layer][sizes][task_identity(group.first())];
+    seconds.resize(all.methods.size(), io::Record::unknown);
+    if (group.has_passed()) seconds[method] = group.median;
   };
   for (const bool skipped : {false, true}) {
     for (const Group& group : groups) {

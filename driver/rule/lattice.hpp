@@ -44,6 +44,8 @@ struct MeasuredTimes {
   std::vector<bool> is_vendor;  ///< by method
   std::vector<RuleNames> layers;
   std::vector<std::map<TaskSizes, std::vector<LogTime>>> times;  ///< by layer and sizes: one per method
+  /// By layer, sizes and task (task_identity): seconds per method; NaN: it did not pass.
+  std::vector<std::map<TaskSizes, std::map<std::string, std::vector<double>>>> tasks;
 
   /// Returns ln of the lower bound on the time of these sizes (`limit_of`), as coordinate for interpolation.
   double coordinate(std::size_t layer, const TaskSizes& sizes) const;

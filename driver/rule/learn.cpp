@@ -261,40 +261,45 @@ std::int64_t crossing(const Lattice& lattice, const std::vector<std::size_t>& la
 }
 
 Box Partition::box_of(const Leaf& leaf) const {
-  Box box;
+  const MeasuredTimes& measured = lattice_->measured();
   const auto chosen = static_cast<std::size_t>(leaf.method);
-  box.choice = lattice_->measured().methods[chosen];
+  Box box;
+  box.choice = measured.methods[chosen];
   std::vector<std::optional<Instead>> instead(lattice_->methods());
-  double sum = 0;
   for (std::size_t m = 0; m < instead.size(); ++m) {
     if (m != chosen && is_known(static_cast<int>(m), leaf.batches, leaf.sides, leaf.orders))
-      instead[m] = Instead{lattice_->measured().methods[m], HUGE_VAL, 0};
+      instead[m] = Instead{measured.methods[m], HUGE_VAL, 0};
   }
+  double sum = 0;
+  const auto add_task = [&](const std::vector<double>& seconds) {
+    if (std::isnan(seconds[chosen])) return;
+    double least = seconds[chosen];
+    for (std::size_t m = 0; m < instead.size(); ++m) {
+      if (std::isnan(seconds[m])) continue;
+      least = std::min(least, seconds[m]);
+      if (!instead[m]) continue;
+      instead[m]->least = std::min(instead[m]->least, seconds[m] / seconds[chosen]);
+      instead[m]->most = std::max(instead[m]->most, seconds[m] / seconds[chosen]);
+    }
+    const double regret = seconds[chosen] / least - 1;
+    sum += regret;
+    box.worst = std::max(box.worst, regret);
+    ++box.points;
+  };
   for (const std::size_t layer : layers_) {
     for (int b = leaf.batches.first; b <= leaf.batches.second; ++b) {
       for (int r = leaf.sides.first; r <= leaf.sides.second; ++r) {
         for (int n = leaf.orders.first; n <= leaf.orders.second; ++n) {
-          const double chosen_time = lattice_->at(layer, b, r, n, chosen).median;
-          double least = chosen_time;
-          for (std::size_t m = 0; m < instead.size(); ++m) {
-            const LogTime& time = lattice_->at(layer, b, r, n, m);
-            if (time.is_known()) least = std::min(least, time.median);
-            if (!instead[m]) continue;
-            const double factor = std::exp(time.median - chosen_time);
-            instead[m]->least = std::min(instead[m]->least, factor);
-            instead[m]->most = std::max(instead[m]->most, factor);
-          }
-          const double regret = std::expm1(chosen_time - least);
-          sum += regret;
-          box.worst = std::max(box.worst, regret);
-          ++box.points;
+          const auto found = measured.tasks[layer].find(lattice_->sizes(b, r, n));
+          if (found == measured.tasks[layer].end()) continue;  // interpolated
+          for (const auto& [task, seconds] : found->second) add_task(seconds);
         }
       }
     }
   }
-  box.mean = sum / static_cast<double>(box.points);
+  if (box.points > 0) box.mean = sum / static_cast<double>(box.points);
   for (std::optional<Instead>& other : instead) {
-    if (other) box.instead.push_back(std::move(*other));
+    if (other && other->most > 0) box.instead.push_back(std::move(*other));
   }
   return box;
 }

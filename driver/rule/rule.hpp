@@ -58,8 +58,8 @@ struct Instead {
 struct Box {
   SizeRange batch = any_size, nrhs = any_size, n = any_size;
   MethodChoice choice;
-  std::int64_t points = 0;       ///< sizes in the box at which times are known
-  double mean = 0, worst = 0;    ///< the regret at these sizes: time / least time - 1
+  std::int64_t points = 0;       ///< measured tasks in the box; 0: all of its times are interpolated
+  double mean = 0, worst = 0;    ///< the regret in these tasks: time / least time - 1
   std::vector<Instead> instead;  ///< the other methods that passed at all of these sizes
   bool has(const Question& q) const { return batch.has(q.batch) && nrhs.has(q.nrhs) && n.has(q.n); }
 };
