@@ -20,15 +20,15 @@ namespace {
 constexpr double batch_seconds = 0.2;
 constexpr std::size_t max_batch_size = 128;
 constexpr double note_interval = 10;  // seconds between notes of the time left
-// Seconds between syncs: under load many journal lines share one.
+// Seconds between syncs of the journal, so that under load many lines share one sync.
 constexpr double sync_interval = 0.05;
 // Seconds after which a rank that has not answered is lost; longer than it takes to kill a worker.
 constexpr double answer_timeout = 15;
 // A rank that runs a trial reports every few seconds that it is alive. It is lost if no message arrives for
 // the trial's timeout plus this many seconds, because then its node, file system or process hangs.
 constexpr double silence_margin = 30;
-// The part of the time before a launcher's SIGKILL that is reserved for the shutdown (end the workers, write
-// journal and results): the larger of a number of seconds and a fraction.
+// Time before a launcher's SIGKILL that is reserved for the shutdown (end the workers, write journal and
+// results): the larger of these seconds and this fraction of the time between SIGTERM and SIGKILL.
 constexpr double min_shutdown_seconds = 0.6, shutdown_fraction = 1.0 / 3;
 // If this many ranks are lost while they run the same trial, the trial is not run again.
 constexpr int max_retirements = 2;
@@ -39,7 +39,7 @@ std::vector<double> estimates(const CostModel& model, const std::vector<Trial>& 
   return costs;
 }
 
-/// Returns the other ranks on each rank's host; no ranks if all trials run on the CPU or none does.
+/// Returns `Coordinator::host_peers_`.
 std::vector<std::vector<int>> host_peers(const std::vector<std::string>& hosts,
                                          const std::vector<Trial>& trials) {
   std::vector<std::vector<int>> peers(hosts.size());
@@ -93,7 +93,7 @@ void Coordinator::store_record(io::Record record) {
   if (found != index_.end()) {
     time_left_.done(found->second, record);
     queue_.done(found->second);
-    keeper_.release(trials_[found->second], true);
+    keeper_.release(trials_[found->second], /*done=*/true);
   }
   unsynced_.emplace_back(record.status, expected);
 }
@@ -124,12 +124,13 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   const HostCpu cpu = cpu_of(rank);
   std::optional<std::size_t> next = queue_.next(held, max_seconds, last, cpu);
   if (!next && queue_.size() > 0 &&
-      costs_are_stale_) {  // the first estimates are too high rather than too low
+      costs_are_stale_) {  // estimates without records tend to be too high, so new ones may fit
     update_costs();
     next = queue_.next(held, max_seconds, last, cpu);
   }
   std::vector<std::size_t> batch;
-  // The last trials are assigned one by one, so that all ranks end together.
+  // A batch takes at most half of a rank's part of the remaining work. So the last trials are assigned one by
+  // one, and all ranks end together.
   const double left = queue_.total() + (next ? costs_[*next] : 0);
   double room = std::min(batch_seconds, left / (2.0 * post_.size()));
   while (next) {
@@ -151,7 +152,7 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
 
 /// Returns true if the rank can get its next trials now. A busy rank gets them early, so that it never waits
 /// for a message, unless an idle rank could start them sooner because the queue is short. Estimates may be
-/// too low: a trial that has run for t seconds is assumed to run for at least t more.
+/// too low: a trial that has run for t seconds is assumed to run for at least t seconds more.
 bool Coordinator::can_assign(int rank) const {
   const Rank& own = at(rank);
   if (own.trials.empty()) return true;
@@ -250,7 +251,7 @@ void Coordinator::handle(int rank, const message::Returned& returned) {
 void Coordinator::handle(int rank, const message::Released& /*released*/) {
   keeper_.note_writing(rank, {});  // its worker has ended
   requeue_all(at(rank));
-  at(rank).waiting = "";
+  at(rank).waiting = "";  // `Released` is also a request; the rank's new worker holds no matrix
 }
 
 void Coordinator::handle(int rank, const message::DeviceSeen& seen) {
@@ -281,7 +282,7 @@ void Coordinator::requeue_all(Rank& rank) {
 
 void Coordinator::requeue(std::size_t trial) {
   queue_.put_back(trial);
-  keeper_.release(trials_[trial], false);
+  keeper_.release(trials_[trial], /*done=*/false);
 }
 
 void Coordinator::handle(int rank, const message::Retired& retired) {
@@ -299,11 +300,11 @@ void Coordinator::lose(int rank, const std::string& reason) {
   const bool is_counted = !own.trials.empty() && stopped_because_.empty();
   if (is_counted && ++losses_of_trial_[own.trials.front()] >= max_retirements) {
     const std::size_t trial = own.trials.front();
-    // The trial may be what breaks the devices, so no further rank runs it.
+    // The trial may be the cause of the losses, so no further rank runs it.
     spdlog::error("{}: {} ranks were lost while they ran it; it is left for --resume",
                   describe(trials_[trial]), max_retirements);
     queue_.done(trial);
-    keeper_.release(trials_[trial], true);  // no rank of this run needs its matrix any more
+    keeper_.release(trials_[trial], /*done=*/true);  // no rank of this run needs its matrix any more
     own.trials.pop_front();
     lost_its_ranks_ = true;
   }
@@ -444,7 +445,7 @@ void Coordinator::await_finished(double now) {
 
 void Coordinator::finish_after_error() noexcept {
   try {
-    if (finish_sent_at_ < 0) send_finish_to_all(true);
+    if (finish_sent_at_ < 0) send_finish_to_all(/*at_once=*/true);
     at(0).finished = true;  // this rank's own supervisor ends with it
     for (double now = finish_sent_at_; !finished_; now = clock_.now()) {
       while (const auto arrived = post_.next_for_coordinator()) {
@@ -465,8 +466,8 @@ void Coordinator::count(std::vector<std::pair<std::string, bool>>& safe) {
   safe.clear();
 }
 
-/// Brings records to disk. Syncs in the background while trials are left: a disk that is busy with matrices
-/// takes seconds, in which no rank would get work.
+/// Syncs records to disk; in the background while trials are left. A sync on a disk that is busy with
+/// matrices takes seconds, in which no rank would get work.
 void Coordinator::sync_records(double now, bool all_done) {
   if (all_done) {
     if (unsynced_.empty() && syncing_.empty()) return;
@@ -505,7 +506,7 @@ void Coordinator::step() {
   sync_records(now, all_done);
   if (!all_done) note_left(now);
   progress_.show([this] { return seconds_left(); });
-  directory_.write_results(false);
+  directory_.write_results(/*now=*/false);
   const bool all_retired =
       std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.lost; });
   if (all_retired && queue_.size() > 0 && stopped_because_.empty()) {

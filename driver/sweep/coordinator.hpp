@@ -27,8 +27,8 @@ namespace gaussweep::driver {
 /// Limits of a sweep.
 struct RunLimits {
   double deadline = 0;  ///< when the sweep must stop, by the coordinator's clock; 0: no time limit
-  double grace = 20;    ///< seconds that running trials get after the first signal
-  /// Limit for the matrices of the run directory.
+  double grace = 20;    ///< seconds that running trials get after the first stop signal
+  /// Maximum bytes of the matrices in the run directory.
   double store_bytes = std::numeric_limits<double>::infinity();
   QueueOrder order = QueueOrder::longest_first;
 };
@@ -51,7 +51,7 @@ class Coordinator {
   Coordinator(MessagePort& post, RunDirectory& directory, const Registry& registry, Assignments assignments,
               Clock clock = {}, StopSignals signals = stop_signals);
   /// Handles all messages that have arrived, then limits, journal and progress. Does not block.
-  /// @throws io::StorageError if the medium fails; synced records are safe
+  /// @throws io::StorageError if the storage fails; synced records are safe
   void step();
   /// Returns true once everything is on disk and every other rank has sent `Finished` or timed out.
   bool finished() const { return finished_; }
@@ -63,13 +63,13 @@ class Coordinator {
   void finish_after_error() noexcept;
 
  private:
-  /// The coordinator's state of one rank.
+  /// The coordinator's knowledge of one rank.
   struct Rank {
-    /// Trials that the rank has and has not recorded, in the order in which it runs them.
+    /// Indices of the trials assigned to the rank that have no record yet, in the order in which they run.
     std::deque<std::size_t> trials;
     double front_since = 0;           ///< when the first of `trials` became the first
     bool recalled = false;            ///< true if the rank got `Return` for all but the first of `trials`
-    std::optional<std::size_t> last;  ///< the trial that was assigned to the rank last
+    std::optional<std::size_t> last;  ///< index of the trial that was assigned to the rank last
     /// Set while the rank waits for trials: the digest of the matrix that its worker holds.
     std::optional<std::string> waiting;
     double last_heard = 0;      ///< when the rank's last message arrived
@@ -94,8 +94,8 @@ class Coordinator {
   const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
   bool can_assign(int rank) const;
   void assign(int rank, const std::string& held);
-  /// Takes trials out of the queue: one, or several short ones that together take `batch_seconds`. Takes only
-  /// one if other ranks are idle. Returns none if no trial fits into the time left.
+  /// Takes trials out of the queue: one trial, or several short ones that together take `batch_seconds`. Near
+  /// the end of the sweep the batches become shorter. Returns none if no trial fits into the time left.
   /// @param held digest of the matrix that the rank's worker holds
   std::vector<std::size_t> next_batch(int rank, const std::string& held);
   HostCpu cpu_of(int rank) const;
@@ -145,7 +145,8 @@ class Coordinator {
   RunDirectory& directory_;
   std::vector<Trial> trials_;
   std::unordered_map<std::string, std::size_t> index_;  ///< trial key → index into `trials_`
-  /// The other ranks on each rank's host; all empty if all trials run on the CPU or none does.
+  /// The other ranks on each rank's host. All lists are empty if all trials run on the CPU or none does,
+  /// because then no rank can prefer a trial that leaves the CPU alone.
   std::vector<std::vector<int>> host_peers_;
   CostModel model_;
   std::vector<double> costs_;
@@ -169,14 +170,14 @@ class Coordinator {
   bool costs_are_stale_ = false;  ///< true if records or device facts arrived after the last cost estimate
   std::size_t record_count_ = 0;  ///< records received in this run
   std::size_t estimate_at_ = 16;  ///< the value of `record_count_` at which costs are estimated again
-  double stopping_since_ = 0;
-  double abandoned_at_ = -1;  ///< when `Abandon` was sent; negative if it was not
+  double stopping_since_ = 0;     ///< when `stop` was called
+  double abandoned_at_ = -1;      ///< when `Abandon` was sent; negative if it was not
   std::string stopped_because_;
   bool lost_its_ranks_ = false;
   double finish_sent_at_ = -1;  ///< when `Finish` was sent to all ranks; negative before
   /// `finish_sent_at_`, or when a rank last reported that it still stores matrices.
   double last_storing_at_ = 0;
-  bool storing_ = false;
+  bool storing_ = false;  ///< true once a rank has reported that it still stores matrices
   bool finished_ = false;
 };
 

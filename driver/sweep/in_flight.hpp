@@ -1,6 +1,6 @@
 #pragma once
-/// The trial of a shared library that a rank's worker runs, in a file. Code of a library can kill its rank;
-/// then no record names the trial, and the next start of the run reads it from this file.
+/// A file per rank names the running trial if its method is of a shared library. A library's code can kill
+/// the whole rank. Then no record names the trial, and the next start of the run finds it in this file.
 
 #include <filesystem>
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace gaussweep::driver {
 
-/// The file of one rank. Its content outlives this process, but not the machine. The file only helps to name
-/// a cause, so that errors of the medium are ignored.
+/// The file of one rank. Its content survives a crash of this process, but not of the machine. The file only
+/// helps to name a cause, so errors of writing it are ignored.
 class InFlight {
  public:
   InFlight(const std::filesystem::path& directory, const Origin& origin);
@@ -33,8 +33,8 @@ class InFlight {
   bool noted_ = false;
 };
 
-/// Records the trials during which a rank of the last start ended without notice as crashed, and removes the
-/// files. A trial is repeated once: the record of the first time is `for_now`, the next one is final.
+/// Records as crashed each trial during which a rank of the last start ended without notice, and removes the
+/// files. Such a trial runs once more: its first record is marked `for_now`, the second one is final.
 void record_in_flight(RunDirectory& directory, const std::vector<Trial>& trials, const Registry& registry);
 
 }  // namespace gaussweep::driver

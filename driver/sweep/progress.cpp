@@ -12,10 +12,10 @@
 
 namespace gaussweep::driver {
 namespace {
-constexpr double bar_interval = 0.2, line_interval = 60;
+constexpr double bar_interval = 0.2, line_interval = 60;  // seconds between updates
 constexpr std::size_t bar_width = 30;
 
-/// Returns true if standard error is a terminal, or if the parent mpirun forwards it to one.
+/// Returns true if standard error is a terminal, or if the parent process is mpirun and forwards it to one.
 bool is_terminal() {
   if (::isatty(STDERR_FILENO) == 1) return true;
   if (environment_value("OMPI_COMM_WORLD_SIZE").empty()) return false;
@@ -67,7 +67,7 @@ void Progress::show(const Left& left, bool now) {
 }
 
 void Progress::finish() {
-  show([] { return std::nullopt; }, true);  // after an early stop no time left is shown
+  show([] { return std::nullopt; }, /*now=*/true);  // without a time left, also after an early stop
   if (is_shown_ && terminal_) print_stderr("\n");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Progress on stderr: a bar on a terminal, otherwise one line per minute; and in the log.
+/// Shows progress on stderr: a bar on a terminal, otherwise one line per minute. The log also gets a line per
+/// minute.
 
 #include <cstddef>
 #include <functional>
@@ -20,7 +21,8 @@ class Progress {
   void count(const std::string& status, bool expected);
   /// Returns the estimated seconds left, or nothing if they are unknown.
   using Left = std::function<std::optional<TimeRange>()>;
-  /// Shows the state if it is due, or if `now` is set. Calls `left` only then.
+  /// Shows the state if it is due, or if `now` is set. `left` is called only if the state is shown, because
+  /// it takes time.
   void show(const Left& left, bool now = false);
   /// Ends the line of the bar.
   void finish();

@@ -5,11 +5,11 @@
 namespace gaussweep::driver {
 namespace {
 
-// If the round's remaining work keeps all ranks busy for this many times the longest trial, that trial can
-// wait: no rank will idle until its end.
+// If the round's remaining work keeps all ranks busy for this many times the longest trial's time, that trial
+// can start later: the other ranks still have work until it ends.
 constexpr double wait_factor = 4;
-// Otherwise a trial with a better fit is preferred to the longest one only if the longest is at most this
-// many times as long. Preparing a matrix and running the vendor on it cost about as much as a method's runs.
+// Otherwise a trial whose matrix fits better is preferred only if the longest trial takes at most this many
+// times as long. Preparing a matrix and running the vendor on it cost about as much as a method's runs.
 constexpr double max_ratio = 4;
 // A trial that can use the rank's existing vendor run is preferred over much longer ones, because otherwise
 // the vendor has to run again.
@@ -18,7 +18,8 @@ constexpr double max_ratio_with_reference = 64;
 // matrices, the search fails anyway.
 constexpr int max_searched = 64;
 
-// Seconds of a CPU trial from which on it is worth it to leave the current matrix and come back later.
+// A CPU trial of at least this many seconds slows down other CPU trials on its host (`takes_cpu`). It is also
+// long enough that a rank may leave its current matrix for it and come back later.
 constexpr double min_cpu_seconds = 0.05;
 
 }  // namespace
@@ -170,7 +171,8 @@ std::optional<std::size_t> Queue::choose(const Round& round, const Pools& pools,
   if (!longest_of_all) return std::nullopt;
   const double longest_seconds = costs_[*longest_of_all];
   const bool can_wait = ranks_ == 1 || round.seconds() > wait_factor * ranks_ * longest_seconds;
-  /// Costs of trials that go before the longest, although they may be `ratio` times shorter.
+  /// Returns the range of costs of trials that may go before the longest one: from 1/ratio of its cost, or
+  /// from 0 if the longest trial can start later.
   const auto range_for = [&](double ratio) -> Range {
     return {can_wait ? 0 : longest_seconds / ratio, max_seconds};
   };

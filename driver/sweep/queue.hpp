@@ -1,5 +1,6 @@
 #pragma once
-/// The order in which trials are assigned to ranks (`Queue::next`). Rounds run one after the other.
+/// The order in which trials are assigned to ranks (`Queue::next`). Rounds, i.e. repetitions of the trials,
+/// run one after the other.
 
 #include <cstddef>
 #include <functional>
@@ -14,11 +15,11 @@
 
 namespace gaussweep::driver {
 
-/// `shortest_first` is for `try`: it runs the most trials within its time limit.
+/// `shortest_first` is for the command `try`, because it runs the most trials within a time limit.
 enum class QueueOrder { longest_first, shortest_first };
 
-/// How the CPU of a rank's host is used: by this rank alone (`own`), or shared with other ranks, of which
-/// none (`free`) or one (`taken`) has a CPU trial.
+/// How the CPU of a rank's host is used. `own`: by this rank alone. Otherwise other ranks share the CPU, and
+/// none of them (`free`) or at least one (`taken`) has a CPU trial.
 enum class HostCpu { own, free, taken };
 
 /// The trials that are not assigned yet. A pure data structure: no clock, no MPI.
@@ -31,15 +32,15 @@ class Queue {
         int ranks, QueueOrder order = QueueOrder::longest_first);
   /// Takes the next trial for a rank out of the queue. Uses the first round that has a trial of at most
   /// `max_seconds`. Picks the longest trial of the first category that is not empty:
-  /// 1. trials that are compared with the rank's `last` trial, so that they use the same vendor run;
+  /// 1. trials that are compared with the same run of the vendor's method as the rank's `last` trial;
   /// 2. trials with the matrix that the rank holds;
-  /// 3. trials whose matrix no other rank uses; a rank that uses it already has its inputs and reference;
+  /// 3. trials whose matrix no other rank uses, because a rank that uses it has its inputs and reference;
   /// 4. all others.
   ///
   /// Near the end of a round, when the remaining work per rank is at most 4 times the longest trial's time,
   /// the longest trial goes first, unless the trial of category 1 takes at least 1/64 of its time, or the
-  /// trial of category 2 or 3 at least 1/4. If the reference of the chosen trial is still in the queue, the
-  /// reference is returned instead.
+  /// trial of category 2 or 3 at least 1/4. If the reference of the chosen trial, i.e. the vendor's trial
+  /// that it is compared with, is still in the queue, the reference is returned instead.
   ///
   /// A host runs at most one CPU trial at a time if possible, because concurrent ones slow each other down.
   /// If the host's CPU is taken, CPU trials are returned only if nothing else is left. If it is free, CPU
@@ -65,13 +66,14 @@ class Queue {
   double total() const;
 
  private:
+  /// Pairs of a trial's cost and its index, longest trial first.
   using Ordered = std::set<std::pair<double, std::size_t>, std::greater<>>;
   using Groups = std::unordered_map<std::string, Ordered>;
   /// A closed interval of trial costs in seconds.
   struct Range {
     double min, max;
   };
-  /// The CPU trials of a round that `takes_cpu`, or its other trials.
+  /// One of the two parts of a round: the trials for which `takes_cpu` is true, or the others.
   struct Pool {
     Ordered by_cost;
     Groups by_matrix;
@@ -98,12 +100,14 @@ class Queue {
   }
   /// Returns the longer trial of two; either may be missing.
   std::optional<std::size_t> longer(std::optional<std::size_t> one, std::optional<std::size_t> other) const;
+  /// Returns the longest trial whose cost is in the range, if any. So do the functions below.
   std::optional<std::size_t> longest(const Ordered& from, Range seconds) const;
   std::optional<std::size_t> longest(const Pools& pools, Range seconds) const;
   /// Searches the group `name` of each pool.
   std::optional<std::size_t> longest(const Pools& pools, Groups Pool::*groups, const std::string& name,
                                      Range seconds) const;
   std::optional<std::size_t> shortest(const Round& round, double max_seconds) const;
+  /// Considers only trials whose matrix no other rank uses.
   std::optional<std::size_t> longest_of_free_matrix(const Pools& pools, const std::string& held,
                                                     Range seconds) const;
   /// Returns true if another rank uses the trial's matrix.
@@ -117,7 +121,7 @@ class Queue {
   const int ranks_;
   const QueueOrder order_;
   std::vector<std::string> comparisons_;  ///< per trial: the identity of its comparison; empty: none
-  std::vector<bool> is_reference_;  ///< per trial: true for the vendor's, which others are compared with
+  std::vector<bool> is_reference_;  ///< per trial: true for a vendor's trial, which others are compared with
   std::map<std::int64_t, Round> rounds_;  ///< by round number; never empty
   /// Number of assigned, unfinished trials by matrix digest.
   std::unordered_map<std::string, std::size_t> assigned_;

@@ -14,9 +14,9 @@
 
 namespace gaussweep::driver {
 
-/// The GPU that a rank will use: the only visible one, otherwise the one whose index is the local rank. A
-/// rank of several GPUs uses all visible ones. If more are visible, it uses those from index (local rank *
-/// number) on. The facts are those of the rank's first GPU.
+/// The GPU that a rank will use: the only visible GPU, otherwise the one whose index is the local rank. A
+/// rank with k GPUs uses all visible ones if k are visible, otherwise k from index (local rank * k) on. The
+/// members describe the rank's first GPU.
 struct RankGpu {
   std::string uuid;     ///< empty: no GPU
   std::string visible;  ///< the CUDA_VISIBLE_DEVICES that selects it; empty: leave the variable as it is
@@ -65,7 +65,8 @@ PendingListing start_device_listing(const std::string& backend);
 RankFacts rank_facts(const World& world, const std::string& backend, PendingListing listing, int gpus = 1);
 
 /// Returns the number of OpenBLAS threads per worker: the usable CPUs divided by the number of local ranks
-/// that may use the same CPUs. @pre the rank is not bound to its part of the CPUs yet
+/// that may use the same CPUs, or fewer if the environment requests fewer.
+/// @pre the rank is not bound to its part of the CPUs yet
 int worker_threads(const World& world);
 
 /// Selects this rank's GPUs from the listing `devices`. @param part name of the one MIG part that the child

@@ -33,8 +33,8 @@ void make_folder(const std::filesystem::path& path) {
   throw io::StorageError(fmt::format("cannot create the folder {}: {}", path.string(), std::strerror(errno)));
 }
 
-/// Warns if everybody may write into an open folder that already existed. Throws if it belongs to another
-/// user and others could write into it. Umask and mode decide the rest.
+/// Checks who may write into an open folder, which may have existed before. Warns if everybody may. Throws if
+/// the folder belongs to another user and its mode lets the group or everybody write.
 void check_writers(int folder, const std::filesystem::path& path) {
   struct stat facts {};
   if (::fstat(folder, &facts) != 0) return;
@@ -50,7 +50,8 @@ void check_writers(int folder, const std::filesystem::path& path) {
                  mode);
 }
 
-/// Creates a folder in the run directory. Rejects symbolic links, because all files must stay inside.
+/// Creates a folder in the run directory. Rejects a symbolic link, because all files must stay in the run
+/// directory.
 void make_inner_folder(const std::filesystem::path& path) {
   make_folder(path);
   const io::Opened held = io::open_folder(path);
@@ -78,7 +79,7 @@ void make_durable_folder(const std::filesystem::path& path) {
 }
 
 /// Opens or creates a file of the run directory and locks it. Waits for a previous process that is exiting.
-/// If the name refers to another file after the wait, that file is tried next.
+/// If the name refers to another file once the lock is held, the locked file was replaced; tries the new one.
 io::Descriptor lock_file(const std::filesystem::path& name) {
   const double start = now_seconds(), deadline = start + lock_timeout;
   bool is_reported = false;
@@ -89,8 +90,8 @@ io::Descriptor lock_file(const std::filesystem::path& name) {
     if (error == 0 && io::check_name(name, opened.file.fd()) == 0) return std::move(opened.file);
     if (error == ENOSYS || error == ENOLCK || error == EOPNOTSUPP) {
       throw io::StorageError(
-          fmt::format("{} cannot be locked, and a lock is what keeps two runs from one directory: this file "
-                      "system gives none ({}; Lustre needs the mount option flock, NFS its lock service)",
+          fmt::format("{} cannot be locked, so a second run could use it at the same time: this file system "
+                      "has no locks ({}; Lustre needs the mount option flock, NFS its lock service)",
                       name.parent_path().string(), std::strerror(error)));
     }
     if (error != 0 && error != EWOULDBLOCK && error != EINTR) {
@@ -110,6 +111,7 @@ io::Descriptor lock_file(const std::filesystem::path& name) {
   }
 }
 
+/// Throws if reading the directory gave an error.
 void require_readable(const std::filesystem::path& path, const std::error_code& error) {
   if (error)
     throw UsageError(fmt::format("-o {}: cannot be looked into: {}", path.string(), error.message()));
@@ -264,7 +266,7 @@ void RunDirectory::write_results(bool now) {
   dirty_ = false;
   if (now) return io::write_results_image(path, image);
   write_began_ = start;
-  // If no thread can start, the write runs in `get`.
+  // `deferred`: if no thread can start, the write runs when `is_written` calls `get`.
   write_ = std::async(std::launch::async | std::launch::deferred,
                       [path, journal = path_ / "journal.jsonl", image = std::move(image)] {
                         io::sync_file(journal);

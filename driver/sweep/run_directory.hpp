@@ -1,5 +1,6 @@
 #pragma once
-/// The run directory: plan.yaml, journal.jsonl, results.h5, matrices/, logs/, lock. One process may use it.
+/// The run directory: plan.yaml, journal.jsonl, results.h5, matrices/, logs/, lock. A lock keeps a second
+/// process from using it at the same time.
 
 #include <filesystem>
 #include <future>
@@ -14,7 +15,8 @@
 namespace gaussweep::driver {
 
 /// Checks that a run may use a directory, which need not exist. Changes nothing.
-/// @throws UsageError if the directory is a file, or holds something and `resume` is false, or no run
+/// @throws UsageError if the path is a file, if the directory is not empty and `resume` is false, or if
+/// `resume` is true and the directory holds files, but no run
 void check_run_directory(const std::filesystem::path& path, bool resume);
 
 /// An open, locked run directory.
@@ -46,7 +48,7 @@ class RunDirectory {
   void flush();
   /// Begins a sync in the background. @pre is_settled()
   void begin_sync();
-  /// Returns true if no sync is running. @throws io::StorageError the error of the last sync
+  /// Returns true if no background sync is running. @throws io::StorageError the error of the last sync
   bool is_settled();
   /// Syncs what was written and returns the number of records that are known to be on disk.
   std::size_t safe_records();
@@ -59,15 +61,18 @@ class RunDirectory {
   bool is_written(bool wait);
   std::filesystem::path path_;
   double results_after_;
-  io::Descriptor lock_;  ///< on the file `lock`, which all versions use; the journal has a separate lock
+  /// Lock on the file `lock`, which all versions of gaussweep use. The journal has a separate lock.
+  io::Descriptor lock_;
   io::JournalContents contents_;
   /// Index into the records, by key.
   std::unordered_map<io::Text, std::size_t, std::hash<std::string_view>> index_;
   io::TextPool texts_;
   std::unique_ptr<io::JournalWriter> writer_;
   std::string run_id_;
+  /// Numbers of records: on disk; on disk once the background sync ends; written to the journal's file.
   std::size_t safe_ = 0, safe_when_settled_ = 0, written_ = 0;
-  bool dirty_ = false;
+  bool dirty_ = false;  ///< true if results.h5 lacks records or notes
+  /// When the next background write of results.h5 is due, and when the last one began.
   double next_write_ = 0, write_began_ = 0;
   std::future<void> write_;  ///< the background write of results.h5
 };

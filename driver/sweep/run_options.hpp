@@ -1,5 +1,5 @@
 #pragma once
-/// The options of a sweep.
+/// The options with which the program's commands (`run`, `try` and others) run a sweep.
 
 #include <functional>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace gaussweep::driver {
 
-/// The options of `gaussweep run`.
+/// The options of a sweep. `gaussweep run` has an option for most of them.
 struct RunOptions {
   std::string plan, output;
   std::optional<io::Plan> made_plan;   ///< replaces the file `plan` if set
@@ -28,15 +28,15 @@ struct RunOptions {
   /// The reason why the sweep must not begin; empty if there is none. Only rank 0's value is used.
   std::string refusal;
   double time_limit = 0;  ///< seconds; 0: none
-  double grace = 20;
+  double grace = 20;      ///< seconds that running trials get after the first stop signal
   QueueOrder order = QueueOrder::longest_first;
   std::string store_limit;  ///< "50GiB", "none"; empty: the plan's limit, otherwise half of the free disk
   Shard shard;
   int gpus_per_rank = 1;
   std::string program = "gaussweep";  ///< the program's name on the command line
   std::string command_line;
-  /// Called on rank 0 when all trials of the plan are recorded before the time limit. Returns a plan with
-  /// these trials and more, which runs next, or nothing if the run is complete. Only for a run of one rank.
+  /// Called on rank 0 when all trials of the plan are recorded before the time limit. Returns the plan that
+  /// runs next, which has these trials and more; nothing if the run is complete. Only for a run of one rank.
   std::function<std::optional<io::Plan>(const io::JournalContents&)> next_plan;
   /// Called on rank 0 once all trials are recorded, unless the run stopped early.
   std::function<void(const io::JournalContents&)> at_end;

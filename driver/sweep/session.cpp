@@ -46,7 +46,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int wait_ms = 1;
+constexpr int wait_ms = 1;            // longest wait for a message per pass of the loops below
 constexpr double flush_timeout = 15;  // seconds for the last messages to reach their ranks
 
 /// The state that all steps of a run share. `ranks` is empty except on rank 0.
@@ -56,13 +56,13 @@ struct Session {
   Registry registry;  ///< with the methods of the run's libraries
   double deadline;    ///< 0: no time limit
   std::string began;  ///< when this process began, as a time stamp
-  RankFacts mine;
+  RankFacts mine;     ///< the hardware of this rank
   std::vector<RankFacts> ranks;
   /// CPUs that the ranks of this host share, counted before each rank is bound to its part.
   int cpus = usable_cpus();
 };
 
-/// The plan and its trials for these ranks.
+/// The plan, adapted to the GPUs of this run's ranks, and its trials.
 struct Planned {
   Backend backend = Backend::host;
   io::Plan plan;
@@ -70,7 +70,7 @@ struct Planned {
   KnownFiles files;
 };
 
-/// Throws if the backend "auto" would continue on the CPU a run that used GPUs.
+/// Throws if a resumed run has used GPUs and the backend "auto" would continue it on the CPU.
 void refuse_other_backend(const RunOptions& options, const io::JournalContents& journal, Backend backend) {
   if (options.backend != "auto" || backend == Backend::cuda) return;
   std::string before;
@@ -84,7 +84,7 @@ void refuse_other_backend(const RunOptions& options, const io::JournalContents& 
                   options.output, to_string(backend)));
 }
 
-/// Throws if the directory's run has a plan of another name.
+/// Throws if the run in the output directory has a plan of another name.
 void refuse_other_plan(const RunOptions& options, const io::JournalContents& journal, const io::Plan& plan) {
   const std::string before = last_start(journal).plan_name;
   if (before.empty() || before == plan.name) return;
@@ -93,7 +93,8 @@ void refuse_other_plan(const RunOptions& options, const io::JournalContents& jou
                   options.output, printable(before), options.plan, printable(plan.name)));
 }
 
-/// Throws if MPI does not connect srun's tasks: each would run the whole plan, unless it runs a shard.
+/// Throws if srun started several tasks that MPI does not connect, because each would run the whole plan.
+/// Tasks with `--shard` are allowed: each of them runs its own part of the plan.
 void refuse_unconnected_tasks(const World& world, const RunOptions& options) {
   const int tasks = world.unconnected_tasks();
   if (tasks == 1 || options.shard.count > 1) return;
@@ -103,7 +104,8 @@ void refuse_unconnected_tasks(const World& world, const RunOptions& options) {
       tasks));
 }
 
-/// Warns if the backend "auto" emulates GPU kernels; throws if the job has GPUs.
+/// Warns if the backend "auto" emulates GPU kernels. Throws if Slurm gave the job GPUs, because the user then
+/// expects them to be used.
 void check_emulation(const Session& session, const Planned& planned) {
   const RunOptions& options = session.options;
   if (options.backend != "auto" || planned.backend != Backend::emulated) return;
@@ -140,6 +142,7 @@ void check_shared_cpus(const Session& session, const Planned& planned) {
 }
 
 /// Warns if other programs used the CPUs on which trials ran.
+/// @param demand mean number of threads per CPU of this host that were running or ready to run
 void check_demand(const std::vector<Trial>& trials, double demand) {
   constexpr double busy = 1.25;  // threads per CPU; the run's own threads are at most about one per CPU
   if (demand <= busy || !has_cpu_trials(trials)) return;
@@ -233,8 +236,8 @@ void serve_rank(const Session& session, const Decision& decision) {
 
 /// How a sweep ended.
 struct SweepEnd {
-  std::string stopped_because;
-  bool lost_its_ranks = false;
+  std::string stopped_because;  ///< empty if it did not stop early
+  bool lost_its_ranks = false;  ///< true if trials are left because ranks were lost
 };
 
 /// Runs coordinator and supervisor of rank 0 until the sweep ends. Moves `work.todo` out.
@@ -271,7 +274,7 @@ SweepEnd coordinate(const Session& session, const Decision& decision, RunDirecto
   return end;
 }
 
-/// Sets a plan and its trials for the GPUs of this run's ranks.
+/// Sets `planned` to the plan, adapted to the GPUs of this run's ranks, and to the plan's trials.
 void expand_for_ranks(const Session& session, io::Plan plan, Planned& planned) {
   std::vector<std::string> gpus;
   int lowest_capability = std::numeric_limits<int>::max();
@@ -285,7 +288,8 @@ void expand_for_ranks(const Session& session, io::Plan plan, Planned& planned) {
                                   planned.backend == Backend::cuda ? lowest_capability : 0, planned.files);
 }
 
-/// Runs the plans that follow the first one. Each has a new worker, as the rounds of a plan have.
+/// Runs the plans with which `run --refine` continues the first one. Each plan gets a new worker process,
+/// like each round (repetition) of a plan's trials.
 void run_next_plans(const Session& session, const Decision& decision, RunDirectory& directory,
                     Planned& planned, Work& work, double store_limit, CpuDemand& demand, SweepEnd& end) {
   const RunOptions& options = session.options;
@@ -297,7 +301,8 @@ void run_next_plans(const Session& session, const Decision& decision, RunDirecto
     work = plan_work(options, std::move(planned.expansion.trials), directory.journal());
     note_start(directory, session, planned, work);
     record_skipped(directory, work, session.registry);
-    if (!work.todo.empty()) end = coordinate(session, decision, directory, work, store_limit, demand, false);
+    if (!work.todo.empty())
+      end = coordinate(session, decision, directory, work, store_limit, demand, /*is_first_pass=*/false);
   }
 }
 
@@ -312,7 +317,7 @@ std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
   }
 }
 
-/// Throws if neither the directory, nor the closest parent of a new one, can be written.
+/// Throws if the directory cannot be written or, for a new directory, its closest existing parent.
 void require_writable(const std::string& output) {
   std::error_code error;
   std::filesystem::path folder = std::filesystem::absolute(output);
@@ -327,13 +332,15 @@ void dry_run(const Session& session, Planned& planned) {
   const RunOptions& options = session.options;
   const bool resumes = options.resume || options.retry_failed;
   io::JournalContents journal;
-  std::exception_ptr fault;  // of the directory; the trials are printed first
+  std::exception_ptr fault;  // rethrown after the trials are printed
   try {
     check_emulation(session, planned);
     if (!options.refusal.empty()) throw UsageError(options.refusal);
     check_run_directory(options.output, resumes);
     require_writable(options.output);
-    if (resumes) journal = io::read_journal(std::filesystem::path(options.output) / "journal.jsonl", false);
+    if (resumes)
+      journal =
+          io::read_journal(std::filesystem::path(options.output) / "journal.jsonl", /*with_details=*/false);
     refuse_other_plan(options, journal, planned.plan);
     refuse_other_backend(options, journal, planned.backend);
   } catch (const std::runtime_error&) {
@@ -350,7 +357,7 @@ void dry_run(const Session& session, Planned& planned) {
 }
 
 /// Runs the sweep of rank 0 and returns the exit code. Sets `decision_sent` once the decision was broadcast.
-/// Moves the trials out of `planned`: copies of a million trials take gigabytes.
+/// Moves the trials out of `planned`, because a copy of a million trials takes gigabytes.
 int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool& decision_sent) {
   World& world = session.world;
   const RunOptions& options = session.options;
@@ -400,7 +407,7 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   directory.note(io::note::End{code, end.stopped_because, time_stamp()});
   directory.sync();
   try {
-    directory.write_results(true);
+    directory.write_results(/*now=*/true);
   } catch (const io::StorageError&) {
     directory.note(io::note::End{exit_broken, "results.h5 could not be written", time_stamp()});
     directory.sync();
@@ -504,7 +511,8 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
       }
       if (!world.lost_peer()) world.flush(flush_timeout);
     } catch (const std::exception& e) {
-      error = std::current_exception();  // end through MPI_Finalize, so that the other ranks can
+      // Rethrown after MPI_Finalize, in which the other ranks wait for this one.
+      error = std::current_exception();
       if (world.rank() != 0 || world.lost_peer()) {
         spdlog::error("rank {}: {}", world.rank(), e.what());
         world.abort(exit_broken);

@@ -32,7 +32,7 @@ void StoreKeeper::note_unneeded(const std::string& digest, const StoredFile& fil
 }
 
 bool StoreKeeper::make_room(double bytes) {
-  // Removing files would not be enough.
+  // Even removing all unneeded files would not make enough room.
   if (used_ - unneeded_bytes_ + bytes > limit_ && bytes > 0) return false;
   while (used_ + bytes > limit_ && !unneeded_.empty()) {
     const std::string digest = unneeded_.front();

@@ -1,7 +1,7 @@
 #pragma once
 /// Limits the size of the run directory's matrix store: decides which matrices are stored, and removes those
-/// that no open trial needs. Only the coordinator uses it, before it assigns a trial and after a trial ends.
-/// Matrices of running or remaining trials are never removed.
+/// that no open trial (one without a record) needs. Only the coordinator uses it, before it assigns a trial
+/// and after a trial ends. Matrices of running or remaining trials are never removed.
 
 #include <cstdint>
 #include <deque>
@@ -26,7 +26,7 @@ class StoreKeeper {
   /// @throws io::StorageError
   StoreKeeper(io::MatrixStore store, double limit, const std::vector<Trial>& open);
   /// Reserves space for a trial's matrices before the trial is assigned. Clears `store` of each matrix that
-  /// does not fit; such a matrix is made for this trial alone. @throws io::StorageError
+  /// does not fit; the trial then makes it for itself. @throws io::StorageError
   void admit(Trial& trial);
   /// Replaces the list of matrices that a rank's worker still has to store. Their files appear after their
   /// trial's record. @throws io::StorageError
@@ -42,7 +42,7 @@ class StoreKeeper {
 
  private:
   struct StoredFile {
-    double bytes = 0;        ///< of the file, or its expected size until it is written; 0: not stored
+    double bytes = 0;        ///< size of the file, or its expected size until it is written; 0: not stored
     std::int64_t needs = 0;  ///< number of open trials that use the matrix
     /// Number of running trials that use the matrix and of workers that still have to store it.
     int running = 0;

@@ -16,10 +16,10 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t max_sent = 2;   // trials at the worker: the running one and a short next one
+constexpr std::size_t max_sent = 2;   // trials at the worker: the running trial and a short next one
 constexpr int max_tries = 2;          // workers that a trial may end before it is recorded as failed
 constexpr int max_failed_starts = 3;  // consecutive failures, before the rank retires
-/// Seconds after failed starts: a GPU may be resetting.
+/// Seconds before the next start, by the number of failed starts, because a GPU may be resetting.
 constexpr double pauses[max_failed_starts] = {0, 1, 3};
 constexpr double busy_timeout = 60;   // seconds to wait for a GPU that others use
 constexpr double longest_pause = 15;  // seconds between two starts on a busy GPU
@@ -30,13 +30,14 @@ constexpr std::size_t max_unsent_bytes = std::size_t{64} << 20;
 // libraries, and compile kernels for this GPU.
 constexpr double first_start_timeout = 300, start_timeout = 120;
 // A worker may be another build, or damaged. These limits bound its unsolicited messages:
-constexpr int max_messages = 16;    // messages per step, so that clock and other ranks are served
+constexpr int max_messages = 16;    // messages per step; timeouts and the coordinator are served in between
 constexpr int max_start_steps = 8;  // steps of a start that restart the timeout; a correct worker has four
-// Reported steps per start, trial or end; a worker that stores reports one per second.
+// Steps that a worker may report per start, trial or end. While it stores matrices, it reports one per
+// second.
 constexpr int max_steps = 10'000;
-constexpr std::size_t max_cause_bytes = 500;  // bytes of an error that quotes a message
+constexpr std::size_t max_cause_bytes = 500;  // maximum length of a text that quotes the worker
 
-/// Adds to the record of a second try how the first one ended.
+/// Adds to the record of a second try how the first try ended.
 io::Record with_first_end(io::Record record, const std::string& cause) {
   const std::string words = "second try; the first ended its worker: " + cause;
   record.message = record.message.empty() ? words : record.message + "; " + words;
@@ -47,9 +48,9 @@ io::Record with_first_end(io::Record record, const std::string& cause) {
 
 const Supervisor::Transition Supervisor::transitions[] = {
     {State::waiting, State::starting},     // the pause is over
-    {State::waiting, State::out_of_work},  // too many starts failed, or the medium did
-    {State::waiting, State::finished},     {State::starting, State::working},  // it sent `Hello`
-    {State::starting, State::waiting},                                         // it ended
+    {State::waiting, State::out_of_work},  // too many starts failed, or the storage failed
+    {State::waiting, State::finished},     {State::starting, State::working},  // the worker sent `Hello`
+    {State::starting, State::waiting},                                         // the worker ended
     {State::working, State::waiting},      {State::working, State::renewing},
     {State::working, State::leaving},      {State::renewing, State::waiting},
     {State::renewing, State::leaving},     {State::leaving, State::waiting},
@@ -122,7 +123,7 @@ io::Record Supervisor::blank() const {
   io::Record record = blank_record(trial, registry_.find(trial.problem, trial.method), spec_.origin);
   if (trial.backend == Backend::cuda) {
     record.gpu_uuid = spec_.gpu_uuid;
-    record.gpu_name = device_->gpu_name;  // set: trials are only sent after `Hello`
+    record.gpu_name = device_->gpu_name;  // `Hello` has set `device_`, and trials are sent only afterwards
     record.capability = device_->capability;
     record.device_index = spec_.origin.device_index;
   }
@@ -142,7 +143,7 @@ void Supervisor::start_worker() {
     worker_->send(message::Setup{spec_.backend, spec_.directory + "/matrices", spec_.origin, device_,
                                  spec_.libraries, spec_.gpus});
   } catch (const ChannelClosed&) {
-    // It ended immediately; the next step handles the closed channel.
+    // The worker ended immediately; the next step handles the closed channel.
   } catch (const io::StorageError&) {
     throw;
   } catch (const std::exception& e) {
@@ -308,10 +309,12 @@ void Supervisor::handle(message::Done done) {
 }
 
 void Supervisor::handle(const message::Batch& batch) {
-  if (state_ == State::out_of_work) return;  // the coordinator knows, and assigns the batch to other ranks
+  // The coordinator has been informed, and assigns the batch to other ranks or ends the run.
+  if (state_ == State::out_of_work) return;
   for (const Trial& trial : batch.trials) tasks_.push_back({trial, batch.trials.size() > 1});
   requested_ = false;
-  // One trial always waits here. The coordinator delays the answer if another rank can run it sooner.
+  // At least 1: while the last trial runs, the next is requested already. The coordinator delays its answer
+  // if another rank can run the next trial sooner.
   request_at_ = std::max<std::size_t>(1, batch.trials.size() / 2);
   request_trials();
 }
@@ -320,7 +323,7 @@ void Supervisor::handle(const message::Return& /*message*/) {
   if (state_ == State::out_of_work) return;
   message::Returned returned;
   while (tasks_.size() > sent_) {
-    // It has ended a worker, so it stays on this rank.
+    // The only trial left has ended a worker and is tried again, so it stays on this rank.
     if (sent_ == 0 && failed_tries_ > 0 && tasks_.size() == 1) break;
     returned.keys.push_back(tasks_.back().trial.key);
     tasks_.pop_back();
@@ -413,9 +416,10 @@ void Supervisor::send_trials() {
   while (state_ == State::working && sent_ < std::min(tasks_.size(), max_sent)) {
     if (post_.unsent_bytes() > max_unsent_bytes) return;
     const Trial& next = tasks_[sent_].trial;
-    // A trial of a library is sent when all earlier trials are reported, so that `in_flight_` is exact.
+    // A library's trial is sent only when all earlier trials are reported, because `in_flight_` names one
+    // trial and must name the running one.
     if (sent_ > 0 && (!tasks_[sent_].is_short || !next.library_digest.empty())) return;
-    // Rounds sample differences between processes, so each round has its own worker.
+    // Rounds repeat trials to sample differences between processes, so each round has its own worker.
     if (worker_round_ != 0 && worker_round_ != next.round) {
       if (sent_ == 0) renew_worker();
       return;

@@ -9,8 +9,8 @@
 ///
 /// Every new worker first runs a probe whose result is known. A trial that ended two workers is recorded only
 /// once a new worker has passed the probe, which shows that the device still works. If no worker can start,
-/// the rank retires and returns the trial, which may not be the cause. If the device is full or used
-/// exclusively by others, the supervisor retries for a minute.
+/// the rank retires, i.e. runs no more trials, and returns the trial, which may not be the cause. If the
+/// device is full or used exclusively by others, the supervisor retries the start for a minute.
 
 #include <deque>
 #include <memory>
@@ -31,6 +31,7 @@ namespace gaussweep::driver {
 /// The state machine of one rank; `step` drives it.
 class Supervisor {
  public:
+  /// @param post carries the messages to and from the coordinator
   Supervisor(MessagePort& post, WorkerSpec spec, const Registry& registry,
              StartWorker start = start_worker_process, Clock clock = {});
   /// Handles messages and timeouts. Waits for the worker at most `wait_ms`. Reports errors to the
@@ -59,7 +60,7 @@ class Supervisor {
   void trial_ended_worker(io::Record record);
   void listen(int wait_ms);
   void handle_channel_end();
-  /// Returns a record of the first trial without results.
+  /// Returns a record of the first trial that has no results yet.
   io::Record blank() const;
   /// Adds the time during which this process was suspended to the start times that timeouts use.
   /// @return the time of this check
@@ -71,9 +72,9 @@ class Supervisor {
   void send_trials();
   /// Notes that the first trial of `tasks_` begins now.
   void note_start();
-  /// Replaces the worker, because each round of trials needs a new process.
+  /// Replaces the worker, because each round (repetition) of the plan's trials needs a new process.
   void renew_worker();
-  /// Forgets the rank's trials: the coordinator has taken them back.
+  /// Forgets the rank's trials, because the coordinator takes them back.
   void drop_trials();
   void retire(const std::string& reason);
   void end_worker();
@@ -83,8 +84,8 @@ class Supervisor {
     starting,     ///< the worker has not passed its probe yet
     working,      ///< trials can be sent
     renewing,     ///< the worker stores its matrices and ends; a new one follows
-    leaving,      ///< the same, but the rank ends afterwards
-    out_of_work,  ///< the rank retired, or the medium failed: it waits for `Finish`
+    leaving,      ///< the worker stores its matrices and ends; then the rank ends
+    out_of_work,  ///< the rank has retired, or the storage failed; it waits for `Finish`
     finished
   };
   struct Transition {
@@ -116,21 +117,21 @@ class Supervisor {
   int failed_starts_ = 0;          ///< consecutive failed starts
   double last_message_at_ = -1;    ///< when the last message was sent to the coordinator
   double last_check_ = -1;         ///< time of the last `forgive_suspension`; negative before the first
-  double busy_since_ = -1;         ///< since when starts find the device in use; negative if it is not
+  double busy_since_ = -1;         ///< when a start first found the device in use; negative if it is not
   double start_again_at_ = -1;  ///< when the next worker starts after a failed start; negative: none is due
   std::string step_;            ///< the last step that the worker reported
   /// Steps reported since the worker started, the trial began or the worker was told to close.
   int steps_ = 0;
   struct Task {
     Trial trial;
-    bool is_short;  ///< it came in a batch of several trials
+    bool is_short;  ///< true if it came in a batch of several trials, which are short
   };
   std::deque<Task> tasks_;      ///< trials to run and record, in this order
   std::size_t sent_ = 0;        ///< number of trials sent to the worker, which runs the first
   bool requested_ = false;      ///< true if a request for trials is unanswered
   std::size_t request_at_ = 0;  ///< more trials are requested when at most this many are left
   double trial_started_ = 0;    ///< start of the first trial, by the monotonic clock
-  std::string start_stamp_;     ///< the same as a time stamp
+  std::string start_stamp_;     ///< `trial_started_` as a time stamp
   int failed_tries_ = 0;        ///< number of workers that the first trial has ended
   std::string first_cause_;     ///< how the first trial ended its first worker
   io::Record failure_;  ///< the record to send if the first trial has ended two workers and the device works

@@ -31,7 +31,7 @@ RecordsByKey by_key(const io::JournalContents& journal) {
 
 /// Returns true if a recorded trial has to run again.
 bool must_repeat(const Trial& trial, const io::Record& record, bool retry_failed) {
-  if (record.for_now) return true;
+  if (record.for_now) return true;  // the cause of the failure may have passed
   // The run that skipped the trial may have used another machine or build.
   if (record.status == io::Status::skipped) return trial.skip_reason.empty();
   return retry_failed && (is_broken(record.status) || !as_expected(trial, record.status));
@@ -83,7 +83,7 @@ void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials) {
   for (const io::Record& record : directory.journal().records) {
     if (planned.count(record.key) == 0) keys.push_back(record.key);
   }
-  // An empty note replaces that of an earlier run.
+  // A note without keys is needed too: it replaces the note of an earlier start of this run.
   if (keys.empty() && directory.journal().records.empty()) return;
   directory.note(io::note::Vanished{keys});
   if (!keys.empty()) spdlog::warn("no longer in the plan: {}; kept", counted(keys.size(), "record"));

@@ -23,13 +23,13 @@ Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::J
 /// the records contain the residuals.
 void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials);
 
-/// Notes the records whose trials are no longer in the plan.
+/// Notes in the journal, and logs, the records whose trials are no longer in the plan.
 void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials);
 
 /// Records the trials that cannot run here, and removes them from `work.todo`.
 void record_skipped(RunDirectory& directory, Work& work, const Registry& registry);
 
-/// Logs the methods all of whose trials are skipped, with the reason for the first.
+/// Logs the methods that have no trial to run because all are skipped, with the first trial's reason.
 void log_skipped_methods(const std::vector<Trial>& trials);
 
 /// The number of a run's trials that did not end as the plan expects.
@@ -52,12 +52,13 @@ std::vector<std::string> failed_before(const Work& work, const io::JournalConten
 /// Logs how many of the trials pass now. @param failed the keys of trials that failed before
 void log_repaired(const std::vector<std::string>& failed, const io::JournalContents& journal);
 
-/// Returns the command that continues a run; in a batch job the submit script's own command.
+/// Returns the command that continues a run; in a batch job, the submit script's command, which the variable
+/// GAUSSWEEP_SUBMITTED_BY holds.
 /// @param launcher the command before the program, such as "mpirun -n 2 "
 /// @param option --resume or --retry-failed
 std::string resume_command(const RunOptions& options, const std::string& launcher, const char* option);
 
-/// Logs the trials that did not end as the plan expects. @param retry_command repeats them
+/// Logs the trials that did not end as the plan expects. @param retry_command the command that repeats them
 void log_unexpected(const Work& work, const io::JournalContents& journal, const RunOptions& options,
                     const std::string& retry_command);
 

@@ -12,8 +12,8 @@ namespace {
 
 std::vector<std::string> environment_of(const WorkerSpec& spec) {
   std::vector<std::string> variables = {fmt::format("OPENBLAS_NUM_THREADS={}", spec.threads)};
-  // Freed memory is kept for the next trial, because page faults on fresh pages cost more than the work on
-  // them. Free memory beyond 1 GiB returns to the system. Huge pages are used if available.
+  // malloc keeps freed memory for the next trial, because page faults on fresh pages cost more than the work
+  // on them. Free memory beyond 1 GiB returns to the system. malloc uses huge pages if available.
   if (environment_value("GLIBC_TUNABLES").empty()) {
     variables.emplace_back(
         "GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=1073741824:"

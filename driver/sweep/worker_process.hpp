@@ -18,17 +18,18 @@ struct WorkerSpec {
   Backend backend = Backend::host;
   std::string gpu_uuid;  ///< empty: no GPU
   std::string visible;   ///< the worker's CUDA_VISIBLE_DEVICES; empty: inherited
-  /// The reason why this rank can have no worker, so that it retires immediately; empty if it can.
+  /// The reason why no worker can run on this rank, which then retires immediately (runs no trials); empty if
+  /// one can.
   std::string unfit;
   int gpus = 1;     ///< the number of GPUs, or of emulated devices, that the worker owns
   int threads = 1;  ///< number of OpenBLAS threads
   std::string directory;
-  std::vector<LibraryFile> libraries;  ///< that the worker loads
-  std::string program;                 ///< path of the build that provides the worker; empty: this program
+  std::vector<LibraryFile> libraries;  ///< shared libraries with methods, which the worker loads
+  std::string program;                 ///< the worker's executable, of another build; empty: this program
   Origin origin;
 };
 
-/// A started worker. Its destructor ends it.
+/// A started worker. The destructor ends the process.
 class WorkerProcess {
  public:
   virtual ~WorkerProcess() = default;

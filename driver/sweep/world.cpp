@@ -66,8 +66,8 @@ cpu_set_t usable_cpu_set() {
 }
 
 /// Returns the seconds between SIGTERM and SIGKILL if Open MPI's mpirun started this process, otherwise
-/// infinity. On SIGINT, SIGTERM and SIGHUP mpirun sends its ranks SIGTERM after this delay and SIGKILL after
-/// the same delay again. Its own exit code is then always 1 (seen with 4.1.4).
+/// infinity. If mpirun gets SIGINT, SIGTERM or SIGHUP, it sends its ranks SIGTERM after this delay, and
+/// SIGKILL after the same delay again. Its own exit code is then always 1 (seen with Open MPI 4.1.4).
 double launcher_sigkill_delay() {
   std::string name;
   std::getline(std::ifstream(fmt::format("/proc/{}/comm", ::getppid())), name);
@@ -79,8 +79,8 @@ double launcher_sigkill_delay() {
   return std::numeric_limits<double>::infinity();
 }
 
-/// Restricts Open MPI to shared memory if all ranks run on this host. Probing for networks takes 0.2 s. A
-/// user's own setting is kept.
+/// Restricts Open MPI to shared memory if all ranks run on this host, because probing for networks takes
+/// 0.2 s. A user's own setting is kept.
 void skip_network_probing() {
   const char* const all = std::getenv("OMPI_COMM_WORLD_SIZE");
   const char* const here = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
@@ -91,7 +91,7 @@ void skip_network_probing() {
 
 }  // namespace
 
-/// The messages under way, as requests of MPI_Isend and MPI_Imrecv.
+/// The messages under way, as pending requests of MPI_Isend and MPI_Imrecv.
 class World::Traffic {
  public:
   explicit Traffic(int ranks) : max_incoming_(64 + 4 * static_cast<std::size_t>(ranks)) {}
@@ -174,7 +174,8 @@ class World::Traffic {
   // Lists, because MPI keeps pointers to the buffers of pending requests.
   std::list<Outgoing> outgoing_;
   std::list<Incoming> incoming_;
-  /// Limits the memory for messages; grows with the ranks, because messages of frozen ranks never complete.
+  /// Maximum number of unfinished receives, which limits their memory. Grows with the number of ranks,
+  /// because the message of a frozen rank never completes and occupies an entry.
   std::size_t max_incoming_;
   std::size_t unsent_ = 0;
 };
@@ -183,7 +184,7 @@ World::World() : mpi_(started_by_launcher()), launch_command_(launch_command()) 
   if (!mpi_) return;
   sigkill_delay_ = launcher_sigkill_delay();
   skip_network_probing();
-  // A thread syncs the journal, but only this thread calls MPI.
+  // Only this thread calls MPI, but another thread syncs the journal, which MPI_THREAD_SINGLE forbids.
   int level = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

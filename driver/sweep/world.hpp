@@ -1,10 +1,10 @@
 #pragma once
 /// Messages between the coordinator (rank 0) and the supervisors (every rank), and where each rank runs.
 ///
-/// No call that carries a message blocks. Two ranks that send to each other, or a rank that is frozen, would
-/// otherwise stop the sweep. Sends and receives are requests; every call of `send` and `receive` progresses
-/// them. The protocol limits the messages under way: a supervisor gets a batch only if it requested one, and
-/// it starts no trial while `unsent_bytes()` exceeds its limit.
+/// `send` and `receive` never block: two ranks that send to each other, or a frozen rank, would then stop the
+/// sweep. They start MPI requests, and every call progresses all pending requests. The protocol limits the
+/// number of messages under way: a supervisor gets a batch of trials only if it requested one, and it starts
+/// no trial while `unsent_bytes()` exceeds its limit.
 
 #include <deque>
 #include <limits>
@@ -23,10 +23,11 @@ class World final : public MessagePort {
  public:
   World();
   ~World() override;
-  /// Notes that MPI_Finalize would wait for a rank for ever: the run must end by `abort`.
+  /// Notes that a rank does not answer. MPI_Finalize would wait for it for ever, so the run must end by
+  /// `abort`.
   void lose_peer() override { lost_peer_ = mpi_; }
   bool lost_peer() const { return lost_peer_; }
-  /// Ends all ranks at once, whatever they do. Returns only if there is no MPI.
+  /// Ends all ranks immediately, whatever they do. Returns only if there is no MPI.
   void abort(int exit_code);
   std::size_t unsent_bytes() const override;
   /// Waits until every sent message is received. Calls `lose_peer` if that takes longer than `seconds`.
@@ -40,11 +41,12 @@ class World final : public MessagePort {
   int local_size() const { return local_size_; }
   /// The number of ranks of this host that may use the same CPUs as this one.
   int cpu_parts() const { return cpu_parts_; }
-  int cpu_part() const { return cpu_part_; }  ///< this rank's index among them
+  int cpu_part() const { return cpu_part_; }  ///< this rank's index among those `cpu_parts()` ranks
   double sigkill_delay() const override { return sigkill_delay_; }
-  /// The command that starts the same number of ranks, "mpirun -n 4 " with a space; empty for one rank.
+  /// Returns the command that starts the same number of ranks, with a space at its end: "mpirun -n 4 ". Empty
+  /// for one rank.
   std::string launcher() const;
-  /// Returns how many tasks srun started that no MPI connects, of which this is one; 1 otherwise.
+  /// Returns the number of srun's tasks if MPI does not connect them; 1 if it does or if srun was not used.
   int unconnected_tasks() const;
   /// Version of the MPI library; empty without MPI.
   const std::string& mpi_version() const { return mpi_version_; }
@@ -55,7 +57,7 @@ class World final : public MessagePort {
   /// @throws std::length_error if the values together exceed `max_message_bytes`
   std::vector<nlohmann::json> gather(const nlohmann::json& mine);
 
-  /// MPI counts bytes by an int.
+  /// MPI's functions take the number of bytes as an int.
   static constexpr std::size_t max_message_bytes = std::numeric_limits<int>::max();
 
  protected:

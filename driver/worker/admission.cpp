@@ -28,7 +28,8 @@ OperandBytes operand_bytes(const Trial& trial) {
   return {a + b, bytes_of(problem.x(trial.shape), element), system ? b : 0};
 }
 
-/// Returns the additional bytes while a matrix is made or read: some kinds are made in double first.
+/// Returns the additional bytes while a matrix is made or read. Matrices of files, and those with a requested
+/// condition number, are made in double first.
 double making_bytes(const Trial& trial) {
   const MatrixRequest& matrix = trial.matrix;
   const bool in_double = matrix.kind == "file" || matrix.spec.has_condition();
@@ -44,12 +45,13 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine)
   Footprint result;
   result.device_bytes = static_cast<double>(
       staging_bytes(method, trial.shape, trial.parameters, element_bytes(trial.precision), copies));
-  // The verification uploads A again, in addition to the answer; the runs had the inputs there.
+  // The verification uploads the inputs, in addition to the answer, after the memory of the runs is freed.
   // Answers of several GPUs are verified on the first one after their memory is freed; the CPU verifies those
   // that do not fit there.
   if (on_gpu && again && gpus_of(method, trial.shape, trial.parameters) == 1)
     result.device_bytes = std::max(result.device_bytes, operands.inputs + operands.answer);
-  // b and x_true are also held as they are stored; the vendor's answer is held in addition to the trial's.
+  // The vendor's answer is held in addition to the trial's. Below, 3 * vectors: the right-hand sides and
+  // known solutions as stored with the matrix, and the solutions that the trial uses.
   const double answers = 2 * operands.answer +
                          (on_gpu ? 0 : gpus_of(method, trial.shape, trial.parameters) * result.device_bytes);
   const bool laid_out = trial.pinned && !again;
@@ -103,7 +105,7 @@ Admission admit(const Method& method, const Trial& trial, const FreeMemory& memo
   const auto fits = [&](const Footprint& need) {
     return on_device(need) == Fit::fits && on_host(need) == Fit::fits;
   };
-  constexpr double large = 0x1p28;  // limit in bytes for a second copy
+  constexpr double large = 0x1p28;  // inputs up to this many bytes are copied once more on the CPU
   const bool spare =
       can_again && trial.backend != Backend::cuda && usual.device_bytes - again.device_bytes > large;
   if (fits(usual)) return {spare ? Pristine::on_host : Pristine::on_device, Fit::fits, {}};

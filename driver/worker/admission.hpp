@@ -1,5 +1,6 @@
 #pragma once
-/// Decides if a trial's operands fit into memory, and where its pristine inputs are.
+/// Decides if a trial's operands fit into memory, and where its pristine inputs are: the unmodified copies
+/// that restore the operands before every run.
 
 #include <string>
 
@@ -9,19 +10,20 @@
 
 namespace gaussweep::driver {
 
-/// Device and host bytes that a trial adds to the process. On the CPU both are host memory.
+/// Device and host bytes that a trial adds to the process. For a trial on the CPU both are host memory.
 struct Footprint {
   double device_bytes = 0, host_bytes = 0;
 };
 /// Returns the memory of a trial. @param pristine the location of the inputs that are copied before every run
 Footprint footprint(const Method& method, const Trial& trial, Pristine pristine = Pristine::on_device);
-/// Returns true if a trial can keep its pristine inputs on the host, unlike several timed runs in a row that
-/// overwrite their inputs.
+/// Returns true if a trial can keep its pristine inputs on the host and upload them before every run. It
+/// cannot if several runs are timed together and each of them overwrites its inputs.
 bool can_upload_again(const Method& method, const Trial& trial);
 /// Returns true if pristine inputs on the host reduce the trial's device memory by more than 10 %.
 bool is_smaller_uploaded_again(const Method& method, const Trial& trial);
 
-/// The memory is free, would be free if no other process used the device (`not_now`), or exceeds the device.
+/// The needed memory is free (`fits`), would be free if no other process used the device (`not_now`), or
+/// exceeds the device's memory (`never`).
 enum class Fit { fits, not_now, never };
 /// Compares the needed bytes with the device. @param total the device's memory, a tenth of which is reserved
 Fit fit_of(double need, double free, double total);
@@ -32,20 +34,22 @@ struct FreeMemory {
   double device_free = 0, device_total = 0;
   io::Memory host{};
 };
-/// The location of a trial's pristine inputs, and if its memory fits; `reason`: why not, or what is unusual.
+/// The location of a trial's pristine inputs, and if its memory fits. `reason` says why it does not fit, or
+/// why the inputs are uploaded for every run; otherwise it is empty.
 struct Admission {
   Pristine pristine = Pristine::on_device;
   Fit fit = Fit::fits;
   std::string reason;
 };
-/// The reason if the device has room for the operands only once.
+/// The reason if the device has no room for both the working copies and the pristine inputs.
 inline constexpr const char* uploaded_again =
     "operands uploaded again for every run: the device has room for them once";
 /// An additional reason if the trial asked for pinned host memory.
 inline constexpr const char* not_pinned =
     "host memory is pageable, not pinned: operands are uploaded again for every run";
 /// Puts the pristine inputs on the device if they fit there in addition to the working copies, otherwise on
-/// the host. On the CPU, large inputs are not copied a second time, except for trials with pinned memory.
+/// the host. For a trial on the CPU, the inputs that already are on the host serve as pristine inputs if they
+/// are large, except for trials with pinned memory.
 Admission admit(const Method& method, const Trial& trial, const FreeMemory& memory);
 
 }  // namespace gaussweep::driver

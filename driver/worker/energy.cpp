@@ -9,16 +9,16 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr double settle_seconds = 1.5;  // wait until readings, means over up to a second, show the idle power
+constexpr double settle_seconds = 1.5;  // until the device counts as idle: readings are means over up to 1 s
 constexpr double chunk_seconds = 0.01;  // time of the runs between two readings of the clock
 constexpr double poll_seconds = 1e-3;   // interval between two readings of the counter
 constexpr double longest_step = 2;  // seconds; a counter that does not advance for this long counts as absent
-constexpr std::int64_t max_chunk = 100'000;
+constexpr std::int64_t max_chunk = 100'000;  // runs
 
 /// The energy of runs, or of restoring operands alone.
 struct PartEnergy {
   double joules = std::numeric_limits<double>::quiet_NaN();  ///< per run
-  double uncertainty = 0;
+  double uncertainty = 0;                                    ///< joules per run
   double watts = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -106,7 +106,7 @@ EnergyMeter sum_of(std::vector<EnergyMeter> meters) {
     for (const EnergyMeter& meter : meters) sum += meter.watts();
     return sum;
   };
-  std::vector<double> last(meters.size(), -1.0);  // the counters when the sum advanced
+  std::vector<double> last(meters.size(), -1.0);  // the counters when the sum advanced last
   const auto joules = [meters = std::move(meters), last = std::move(last), sum = 0.0]() mutable {
     std::vector<double> now;
     for (const EnergyMeter& meter : meters) now.push_back(meter.joules());

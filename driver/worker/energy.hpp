@@ -11,10 +11,10 @@
 
 namespace gaussweep::driver {
 
-/// The energy sensors of a device. A function returns NaN if the GPU does not support it.
+/// The energy sensors of a device. `joules` and `watts` return NaN if the GPU has no such sensor.
 struct EnergyMeter {
   std::function<double()> joules;  ///< the device's energy counter, which advances in steps
-  std::function<double()> watts;
+  std::function<double()> watts;   ///< the present power
   Clock clock;
 };
 
@@ -26,7 +26,7 @@ EnergyMeter sum_of(std::vector<EnergyMeter> meters);
 struct Energy {
   double joules = std::numeric_limits<double>::quiet_NaN();
   double uncertainty = std::numeric_limits<double>::quiet_NaN();  ///< joules
-  /// Mean over the runs and the restoring of their operands.
+  /// Mean power while runs are done and their operands restored.
   double busy_watts = std::numeric_limits<double>::quiet_NaN();
   double idle_watts = std::numeric_limits<double>::quiet_NaN();
   std::string source;  ///< "counter", "power readings"
@@ -35,12 +35,12 @@ struct Energy {
 /// Does `count` runs on fresh operands, or, without `with_runs`, only restores them; waits for the device.
 using DoRuns = std::function<void(std::int64_t count, bool with_runs)>;
 
-/// Measures the energy of runs for `seconds` and of restoring the operands alone for `seconds` / 2. The
-/// difference per run is the result.
+/// Measures the energy per run. Does runs, each after restoring its operands, for `seconds`, and then only
+/// restores operands for `seconds` / 2. The difference of the energies per run is the result.
 ///
-/// With a counter: reads it at one of its steps while the device is idle, and at its second step after the
-/// last run. The idle energy before and after the runs is subtracted. The uncertainty is (busy - idle power)
-/// * period / 2, because the power changes at an unknown time between two steps.
+/// With an energy counter: reads it at one of its steps while the device is idle, and at its second step
+/// after the last run. Subtracts the idle energy before and after the runs. The uncertainty is (busy - idle
+/// power) * (time between steps) / 2, because the power changes at an unknown time between two steps.
 ///
 /// Without a counter: reads the power after every few milliseconds of runs and integrates by the trapezoid
 /// rule. Power sensors lag, so the readings begin after `seconds` of runs. The uncertainty is half the range

@@ -24,7 +24,7 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// Bytes of freed host memory that are kept for reuse, in addition to two matrices.
+/// Host memory that the process may keep for reuse, in addition to twice its largest block.
 constexpr std::size_t kept_bytes = std::size_t{1} << 30;
 
 /// Returns log10(own / reference) of two backward errors, each at least the unit roundoff.
@@ -110,7 +110,7 @@ io::Record Executor::run(const Trial& trial) {
   const int gpus = gpus_of(*method, trial.shape, trial.parameters);
   if (gpus > 1) require_gpus(trial, gpus);
   const UsedGroup used(context_, gpus > 1 ? group_ : nullptr);
-  const Admission admission = admit_run(trial, *method, false);
+  const Admission admission = admit_run(trial, *method, /*is_reference=*/false);
   if (gpus > 1 && admission.fit == Fit::never) throw OutOfMemory(admission.reason);
   if (admission.fit == Fit::not_now) throw TransientFailure(io::Status::oom, admission.reason);
   if (admission.fit == Fit::never) {
@@ -133,9 +133,9 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const A
     io::Record filled = record;
     answer = measure(trial, method, held, admission.pristine, filled);
     record = std::move(filled);
-  } catch (const NoPinnedMemory&) {  // less memory on the device would not help
+  } catch (const NoPinnedMemory&) {  // host memory ran out, so using less device memory would not help
     throw;
-  } catch (const OutOfMemory&) {  // the memory that a library needs is known only once it fails
+  } catch (const OutOfMemory&) {  // `admission` does not know the memory that a library allocates itself
     if (admission.pristine == Pristine::on_host || !is_smaller_uploaded_again(method, trial)) throw;
     answer = measure(trial, method, held, Pristine::on_host, record);
     note = uploaded_again;
@@ -147,7 +147,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const A
 }
 
 Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_reference) {
-  constexpr double small_trial_bytes = 0x1p26;  // there are too many of these to query the memory each time
+  constexpr double small_trial_bytes = 0x1p26;  // up to here a trial is too short to query the memory for it
   constexpr double query_interval = 1;          // maximum seconds between two queries
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Footprint need = footprint(method, trial);
@@ -162,7 +162,7 @@ Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_
     if (auto* held = std::get_if<Held<double>>(&held_)) held->free_device_memory();
     memory = free_memory(device, group, gpus);
   }
-  if (is_reference) {
+  if (is_reference) {  // the trial's footprint includes host memory for the vendor's answer
     memory.host = {infinity, infinity};
     return admit(method, trial, memory);
   }
@@ -175,7 +175,7 @@ Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_
   Admission admission = admit(method, trial, memory);
   if (admission.fit != Fit::fits) return admission;
   const auto free = std::min(static_cast<double>(device_.info().free_bytes), memory.host.free);
-  // After the trial, up to its whole footprint may stay held.
+  // Leaves room for the next small trials, because up to the whole footprint of this trial may stay held.
   const bool is_ample = std::min(free, memory.device_free) > need.device_bytes + 16 * small_trial_bytes;
   ample_memory_until_ = is_ample ? now_seconds() + query_interval : 0;
   return admission;
@@ -203,7 +203,8 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
                                       HeldAnswer<T>& own, io::Record& record) {
   const Method* vendor = registry_.reference(trial.problem, trial.backend, trial.shape.batch);
   if (vendor == nullptr) return;
-  record.reference_method = vendor->variant;  // speedups are over its own trial, even if it does not run here
+  record.reference_method =
+      vendor->variant;  // speedups use the vendor's own trial, even if it is not run here
   if (!trial.has_reference) return;
   const std::string identity = comparison_identity(trial, *vendor);
   const double start = now_seconds();
@@ -250,7 +251,7 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
   as_vendor.parameters = defaults_of(vendor);
   as_vendor.inner_repeats = 1;
   as_vendor.pinned = false;
-  const Admission admission = admit_run(as_vendor, vendor, true);
+  const Admission admission = admit_run(as_vendor, vendor, /*is_reference=*/true);
   if (admission.fit != Fit::fits) {
     append_text(record.message, fmt::format("no reference: {} {}", vendor.id(), admission.reason));
     return false;

@@ -30,15 +30,15 @@ class Executor {
   io::Record run(const Trial& trial);
   /// Returns a record of the trial without results, for a trial that threw.
   io::Record blank(const Trial& trial) const;
-  /// Sets the device's peaks, which `peak_share` is computed from.
+  /// Sets the device's measured peaks, i.e. the rates that a record's `peak_share` is a fraction of.
   void set_peaks(const Peaks& peaks) { peaks_ = peaks; }
   /// Sets the devices for methods that use several, the first of which is the worker's device.
   void use_group(DeviceGroup& group) { group_ = &group; }
   Context& context() { return context_; }
 
  private:
-  /// Throws NotOffered if the trial needs GPUs that this worker does not have, or settings that a method for
-  /// several GPUs lacks.
+  /// Throws NotOffered if the worker has fewer than `gpus` GPUs, if they cannot access each other's memory,
+  /// or if the trial has settings that are not supported on several GPUs.
   void require_gpus(const Trial& trial, int gpus) const;
   template <class T>
   io::Record run_typed(const Trial& trial, const Method& method, const Admission& admission);
@@ -55,10 +55,11 @@ class Executor {
   template <class T>
   void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, HeldAnswer<T>& own,
                               io::Record& record);
-  /// Runs the vendor's method on the held inputs and sets `held.reference`. Returns false without memory.
+  /// Runs the vendor's method on the held inputs and sets `held.reference`. Returns false if memory does not
+  /// suffice.
   template <class T>
   bool run_vendor(const Trial& trial, const Method& vendor, Held<T>& held, io::Record& record);
-  /// Returns the held data of this precision; frees those of the other.
+  /// Returns the held data of precision T; frees the data of the other precision.
   template <class T>
   Held<T>& held() {
     if (!std::holds_alternative<Held<T>>(held_)) held_.template emplace<Held<T>>();
@@ -73,7 +74,7 @@ class Executor {
   const Registry& registry_;
   Device& device_;
   std::unique_ptr<Device> host_device_;
-  DeviceInfo device_info_;  ///< queried at the start, because a broken device cannot be queried
+  DeviceInfo device_info_;  ///< queried at the start, because a device that fails later cannot be queried
   Nvml nvml_;
   std::optional<GpuSampler> sampler_;  ///< of the worker's device
   double ample_memory_until_ = 0;      ///< until this time small trials are assumed to fit in memory

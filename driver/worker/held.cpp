@@ -32,8 +32,8 @@ auto with_reductions(Context& context, std::vector<HeldAnswer<T>*> answers, bool
   return work(on_host);
 }
 
-/// Names A on the device. All problems on the whole stored matrix share it; a triangle of it is shared only
-/// by trials with equal inputs.
+/// Returns a text that identifies A on the device. All problems on the same whole matrix share its digest. A
+/// triangle of a matrix is shared only by trials with equal inputs.
 template <class T>
 const std::string& name_of_a(const Prepared<T>& inputs) {
   return inputs.digest.empty() ? inputs.identity : inputs.digest;

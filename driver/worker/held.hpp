@@ -21,8 +21,8 @@ struct HeldAnswer {
   /// If this is the reference, i.e. the vendor's answer that other methods' answers are compared with: the
   /// `comparison_identity` of the vendor's run. Otherwise empty, and the next members are not used.
   std::string identity;
-  double norm = std::numeric_limits<double>::quiet_NaN();
-  double seconds = std::numeric_limits<double>::quiet_NaN();
+  double norm = std::numeric_limits<double>::quiet_NaN();     ///< of x (`norm_of`)
+  double seconds = std::numeric_limits<double>::quiet_NaN();  ///< median of the samples
   double backward_error = std::numeric_limits<double>::quiet_NaN();
   double good_until = 0;  ///< after this time the vendor runs again, because clock rates drift
 
@@ -37,8 +37,8 @@ struct HeldAnswer {
   void bring_to_host(Device& device);
 };
 
-/// Returns a copy of an answer's x on the context's device. Empty if x is so small that the host compares it
-/// as fast, or if device memory does not suffice.
+/// Returns a copy of an answer's x on the context's device. Returns an empty buffer if device memory does not
+/// suffice, or if x is so small that the host compares it as fast.
 /// @throws DeviceError
 template <class T>
 Buffer copy_on_device(Context& context, const Strided<T>& from, const Extent& size);
@@ -52,8 +52,8 @@ template <class T>
 Difference difference_of(Context& context, Problem problem, const Shape& shape, HeldAnswer<T>& own,
                          HeldAnswer<T>& reference, double reference_norm);
 
-/// The last trial's inputs on the host and, unmodified ("pristine") as they were uploaded, on the device, and
-/// the reference for these inputs.
+/// The last trial's inputs on the host, their unmodified ("pristine") copies on the device, and the reference
+/// for these inputs.
 template <class T>
 class Held {
  public:
@@ -64,7 +64,7 @@ class Held {
   /// Returns nothing if the bits on the device have changed since the upload.
   /// @throws DeviceError
   Resident<T> take_resident(Context& context);
-  /// Keeps the pristine inputs of a finished run.
+  /// Keeps the pristine inputs of a finished run on the device.
   /// @param digest of the inputs when they were uploaded
   /// @param upload_seconds time of the upload
   void keep_resident(Staging<T>& staging, std::uint64_t digest, double upload_seconds);
@@ -81,7 +81,7 @@ class Held {
 
  private:
   Resident<T> resident_;
-  std::string a_name_, inputs_identity_;  ///< names of A and of all inputs on the device
+  std::string a_name_, inputs_identity_;  ///< identify A, and all inputs, on the device
   std::uint64_t digest_ = 0;
   double upload_seconds_ = std::numeric_limits<double>::quiet_NaN();
 };

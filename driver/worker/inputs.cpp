@@ -17,7 +17,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::uint64_t file_solution_seed = 1;
+constexpr std::uint64_t file_solution_seed = 1;  // of the known solutions for a file's matrix
 
 template <class T>
 HostMatrix<T> to_host(io::Dense<T> dense) {
@@ -153,7 +153,8 @@ bool needs_zeroed_triangle(const Trial& trial, const HostMatrix<T>& a) {
   return false;
 }
 
-/// A user's matrix is judged as it is. @throws io::InputError if the problem would ignore elements of a file
+/// Rejects a user's matrix if the problem would ignore some of its elements, because the answer would then
+/// belong to another matrix. @throws io::InputError
 template <class T>
 void require_all_counts(const Trial& trial, const HostMatrix<T>& a) {
   if (trial.matrix.kind != "file") return;
@@ -224,7 +225,7 @@ template <class T>
 std::shared_ptr<Prepared<T>> store_and_adapt(StoreWriter& store, const Trial& trial,
                                              std::shared_ptr<Prepared<T>> prepared, bool zeroes_triangle) {
   queue_store_of_a(store, trial.matrix, prepared);
-  // While the store's thread reads the whole matrix, its triangle needs a copy.
+  // The store's thread may still read the inputs that `adapt` changes; then a copy is changed.
   if (!can_modify(prepared, zeroes_triangle)) prepared = std::make_shared<Prepared<T>>(*prepared);
   adapt(trial, zeroes_triangle, *prepared);
   return prepared;

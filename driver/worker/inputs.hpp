@@ -17,11 +17,11 @@ template <class T>
 struct Prepared {
   Inputs<T> inputs;
   std::string identity;  ///< equal for equal inputs
-  /// Times to read and to make the inputs; NaN if that did not happen.
+  /// Times to read and to make the inputs; NaN if nothing was read or made.
   double load_seconds, generate_seconds;
   std::string digest;       ///< digest of the whole matrix; empty if inputs.a is only a triangle of it
-  bool is_stored = false;   ///< inputs.a is in the run directory or queued to be stored there
-  bool is_product = false;  ///< gemm: inputs.b is also a requested matrix
+  bool is_stored = false;   ///< true if inputs.a is in the run directory or queued to be stored there
+  bool is_product = false;  ///< true for gemm, where inputs.b is also a matrix that the plan requests
   HostMatrix<T> rhs_of_a, solution_of_a;  ///< stored with A
   HostMatrix<T> rhs_of_b, solution_of_b;  ///< stored with gemm's B
 };

@@ -51,7 +51,7 @@ bool is_inverse(Problem problem) {
 template <class T>
 double inverse_error(Problem problem, Uplo uplo, const HostMatrix<T>& a, const HostMatrix<T>& x) {
   Vector v(static_cast<std::size_t>(a.rows));
-  std::uint64_t state = 1;
+  std::uint64_t state = 1;  // of a linear congruential generator (Knuth's MMIX)
   for (long double& sign : v) {
     state = state * 6364136223846793005U + 1442695040888963407U;
     sign = (state >> 63) == 0 ? 1 : -1;

@@ -1,4 +1,5 @@
-// The steps of a trial's runs: operands, warm-up, samples, verification, the passes after them, the record.
+// The steps that measure a trial: operands, warm-up, samples, verification, extra passes (stages, launches,
+// energy), and the record.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -26,8 +27,8 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// If a run takes longer than this, the warm-up also measures its stages: the cold start, which takes a few
-/// milliseconds to load kernels, is then negligible.
+/// If a run takes longer than this, the stages that the warm-up measured are used: the few milliseconds to
+/// load the kernels are then negligible.
 constexpr double long_run_seconds = 1;
 
 /// How the operands of a trial get to its device.
@@ -62,7 +63,7 @@ void record_stages(io::Record& record, const Trial& trial, MethodRun<T>& run, De
   if (device.backend() == Backend::cuda && timer.launches() > 0) record.kernels = timer.launches();
 }
 
-/// Returns true if one stage is the whole run, so that a separate pass would add nothing.
+/// Returns true if one stage is the whole run. A separate pass for the stages would then add nothing.
 bool is_whole_run(const std::vector<io::Stage>& stages) {
   return stages.size() == 1 && stages.front().calls == 1;
 }
@@ -126,7 +127,7 @@ void record_times(io::Record& record, const Statistics& s, const Peaks& peaks) {
   record.seconds_max = s.max;
   record.seconds_stdev = s.stdev;
   record.samples = static_cast<std::int64_t>(record.sample_list.size());
-  // A method that stopped early did less work than the rate would claim.
+  // A method that stopped early did less work than `record.flops`, so it has no rate.
   if (!(s.median > 0) || record.info != 0 || !std::isfinite(record.residual_ratio)) return;
   record.gflops = record.flops / s.median * 1e-9;
   record.peak_share = peak_share(record, peaks);
@@ -136,7 +137,7 @@ void record_times(io::Record& record, const Statistics& s, const Peaks& peaks) {
 /// need at the measured bandwidth if they do not fit in a cache. A run that stopped at a pivot did less work.
 bool is_too_short(const io::Record& record, const Peaks& peaks, const Trial& trial, Device& device) {
   if (record.info != 0) return false;
-  constexpr double caches = 4;  // operands larger than this many last-level caches come from memory
+  constexpr double caches = 4;  // operands of more than this many last-level caches must come from memory
   const double flops =
       trial.precision == Precision::float32 ? peaks.gemm_flops_float : peaks.gemm_flops_double;
   double min_seconds = flops > 0 ? record.flops / flops : 0;
@@ -150,21 +151,22 @@ bool is_too_short(const io::Record& record, const Peaks& peaks, const Trial& tri
 /// Up to this order the forward error of an inverse takes less than a second.
 constexpr std::int64_t max_inverse_order = 8192;
 
-/// Returns true if the record has an estimate of the inverse's forward error. Only matrices of files have one
-/// (`try` shows it): in sweeps of small generated matrices it would take as long as the verification.
+/// Returns true if the record gets an estimate of the inverse's forward error. Only matrices of files get
+/// one, because for small generated matrices it would take as long as the verification. `try` shows the
+/// estimate.
 bool estimates_inverse_error(const Trial& trial) {
   return is_inverse(trial.problem) && trial.matrix.kind == "file" && trial.shape.batch == 1 &&
          trial.shape.n <= max_inverse_order;
 }
 
-/// Returns true if `one` is the worse answer, which is recorded instead of `other`.
+/// Returns true if `one` is the judgement of a worse answer than `other`. The worse one is recorded.
 bool is_worse(const Judgement& one, const Judgement& other, const Trial& trial) {
   if (one.disagreement.empty() != other.disagreement.empty()) return !one.disagreement.empty();
   const auto status = judge(evidence_of(trial, one)), other_status = judge(evidence_of(trial, other));
   return status != other_status ? status > other_status : one.findings.ratio > other.findings.ratio;
 }
 
-/// Marks an answer as wrong if there are words.
+/// Marks an answer as wrong if `words`, which describe a flaw of the method, are not empty.
 void mark_flaw(const std::string& words, Judgement& verdict) {
   if (words.empty()) return;
   verdict.findings.ratio = std::numeric_limits<double>::infinity();
@@ -202,7 +204,8 @@ class Executor::Measurement {
     pause.reset();
     download();
     std::string forbidden;
-    if (transfer_ == Transfer::every_run || gpus_ > 1) {  // the verification needs the memory of the runs
+    if (transfer_ == Transfer::every_run ||
+        gpus_ > 1) {  // the verification needs the memory that the runs use
       forbidden = run_->forbidden_writes();
       run_extra_passes();
       run_.reset();
@@ -251,8 +254,9 @@ class Executor::Measurement {
     digest_ = was_resident ? held_.digest() : device_digest(context_, resident.data(), resident.bytes());
   }
 
-  /// The last warm-up also measures the stages. No other pass is needed if the run is so long that a cold
-  /// start does not matter, or if it has one stage, whose time is that of the samples.
+  /// The last warm-up run also measures the stages. No other pass for the stages is needed if the run is so
+  /// long that loading the kernels does not matter, or if it has one stage, whose time is the samples'
+  /// median.
   void warm_up_runs() {
     begin_step("warm-up");
     const Sampling& sampling = trial_.sampling;
@@ -298,8 +302,8 @@ class Executor::Measurement {
     record_.history = report.history;
   }
 
-  /// Compares the digests of a sample's answers, one per working set, with the first answer's. An answer that
-  /// differs is verified immediately. The first answer is kept for a later verification in this case.
+  /// Compares the digests of a sample's answers, one per working set (copy of the operands), with the first
+  /// answer's. An answer that differs is verified immediately. The first answer is kept to be verified, too.
   void compare_answers(const std::vector<std::uint64_t>& digests) {
     if (!first_digest_) {
       first_digest_ = digests.front();
@@ -308,7 +312,8 @@ class Executor::Measurement {
     for (int copy = 0; copy < static_cast<int>(digests.size()); ++copy) {
       const std::uint64_t digest = digests[static_cast<std::size_t>(copy)];
       if (digest == first_digest_ || !other_digests_.insert(digest).second) continue;
-      keep_worst(judged(&*run_, copy, run_->download(copy, nullptr), run_->report().convergence));
+      keep_worst(judged(&*run_, copy, run_->download(copy, /*column_major_answer=*/nullptr),
+                        run_->report().convergence));
     }
   }
 
@@ -322,7 +327,7 @@ class Executor::Measurement {
     Answer<T>& answer = answer_.answer;
     record_.d2h_seconds = timed(device_, [&] {
       if (transfer_ == Transfer::pinned) return run_->download_pinned();
-      if (method_.layout != Layout::column_major) keep_on_device();  // which transposes to column-major
+      if (method_.layout != Layout::column_major) keep_on_device();  // transposes the answer to column-major
       answer = run_->download(answer_.device_x());
     });
     if (transfer_ == Transfer::pinned) answer = run_->pinned_answer();
@@ -330,8 +335,8 @@ class Executor::Measurement {
     is_late_ = run_->answer_digests() != last_digests_;
   }
 
-  /// Verifies the last answer in place, before other kernels overwrite its memory, then the first answer if
-  /// it differs. The judgement is that of the worst answer of all samples.
+  /// Verifies the last sample's answer in place, before other kernels overwrite its memory. Then verifies the
+  /// first sample's answer if it differs. The record gets the judgement of the worst answer of all samples.
   void verify() {
     begin_step("verify");
     const double start = now_seconds();
@@ -339,7 +344,7 @@ class Executor::Measurement {
     if (!other_digests_.empty() && first_digest_ != last_digests_.back()) {
       if (first_answer_) {
         first_answer_->bring_to_host(device_);
-        keep_worst(judged(nullptr, 0, first_answer_->answer, convergence_));
+        keep_worst(judged(/*run=*/nullptr, /*copy=*/0, first_answer_->answer, convergence_));
       } else {
         append_text(record_.message,
                     "the answer of the first sample differs and was not judged: no room to keep it");
@@ -353,7 +358,7 @@ class Executor::Measurement {
     record_.verify_seconds = now_seconds() - start;
   }
 
-  /// Runs the passes that need the memory of the runs, and leaves the inputs for the next trial.
+  /// Runs the passes that need the memory of the runs, and keeps the inputs on the device for the next trial.
   void finish_runs() {
     if (executor_.registry_.reference(trial_.problem, trial_.backend, trial_.shape.batch) != nullptr)
       keep_on_device();
@@ -374,7 +379,7 @@ class Executor::Measurement {
     if (!method_.library.empty()) check_streams();
     const double median = times_.median;
     record_launches(record_, *run_, trial_.sampling, median, executor_.store_);
-    // Uploads before every run would take most of the time and the energy.
+    // With uploads before every run, the uploads would take most of the time and the energy.
     if (trial_.energy_seconds <= 0 || run_->pristine() != Pristine::on_device) return;
     begin_step("energy");
     const StoreWriter::Pause pause(executor_.store_);
@@ -386,8 +391,9 @@ class Executor::Measurement {
     record_energy(record_, *run_, trial_, device_, samplers, median);
   }
 
-  /// Finds work of a library on other streams than the device's, whose time the events may miss. A CUDA graph
-  /// recorded from the device's stream lacks this work.
+  /// Finds work that a library's method does on other streams than the device's, because the timing events
+  /// may miss it. A CUDA graph recorded from the device's stream lacks this work, so the replay may give a
+  /// wrong answer.
   void check_streams() {
     bool leaves_work = false;
     if (!run_->record(&leaves_work)) {
@@ -397,7 +403,8 @@ class Executor::Measurement {
     run_->replayed_run();
     if (run_->answer_digests() == last_digests_) return;
     const Judgement replayed =
-        judged(&*run_, run_->last_copy(), run_->download(run_->last_copy(), nullptr), convergence_);
+        judged(&*run_, run_->last_copy(), run_->download(run_->last_copy(), /*column_major_answer=*/nullptr),
+               convergence_);
     if (judge(evidence_of(trial_, replayed)) == io::Status::failed)
       stream_flaw_ =
           "it works on another stream than the call's: replayed as a CUDA graph, its answer is wrong";
@@ -445,7 +452,7 @@ class Executor::Measurement {
     return judgement;
   }
   /// Copies the answer of the first working set, because later samples overwrite it. Returns nothing if
-  /// memory does not suffice.
+  /// memory does not suffice, with uploads for every run, and on several GPUs.
   std::optional<HeldAnswer<T>> copy_first_answer() {
     if (transfer_ == Transfer::every_run || gpus_ > 1) return std::nullopt;
     HeldAnswer<T> kept;
@@ -481,18 +488,18 @@ class Executor::Measurement {
   /// Digests of the first and the last sample's answer, and all digests that differ from the first.
   std::optional<std::uint64_t> first_digest_;
   std::set<std::uint64_t> other_digests_;
-  std::optional<HeldAnswer<T>> first_answer_;  ///< a copy, until all answers are known to be equal
-  std::optional<Judgement> worst_;             ///< of the answers verified before the last one
+  std::optional<HeldAnswer<T>> first_answer_;  ///< a copy, kept until all answers are known to be equal
+  std::optional<Judgement> worst_;             ///< of the worst answer that `keep_worst` got
   HeldAnswer<T> answer_;                       ///< of the last sample
   Judgement judgement_;                        ///< of the worst of all samples' answers
   Statistics times_;                           ///< of the samples that are not discarded
   /// Upload time of the inputs: in an earlier trial, in this trial.
   double earlier_seconds_ = 0, upload_seconds_ = 0;
-  std::uint64_t digest_ = 0;  ///< digest of the inputs on the worker's device
-  bool stages_known_ = false;
+  std::uint64_t digest_ = 0;                 ///< digest of the inputs on the worker's device
+  bool stages_known_ = false;                ///< true if the warm-up's measurement of the stages is used
   std::vector<std::uint64_t> last_digests_;  ///< of the answers immediately after the last sample
   std::string stream_flaw_;                  ///< empty if the method works on the device's stream only
-  bool is_late_ = false;                     ///< true if the downloaded answers have other digests
+  bool is_late_ = false;                     ///< true if the answers changed after the last sample
   Convergence convergence_ = Convergence::none;
 };
 

@@ -13,12 +13,13 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Compares matrices with the host's. Generators give the same bits on all devices that work.
+/// Compares matrices made on the device with the host's. Generators give the same bits on all working
+/// devices.
 template <class T>
 void probe_typed(Context& context) {
   MatrixSpec spec;
   spec.kind = MatrixKind::uniform;
-  spec.rows = 61;  // more than a warp, and not a multiple of the block size
+  spec.rows = 61;  // more than a warp, and not a multiple of a thread block's size
   spec.cols = 67;
   spec.seed = 20260729;
   const HostMatrix<T> expected = generate<T>(spec, 1);
@@ -34,7 +35,7 @@ void probe_typed(Context& context) {
   device.synchronize();
   const bool generated_correctly = std::memcmp(generated.data.data(), expected.data.data(), bytes) == 0;
   if (generated_correctly && std::memcmp(back.data.data(), expected.data.data(), bytes) == 0) return;
-  throw DeviceError("the probe gave a wrong result on this device", "probeFailed", true);
+  throw DeviceError("the probe gave a wrong result on this device", "probeFailed", /*is_sticky=*/true);
 }
 
 }  // namespace

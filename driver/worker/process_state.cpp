@@ -20,7 +20,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// The C library uses signals 32 and 33 for its own purposes, from the first thread on.
+/// The bits of signals 32 and 33 in a mask. The C library uses them itself once the process starts a thread.
 constexpr unsigned long long own_signals = 3ULL << 31;
 
 /// Returns a signal mask in hex without the C library's signals.
@@ -103,8 +103,7 @@ std::string ProcessState::changes_since(const ProcessState& before) const {
 }
 
 bool has_busy_threads() {
-  // On a busy machine a running thread may get little CPU time, so this reads the thread's state instead of
-  // its time.
+  // This checks a thread's state, not its CPU time, because a running thread gets little on a busy machine.
   for (int look = 0; look < 10; ++look) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (!has_runnable_thread()) return false;
@@ -117,8 +116,8 @@ void adopt_orphans() {
 }
 
 void end_descendants() noexcept {
-  // Children of an ended child become children of this process, so that the loop reaches them, too. A
-  // process that starts others faster than they are ended must not keep this one.
+  // Children of a killed child become children of this process (`adopt_orphans`), so the next round kills
+  // them. The number of rounds is limited, because a process may start others faster than they are killed.
   for (int round = 0; round < 1000; ++round) {
     std::vector<pid_t> children;
     std::error_code error;

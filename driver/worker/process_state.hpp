@@ -21,13 +21,12 @@ class ProcessState {
   int threads_ = 0;
 };
 
-/// Returns true if threads of this process, or its descendants, keep running although the caller waits. The
-/// threads of OpenBLAS and OpenMP stop within a fifth of a second, so this function waits that long before
-/// it returns true.
+/// Returns true if other threads of this process, or of its descendants, keep running. The idle threads of
+/// OpenBLAS and OpenMP stop within 0.2 s, so this function watches that long before it returns true.
 bool has_busy_threads();
 
-/// Makes descendants whose parent has ended children of this process, so that daemons of a library count as
-/// its descendants.
+/// Makes this process the new parent of descendants whose parent has ended. Daemons that a library starts
+/// then still count as its descendants.
 void adopt_orphans();
 /// Kills all descendants and waits for their end.
 void end_descendants() noexcept;

@@ -14,7 +14,8 @@
 
 namespace gaussweep::driver {
 
-/// Runs the method until the plan's warm-up is done. @param done runs that already count as warm-ups
+/// Runs the method until the plan's warm-up is done. @param done number of runs that already count as
+/// warm-ups
 template <class T>
 void warm_up(MethodRun<T>& run, const Sampling& sampling, std::int64_t done) {
   const double start = now_seconds();
@@ -33,22 +34,22 @@ struct Samples {
   std::vector<io::Sample> all;  ///< all samples in order, including throttled ones
   /// 1: the noise is within the plan's limit, 0: it is not, -1: the plan gives a fixed number of samples.
   std::int64_t enough = -1;
-  /// Returns the statistics of the samples that are not discarded.
+  /// Returns the statistics of the samples that are not discarded; of all samples if all were throttled.
   Statistics times() const;
-  /// True if throttled samples are discarded and taken again.
+  /// True if samples during which the GPU throttled its clock are discarded and taken again.
   bool throttled_again = false;
 };
 
 /// Takes samples until the plan's rule is met.
 ///
-/// Without a noise limit: takes `least` samples. Otherwise takes `least`, then more until the standard error
-/// of the median is at most `noise` * median, `most` samples are taken, or `seconds` have passed. The
-/// standard error of the median is 1.2533 sigma / sqrt(count), with sigma from the quartiles
-/// (`relative_sigma`).
+/// Without a noise limit: takes `max_samples` samples, or fewer if `seconds` have passed and at least
+/// `min_samples` were taken. With a noise limit: also stops, after `min_samples`, once the standard error of
+/// the median is at most `noise` * median. The standard error of the median is 1.2533 sigma / sqrt(count),
+/// with sigma from the quartiles (`relative_sigma`).
 ///
 /// The rule limits the error of the median, because the median is reported and compared. (nvbench's stdrel
 /// limits the scatter of single samples, which does not decrease with more samples of a launch-bound method.)
-/// If throttled samples are discarded, at most 2 * `most` samples are taken.
+/// If throttled samples are discarded, at most 2 * `max_samples` samples are taken.
 /// @param take takes one sample
 /// @param now returns the clock in seconds
 Samples take_samples(const Sampling& sampling, const std::function<io::Sample()>& take,

@@ -11,7 +11,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t queue_allowance = std::size_t{1} << 30;
+constexpr std::size_t queue_allowance = std::size_t{1} << 30;  // bytes, see `has_room`
 
 /// Thrown in the thread to abort a write when the writer is destroyed.
 struct Aborted {};
@@ -142,6 +142,7 @@ void StoreWriter::between(io::WriteStep step) {
   ++steps_;
   writing_ = false;
   changed_.notify_all();
+  // In a step `wait` the thread only waits for the operating system, which counts as paused.
   if (step == io::WriteStep::piece) {
     changed_.wait(lock, [&] { return stopping_ || paused_ == 0; });
     writing_ = true;
@@ -185,7 +186,7 @@ void StoreWriter::run() {
     job.write = nullptr;  // frees the matrix before other threads learn that there is room
     lock.lock();
     writing_ = false;
-    if (failure) {  // the other writes would fail too
+    if (failure) {  // the queued writes would fail too
       failure_ = failure;
       for (const Job& failed : jobs_) failed_.push_back(failed.digest);
       jobs_.clear();

@@ -1,9 +1,10 @@
 #pragma once
 /// A worker's access to the matrices that the run directory stores. Reads are synchronous. Writes are queued
-/// to a background thread ("the store's thread"), which pauses while runs are timed. No record waits for a
-/// write.
+/// to a background thread ("the store's thread"), which pauses while runs are timed. A trial's record is sent
+/// without waiting for the writes of its matrices.
 ///
-/// HDF5 is not thread-safe here, so any other use of it in this process must run in `while_paused`.
+/// The HDF5 library is used without thread safety, so any other use in this process must run in
+/// `while_paused`.
 
 #include <condition_variable>
 #include <cstddef>
@@ -36,7 +37,7 @@ class StoreWriter {
   /// operating system to sync a file counts as paused.
   class Pause {
    public:
-    /// Requests the pause, which begins after the current block, and waits until then, at most `max_seconds`.
+    /// Requests the pause and waits, at most `max_seconds`, until the thread has written its current block.
     explicit Pause(StoreWriter& writer, double max_seconds = std::numeric_limits<double>::infinity());
     ~Pause();
     Pause(const Pause&) = delete;
@@ -63,8 +64,8 @@ class StoreWriter {
   template <class T>
   void put(const std::string& digest, const io::SystemView<T>& system, io::MatrixAttributes attributes,
            std::shared_ptr<const void> owner);
-  /// Returns true if a trial may allocate `bytes` in addition to the queued matrices: the queue is empty, or
-  /// queued bytes + `bytes` <= 2 * (largest matrix so far) + 1 GiB.
+  /// Returns true if a trial may allocate `bytes` in addition to the queued matrices: if the queue is empty,
+  /// or if queued bytes + `bytes` <= 2 * (largest matrix so far) + 1 GiB.
   /// @param matrix bytes of the trial's matrix alone
   bool has_room(std::size_t bytes, std::size_t matrix);
   /// Waits until `has_room` is true.

@@ -26,7 +26,7 @@ namespace {
 
 using message::WorkerEnd;
 
-constexpr double peak_seconds = 0.2;
+constexpr double peak_seconds = 0.2;  // time to measure the device's peaks
 
 io::DeviceRow row_of(const DeviceInfo& info, const std::string& host, const Peaks& peaks) {
   io::DeviceRow row;
@@ -66,7 +66,7 @@ Failure failure_of(std::exception_ptr thrown) {
   } catch (const NotOffered& e) {
     return {io::Status::skipped, e.what(), false};
   } catch (const DeviceError& e) {
-    // An emulated kernel that writes outside of its operands has the status that it has on a GPU.
+    // An emulated kernel that writes outside of its operands gets the status that it would get on a GPU.
     const io::Status status = e.name == "outOfBounds" ? io::Status::failed : io::Status::error;
     return {e.sticky ? io::Status::crashed : status, fmt::format("{}: {}", e.name, e.what()), e.sticky};
   } catch (const std::exception& e) {
@@ -76,7 +76,8 @@ Failure failure_of(std::exception_ptr thrown) {
   }
 }
 
-/// Returns true if a failed start may succeed later, because others use the device or it is being reset.
+/// Returns true if a failed start may succeed later, because other processes use the device or it is not
+/// ready.
 bool is_busy(std::exception_ptr thrown) {
   static const std::set<std::string> busy_errors = {
       "cudaErrorDevicesUnavailable",   "cudaErrorSystemNotReady",       "cudaErrorMpsServerNotReady",
@@ -154,7 +155,7 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
   if (done.end != WorkerEnd::none || status == io::Status::pass || status == io::Status::suspect ||
       status == io::Status::skipped)
     return done;
-  // If the device fails its probe now, the record says that the device failed, not the method.
+  // If the device fails its probe now, the record blames the device, not the method.
   try {
     probe(executor.context());
   } catch (const std::exception& e) {
@@ -201,7 +202,7 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
     end_if_copy(worker);
     channel.send(message_json(message));
   };
-  std::optional<ProcessState> before;  // the last trial; set if a library has its method
+  std::optional<ProcessState> before;  // the state before the last trial; set if its method is of a library
   try {
     const auto setup = std::get<message::Setup>(read_message<ToWorker>(channel.receive(-1).value()));
     if (!setup.libraries.empty()) {
@@ -267,11 +268,12 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
   } catch (const ChannelClosed&) {
     return 0;  // the supervisor is gone or has no more work
   } catch (const io::StorageError& e) {
-    // A method of a library may have changed the limits of files, or closed some.
+    // The error may be the fault of a library's method that changed this process's file limits or closed
+    // files.
     const std::string changes = before ? ProcessState::now().changes_since(*before) : std::string();
     if (!changes.empty())
       return send_last(channel, message::Unfit{changed_words(changes) + "; then: " + e.what(), false});
-    // The medium failed, not the method: the run ends, and `--resume` runs the trial again.
+    // The storage failed, not the method. The run ends, and `--resume` runs the trial again.
     return send_last(channel, message::StorageFailed{e.what()});
   } catch (const std::exception& e) {
     return send_last(channel, message::Unfit{e.what(), is_busy(std::current_exception())});

@@ -1,6 +1,6 @@
 #pragma once
 /// The worker process owns one GPU (by CUDA_VISIBLE_DEVICES) or CPU cores. It runs the trials that its
-/// supervisor sends over descriptor 3, one at a time, and dies with its supervisor. The messages are in
+/// supervisor sends over descriptor 3, one at a time, and ends if its supervisor ends. The messages are in
 /// protocol/messages.hpp. The worker notes the current step of a trial in descriptor 4
 /// (system/step_note.hpp). It does not use MPI.
 
@@ -10,6 +10,7 @@
 namespace gaussweep::driver {
 
 /// Runs trials until the supervisor closes the channel. Returns the process's exit code.
+/// @param descriptor of the channel to the supervisor @param step_descriptor of the step note
 int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
                  const DeviceMaker& make_device);
 
