@@ -1,5 +1,6 @@
 #pragma once
-/// Decides the status and the message of an answer from its residual ratio. No other code of the driver does.
+/// Decides the status and the message of an answer from its residual ratio (Findings::ratio in
+/// kernels/check/check.hpp). No other code of the driver decides a status.
 
 #include <cstdint>
 #include <optional>
@@ -24,11 +25,11 @@ struct Evidence {
 /// Returns the evidence that a record holds; nothing if this build does not know its problem.
 std::optional<Evidence> evidence_of(const io::Record& record);
 
-/// Returns true if `info` says that the method did not finish: it met a zero pivot or, for Cholesky, a
-/// non-positive one. False for getrf, which computes the factors of a singular matrix.
+/// Returns true if `info` says that the method stopped early at a zero pivot or, for Cholesky, a non-positive
+/// pivot. Returns false for getrf, which also computes the factors of a singular matrix.
 bool is_unfinished(Problem problem, std::int64_t info);
 
-/// Returns the name of such a pivot: "zero pivot", or "non-positive pivot" for Cholesky.
+/// Returns the name of a pivot at which methods stop: "zero pivot", or "non-positive pivot" for Cholesky.
 const char* pivot_name(Problem problem);
 
 /// Returns the status of an answer, by the first rule that applies:
@@ -49,7 +50,7 @@ bool is_judged(const std::string& status);
 /// Returns true if the trial gave no answer: crashed, timeout, oom, error (exit code 3).
 bool is_broken(const std::string& status);
 
-/// Returns true if a record did not pass and its plan expected that.
+/// Returns true if a record did not pass, but has the status that its plan expected.
 bool is_finding(const io::Record& record);
 
 /// Returns true if a record did not end as its plan expects. For older records without this information: true

@@ -17,8 +17,9 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::int64_t small_order = 128;
-constexpr std::uint32_t sample_interval = 100;
+constexpr std::int64_t small_order = 128;  // up to here the CPU verifies every trial
+constexpr std::uint32_t sample_interval =
+    100;  // it also verifies 1 of 100 larger trials, or systems of a batch
 /// Limit on the multiplications of a verification on the CPU; one core does about 3e9 per second.
 constexpr double max_multiplications = 0x1p38;
 
@@ -79,8 +80,8 @@ BatchVerdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios,
   return all;
 }
 
-/// Returns the systems that the CPU verifies in addition to the device, independent of their verdicts: all
-/// systems if they are small, which is cheap.
+/// Returns the systems that the CPU verifies in addition to the device, whatever the device's verdicts are.
+/// Returns all systems if they are small, because their verification is cheap.
 std::vector<std::int64_t> sample_of(const Trial& trial) {
   constexpr std::int64_t small_elements = 1 << 14, max_sample = 256;
   const Extent a = trial.problem->a(trial.shape);
@@ -93,8 +94,8 @@ std::vector<std::int64_t> sample_of(const Trial& trial) {
   return systems;
 }
 
-/// Returns the seed of the known solutions if generate_solution made them, which is compared for three
-/// systems. If only other systems' solutions were scaled, the device reports these systems as undecided.
+/// Returns the seed of the known solutions if generate_solution made them all. Only three systems are
+/// compared with it. If another system's solution was scaled, the device reports that system as undecided.
 template <class T>
 std::optional<std::uint64_t> solution_seed(const Trial& trial, const Inputs<T>& inputs) {
   if (inputs.x_true.empty()) return std::nullopt;
@@ -120,7 +121,7 @@ std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findi
     return judge({trial.problem, found.ratio, trial.tolerance, 0, Convergence::none, found.flaw});
   };
   const auto bound = [](const Findings& found) { return found.ratio_bound > 0 ? found.ratio_bound : 0.0; };
-  // The ratios themselves have rounding errors.
+  // The last term allows for rounding errors of the ratios themselves.
   const double allowed =
       bound(on_gpu) + bound(on_cpu) + 0x1p-40 * std::min(std::fabs(on_gpu.ratio), std::fabs(on_cpu.ratio));
   const bool equal = on_gpu.ratio == on_cpu.ratio || std::fabs(on_gpu.ratio - on_cpu.ratio) <= allowed;

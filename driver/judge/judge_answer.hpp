@@ -29,11 +29,12 @@ struct Judgement {
   Convergence convergence = Convergence::none;  ///< as the method reports it
 };
 
-/// Returns what the verdict on a trial's answer depends on.
+/// Returns the evidence for the verdict on a trial's answer.
 Evidence evidence_of(const Trial& trial, const Judgement& judgement);
 
-/// Returns true if the CPU also verifies a trial that the GPU verified: all trials of order 128 or less, and
-/// 1 % of the others, chosen by the trial's key, unless that would take more than about a minute.
+/// Returns true if the CPU also verifies a trial that the GPU verified. It verifies all trials of order 128
+/// or less, and 1 % of the others, chosen by the trial's key, except those that take more than about a
+/// minute.
 bool is_judged_twice(const Trial& trial);
 
 /// Describes how two verifications of one answer disagree; empty if they agree. They disagree if their
@@ -42,7 +43,7 @@ std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findi
 
 /// The verdicts of a batch's systems.
 struct BatchVerdicts {
-  std::size_t worst = 0;  ///< index of the system with the worst verdict, then the largest ratio
+  std::size_t worst = 0;  ///< index of the system with the worst verdict; of several, the largest ratio
   Tally tally;
   std::vector<std::int64_t> named;  ///< the first 128 systems that do not pass
 };
@@ -53,15 +54,15 @@ class AnswerJudge {
  public:
   /// The references must outlive the object.
   /// @param context of the worker's device
-  /// @param digest of the uploaded, unmodified ("pristine") inputs on the device, for functions with
-  /// `staging`
+  /// @param digest digest of the uploaded, unmodified ("pristine") inputs on the device; used by the
+  /// functions that take a `staging`
   AnswerJudge(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
               std::uint64_t digest = 0)
       : context_(context), trial_(trial), method_(method), inputs_(inputs), digest_(digest) {}
 
-  /// Calls one of the functions below. The answer of a GPU trial is verified in device memory if `staging`
-  /// still holds it, otherwise uploaded. The answer of a CPU trial is uploaded if the worker has a GPU and
-  /// the trial is not small, otherwise verified on the CPU.
+  /// Verifies an answer with one of the functions below. The answer of a GPU trial is verified in device
+  /// memory if `staging` still holds it; otherwise it is uploaded. The answer of a CPU trial is uploaded if
+  /// the worker has a GPU and the trial is not small; otherwise the CPU verifies it.
   /// @param staging of the run, or null
   /// @param copy the working set with the answer
   Judgement judge(const Answer<T>& answer, Staging<T>* staging, int copy) const;
@@ -73,7 +74,7 @@ class AnswerJudge {
   /// @param answer the same answer, downloaded
   /// @throws DeviceError
   Judgement in_place(const Answer<T>& answer, Staging<T>& staging, int copy) const;
-  /// Verifies an answer of the CPU on the context's GPU, with uploaded copies of the operands.
+  /// Verifies an answer that is on the host, on the context's GPU, with uploaded copies of the operands.
   Judgement by_upload(const Answer<T>& answer) const;
   /// Verifies every system of a batch on the CPU.
   Judgement systems(const Answer<T>& answer) const;

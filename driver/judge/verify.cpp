@@ -35,7 +35,7 @@ double parse_positive(const std::string& text, const std::string& whole) {
   return value;
 }
 
-/// Returns true if an axis value equals the record's. Axes that are not recorded always agree.
+/// Returns true if an axis value equals the record's value. Axes that are not compared here always agree.
 bool agrees(const std::string& axis, const io::Scalar& value, const Record& record) {
   static const std::map<std::string, std::int64_t Record::*> sizes = {{"m", &Record::m},
                                                                       {"n", &Record::n},
@@ -149,6 +149,7 @@ std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const 
 }
 
 bool judge_again(Record& record, double tolerance) {
+  // A failed answer may have the residual NaN, which is then known.
   const bool is_known = !std::isnan(record.residual_ratio) || record.status == io::Status::failed;
   std::optional<Evidence> evidence = evidence_of(record);
   if (!is_judged(record.status) || !is_known || !evidence || !(tolerance > 0)) return false;
@@ -160,7 +161,7 @@ bool judge_again(Record& record, double tolerance) {
   record.judged_time = fine_time_stamp();
   if (has_changed) {
     record.message = finding_text(*evidence);
-    // The record only has the ratio of the batch's worst system.
+    // The record has the ratio of the batch's worst system only, so the counts per verdict are unknown now.
     record.systems_pass = record.systems_suspect = record.systems_failed = record.first_failure = -1;
   }
   return true;
@@ -177,11 +178,11 @@ Verification verify(std::vector<Record> records, const Tolerances& tolerances, c
     } else if (is_judged(record.status)) {
       ++result.not_judged;
     }
-    if (record.status != result.old_statuses.back()) record.expected = -1;
+    if (record.status != result.old_statuses.back()) record.expected = -1;  // unknown for the new status
     std::vector<std::string> expected = {word(io::Status::pass)};
     if (plan != nullptr) {
       const auto found = expected_of(*plan, record);
-      if (!found) continue;  // an edited plan has dropped it; `run` does not count it either
+      if (!found) continue;  // an edited plan has dropped the trial; `run` does not count it either
       expected = *found;
     }
     bool is_expected = record.expected == 1;

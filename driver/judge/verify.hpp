@@ -24,8 +24,8 @@ struct Tolerances {
 /// problems' defaults, at most once and first in its list). @throws UsageError
 Tolerances parse_tolerances(const std::vector<std::string>& words);
 
-/// Returns the union of the statuses that the matching entries of a plan expect of a record; nothing if no
-/// entry matches. Entries match by problem, method, sizes, precision, uplo and kind of matrix.
+/// Returns all statuses that a plan's entries expect of a record; nothing if no entry matches the record.
+/// Entries match by problem, method, sizes, precision, uplo and kind of matrix.
 std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const io::Record& record);
 
 /// Judges a record by another tolerance; changes its status, tolerance and message.

@@ -7,9 +7,10 @@
 
 namespace gaussweep::driver {
 
-/// The cost of a split: the number of its parts counts first, then the regret.
+/// The cost of a split. The number of its parts counts first, then the regret: the sum of ln(time / least
+/// time).
 struct SplitCost {
-  static constexpr int impossible = std::numeric_limits<int>::max() / 4;
+  static constexpr int impossible = std::numeric_limits<int>::max() / 4;  // sums of it must not overflow
   int parts = impossible;
   double regret = 0;
   bool is_possible() const { return parts < impossible; }
@@ -28,7 +29,8 @@ struct CheapestSplit {
 };
 
 /// Returns the cheapest split of the indices 0 to count - 1.
-/// @param cost_of (first, last) called with ascending `last` for each `first`, so that it can add up
+/// @param cost_of (first, last) returns the cost of one range. For each `first` it is called with `last` =
+/// first, first + 1, …, so that it can update running sums.
 template <class CostOf>
 CheapestSplit cheapest_split(int count, CostOf&& cost_of) {
   std::vector<SplitCost> best(static_cast<std::size_t>(count) + 1);

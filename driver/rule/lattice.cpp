@@ -17,16 +17,19 @@ namespace {
 
 using io::Record;
 
-/// Times are interpolated between neighbouring batches, right-hand sides and orders up to these factors.
+/// Times are interpolated between neighbouring batches, right-hand sides and orders if these differ by at
+/// most these factors.
 constexpr std::array<double, 3> max_interpolated{16, 16, 4};
-/// Sizes are inserted between neighbours that differ by more than these factors: batches and right-hand sides
-/// because thresholds depend on them, orders only to show that nothing was measured there.
+/// Sizes are inserted between neighbours that differ by more than these factors. Between batches and
+/// right-hand sides, because the rule's thresholds depend on them; between orders, only to show that
+/// nothing was measured.
 constexpr std::array<double, 3> max_factor{2, 2, 4};
 
 void insert_between(std::vector<std::int64_t>& levels, double factor) {
   std::set<std::int64_t> all(levels.begin(), levels.end());
   for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
     const double low = static_cast<double>(levels[i]), high = static_cast<double>(levels[i + 1]);
+    // 1e-9 keeps rounding errors from adding a part.
     const int parts = static_cast<int>(std::ceil(std::log(high / low) / std::log(factor) - 1e-9));
     for (int k = 1; k < parts; ++k) all.insert(std::llround(low * std::pow(high / low, double(k) / parts)));
   }
@@ -34,7 +37,7 @@ void insert_between(std::vector<std::int64_t>& levels, double factor) {
 }
 
 /// Adds a group to a cell, whose times are the means of ln(time) over groups with equal sizes.
-/// @param count number of groups in the cell
+/// @param count number of passing groups in the cell
 void add(LogTime& cell, const Group& group, int& count) {
   if (!group.has_passed()) {
     cell.has_failed = true;
@@ -92,14 +95,14 @@ MeasuredTimes times_of(Problem problem, const std::string& device,
     std::vector<int>& group_counts = counts[layer][sizes];
     cells.resize(all.methods.size());
     group_counts.resize(all.methods.size());
-    // A method that takes one of several matrices of a size has a time there.
+    // A method may skip some matrices of a size. If it ran on another one, the skipped ones do not count.
     if (group.status == io::Status::skipped && group_counts[method] > 0) return;
     add(cells[method], group, group_counts[method]);
     std::vector<double>& seconds = all.tasks[layer][sizes][task_identity(group.first())];
     seconds.resize(all.methods.size(), io::Record::unknown);
     if (group.has_passed()) seconds[method] = group.median;
   };
-  for (const bool skipped : {false, true}) {
+  for (const bool skipped : {false, true}) {  // skipped groups last, because `add_group` may ignore them
     for (const Group& group : groups) {
       if ((group.status == io::Status::skipped) == skipped) add_group(group);
     }
@@ -119,7 +122,7 @@ double MeasuredTimes::coordinate(std::size_t layer, const TaskSizes& sizes) cons
   const double bytes = problem_bytes(problem, shape, is_float ? sizeof(float) : sizeof(double));
   const double seconds =
       std::fmax(flops / (is_float ? rates.flops_float : rates.flops_double), bytes / rates.copy);
-  return std::log(std::isnan(seconds) ? flops : seconds);
+  return std::log(std::isnan(seconds) ? flops : seconds);  // NaN: the device's rates are unknown
 }
 
 Question question_of(const Record& r, const std::string& device) {
@@ -227,7 +230,7 @@ void Lattice::fill_line(int axis, std::size_t layer, std::array<int, 3> at, std:
     at[axis] = i;
     return measured_.coordinate(layer, sizes(at[0], at[1], at[2]));
   };
-  int before = -1;  // the last size with a time or a failure
+  int before = -1;  // index of the last size with a time or a failure; -1: none yet
   for (int i = 0; i < static_cast<int>(axes_[axis].size()); ++i) {
     const LogTime high = time_at(i);
     if (!high.is_known() && !high.has_failed) continue;

@@ -18,7 +18,7 @@
 
 namespace gaussweep::driver {
 
-/// ln of seconds, with quartiles. NaN: unknown.
+/// The natural logarithm of a time in seconds, with its quartiles. NaN: unknown.
 struct LogTime {
   double median = io::Record::unknown, q1 = io::Record::unknown, q3 = io::Record::unknown;
   /// True if the method was skipped or did not pass. No time is interpolated across such a size.
@@ -26,7 +26,7 @@ struct LogTime {
   bool is_known() const { return !has_failed && !std::isnan(median); }
 };
 
-/// The sizes of a task, in the order of the axes.
+/// The sizes of a task (a problem to solve, by any method), in the order of the lattice's axes.
 struct TaskSizes {
   std::int64_t batch = 1, nrhs = 1, n = 0;
 };
@@ -51,11 +51,11 @@ struct MeasuredTimes {
   double coordinate(std::size_t layer, const TaskSizes& sizes) const;
 };
 
-/// Returns the records of tasks with one order (is_of_one_order) by device: the GPU model, the CPU model, or
+/// Returns the records of square tasks (`is_of_one_order`) by device: the GPU model, the CPU model, or
 /// "emulated".
 std::map<std::string, std::vector<const io::Record*>> records_by_device(const io::Results& results);
 
-/// Returns the question that a record answers. Names of axes that its problem does not have are `any_name`.
+/// Returns the question that a record answers. If the problem has no triangle, `uplo` is `any_name`.
 Question question_of(const io::Record& record, const std::string& device);
 
 /// Collects the times of square tasks per problem and device.
@@ -68,6 +68,7 @@ class Lattice {
  public:
   explicit Lattice(const MeasuredTimes& measured);
   const std::vector<std::int64_t>& batches() const { return axes_[0]; }
+  /// Returns the numbers of right-hand sides.
   const std::vector<std::int64_t>& sides() const { return axes_[1]; }
   const std::vector<std::int64_t>& orders() const { return axes_[2]; }
   std::size_t layers() const { return measured_.layers.size(); }

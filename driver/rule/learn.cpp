@@ -18,7 +18,7 @@ constexpr Mask not_measured = Mask{1} << 63;
 constexpr std::size_t max_methods = 63;
 constexpr int no_method = -1;
 
-/// The methods that may be chosen.
+/// The methods that may be chosen at each order, for a range of batches and right-hand sides.
 struct Candidates {
   std::vector<Mask> masks;                   ///< by order
   std::vector<std::vector<double>> regrets;  ///< by order and method: sums of ln(time / least time)
@@ -36,8 +36,8 @@ struct Candidates {
 
 using Range = std::pair<int, int>;  ///< of indices, inclusive
 
-/// A box of indices with one method. Boxes come from splits of the batches, then the right-hand sides, then
-/// the orders.
+/// A box of lattice indices with one method. `sides` are right-hand sides. The batches are split first, each
+/// part is split by right-hand sides (`BatchBand`), and each part of these by orders (`SideBand`).
 struct Leaf {
   Range batches, sides, orders;
   int method = no_method;
@@ -51,7 +51,7 @@ struct BatchBand {
   std::vector<SideBand> bands;
 };
 
-/// Finds the boxes that some layers of the lattice share.
+/// Finds boxes that hold for each of the given layers of the lattice (see MeasuredTimes).
 class Partition {
  public:
   Partition(const Lattice& lattice, std::vector<std::size_t> layers, double tolerance)
@@ -90,8 +90,8 @@ class Partition {
 
   const Lattice* lattice_;
   std::vector<std::size_t> layers_;
-  double tolerance_;  ///< of ln(time)
-  std::vector<std::vector<Candidates>> candidates_;
+  double tolerance_;                                 ///< of ln(time)
+  std::vector<std::vector<Candidates>> candidates_;  ///< by batch and right-hand sides
   std::vector<BatchBand> bands_;
   SplitCost cost_;
 };
@@ -151,7 +151,7 @@ CheapestSplit Partition::split_orders(const Candidates& candidates) const {
       regrets.assign(lattice_->methods(), 0);
     }
     mask &= candidates.masks[last];
-    if (mask == 0) return {};
+    if (mask == 0) return {};  // impossible: no method may be chosen at all of these orders
     for (std::size_t m = 0; m < regrets.size(); ++m) regrets[m] += candidates.regrets[last][m];
     const int method = choose(mask, regrets);
     return {1, method == no_method ? 0 : regrets[static_cast<std::size_t>(method)]};
@@ -191,6 +191,7 @@ BatchBand Partition::batch_band(const Range& batches) const {
   return band;
 }
 
+/// Returns true if the method's time is known at all of these sizes in all layers.
 bool Partition::is_known(int method, const Range& batches, const Range& sides, const Range& orders) const {
   if (method == no_method) return false;
   for (const std::size_t layer : layers_) {
@@ -216,17 +217,17 @@ struct Ends {
   std::int64_t left, right;
 };
 
-/// Divides the sizes between two neighbouring ranges. A range whose methods are unknown at the nearest size
-/// of the other range gets none of them.
+/// Divides the sizes between two neighbouring ranges. A range gets none of these sizes if the times of its
+/// methods are unknown at the nearest size of the other range.
 /// @param low, high the last measured size of the left range, and the first of the right one
-/// @param cut the last size of the left range if both are known
+/// @param cut the last size of the left range if the times are known for both ranges
 Ends ends_between(std::int64_t low, std::int64_t high, bool left_known, bool right_known, std::int64_t cut) {
   if (left_known && right_known) return {cut, cut + 1};
   return {left_known ? high - 1 : low, right_known ? low + 1 : high};
 }
 
-/// Returns the largest order between two neighbouring ones at which `left` is expected to be the faster
-/// method.
+/// Returns the largest order, between the last one of `left` and the first one of `right`, at which the
+/// method of `left` is expected to be faster.
 std::int64_t crossing(const Lattice& lattice, const std::vector<std::size_t>& layers, const Leaf& left,
                       const Leaf& right) {
   const int low = left.orders.second, high = right.orders.first;
@@ -305,8 +306,8 @@ Box Partition::box_of(const Leaf& leaf) const {
 }
 
 /// Returns the sizes that each of several neighbouring ranges of indices covers.
-/// @param range_of (i) the indices of range i
-/// @param ends_of (i) the ends of the ranges i and i + 1 where they meet
+/// @param range_of (i) returns the indices of range i
+/// @param ends_of (i) returns the last size of range i and the first size of range i + 1
 template <class RangeOf, class EndsOf>
 std::vector<SizeRange> size_ranges(std::size_t count, const std::vector<std::int64_t>& sizes,
                                    RangeOf&& range_of, EndsOf&& ends_of) {
@@ -321,7 +322,7 @@ std::vector<SizeRange> size_ranges(std::size_t count, const std::vector<std::int
   return ranges;
 }
 
-/// Returns true if the methods of all leaves are known at another batch, or other right-hand sides.
+/// Returns true if the times of all leaves' methods are known at another batch, or at other right-hand sides.
 bool Partition::are_known(const std::vector<Leaf>& leaves, std::optional<int> batch,
                           std::optional<int> side) const {
   return std::all_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
@@ -395,7 +396,7 @@ std::vector<Box> Partition::boxes() const {
   return result;
 }
 
-/// Returns the parts of a problem on a device. Layers share a part if this needs fewer boxes.
+/// Returns the parts of a problem on a device. Layers share a part if the rule then has fewer boxes.
 std::vector<RulePart> parts_of(const MeasuredTimes& measured, double tolerance) {
   if (measured.methods.size() > max_methods)
     throw UsageError(

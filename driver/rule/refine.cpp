@@ -17,9 +17,11 @@ namespace {
 
 /// Begins the comment of an added trial.
 constexpr const char* comment_mark = "# refined ";
-/// New orders are the expected crossover multiplied and divided by this factor, so that they enclose it.
+/// New orders are the expected crossover multiplied and divided by this factor, so that they enclose it. They
+/// then differ by less than `known_crossover`, because the exponent is less than 1/2.
 const double enclosing_factor = std::pow(known_crossover, 0.4);
-/// A wider bracket is also halved, because the expected crossover may be far off.
+/// A bracket whose orders differ by a larger factor is also halved, because the expected crossover may be far
+/// off.
 constexpr double wide_bracket = 1.2;
 
 /// Identifies the records that differ in nothing but the order and the method.
@@ -51,8 +53,9 @@ bool is_tie(const Group& a, const Group& b) {
   return a.q1 < b.q3 && b.q1 < a.q3;
 }
 
-/// Returns the orders that narrow a bracket. The times of both methods are interpolated on lines of ln(time)
+/// Returns the orders that narrow a bracket. The times of both methods are interpolated linearly, ln(time)
 /// over ln(n).
+/// @param ratio_low, ratio_high ln(time of one method / time of the other) at both orders
 std::vector<std::int64_t> orders_between(std::int64_t low, std::int64_t high, double ratio_low,
                                          double ratio_high) {
   const double start = std::log(static_cast<double>(low)), end = std::log(static_cast<double>(high));

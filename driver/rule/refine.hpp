@@ -1,5 +1,6 @@
 #pragma once
-/// `run --refine`: adds orders between which two methods cross, until each crossover is known closely enough.
+/// `run --refine`: adds orders near each crossover of two methods, until the crossover is known closely
+/// enough.
 
 #include <map>
 #include <optional>
@@ -19,8 +20,9 @@ inline constexpr double known_crossover = 1.03;
 /// Two neighbouring orders at which different methods are the fastest.
 struct Bracket {
   std::int64_t low = 0, high = 0;
-  std::string low_key, high_key;   ///< keys of trials of the fastest method at `low` and at `high`
-  std::vector<std::int64_t> next;  ///< orders that narrow it; empty: it is known, or both methods tie
+  std::string low_key, high_key;  ///< keys of trials of the fastest method at `low` and at `high`
+  /// Orders that narrow the bracket; empty if it is known or the methods tie.
+  std::vector<std::int64_t> next;
   bool is_known() const {
     return static_cast<double>(high) <= known_crossover * static_cast<double>(low) || high - low < 2;
   }
@@ -31,13 +33,13 @@ struct Bracket {
 std::vector<Bracket> brackets_of(const io::Results& results);
 
 /// Makes the plans of a refined sweep. A plan's text ends with a comment per added trial, "# refined KEY N",
-/// with the key of a trial of the user's plan and the new order. A resumed sweep reads
-/// the trials from these comments, which are in plan.yaml and in the journal.
+/// with the key of a trial of the user's plan and the new order. A resumed sweep reads the added trials from
+/// these comments, which are in plan.yaml and in the journal.
 class Refinement {
  public:
   /// @param plan the user's plan, or one with such comments @param path of its file
   Refinement(io::Plan plan, std::string path, const Registry& registry);
-  /// Adds the trials in the comments of the text of a later plan of this sweep.
+  /// Adds the trials that the comments in `text`, a later plan of this sweep, list.
   void restore(const std::string& text);
   /// Returns the plan with an entry for each added trial.
   /// @param backend that the sweep runs on @param devices that it runs on
@@ -64,9 +66,9 @@ class Refinement {
   const Registry& registry_;
   std::map<std::string, EntryTrial> made_;          ///< the plan's own trials, by key
   std::map<std::string, std::string> planned_key_;  ///< key of an added trial → key of the plan's trial
-  std::vector<Addition> additions_;
-  std::set<Addition> known_additions_;
-  std::size_t planned_ = 0;  ///< additions in the last plan that was returned
+  std::vector<Addition> additions_;                 ///< in the order in which they were added
+  std::set<Addition> known_additions_;              ///< the same additions, for the search
+  std::size_t planned_ = 0;                         ///< additions in the last plan that was returned
 };
 
 }  // namespace gaussweep::driver

@@ -29,15 +29,15 @@ MethodChoice choice_of(const Group& group) {
   return {group.first().method, group.first().parameters};
 }
 
-/// Returns the task's group of a choice; null: it did not run.
+/// Returns the group with the task's records of a choice; null if the choice did not run.
 const Group* find_group(const RuleTask& task, const MethodChoice& choice) {
   const auto found = std::find_if(task.groups.begin(), task.groups.end(),
                                   [&](const Group* group) { return choice_of(*group) == choice; });
   return found == task.groups.end() || (*found)->status == io::Status::skipped ? nullptr : *found;
 }
 
-/// Returns the vendor's fastest group; null: it did not run. A method is the vendor's if another group names
-/// it as its reference.
+/// Returns the vendor's fastest group; null if no vendor's method ran. A method is the vendor's if a group
+/// names it as its reference.
 const Group* vendor_group(const RuleTask& task) {
   const Group* vendor = nullptr;
   for (const Group* group : task.groups) {
@@ -46,7 +46,7 @@ const Group* vendor_group(const RuleTask& task) {
     });
     if (!is_vendor || group->status == io::Status::skipped) continue;
     const bool is_faster =
-        !(vendor != nullptr && vendor->median <= group->median);  // true if that median is NaN
+        !(vendor != nullptr && vendor->median <= group->median);  // also true if vendor->median is NaN
     if (vendor == nullptr || (group->has_passed() && is_faster)) vendor = group;
   }
   return vendor;
@@ -118,7 +118,7 @@ std::vector<Regret> regrets_of(const std::vector<NamedRule>& rules, const io::Re
       const Box* answer = rules.front().rule.find(task.question);
       if (answer == nullptr) {
         ++regrets[0].unmeasured;
-        continue;  // all are compared on the tasks that the first rule knows
+        continue;  // all advisers are compared on the tasks that the first rule knows
       }
       count(regrets[0], task, find_group(task, answer->choice));
       count(regrets[1], task, vendor_group(task));

@@ -1,5 +1,6 @@
 #pragma once
-/// The regret of rules: how much longer their choices take than the fastest method, on other runs.
+/// The regret of rules: how much longer their choices take than the fastest method. It is meant to be
+/// measured on runs that the rules were not learned from.
 
 #include <string>
 #include <vector>
@@ -20,16 +21,16 @@ struct NamedRule {
 /// the choice of the vendor's method for every task.
 struct Regret {
   std::string device, problem, adviser;
-  std::int64_t tasks = 0;       ///< tasks on which its choice ran and passed
+  std::int64_t tasks = 0;       ///< tasks on which the adviser's choice ran and passed
   double mean = 0, worst = 0;   ///< time / least time - 1, over these tasks
-  std::string where{};          ///< the worst case: sizes, its choice and the fastest method
+  std::string where{};          ///< the worst case: sizes, the adviser's choice and the fastest method
   std::int64_t unmeasured = 0;  ///< tasks for which the rule has no answer
   std::int64_t absent = 0;      ///< tasks in which its choice did not run
   std::int64_t failed = 0;      ///< tasks in which its choice did not pass
 };
 
-/// Compares the first rule, "always the vendor" and the other rules with the fastest method of each task. A
-/// task counts if a method passed and the first rule knows it. Its alternatives are all methods that ran.
+/// Compares the choices of the first rule, of "the vendor" and of the other rules with the fastest method of
+/// each task. A task counts if a method passed and the first rule has a choice for it.
 /// @return one row per device, problem and adviser, then the sums per adviser over all problems (problem
 /// `any_name`)
 /// @throws UsageError if no task counts

@@ -89,14 +89,14 @@ void write_file(const fs::path& path, const std::string& text) {
                                      std::generic_category().message(error)));
 }
 
-/// Puts a complete directory in the place of another one, which is removed.
+/// Renames a complete directory to the name of another one, which is removed.
 void replace_directory(const fs::path& made, const fs::path& target) {
   if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
     fs::remove_all(made);
     return;
   }
   if (errno != EINVAL && errno != ENOSYS) fail_rename(made, target, errno);
-  // The file system cannot exchange two names.
+  // This file system cannot exchange two names, so the old directory gets another name first.
   const fs::path old = made.string() + ".old";
   if (::rename(target.c_str(), old.c_str()) != 0) fail_rename(target, old, errno);
   if (::rename(made.c_str(), target.c_str()) != 0) fail_rename(made, target, errno);
@@ -184,7 +184,7 @@ Rule read_rule(const fs::path& path) {
   if (!stream)
     throw io::InputError(fmt::format(
         "{}: cannot be read; allowed: a directory of `gaussweep rule`, or its rule.json", file.string()));
-  const Json json = Json::parse(text.str(), nullptr, false);
+  const Json json = Json::parse(text.str(), nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded() || !json.is_object())
     throw io::InputError(fmt::format("{}: is no JSON object", file.string()));
   return rule_from_json(json, file.string());
@@ -214,7 +214,7 @@ void check_rule_directory(const fs::path& directory, bool force) {
 void write_rule(const fs::path& directory, const Rule& rule) {
   const fs::path target = fs::absolute(directory).lexically_normal();
   const fs::path name = target.has_filename() ? target : target.parent_path();
-  check_rule_directory(name, true);
+  check_rule_directory(name, /*force=*/true);
   std::error_code error;
   const bool exists = fs::exists(fs::symlink_status(name, error));
   fs::create_directories(name.parent_path(), error);

@@ -13,7 +13,7 @@
 
 namespace gaussweep::driver {
 
-/// In a rule, matches every value of a name.
+/// A name in a rule that matches every name in a question.
 inline constexpr const char* any_name = "*";
 
 /// A task for which a program needs a method.
@@ -54,7 +54,7 @@ struct Instead {
   double least = 1, most = 1;
 };
 
-/// Sizes with one choice.
+/// A box of sizes for which a rule has one choice.
 struct Box {
   SizeRange batch = any_size, nrhs = any_size, n = any_size;
   MethodChoice choice;
@@ -72,7 +72,7 @@ inline bool operator==(const RuleNames& a, const RuleNames& b) {
   return a.precision == b.precision && a.uplo == b.uplo && a.matrix == b.matrix;
 }
 
-/// The boxes of a problem on a device. They are disjoint.
+/// The boxes of a problem on a device, for some names. The boxes are disjoint.
 struct RulePart {
   std::string problem, device;
   std::vector<RuleNames> names;
@@ -80,11 +80,12 @@ struct RulePart {
   bool covers(const Question& question) const;
 };
 
+/// The choices that were learned, and their origin.
 struct Rule {
-  /// The origin of the rule: program, runs, devices with their drivers, tolerance, methods.
+  /// The origin: program, runs, devices with their drivers, tolerance, methods.
   nlohmann::ordered_json provenance = nlohmann::ordered_json::object();
   std::vector<RulePart> parts;
-  /// Returns the box that answers a question; null: not measured.
+  /// Returns the box that answers a question; null if nothing was measured for it.
   const Box* find(const Question& question) const;
 };
 
@@ -92,9 +93,9 @@ struct Rule {
 inline constexpr double usual_tolerance = 0.02;
 
 /// Returns the rule with the fewest boxes whose choice is, at every size, among the best: within `tolerance`
-/// of the least time, or a tie with it (the interquartile ranges overlap). If several methods are,
-/// the vendor's is chosen, else the fastest. Names with the same boxes share them. Only methods that passed
-/// count.
+/// of the least time, or a tie with it (the interquartile ranges overlap). If several methods are among the
+/// best, the vendor's is chosen, otherwise the fastest. Names share boxes if the rule then has fewer. Only
+/// methods that passed count.
 /// @throws UsageError if no record has a time
 Rule learn_rule(const io::Results& results, double tolerance = usual_tolerance);
 
@@ -112,8 +113,9 @@ std::string python_module(const Rule& rule);
 /// Checks the directory of -o before any work is done.
 /// @throws UsageError if it is a file, holds other files than a rule's, or holds a rule and `force` is false
 void check_rule_directory(const std::filesystem::path& directory, bool force);
-/// Writes a directory with rule.json, rule.h and rule.py. It appears complete; a directory with a rule is
-/// replaced. @throws UsageError as check_rule_directory with `force` @throws io::StorageError
+/// Writes a directory with rule.json, rule.h and rule.py. The directory gets its name only when it is
+/// complete; a directory with another rule is replaced.
+/// @throws UsageError as check_rule_directory with `force` @throws io::StorageError
 void write_rule(const std::filesystem::path& directory, const Rule& rule);
 
 }  // namespace gaussweep::driver

@@ -1,5 +1,5 @@
 #pragma once
-/// Changes from rule to rule, for example from night to night.
+/// Changes from each rule to the next, for example between the rules of consecutive nights.
 
 #include <string>
 #include <vector>
@@ -9,19 +9,19 @@
 
 namespace gaussweep::driver {
 
-/// Sizes for which a rule has another choice than the rule before it.
+/// A box of sizes for which a rule has another choice than the rule before it.
 struct RuleChange {
   std::string device, problem;
   RuleNames names;
   SizeRange batch, nrhs, n;
   MethodChoice before, now;
-  /// The time of the old choice divided by that of the new one, in the new rule's box: least and most. NaN:
-  /// the old choice did not pass everywhere there.
+  /// The least and the largest ratio of the old choice's time to the new choice's, in the new rule's box. NaN
+  /// if the old choice did not pass at every size of that box.
   double least, most;
   std::string since;  ///< commits and drivers of the new rule, if they differ from the old one's
 };
 
-/// Compares each rule with the one before it. Sizes that only one of them knows are no change.
+/// Compares each rule with the one before it. Sizes that only one of the two rules knows are no change.
 /// @throws UsageError if two rules have no sizes in common
 std::vector<RuleChange> changes_of(const std::vector<NamedRule>& rules);
 
