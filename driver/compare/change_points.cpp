@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::size_t min_nights_of_drift = 10;
 
-/// Returns the variance of one night's value: the model's variance pooled with that of the series. The
-/// model's is limited to a multiple of the series'.
+/// Returns the variance of one night's value: the model's variance pooled with the series' own. The model's
+/// variance is first limited to a multiple of the series' variance.
 /// @param squares sum of squared deviations from the segments' means
 /// @param series_degrees its degrees of freedom
 double variance_of(const TimeSeries& series, double squares, double series_degrees) {
-  // Degrees at which the model may exceed the series' variance by a factor of 2.
+  // With this many degrees of freedom of the series, the limit is twice the series' variance.
   constexpr double doubling_degrees = 10;
   const double max_variance = squares / series_degrees * (1 + doubling_degrees / series_degrees);
   return (model_degrees * std::min(series.model_variance, max_variance) + squares) /
@@ -106,8 +106,8 @@ void move_to_clearest(const TimeSeries& series, std::size_t begin, std::size_t e
   }
 }
 
-/// Removes the least significant change point repeatedly, until all remaining ones are significant. Thus a
-/// step up does not hide the following step down.
+/// Removes the least significant change point repeatedly, until all remaining ones are significant. Starting
+/// from many points keeps a step up from hiding the step down that follows it.
 /// @return the tail probability of the most significant point; 1 if there is none
 double keep_steps(const TimeSeries& series, double level, double threshold,
                   std::vector<ChangePoint>& points) {
@@ -120,6 +120,7 @@ double keep_steps(const TimeSeries& series, double level, double threshold,
       move_to_clearest(series, begin, end, points[i]);
       // Bonferroni correction: the position was chosen among all nights.
       const double tail = static_cast<double>(series.logs.size()) * step_at(series, begin, end, points[i]);
+      // A step below the threshold gets a value above every level, so that it is removed.
       const double probability = std::fabs(points[i].log) > threshold ? tail : 2;
       smallest = std::min(smallest, probability);
       if (probability <= largest) continue;

@@ -8,17 +8,19 @@
 
 namespace gaussweep::driver {
 
-inline constexpr std::size_t min_nights = 3;  ///< on either side of a step
+/// The minimum number of nights on either side of a step. A night is a run of a series, for example of a
+/// nightly one (see trend.hpp).
+inline constexpr std::size_t min_nights = 3;
 
 /// A series of ln(time), one value per night.
 struct TimeSeries {
   std::vector<double> logs;
-  std::vector<int> groups;    ///< the number of the night's GPU; as long as `logs`
+  std::vector<int> groups;    ///< per night: a number that identifies its GPU
   double model_variance = 0;  ///< variance of one night's value without changes
   double group_variance = 0;  ///< additional variance between two GPUs
 };
 
-/// A step between the nights at - 1 and `at`.
+/// A step between the nights with the indices at - 1 and `at`.
 struct ChangePoint {
   std::size_t at = 0;
   double log = 0;               ///< ln(time after the step / time before)
@@ -35,15 +37,15 @@ struct SeriesChange {
   double drift = 0, drift_low = 0, drift_high = 0;
 };
 
-/// Returns the position in [begin, end) with the largest energy distance between both sides, weighted by m n
-/// / (m + n) with the sides' sizes m and n.
+/// Returns the position in [begin, end) with the largest energy distance between the values before it and
+/// from it on. The distance is weighted by m n / (m + n), with the numbers m and n of values on both sides.
 /// @pre end - begin >= 2 * min_size, min_size >= 2
 std::size_t largest_distance(const std::vector<double>& values, std::size_t begin, std::size_t end,
                              std::size_t min_size);
 
 /// Finds the changes of a series.
 /// @param level probability of finding any change in a series without changes
-/// @param threshold smaller changes, of ln(time), are ignored
+/// @param threshold changes of ln(time) below this are ignored
 SeriesChange changes_of(const TimeSeries& series, double level, double threshold);
 
 }  // namespace gaussweep::driver

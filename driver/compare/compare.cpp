@@ -24,9 +24,9 @@ namespace {
 
 using io::Record;
 
-constexpr double run_threshold = 0.02, duet_threshold = 0.005;
-constexpr double notable_accuracy =
-    10;  // changes of the residual ratio by less than this factor are not shown
+constexpr double run_threshold = 0.02, duet_threshold = 0.005;  // defaults of CompareRules::threshold
+/// Changes of the residual ratio by less than this factor are not shown.
+constexpr double notable_accuracy = 10;
 
 using RecordList = std::vector<const Record*>;
 using Places = std::map<std::string, RecordList>;  // place → records of a trial
@@ -144,7 +144,7 @@ bool are_same_executions(const RecordList& base, const RecordList& now) {
 }
 
 /// Returns true if two places may be the same. A trial that never reached a device (skipped, crashed at its
-/// start) has no place and matches any. Older files have the CPU without its number of threads.
+/// start) has no place, and matches any. In older files a place on the CPU lacks the number of threads.
 bool is_same_place(const std::string& a, const std::string& b) {
   const auto is_extension = [](const std::string& longer, const std::string& shorter) {
     return longer.compare(0, shorter.size() + 2, shorter + ", ") == 0;
@@ -196,7 +196,7 @@ void find_other_clocks(Comparison& result) {
 
 /// Identifies a trial of a matrix file by all but the file's elements and size.
 std::string identity_without_elements(const Record& r) {
-  nlohmann::json parameters = nlohmann::json::parse(r.matrix_parameters, nullptr, false);
+  nlohmann::json parameters = nlohmann::json::parse(r.matrix_parameters, nullptr, /*allow_exceptions=*/false);
   if (parameters.is_object()) parameters.erase("sha256");
   return fmt::format("{} {} {} {} {} {} {}\n{} {}", r.problem, r.method, r.backend, r.precision, r.nrhs,
                      r.parameters, r.uplo, matrix_label(r), parameters.dump());
@@ -205,7 +205,7 @@ std::string identity_without_elements(const Record& r) {
 /// Returns the parameters by name; empty if the text is no object.
 std::map<std::string, std::string> parameters_of(const Record& r) {
   std::map<std::string, std::string> values;
-  const nlohmann::json parameters = nlohmann::json::parse(r.parameters, nullptr, false);
+  const nlohmann::json parameters = nlohmann::json::parse(r.parameters, nullptr, /*allow_exceptions=*/false);
   if (!parameters.is_object()) return values;
   for (const auto& [name, value] : parameters.items())
     values[name] = value.is_string() ? value.get<std::string>() : value.dump();
@@ -255,10 +255,13 @@ std::vector<std::string> missing_words(const Sizes& sizes, const std::set<Backen
   return words;
 }
 
-/// Lists the trials that only base or only new has. Trials of a matrix file that changed are listed by the
-/// file's name. If only new has the trial with other parameters, the plan or a default changed; such methods
-/// are listed with both. If the plan is the same, new must have no trial of the method with base's
-/// parameters, and trials that base's own plan no longer has are counted, but not listed.
+/// Lists the trials that only base or only new has.
+/// - Trials of a matrix file that changed are listed by the file's name.
+/// - If only new has the trial with other parameters, the plan or a default changed; the method is listed
+/// with
+///   both parameters. If the plan is the same, this holds only if new has no trial of the method with base's
+///   parameters.
+/// - If the plan is the same, trials that base's plan had already dropped are counted, but not listed.
 void find_vanished(Comparison& result, const Trials& base, const Trials& now, const TrialNames& names) {
   const auto with_parameters = [](const Record& r) { return std::pair(method_key(r), r.parameters); };
   std::set<BackendMethod> before, remaining;
@@ -326,7 +329,7 @@ void find_regressions(Comparison& result, const CompareRules& rules) {
   for (const Pair& pair : result.pairs) {
     result.has_other_places = result.has_other_places || !pair.has_same_place();
     if (!pair.has_same_place()) continue;
-    // A higher count of waits or kernels is a regression at any time, unless --fail-above sets a minimum.
+    // More waits or kernels are a regression whatever the time, unless --fail-above sets a smallest change.
     const bool is_counted = !pair.reason.empty() && rules.fail_above == 0;
     const bool is_slower =
         pair.change.verdict == Verdict::slower && (is_counted || pair.change.ratio > 1 + rules.fail_above);
@@ -365,7 +368,7 @@ bool Pair::is_host_paced() const {
 }
 
 bool Pair::is_host_bound() const {
-  constexpr double notable = 1.1;  // as a record's launch_bound
+  constexpr double notable = 1.1;  // as for a record's launch_bound (worker/measurement.cpp)
   if (!has_replays()) return is_host_paced();
   return base.run.median > notable * base.gpu.median || now.run.median > notable * now.gpu.median;
 }

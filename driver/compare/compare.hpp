@@ -20,12 +20,14 @@
 
 namespace gaussweep::driver {
 
-/// The verdict on two times. `host_bound`: the time of the whole run changed, by no more than the host
-/// drifts, and the GPU's time did not change or is unknown.
+/// The verdict on two times. `unclear`: a change above the threshold is possible, but not significant.
+/// `host_bound`: the time of the whole run changed, by no more than the host drifts, and the GPU's time did
+/// not change or is unknown. `untimed`: a time is missing.
 enum class Verdict { same, faster, slower, unclear, host_bound, untimed };
 const char* to_string(Verdict verdict);
 
-/// The time that a verdict is about: on the GPU alone (a replay), or of the run with the host's launches.
+/// The time that a verdict is about: `gpu`, of the GPU's work alone (the run replayed as a CUDA graph), or
+/// `run`, with the host's launches.
 enum class Timed { gpu, run };
 const char* to_string(Timed timed);
 
@@ -46,7 +48,7 @@ struct Unclear {
   std::int64_t trials = 0;
   /// Median, smallest and largest of Change::detectable.
   double detectable = 0, least = 0, most = 0;
-  std::int64_t rounds = 1;  ///< rounds per run now
+  std::int64_t rounds = 1;  ///< rounds (repetitions of the trials in new processes) that each run had
   /// Medians of Change::detectable with other measurements, see Prospects.
   double with_rounds = 0, with_samples = 0, with_duet = 0;
 };
@@ -56,8 +58,8 @@ struct RunNoise {
   std::string backend, place;
   std::int64_t pairs = 0;  ///< pairs that were used: those of methods with at least 3 pairs
   double drift = 0;        ///< median over the methods of ln(new / base), limited to 0.5 %
-  /// The factor by which the trials' scatter about their methods' medians exceeds the rule's scatter, for
-  /// times below 100 us and others. At least 1; 1 if fewer than 8 trials are known.
+  /// The factors by which the trials' scatter about their methods' medians exceeds the scatter that the rule
+  /// expects, for times below 100 us and for longer ones. At least 1; 1 if fewer than 8 trials are known.
   double raise_short = 1, raise_long = 1;
   double of_methods = 0;  ///< scatter of the methods' medians; 0 with fewer than 5 methods
   /// ln(new / base) of the host's part of the time, median over host-bound trials; 0 with fewer than 4.
@@ -68,8 +70,8 @@ struct RunNoise {
 
 /// A trial in one set, on one place.
 struct Side {
-  Timing run, gpu;     ///< with the host's launches; and replayed on the GPU alone, if measured
-  std::string status;  ///< the worst status in the last run
+  Timing run, gpu;                     ///< as in `Timed`; `gpu` is not known if no replay was measured
+  std::string status;                  ///< the worst status in the last run
   double ratio = io::Record::unknown;  ///< the largest residual ratio in the last run
   double clock = io::Record::unknown;  ///< SM clock in MHz, median of the samples
   double joules = io::Record::unknown;
@@ -84,15 +86,15 @@ struct Side {
 /// A trial that is in both sets.
 struct Pair {
   io::Record identity;                ///< a record of the new set
-  std::string name;                   ///< differs from the names of all other trials of both sets
+  std::string name;                   ///< unique among the trials of both sets
   std::string base_place, new_place;  ///< GPU model or `cpu_words`; empty if unknown
   Side base, now;
   Change change;
   std::string reason;      ///< the reason for SLOWER if it is not the time: "waits 1 -> 2"
   std::string accuracy;    ///< describes a change of status or residual; empty: no change
   bool is_worse = false;   ///< true if it passed or was suspect before and has a worse status now
-  bool is_itself = false;  ///< true if both sides are the same executions
-  /// Returns true if neither side gave a correct answer. Such times are not rated.
+  bool is_itself = false;  ///< true if both sides are the same executions, which were not measured twice
+  /// Returns true if neither side gave a correct answer. Their times are not compared.
   bool has_failed_in_both() const;
   bool is_repaired() const;  ///< true if it failed before and passes now
   bool has_replays() const { return base.gpu.is_known() && now.gpu.is_known(); }
@@ -110,7 +112,7 @@ std::string cpu_words(const io::HostRow& host);
 struct MethodChange {
   std::string method, backend, base_place, new_place;
   std::int64_t pairs = 0;
-  std::map<Verdict, std::int64_t> counts;  ///< of its trials, by verdict
+  std::map<Verdict, std::int64_t> counts;  ///< number of the method's trials by verdict
   Change change;                           ///< of all trials together
   bool has_same_place() const;
 };
@@ -129,7 +131,7 @@ constexpr double notable_clock = 0.02;
 
 /// The thresholds for changes and regressions.
 struct CompareRules {
-  /// True: leaves out pairs of different places.
+  /// If true, pairs of different places are left out.
   bool same_places = false;
   /// Smallest relative change of a median that counts; if not set, 2 %, or 0.5 % for a duet.
   std::optional<double> threshold;
@@ -142,7 +144,7 @@ struct Comparison {
   std::vector<Pair> pairs;
   /// Number of pairs on the same place whose SM clocks differ by more than `notable_clock`.
   std::int64_t other_clocks = 0;
-  double furthest_base_clock = 0, furthest_new_clock = 0;  ///< MHz, of the pair with the largest difference
+  double furthest_base_clock = 0, furthest_new_clock = 0;  ///< MHz, of the pair whose clocks differ most
   std::vector<MethodChange> methods;
   std::vector<RunNoise> noise;        ///< per backend and place that both sets have
   std::vector<Unclear> unclear;       ///< per backend
@@ -155,9 +157,9 @@ struct Comparison {
   /// Texts about methods whose parameters differ, because the plan changed or, if it is the same, a default:
   /// "gesv/mine: block=64 before, block=16 now". Their trials do not count as missing.
   std::set<std::string> changed_parameters;
-  std::set<std::string> changed_tolerances;  ///< of pairs, "16 -> 0.05"
-  /// True if both have the same plan; then a trial that only base has is a regression, except for changed
-  /// files.
+  std::set<std::string> changed_tolerances;  ///< tolerances that differ within a pair: "16 -> 0.05"
+  /// True if both sets have the same plan. Then a trial that only base has is a regression, unless its matrix
+  /// file or its parameters changed.
   bool is_same_plan = false;
   bool has_other_places = false;  ///< true if some pair has different places
   bool is_duet = false;  ///< true if the two builds alternated; then times are compared round by round
@@ -167,8 +169,8 @@ struct Comparison {
 };
 
 /// Compares two sets. Records are matched by trial (trial_identity). Records of the same trial and place in
-/// one set are pooled over rounds and runs. If a trial ran on a common place, only that place is compared;
-/// otherwise every place of base with every place of new.
+/// one set are pooled over rounds and runs. If both sets have a trial on a common place, only common places
+/// are compared; otherwise every place of base is compared with every place of new.
 Comparison compare(const io::Results& base, const io::Results& now, const CompareRules& rules);
 
 /// Sets the verdict of each pair and method. Called by compare(), after it has set the threshold and
@@ -191,11 +193,12 @@ Table pair_table(const Comparison& comparison, Reader reader);
 Table method_table(const Comparison& comparison, Reader reader);
 Table accuracy_table(const Comparison& comparison, Reader reader);
 Table crossover_table(const Comparison& comparison);
-/// Returns two sentences per backend: the change that is found in its UNCLEAR trials, and the measurements
-/// that would find smaller ones. Emulated trials have none, because their times say nothing.
+/// Returns two sentences per backend: the smallest change that is found in its UNCLEAR trials, and the
+/// measurements that would find smaller changes. Emulated trials have none, because their times say nothing.
 std::vector<std::string> unclear_words(const Comparison& comparison);
 /// Returns "40 trials in both: 38 SAME, 1 FASTER, …".
-/// @param command the start of a command that takes --only, "gaussweep compare a b "; empty: the running one
+/// @param command the start of a command that takes --only, "gaussweep compare a b "; empty: the running
+/// command
 std::string count_words(const Comparison& comparison, const std::string& command = {});
 /// Returns "The matrix file A.mtx changed …", "Parameters differ: …" and "The tolerance changed …", or an
 /// empty text.

@@ -13,8 +13,8 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Finds the crossovers of one series. Only SLOWER and FASTER trials count. Between two neighbours along n
-/// with opposite verdicts, the crossover is where ln(ratio), interpolated linearly in ln(n), is zero.
+/// Finds the crossovers of one series of sizes n. Only SLOWER and FASTER trials count. Two neighbours with
+/// opposite verdicts have a crossover where ln(ratio), interpolated linearly in ln(n), is zero.
 std::vector<Crossover> crossovers_along(const std::string& series, std::vector<const Pair*> pairs) {
   std::sort(pairs.begin(), pairs.end(),
             [](const Pair* a, const Pair* b) { return a->identity.n < b->identity.n; });

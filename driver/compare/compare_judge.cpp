@@ -15,13 +15,14 @@ namespace {
 
 constexpr double normal_mad = 1.4826;  // sigma of a normal distribution / its median absolute deviation
 constexpr std::size_t min_pairs_of_method = 3;  // minimum number of pairs for a verdict on the method
-constexpr std::size_t min_pairs_for_noise = 8;
-constexpr std::size_t min_methods = 5;
-constexpr std::size_t min_host_bound = 4;
+constexpr std::size_t min_pairs_for_noise = 8;  // minimum number of trials that show a run's scatter
+constexpr std::size_t min_methods = 5;          // minimum number of methods that show a run's drift
+constexpr std::size_t min_host_bound = 4;       // minimum number of trials that show the host's drift
 // Minimum fraction of the host in a time that is used to estimate the host's drift.
 constexpr double min_host_fraction = 0.3;
 constexpr double max_drift = 0.005;  // limit on the ln ratio that is ascribed to drift of the run
-// Uncertainty of the host's drift, as ln ratio, if too few trials show it: launches take 3.1 to 4.6 us.
+// Uncertainty of the host's drift, as ln ratio, if too few trials show it. Measured launches took 3.1 to 4.6
+// us.
 constexpr double unknown_drift = 0.1;
 constexpr double short_seconds = 1e-4;  // boundary between the two classes of RunNoise
 
@@ -34,7 +35,7 @@ struct MeasuredEstimate : Estimate {
 /// The estimates that the times of a trial allow.
 struct TrialEstimates {
   Pair* pair = nullptr;
-  bool has_gpu = false, has_host = false;  ///< true if the estimate of this name is set
+  bool has_gpu = false, has_host = false;  ///< true if `gpu`, or `host`, is set
   MeasuredEstimate gpu;   ///< of the GPU's time, or of the run's time if the run is not host-bound
   MeasuredEstimate host;  ///< of a host-bound run's time
   double host_share = 0;  ///< fraction of the host-bound run's time that is the host's
@@ -89,7 +90,8 @@ TrialEstimates estimates_of(Pair& pair, bool is_duet) {
   return result;
 }
 
-/// Returns the sigma of distances in units of their errors, at least 1; 1 if there are too few.
+/// Returns the sigma of distances that are in units of their errors, at least 1; 1 if there are too few
+/// distances.
 double raise_of(std::vector<double> distances) {
   if (distances.size() < min_pairs_for_noise) return 1;
   return std::max(1.0, normal_mad * median_of(std::move(distances)));
@@ -119,6 +121,7 @@ MethodScatter scatter_of(const std::vector<TrialEstimates*>& trials) {
     const double median = median_of(std::move(logs));
     scatter.medians.push_back(median);
     for (const TrialEstimates* trial : method_trials) {
+      // The last factor corrects for the median, which is closer to the values that it is made from.
       const double distance =
           std::fabs(trial->gpu.log - median) / trial->gpu.error * std::sqrt(count / (count - 1));
       (is_short(*trial->pair) ? scatter.short_times : scatter.long_times).push_back(distance);
@@ -189,7 +192,7 @@ RunNoise noise_of(const std::vector<TrialEstimates*>& trials, bool is_duet) {
   return noise;
 }
 
-/// The verdicts on all estimates; their tests are decided together.
+/// The verdicts on all estimates. Their tests are decided together to limit the rate of false findings.
 class Decision {
  public:
   Decision(const std::vector<const Estimate*>& all, double rate, double threshold)
@@ -242,7 +245,7 @@ struct UnclearTrials {
 
   void add(const MeasuredEstimate& measured, const Pair& pair, const Decision& decision) {
     const auto smallest_change = [&](Estimate other) {
-      other.error *= measured.error / measured.first_error;
+      other.error *= measured.error / measured.first_error;  // the runs' noise would be the same
       return decision.detectable(other);
     };
     now.push_back(decision.detectable(measured));
@@ -263,8 +266,8 @@ struct UnclearTrials {
   }
 };
 
-/// Returns a regression that the recorded counts show, whatever the time, as text: more waits, more kernels,
-/// or a run that can no longer be recorded as a graph because it waits for the host.
+/// Returns the regression that recorded counts show, whatever the time: more waits, more kernels, or a run
+/// that can no longer be recorded as a graph because it waits for the host. Empty if there is none.
 std::string reason_of(const Pair& pair) {
   const Side &base = pair.base, &now = pair.now;
   if (!pair.has_same_place()) return "";
@@ -298,6 +301,8 @@ const MeasuredEstimate* decide(const TrialEstimates& trial, const Decision& deci
     pair.reason = reason;
     return &measured;
   }
+  // SLOWER of the GPU's time counts first, then SLOWER of the run's time, then any other change of the GPU's
+  // time, then any change of the run's time.
   const bool is_about_gpu = trial.has_gpu && (gpu == Verdict::slower || host == Verdict::same ||
                                               (gpu != Verdict::same && host != Verdict::slower));
   pair.change =

@@ -18,8 +18,8 @@ constexpr double method_degrees = 30;
 /// Returns the model's variance of a process's ln(median).
 double variance_of_model(const Timing& base, const Timing& now, const Scatter& scatter) {
   const double seconds = std::sqrt(base.median * now.median);
-  // The quartiles of five samples are sometimes narrow by chance, but rarely in both sets: the larger sigma
-  // counts.
+  // The larger sigma of both sets counts, because the quartiles of five samples are sometimes narrow by
+  // chance, but rarely in both sets.
   const double per_process =
       static_cast<double>(base.samples + now.samples) / static_cast<double>(base.processes + now.processes);
   const double sample_variance = squared(median_error * std::max(base.sigma, now.sigma)) / per_process;
@@ -111,7 +111,7 @@ Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& sca
     const auto other = now.rounds.find(round);
     if (other != now.rounds.end()) logs.push_back(other->second - log);
   }
-  if (logs.size() < 2) return estimate(base, now, scatter, false);
+  if (logs.size() < 2) return estimate(base, now, scatter, /*is_other_gpu=*/false);
   const auto count = static_cast<double>(logs.size());
   const Statistics differences = summarise(std::move(logs));
   const double degrees = weight + count - 1;
@@ -182,7 +182,7 @@ Estimate pooled(const std::vector<Estimate>& trials) {
 // Abramowitz and Stegun 26.7.3 (odd degrees of freedom) and 26.7.4 (even).
 double student_tail(double t, double degrees) {
   if (std::isnan(t)) return 1;
-  const int whole = static_cast<int>(std::min(degrees, 200.0));
+  const int whole = static_cast<int>(std::min(degrees, 200.0));  // above 200 the tail hardly changes
   const double angle = std::atan(t / std::sqrt(whole)), cosine = std::cos(angle);
   const bool is_odd = whole % 2 == 1;
   double term = is_odd ? cosine : 1, sum = whole == 1 ? 0 : term;

@@ -30,7 +30,7 @@ struct Timing {
 Statistics quartiles_of(const io::Record& record);
 Statistics replay_quartiles_of(const io::Record& record);
 
-/// Summarises processes, each given by its samples' statistics. They belong to `runs` runs.
+/// Summarises the processes of `runs` runs. @param processes the statistics of each process's samples
 Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs);
 
 /// The model of the standard deviation between processes if the program did not change: sqrt((share * time)^2
@@ -43,7 +43,8 @@ struct Scatter {
 constexpr Scatter gpu_scatter{0.004, 5e-7};
 /// For times that include the host's launches or waits. `share` is a fraction of the host's part of the time.
 constexpr Scatter host_bound_scatter{0.12, 1.5e-6};
-/// For such times if the host's part is unknown. `share` is a fraction of the whole time.
+/// For times that include launches or waits if the host's part is unknown. `share` is a fraction of the whole
+/// time.
 constexpr Scatter host_paced_scatter{0.04, 2e-6};
 /// For CPU methods, which share the CPU with other activities.
 constexpr Scatter cpu_scatter{0.20, 2e-5};
@@ -54,14 +55,14 @@ constexpr Scatter other_gpu_scatter{0.025, 1e-6};
 struct Estimate {
   double log = io::Record::unknown, error = 0;
   double degrees = 1;  ///< degrees of freedom of Student's t
-  double drift = 0;    ///< the change that all trials of the two sets share, part of `log`
+  double drift = 0;    ///< the part of `log` that is a change of all trials of the two sets
   /// The ratio of the times, and the ends of its 95 % confidence interval.
   double ratio() const;
   double low() const;
   double high() const;
   /// Returns the relative growth that measurements exceed with probability `tail` if nothing changed.
   double detectable(double tail) const;
-  /// Returns the change of this trial alone.
+  /// Returns ln of the change of this trial alone.
   double without_drift() const { return log - drift; }
 };
 

@@ -65,7 +65,7 @@ std::vector<Record> remove_executions(Results& results, const Results& others) {
                     [&](const Record& record) { return executions.count(execution_of(record)) > 0; });
 }
 
-/// Returns the records of each set, see split_runs, as indices.
+/// Returns the indices of the records in each set of `split_runs`.
 std::vector<std::vector<std::size_t>> record_sets(const Results& results) {
   const MachineModels machines(results);
   std::vector<std::vector<std::size_t>> sets(1);
@@ -121,8 +121,8 @@ bool is_among(const Models& models, const std::vector<Models>& all) {
   return std::any_of(all.begin(), all.end(), [&](const Models& each) { return each.is_compatible(models); });
 }
 
-/// Splits the judged set if it has several runs. On each model the last run is judged. Earlier runs on it are
-/// added to the base if the base has the model or is empty.
+/// Splits the judged set if it has several runs. On each model the last run is judged. Earlier runs on that
+/// model are added to the base if the base has the model or is empty.
 void split_judged(Results& base, Results& now) {
   std::vector<Results> runs = split_runs(std::move(now));
   now = std::move(runs.back());
@@ -223,7 +223,7 @@ std::vector<Results> split_runs(Results results) {
     set.hosts = results.hosts;
     set.devices = results.devices;
     set.attributes = results.attributes;
-    if (has_plan_texts) set.attributes.erase("plan");  // the file does not record which run had which plan
+    if (has_plan_texts) set.attributes.erase("plan");  // several plans, and unknown which run had which
   }
   return sets;
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// Chooses the records that are compared. Runs are distinguished by their ids, so a file with several runs
-/// can give several sets.
+/// Divides records into the sets that are compared. Runs are distinguished by their ids, so a file with
+/// several runs can give several sets.
 
 #include <map>
 #include <set>
@@ -41,8 +41,8 @@ std::string execution_of(const io::Record& record);
 void keep_models_of(const io::Results& other, io::Results& results);
 
 /// Splits records into sets, in the order in which the runs started. A run begins a new set if it repeats a
-/// trial of the set on the same models. The shards of a sweep share a
-/// set, and so do runs on different models.
+/// trial of the present set on the same GPU and CPU models. So the shards of a sweep share a set, and so do
+/// runs on different models.
 std::vector<io::Results> split_runs(io::Results results);
 /// Returns true if split_runs gives several sets.
 bool repeats_trials(const io::Results& results);
@@ -53,10 +53,10 @@ struct Sides {
   std::vector<std::string> remarks;
 };
 
-/// Pools all sets but the last as base; the last set is judged. If it has several runs, the last run on each
-/// GPU and CPU model is judged, and earlier runs are added to the base, except runs on a model that a
-/// nonempty base lacks, which are judged too. Executions in the judged set are removed from the base, unless
-/// the base would become empty.
+/// Pools all sets but the last as base; the last set is judged (`now`). If the last set has several runs,
+/// only the last run on each GPU and CPU model is judged, and earlier runs are added to the base. Earlier
+/// runs on a model that a nonempty base lacks are judged, too. Executions in the judged set are removed from
+/// the base, unless the base would become empty.
 /// @param same_models leaves out records of GPU or CPU models that the other side does not have
 /// @throws UsageError if there is no base, or the sides have no models in common
 Sides sides_of(std::vector<io::Results> sets, bool same_models);

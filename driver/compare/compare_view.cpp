@@ -49,7 +49,9 @@ class ChangeTexts {
   bool as_factors_;
 };
 
-/// Returns a bound of a speedup. For persons, bounds that say nothing are texts: "> 1000x".
+/// Returns an end of a speedup's interval. For persons, an end beyond a factor of 1000 is the text "> 1000x"
+/// or
+/// "< 0.001x", because the interval is then too wide to say anything.
 Cell bound_cell(double speedup, Reader reader) {
   constexpr double max_bound = 1000;
   if (reader == Reader::person && speedup > max_bound) return "> 1000x";
@@ -57,15 +59,15 @@ Cell bound_cell(double speedup, Reader reader) {
   return speedup;
 }
 
-/// Returns the smallest change that a trial's verdict finds; for persons as a factor from 100 % on: "2.5x",
-/// "over 100x".
+/// Returns the smallest change that a trial's verdict finds. For persons, changes of 100 % or more are
+/// factors: "2.5x", "over 100x".
 Cell finds_cell(double detectable, Reader reader) {
   if (reader == Reader::person && detectable >= max_share) return "over 100x";
   if (reader == Reader::person && detectable >= 1) return fmt::format("{:.1f}x", 1 + detectable);
   return detectable;
 }
 
-/// Returns up to five names, and the number of the others.
+/// Returns up to five names, and the number of the remaining ones.
 std::string first_names(const std::vector<std::string>& names) {
   constexpr std::size_t max_listed = 5;
   const std::vector<std::string> first(names.begin(), names.begin() + std::min(names.size(), max_listed));
@@ -196,7 +198,7 @@ void put_regressions_first(std::vector<Pair>& pairs) {
   std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
     const auto rank = [](const Pair& pair) { return pair.is_worse ? -1 : importance(pair.change.verdict); };
     const double x = std::log(a.change.ratio), y = std::log(b.change.ratio);
-    // Among slower and faster ones, larger changes come first.
+    // Among pairs that are slower, and among those that are faster, larger changes come first.
     return rank(a) != rank(b) ? rank(a) < rank(b) : rank(a) <= 1 && std::fabs(x) > std::fabs(y);
   });
 }
@@ -286,10 +288,11 @@ std::string changed_words(const Comparison& comparison) {
 }
 
 std::vector<std::string> unclear_words(const Comparison& comparison) {
-  constexpr double useful_ratio = 0.8;  // relative to the change that is found now
+  // More samples are suggested only if they find changes below this fraction of the change that is found now.
+  constexpr double useful_ratio = 0.8;
   std::vector<std::string> sentences;
   for (const Unclear& unclear : comparison.unclear) {
-    if (unclear.backend == "emulated") continue;  // their times say nothing about a GPU
+    if (unclear.backend == "emulated") continue;  // emulated times say nothing about a GPU
     const ChangeTexts change_text(unclear.detectable);
     const auto trials = counted(static_cast<std::size_t>(unclear.trials), "UNCLEAR trial");
     std::vector<std::string> ways;

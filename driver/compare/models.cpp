@@ -22,10 +22,10 @@ namespace {
 
 using io::Record;
 
-constexpr std::int64_t min_kernels = 4;  // shorter runs do not show the time of a launch
+constexpr std::int64_t min_kernels = 4;  // runs with fewer kernels do not show the time per launch
 
-/// Returns the first word in which a name differs from another one, without "NVIDIA"; after a shorter other
-/// name, the remaining words.
+/// Returns the first word, not counting "NVIDIA", in which `name` differs from `other`. If one name begins
+/// with all words of the other, returns the rest of `name` from the last common word on.
 std::string distinct_words(std::string name, std::string other) {
   constexpr std::string_view vendor = "NVIDIA ";
   for (std::string* each : {&name, &other}) {
@@ -68,7 +68,7 @@ Estimate speedup_of(const Group& base, const Group& now) {
   const bool is_gpu = base.first().backend == "cuda" && now.first().backend == "cuda";
   const Timing base_time = time_of_group(base), new_time = time_of_group(now);
   const Scatter scatter = is_gpu ? Scatter{gpu_scatter.share, host_paced_scatter.seconds} : cpu_scatter;
-  Estimate result = estimate(new_time, base_time, scatter, false);
+  Estimate result = estimate(new_time, base_time, scatter, /*is_other_gpu=*/false);
   if (!is_gpu) return result;  // cpu_scatter includes the difference between two machines
   const double per_pair =
       (1 / static_cast<double>(devices_of(base)) + 1 / static_cast<double>(devices_of(now))) / 2;
@@ -84,7 +84,7 @@ struct Bounded {
   Cause cause = Cause::unknown;
 };
 
-/// Determines if the time of the launches is a bound: never, always, or if the run may have waited for them.
+/// Says when the time of the launches is a bound: never, always, or only if the run may have waited for them.
 enum class Launches { never, always, if_waiting };
 
 Bounded bound_of(const Group& group, const ModelFacts& model, Launches with) {

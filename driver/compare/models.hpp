@@ -15,7 +15,8 @@
 
 namespace gaussweep::driver {
 
-/// The measured limit that bounds a trial.
+/// The measured limit that bounds a trial: the rate of kernel launches, the memory bandwidth, or the rate of
+/// matrix products.
 enum class Cause { launches, memory, products, unknown };
 const char* to_string(Cause cause);
 
@@ -58,25 +59,27 @@ struct ModelTask {
 struct ModelComparison {
   ModelFacts base, now;
   std::vector<ModelTask> tasks;
-  std::int64_t only_base = 0, only_new = 0;  ///< numbers of tasks that passed on one model only
+  std::int64_t only_base = 0, only_new = 0;  ///< numbers of tasks that passed on this model only
 };
 
 /// Returns the names of the GPU models of the records; if none ran on a GPU, of the CPU models.
 /// @param is_gpu set to true if they are GPUs
 std::set<std::string> models_in(const io::Results& results, bool& is_gpu);
 
-/// Returns the models with which the others are compared if models are to be compared: if the last set and
-/// the others have no model in common, or if there is one set that has each trial once per model. Otherwise
-/// returns an empty set, and runs are compared.
-/// @param is_requested true: returns the oldest model, whatever sets have it @throws UsageError if the sets
-/// have one model only
+/// Returns the base models of a comparison of models, or an empty set if runs are to be compared instead.
+/// Models are compared if the last set and the others have no model in common, or if there is only one set
+/// and it has each trial once per model.
+/// @param is_requested true if the user asks for a comparison of models; the base is then the oldest
+/// model, whichever set has it
+/// @throws UsageError if a comparison of models is requested, and the sets have one model only
 std::set<std::string> base_models(const std::vector<io::Results>& sets, bool is_requested);
 
 /// Returns one grid per model of the pooled sets, without repeated executions.
 /// @param all receives the records of the grids, and must outlive them
 std::vector<VerdictGrid> model_grids(std::vector<io::Results> sets, io::Results& all);
 
-/// Compares two models. Methods on the CPU next to a GPU do not count, because they compare CPUs.
+/// Compares two models. On GPUs, trials that ran on their hosts' CPUs do not count, because they compare the
+/// CPUs.
 /// @pre the grids outlive the comparison
 ModelComparison compare_models(const VerdictGrid& base, const VerdictGrid& now);
 
@@ -84,7 +87,8 @@ ModelComparison compare_models(const VerdictGrid& base, const VerdictGrid& now);
 Table limits_table(const ModelComparison& comparison);
 /// Returns a row per task and method, with a column per size: "1.28±6%". @param with_methods false: only the
 /// fastest method of each task and the prediction
-/// @param most_sizes the largest number of columns of sizes; the smallest and the largest size stay
+/// @param most_sizes maximum number of sizes that have columns; the smallest and the largest size always have
+/// one
 Table ratio_table(const ModelComparison& comparison, bool with_methods, std::size_t most_sizes);
 /// Returns a row per task: median and range of the ratio, the prediction, the limit, the faster model by
 /// size.

@@ -22,7 +22,7 @@ std::string ratio_text(double ratio) {
 
 /// Returns a ratio with its 95 % interval: "1.28±6%".
 std::string interval_text(const Estimate& estimate) {
-  constexpr double most = 99;  // with wider intervals the ratio is unknown
+  constexpr double most = 99;  // percent; a wider interval says little, and is shown as ">99%"
   const double percent = 100 * (estimate.high() / estimate.ratio() - 1);
   return fmt::format("{}±{}{:.0f}%", ratio_text(estimate.ratio()), percent > most ? ">" : "",
                      std::min(percent, most));
@@ -63,7 +63,7 @@ std::string cause_words(const ModelRow& row) {
   return text;
 }
 
-/// Returns the size at which the ratio is 1, interpolated linearly in ln(n) between two sizes.
+/// Returns the size between two sizes at which the ratio is 1, interpolated linearly in ln(n).
 double equal_at(std::int64_t n, const ModelCell& cell, std::int64_t next_n, const ModelCell& next) {
   const double from = std::log(static_cast<double>(n)), to = std::log(static_cast<double>(next_n));
   return std::exp(from + (to - from) * cell.speedup.log / (cell.speedup.log - next.speedup.log));
@@ -119,6 +119,7 @@ std::vector<std::int64_t> sizes_of(const ModelComparison& comparison, std::size_
   return some;
 }
 
+/// Returns the cell of the method and backend of `like` at size n; null if there is none.
 const ModelCell* find_cell(const ModelTask& task, const Group& like, std::int64_t n) {
   for (const ModelRow& row : task.methods) {
     if (row.method == std::string(like.first().method) && row.backend == std::string(like.first().backend))
@@ -127,11 +128,11 @@ const ModelCell* find_cell(const ModelTask& task, const Group& like, std::int64_
   return nullptr;
 }
 
-/// The fastest methods of both models at one size, if they differ clearly.
+/// Says if the fastest methods of both models differ clearly at one size, and what the wrong choice costs.
 struct Winners {
   bool differ = false;
-  /// Time of the other model's fastest method divided by that of this model's; NaN if it did not pass on this
-  /// model.
+  /// On each model: the time of the other model's fastest method, divided by that of its own fastest method.
+  /// NaN if the other model's method did not pass on it.
   double base_cost = Record::unknown, new_cost = Record::unknown;
 };
 
@@ -240,6 +241,7 @@ Table winner_table(const ModelComparison& comparison) {
       const bool was_adjacent = std::exchange(is_adjacent, winners.differ);
       if (!winners.differ) continue;
       const std::string before = cell.base->first().method, after = cell.now->first().method;
+      // Neighbouring sizes with the same two methods share a row; its columns from 4 on are those below.
       if (was_adjacent && table.rows.size() > first_row) {
         std::vector<Cell>& last = table.rows.back();
         if (last[5] == Cell(before) && last[6] == Cell(after)) {

@@ -19,9 +19,9 @@ constexpr Scatter round_scatter{0.05, 5e-7};
 /// The weight of round_scatter, in degrees of freedom. It is small, because other programs disturb rounds far
 /// more.
 constexpr double scatter_weight = 2;
-/// Fewer than `least_rounds` do not show their scatter. Until then a method leaves the race only if the
-/// interval of its ratio is above `far_behind` and the method took `far_seconds` longer. Other programs may
-/// delay all samples of a round by tens of milliseconds.
+/// Fewer than `least_rounds` rounds do not show their scatter. Until then a method leaves the race only if
+/// the interval of its ratio is above `far_behind` and the method took `far_seconds` longer. The seconds are
+/// needed because other programs may delay all samples of a round by tens of milliseconds.
 constexpr double far_behind = 5, far_seconds = 0.1;
 /// The probability that a slower method is reported as the faster one after a given round.
 constexpr double clear_tail = 0.005;
@@ -82,9 +82,9 @@ Racer compared(const Competitor& faster, const Competitor& slower) {
   return racer;
 }
 
-/// Compares each method with the fastest one of its rounds. Returns the index of the fastest method. It is
-/// the fastest in its own rounds, and among those methods it has the fewest rounds. So no method is faster
-/// than it in common rounds, except methods that were left behind by a third one.
+/// Compares each method with the fastest one of its rounds, and returns the index of the fastest of all:
+/// among the methods that are the fastest in their own rounds, the one with the fewest rounds. So no method
+/// is faster than it in common rounds, except methods that a third method left behind.
 /// @param all sorted by the number of rounds, most first
 std::size_t order(std::vector<Competitor>& all) {
   std::size_t fastest = 0;

@@ -10,14 +10,14 @@
 
 namespace gaussweep::driver {
 
-/// A smaller lead is no win, because the order may change from day to day.
+/// A lead below this ratio is no win, because the order of the methods may change from day to day.
 constexpr double least_lead = 1.05;
 /// An interval is narrow if its upper end is below this multiple of its lower end. More rounds are then
 /// useless.
 constexpr double narrow_interval = 1.1;
-/// A race has at least this number of rounds, except for methods that are far behind.
+/// Each method runs in at least this number of rounds, unless it is far behind.
 constexpr std::int64_t least_rounds = 3;
-/// The machine is noisy if a method's medians scatter more from round to round (sigma, relative).
+/// The machine is noisy if a method's medians scatter from round to round by more than this relative sigma.
 constexpr double noisy_sigma = 0.15;
 
 /// A method of a race, and the ratio of its time to that of the fastest method.
@@ -38,8 +38,8 @@ struct Race {
   std::vector<Racer> racers;  ///< competitors that passed, the fastest one first
   double noise = 0;  ///< larger scatter of the two fastest methods from round to round (sigma, relative)
   bool has_lead() const { return racers.size() > 1; }
-  /// Returns the method that the result names next to the fastest one: the nearest rival, else the second
-  /// method. @pre has_lead()
+  /// Returns the method that the result names in addition to the fastest one: the nearest rival, or the
+  /// second method if there is no rival. @pre has_lead()
   const Racer& reported() const;
   /// Returns true if the first method is faster than all others with a probability of 99.5 %, or if no other
   /// method passed. The probability is this high because a race is tested after each of its rounds.

@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t max_sentences = 4;  // with more races only the wins per method are counted
+/// With more races (comparisons of the methods of one task) than this, only the wins per method are counted.
+constexpr std::size_t max_sentences = 4;
 
 /// Returns run directories near `run` that may have earlier runs of the same plan, newest first.
 std::vector<fs::path> neighbour_runs(const fs::path& run) {
@@ -140,10 +141,11 @@ std::set<std::string> libraries_in(const std::vector<io::Record>& records) {
   return digests;
 }
 
-/// Compares a run with the newest earlier run of the same plan and shard. For `runs/b` all of `runs/*` are
-/// searched; for dated nights (`nights/DATE/sweep`) also those with the same name. There another library
-/// means another project. Runs on other GPU or CPU models are skipped. Returns an empty text if there is no
-/// such run, and the error if one cannot be read.
+/// Compares a run with the newest earlier run of the same plan and shard. For `runs/b` searches all of
+/// `runs/*`; for dated nights (`nights/DATE/sweep`) also runs with the same name in other nights. Of those,
+/// runs with other shared libraries are skipped, because they belong to another project. Runs on other GPU or
+/// CPU models are skipped, too. Returns an empty text if there is no such run, and the error if one cannot be
+/// read.
 std::string since_words(const std::string& program, const std::string& run,
                         const io::JournalContents& journal, const io::Results& now) {
   const io::note::Run this_run = last_start(journal);

@@ -44,8 +44,8 @@ Night night_of(const std::string& path, const io::Results& results) {
   return night;
 }
 
-/// Computes the series of a trial and the variance that the model expects. @return false if there are fewer
-/// than two nights
+/// Computes the series of a trial and the variance that the model (compare_rule.hpp) expects.
+/// @return false if there are fewer than two nights
 bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   const bool has_replays = std::all_of(times.begin(), times.end(),
                                        [](const auto& night) { return !night.second.replays.empty(); });
@@ -101,12 +101,13 @@ std::string other_changes(const Night& before, const Night& after, bool is_other
   return words;
 }
 
-/// Finds the changes of all series; their tests are decided together, as those of trials in `compare`.
+/// Finds the changes of all series. Their tests are decided together, like those of trials in `compare`.
 void judge(Trend& trend, const std::vector<TimeSeries>& logs, double threshold) {
   std::vector<double> tails;
   for (const TimeSeries& series : logs) tails.push_back(changes_of(series, trend.rate, threshold).tail);
   const std::vector<bool> significant = rejected(tails, trend.rate);
   const auto count = std::count(significant.begin(), significant.end(), true);
+  // The level at which `rejected` (Benjamini and Hochberg) decided.
   const double level = trend.rate * static_cast<double>(count) / static_cast<double>(logs.size());
   for (std::size_t i = 0; i < logs.size(); ++i) {
     if (significant[i]) trend.series[i].change = changes_of(logs[i], level, threshold);

@@ -20,8 +20,8 @@ struct Night {
   std::string driver;                ///< version of the GPU driver; empty: unknown
 };
 
-/// A trial on one GPU and CPU model, with its times in all nights that have one. Times of a CPU method with
-/// other numbers of threads are another series.
+/// A trial on one GPU and CPU model, with its times in all nights in which it passed or was suspect. Times of
+/// a CPU method with another number of threads are another series.
 struct TrendSeries {
   io::Record identity;  ///< a record of the last night
   std::string place;    ///< Models::words; for methods of the CPU with the number of threads per rank
