@@ -7,7 +7,7 @@ from .loader import ReportError
 
 def choose(night, problems, methods, gpus, baseline=""):
     """Returns the night with only the selected records. The baseline method and, with --gpu, methods on the CPU stay.
-    @raises ReportError if a word matches nothing; the message lists the existing values"""
+    @raises ReportError if a pattern matches nothing; the message lists the existing values"""
     records = night.take("problem method backend")
     chosen = records["problem"].notna()
     if problems:
@@ -24,7 +24,7 @@ def choose(night, problems, methods, gpus, baseline=""):
 
 
 def _matching(option, words, *columns):
-    """Returns a mask of the rows in which a column matches one of the words."""
+    """Returns a mask of the rows in which a column matches one of the comma-separated patterns in `words`."""
     matched = None
     for word in words.split(","):
         hits = None

@@ -15,7 +15,8 @@ from .page import Page, printable
 from .sections import FIRST, LAST, overview, papers, problems, restoration, verdict
 from .sections.changes import followed, left_out_words, too_few_words
 
-# Columns of records that no section shows. Of the samples only the throttled flag is needed.
+# Columns of `records` that no section shows. They are not loaded, to save memory. Of `samples` only `throttled` is
+# needed. The two condition columns are optional: `conditions.py` uses them if a file has them.
 NOT_SHOWN = """judged_time node warmup device_index seconds_stdev load_seconds
 generate_seconds verify_seconds reference_seconds memory_clock_mhz replay_q1 replay_q3 energy_power_w repeats_bits
 systems_pass systems_suspect systems_failed first_failure enough""".split()
@@ -26,8 +27,8 @@ SHOWN = {
 
 
 def build(night, title="gaussweep report", baseline="", of_papers="run"):
-    """Builds the page of a night, ready to be written. `of_papers`: which papers' experiments are drawn: run (those
-    whose plans were run), all or none."""
+    """Builds the page of a night (`loader.Night`: the data of all input files). `of_papers` selects the papers'
+    experiments that are drawn: run (those whose plans were run), all or none."""
     page = Page(title, methods(night.take("method problem")))
     # A directory of restored images has no records.
     if not night.files:
@@ -137,7 +138,7 @@ def main(arguments=None):
     )
     options = parser.parse_args(arguments)
     try:
-        figures.check(options.figures)  # before the page, which may take long
+        figures.check(options.figures)  # fails early, because building the page may take long
         night = choose(load(options.input, SHOWN), options.problem, options.method, options.gpu, options.baseline)
         if options.trend:
             told = followed(night)
@@ -166,14 +167,15 @@ def _folder(name):
 
 
 def _print(words, end="\n"):
-    """Prints the words. Returns 0, or gaussweep's exit code for a standard output that cannot be written."""
+    """Prints the text. Returns 0, 3 if standard output cannot be written, or the code of SIGPIPE if its reader has
+    closed it, as gaussweep does."""
     try:
-        if sys.stdout is None:
+        if sys.stdout is None:  # the caller closed the descriptor
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         print(words, end=end, flush=True)
         return 0
     except OSError as error:
-        if sys.stdout is not None:  # Python would try to flush again at exit
+        if sys.stdout is not None:  # Python flushes again at exit, which succeeds only on /dev/null
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno == errno.EPIPE:
             return 128 + signal.SIGPIPE

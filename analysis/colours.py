@@ -1,12 +1,13 @@
-"""Colours and dashes. Each colour has a contrast of at least 3 to the paper, light or dark."""
+"""Colours and dashes. Each colour has a contrast of at least 3 to the background of the light or dark page."""
 
-PAPER = ("#ffffff", "#16181a")  # light, dark
+PAPER = ("#ffffff", "#16181a")  # backgrounds: light, dark
+# For the light and for the dark background, selected by a method's number.
 COLOURS = (
     "#1a7ae0 #dd4414 #0c8f85 #d63ab0 #a67a00 #2a20b8 #4a4f52 #4a9a10".split(),
     "#35bdf0 #fc783c #128a70 #f0509c #f2d020 #7480f5 #e0dce4 #50ec80".split(),
 )
 COUNT = len(COLOURS[0])
-DASHES = [[], [7, 3], [2, 3], [8, 3, 2, 3], [12, 3], [2, 6]]  # of lines, in pixels
+DASHES = [[], [7, 3], [2, 3], [8, 3, 2, 3], [12, 3], [2, 6]]  # drawn and empty pixels of lines; [] is a solid line
 
 
 def luminance(colour):
@@ -17,6 +18,7 @@ def luminance(colour):
 
 
 def contrast(one, other):
+    """Contrast ratio of two colours as WCAG defines it."""
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
@@ -27,6 +29,6 @@ def border(number, side="bottom"):
 
 
 def sheet():
-    """Returns the colours as variables of a style sheet: --c0 and on."""
+    """Returns the colours as CSS variables --c0, --c1, …"""
     light, dark = ("".join(f"--c{i}:{c};" for i, c in enumerate(several)) for several in COLOURS)
     return f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root:not(.paper){{{dark}}}}}"

@@ -13,7 +13,7 @@ REGRESSION = 4  # compare's exit code
 
 
 class Unjudged(Exception):
-    """The reason, as text, why times are not compared."""
+    """Raised if times cannot be compared; its text is the reason."""
 
 
 def _program():
@@ -32,15 +32,15 @@ def _output_of(*arguments):
     command = [_program(), *map(str, arguments), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode not in (0, REGRESSION):
-        # A page that is sent on names no folders above.
+        # Paths become relative to the current folder, because a page that is sent to others should not show its path.
         words = done.stderr.strip().replace(f"{Path.cwd()}/", "")
         raise Unjudged(words or f"gaussweep {arguments[0]} ended with {done.returncode}")
     return json.loads(done.stdout)
 
 
 def verdicts(base, new):
-    """Maps (key, backend, GPU; None on the CPU) to the JSON row of `gaussweep compare BASE… NEW` for a trial in both,
-    with `worse`: the answer became wrong. @raises Unjudged"""
+    """Maps (key, backend, GPU) of each trial in both runs to its JSON row of `gaussweep compare BASE… NEW`. The GPU is
+    None on the CPU. Adds `worse`: the answer became wrong. @raises Unjudged"""
     said = _compared(base, new)
     worse = {_place(trial) for trial in said["accuracy"] if trial["verdict"] == "WORSE"}
     return {_place(trial): {**trial, "worse": _place(trial) in worse} for trial in said["trials"]}
@@ -53,12 +53,13 @@ def _compared(base, new):
 
 
 def _place(trial):
+    """Returns a trial's key in `verdicts`."""
     return trial["key"], trial["backend"], trial.get("new_place") if trial["backend"] == "cuda" else None
 
 
 def _last_and_earlier(night):
-    """Yields (file, [earlier files]) for each file of last runs: the earlier ones have runs of the same trials. The
-    night's mail uses the same base."""
+    """Yields (file, [earlier files]) for each file of last runs. The earlier files have runs of the same trials. The
+    mail of jobs/slurm/night.sh compares with the same files."""
     before = night.earlier[[*TRIAL, "file"]]
     both = night.take([*TRIAL, "file"]).merge(before, on=TRIAL, suffixes=("", "_before"))
     for i, trials in both.groupby("file"):

@@ -10,8 +10,8 @@ from .hdf5 import DAMAGED
 
 
 def conditions(records, attributes, store):
-    """Returns the condition numbers that are known: from a column of the file, the matrix store, or the plan's only
-    value."""
+    """Returns the known condition numbers, NaN for the others. They come from a column of the file, else from the
+    matrix store, else from the plan if it names exactly one condition number."""
     if "matrix_condition" in records:
         return pd.to_numeric(records["matrix_condition"], errors="coerce").astype(float)
     if "condition" in records and records["condition"].dtype.kind == "f":
@@ -24,13 +24,14 @@ def conditions(records, attributes, store):
     in_plan = set(re.findall(r"condition:\s*([0-9][0-9.eE+-]*)\s*[,}\n]", attributes.get("plan", "") + "\n"))
     only = _number(in_plan.pop()) if len(in_plan) == 1 else np.nan
     known = {}
-    for digest in records.loc[by_condition, "matrix_digest"].unique()[:5000]:
+    for digest in records.loc[by_condition, "matrix_digest"].unique()[:5000]:  # at most, because each opens a file
         known[digest] = _stored_condition(store / f"{digest}.h5", only)
     condition[by_condition] = records.loc[by_condition, "matrix_digest"].map(known)
     return condition
 
 
 def _stored_condition(path, otherwise):
+    """Returns the condition number in the attributes of a stored matrix; `otherwise` if it has none."""
     try:
         with h5py.File(path, "r") as file:
             text = {k: v.decode() if isinstance(v, bytes) else str(v) for k, v in file.attrs.items()}
@@ -42,7 +43,7 @@ def _stored_condition(path, otherwise):
 
 
 def _number(text):
-    """Returns the number, NaN if the text is none."""
+    """Returns the text as a number; NaN if it is not a number."""
     try:
         return float(text)
     except ValueError:

@@ -21,10 +21,10 @@ from .page import staging
 from .plots import parameters, row_colour, styled, unpassed
 from .words import matplotlib_text, one_line, tex
 
-WIDTH, HEIGHT = 3.05, 2.1  # inches; one of two columns of LaTeX's article on A4 paper, the narrowest usual ones
+WIDTH, HEIGHT = 3.05, 2.1  # inches; a column of LaTeX's two-column article on A4 paper is the narrowest in common use
 MARGIN, DIGIT = 0.6, 3.9  # inches beside the axes, both sides together; width of a tick label's digit in points
 MARKERS = "os^DvP"  # as in plots.js
-LONGEST_NAME = 26  # characters in a line of a row's name
+LONGEST_NAME = 26  # characters per line of a row's label
 STYLE = {
     "font.family": "serif",
     "font.size": 8,
@@ -45,11 +45,14 @@ STYLE = {
     "pgf.rcfonts": False,  # use the fonts of the including document
 }
 
-NO_DATE = {"pdf": {"metadata": {"CreationDate": None}}, "svg": {"metadata": {"Date": None}}}  # reproducible bytes
+NO_DATE = {
+    "pdf": {"metadata": {"CreationDate": None}},
+    "svg": {"metadata": {"Date": None}},
+}  # equal plots give equal bytes
 
 
 def check(kind):
-    """Draws an empty figure, because TeX or its package pgf may be missing. @raises ReportError"""
+    """Draws an empty figure as a test, because TeX or its package pgf may be missing. @raises ReportError"""
     if kind != "pgf":
         return
     packages = "Debian's packages texlive-latex-base and texlive-pictures have what it needs"
@@ -172,7 +175,7 @@ def _lines(plot, styled_series, figure):
             "color": c,
             "linestyle": _dash(1 if colour is None else variant) if line else "none",
             "alpha": 0.4 if series.faint else 1,
-            # in clouds the marks become smaller, so that they do not hide earlier ones of equal value
+            # In clouds each series has smaller marks than the one before, so that it does not hide equal values.
             "markersize": STYLE["lines.markersize"] + (2 * (1 - i / len(styled_series)) if plot.kind == "dots" else 0),
         }
         ends = series.low is not None and series.high is not None
@@ -202,8 +205,8 @@ def _lines(plot, styled_series, figure):
 
 
 def _labels(axes, places):
-    """Returns the places' labels, empty ones where labels would touch. The last place keeps its label, then those
-    before it that have room."""
+    """Returns the tick labels of the places. The last place keeps its label. From right to left, a label becomes empty
+    if it would touch the next one."""
     to = np.log10 if axes.get_xscale() == "log" else np.asarray
     low, high = to(axes.get_xlim())
     at = (to(places) - low) / (high - low) * 72 * (WIDTH - MARGIN)
@@ -261,8 +264,8 @@ def _legend(figure, axes, height):
     """Puts the legend below the axes, whose height stays the same."""
     handles, labels = axes.get_legend_handles_labels()  # without series that have no name
     longest = max((len(label.replace("\\", "")) for label in labels), default=0)
-    columns = 3 if longest < 13 else 2 if longest < 26 else 1
-    below = 0.13 * -(-len(labels) // columns) + 0.06 if labels else 0
+    columns = 3 if longest < 13 else 2 if longest < 26 else 1  # as many as fit in WIDTH
+    below = 0.13 * -(-len(labels) // columns) + 0.06 if labels else 0  # inches: its rows and a margin
     figure.set_size_inches(WIDTH, height + below)
     figure.get_layout_engine().set(rect=(0, below / (height + below), 1, height / (height + below)))
     if below:

@@ -9,7 +9,7 @@ import numpy as np
 class Fit:
     coefficients: dict
     r_squared: float
-    curve: object  # the fitted function of x
+    curve: object  # the fitted function of x; of `reciprocal`, 1/(t - K) as a function of the blocks
 
 
 def r_squared(y, fitted):
@@ -24,7 +24,7 @@ def cubic(x, y):
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(np.unique(x)) < 5:
         return None
-    scale = x.max()
+    scale = x.max()  # x / scale is at most 1, so that the least squares problem is well conditioned
     a = np.polyfit(x / scale, y, 3)
     names = ("n³", "n²", "n", "1")
     return Fit(

@@ -13,12 +13,14 @@ from .plots import Plot, Series
 from .words import counted
 
 MOST_MODELS = 3  # GPU models that share a figure or a grid
-EMULATED = "emulated on "  # begins the devices of emulated kernels
+EMULATED = "emulated on "  # prefix of the device name of emulated kernels
 MOST_LABELS = 16  # labels in a figure before it is split
 MOST_VARIANTS = 4  # variants (matrix and operands) in a figure, distinguished by dashes
 MOST_FACETS = 6  # figures side by side; more matrices are put on the x axis of one figure
 MOST_FAINT = 1500  # slower configurations that are drawn one by one
 LONG = 100  # iterations beyond which a history is drawn in a separate figure
+# Columns for `Night.take`: DRAWN for `over`, LARGEST for `at_largest`, COMPARED for `gain` and `speedups`, PAIRED for
+# `pairs`.
 DRAWN = """problem precision device method matrix_name matrix_full operands size config status seconds_median
 matrix_seed batch samples inner_repeats uplo threads""".split()
 LARGEST = """problem precision device method system operands size status seconds_median matrix_kind
@@ -28,9 +30,9 @@ answered seconds_q1 seconds_median seconds_q3 matrix_name matrix_full matrix_see
 config""".split()
 PAIRED = """key problem precision method backend device capability matrix_kind config size nrhs operands status answered
 seconds_q1 seconds_median seconds_q3""".split()
-RANGE = "the full range of the seeds or repetitions"  # the ends of points of several trials
-BOTH = ("the interval from the quartiles of both times",)  # the ends of a ratio of two times
-RANK = {"pass": 0, "suspect": 1, "failed": 2}
+RANGE = "the full range of the seeds or repetitions"  # meaning of error bars at points that pool several trials
+BOTH = ("the interval from the quartiles of both times",)  # meaning of error bars at a ratio of two times
+RANK = {"pass": 0, "suspect": 1, "failed": 2}  # other statuses: the trial did not finish
 
 
 def device_words(device):
@@ -44,9 +46,10 @@ def answered(records):
 
 
 def best(records, by):
-    """Returns one row per group: accepted answers before others, then the smallest median."""
+    """Returns the best row for each value of the columns `by`: passed before other answers, then the smallest
+    median."""
     order = np.lexsort((records["seconds_median"].to_numpy(), not_passed(records)))
-    first = ~records[by].iloc[order].duplicated().to_numpy()  # sorts only these columns, not all hundred
+    first = ~records[by].iloc[order].duplicated().to_numpy()  # reorders only these columns, not all hundred
     return records.iloc[order[first]]
 
 
@@ -56,8 +59,8 @@ def not_passed(rows):
 
 
 def methods(records):
-    """Returns the number of each method, from which follow its colour and dashes on the whole page. Methods of one
-    problem have different numbers. Methods of many problems come first."""
+    """Maps each method to a number, which selects its colour and dashes on the whole page. Methods of one problem have
+    different numbers. Methods that solve many problems get the smallest numbers."""
     problems = records.groupby("method")["problem"].agg(set)
     used, numbers = {}, {}  # numbers in use, per problem
     for name in sorted(problems.index, key=lambda name: (-len(problems[name]), name)):
@@ -69,9 +72,9 @@ def methods(records):
 
 
 def panels(records):
-    """Yields (problem, precision, device, rows). GPU models share a panel unless there are very many. Methods that run
-    on the CPU are in every panel of a GPU, else in their own. Emulated ones have their own, because their times compare
-    with no others. `device` names all devices of the panel."""
+    """Yields (problem, precision, device, rows). Up to MOST_MODELS GPU models share a panel. CPU methods are in every
+    panel of a GPU; without GPUs they have their own panel. Emulated methods have a separate panel, because their times
+    cannot be compared with others. `device` names all devices of the panel."""
     for (problem, precision), group in records.groupby(["problem", "precision"], sort=True):
         devices = sorted(group["device"].unique())
         cpu = [d for d in devices if d == "CPU"]
@@ -103,16 +106,17 @@ def short_names(devices):
 
 
 def on_device(rows):
-    """Returns the words that name each row's device in a label: " (CPU)", ", H200"; empty for the only one."""
+    """Returns the text that names each row's device in a label: " (CPU)" or ", H200"; empty if no other device needs to
+    be told apart."""
     models = sorted(d for d in rows["device"].unique() if d != "CPU")
     names = {d: f", {name}" for d, name in short_names(models).items()} if len(models) > 1 else {}
     return rows["device"].map(dict(names, CPU=" (CPU)") if many(rows["device"]) else {}).fillna("")
 
 
 def one_kind(rows):
-    """Returns, per problem, the rows of the matrix (`system`) that covers most (method, size) pairs; of several, that
-    with most pairs that passed. Methods without it get the one that covers most of theirs. So a table compares
-    methods on one matrix."""
+    """Returns, per problem, the rows of the matrix (`system`) with most (method, size) pairs, so that a table compares
+    methods on one matrix. Ties go to the matrix with most passed pairs; identity matrices come last. Methods that did
+    not run on the chosen matrix get the matrix with most of their own pairs."""
     is_kept = np.zeros(len(rows), bool)
     known = rows[["problem", "system", "method", "size", "matrix_kind", "status"]].reset_index(drop=True)
     for _, group in known.groupby("problem"):
@@ -132,8 +136,9 @@ def one_kind(rows):
 
 def facets(records, x="size"):
     """Yields (words, rows, axis) of each figure; every row is in one figure. There is one figure per problem, precision
-    and device. If that is too full, there is one per matrix, or one per right-hand sides, triangle and shape. Very many
-    matrices are put on the x axis of one figure. Batches have separate figures. `axis`: the arguments of Plot for x."""
+    and device. If that is too full, there is one figure per matrix, or per operands. More than MOST_FACETS matrices are
+    put on the x axis of one figure. Batches have separate figures. `axis`: the column for x and, of matrices, `names`.
+    """
     for problem, precision, device, several, rows in _apart(records):
         for words, part in _split(rows):
             words = ", ".join(w for w in (problem, precision, device, several, words) if w)
@@ -147,7 +152,8 @@ def facets(records, x="size"):
 
 
 def _apart(records):
-    """Yields the panels with batches separated, and the words for them."""
+    """Yields (problem, precision, device, words for batches, rows): each panel, with batches apart from single
+    systems."""
     for problem, precision, device, rows in panels(records):
         batches = rows["batch"] > 1
         for several in sorted(batches.unique()):
@@ -161,6 +167,8 @@ def _variants(rows):
 
 
 def _split(rows, by=("matrix_name", "operands")):
+    """Yields (words, rows) of each figure: all rows if they fit in one, else one figure per value of a column in
+    `by`."""
     if (
         len(_variants(rows)) <= MOST_VARIANTS
         and len(rows[["method", "device", "matrix_name", "operands"]].drop_duplicates()) <= MOST_LABELS
@@ -186,9 +194,11 @@ def over(
     rows, name, title, ylabel, y, low=None, high=None, others=False, ends=Series.ends, point="", per_time=False, **more
 ):
     """Yields a Plot of the column `y` for each of `facets`. `ends`: the meanings of `low` and `high` of one trial.
-    `per_time`: as in `curves`. `point`: a caption's words for a point that is no median of samples; `{samples}` in them
-    is replaced."""
-    rows = rows[[c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]]  # copied often below
+    `others`, `per_time`: as in `curves`. `point`: describes a point in the caption if it is not a median of samples;
+    `{samples}` in it is replaced by `_sampled_seeds`."""
+    rows = rows[
+        [c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]
+    ]  # few columns, because they are copied often below
     for words, part, axis in facets(rows):
         series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends, per_time=per_time)
         names = axis.get("names")
@@ -222,13 +232,13 @@ def sampled(rows):
 
 
 def _sampled_seeds(rows):
-    """Returns `sampled`, and the number of seeds of a matrix, whose times are pooled to a point."""
+    """Returns the text of `sampled`, with the number of seeds per matrix if their times are pooled to one point."""
     seeds = rows.groupby("matrix_name")["matrix_seed"].nunique().max()
     return sampled(rows) + (f" with each of up to {seeds} seeds" if seeds > 1 else "")
 
 
 def _extent(values):
-    """Returns "3" or "3 to 7"."""
+    """Returns the range of the values: "3" or "3 to 7"."""
     least, most = int(values.min()), int(values.max())
     return f"{least}" if least == most else f"{least} to {most}"
 
@@ -245,8 +255,8 @@ def matrices(rows, with_sizes=False):
 
 
 def _shared(rows):
-    """Returns the words for the operands and the triangle, if no label has them, and for the threads of BLAS
-    on the CPU."""
+    """Returns the words for the operands and the triangle, if all rows have the same, and for the BLAS threads on the
+    CPU."""
     operands, uplo = rows["operands"].unique(), rows["uplo"].unique()
     words = [operands[0]] if len(operands) == 1 and operands[0] else []
     # LAPACK's names of problems that read one triangle: po for definite matrices, tr for triangular ones.
@@ -270,7 +280,7 @@ def comparable(rows):
     return pd.concat(groups).sort_index() if groups else rows
 
 
-# What `at_largest` returns, for captions.
+# Describes the rows of `at_largest` in captions.
 AT_LARGEST = "Each method at its largest size, on the matrix that most methods and sizes ran with"
 
 
@@ -298,11 +308,11 @@ def series_label(rows, of_matrix=True):
 
 
 def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.ends, per_time=False):
-    """Returns one Series per method, matrix and operands, with the best configuration at each x. Several seeds, hosts
-    and repetitions give their median and full range. `low`, `high`: the columns with the range of a single trial, which
-    `ends` names. `per_time`: `y` is a quantity per median time, such as a rate; pooled, it is computed from the pooled
-    time.
-    `others`: adds the slower configurations. Marks are hollow if an answer of any seed or repetition did not pass."""
+    """Returns one Series per method, matrix and operands, with the best configuration at each x. Trials that differ
+    only in seed, host or repetition are pooled to one point, with their median and full range. Its mark is hollow if
+    any of them did not pass. `low`, `high`: the columns with the range of a single trial, whose meaning is `ends`.
+    `per_time`: `y` is a rate, so a pooled point is the pooled work over the pooled time. `others`: adds the slower
+    configurations."""
     label = series_label(rows, of_matrix=x == "size")
     rank = not_passed(rows)
     rows = pd.DataFrame(
@@ -326,7 +336,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     same = ["label", "x", "ago", "config"]
     group = rows.groupby(same, sort=False)["rank"]
     rows = rows.assign(worst=group.transform("max"), tried=group.transform("size"), least=group.transform("min"))
-    rows = rows[rows["rank"] == rows["least"]]  # the time is that of accepted answers, if there are any
+    rows = rows[rows["rank"] == rows["least"]]  # pools only the times of the best verdict, of passed answers if any
     group = rows.groupby(same, sort=False)
     found = group.agg(
         y=("y", "median"), least=("y", "min"), most=("y", "max"), low=("low", "first"), high=("high", "first"),
@@ -352,10 +362,11 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
         _curve(name, part, low or (part["count"] > 1).any(), ends)
         for name, part in found[front].groupby("label", sort=True)
     ]
+    # Numbers in labels are compared as numbers: "nrhs 8" comes before "nrhs 16".
     result.sort(key=lambda s: [int(w) if w.isdigit() else w for w in re.split(r"(\d+)", s.label)])
     if others:
         behind = found[~front]
-        if len(behind) > MOST_FAINT:  # one point with a range per x instead
+        if len(behind) > MOST_FAINT:  # too many to draw: they become one point with a range per x
             behind = behind.assign(
                 low=behind[["y", "low", "least"]].min(axis=1), high=behind[["y", "high", "most"]].max(axis=1)
             )
@@ -369,6 +380,8 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
 
 
 def _curve(label, rows, with_ends, ends):
+    """Returns the Series of one label. A point's text says how many seeds or trials were tried, and how many of them
+    the point pools."""
     seeds = rows["seeds"] > 1
     counts = [
         f"{config}{'; ' * bool(config)}{tried} {'seeds' if seeds == tried else 'trials'}"
@@ -393,7 +406,7 @@ def _curve(label, rows, with_ends, ends):
 
 
 def numeric_parameters(records):
-    """Returns the parameters with different numeric values, and their columns."""
+    """Maps each parameter that has several numeric values to its column of numbers, NaN in records without it."""
     found = {}
     texts = parameters_of(records)
     names = sorted({name for p in texts.values() for name in p})
@@ -408,8 +421,8 @@ def numeric_parameters(records):
 
 
 def without(texts, name):
-    """Maps each parameters text to a label without one parameter and without those that never vary. `texts`: text ->
-    parameters."""
+    """Maps each parameters text to a label without the parameter `name` and without parameters that never vary.
+    `texts`: as `parameters_of` returns them."""
     values = {}
     for parameters in texts.values():
         for key, value in parameters.items():
@@ -424,12 +437,13 @@ def other_settings(settings, name):
 
 
 def terse(settings):
-    """Shortens "back_substitution=pipelined threads=64" to "pipelined threads=64": such a word is clear in a legend."""
+    """Shortens "back_substitution=pipelined threads=64" to "pipelined threads=64", because a long name's value that is
+    a word is clear without the name in a legend."""
     return re.sub(r"\b\w{8,}=([a-z]\w*)", r"\1", settings)
 
 
 def gain(over, rows):
-    """Returns how many times as fast `rows` are as `over`, and the interval by the quartiles of both times."""
+    """Returns the speedup of `rows` over `over`, and its lowest and highest value by the quartiles of both times."""
     return (
         over["seconds_median"] / rows["seconds_median"],
         over["seconds_q1"] / rows["seconds_q3"],
@@ -438,8 +452,8 @@ def gain(over, rows):
 
 
 def speedups(records, name, values):
-    """Returns the trials that differ in one parameter only, with the speedup over its smallest value and its interval
-    by the quartiles of both times."""
+    """Returns the trials of which others differ only in the parameter `name`, whose column is `values`. Adds the
+    speedup over the trial with the parameter's smallest value, and its interval by the quartiles of both times."""
     rows = answered(records.assign(value=values)).dropna(subset=["value"])
     if not len(rows):
         return rows.assign(speedup=[], speedup_low=[], speedup_high=[], rest=[])
@@ -457,7 +471,7 @@ def speedups(records, name, values):
 
 def call_rows(night, trials=None):
     """Returns the stage rows with their record's columns; one row per call if the plan kept calls separate. `trials`:
-    only of these."""
+    the records to use, by default all."""
     columns = (
         "problem method precision device backend size nrhs config parameters "
         "matrix_kind matrix_full matrix_seed operands uplo threads task status seconds_median answered plan_name file"
@@ -468,8 +482,8 @@ def call_rows(night, trials=None):
 
 
 def stage_rows(night, trials=None):
-    """Returns the stage rows with their record's columns, mean occupancy and share of the stage pass. Separate calls
-    are summed. `trials`: only of these."""
+    """Returns one row per trial and stage with the record's columns, the mean occupancy and the fraction of the stage
+    run's time. Separate calls are summed. `trials`: the records to use, by default all."""
     rows = call_rows(night, trials)
     apart = rows.duplicated(["trial", "kernel"], keep=False)
     if not apart.any():
@@ -488,7 +502,7 @@ def stage_rows(night, trials=None):
 
 
 def shares(night, rows):
-    """Returns the records with their fractions of the measured copy bandwidth and GEMM rate, from /devices."""
+    """Returns the records with their fractions of the copy bandwidth and GEMM rate that table /devices has."""
     where = ["file", *DEVICE]
     peaks = night.devices[[*where, "copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]].drop_duplicates(
         where, keep="last"
@@ -503,7 +517,8 @@ def shares(night, rows):
 
 
 def pairs(records, first, second):
-    """Returns the trials that ran on both devices: the speedup of `second` and its interval by the quartiles."""
+    """Returns the trials that ran on both devices, with the speedup of `second` over `first` and its interval by the
+    quartiles of both times."""
     columns = (
         "key problem precision method matrix_kind config size "
         "nrhs operands status seconds_q1 seconds_median seconds_q3"
@@ -534,7 +549,8 @@ def slug(*words):
 
 
 def history_plots(night, records, name="history"):
-    """Yields plots of residual histories: per (method, task, way it ended) the one at the largest size."""
+    """Yields plots of residual histories. For each method, task and kind of ending they show the trial at the largest
+    size."""
     visible = night.iterations[night.iterations["residual"].gt(0) & np.isfinite(night.iterations["residual"])]
     points = visible["trial"].value_counts()
     records = records[records.index.isin(points.index[points > 1])]

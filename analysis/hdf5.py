@@ -1,4 +1,4 @@
-"""Checks of HDF5 files from elsewhere: the exceptions of damaged ones, and claims that cannot be true."""
+"""Checks of HDF5 files that may be damaged or come from other programs: the schema version and the claimed sizes."""
 
 import math
 
@@ -28,8 +28,8 @@ def check_schema(file):
 
 
 def check_claim(dataset):
-    """Checks a dataset's size. @raises Foreign if it claims more than its stored bytes can hold, or than there is
-    memory for"""
+    """Checks a dataset's size before it is read. @raises Foreign if its values need more bytes than its stored bytes
+    can decompress to, or more than the available memory"""
     claimed = math.prod(dataset.shape) * dataset.dtype.itemsize
     held = dataset.id.get_storage_size()
     if claimed > held * BEST_COMPRESSION + dataset.dtype.itemsize:

@@ -1,4 +1,4 @@
-"""Names of a trial's matrix and operands. Only properties that vary between the trials are named."""
+"""Names of a trial's matrix and operands. Short names contain only properties that vary between the trials."""
 
 import json
 
@@ -7,7 +7,7 @@ import pandas as pd
 
 
 def parameters(text):
-    """Returns the JSON object in the text; an empty one if it has none."""
+    """Returns the JSON object in the text as a dict; an empty dict if the text is not a JSON object."""
     try:
         value = json.loads(text) if text else {}
     except ValueError:
@@ -19,7 +19,7 @@ def name_tasks(records):
     """Adds columns that name the task in which methods compete:
     `matrix_name`: the file's name or the kind, the parameters in which matrices of that name differ, and `condition`;
     `matrix_full`: the file's name or the kind, and all parameters;
-    `system`: the same, and the seed if seeds differ;
+    `system`: `matrix_name`, and the seed if the problem's seeds differ;
     `operands`: right-hand sides, triangle, shape of a product, cold caches, pinned host memory, if they vary or are
     unusual;
     `task`: system and operands. Two trials of a problem, precision and size with the same `task` solve the same
@@ -35,7 +35,7 @@ def name_tasks(records):
 
 
 def _by_value(frame, words):
-    """Returns `words` of each row, evaluated once for equal rows."""
+    """Returns a text per row. The function `words` computes the texts; it gets each distinct row only once."""
     group = frame.groupby(list(frame), sort=False, dropna=False).ngroup().to_numpy()
     first = ~pd.Series(group).duplicated().to_numpy()
     texts = np.empty(int(first.sum()), dtype=object)
@@ -44,6 +44,7 @@ def _by_value(frame, words):
 
 
 def _varies(records, by, column):
+    """Returns for each row whether its group has several values of the column."""
     return records.groupby(by)[column].transform("nunique") > 1
 
 
@@ -59,8 +60,8 @@ def _full_names(matrices):
 
 
 def _distinct_names(matrices):
-    """Returns the labels, with the parameters in which matrices of one label differ, and the condition number, which
-    decides whether an answer can be right."""
+    """Returns the labels with the parameters in which matrices of one label differ. The condition number is always
+    named, because it decides whether an answer can be right."""
     found = [parameters(text) for text in matrices["text"]]
     names = [""] * len(matrices)
     for label, places in matrices.reset_index(drop=True).groupby("label").indices.items():
@@ -73,7 +74,7 @@ def _distinct_names(matrices):
 
 
 def value_words(value):
-    """Returns a parameter's value as text: 1e+08, and 0 for 0.0."""
+    """Returns a parameter's value as its shortest text with up to 12 digits: 1e+08 for 100000000.0, 0 for 0.0."""
     if not isinstance(value, float):
         return str(value)
     digits, mark, exponent = f"{value:.11e}".partition("e")

@@ -23,7 +23,7 @@ judged_time commit job_id node partition gres cache host_memory energy_source pr
 library_digest gpu_count""".split()
 _INTEGER = """m n k nrhs matrix_seed info iterations samples inner_repeats warmup capability throttled rank
 device_index""".split()
-# -1: unknown
+# Integers for which -1 means unknown.
 _INTEGER_OR_UNKNOWN = """expected enough kernels waits launch_bound repeats_bits systems_pass systems_suspect
 systems_failed first_failure""".split()
 _REAL = """seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev load_seconds
@@ -35,7 +35,7 @@ energy_uncertainty energy_power_w idle_power_w wait_began prepare_began store_be
 upload_began warmup_began timed_began download_began verify_began stages_began reference_began compare_began
 componentwise_error""".split()
 
-# Columns that the report needs, with the default for files that lack them.
+# The columns that the report needs, each with the default for files that lack it.
 TABLES = {
     "records": {
         **dict.fromkeys(_TEXT, ""),
@@ -61,15 +61,16 @@ TABLES = {
     },
     "hosts": {"host": "", "cpu": "", "os": "", "cores": 0, "memory_bytes": 0, "blas_threads": 0},
 }
-DERIVED = {"problem_title"}  # older files lack it, without a warning
+DERIVED = {"problem_title"}  # older files lack it; no warning mentions that
 INPUTS = """problem backend gpu_name parameters matrix matrix_kind matrix_parameters matrix_seed uplo cache host_memory
 gpu_count m n k nrhs batch status expected seconds_median""".split()  # inputs of derived columns
 DETAILS = ("samples", "stages", "iterations")
-# Two runs have the same trial if these columns agree. `gpus`: the GPU models that the run used on the host.
+# Records of two runs are of the same trial if these columns agree. `gpus`: the GPU models that the run used on the
+# host.
 TRIAL = ["key", "backend", "gpus", "capability", "host", "plan_name"]
-PLACE = ["gpus", "host", "plan_name"]  # runs of one plan at one place follow one another
-BYTES_AT_ONCE = 32 << 20
-OF_THREADS = r" \(\d+ threads?\)$"  # `gaussweep merge` appends it to hosts with other threads, "node1 (2 threads)"
+PLACE = ["gpus", "host", "plan_name"]  # runs that agree in these columns are a sequence over time
+BYTES_AT_ONCE = 32 << 20  # of a table, read in one call
+OF_THREADS = r" \(\d+ threads?\)$"  # `gaussweep merge` names a host "node1 (2 threads)" if its thread counts differ
 DEVICE = ["host", "gpu_uuid", "capability", "threads"]  # a CPU's peaks depend on its threads
 
 
@@ -79,7 +80,8 @@ class ReportError(Exception):
 
 @dataclass
 class Night:
-    """All data of the files. `trial` in samples, stages and iterations is the row of `table`."""
+    """The data of all files that are reported together, often the runs of one night. Column `trial` of samples, stages
+    and iterations is a row number of `table`."""
 
     table: pd.DataFrame  # one row per record, in compact types; `take` returns columns in ordinary ones
     samples: pd.DataFrame
@@ -87,17 +89,17 @@ class Night:
     iterations: pd.DataFrame
     devices: pd.DataFrame
     hosts: pd.DataFrame
-    peaks: pd.DataFrame = None  # `devices` as each file measured them
+    peaks: pd.DataFrame = None  # `devices` with the rates that each file measured, before `_unify_peaks`
     files: list = field(default_factory=list)  # (path, attributes, number of records)
     warnings: list = field(default_factory=list)  # sentences for the page
     restorations: list = field(default_factory=list)  # images, from restoration.h5 files
     units: dict = field(default_factory=dict)  # table -> column -> unit; older files have none
-    # The records of earlier runs of a plan; `ago`: runs of the trial before the last one.
+    # The records of earlier runs of a plan. Column `ago` counts the runs of the trial back from its last run.
     earlier: pd.DataFrame = None
-    rows: np.ndarray = None  # if this is a part of a night: the rows of `table` that belong to it
+    rows: np.ndarray = None  # the rows of `table` that `only` selected; None in a whole night
 
     def only(self, chosen):
-        """Returns the night with the records for which `chosen` is true. The table is shared."""
+        """Returns a night with only the records for which `chosen` is true. Both share `table`, which may be large."""
         rows = np.flatnonzero(chosen) if self.rows is None else self.rows[np.flatnonzero(chosen)]
         index = self.table.index[rows]
         own = {n: f[f["trial"].isin(index)] for n, f in vars(self).items() if n in DETAILS}
@@ -114,7 +116,7 @@ class Night:
         for name in dict.fromkeys(names.split() if isinstance(names, str) else names):
             values = self.table[name].array if rows is None else self.table[name].array.take(rows)
             if values.dtype.name == "category":
-                kind = values.categories.dtype  # of texts since pandas 3: a type that NumPy does not have
+                kind = values.categories.dtype  # since pandas 3, texts have a type that NumPy lacks
                 columns[name] = np.array(values, dtype=object if kind.kind == "O" else kind)
             else:
                 is_small = values.dtype.name in ("int8", "int16", "int32")
@@ -122,12 +124,12 @@ class Night:
         return pd.DataFrame(columns, index=index, copy=False)
 
     def answered(self, names):
-        """Returns `take` of the records with an answer and a time, whatever their verdict."""
+        """Returns columns, as `take` does, of the records with an answer and a time, whatever their verdict."""
         return self.take(names, self.take("answered")["answered"])
 
     @property
     def records(self):
-        """All columns of the records, and `parameter`: the values in `parameters`."""
+        """All columns of the records, and `parameter`: a dict per record, parsed from the JSON text `parameters`."""
         frame = self.take(self.table.columns)
         return frame.assign(parameter=frame["parameters"].map(parameters_of(frame)))
 
@@ -161,8 +163,8 @@ def find_files(arguments):
 
 
 def load(arguments, only=None):
-    """Reads all files into one Night. `only`: table -> needed columns, for tables of which not all are needed. @raises
-    ReportError if nothing can be read."""
+    """Reads all files into one Night. `only` maps tables to the columns to read; other tables are read completely.
+    @raises ReportError if nothing can be read."""
     wanted = {name: {c: v for c, v in w.items() if c in (only or {}).get(name, w)} for name, w in TABLES.items()}
     tables, files, warnings = {name: [] for name in TABLES}, [], []
     offset = 0
@@ -189,7 +191,7 @@ def load(arguments, only=None):
         return Night(files=[], warnings=warnings, restorations=pictures, **none)
     if not files:
         raise ReportError("nothing to report on: " + "; ".join(warnings))
-    # A single frame is not copied.
+    # A single frame is used as it is, because pd.concat would copy it.
     joined = {n: f[0] if len(f) == 1 else pd.concat(f, ignore_index=True) for n, f in tables.items()}
     joined["table"] = joined.pop("records")
     night = Night(files=files, warnings=_once(warnings), restorations=pictures, units=units, **joined)
@@ -199,7 +201,8 @@ def load(arguments, only=None):
     _unify_peaks(night)
     _derive(night)
     _leave_earlier_runs(night)
-    # The peaks of a CPU with the threads of earlier runs only are no limit of the last run.
+    # A CPU's peaks depend on its threads. Peaks with thread counts that only earlier runs used do not limit the last
+    # run.
     is_used = night.devices["threads"].isin(night.table["threads"].unique()) | (night.devices["capability"] > 0)
     night.devices = night.devices[is_used].reset_index(drop=True)
     night.table = pd.DataFrame({c: _small(night.table.pop(c)) for c in list(night.table)}, copy=False)
@@ -209,8 +212,8 @@ def load(arguments, only=None):
 
 
 def _unify_peaks(night):
-    """Sets the rates of a device to the largest ones in all files, as `unify_peaks` of the program does, and computes
-    `peak_share` anew for records whose file measured smaller ones."""
+    """Raises each measured rate of a device to its maximum over all files, as `unify_peaks` does (driver/results).
+    Recomputes `peak_share` for records whose file has smaller rates."""
     rates = ["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]
     where = DEVICE
     night.peaks = night.devices.copy()
@@ -231,7 +234,7 @@ def _unify_peaks(night):
 
 
 def gpu_counts(rows):
-    """Returns the number of GPUs that shared the matrix of each trial. The measured peaks are those of one."""
+    """Returns the number of GPUs that shared the matrix of each trial. The measured peaks are those of one GPU."""
     return pd.to_numeric(rows["gpu_count"], errors="coerce").fillna(1)
 
 
@@ -265,9 +268,9 @@ def _threads(rows, hosts):
 
 
 def _tell_hosts_apart(frames, cpu_of):
-    """Renames hosts that share a name but are different machines, as virtual ones often do: if an earlier file has the
-    name with another CPU, this host becomes "name (model)". (The number of cores may differ, since a job is given
-    some.) `cpu_of`: name -> CPU of the files before."""
+    """Renames hosts that share a name but are different machines, as virtual machines often do. If an earlier file has
+    the name with another CPU model, this host becomes "name (model)". Core counts are not compared, because a job may
+    get only some of the cores. `cpu_of`: name -> CPU model in the earlier files."""
     called = {}
     for host, cpu in zip(frames["hosts"]["host"], frames["hosts"]["cpu"]):
         if cpu and cpu_of.setdefault(host, cpu) != cpu:
@@ -334,6 +337,7 @@ def _attributes(file):
 
 
 def _plan_name(attributes):
+    """Returns the name in the plan's YAML text; an empty text if it has none."""
     match = re.search(r"^name:\s*['\"]?([^'\"#\n]+)", attributes.get("plan", ""), re.M)
     return match.group(1).strip() if match else ""
 
@@ -343,7 +347,7 @@ class _Texts:
     small."""
 
     def __init__(self, rows):
-        self.codes, self.places = np.zeros(rows, np.int32), {}
+        self.codes, self.places = np.zeros(rows, np.int32), {}  # each row's text number; text -> its number
 
     def put(self, start, column):
         if column.dtype.kind == "O":
@@ -362,8 +366,8 @@ class _Texts:
 
 
 def _read_table(file, name, warnings, path, wanted, only):
-    """Reads a compound table as a frame with the wanted columns first. Further columns are kept, unless `only` lists
-    some."""
+    """Reads a compound table as a frame with the wanted columns first. If `only` is None, further columns are read too,
+    else only the columns in `only`."""
     if name not in file:
         return _complete({}, wanted, 0)
     dataset = file[name]
@@ -395,11 +399,12 @@ def _read_table(file, name, warnings, path, wanted, only):
 
 
 def _is_kept(dtype, column, table, wanted):
-    """Returns whether a column is read; unknown columns are if they have a plain type. @raises Foreign if a known
-    column has the wrong type"""
+    """Returns whether a column is read: every wanted column, and others if they hold plain scalars. @raises Foreign if
+    a wanted column has the wrong type"""
+    # NumPy's kinds: S bytes, O objects (texts), i and u integers, f floats, b booleans.
     kinds = "SOiufb" if column not in wanted else "SO" if isinstance(wanted[column], str) else "iufb"
     if column == "trial":
-        kinds = "SOiu"  # in detail tables: the record's row or key
+        kinds = "SOiu"  # detail tables refer to a record by its row or by its key
     if dtype.shape == () and dtype.kind in kinds:
         return True
     if column in wanted:
@@ -426,8 +431,8 @@ def _small(column):
 
 
 def _complete(found, wanted, rows):
-    """Returns a frame with the wanted columns first; missing ones get their defaults. Numbers that may be unknown are
-    floats. Removes the columns from `found`."""
+    """Returns a frame with the wanted columns first; missing columns get their defaults. A column with a float as
+    default becomes a float column, so that NaN can mark unknown values. Moves the columns out of `found`."""
     columns = {}  # combined once, because each insertion into a frame copies it
     for column, default in wanted.items():
         if column not in found:
@@ -441,7 +446,8 @@ def _complete(found, wanted, rows):
 
 
 def _refer_to_rows(frames, offset, warnings, path):
-    """Makes `trial` of the detail tables the row in the joined records; files have the row or the key."""
+    """Converts column `trial` of the detail tables to row numbers of the joined records. Files have the record's row in
+    the file, or its key."""
     records = frames["records"]
     rows = None
     for name in ("samples", "stages", "iterations"):
@@ -459,8 +465,8 @@ def _refer_to_rows(frames, offset, warnings, path):
 
 
 def _drop_repetitions(night):
-    """Keeps one record per trial, by the rule of `merge`: key, run id, GPU model, capability and commit agree. The last
-    one is kept."""
+    """Keeps only the last of several records of one trial. As for `gaussweep merge`, key, run id, GPU model, capability
+    and commit identify a trial."""
     identity = ["key", "run_id", "gpu_name", "capability", "commit"]
     known = night.table["key"] != ""
     repeated = night.table.duplicated(identity, keep="last") & known
@@ -485,8 +491,8 @@ def _take_away(night, gone):
 
 
 def _gpu_models(night):
-    """Returns the GPU model of each record. A trial on the CPU has all models that its run used on the host, else those
-    of all runs there."""
+    """Returns the GPU model of each record. A trial on the CPU gets all models that its run used on the host; if there
+    are none, the models of all runs on that host."""
     records = night.take("run_id host gpu_name")
     gpus = records["gpu_name"]
     for place in (["run_id", "host"], ["host"]):
@@ -498,7 +504,7 @@ def _gpu_models(night):
 
 def _is_in_last_set(order):
     """Returns whether each record belongs to the last set of runs of its plan and place. As for `gaussweep compare`, a
-    run that repeats a trial of its set begins the next one. `order`: the records, sorted by the start of their run."""
+    run that repeats a trial of its set begins the next set. `order`: the records, sorted by the start of their run."""
     order = order.assign(trial_=order.groupby(TRIAL, sort=False).ngroup())
     is_last = pd.Series(False, index=order.index)
     for _, place in order.groupby(PLACE, sort=False):
@@ -515,8 +521,8 @@ def _is_in_last_set(order):
 
 
 def _leave_earlier_runs(night):
-    """Moves earlier runs to `earlier`: several runs of one plan are compared, not pooled. The last run of each plan on
-    a device stays, with those that have none of its trials: the shards of an array."""
+    """Moves earlier runs to `earlier`, because several runs of one plan are compared, not pooled. The last set of runs
+    of each plan on a device stays. The runs of a set, such as the shards of a job array, have no trial in common."""
     night.table = _with(night.table, gpus=_gpu_models(night))
     records = night.take([*TRIAL, "run_id", "start_time"])
     start = records.groupby(["plan_name", "run_id"])["start_time"].transform("min")
@@ -526,7 +532,7 @@ def _leave_earlier_runs(night):
     ago = order.groupby(TRIAL, sort=False).cumcount(ascending=False)
     if not (ago > 0).any():
         return
-    # A trial that only an earlier run has is an earlier one too.
+    # A trial that the last set lacks belongs to an earlier run, although no later run has it: `ago` becomes 1.
     later = ago.where((ago > 0) | _is_in_last_set(order), 1).reindex(records.index).fillna(0)
     night.earlier = night.take(night.table.columns, later > 0).assign(ago=later[later > 0].astype(int))
     night.warnings.append(
@@ -540,20 +546,23 @@ def _derive(night):
     records = night.take(INPUTS)
     cuda = (records["backend"] == "cuda").to_numpy()
     named = records.loc[cuda & (records["gpu_name"] != ""), "gpu_name"].unique()
-    # A skipped trial has no GPU name; if only one GPU is named, it is that one.
+    # A skipped trial has no GPU name. If all others name the same GPU, the trial gets that name.
     gpu = records["gpu_name"].where(records["gpu_name"] != "", named[0] if len(named) == 1 else "unnamed GPU")
-    # Without a GPU, several CPU models are the devices that are compared.
+    # If no trial ran on a GPU and the hosts have several CPU models, these models are the devices that are compared.
     cpu_of = {host: cpu for host, cpu in zip(night.hosts["host"], night.hosts["cpu"]) if cpu}
     cpus = night.take("host")["host"].astype(object).map(cpu_of).fillna("")
     is_named = not cuda.any() and (cpus != "").all() and cpus.nunique() > 1
     host = cpus if is_named else "CPU"
     emulated = "emulated on " + cpus if is_named else "emulated on the CPU"
     records["device"] = np.where(cuda, gpu, np.where(records["backend"] == "emulated", emulated, host))
+    # A product that is not square has the size of the square product with as many operations.
     sizes = records[["m", "n", "k"]].to_numpy(dtype=float)
     cube = np.rint(np.cbrt(np.maximum(sizes, 1).prod(axis=1)))
     box = records["m"].gt(0) & records["k"].gt(0) & (records["m"].ne(records["n"]) | records["k"].ne(records["n"]))
     records["size"] = np.where(box, cube, records["n"]).astype(np.int64)
     identity.name_tasks(records)
+    # `expected` is 1 if the plan expects the status, 0 if it does not, -1 in older files (then only `pass` is
+    # expected).
     bad = ~records["status"].isin(["pass", "skipped"])
     records["finding"] = bad & (records["expected"] == 1)
     records["unexpected"] = np.where(records["expected"] < 0, bad, records["expected"] == 0)
@@ -566,11 +575,11 @@ def _derive(night):
 
 
 def parameters_of(records):
-    """Maps each parameters text to its values."""
+    """Maps each distinct JSON text in column `parameters` to its dict of values."""
     return {text: identity.parameters(text) for text in records["parameters"].unique()}
 
 
 def parameter(records, name):
-    """Returns one parameter as a column; None in records without it."""
+    """Returns the values of one parameter as a column; None in records that lack the parameter."""
     values = {text: p.get(name) for text, p in parameters_of(records).items()}
     return pd.Series([values[text] for text in records["parameters"]], index=records.index, dtype=object)

@@ -6,8 +6,8 @@ MOST_NIGHTS = 7  # per line: a mail may be read on a phone
 
 
 def table(times_of):
-    """Returns two lines per trial of `followed`: the change of its median from the first run shown to the last, and the
-    medians."""
+    """Returns two lines per trial in `times_of`, a frame as `changes.followed` returns it: the change of the trial's
+    median from the first run shown to the last, and the median of each run."""
     lines = []
     for (problem, precision, device), rows in times_of.groupby(["problem", "precision", "device"]):
         rows = rows.tail(MOST_NIGHTS)

@@ -6,19 +6,22 @@ import pandas as pd
 
 from .loader import gpu_counts
 
-# Columns that define a task; the matrix by its digest.
+# Columns that define a task. The digest identifies the matrix; `of_b` is the second operand of gemm.
 TASK = ["problem", "precision", "m", "n", "k", "nrhs", "batch", "uplo", "matrix_digest", "matrix_seed", "of_b"]
+# Columns that agree for tasks that differ only in their seeds.
 POOLED = [name for name in TASK if name not in ("matrix_digest", "matrix_seed", "of_b")]
 CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capability"]
 RACED = """problem precision m n k nrhs batch uplo matrix matrix_kind matrix_parameters matrix_digest matrix_seed method
 backend parameters gpu_name capability host status seconds_q1 seconds_median seconds_q3 task matrix_name problem_flops
 problem_bytes reference_method launch_bound gpu_count""".split()
 AT_ONCE = 50_000  # records that are processed together, because a million Python rows need gigabytes
+# Statuses from best to worst. An index of 0 means that the trial did not run, 1 that it passed.
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
 
 
 def _identified(records):
-    """Returns the records with the columns of TASK and CONFIGURATION, the severity of the status, and `place`."""
+    """Returns the records with the columns of TASK and CONFIGURATION, `worst` (the status as an index of SEVERITY) and
+    `place` (the record's row)."""
     b = records["matrix_parameters"].where(
         (records["problem"] == "gemm") & records["matrix_parameters"].str.contains('"b":', regex=False), ""
     )
@@ -34,7 +37,7 @@ def _identified(records):
 
 def configurations(rows):
     """Returns one row per configuration and device: repetitions are merged to their medians, with the worst of their
-    statuses. `rows` are `_identified`."""
+    statuses. `rows`: records as `_identified` returns them."""
     found = rows.groupby(CONFIGURATION, sort=False, dropna=False).agg(
         worst=("worst", "max"),
         q1=("seconds_q1", "median"),
@@ -53,8 +56,8 @@ def configurations(rows):
 
 
 def _parts(night, own):
-    """Yields the records for which `own` is true in parts of about AT_ONCE, with all records of one size in one
-    part."""
+    """Yields the records for which `own` is true, in parts of about AT_ONCE records. All records of one size are in one
+    part, because they may compete."""
     places = np.flatnonzero(own)
     if len(places) <= AT_ONCE:
         yield night.only(own).take(RACED)
@@ -80,9 +83,11 @@ class Machines:
         self._with_methods = set(records.loc[records["backend"] == "host", "host"])
 
     def cpu(self, host):
+        """Returns the CPU model of a host."""
         return self._cpu.get(host, "CPU")
 
     def beside(self, gpu):
+        """Returns the hosts whose CPU methods compete with a GPU: its own hosts that ran some, else all that did."""
         return self.hosts_of[gpu] & self._with_methods or self._with_methods
 
 
@@ -97,8 +102,8 @@ def rate(devices, name, capability, column):
 
 
 def _race(rows, rates, baseline):
-    """Returns one race as a dict. `rows`: the configurations that solved one task, as dicts; `baseline`: the method
-    with which the winner is compared, by default the vendor's."""
+    """Returns one race (the comparison of all methods on one task) as a dict. `rows`: the task's configurations, as
+    dicts. `baseline`: the method with which the winner is compared, by default the vendor's."""
     # Emulated kernels compete only with one another: their times do not compare with CPU methods' times.
     rows = [row for row in rows if row["backend"] != "emulated" and row["worst"] > 0] or rows
     first = rows[0]
@@ -134,8 +139,8 @@ def _race(rows, rates, baseline):
     race.update(winner=best["method"], backend=best["backend"], parameters=best["parameters"], median=best["median"])
     race.update(gpus=int(best["gpus"]), launch_bound=best["launch_bound"] == 1)
     race.update(limit=race["limit"] / best["gpus"], share=race["limit"] / best["gpus"] / best["median"])
-    # The fastest method of that name. The name is taken from the GPU's records if possible, because the CPU's vendor
-    # differs.
+    # The vendor's name comes from the GPU's records if there are any, because the CPU has another vendor. The fastest
+    # configuration of that method is the baseline.
     name = baseline or max((row["vendor"] for row in rows if row["backend"] == "cuda"), default="")
     name = name or max((row["vendor"] for row in rows), default="")
     baseline_row = next((row for row in passed if row["method"] == name), None)
@@ -156,9 +161,9 @@ def _race(rows, rates, baseline):
 
 def grids(night, baseline=""):
     """Returns a list of (device, capability, CPUs whose methods compete there, races, pooled). `races` is a frame with
-    one row per race in which anything was tried. `pooled` has one row for all seeds of a task. There, a method's time
-    is the median of its records with the seeds that most methods ran with, and it passes if it passed with all of them.
-    `seeds` is the number of seeds, and `wins` the number of those with which the winner is the fastest."""
+    one row per race in which at least one method was tried. `pooled` has one row for all seeds of a task: a method's
+    time is its median over the seeds that most methods ran with, and it passes if it passed with all of these seeds.
+    `seeds` is their number, and `wins` the number of seeds with which the winner is the fastest."""
     records = night.take("backend host gpu_name capability")
     if not len(records):
         return []
@@ -209,7 +214,7 @@ def _races(records, rates, baseline):
     several = group["task"].transform("size") > 1
     if not several.any():
         return races, races
-    # Only seeds that most methods ran with, because times of different matrices do not compare.
+    # Pools only the seeds that most methods ran with, because times on different matrices cannot be compared.
     full = races.loc[several & (races["methods"] == group["methods"].transform("max")), [*TASK, "pool"]]
     own = records.merge(full, on=TASK)
     own = own.assign(matrix_digest=own["pool"], matrix_seed=0, task=own["pool"])
@@ -228,7 +233,7 @@ def without_seed(tasks):
 
 
 def _one_per_task(tried, rates, baseline):
-    """Returns one row per race of the configurations `tried`, at the row of its first record."""
+    """Returns one row per race of the configurations `tried`. Its index is the row of the race's first record."""
     tasks, first = {}, {}
     for values in zip(*(tried[column].tolist() for column in tried)):
         row = dict(zip(tried, values))
@@ -242,8 +247,8 @@ def _one_per_task(tried, rates, baseline):
 
 def ratios(base, new):
     """Returns the tasks that passed on two devices with the speedup of the second. `base` and `new`: elements of
-    `grids`. Methods on the CPU of a GPU's machine compare no GPUs; emulated times compare
-    nothing."""
+    `grids`. Winners on the CPU of a GPU's machine are left out, because their times say nothing about the GPU. Emulated
+    winners are left out, because their times say nothing about any device."""
     sides = []
     for _, capability, _, races, _ in (base, new):
         own = races[(races["winner"] != "") & (races["backend"] != "emulated")]

@@ -24,7 +24,8 @@ def one_line(value):
 
 
 def matplotlib_text(value):
-    """Returns any text as matplotlib's plain text: not a formula, and not a label that legends omit."""
+    """Returns any text as matplotlib's plain text. A dollar would begin a formula; legends omit labels that begin with
+    an underscore."""
     words = one_line(value).replace("$", r"\$")
     return f" {words}" if words.startswith("_") else words
 
@@ -64,6 +65,7 @@ def seconds(value):
     if value == 0:
         return "0 s"
     for unit, factor in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
+        # 0.9995 ms and more round to 1.00 ms
         if abs(value) >= factor * 0.9995 or unit == "µs":
             return f"{_three(value / factor)} {unit}"
 
@@ -117,6 +119,7 @@ def is_finite(value):
 
 
 def _three(value):
+    """Returns a number with three significant digits."""
     if value == 0:
         return "0"
     if 1e-3 <= abs(value) < 1e6:
