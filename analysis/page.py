@@ -43,7 +43,8 @@ _STAGED = f".report-{socket.gethostname()}-"
 
 
 def _remove_left_behind(out):
-    """Removes folders that killed reports left: of this host by their process numbers, of others after an hour."""
+    """Removes folders that killed reports left. A folder from this host is removed if its process has ended, one from
+    another host (or with another name) after an hour."""
     for staged in out.glob(".report-*"):
         pid = staged.name.removeprefix(_STAGED).split("-")[0]
         if staged.name.startswith(_STAGED) and pid.isdigit():
@@ -64,7 +65,7 @@ def _no_formula(value):
 
 
 class Page:
-    """Collects sections. `add_*` write into the last section."""
+    """Collects sections. After `begin`, all methods write into the last section."""
 
     def __init__(self, title, methods=None):
         """`methods`: name -> number of its colour and dashes."""
@@ -72,17 +73,16 @@ class Page:
         self.methods = methods or {}
         self.facts = []  # texts below the title: date, commit, GPU, driver
         self.sections = []  # [id, title, [html]]
-        self.data = (
-            tempfile.TemporaryFile()
-        )  # all CSV until the page is written; nameless, so that nothing remains of it
+        # All CSV text until the page is written. The file has no name, so that nothing remains if the report is killed.
+        self.data = tempfile.TemporaryFile()
         self.files = {}  # name, relative to OUT -> (begin, size) in `data`
-        self.drawn, self.taken = [], 0  # plots, and their bytes in the page
+        self.drawn, self.taken = [], 0  # (plot, series, remarks) of each plot, and the bytes of all in the page
         self.embedded = 0  # bytes of CSV in the page
-        self.problem = ""  # the problem whose block is written, as in the block's id
-        self.explained = set()
+        self.problem = ""  # while the block of a problem is written: the problem, as in the block's id
+        self.explained = set()  # texts that `once` has added
 
     def begin(self, name, title, words=""):
-        """Begins a section; in the block of a problem, a part of it."""
+        """Begins a section; while `problem` is set, a part of that problem's block."""
         self.sections.append([f"{self.problem}/{name}" if self.problem else name, title, []])
         if words:
             self.add(words)
@@ -93,8 +93,9 @@ class Page:
         parts[mark:] = [f"<details><summary>{text(summary)}</summary>", *parts[mark:], "</details>"]
 
     def grid(self, name, parts, frame=None):
-        """Adds a table of parts (sizes, rows): one row per label, one column per size; cells are markup. Its CSV is the
-        frame, if there is one. The sizes of a single part are the table's head, which paper repeats on each sheet."""
+        """Adds a table of parts (sizes, rows): one row per label, one column per size; cells are markup. `frame`: the
+        content of its CSV. If there is only one part, its sizes are the table's head, which printing repeats on each
+        sheet."""
         bodies = []
         for sizes, rows in parts:
             head = "".join(f'<th scope="col" data-v="{float(n)!r}">{whole(n)}</th>' for n in sizes)
@@ -125,7 +126,7 @@ class Page:
         del self.sections[-1][2][mark:]
 
     def shows_data(self, mark):
-        """Returns whether the section has more than "nothing" lines since the mark."""
+        """Returns whether anything but remarks of `nothing` was added since the mark."""
         return any(not part.startswith('<p class="none"') for part in self.sections[-1][2][mark:])
 
     def add(self, words):
@@ -133,13 +134,13 @@ class Page:
         self.put(f"<p>{text(words)}</p>")
 
     def once(self, words):
-        """Adds an explanation, only the first time."""
+        """Adds an explanation if the page does not have it yet."""
         if words not in self.explained:
             self.explained.add(words)
             self.add(words)
 
     def nothing(self, words):
-        """Adds the line of a section without data."""
+        """Adds a remark, such as why a section has no data. Sections with nothing but remarks are not shown."""
         self.put(f'<p class="none">{text(words)}</p>')
 
     def heading(self, words, name=None):
@@ -228,7 +229,7 @@ class Page:
         )
 
     def pictures(self, name, caption, several):
-        """Adds pictures side by side, each (description, PNG bytes), with every pixel as a square."""
+        """Adds pictures side by side, each (description, PNG bytes). Enlarged pixels stay squares."""
         images = "".join(
             f'<img alt="{text(what)}" title="{text(what)}"'
             f' src="data:image/png;base64,{base64.b64encode(png).decode()}">'
@@ -251,6 +252,7 @@ class Page:
         return found
 
     def _csv(self, name, frame):
+        """Stores the frame as CSV. Returns a link to it: embedded in the page if it is small, else to a file."""
         name = self._free("data", name, ".csv")
         raw = self._data(f"data/{name}.csv", frame)
         if len(raw) > EMBED_MOST or self.embedded + len(raw) > EMBED_ALL:
@@ -259,8 +261,8 @@ class Page:
         return f'<a download="{text(name)}.csv" href="data:text/csv;base64,{base64.b64encode(raw).decode()}">CSV</a>'
 
     def _data(self, name, frame):
-        """Writes a frame as CSV to disk, because the text of a large one would need more memory than the frame. Returns
-        its first bytes."""
+        """Writes a frame as CSV to `data`, because the text of a large frame would need more memory than the frame.
+        Returns at most EMBED_MOST + 1 bytes, enough to see whether it is small enough to be embedded."""
         begin = self.data.seek(0, os.SEEK_END)
         for start in range(0, max(1, len(frame)), ROWS_AT_ONCE):
             part = frame.iloc[start : start + ROWS_AT_ONCE].drop(columns="parameter", errors="ignore")
@@ -277,7 +279,7 @@ class Page:
         out.mkdir(parents=True, exist_ok=True)
         _remove_left_behind(out)
         try:
-            # Written completely before an older report is replaced: the disk may be full.
+            # All files are complete before they replace an older report, because the disk may be full.
             with staging(out) as staged:
                 (Path(staged) / "data").mkdir()
                 for name, (begin, size) in self.files.items():
@@ -287,7 +289,7 @@ class Page:
                             file.write(self.data.read(min(EMBED_ALL, size - start)))
                 (Path(staged) / "index.html").write_text(self._html(), encoding="utf-8")
                 (out / "data").mkdir(exist_ok=True)
-                for name in [*self.files, "index.html"]:  # the page last, because it names the others
+                for name in [*self.files, "index.html"]:  # the page last, because it links to the others
                     os.replace(Path(staged) / name, out / name)
         except BaseException:
             if is_new and not any(out.iterdir()):
@@ -296,7 +298,7 @@ class Page:
         return out / "index.html"
 
     def _shown(self):
-        """Returns the sections with content; a problem's block if one of its parts has any."""
+        """Returns the sections with content. The heading of a problem's block is shown if one of its parts is."""
         full = [s for s in self.sections if any(not part.startswith('<p class="none"') for part in s[2])]
         blocks = {f"problem-{name.partition('/')[0]}" for name, _, _ in full if "/" in name}
         return [s for s in self.sections if s in full or s[0] in blocks]

@@ -1,21 +1,22 @@
-// Draws the plots of the page: first those in view, then the others. uPlot has axes, zoom and size; marks and pointer are
-// ours, for each series has its own x. Every plot has its size and its legend from the beginning, so that drawing one
-// moves nothing on the page.
+// Draws the plots of the page: first those in view, then the others. uPlot draws the axes, zooms and resizes. The marks
+// and the text at the pointer are drawn here, because each series has its own x. Every plot has its size and its legend
+// from the beginning, so that drawing a plot moves nothing on the page.
 "use strict";
 (() => {
-  const PAPER = [400, 185]; // drawn larger than a quarter of A4 and then reduced, so that letters become small, too
-  // Names along the x axis stand upright, cut to so many letters.
+  // Pixels of a printed plot. It is larger than its place on paper and then reduced, so that its letters become small.
+  const PAPER = [400, 185];
+  // Names along the x axis are written vertically and cut to this many letters.
   const NAME = 24;
   const nameRoom = (names) => names ? Math.ceil(16 + 7 * Math.min(NAME, Math.max(...names.map((n) => n.length)))) : 30;
   const high = (wide, names) => Math.round(Math.min(340, Math.max(220, 0.56 * wide))) + nameRoom(names) - 30;
   const TAU = 2 * Math.PI;
-  // In a box of side 2 around 0.
+  // The marks as polygons (x y x y …) in a box of side 2 around 0; null is a circle.
   const SHAPES = [null, "-.85 -.85 .85 -.85 .85 .85 -.85 .85", "0 -1.1 1 .8 -1 .8", "0 -1.2 1 0 0 1.2 -1 0", "0 1.1 1 -.8 -1 -.8",
     "-.35 -1 .35 -1 .35 -.35 1 -.35 1 .35 .35 .35 .35 1 -.35 1 -.35 .35 -1 .35 -1 -.35 -.35 -.35"]
     .map((text) => text && text.split(" ").map(Number));
   const shapeOf = (s) => SHAPES[(s.c + s.d + Math.floor(s.d / DASHES.length)) % SHAPES.length];
   const root = document.documentElement;
-  // Twice the dots of a plain screen: paper and zoom show them. (Before uPlot asks.)
+  // Draws at least 2 × 2 dots per pixel, because print and zoom show them. Set before uPlot reads devicePixelRatio.
   const dots = Object.getOwnPropertyDescriptor(window, "devicePixelRatio").get;
   Object.defineProperty(window, "devicePixelRatio", { configurable: true, get: () => Math.max(2, dots.call(window)) });
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
@@ -45,7 +46,7 @@
   const figure = (box, plot) => {
     const series = plot.series;
     const hidden = new Set();
-    let near = null; // label that stands out
+    let near = null; // label under the pointer; all other series are drawn pale
     let u = null; // the chart, if it is drawn
     const stand = (label) => { if (u && near !== label) { near = label; u.redraw(false); } };
     const fit = () => u && u.setData([extent("x", plot.xlog)]);
@@ -72,7 +73,7 @@
       return [low === 0 ? 0 : low - margin, high + margin];
     };
 
-    // The words of a line of comparison stand at that end and side of it where the fewest points are.
+    // Writes the text of a reference line at the end and on the side of the line where it covers the fewest points.
     const placeLabel = (u, c, said, y, r) => {
       const width = c.measureText(said).width, right = u.bbox.left + u.bbox.width - width - 4 * r;
       const isInside = (x, base) => base - 12 * r >= u.bbox.top && base <= u.bbox.top + u.bbox.height;
@@ -181,7 +182,7 @@
       const wide = box.clientWidth;
       u = new uPlot({
         width: wide, height: high(wide, plot.names), legend: { show: false }, padding: [8, 10, 0, 0],
-        scales: {
+        scales: { // distr: 1 is linear, 3 is logarithmic
           x: { time: false, distr: plot.xlog ? 3 : 1, range: (u, low, high) => [low, high] },
           y: { distr: plot.ylog ? 3 : 1, range: () => extent("y", plot.ylog) },
         },
@@ -198,7 +199,7 @@
       u.over.append(tip);
       u.over.addEventListener("mousemove", (event) => {
         const { left, top } = u.over.getBoundingClientRect(), px = event.clientX - left, py = event.clientY - top;
-        let best = null, least = 900;
+        let best = null, least = 900; // squared distance: points within 30 pixels count; faint ones seem farther away
         for (const s of shown()) {
           if (s.bare) continue;
           s.x.forEach((x, i) => {
@@ -223,7 +224,7 @@
       u.over.addEventListener("dblclick", fit);
     };
 
-    // Series to switch off: a click on its name; a double click leaves it alone.
+    // The legend: a click on a name hides or shows its series, a double click shows this series alone.
     const legend = box.parentElement.querySelector(".legend");
     const labels = [...new Set(series.map((s) => s.l))];
     const buttons = labels.map((label) => {
@@ -267,7 +268,7 @@
   const one = (box) => figures.get(box).begin();
   const seen = new IntersectionObserver((several) => several.forEach((e) => e.isIntersecting && one(e.target)), { rootMargin: "500px" });
   boxes.forEach((box) => seen.observe(box));
-  // Pictures of the whole page contain the plots that nobody has scrolled to.
+  // The other plots are drawn when the browser is idle, so that screenshots of the whole page contain them.
   const idle = window.requestIdleCallback || ((then) => setTimeout(then, 30));
   const rest = (i) => { if (i < boxes.length) { one(boxes[i]); idle(() => rest(i + 1)); } };
   addEventListener("load", () => idle(() => rest(0)));

@@ -1,4 +1,4 @@
-"""A Plot is data and words. The page draws it (plots.js, with uPlot); `figures` draws it for papers."""
+"""A Plot is data and words. plots.js draws it on the page (with uPlot); `figures` draws it for papers."""
 
 import itertools
 import json
@@ -13,15 +13,17 @@ from .words import counted, number, percent, seconds, text
 
 NEAREST, FARTHEST = 1e-30, 1e30  # limits of logarithmic axes; residuals of diverging methods reach 1e300
 MOST_DOTS = 4000  # points of a cloud
+# A label or a row's name begins with "method" or "problem/method".
 OF_METHOD = re.compile(r"(?:\w+/)?(\w+)")
 
 
 @dataclass
 class Series:
-    """One line, cloud or group of bars. `low` and `high` are the ends of the error bars, or of a `band`; `hollow` marks
-    points whose answer did not pass, by numbers as `frames.not_passed` returns them; `told` has a text per point. The
-    colour is that of `of`, by default the method with which the label begins. `faint`: slower configurations, drawn
-    behind the series of the same label; `dashed`: not a solid line; `plain`: a reference line."""
+    """One line, cloud or group of bars. `low` and `high` are the ends of the error bars, or of a `band`. `hollow` has a
+    number per point as `frames.not_passed` returns it; points whose answer did not pass have hollow marks. `told` has a
+    text per point, shown at the pointer. The colour is that of the method `of`, by default the method with which the
+    label begins. `faint`: slower configurations, drawn behind the series of the same label; `dashed`: not a solid line;
+    `plain`: a reference line."""
 
     label: str
     x: object
@@ -72,6 +74,7 @@ class Plot:
                 good &= np.isfinite(x) & (x > 0 if self.xlog else True)
             if self.kind == "dots" and good.sum() > MOST_DOTS:
                 said.append(f"not drawn: {counted(good.sum() - MOST_DOTS, 'point')} of {series.label}")
+                # Keeps MOST_DOTS points at even distances in their order.
                 good[
                     np.setdiff1d(
                         np.flatnonzero(good),
@@ -108,6 +111,8 @@ class Plot:
         return replace(series, x=x, y=y, **columns)
 
     def _is_xlog(self, kept):
+        """Returns whether the x axis is logarithmic. By default it is if the values span a factor of 4 and their gaps
+        too, as sizes that double do."""
         if self.xlog is not None or self.kind == "bars" or self.names is not None:
             return bool(self.xlog)
         values = np.unique(np.concatenate([s.x for s in kept if s.marker] or [s.x for s in kept]))
@@ -120,15 +125,15 @@ class Plot:
         return seconds if self.seconds else percent if self.percent else number
 
 
-UNPASSED = ["", "suspect", "failed", "not finished"]  # by the numbers of `Series.hollow`
+UNPASSED = ["", "suspect", "failed", "not finished"]  # index: a number of `Series.hollow`
 MOST_NAMED = 20  # names in a sentence
 MOST_VALUES = 6  # values of a parameter in a sentence
 
 
 def unpassed(kept, xlabel=None):
-    """Returns a sentence that names the hollow marks of the series by status; an empty text if all answers
-    passed. With `xlabel` each status has a sentence of its own, with the parameters in which these answers differ from
-    the others, and the sizes if the axis shows n."""
+    """Returns a sentence that names the series with hollow marks by status; an empty text if all answers passed. With
+    `xlabel`, each status has its own sentence. It names the parameters in which these answers differ from the others,
+    and the sizes if the axis shows n."""
     begin = "Hollow marks are answers that did not pass"
     if not any(series.hollow is not None and np.any(series.hollow) for series in kept):
         return ""
@@ -154,7 +159,8 @@ def unpassed(kept, xlabel=None):
 
 
 def _bad(points, rank, name, xlabel):
-    """Returns "crout with blocks 4 at n = 32 and 64 (2 of 6 points)" for the points of a rank."""
+    """Describes the points of one status, given by its index in UNPASSED: "crout with blocks 4 at n = 32 and 64 (2 of 6
+    points)"."""
     bad = points[points["rank"] == rank]
     ours, every = (_by_parameter(word.split() for word in part["setting"]) for part in (bad, points))
     differ = {k: found for k, found in ours.items() if set(found) < set(every[k])} if all(bad["setting"]) else {}
@@ -165,8 +171,9 @@ def _bad(points, rank, name, xlabel):
 
 
 def merged(words, every):
-    """Maps shorter names to the names that they stand for, in order: a method's name stands for all of its names in
-    `every` ("lapack, nrhs 3", "lapack: factor") if they have the same words. `words`: name -> words."""
+    """Groups names for a sentence. If all names of a method in `every` ("lapack, nrhs 3", "lapack: factor") have equal
+    words, "lapack" stands for them. Maps each such short name, or a name alone, to the names that it stands for.
+    `words`: name -> words."""
     of = {}
     for name in dict.fromkeys(every):
         of.setdefault(_head(name), []).append(name)
@@ -179,7 +186,7 @@ def merged(words, every):
 
 
 def _head(name):
-    """Returns the begin of a name, before the properties: "lapack" of "lapack, nrhs 3"."""
+    """Returns the beginning of a name, before its properties: "lapack" of "lapack, nrhs 3"."""
     return re.split(r", |: ", name, maxsplit=1)[0]
 
 
@@ -206,7 +213,7 @@ def parameters(plot, kept):
     said_of, names_of = {}, {}
     for name, settings in of.items():
         named = re.split(r"[\s,=]+", name)
-        # A label names a parameter by its value, if that is a word: numbers may be those of the matrix.
+        # A parameter whose value is a word in the label is not repeated. Numbers in a label may be the matrix's.
         in_label = {w for w in settings[0] if w.partition("=")[2] in named and not w[-1].isdigit()}
         said = _values(settings, common | in_label)
         fastest = plot.kind == "lines" and len(set(map(tuple, settings))) > 1
@@ -227,7 +234,7 @@ def parameters(plot, kept):
 
 
 def _by_parameter(settings):
-    """Returns the values of each parameter in several lists of "name=value"; both in order."""
+    """Maps each parameter in several lists of "name=value" to its distinct values, sorted."""
     of = {}
     for word in (word for words in settings for word in words):
         name, _, value = word.partition("=")
@@ -280,8 +287,8 @@ def frame(plot, kept):
 
 
 def _by_name(plot, kept):
-    """Converts series that all have one x to bars with their names. A name has the parameters in which rows differ,
-    and the run if it is an earlier one; `told` has all parameters."""
+    """Converts series that all have the same single x to bars, one per point. A bar's name has the parameters in which
+    the bars differ, and the run if it is an earlier one; `told` has all parameters."""
     x = kept[0].x[0]
     names, columns = [], {name: [] for name in ("y", "low", "high", "hollow", "told", "settings", "earlier")}
     for series in sorted(kept, key=lambda s: s.plain):
@@ -307,7 +314,7 @@ def _by_name(plot, kept):
 
 def styled(series, methods):
     """Returns (series, colour or None, dash) for each series; series with different labels differ in colour or dash.
-    `methods`: name -> number, as `frames.methods` returns it. Other series have the numbers that remain."""
+    `methods`: name -> number, as `frames.methods` returns it. Series of no method get numbers that no method has."""
     named = [s.of or OF_METHOD.match(s.label).group(1) if s.of or OF_METHOD.match(s.label) else s.label for s in series]
     keys = [None if s.plain else name if s.of or name in methods else s.label for s, name in zip(series, named)]
     numbers = {key: methods[key] for key in keys if key in methods}
@@ -329,17 +336,18 @@ def styled(series, methods):
             choose(key, s, numbers[key] // COUNT)
     for key, s in zip(keys, series):
         if (key, s.label) not in dashes:
-            # A method's later series have later dashes than its first one, which may have one of its own.
+            # The dashes of a method's further series come after the dash of its number.
             choose(key, s, max(int(s.dashed), numbers[key] // COUNT if key in begun else 0))
     return [(s, colours[key], dashes[key, s.label]) for key, s in zip(keys, series)]
 
 
 def _numbers(values):
-    """Rounds to four digits, enough for a screen; null for unknown values."""
+    """Rounds to four digits, enough for a screen; unknown values become None."""
     return [float(f"{v:.4g}") if np.isfinite(v) else None for v in np.asarray(values, dtype=float)]
 
 
 def _whole(values):
+    """Converts whole numbers to int, which JSON writes shorter, and rounds the others to six digits."""
     return [int(v) if v == int(v) else float(f"{v:.6g}") for v in map(float, values)]
 
 
@@ -347,6 +355,8 @@ def markup(plot, kept, methods):
     """Returns the HTML of the plot; `plot` and `kept` as `drawable` returns them."""
     if plot.kind == "bars":
         return _bars(plot, kept, methods)
+    # The keys are short, because a page may hold many points: l label, c colour, d dash, lo and hi the ends, h
+    # hollow, t the index of a point's text in `told`.
     told, lines = {"": 0}, []
     for series, colour, variant in styled(kept, methods):
         line = {
@@ -448,7 +458,8 @@ def _shared(several):
 
 
 def _without(told, shared):
-    """Returns the text without the shared parameters; the mark after one follows the word before it."""
+    """Returns the text without the shared parameters. The punctuation after a removed parameter moves to the word
+    before it."""
     words = []
     for word in told.split():
         bare = word.rstrip(";,")
@@ -465,7 +476,7 @@ def _status(series, i):
 
 
 def _bar(series, i, ylog, place):
-    """Returns the bar or mark of a value, and a line from the least to the largest."""
+    """Returns the bar or mark of a value, and a line from its `low` to its `high`."""
     value, range_ = float(series.y[i]), ""
     if series.low is not None and series.high is not None and series.high[i] > series.low[i]:
         low, high = float(series.low[i]), float(series.high[i])

@@ -28,7 +28,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
     head.addEventListener("click", () => sort(i));
     head.addEventListener("keydown", (event) => event.key === "Enter" && sort(i));
   });
-  if (body.rows.length < 8) continue;
+  if (body.rows.length < 8) continue; // a short table needs no filter
   const filter = document.createElement("input");
   filter.className = "filter";
   filter.type = "search";
@@ -63,7 +63,7 @@ const follow = () => {
   (current = link).setAttribute("aria-current", "true");
   link.parentElement.scrollLeft = link.offsetLeft - 80;
 };
-let asked = false;
+let asked = false; // an update is waiting for the next frame
 addEventListener("scroll", () => {
   if (!asked) requestAnimationFrame(() => { asked = false; follow(); });
   asked = true;

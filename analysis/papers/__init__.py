@@ -1,5 +1,5 @@
-"""Plots of the papers' experiments: one function per kind of figure. Which experiment uses which is data
-(experiments.json). Each function takes (page, night, experiment, drawing, rows) and returns whether it had data."""
+"""Plots of the papers' experiments: one function per kind of figure. experiments.json lists the kinds that each
+experiment draws. Each function takes (page, night, experiment, drawing, rows) and returns whether it had data."""
 
 from . import beside, calls, findings, others, times
 

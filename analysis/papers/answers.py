@@ -1,6 +1,6 @@
-"""The claims of the five texts, each confirmed, contradicted, or not measurable by these records. The claims are data
-(published/claims.csv), and so are their measures (claims.json). There is one function per kind of measure; it returns
-our figure and a description of its source."""
+"""The claims of the five texts, each confirmed, contradicted, or not measurable by these records. The claims are in
+published/claims.csv; the rules that measure them are in claims.json. There is one function per kind of rule. It returns
+our figure and a description of its source, or None if the records have no such figure."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,8 @@ from ..page import factor, number, whole
 from .common import heads, on, pick, table_of
 
 RULES = Path(__file__).parent.parent / "claims.json"
-# Relative distance from a published figure within which a claim of "about" holds; "at least" and "below" allow none.
+# A claim of "about" holds within this fraction of the published figure. Claims of "at least" and "below" have no
+# tolerance by default.
 WITHIN = 0.25
 
 
@@ -42,13 +43,13 @@ def _two(rows, rule, slow="slow", fast="fast"):
     same = ["size", "uplo"]
     slow, fast = (best(one_kind(part), same).set_index(same) for part in (slow, fast))
     both = slow.index.intersection(fast.index).sort_values()
-    both = both[~both.get_level_values("size").duplicated()]  # the lower triangle, the default, comes first
+    both = both[~both.get_level_values("size").duplicated()]  # keeps the lower triangle, the default, which sorts first
     return slow.loc[both].droplevel("uplo"), fast.loc[both].droplevel("uplo")
 
 
 def ratio(night, rows, rule):
-    """Returns one method's time over another's: at the largest common size, the median, maximum or minimum of all
-    sizes, or its growth."""
+    """Returns one method's time over another's. The rule's `at` selects the ratio at the largest common size, the
+    median, maximum or minimum over all sizes, or the ratio's growth from the smallest size to the largest."""
     slow, fast = _two(rows, rule)
     if rule.get("time") == "transfer":
         over = (
@@ -82,7 +83,7 @@ def ratio(night, rows, rule):
 
 
 def power(night, rows, rule):
-    """Returns the slope of ln(time) over ln(n), over the upper half of the sizes."""
+    """Returns the slope of ln(time) over ln(n), for sizes from a quarter of the largest one."""
     rows = best(one_kind(_chosen(rows, rule, rule["where"])), ["size"]).sort_values("size")
     rows = rows[rows["size"] >= rows["size"].max() / 4]
     if len(rows) < 3:
@@ -150,7 +151,8 @@ def stages(night, rows, rule):
 
 
 def kernels(night, rows, rule):
-    """Returns the same for stages of two methods, at the largest size at which both have stages."""
+    """Returns the time per call of one method's stage over that of another method's stage, at the largest size at which
+    both have stages."""
     wheres = [{k: v for k, v in rule[name].items() if k != "stage"} for name in ("slow", "fast")]
     common = set.intersection(*(set(pick(rows, where)["size"]) for where in wheres))
     for size in sorted(common, reverse=True):
@@ -245,14 +247,14 @@ def _published(claim):
 
 
 def _of_times(device, rule):
-    """Returns the device that a figure is of. Emulated times count for none, so the CPU's methods remain."""
+    """Returns the device that a figure describes. Emulated times are not used, so a figure of times is the CPU's."""
     return "CPU" if rule["kind"] in TIMED and device.startswith(EMULATED) else device
 
 
 def answers(night):
     """Returns one row per claim and device: the claim, our figure and the verdict in words."""
     records, all_rules, said = night.records, rules(), []
-    # Split once, because each split copies all columns.
+    # The records are split by device once, not for each claim, because splitting copies all columns.
     of_device = {device: on(records, device) for device in heads(records)}
     timed = {device: rows[rows["backend"] != "emulated"] for device, rows in of_device.items()}
     for claim in table_of("claims.csv").itertuples():
@@ -264,7 +266,7 @@ def answers(night):
         if rule["kind"] == "none":
             said.append(dict(row, ours=np.nan, of="", device="", verdict=f"not measurable here: {rule['why']}"))
             continue
-        # Emulated times do not apply to a GPU: without one only CPU methods are compared.
+        # Emulated times do not apply to a GPU. Without a GPU, only CPU methods are compared by time.
         rows_of = timed if rule["kind"] in TIMED else of_device
         found = [
             (_of_times(device, rule), MEASURES[rule["kind"]](night, rows, rule)) for device, rows in rows_of.items()

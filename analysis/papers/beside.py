@@ -1,4 +1,4 @@
-"""Published tables next to our numbers."""
+"""Tables with published numbers next to our numbers."""
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,8 @@ matrix_seed operands uplo threads""".split()
 
 def beside(drawing, rows, device):
     """Joins a published table over n with our times on one device, one row per column and size. A column without
-    `where` has only published numbers. `low`, `high`: the range of the samples for means, which may lie outside the
-    quartiles, else the quartiles. `faster`: the published time over the measured one; unknown for emulated kernels,
+    `where` has only published numbers. `low`, `high`: the quartiles; of means, the range of the samples, because a mean
+    may lie outside the quartiles. `faster`: the published time over the measured one; unknown for emulated kernels,
     whose times do not apply to a GPU. Returns None if nothing was measured."""
     theirs, rows = table_of(drawing["csv"]), one_kind(answered(rows))
     statistic, low, high = ("mean", "min", "max") if drawing.get("statistic") == "mean" else ("median", "q1", "q3")

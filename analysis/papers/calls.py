@@ -1,4 +1,4 @@
-"""Kernels call by call, over the iterations of a method, for plans that keep the calls of stages separate."""
+"""The time of each kernel call over the iterations of a method, for plans that record each call (`stages: calls`)."""
 
 import numpy as np
 
@@ -6,12 +6,11 @@ from ..frames import call_rows, matrices, slug
 from ..plots import Plot, Series
 from .common import called, pick
 
-MOST_POINTS = 256  # points of a line; those between are left out
+MOST_POINTS = 256  # points of a line; longer lines are thinned
 
 
 def calls_apart(night, rows):
-    """Returns the calls of these trials that were recorded one by one, with their iteration: the number among the calls
-    of the kernel."""
+    """Returns the calls of these trials that were recorded one by one. `iteration` numbers the calls of each kernel."""
     calls = call_rows(night)
     calls = calls[calls["trial"].isin(rows.index)]
     same = calls.groupby(["trial", "kernel"], sort=False)["calls"]
@@ -21,7 +20,7 @@ def calls_apart(night, rows):
 
 
 def thinned(points):
-    """Returns at most MOST_POINTS rows, evenly spaced, with the last."""
+    """Returns at most MOST_POINTS rows, evenly spaced, including the first and the last."""
     if len(points) <= MOST_POINTS:
         return points
     return points.iloc[np.unique(np.linspace(0, len(points) - 1, MOST_POINTS).round().astype(int))]

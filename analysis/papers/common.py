@@ -34,7 +34,8 @@ def claims(experiment):
 
 
 def pick(rows, where):
-    """Returns the records with these values; `parameters` selects by single parameters."""
+    """Returns the records whose columns have the values in `where`; its entry `parameters` has values of single method
+    parameters."""
     keep = pd.Series(True, index=rows.index)
     for name, value in where.items():
         if name != "parameters":
@@ -57,7 +58,8 @@ def heads(rows):
 
 
 def called(device):
-    """Returns the words for the device of a panel. With emulated kernels it also has the methods of the CPU."""
+    """Returns the words for the device of a panel. A panel of emulated kernels also has the CPU's methods, so its name
+    says which methods are emulated."""
     return f"{device.removeprefix(EMULATED)} (GPU methods emulated)" if device.startswith(EMULATED) else device
 
 

@@ -11,6 +11,7 @@ def experiments():
 
 
 def plain(name):
+    """Returns the name's letters and digits in lower case, by which names of plans are compared."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
@@ -21,12 +22,12 @@ def plans_of(experiment):
 
 
 def of_plans(experiment, name):
-    """Returns whether a file's plan is one of the experiment's; a merged file names several."""
+    """Returns whether a file's plan is one of the experiment's. A merged file may name several plans."""
     return bool({plain(one) for one in plans_of(experiment)} & {plain(one) for one in name.split(", ")})
 
 
 def run_of(night):
-    """Returns the experiments whose plans are among the records'."""
+    """Returns the experiments of which a plan was run."""
     names = [name for name in night.take("plan_name")["plan_name"].unique() if name]
     return [e for e in experiments() if plans_of(e) and any(of_plans(e, name) for name in names)]
 

@@ -10,7 +10,7 @@ from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series
 from .common import heads, pick
 
-HALF = 0.5
+HALF = 0.5  # fraction of the roofline below which the report explains what limits the method
 STEADY, LINEAR = (
     0.3,
     0.75,
@@ -96,8 +96,8 @@ def stages_of(night, trial, kernel):
 
 
 def fixed_point(page, night, experiment, drawing, rows):
-    """Adds the matrices on which an iteration converges and its number of iterations, per update rule; then the results
-    of stopping early."""
+    """Adds, per update rule, the matrices on which an iteration converges and its number of iterations. Then adds the
+    results of trials that stop after a given number of iterations."""
     rows = rows[(rows["convergence"] != "") & (rows["method"] == drawing["method"])]
     if not len(rows):
         page.nothing("No trial records how its iteration ended.")
@@ -194,7 +194,7 @@ def fixed_point(page, night, experiment, drawing, rows):
 
 
 def _directly(records, kinds):
-    """Describes how Crout's direct decomposition, also without pivoting, does on the same kinds of matrices."""
+    """Describes how often Crout's direct decomposition, also without pivoting, passes on the same kinds of matrices."""
     direct = records[
         (records["problem"] == "getrf") & (records["method"] == "crout_serial") & records["matrix_kind"].isin(kinds)
     ]

@@ -1,4 +1,4 @@
-"""Fuhrmann's check of the first row, compared with the residual ratio."""
+"""Fuhrmann's accuracy check, which uses only the first row of A, compared with the residual ratio."""
 
 import numpy as np
 import pandas as pd
@@ -96,7 +96,7 @@ def first_row(page, records, name="first-row"):
 
 
 def _rejected_in(rows):
-    """Names the precision if his margin is narrower than the rounding of correct answers."""
+    """Returns the reason if all rejected correct answers are in float: rounding alone exceeds Fuhrmann's margin."""
     kinds = sorted(set(rows["precision"]))
     return f" (all in {kinds[0]}, whose rounding alone exceeds the margin)" if kinds == ["float"] else ""
 

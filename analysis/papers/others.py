@@ -27,7 +27,8 @@ from .first_row import first_row as first_row_check
 
 
 def stages(page, night, experiment, drawing, rows):
-    """Adds a published table of kernels with our stages. Rows without a counterpart on the other side stay."""
+    """Adds a published table of kernels with our stages. Kernels and stages without a counterpart have rows of their
+    own."""
     theirs = table_of(drawing["csv"])
     details = stage_rows(night)
     details = details[details["trial"].isin(pick(rows, drawing.get("where", {})).index)]
@@ -94,7 +95,7 @@ def stages(page, night, experiment, drawing, rows):
 
 
 def _summed(group):
-    """Sums the rows of each kernel, because a method may return to a stage."""
+    """Sums the rows of each kernel, because a method may run a stage several times."""
     if not group["kernel"].duplicated().any():
         return group
     weight = group["occupancy"] * group["seconds"]
@@ -200,7 +201,7 @@ def occupancy(page, night, experiment, drawing, rows):
 
 
 def gpus(page, night, experiment, drawing, rows):
-    """Plots two GPUs over blocks at the largest common size, and over n."""
+    """Plots the times and speedups of two GPUs over a parameter such as blocks, at the size with most of its values."""
     devices, rows = devices_by_age(rows)
     if len(devices) < 2:
         page.nothing("This needs two GPU models; these records have " + (f"one, {devices[0]}." if devices else "none."))
@@ -321,8 +322,8 @@ def first_row(page, night, experiment, drawing, rows):
 
 
 def _stability(method, rows):
-    """Describes the matrix kinds on which a method passes, and for the others the ratio at its fewest and its worst
-    number of blocks."""
+    """Describes the matrix kinds on which a method always passes. For the other kinds it names the residual ratio at
+    the fewest blocks, and at the number of blocks with the largest ratio."""
     good, bad = [], []
     for kind, group in rows.groupby("matrix_kind"):
         if (group["status"] == "pass").all():
@@ -448,7 +449,7 @@ def accuracy(page, night, experiment, drawing, rows):
 
 
 def reference(page, night, experiment, drawing, rows):
-    """Adds a published table without a counterpart in the records."""
+    """Adds a published table for which the records have no measured counterpart."""
     theirs = table_of(drawing["csv"])
     page.table(
         slug(experiment["id"], "reference"),

@@ -32,7 +32,7 @@ TITLES = {"seconds": "Median time over", "speedup": "Speedup by", "reciprocal": 
 
 
 def lines(page, night, experiment, drawing, rows):
-    """Plots time over n, one line per method (and per value of the parameter `by`)."""
+    """Plots time over n, one line per method and, if `drawing` names a parameter `by`, per value of it."""
     rows = one_kind(answered(rows))
     figures, fits = [], []
     by = drawing.get("by")
@@ -215,7 +215,7 @@ def _one(what, label, group, fits, place):
 
 
 def ratio(page, night, experiment, drawing, rows):
-    """Adds the speedup of one method over another at each size, with the paper's statement."""
+    """Adds the speedup of one method over another at each size, and the paper's claim about it."""
     rows = answered(rows)
     usual = set(one_kind(rows)["matrix_kind"])
     slow, fast = (pick(rows, drawing[k]) for k in ("slow", "fast"))
@@ -227,14 +227,15 @@ def ratio(page, night, experiment, drawing, rows):
     )
     same = ["precision", "device", "size", "uplo", "matrix_kind", "common"]
     both = _joined(fast, slow, same)
-    # CPU times on another kind of matrix stand in for missing ones on the same kind.
+    # A GPU method without a slow counterpart on its device is compared with the CPU's time: on the same kind of matrix,
+    # or else on another kind.
     for shared in (["precision", "size", "uplo", "matrix_kind", "common"], ["precision", "size", "uplo", "common"]):
         rest = fast[~fast["device"].isin(both["device"])]
         both = pd.concat([both, _joined(rest, slow[slow["device"] == "CPU"], shared)], ignore_index=True)
     if not len(both):
         return False
     both = pd.concat([_one_matrix(part, usual) for _, part in both.groupby(["precision", "device"])])
-    # The lower triangle, the default, comes first.
+    # Keeps one triangle per size: the lower one, the default, which sorts first.
     both = both.sort_values(["uplo", "seconds_median"], kind="stable").drop_duplicates(["precision", "device", "size"])
     both = both.assign(
         ratio=both["seconds_median_slow"] / both["seconds_median"],
@@ -270,15 +271,15 @@ def ratio(page, night, experiment, drawing, rows):
 
 
 def _one_matrix(both, usual):
-    """Returns the pairs on the matrix kind with most sizes. Usual kinds come first and identity last, on which an
-    iteration ends at once."""
+    """Returns the pairs on the matrix kind with most sizes. Kinds in `usual` are preferred. Identity is avoided,
+    because an iteration ends at once on it."""
     sizes = both.groupby("matrix_kind")["size"].nunique()
     kind = max(sizes.index, key=lambda k: (k in usual, k != "identity", sizes[k]))
     return both[both["matrix_kind"] == kind]
 
 
 def _joined(fast, slow, same):
-    """Joins the fastest records of both that agree in `same`."""
+    """Joins the fastest records of `fast` and `slow` that agree in the columns `same`."""
 
     def least(part, by):
         return part.sort_values("seconds_median", kind="stable").drop_duplicates(by)
@@ -294,8 +295,8 @@ def _range(claim):
 
 
 def order(page, night, experiment, drawing, rows):
-    """Lists the methods by time: at the largest size that most of them have, and at the largest size with several if
-    that differs."""
+    """Lists the methods by time at two sizes: the largest one that most methods have, and the largest one that at least
+    two methods have."""
     rows = answered(rows[rows["backend"] != "emulated"])
     said = []
     for device in heads(rows):
@@ -369,8 +370,8 @@ def verdict(page, night, experiment, drawing, rows):
 
 
 def _pays(pairs):
-    """Describes whether the first of two values is faster: at least one in four pairs must differ, and the median by a
-    percent."""
+    """Describes whether the first of two values is faster. It must differ clearly in at least a quarter of the pairs,
+    and by at least one percent in the median; otherwise the text says that there is no difference."""
     faster, slower = int((pairs["high"] < 1).sum()), int((pairs["low"] > 1).sum())
     middle = float(pairs["ratio"].median())
     if max(faster, slower) * 4 < len(pairs) or faster == slower or abs(middle - 1) < 0.01:

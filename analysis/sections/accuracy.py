@@ -48,7 +48,7 @@ def _clouds(rows, x, name, words):
             )
         span = np.array([group[x].min(), group[x].max()])
         floor = ROUNDOFF.get(precision, 0) * span if x == "matrix_condition" else span
-        # the reference line is a separate series without marks, before the clouds
+        # The largest cloud is drawn first, so that it does not hide the smaller ones. The reference line comes before.
         series = sorted(series, key=lambda s: -len(s.x))
         line = Series(
             "roundoff × condition" if x == "matrix_condition" else "equal", span, floor, plain=True, marker=False

@@ -12,6 +12,7 @@ from ..papers.beside import beside
 from ..papers.common import heads, source_of
 from ..papers.experiments import experiments, matching
 
+# Words, name in the JSON of `gaussweep compare --models`, exponent of new / base: -1 for a time, where less is better.
 LIMITS = (
     ("memory", "copy_bytes_per_second", 1),
     ("products in float", "gemm_flops_float", 1),
@@ -164,8 +165,9 @@ def _row(group):
 
 
 def lead(by_size, first, second):
-    """Describes which device is faster, and from which size on that changes. `by_size`: `low` and `high` of the
-    second's speedup, sizes ascending. If they enclose 1, the two do not differ significantly."""
+    """Describes which device is faster, and from which size on that changes. `by_size`: `low` and `high` of the speedup
+    of the second device, sizes ascending. If they enclose 1, the difference is not significant."""
+    # 1: the second device is faster, -1: the first one is, 0: no clear difference.
     signs = np.where(by_size["low"] > 1, 1, np.where(by_size["high"] < 1, -1, 0))
     decided = np.flatnonzero(signs)
     if not len(decided):

@@ -9,7 +9,7 @@ from ..loader import STATUSES, TRIAL
 from ..page import counted, factor, seconds
 from ..plots import Plot, Series
 
-SAME_TRIAL = [*TRIAL, "threads"]  # times with other numbers of threads are no trend
+SAME_TRIAL = [*TRIAL, "threads"]  # a trend needs equal numbers of threads
 CHANGED = [*TRIAL, *"gpu_name problem method precision config task size device status seconds_median".split()]
 LEAST_RUNS = 3  # runs of a plan that make a trend
 MOST_CHANGES = 3  # changes on the first screen
@@ -19,8 +19,8 @@ OTHER_THREADS = (
 )
 MOST_DRAWN = 12  # plots of trials that changed
 MOST_REGRESSIONS = 5  # regressions that are named
-VERDICTS = ["SAME", "FASTER", "SLOWER", "UNCLEAR", "HOST-BOUND", "UNTIMED"]
-LOUD = ["WORSE", "SLOWER", "passes now", "FASTER"]  # verdicts in the table, in this order
+VERDICTS = ["SAME", "FASTER", "SLOWER", "UNCLEAR", "HOST-BOUND", "UNTIMED"]  # of `gaussweep compare`
+LOUD = ["WORSE", "SLOWER", "passes now", "FASTER"]  # only these are in the table of changes, in this order
 
 
 def changes(night):
@@ -31,7 +31,7 @@ def changes(night):
     kept = ["status", "seconds_median"]
     before = night.earlier.loc[night.earlier["ago"] == 1, [*TRIAL, *kept]]
     both = night.take(CHANGED).merge(before, on=TRIAL, suffixes=("", "_before"))
-    rank = {status: i for i, status in enumerate(STATUSES)}
+    rank = {status: i for i, status in enumerate(STATUSES)}  # a larger number is a worse status
     both["ratio"] = both["seconds_median"] / both["seconds_median_before"]
     both["change"], both["reason"] = "", ""
     try:
@@ -82,7 +82,7 @@ def sentences(night):
 
 
 def since(page, night):
-    """Plots the trials that changed by `gaussweep trend`, over the nights."""
+    """Plots the times of the trials that changed according to `gaussweep trend`, over the nights."""
     if night.earlier is None:
         return
     try:
@@ -103,7 +103,8 @@ def since(page, night):
 
 
 def _over_nights(series, days):
-    """A trial's times by night; a line a level, which steps where the trial did."""
+    """Returns the plot of a trial's times by night. Its line shows the median level before and after each step, or the
+    slow drift."""
     nights, times = np.asarray(series["nights"]), np.asarray(series["seconds"], dtype=float)
     starts = [0, *(int(np.flatnonzero(nights == step["night"])[0]) for step in series["steps"]), len(nights)]
     levels = np.concatenate([np.full(e - b, np.median(times[b:e])) for b, e in zip(starts, starts[1:])])
@@ -131,7 +132,7 @@ def _over_nights(series, days):
 
 
 def _has_failed_in_both(trial):
-    """Returns whether compare does not rate a trial, because neither side gave a correct answer."""
+    """Returns whether neither run gave a correct answer; `gaussweep compare` does not rate such a trial."""
     return not {trial["base_status"], trial["new_status"]} & {"pass", "suspect", "skipped"}
 
 
@@ -183,16 +184,16 @@ def table(page, night):
 
 
 def _unit(span):
-    """Returns the unit for a span of seconds: (name, seconds)."""
+    """Returns the largest unit of which a span of seconds has at least two, else minutes: (name, seconds)."""
     return next(
         (u, s) for u, s in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)) if span >= 2 * s or s == 60
     )
 
 
 def followed(night, least=LEAST_RUNS):
-    """Returns the fastest trial of each problem, precision and device at its largest size: one row per run in which it
-    passed (`at`: the time) with the same number of threads, if there are at least `least`. The last run is the
-    night's. `attrs["left_out"]`: the number of times with other numbers of threads."""
+    """Returns the fastest trial of each problem, precision and device at its largest size, with one row per run in
+    which it passed with the same number of threads (`at`: when). Trials with fewer than `least` rows are left out. The
+    last row is of the night's own run. `attrs["left_out"]`: the number of times with other numbers of threads."""
     race = ["problem", "precision", "device"]
     shown = [*SAME_TRIAL, "start_time", "seconds_median"]
     if night.earlier is None:
@@ -220,7 +221,7 @@ def left_out_words(told):
 
 
 def too_few_words(night):
-    """Returns a sentence for a night without a trend."""
+    """Returns a sentence that explains why a night has no trend."""
     words = "No trial passed in three runs of its plan"
     if night.earlier is None:
         return f"{words}."

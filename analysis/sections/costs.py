@@ -1,10 +1,10 @@
-"""Costs besides arithmetic: the host's launches, energy, and the clocks during races."""
+"""Costs besides arithmetic: the host's launches, energy, and the clocks while methods competed on the same task."""
 
 from ..frames import best, over
 from ..page import counted, factor, number, percent, seconds, whole
 from .overview import RACING, winners
 
-OTHER_CLOCKS = 0.02  # relative difference from which SM clocks are reported as different
+OTHER_CLOCKS = 0.02  # SM clocks that differ by a larger fraction are reported as different
 LAUNCHES = """problem method precision device size kernels queue_seconds seconds_median replay_median
 launch_bound"""
 ENERGY = """problem precision device method matrix_name matrix_full operands config task size batch status matrix_seed

@@ -14,7 +14,9 @@ BROKEN = ["crashed", "timeout", "oom", "error"]
 WRONG = ["suspect", "failed", "diverged"]
 NO_DIGIT = 0.1  # relative forward error above which an answer has no correct digit
 TOO_FAST = 1.5  # fraction of a peak above which a time is doubted, as in driver/plan/peak_share.hpp
-EXPLAINED = 1.25  # the largest ratio to the vendor's excess for which the peaks explain a time, as in driver/summary
+# Peaks that were measured too low explain an excess over them if it is at most this factor above the vendor's excess,
+# as in driver/summary.
+EXPLAINED = 1.25
 MOST_CONFIGS = 3  # configurations that are named
 
 
@@ -32,9 +34,9 @@ def failures(page, night):
 
 
 def doubted(records):
-    """Returns answers with the status pass or suspect that are faster than the device allows, 100 times less accurate
-    than the reference, or a thousand times less accurate by components than by norms; and those that passed without a
-    correct digit."""
+    """Returns the answers with the status pass or suspect that deserve doubt: faster than the device allows, 100 times
+    less accurate than the reference, or with a componentwise error 1000 times the normwise one. Answers that passed
+    without a correct digit are added."""
     answered = records["status"].isin(["pass", "suspect"])
     doubt = (records["timing"] == "suspect") | (records["digits_lost"] >= 2) | _is_wrong_in_parts(records)
     return records[answered & doubt | is_without_digit(records)]
@@ -46,7 +48,7 @@ def is_without_digit(records):
 
 
 def varying(records):
-    """Returns the parameters of each record, without those that have one value."""
+    """Returns the parameters of each record as text, without parameters that have the same value in all records."""
     return records["parameters"].map(without(parameters_of(records), ""))
 
 
@@ -131,8 +133,8 @@ def _skipped(page, records):
 
 
 def _by_cause(rows):
-    """Groups trials by cause: messages are compared without their numbers, which differ from trial to trial. One
-    message per cause is shown."""
+    """Groups trials by cause. Messages are compared without their numbers, because these differ from trial to trial.
+    One message per cause is shown as an example."""
     messages = rows["message"].replace("", "no message")
     kinds = {m: pd.Series([m]).str.replace(r"\d+", "#", regex=True)[0] for m in messages.unique()}
     rows = rows.assign(message=messages, kind_=messages.map(kinds))

@@ -135,7 +135,8 @@ def _published(night):
 
 
 def _with_cpu(device):
-    """Returns the words for a device and its CPU. Emulated kernels have no times, so that the CPU remains."""
+    """Returns the words for a device and its CPU. Times of emulated kernels are not compared, so only the CPU
+    remains."""
     return "the CPU" if device == "CPU" or device.startswith(EMULATED) else f"{device} and its CPU"
 
 
@@ -191,8 +192,9 @@ def _first(shown, most, between=", "):
 
 
 def leaders(rows):
-    """Returns one race per (problem, precision), over all devices: the largest size with at least half as many
-    competitors as the fullest race. `rows`: the accepted answers of all races, as `winners` returns them."""
+    """Returns one race (all methods on one task) per (problem, precision), over all devices: the largest size with at
+    least half as many competitors as the race with most. `rows`: the accepted answers of all races, as
+    `overview.winners` returns them."""
     race = ["problem", "precision", "task", "size"]
     rows = rows[
         (rows["matrix_kind"] != "identity")

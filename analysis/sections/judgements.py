@@ -1,4 +1,4 @@
-"""The map of verdicts, methods by matrices, if several matrices were tried."""
+"""The map of verdicts: one row per method, one column per matrix. It needs at least three matrices."""
 
 from ..frames import brief
 from ..colours import border
@@ -19,8 +19,7 @@ def judgements(page, night):
 
 
 def _map(page, precision, rows):
-    """Adds a map with one row per method, those that pass most first, and one column per matrix, those with most passes
-    first."""
+    """Adds the map of one precision. Methods that pass most come first, and so do matrices with most passes."""
     cells = rows.groupby(["method", "matrix_name"]).agg(
         passed=("verdict", lambda v: int((v == "pass").sum())),
         suspect=("verdict", lambda v: int((v == "suspect").sum())),

@@ -49,7 +49,8 @@ def overview(page, night):
 
 
 def _noise(night):
-    """Returns a sentence with the spread of the samples; emulated ones say nothing about a device."""
+    """Returns a sentence with the spread of the samples. Emulated samples do not count, because they say nothing about
+    a device."""
     rows = night.take("backend samples seconds_q1 seconds_median seconds_q3")
     rows = rows[(rows["samples"] > 0) & (rows["backend"] != "emulated")]
     spread = (rows["seconds_q3"] - rows["seconds_q1"]) / rows["seconds_median"]
@@ -108,8 +109,8 @@ def _statuses(found):
 
 
 def winners(records, apart=("device",)):
-    """Returns accepted answers ranked in their races; `place` 1 is the fastest. `apart`: columns that separate races in
-    addition to the matrix."""
+    """Returns the accepted answers, ranked in their races (all methods on one task); `place` 1 is the fastest. `of`:
+    the number of competitors. `apart`: columns that separate races in addition to problem, precision, task and size."""
     rows = answered(records)
     rows = rows[rows["status"] == "pass"]
     if len(rows) and (rows["backend"] != "emulated").any():
@@ -129,8 +130,8 @@ def winners(records, apart=("device",)):
 
 
 def _pooled(records):
-    """Returns one row for all seeds of a matrix: the medians of a configuration, which passed if it passed with all of
-    them. Only of the seeds that most methods ran with, because times of different matrices do not compare."""
+    """Returns one row per configuration for all seeds of a matrix: its medians, and whether it passed with all seeds.
+    Uses only the seeds that most methods ran with, because times on different matrices cannot be compared."""
     records = records.assign(pool=without_seed(records["task"]))
     race = ["problem", "precision", "size", "device"]
     if not (records.groupby([*race, "pool"])["task"].nunique() > 1).any():
@@ -242,7 +243,8 @@ def ranking(page, night):
 
 
 def _telling_sizes(first):
-    """Sorts by size, largest first, so that the top of the table has the largest sizes of every race."""
+    """Sorts by size, largest first. The four largest sizes of every task come before all others, so that the top of the
+    table shows every task."""
     first = first.sort_values("size", ascending=False, kind="stable")
     depth = first.groupby(["problem", "precision", "task", "device"]).cumcount()
     few = first.assign(depth_=np.where(depth < 4, 0, depth))

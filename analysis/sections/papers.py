@@ -12,14 +12,14 @@ NOT_REPEATED = (
 
 
 def are_all_plans(night):
-    """Returns whether every plan of the night is a paper's."""
+    """Returns whether every plan of the night belongs to an experiment of a paper."""
     names = set(night.take("plan_name")["plan_name"])
     return bool(names) and all(any(name and of_plans(e, name) for e in experiments()) for name in names)
 
 
 def papers(page, night, every=False, is_folded=True):
-    """Adds the experiments whose plans were run, folded unless only papers' plans were run, because most readers want
-    their own numbers. `every`: all experiments that some records fit."""
+    """Adds the experiments whose plans were run. `is_folded`: they are folded, because most readers want their own
+    numbers. `every`: adds all experiments that some records fit."""
     run = experiments() if every else run_of(night)
     if not run:
         return

@@ -22,7 +22,8 @@ def provenance(page, night):
 
 
 def shown_path(path):
-    """Returns the path, relative if it is below the current folder: a page that is sent on names no folders above."""
+    """Returns the path, relative if it is below the current folder. A page that is sent to others should not show the
+    folders above."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
@@ -63,7 +64,7 @@ def _files(page, night):
 
 def _file(page, night, path, attributes, count):
     page.heading(shown_path(path))
-    # The clock (JSON) lets programs compare times of several files; an empty attribute says nothing.
+    # The clock (JSON) is for programs that compare times of several files. Empty attributes are left out.
     short = {k: v for k, v in attributes.items() if v and len(v) <= LONG and "\n" not in v and k != "clock"}
     frame = pd.DataFrame({"name": ["records", *short], "value": [str(count), *short.values()]})
     page.table(

@@ -8,7 +8,7 @@ from matplotlib import image as pictures
 
 from ..page import counted, factor, number, seconds
 
-# (degradation, kind of noise) -> its figure in the thesis
+# (degradation, kind of noise) -> the figure in Soriano's thesis
 FIGURES = {
     ("blurred", "none"): "6.2",
     ("blurred", "salt_pepper"): "6.3",
@@ -17,6 +17,7 @@ FIGURES = {
     ("sharpened", "salt_pepper"): "6.6",
     ("sharpened", "gaussian"): "6.7",
 }
+# Point-spread function -> what it does to the image, in words.
 DONE = {
     "gaussian": "blurred",
     "box": "blurred",
@@ -30,7 +31,7 @@ MOST = 60  # picture pairs on a page
 
 def restoration(page, night):
     if not night.restorations:
-        return  # most nights are sweeps without pictures
+        return  # most result files are of sweeps, without pictures
     page.begin("restoration", "Image restoration")
     page.add(
         "An image f was degraded to g = H f + noise and restored from g by inverting a matrix (Soriano, chapter 6)."
@@ -72,7 +73,7 @@ def png(levels):
 
 
 def _plain(value):
-    """Formats a chosen number as short as it was given."""
+    """Formats a number that a user chose, such as λ, without trailing zeros."""
     return f"{value:g}" if np.isfinite(value) else "–"
 
 
@@ -97,7 +98,7 @@ def _how(one):
 
 
 def _order(one):
-    """Returns the sort key: the thesis's order, then motion blur, then others."""
+    """Returns the sort key: the figures in the thesis's order, then the other degradations by name."""
     return (
         FIGURES.get((_done(one), _noise(one)), "9"),
         _done(one),
@@ -179,7 +180,7 @@ def _all_of_the_thesis(several):
 
 
 def _findings(page, several):
-    """Adds the most important facts first."""
+    """Adds sentences: the least gain without noise, images that became worse, inverses that did not pass."""
     worse = [one.name for one in several if not one.number("mse_restored") < one.number("mse_degraded")]
     clean = [one for one in several if _noise(one) == "none"]
     sentences = []

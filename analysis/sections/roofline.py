@@ -103,7 +103,7 @@ def _roofs(night, part, devices, precision):
     names = night.devices["gpu_name"].where(night.devices["capability"] > 0, "CPU")
     for device in devices:
         own = night.devices[names == device]
-        rates = own.reindex(columns=["copy_bytes_per_second", f"gemm_flops_{precision}"])  # NaN if foreign
+        rates = own.reindex(columns=["copy_bytes_per_second", f"gemm_flops_{precision}"])  # NaN if not measured
         copy, rate = rates.median()
         if len(part) and np.isfinite(copy) and np.isfinite(rate):
             low, high = min(part["intensity"].min(), rate / copy / 2), max(part["intensity"].max(), 2 * rate / copy)

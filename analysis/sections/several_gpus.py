@@ -7,9 +7,9 @@ from ..loader import gpu_counts
 from ..page import factor, percent, whole
 from ..plots import Plot, Series
 
-SAME = "precision device host m n k nrhs uplo matrix_digest".split()  # trials on one matrix
-NAMES = {"matrix_seed": "seed", "matrix_name": "", "uplo": ""}  # words before a value in a line's label
-LINES = 8  # of a figure, the largest sizes first
+SAME = "precision device host m n k nrhs uplo matrix_digest".split()  # columns that agree for trials on one matrix
+NAMES = {"matrix_seed": "seed", "matrix_name": "", "uplo": ""}  # what a line's label has before the column's value
+LINES = 8  # at most in a figure; those of the largest sizes are kept
 
 
 def several_gpus(page, night):
@@ -17,7 +17,8 @@ def several_gpus(page, night):
     rows = rows.assign(gpus=gpu_counts(rows))
     one = best(rows[(rows["gpus"] == 1) & (rows["status"] == "pass")], SAME)
     several = best(rows[rows["gpus"] > 1], [*SAME, "method", "gpus"])
-    base = several[SAME].merge(one, on=SAME, how="left").set_index(several.index)  # a row per row of `several`
+    # One row per row of `several`: the trial on one GPU with which it is compared.
+    base = several[SAME].merge(one, on=SAME, how="left").set_index(several.index)
     speedup, low, high = gain(base, several)
     both = several.assign(method_one=base["method"], speedup=speedup, low=low, high=high, doubt=not_passed(several))
     both = both.dropna(subset=["method_one"])

@@ -10,8 +10,8 @@ LEAST_SHARE = 0.03  # smallest fraction of time of a stage that is drawn; the ta
 
 
 def telling_trials(night):
-    """Returns one trial per (problem, precision, device, method): the fastest accepted configuration at the largest
-    size that has stages."""
+    """Returns one trial per (problem, precision, device, method) among the trials with stages: the fastest accepted
+    configuration at the largest size."""
     records = night.take(LARGEST)
     records = records[records.index.isin(night.stages["trial"].unique())]
     return at_largest(records.assign(trial=records.index))

@@ -7,7 +7,8 @@ import pandas as pd
 
 from ..page import percent, seconds, text, whole
 
-# In the order of a trial, as in driver/protocol/phases.cpp. True: the device was working for a measurement.
+# BUSY: phases in which the device works for a measurement. PHASES: all phases in the order of a trial, as in
+# driver/protocol/phases.cpp; becomes a map from the phase to whether it is in BUSY.
 BUSY = ("warmup", "timed", "verify", "stages", "reference")
 PHASES = "wait prepare store inputs allocate upload warmup timed download verify stages reference compare".split()
 PHASES = {phase: phase in BUSY for phase in PHASES}
@@ -17,7 +18,7 @@ MOST_LANES, MOST_RUNS = 24, 6
 MOST_ROWS = 1_000_000  # rows of a CSV: 140 MB
 AT_ONCE = 50_000  # trials whose phases are processed together
 LOOKED_AT = ["run_id", "host", "rank", "gpu_name", "end_time"]
-BINS, LANE, STEP = 1000, 16, 40  # a bin is one unit of the drawing wide
+BINS, LANE, STEP = 1000, 16, 40  # units of the drawing: its width (one per bin), a lane's height and distance
 
 
 def intervals(records):
@@ -35,7 +36,9 @@ def intervals(records):
     ends = np.full_like(began, np.nan)
     ends[:, :-1] = began[:, 1:]
     ends[trials, last] = np.maximum(ended[trials], latest)
-    known[trials[~(ended[trials] >= latest - 1e-5)]] = False  # an older version, or the clock was changed
+    # Leaves out trials that end before their last phase began: an older version wrote them, or the clock was changed.
+    # The tolerance of 10 µs covers rounding.
+    known[trials[~(ended[trials] >= latest - 1e-5)]] = False
     trial, place = np.nonzero(known)
     of_trial = records[["run_id", "host", "rank", "gpu_name"]].iloc[trial]
     return pd.DataFrame(
@@ -45,7 +48,7 @@ def intervals(records):
             "rank": of_trial["rank"].to_numpy(),
             "gpu": of_trial["gpu_name"].to_numpy(),
             "trial": of_trial.index,
-            "phase": pd.Categorical.from_codes(order[trial, place], list(PHASES)),  # a byte each, of ten million
+            "phase": pd.Categorical.from_codes(order[trial, place], list(PHASES)),  # a byte per phase
             "began": began[trial, place],
             "ended": ends[trial, place],
         }
@@ -54,8 +57,8 @@ def intervals(records):
 
 @dataclass
 class Lane:
-    """The phases of one rank of a run. Its device was busy in phases that measure, except for CPU methods on a machine
-    with a GPU."""
+    """The phases of one rank of a run. Its device is busy in phases that measure. If the rank has a GPU, phases of CPU
+    methods do not count as busy."""
 
     run: str
     host: str
@@ -100,7 +103,8 @@ def _spans(records):
 
 
 def lanes(records):
-    """Returns (lanes, their phases) per run; None instead of more phases than a CSV takes."""
+    """Returns (lanes, their phases) per run. The phases are None after MOST_RUNS runs, or if a run has more than
+    MOST_ROWS phases."""
     found, runs = _spans(records), {}
     for lane in found.values():
         runs.setdefault(lane.run, []).append(lane)
@@ -153,7 +157,7 @@ def _in_order(pieces, group):
 
 
 def _as_drawn(group):
-    """Returns the rows of the CSV if there are too many phases: the drawn bars."""
+    """Returns the drawn bars as rows of a CSV, for runs with too many phases."""
     first, span = _span(group)
     words = {**{colour: phase for phase, colour in COLOURS.items()}, IDLE: "else"}
     return pd.DataFrame(
@@ -198,7 +202,8 @@ def _add(lane, rows, first, span):
     for i in range(len(COLOURS) + 1):
         some = kind == i
         b, e, at, to = begin[some], end[some], low[some], high[some]
-        taken = np.bincount(at, np.minimum(e, at + 1) - b, BINS + 1)  # the first bin; then the last; those between
+        # Time in the bin in which a phase begins, then in the bin in which it ends, then one per bin between them.
+        taken = np.bincount(at, np.minimum(e, at + 1) - b, BINS + 1)
         later = to > at
         taken += np.bincount(to[later], e[later] - to[later], BINS + 1)
         whole_ones = np.bincount(at[later] + 1, minlength=BINS + 1) - np.bincount(to[later], minlength=BINS + 1)
@@ -216,6 +221,7 @@ def _fill(taken):
 
 
 def _span(group):
+    """Returns the begin and the length of the time that the lanes cover; the length is never 0, because it divides."""
     first = min(lane.first for lane in group)
     return first, max(max(lane.last for lane in group) - first, 1e-9)
 

@@ -63,7 +63,7 @@ def _some(rows, every, several, precision):
 
 
 def _over_size(own, all_of_them, batches):
-    """Yields plots of times and rates in turn."""
+    """Yields a plot of times, then the plot of the same records' rates, and so on."""
     ends = ("seconds_median", "seconds_q1", "seconds_q3", True)
     time = over(
         all_of_them, "time", "Time", "median time of all" if batches else "median time", *ends, ylog=True, seconds=True
@@ -83,7 +83,7 @@ def _over_size(own, all_of_them, batches):
 
 
 def over_baseline(page, night, baseline=""):
-    """Plots the speedup of all methods over one."""
+    """Plots the speedup of all methods over the baseline, by default the vendor's method."""
     rows = night.answered([*DRAWN, "reference_method", "task", "backend"])
     name = baseline if baseline in set(rows["method"]) else vendor(rows)
     page.begin("baseline", f"Speedup over {name}" if name else "Speedup over the vendor's method")
@@ -94,7 +94,7 @@ def over_baseline(page, night, baseline=""):
     rows = rows.assign(emulated=rows["backend"] == "emulated")
     base = best(rows[rows["method"] == name], [*on, "device"])
     own = base.set_index([*on, "device"])["seconds_median"]
-    fastest = base.groupby(on)["seconds_median"].min()  # if the baseline did not run on that device
+    fastest = base.groupby(on)["seconds_median"].min()  # used if the baseline did not run on a method's device
     times = own.reindex(pd.MultiIndex.from_frame(rows[[*on, "device"]])).to_numpy()
     elsewhere = fastest.reindex(pd.MultiIndex.from_frame(rows[on])).to_numpy()
     times = np.where(np.isnan(times), elsewhere, times)
@@ -110,8 +110,8 @@ def over_baseline(page, night, baseline=""):
 
 
 def vendor(rows):
-    """Returns the vendor's method with which records were compared, if it was measured; the GPU's if there are
-    several."""
+    """Returns the vendor's method with which records were compared, if it was measured. If there are several, that of
+    the GPU is returned."""
     named = rows.loc[rows["reference_method"].isin(set(rows["method"])), ["reference_method", "backend"]]
     if not len(named):
         return ""
@@ -119,7 +119,7 @@ def vendor(rows):
 
 
 def _rate(rows, column):
-    """Returns the rate for another of a record's times; `gflops` is the rate of the median."""
+    """Returns the rate for the time in `column`, computed from `gflops`, which is the rate for the median time."""
     return rows["gflops"] * rows["seconds_median"] / rows[column]
 
 
@@ -169,7 +169,7 @@ def _speedup_plots(rows, name):
 
 
 def _speedup_line(label, rows, name):
-    """Returns the line of a method on one matrix: its medians over the seeds in a band of their range."""
+    """Returns the line of a method on one matrix. Several seeds become their median, in a band of their range."""
     lines = [part.drop_duplicates("value").set_index("value") for _, part in rows.groupby("task")]
     rows = pd.concat(lines).assign(rank=lambda all_of: not_passed(all_of))
     by_value = rows.groupby(level=0)

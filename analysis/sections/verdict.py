@@ -12,14 +12,14 @@ from ..verdict import grids, rate, ratios
 CELL = """problem n batch winner backend methods median runner_up lead tie baseline over_baseline share bound
 launch_bound seeds wins gpus""".split()
 MOST_SIZES = 7  # columns that fit on a sheet of paper and in a window of 1300 pixels
-MOST_ALONE = 3  # sizes with one matrix each, or matrices with one size; more are shown as cards
+MOST_ALONE = 3  # distinct sizes of rows that have a single size; if there are more, these rows become cards
 MOST_ROWS = 48  # unfolded rows, because a browser takes seconds to lay out thousands of races
-LEAST_LEAD = 1.05  # smaller leads of a model may be those of a single device
-ALIKE = 0.4  # fraction of common sizes from which on rows share a part of the table
+LEAST_LEAD = 1.05  # smaller differences between two models may be differences between two devices of one model
+ALIKE = 0.4  # rows with at least this fraction of common sizes share a part of the table
 
 
 def anchor(problem):
-    """Returns the id of a problem's block, which links can contain unescaped."""
+    """Returns the id of a problem's block, without characters that a link would have to escape."""
     return f"problem-{slug(problem)}"
 
 
@@ -107,7 +107,8 @@ def _missing(night):
 
 
 def _speedup(devices, base, new, names):
-    """Returns sentences: how often a model is faster than the first one, by how much, and what the limits give."""
+    """Returns sentences that compare the model `new` with `base`: how often it is faster, by how much, and the ratios
+    of their measured limits."""
     both = ratios(base, new)
     first, second = names[base[0]], names[new[0]]
     if not len(both):
@@ -146,8 +147,8 @@ def _speedup(devices, base, new, names):
 
 
 def _tables(found):
-    """Returns the grids that share a table: those of GPU models, and those of CPU models, oldest model first. Very many
-    models have separate tables."""
+    """Returns lists of grids that share a table: one list of GPU models and one of CPU models, oldest model first. More
+    than MOST_MODELS models get separate tables."""
     tables = []
     for is_gpu in (True, False):
         models = sorted((g for g in found if (g[1] > 0) == is_gpu), key=lambda g: (g[1], g[0]))
@@ -156,6 +157,8 @@ def _tables(found):
 
 
 def _show(page, name, rows, races=None):
+    """Adds the rows as a table. Rows with a single size become cards if a table would have too many columns for
+    them."""
     alone = [row for row in rows if len(row[1]) == 1]
     own_sizes = {n for _, cells in alone for n in cells}
     a_column = len(own_sizes) == 1 and alone == rows and len(rows) > MOST_ALONE
@@ -185,8 +188,8 @@ def _wins(races):
 
 
 def _parts(rows):
-    """Returns (sizes, rows) parts with at most MOST_SIZES columns each. Rows with most of their sizes in common share a
-    part."""
+    """Returns the parts of a table, (sizes, rows), with at most MOST_SIZES columns each. Rows with many common sizes
+    share a part."""
     every = set().union(*(cells for _, cells in rows))
     if not rows:
         return []
@@ -204,7 +207,7 @@ def _parts(rows):
     parts = []
     for sizes, alike in groups:
         sizes = sorted(sizes)
-        width = -(-len(sizes) // -(-len(sizes) // MOST_SIZES))  # parts of similar width
+        width = -(-len(sizes) // -(-len(sizes) // MOST_SIZES))  # ceilings: the fewest parts, of similar width
         for first in range(0, len(sizes), width):
             some = sizes[first : first + width]
             parts.append((some, [(label, cells) for label, cells in alike if not set(some).isdisjoint(cells)]))
@@ -212,9 +215,9 @@ def _parts(rows):
 
 
 def _rows(models, colours):
-    """Returns (label markup, {n: cell markup}) per row; in each problem and precision the matrix with most sizes comes
-    first. Matrices that differ only in their seeds share a row, and so do batches if each size has one number of
-    systems. `models`: (name, capability, pooled races) of each model."""
+    """Returns (label markup, {n: cell markup}) per row. In each problem and precision the matrix with most sizes comes
+    first. Matrices that differ only in their seeds share a row. Batches share one if each size has a single batch
+    count. `models`: (name, capability, pooled races) of each model."""
     rows = {}
     for name, _, races in models:
         row = races["task"].str.replace(r", seed -?\d+", "", regex=True)
@@ -253,23 +256,25 @@ def _winner(race, colours, capability):
 
 def _time(race):
     """Returns the markup of the winner's time, its lead, and its speedup over the baseline."""
-    if race.backend == "emulated":  # its time is the emulator's: not a rival of anything
+    if race.backend == "emulated":  # an emulator's time is compared with no other
         return f"{seconds(race.median)}, answers only"
     lead = (
         f"tie with {text(race.runner_up)}" if race.tie else "uncontested" if not race.runner_up else factor(race.lead)
     )
     over = f", {factor(race.over_baseline)} {text(race.baseline)}" if race.baseline not in ("", race.winner) else ""
     if over and race.runner_up == race.baseline:
-        lead, over = lead if race.tie else over.removeprefix(", "), ""  # the runner-up is the baseline
+        # The runner-up is the baseline, so its lead and its speedup are the same number.
+        lead, over = lead if race.tie else over.removeprefix(", "), ""
     return f"{seconds(race.median)}, {lead}{over}"
 
 
 def _share(race):
-    """Returns the fraction of the limit with two digits at least, and without an exponent."""
+    """Returns the fraction of the limit as a percentage with at least two digits and without an exponent."""
     return percent(race.share) if race.share >= 0.01 else f"{100 * race.share:.2g} %"
 
 
 def _above(race):
+    """Returns a link to the explanation of a time below the limit; an empty text if the time is not below."""
     return '<a href="#above-limit">*</a>' if race.share > 1 else ""
 
 
@@ -307,8 +312,8 @@ def _cell_of_models(of_model, colours, capabilities):
 
 
 def _faster(passed, capabilities):
-    """Returns the model with the fastest time and its lead over the next model. Methods on the CPU of a GPU's machine
-    compare no GPUs, and emulated times compare nothing."""
+    """Returns the model with the fastest time and its lead over the next model. Returns an empty text if a winner ran
+    on the CPU of a GPU's machine or was emulated, because such times say nothing about the models."""
     own = [
         (race.median, name)
         for name, race in passed.items()
