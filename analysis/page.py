@@ -87,10 +87,12 @@ class Page:
         if words:
             self.add(words)
 
-    def fold(self, summary, mark=0):
-        """Folds the content since the mark, by default the whole last section, behind a summary line."""
+    def fold(self, summary, mark=0, name=""):
+        """Folds the content since the mark, by default the whole last section, behind a summary line. Print omits what
+        is folded; with a name, which is a class of the style sheet, it keeps the summary line."""
         parts = self.sections[-1][2]
-        parts[mark:] = [f"<details><summary>{text(summary)}</summary>", *parts[mark:], "</details>"]
+        begin = f'<details class="{name}">' if name else "<details>"
+        parts[mark:] = [f"{begin}<summary>{text(summary)}</summary>", *parts[mark:], "</details>"]
 
     def grid(self, name, parts, frame=None):
         """Adds a table of parts (sizes, rows): one row per label, one column per size; cells are markup. `frame`: the

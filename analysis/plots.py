@@ -338,6 +338,10 @@ def styled(series, methods):
         if (key, s.label) not in dashes:
             # The dashes of a method's further series come after the dash of its number.
             choose(key, s, max(int(s.dashed), numbers[key] // COUNT if key in begun else 0))
+    if all(s.plain or not s.line for s in series):  # only marks distinguish series of a colour: use the first ones
+        for colour, used in taken.items():
+            place = {dash: i for i, dash in enumerate(sorted(used))}
+            dashes.update({k: place[d] for k, d in dashes.items() if colours[k[0]] == colour})
     return [(s, colours[key], dashes[key, s.label]) for key, s in zip(keys, series)]
 
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ..frames import MOST_VARIANTS, history_plots, matrices, not_passed, slug
+from ..frames import MOST_VARIANTS, history_plots, many, matrices, not_passed, slug
 from ..page import number, whole
 from ..plots import Plot, Series
 
-JUDGED = """problem precision device method matrix_name matrix_full matrix_seed operands uplo threads config size status
-residual_ratio tolerance backward_error forward_error pivot_growth matrix_condition"""
+JUDGED = """problem precision device method matrix_name matrix_full matrix_seed operands uplo nrhs threads config
+size status residual_ratio tolerance backward_error forward_error pivot_growth matrix_condition"""
 ROUNDOFF = {"float": 2.0**-24, "double": 2.0**-53}
 
 
@@ -43,9 +43,11 @@ def _clouds(rows, x, name, words):
             label = label + ", " + group["matrix_name"]
         for name_of, part in group.groupby(label):
             points = part[x].to_numpy(), part["forward_error"].to_numpy()
-            series.append(
-                Series(name_of, *points, hollow=not_passed(part), line=False, settings=part["config"].to_numpy())
-            )
+            settings = part["config"]
+            for column in ("nrhs", "uplo"):
+                if many(group[column]):
+                    settings = settings + part[column].map(f" {column}={{}}".format)
+            series.append(Series(name_of, *points, hollow=not_passed(part), line=False, settings=settings.to_numpy()))
         span = np.array([group[x].min(), group[x].max()])
         floor = ROUNDOFF.get(precision, 0) * span if x == "matrix_condition" else span
         # The largest cloud is drawn first, so that it does not hide the smaller ones. The reference line comes before.

@@ -25,7 +25,8 @@ def overview(page, night):
         return
     status = records["status"].value_counts()
     known = _statuses(status.index)
-    devices = [d for d in sorted(records["device"].unique())]
+    ran = records[records["status"] != "skipped"]
+    devices = sorted((ran if len(ran) else records)["device"].unique())
     page.items(glance(night))
     advice = advice_of(night)[1:] if night.earlier is not None else []
     if advice:
@@ -40,7 +41,7 @@ def overview(page, night):
         + "."
         + _noise(night)
     )
-    if (records["backend"] == "emulated").any():
+    if ((records["backend"] == "emulated") & (records["status"] != "skipped")).any():
         page.add(
             "Trials of the backend emulated ran the GPU's kernels on the CPU. They verify answers; their times do not"
             " apply to a GPU."

@@ -62,4 +62,4 @@ def papers(page, night, every=False, is_folded=True):
         page.nothing("Not in these records: " + ", ".join(absent) + ".")
     page.nothing(NOT_REPEATED)
     if is_folded:
-        page.fold("The papers' figures and tables, from these records")
+        page.fold("The papers' figures and tables, from these records", name="kept")

@@ -260,6 +260,7 @@ void parse_request(TryOptions& options) {
   for (const std::string& name : options.precisions)
     request.precisions.push_back(parse_option<Precision>("--precision", name));
   if (!options.uplo.empty()) request.uplo = parse_option<Uplo>("--uplo", options.uplo);
+  request.libraries = options.libraries;
   request.seconds = parse_time_limit(options.time_limit);
 }
 

@@ -266,6 +266,7 @@ std::string solve_commands(const std::vector<TriedTask>& tasks, const TryRequest
     const io::Record& r = method.first();
     text += fmt::format("{} {} solve {}", what, shell_quoted(program), shell_quoted(file));
     if (!request.dataset.empty()) text += " --dataset " + shell_quoted(request.dataset);
+    for (const std::string& library : request.libraries) text += " --methods " + shell_quoted(library);
     text += operand;
     if (r.problem != "gesv" && r.problem != "geinv") text += fmt::format(" --problem {}", r.problem);
     text += fmt::format(" --method {}/{}", r.problem, r.method);

@@ -16,8 +16,9 @@ namespace gaussweep::driver {
 /// The user's request to `try`.
 struct TryRequest {
   std::string dataset;
-  std::vector<Problem> problems;     ///< empty: the problems that suit the matrix
-  std::vector<std::string> methods;  ///< variants, ids or globs; empty: the methods that suit the matrix
+  std::vector<std::string> libraries;  ///< shared libraries with more methods
+  std::vector<Problem> problems;       ///< empty: the problems that suit the matrix
+  std::vector<std::string> methods;    ///< variants, ids or globs; empty: the methods that suit the matrix
   std::vector<std::int64_t> nrhs{1};
   std::vector<Precision> precisions{Precision::float64};
   /// The triangle for trsv, trtri, potrf and posv; empty: the matrix's own triangle, else lower.

@@ -273,7 +273,8 @@ struct FailureEntry {
     }
     const std::string message(r.message);
     const auto mentions = [&](const char* word) { return message.find(word) != std::string::npos; };
-    if (std::isfinite(r.residual_ratio)) {
+    // A ratio beyond the range of double has its largest value; the message has the cause.
+    if (r.residual_ratio < std::numeric_limits<double>::max()) {
       low = std::min(low, r.residual_ratio);
       high = std::max(high, r.residual_ratio);
     } else if (message.empty() || mentions("NaN") || mentions("Inf")) {

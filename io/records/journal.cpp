@@ -100,8 +100,8 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
-// Parses a line into `line`, an empty one. Lines of records as this program writes them have a fast parser; other
-// lines are read as JSON.
+// Parses a line into `line`, an empty one. Lines of records as this program writes them have a fast parser;
+// other lines are read as JSON.
 void parse_line(Line& line, std::string_view text, LineTexts& seen, bool with_details) {
   const auto damaged = [&](std::string why) { line.why = std::move(why); };
   const std::string_view body = checked_body(text);

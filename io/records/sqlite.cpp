@@ -104,7 +104,11 @@ class Database {
     for (const DataColumn& column : table.columns) {
       const char* separator = columns.empty() ? "" : ", ";
       names.push_back(unique_names.make_unique_name(column.name));
-      columns += separator + quoted_name(names.back()) + (column.name == key ? " INTEGER PRIMARY KEY" : "");
+      // A record has the number of GPUs as text; SQLite converts a text to the type of its column.
+      const char* type = column.name == key           ? " INTEGER PRIMARY KEY"
+                         : column.name == "gpu_count" ? " INTEGER"
+                                                      : "";
+      columns += separator + quoted_name(names.back()) + type;
       placeholders += std::string(separator) + "?";
     }
     run("CREATE TABLE " + table.name + "(" + columns + ")");
