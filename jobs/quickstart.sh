@@ -27,7 +27,7 @@ build=${GAUSSWEEP_BUILD:-build}
 jobs/setup.sh
 
 gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU' || true)
-# Compiles several files together, which reduces the time of a build from scratch by a third.
+# A unity build compiles several files together, which reduces the time of a build from scratch by a third.
 options=(-DCMAKE_BUILD_TYPE=Release -DGAUSSWEEP_UNITY=ON)
 if [[ $gpus -eq 0 ]]; then
   # Without a GPU the backend cuda cannot run, and compiling it takes most of the build's time.

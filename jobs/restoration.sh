@@ -59,7 +59,7 @@ for line in "${cases[@]}"; do
     -o "$out/$name" --format csv "$@")
   code=$?
   if [[ $code -gt $worst ]]; then worst=$code; fi
-  # a usage error would be the same for all restorations
+  # 2 is a usage error, which all other restorations would repeat.
   if [[ $code -eq 2 ]]; then exit 2; fi
   if [[ -z $table ]]; then continue; fi
   if [[ ! -s $out/table.csv ]]; then echo "case,${table%%$'\n'*}" >"$out/table.csv"; fi

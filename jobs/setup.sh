@@ -8,7 +8,7 @@
 #
 # Exit codes: 0 everything is installed, 1 the installation failed, 2 something is missing and cannot be installed by this
 # script (not root, or no apt): the message names the missing packages and the command to install them.
-# If everything is installed, it only asks dpkg once and fetches no package list.
+# If everything is installed, the script only asks dpkg once and fetches no package list.
 set -euo pipefail
 
 # One line per package: its Debian name, then the probe on systems without dpkg: a command, a header or a Python module.
@@ -40,7 +40,7 @@ packages_to_build_and_run=(
   "python3-matplotlib  module:matplotlib"
   "python3-pandas      module:pandas"
 )
-# g++-11 is the host compiler of CUDA 11.8 (tests/cuda11_toolchain.sh). The tests use git to list our files, and
+# g++-11 is the host compiler of CUDA 11.8 (tests/cuda11_toolchain.sh). The tests use git to list the project's files, and
 # clang-format, shellcheck, black and flake8 to check their style. jsonschema validates plans against the editors' schema.
 # The Slurm tests start a cluster of their own; the gateway for MATLAB and Octave is built and tested with Octave.
 # The report is tested in a headless Chromium, and its figures with LaTeX (pgf is in texlive-pictures). Programs in Fortran

@@ -1,6 +1,6 @@
-# Sourced by the scripts of this folder: options, the site's environment, submission, runs with requeues. Each script has
-# two roles. Started by hand it submits itself (or others). As a Slurm batch job, where its name is `slurm_script` in
-# slurmd's spool folder, it does the work.
+# Sourced by the scripts of this folder: options, the site's environment, submission, checks. Each script has two roles.
+# Started by hand, it submits itself (or others). As a Slurm batch job it does the work. There its name is `slurm_script`,
+# because slurmd runs a copy in its spool folder.
 set -o pipefail
 shopt -s inherit_errexit 2>/dev/null || true
 # Before bash 4.4 (RHEL 7) `set -u` rejects empty arrays.
@@ -23,8 +23,8 @@ fail() { say "$*"; exit 2; }
 in_job() { [[ ${0##*/} == slurm_script ]]; }
 absolute() { realpath -m -- "$1"; }
 
-# Inside another job (scrontab, an interactive shell on a node), the variables of that job must not reach the submitted
-# one: Slurm overwrites only those that the new job has too.
+# Inside another job (scrontab, an interactive shell on a node), that job's variables must not reach the submitted job,
+# because Slurm overwrites only variables that the new job has too.
 if [[ -n ${SLURM_JOB_ID:-} ]] && ! in_job; then
   unset GAUSSWEEP_SUBMITTED_BY
   for name in $(compgen -v | grep -E '^(SLURM|PMI|PMI2|PMIX)_'); do
@@ -135,7 +135,7 @@ common_options() {
   done
 }
 
-# Exports that command to the jobs, unless the calling script has exported its own.
+# Exports the output of `submission` to the jobs, unless the calling script has exported its own.
 export_submission() { export GAUSSWEEP_SUBMITTED_BY=${GAUSSWEEP_SUBMITTED_BY:-$(submission)}; }
 
 # environment_file NAME: prints the path of an environment file, given a path or the name of a file in jobs/env/.
@@ -217,8 +217,9 @@ check_plan() {
 
 make_folder() { mkdir -p "$1" || fail "cannot create the folder $1"; }
 
-# warn_without_gpus ARGUMENT…: fails if --backend cuda cannot run; warns if the plan has methods for GPUs, but sbatch's arguments request none or the program
-# cannot use them. Where Slurm manages the GPUs, a job gets only those that it requests.
+# warn_without_gpus ARGUMENT…: fails if --backend cuda cannot run. Warns if the plan has methods for GPUs, but the
+# ARGUMENTs of sbatch request no GPUs or the program cannot use GPUs. If Slurm manages the GPUs, a job gets only those
+# that it requests.
 warn_without_gpus() {
   case ${value[backend]:-auto} in emulated | host) return ;; esac
   local without_cuda=''
@@ -236,8 +237,8 @@ warn_without_gpus() {
   say "the job asks for no GPUs, and the plan has methods for GPUs: where Slurm manages the GPUs, add e.g. -- --gpus-per-node=1"
 }
 
-# submit ARGUMENT…: calls sbatch and sets job_id. With --dry-run it only shows the command, and sets `refused` to the exit
-# code of the refusal if the job would be refused.
+# submit ARGUMENT…: calls sbatch and sets job_id. With --dry-run it only shows the command. If Slurm would refuse the job,
+# it sets `refused` to the exit code that the submission would have.
 submit() {
   local -a command=(sbatch --parsable "$@")
   local message
@@ -258,11 +259,11 @@ submit() {
   job_id=${job_id%%;*}  # "ID;cluster" where there are several clusters
 }
 
-# slurm_path DIR: prints DIR for --output, with % escaped, because Slurm replaces %…
+# slurm_path DIR: prints DIR for --output. It escapes %, because Slurm replaces patterns such as %j.
 slurm_path() { echo "${1//%/%%}"; }
 
-# keep_dry_run CODE ID: called if a script that was called ended with this code. Returns if it was a dry run that would
-# submit the job ID but for a refusal: the other jobs are shown, too. Otherwise returns the code.
+# keep_dry_run CODE ID: called after a called script failed with CODE. If that was a dry run that printed the job ID, the
+# job would be refused: sets `refused` and returns 0, so that the other jobs are shown too. Otherwise returns CODE.
 keep_dry_run() {
   [[ -n ${flag[dry-run]:-} && -n $2 ]] || return "$1"
   refused=$1

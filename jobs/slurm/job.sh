@@ -75,8 +75,9 @@ job_name() {
   if [[ -n ${SLURM_ARRAY_JOB_ID:-} ]]; then echo "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"; else echo "$SLURM_JOB_ID"; fi
 }
 
-# After a preemption Slurm ends the job's steps, and so mpirun, immediately, but the job itself only after the partition's
-# GraceTime. It requeues only jobs that it ends itself, so a job that ends earlier must requeue itself. Returns if that fails.
+# After a preemption Slurm ends the job's steps, and with them mpirun, at once. It ends the job itself only after the
+# partition's GraceTime. Slurm requeues only jobs that it ends itself, so a job that ends earlier must requeue itself.
+# Returns if the job was not preempted or the requeue fails.
 requeue_if_preempted() {
   local name
   name=$(job_name)
@@ -94,7 +95,8 @@ seconds_left() {
   [[ -n $end ]] && end=$(date -d "$end" +%s 2>/dev/null) && echo $((end - $(date +%s)))
 }
 
-# requeue DIR DONE_BEFORE: requeues this job, so that the sweep continues; returns only if the job is not requeued.
+# requeue DIR DONE_BEFORE: requeues this job, so that the sweep continues. DONE_BEFORE: the number of trials that were
+# recorded when this start began. Returns only if the job is not requeued.
 requeue() {
   local restarts=${SLURM_RESTART_COUNT:-0} name fruitless=$1/logs/fruitless-starts
   name=$(job_name)
@@ -125,7 +127,7 @@ requeue() {
   exit 5
 }
 
-# The traps call this: Slurm's signal reaches only this script.
+# Called by the traps, because Slurm's signal reaches only this script. Forwards it to the launcher as USR1.
 forward_signal() {
   interrupted=true
   if [[ -n $launched ]]; then
@@ -167,7 +169,7 @@ run_sweep() {
   export CUDA_DEVICE_ORDER=${CUDA_DEVICE_ORDER:-PCI_BUS_ID}  # so that CUDA and nvidia-smi number GPUs alike
   save_environment "$directory"
   if ((${SLURM_RESTART_COUNT:-0} == 0)); then rm -f "$directory/logs/fruitless-starts"; fi
-  # Processes of a failed node may live on for a while, out of Slurm's reach, and hold the lock.
+  # Processes on a failed node, which Slurm cannot reach, may live on for a while and hold the lock.
   if [[ -f $directory/lock ]]; then
     flock --timeout 600 "$directory/lock" true &
     launched=$!
@@ -189,7 +191,7 @@ run_sweep() {
     # so that a trial that is only estimated to be too long is tried.
     left=$(seconds_left)
     if [[ -n $left && ! -f $directory/logs/fruitless-starts ]] && ((left > 2 * notice)); then arguments+=(--time-limit $((left - notice / 2))); fi
-    say "job $(job_name), start ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-?}, $ranks rank(s) a node, ${before:-0} trials are recorded"
+    say "job $(job_name), start ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-?}, $ranks rank(s) per node, ${before:-0} trials are recorded"
     # A launcher may fail before it starts a rank: a daemon got no connection in time, or Slurm no credential.
     while rm -f "$started"; do
       launch "$ranks" "$jobs/slurm/rank.sh" --started "$started" "$gaussweep" "${arguments[@]}" "$@"
@@ -200,7 +202,7 @@ run_sweep() {
       say "the launcher ended with exit code $code before a rank started; attempt $((failures + 1)) of 3"
       sleep 2
     done
-    # A signal may end the launcher before the program. The journal then has the program's exit code, or none.
+    # A signal may end the launcher before the program ends. Then the exit code comes from the journal, if it has one.
     if [[ -n $stopped && $code -ne 0 ]]; then
       code=
       if [[ $(status_number "$directory" starts) != "$starts" ]]; then code=$(status_number "$directory" exit_code); fi
@@ -215,7 +217,7 @@ run_sweep() {
   fi
   if [[ $code -ge 5 ]]; then requeue_if_preempted; fi
   say "$ended $code"
-  # After scancel or a preemption, its initiator decides whether the job starts again.
+  # After scancel or a preemption, whoever caused it decides whether the job starts again.
   if [[ $code -eq 5 && $stopped != ended ]]; then requeue "$directory" "${before:-0}"; fi
   # A rank that was killed (by the kernel, out of memory) ends the other ranks, but the sweep continues.
   if [[ $code -gt 128 && -z $stopped ]] && scontrol show job "$(job_name)" | grep -q 'JobState=RUNNING'; then

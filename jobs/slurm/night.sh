@@ -55,7 +55,7 @@ results_of() {
 for folder; do
   [[ -e $(results_of "$folder") ]] || fail "there is no $(results_of "$folder")"
 done
-# The names of the nights: the last parts of their paths that are not the same for all.
+# The name of a night: the last part of its path that differs between the nights.
 names=()
 for folder; do
   folder=$(realpath -ms "$folder")
@@ -68,7 +68,7 @@ while (($(distinct "${names[@]}") > 1 && $(distinct "${names[@]##*/}") == 1)); d
 done
 names=("${names[@]##*/}")
 night=$(results_of "$1")
-max_lines=15 # of a section: the mail is read on a phone
+max_lines=15 # per section, because the mail may be read on a phone
 
 failures=$("$gaussweep" summary "$night" --failures) || exit
 count=$(tail -n 1 <<<"$failures")

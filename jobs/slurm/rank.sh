@@ -15,7 +15,7 @@ case "${1:-}" in
     shift 2
     ;;
 esac
-# Under mpirun SLURM_LOCALID is that of the batch step, which is the same for all ranks.
+# mpirun's own variable comes first, because under mpirun all ranks inherit the batch step's SLURM_LOCALID.
 local_rank=${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${SLURM_LOCALID:-0}}}
 
 cpus_beside_gpu() {

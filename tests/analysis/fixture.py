@@ -1,4 +1,4 @@
-"""Makes results.h5 files with the layout of io/SCHEMA.md: nights of any kind, with every status."""
+"""Makes synthetic results.h5 files with the layout of io/SCHEMA.md. A Night collects the records of one file."""
 
 import hashlib
 import json
@@ -65,7 +65,7 @@ def table(columns, rows):
 
 
 class Night:
-    """Collects trials, then writes the file."""
+    """The synthetic data of one results file, often of one night's run."""
 
     def __init__(self, plan="fixture", seed=1):
         self.random = np.random.default_rng(seed)

@@ -29,7 +29,7 @@ def drawn(*nights, papers="all"):
 
 
 def of_paper(plan, n, **methods):
-    """Returns a paper's night in single precision on a GPU: method -> parameters."""
+    """Returns records of a paper's plan in single precision on a GPU. `methods`: method -> parameters."""
     night = fixture.Night(plan)
     for size, (method, parameters) in itertools.product(n, methods.items()):
         gpu = None if "serial" in method else GPU

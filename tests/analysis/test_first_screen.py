@@ -213,7 +213,7 @@ class SinceLastRunTest(unittest.TestCase):
             night.trial("gesv", "cusolver", 512, 1e-3, **same)
             night.trial("gesv", "gauss_block", 512, 4e-3 * slow, **same)
             night.trial("gesv", "recursive", 512, 2e-3, status="pass" if day == "01" else "failed", **same)
-        cls.page = report_here(*reversed(nights))  # in any order of the files
+        cls.page = report_here(*reversed(nights))  # the order of the files must not matter
 
     def test_nights_are_compared_and_not_pooled(self):
         words = self.page.words("overview")
@@ -429,7 +429,7 @@ class GridTest(unittest.TestCase):
         night.trial("gesv", "cusolver", 1000, 1e-3, gpu=GPU, matrix="cauchy")
         page = report_here(night)
         first = [row[0][0].split()[-1] for row in page.tables["grid-1"]]
-        self.assertEqual(first, ["n", "doubleuniform", "doublecauchy"])  # the one with most sizes first
+        self.assertEqual(first, ["n", "doubleuniform", "doublecauchy"])  # the matrix with most sizes comes first
         self.assertRegex(page.text, r'<thead><tr class="sizes"><th scope="col">n</th><th [^>]*>64</th>')
 
     def test_rows_of_many_matrices_are_complete_and_mostly_folded(self):

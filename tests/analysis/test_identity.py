@@ -1,4 +1,5 @@
-"""Tests that no two different trials share a row or a race, and that expected failures are findings."""
+"""Tests that different trials share no row and no race (the comparison of methods on one task), and that failures that
+the plan expects are marked as such."""
 
 import hashlib
 import itertools

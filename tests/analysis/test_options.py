@@ -165,7 +165,7 @@ class OptionsTest(unittest.TestCase):
 
     def test_paper_figures_mark_and_name_failed_answers(self):
         night = fixture.Night("failed")
-        for problem, sizes in (("gesv", (256, 512)), ("getrf", (256,))):  # lines, and bars
+        for problem, sizes in (("gesv", (256, 512)), ("getrf", (256,))):  # two sizes give lines, one gives bars
             for n in sizes:
                 night.trial(problem, "cusolver", n, 1e-3, gpu=GPU)
                 night.trial(problem, "gauss_block", n, 1e-4, gpu=GPU, status="failed")
@@ -186,7 +186,8 @@ class OptionsTest(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("pdflatex"), "needs pdflatex (Debian: texlive-latex-base)")
     def test_tex_figures_contain_text(self):
-        self.page("--method", "gauss_block", "--gpu", "*100*", "--figures", "pgf")  # with an underscore
+        # TeX fails at an underscore that is not escaped.
+        self.page("--method", "gauss_block", "--gpu", "*100*", "--figures", "pgf")
         several = sorted((self.base / "out" / "figures").glob("*.pgf"))
         document = r"\documentclass[a4paper,twocolumn]{article}\usepackage{pgf}\begin{document}%s\end{document}"
         figure = r"\begin{figure}\input{%s}\input{%s}\end{figure}\clearpage"

@@ -38,7 +38,7 @@ class EverythingTest(unittest.TestCase):
         cls.folder.cleanup()
 
     def test_every_section_is_there_with_data(self):
-        sections = set(SECTIONS) - {"trend", "costs"}  # these need three runs and more: TrendTest; test_costs
+        sections = set(SECTIONS) - {"trend", "costs"}  # see TrendTest and test_costs
         self.assertEqual(parts_of(self.page), sections)
         for name in sections:
             self.assertFalse([w for w in self.page.none[name] if w.startswith("No ")], name)

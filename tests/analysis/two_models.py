@@ -54,7 +54,8 @@ PLAN = {
     ("poinv", 256, 4096, "spd"): (CUSOLVER, ("cholesky_gets", 0.4, 0.1, 0.3)),
     ("gemm", 256, 4096, "uniform"): (("cublas", 1, 1, 0.9), ("global", 1, 0.05, 0.3), ("shared", 1, 0.2, 0.5)),
 }
-FLOPS = {"gesv": 2 / 3, "getrf": 2 / 3, "potrf": 1 / 3, "trtri": 1 / 3, "geinv": 2, "poinv": 1, "gemm": 2}  # of n**3
+# Operations of a problem, as a factor of n**3.
+FLOPS = {"gesv": 2 / 3, "getrf": 2 / 3, "potrf": 1 / 3, "trtri": 1 / 3, "geinv": 2, "poinv": 1, "gemm": 2}
 
 
 def night(model, run="run-1", seed=1, uuid="GPU-1", slow=1.0, plan=PLAN):

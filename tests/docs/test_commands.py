@@ -83,7 +83,7 @@ class Commands(unittest.TestCase):
         self.assertGreater(seen, 40)
 
     def test_the_readme_counts_the_methods_by_origin(self):
-        """A third: 25 to 42 %."""
+        """ "A third" in the README must be between 25 and 42 %."""
         readme = " ".join((pages.ROOT / "README.md").read_text(encoding="utf-8").split())
         own = [method for method in methods() if method["source"].startswith("gaussweep")]
         hopper = [method for method in own if method["capability"] >= 90]

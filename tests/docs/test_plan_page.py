@@ -55,7 +55,7 @@ class PlanPage(unittest.TestCase):
         return f"sweep: [{{problem: gesv, method: lapack, n: 64, matrix: {{{block}}}}}]\n"
 
     def plans_of(self, heading, fragment):
-        """Returns whole plans around an example of the section's table."""
+        """Returns a whole plan around an example from the section's table."""
         if heading == "Keys of the plan":
             return fragment if fragment.startswith("sweep:") else f"{fragment}\nsweep: [{{{ENTRY}}}]\n"
         if heading == "Matrices":
@@ -108,7 +108,7 @@ class PlanPage(unittest.TestCase):
             self.assertEqual({word for word in words if f"`{word}`" not in section}, set())
 
     def test_every_range_is_that_of_the_reader(self):
-        """For numbers the reader's error has "from A to B", for words a list."""
+        """The reader's error names the range: "from A to B" for numbers, a list for words."""
         seen = 0
         for heading in ("Keys of the plan", "Keys of an entry", "Matrices"):
             for row in self.rows(heading):
@@ -140,7 +140,7 @@ class PlanPage(unittest.TestCase):
         for heading in ("Keys of the plan", "Keys of an entry", "Matrices"):
             for row in self.rows(heading):
                 key, default = row["key"], row["default"]
-                # not a value, or not part of a trial's identity
+                # Skips defaults that are descriptions, and keys that do not affect which trial an entry is.
                 if not re.fullmatch(r"[\w.]+", default) or key in ("stages", "timeout", "store", "n", "m", "k"):
                     continue
                 with self.subTest(key=key, section=heading):

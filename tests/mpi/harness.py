@@ -15,7 +15,7 @@ import h5py
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("GAUSSWEEP_BUILD", SOURCE / "build")).resolve()
 GAUSSWEEP = BUILD / "gaussweep"
-FAULTY = BUILD / "gaussweep_faulty"
+FAULTY = BUILD / "gaussweep_faulty"  # gaussweep with further methods that misbehave on purpose: fault_* and cheat_*
 HANG = 600  # seconds after which a process counts as hung, on a busy machine too
 
 MPI_ENVIRONMENT = {
@@ -27,7 +27,9 @@ MPI_ENVIRONMENT = {
 
 
 def environment(**changes):
-    outside = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}  # of any job
+    """Returns the environment of a process. No GPU is visible, so that GPU methods run emulated. The variables of a
+    Slurm job in which the tests run are left out, because the program would use them."""
+    outside = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
     result = {**outside, **MPI_ENVIRONMENT, "CUDA_VISIBLE_DEVICES": ""}
     result.update(changes)
     return result
@@ -40,7 +42,7 @@ def command(arguments, ranks=0, program=GAUSSWEEP):
 
 
 def execute(words, timeout=HANG, **more):
-    """Runs a command. `more`: environment variables in capitals, and arguments of subprocess."""
+    """Runs a command. `more`: names in capitals are environment variables, others are arguments of subprocess.run."""
     changes = {name: value for name, value in more.items() if name.isupper()}
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     options = {**streams, **{name: value for name, value in more.items() if name not in changes}}
@@ -58,7 +60,7 @@ def everything_from(master):
     try:
         while part := os.read(master, 65536):
             text += part
-    except OSError:  # the end of the output
+    except OSError:  # the last writer has closed the terminal
         pass
     os.close(master)
     return text
@@ -116,8 +118,8 @@ class SweepTest(unittest.TestCase):
         return directory
 
     def started(self, plan, directory, *options, ranks=0, until=None, changes=None, **popen):
-        """Starts a sweep of FAULTY and returns its process when `until()` is true; by default when the journal has a
-        record."""
+        """Starts a sweep with FAULTY. Returns its process as soon as `until()` is true, by default as soon as the
+        journal has a record. `changes`: environment variables."""
         process = subprocess.Popen(
             command(["run", plan, "-o", directory, *options], ranks, FAULTY),
             env=environment(**(changes or {})),

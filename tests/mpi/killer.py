@@ -2,12 +2,12 @@
 
     killer.py [--rounds N] [--jobs J] [--seed S] [--trials T] [--verbose]
 
-Each round starts a sweep of T short trials over 1 to 4 ranks, maybe with a standard error that cannot be written
-(CONSOLES). At a random moment a worker, a supervisor, rank 0 or everything is killed (kill -9), the sweep is signalled
-(SIGTERM, SIGHUP), or its listener leaves: its terminal closes, or the reader of its pipe ends. results.h5 must open in
-h5py (if it does not exist yet, after the documented rebuild). The sweep is resumed with another number of ranks and
+Each round starts a sweep of T short trials over 1 to 4 ranks, in some rounds with a standard error that cannot be
+written (CONSOLES). At a random moment a worker, a supervisor, rank 0 or everything is killed (kill -9), the sweep is
+signalled (SIGTERM, SIGHUP), its terminal closes, or the reader of its pipe ends. results.h5 must open in h5py; if it
+does not exist yet, the documented command rebuilds it first. The sweep is resumed with another number of ranks and
 another limit of the matrix store, and may be killed again. At the end the records must equal those of an undisturbed
-run: same keys, no key twice, same statuses and inputs' digests. J rounds run at a time; they mostly wait.
+run: same keys, no key twice, same statuses and inputs' digests. J rounds run concurrently, because they mostly wait.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def full_device():
 
 @contextlib.contextmanager
 def without_listener(ends):
-    """Yields the writing end of `ends` after closing the first one, the listening end."""
+    """Yields the writing end of `ends` = (listening, writing) after closing the listening end."""
     listening, writing = ends
     os.close(listening)
     yield writing
@@ -79,7 +79,8 @@ CONSOLES = {
 
 
 class Listener:
-    """The listener of a sweep's standard error, which leaves at some point: a terminal, or a pipe's reader."""
+    """The other end of a sweep's standard error, a terminal or the reader of a pipe. `leave` closes it during the
+    sweep."""
 
     def __init__(self, terminal):
         self.listening, self.writing = pty.openpty() if terminal else os.pipe()
@@ -130,6 +131,7 @@ def family(pid):
 
 
 def state_of(pid):
+    """Returns the process's state letter in /proc, such as Z for a zombie, or "gone"."""
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except OSError:
@@ -137,6 +139,7 @@ def state_of(pid):
 
 
 def rank_of(pid):
+    """Returns the MPI rank of a process; 0 if mpirun did not start it."""
     try:
         for entry in pathlib.Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0"):
             if entry.startswith("OMPI_COMM_WORLD_RANK="):
@@ -155,7 +158,7 @@ def kill(pid, number):
 
 
 def strike(process, kind, dice, listener):
-    """Applies `kind` to the sweep. Returns False if there was no victim."""
+    """Applies `kind`, one of KINDS, to the sweep. Returns False if the process to kill did not exist."""
     if listener is not None:
         listener.leave()
         return True
@@ -218,8 +221,9 @@ def start(command, kind, console, changes):
     return process, listener
 
 
-# Open MPI 4.1's mpirun sometimes waits forever for ranks that have ended: zombies, which only it could reap. It is then
-# killed, and nothing may be lost. More cases than this in 100 rounds would be another error.
+# Open MPI 4.1's mpirun sometimes waits forever for ranks that have ended. They are zombies, which only mpirun could
+# reap. The test then kills mpirun, and no record may be lost. More than MOST_HUNG cases in 100 rounds hint at another
+# error.
 LAUNCHER_HUNG = "mpirun hung"
 MOST_HUNG = 2
 

@@ -2,9 +2,10 @@
 
     messages.py [--sweeps N] [--jobs J] [--ranks R] [--seed S] [--verbose]
 
-Records have 1 kB to 1 MB (samples, messages, residual histories), batches 1 to 128 trials. A sweep has 2 to 8 ranks,
-or R. The ranks use shared memory or TCP with rendezvous for messages beyond 128 bytes. Half of the sweeps are killed or
-signalled once and resumed. At the end the journal must have every trial exactly once. J sweeps run at a time.
+Records have 1 kB to 1 MB (samples, messages, residual histories), batches have 1 to 128 trials. A sweep has 2 to 8
+ranks, or R. The ranks use shared memory or TCP. In two of three cases messages beyond 128 bytes use MPI's rendezvous
+protocol. Half of the sweeps are killed or signalled once and resumed. At the end the journal must have every trial
+exactly once. J sweeps run concurrently.
 """
 
 import argparse

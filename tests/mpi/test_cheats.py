@@ -1,4 +1,4 @@
-"""Methods that are right without computing are detected; their correct twins pass.
+"""Methods that cheat, for example by keeping an earlier answer, are detected. Similar methods that compute pass.
 
 GAUSSWEEP_TEST_GPUS: the GPUs to run on (as in CUDA_VISIBLE_DEVICES); without it, emulated.
 """

@@ -67,7 +67,7 @@ class CompareTwoRuns(harness.SweepTest):
                 self.assertEqual(slower, [method])
 
     def test_a_method_that_is_slower_only_as_a_whole(self):
-        """The scatter hides the change of each trial, at least for one of the seeds."""
+        """For at least one seed, the scatter hides the change of each single trial, but not that of the method."""
         results = self.sweep(self.plan(PLAN), "--backend", "host") / "results.h5"
         base = self.redrawn(results, 1, 0.06)
         for seed in range(2, 22):

@@ -1,4 +1,5 @@
-"""A standard error that cannot be written loses messages, never a sweep; a lost standard output is a failure."""
+"""If standard error cannot be written, messages are lost, but the sweep goes on. If standard output cannot be written,
+the command fails."""
 
 import fcntl
 import os
@@ -42,7 +43,7 @@ class StandardError(SweepTest):
         log = (directory / "logs/rank-0.log").read_text()
         for words in ("21 trials, 21 to do", "info: 21/21 trials (100 %)"):
             self.assertIn(words, log, directory)
-        # any rank may have had it
+        # Any rank may have run the trial of fault_once.
         logs = "".join(path.read_text() for path in (directory / "logs").glob("rank-*.log"))
         self.assertIn("warning: rank", logs, "the worker that fault_once ended")
 
@@ -89,7 +90,9 @@ class StandardError(SweepTest):
         plan = self.plan(PLAN.replace("milliseconds: 20", "milliseconds: 500"))
         directory = self.folder / "run"
         with self.started(plan, directory) as process:
-            for _ in range(2):  # from the system and from the shell; a running trial still gets its grace
+            # The system and the shell send one signal each. The second one must not end the running trial's grace
+            # period.
+            for _ in range(2):
                 process.send_signal(signal.SIGHUP)
                 time.sleep(0.1)
             _, errors = process.communicate(timeout=harness.HANG)

@@ -1,4 +1,4 @@
-"""A failing device costs its rank, never a trial; an unresponsive rank must not delay the others."""
+"""A rank whose device fails retires, and no trial is lost. Ranks do not need the memory and threads of OpenBLAS."""
 
 import os
 import pathlib
@@ -20,7 +20,8 @@ sweep:
 
 
 class Retirement(SweepTest):
-    # five copies to the host: the probe, and the matrix of a rank's first trial, which no other rank can take from it
+    # The device fails after `fetches` copies to the host (tests/faults/faults.hpp). The probe makes four copies. The
+    # fifth is one of the rank's first trial, which no other rank can take from it.
     def fault(self, rank, fetches, how):
         return {"GAUSSWEEP_FAULT_DEVICE": f"{rank} {fetches} {how} {self.folder / 'gone'}"}
 
@@ -49,7 +50,7 @@ class Retirement(SweepTest):
 
 
 class Helper(SweepTest):
-    """The ranks' helper process, and commands without computation, work with any memory limit of OpenBLAS."""
+    """The ranks' helper process, and commands that compute nothing, work under memory limits too small for OpenBLAS."""
 
     def test_nothing_hangs_if_no_memory_can_be_mapped(self):
         def limited():
@@ -57,7 +58,7 @@ class Helper(SweepTest):
 
         for words in (["--version"], ["methods"], ["devices", "--untouched"], ["plan", self.plan(PLAN)]):
             done = harness.run(words, program=FAULTY, preexec_fn=limited, OPENBLAS_NUM_THREADS="4")
-            # 127: a CUDA build, whose libraries alone do not fit
+            # 127: the libraries of a CUDA build alone exceed the limit, so the program cannot be loaded.
             self.assertIn(done.returncode, (0, 127), f"{words}: {done.stderr}")
 
     def test_a_rank_has_no_blas_threads(self):

@@ -39,7 +39,7 @@ class DuetTest(SweepTest):
         self.assertRegex(done.stdout, r"(?s)regressions?: .*gemm/fault_changed")
         sides = [self.folder / "out" / "base", self.folder / "out" / "new"]
         again = run(["compare", *sides])
-        # duet has no option --only, so that it names the command that has it.
+        # duet has no option --only, so its hint names the compare command, which has it.
         told = " ".join(done.stdout.split()).replace(f"gaussweep compare {sides[0]} {sides[1]} --only", "--only")
         self.assertEqual(" ".join(again.stdout.split()), told)
         self.assertEqual(again.returncode, 4)

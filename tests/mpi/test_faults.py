@@ -1,4 +1,4 @@
-"""Methods that crash, hang, leak or lie cost exactly their own trial."""
+"""A method that crashes, hangs, leaks memory or returns a wrong answer costs exactly its own trial."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def plan_with(*methods, good=10, extra=""):
 
 class Isolation(SweepTest):
     def test_each_costs_its_own_trial(self):
-        # The exact statuses and messages; if a worker ended, those of the second attempt.
+        # Method -> status and parts of the message. If a worker ended, both are of the second attempt.
         expected = {
             "fault_none": ("pass",),
             "fault_abort": ("crashed", "Aborted", "tried 2 times", "(at samples)"),
@@ -57,7 +57,7 @@ class Isolation(SweepTest):
             os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])  # OpenBLAS needs memory per CPU
             resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
 
-        # the leak comes first; later trials have a new worker with free memory
+        # The trial that leaks comes first. Later trials run in a new worker, whose memory is free.
         plan = self.plan(plan_with("fault_leak").replace("timeout: 4s", "timeout: 1min").replace("n: 8", "n: 4"))
         directory = self.sweep(plan, program=FAULTY, code=3, preexec_fn=limited)
         statuses = {r["method"]: r["status"] for r in self.records(directory)}
@@ -73,7 +73,7 @@ class Isolation(SweepTest):
             arguments = ["run", plan, "-o", self.folder / option[1], "--backend", "host"]
             done = harness.run(arguments, preexec_fn=lambda w=which, k=kib: limited(w, k))
             if done.returncode == 127:
-                continue  # a CUDA build, whose libraries alone do not fit
+                continue  # the libraries of a CUDA build alone exceed the limit
             self.assertEqual(done.returncode, 3, done.stderr)
             match = re.search(rf"ulimit {option}' is {kib} KiB.* needs (\d+) KiB", done.stderr)
             self.assertTrue(match, done.stderr)

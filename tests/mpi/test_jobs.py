@@ -202,7 +202,7 @@ class Finish(SweepTest):
         self.assertNotIn(name, self.mailbox.read_text())
 
     def test_a_full_disk_does_not_look_complete(self):
-        """A limit of zero bytes per file takes the disk's place."""
+        """A limit of zero bytes per file replaces a full disk."""
         done = self.finish(1, "trap '' XFSZ; ulimit -S -f 0")
         self.assertNotIn("all trials", done.stderr)
         self.assertIn(f"cannot write {self.night}/missing.txt", done.stderr)

@@ -313,7 +313,7 @@ SPOILERS = {
 
 
 class Spoilers(LibraryTest):
-    """Methods that leave the worker changed: no later trial sees the change."""
+    """Methods that change the worker's state, such as its signal handlers. No later trial may see the change."""
 
     def setUp(self):
         super().setUp()
@@ -529,7 +529,8 @@ class Hostile(LibraryTest):
 
 
 class Builtins(LibraryTest):
-    """The built-in methods as methods of a library (tests/methods/builtins.cpp): honest, so never blamed."""
+    """The built-in methods as methods of a library (tests/methods/builtins.cpp). They are honest, so no check may
+    fail."""
 
     AXES = ("problem", "precision", "m", "n", "k", "nrhs", "batch", "uplo", "matrix_digest", "parameters")
     FACTS = ("status", "message", "info", "repeats_bits", "systems_pass", "residual_ratio", "backward_error")
@@ -576,8 +577,8 @@ class Builtins(LibraryTest):
         words = ["run", plan, "-o", directory, "--methods", library, "--backend", "cuda"]
         harness.run(words, ranks=len(GPUS.split(",")), CUDA_VISIBLE_DEVICES=GPUS)
         own = {(r["method"], *(r[axis] for axis in self.AXES)): r for r in self.records(directory) if not r["library"]}
-        # The library offers no code for the GPU if a method has a layout of its own. The vendors' rows of the program
-        # may write the unreferenced triangle of A, which cuSOLVER's batched Cholesky does; a library's rows may not.
+        # Two messages are excused. The library has no GPU code for methods with a layout of their own. cuSOLVER's
+        # batched Cholesky writes the unreferenced triangle of A, which is allowed to built-in vendor methods only.
         excused = ("does not run on the backend cuda", "of the unreferenced triangle of A")
         other = [r for r in self.records(directory) if r["library"] and not any(e in r["message"] for e in excused)]
         self.assertGreater(sum(r["status"] == "pass" for r in other), 500)

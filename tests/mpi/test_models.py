@@ -113,7 +113,8 @@ class Models(SweepTest):
                     records[name] /= 8
                 records["run_id"] = b"another"
                 file["hosts"][:], file["records"][:] = hosts, records
-                for name in ("hosts", "records"):  # the file was edited; one without checksums is read
+                # The edited tables no longer match their checksums. Tables without checksums are read.
+                for name in ("hosts", "records"):
                     file[name].attrs.pop("checksums", None)
             found = self.compared(first, second, "--backend", backend)
             self.assertEqual({c["backend"] for c in found["cells"]}, {backend})

@@ -84,7 +84,7 @@ class Modes(SweepTest):
         self.sweep(self.plan(SMALL))
         self.assertIn(f"{directory}: everybody may write into it (mode 0777)", self.stderr)
         self.assertEqual(stat.S_IMODE(directory.stat().st_mode), 0o777)
-        directory.chmod(0o2770)  # as of a project's folder
+        directory.chmod(0o2770)  # with the setgid bit, as shared folders of projects have it
         (directory / "matrices").chmod(0o2755)
         self.sweep(self.plan(SMALL), "--resume")
         self.assertEqual(stat.S_IMODE(directory.stat().st_mode), 0o2770)
@@ -108,7 +108,7 @@ class Modes(SweepTest):
 
 
 class Obstacles(SweepTest):
-    """A special file in the place of a regular one is not waited for, not read endlessly, and not replaced."""
+    """If a special file replaces a regular one, the program does not wait for it, read it endlessly or overwrite it."""
 
     def refused(self, arguments, *words, code=2):
         done = run(arguments)

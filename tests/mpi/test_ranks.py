@@ -26,7 +26,7 @@ class Ranks(SweepTest):
             self.skipTest("SKIPPED: a test starts no more than 9 ranks")
         self.sweep(plan, ranks=cpus + 1)
         self.assertRegex(self.stderr, rf"{cpus + 1} ranks share {cpus} CPUs? on this host")
-        for ranks in (1, cpus):  # ranks that are bound to a CPU each share none
+        for ranks in (1, cpus):  # not more ranks than CPUs
             self.sweep(plan, output=f"with-{ranks}", ranks=ranks)
             self.assertNotIn("ranks share", self.stderr)
 

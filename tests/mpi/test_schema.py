@@ -1,4 +1,5 @@
-"""Tests `plan --schema`: it accepts exactly the keys of the reader, and is no stricter."""
+"""Tests `plan --schema`: it has every key of the plan reader, accepts the plans that the reader accepts, and marks
+common mistakes."""
 
 import json
 import os

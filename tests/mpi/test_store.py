@@ -68,7 +68,7 @@ class Limit(SweepTest):
     def test_a_resume_shrinks_the_store_and_keeps_needed_files(self):
         plan = self.plan(PLAN)
         directory = self.sweep(plan, "--store-limit", "none", program=FAULTY)
-        # ten more trials on stored matrices, ten on new ones
+        # Two more trials use stored matrices, two use new ones.
         more = self.plan(PLAN + "  - {problem: gesv, method: lapack, n: 40, seed: [1, 2, 30, 31]}\n")
         self.sweep(more, "--resume", "--store-limit", "100KiB", program=FAULTY)
         self.assertLessEqual(stored_bytes(directory), 100 << 10)

@@ -1,4 +1,4 @@
-"""Shared by the Slurm tests: one cluster per test file, plans, an environment file, results by h5py."""
+"""The base class of the Slurm tests: one cluster per test file, plans, environment files, and calls of the scripts."""
 
 import pathlib
 import shutil
@@ -15,7 +15,7 @@ from harness import FAULTY, SOURCE  # noqa: E402
 
 JOBS = SOURCE / "jobs/slurm"
 
-# All columns that two sweeps of the same plan must share; time, place and speed may differ.
+# The columns in which two sweeps of the same plan must agree. Columns of time, place and speed may differ.
 DECIDED = (
     "key problem method backend precision n parameters matrix_digest status info samples residual_ratio "
     "backward_error forward_error reference_difference tolerance"

@@ -33,8 +33,8 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={ports[0]}
 SlurmUser=root
 AuthType=auth/munge
-# The credential of a requeued job expires after 120 s by default. On a busy machine a launch may take longer and would
-# fail.
+# A requeued job starts again only after its credential has expired, by default after 120 s. The credential must outlast
+# a launch on a busy machine.
 AuthInfo=socket={folder}/munge/socket,cred_expire=10
 SlurmctldPidFile={folder}/slurmctld.pid
 SlurmctldLogFile={folder}/slurmctld.log
@@ -140,8 +140,8 @@ def reap(configuration):
 
 
 class Cluster:
-    """Starts in the constructor, or raises with the daemons' logs. `stop` ends everything, and so does the end of
-    Python."""
+    """A Slurm cluster. The constructor starts it, or raises an error with the daemons' logs. `stop` ends it, and so
+    does the end of Python."""
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix=PREFIX, dir="/tmp"))
@@ -213,6 +213,7 @@ class Cluster:
         self._daemon("slurmctld", "slurmctld", "-D", "-f", self.configuration)
         for node in ("n1", "n2"):
             self._daemon(node, "slurmd", "-D", "-N", node, "-f", self.configuration)
+        # sinfo lists each of the two nodes once per partition.
         self.wait_for(
             lambda: self.output("sinfo", "-h", "-N", "-o", "%T", check=False).split() == ["idle"] * 4,
             60,

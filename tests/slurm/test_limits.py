@@ -33,7 +33,7 @@ class Notices(case.SlurmTest):
         self.cluster.output("scancel", "--batch", "--signal=USR1", job)
 
     def test_requeues_are_counted(self):
-        """Uses srun, which signals every process of a step: running trials may end."""
+        """Uses srun, which signals every process of a step. Running trials must not count as crashed."""
         plan, directory = self.plan(count=50, milliseconds=200), self.folder / "run"
         self.site = self.environment_file("srun", "GAUSSWEEP_LAUNCHER=srun", "GAUSSWEEP_LAUNCHER_OPTIONS=(--mpi=pmix)")
         job = self.submit("sweep.sbatch", plan, "-o", directory, "--requeues", 1)
@@ -80,7 +80,7 @@ class Notices(case.SlurmTest):
         self.assertIn("gaussweep ended with exit code 5", self.output_of(directory))
 
     def test_an_administrator_requeues(self):
-        """A notice arrives before that, while the modules are loaded: nothing has begun, and nothing is lost."""
+        """Before the requeue a notice arrives while the modules are loaded. No trial has begun, so nothing is lost."""
         plan, directory = self.plan(count=40, milliseconds=200), self.folder / "run"
         # job.sh remembers a signal in `stopped`.
         self.site = self.environment_file(
