@@ -45,10 +45,8 @@ STYLE = {
     "pgf.rcfonts": False,  # use the fonts of the including document
 }
 
-NO_DATE = {
-    "pdf": {"metadata": {"CreationDate": None}},
-    "svg": {"metadata": {"Date": None}},
-}  # equal plots give equal bytes
+# Equal plots give equal files, because these have no date.
+NO_DATE = {"pdf": {"metadata": {"CreationDate": None}}, "svg": {"metadata": {"Date": None}}}
 
 
 def check(kind):

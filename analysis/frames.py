@@ -196,9 +196,8 @@ def over(
     """Yields a Plot of the column `y` for each of `facets`. `ends`: the meanings of `low` and `high` of one trial.
     `others`, `per_time`: as in `curves`. `point`: describes a point in the caption if it is not a median of samples;
     `{samples}` in it is replaced by `_sampled_seeds`."""
-    rows = rows[
-        [c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]
-    ]  # few columns, because they are copied often below
+    # Keeps few columns, because they are copied often below.
+    rows = rows[[c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]]
     for words, part, axis in facets(rows):
         series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends, per_time=per_time)
         names = axis.get("names")
@@ -452,8 +451,9 @@ def gain(over, rows):
 
 
 def speedups(records, name, values):
-    """Returns the trials of which others differ only in the parameter `name`, whose column is `values`. Adds the
-    speedup over the trial with the parameter's smallest value, and its interval by the quartiles of both times."""
+    """Returns the trials for which there are others with another value of the parameter `name` and all else equal.
+    `values`: the parameter's column. Adds the speedup over the trial with the smallest value, and its interval by the
+    quartiles of both times."""
     rows = answered(records.assign(value=values)).dropna(subset=["value"])
     if not len(rows):
         return rows.assign(speedup=[], speedup_low=[], speedup_high=[], rest=[])

@@ -87,6 +87,7 @@ def _operands(records):
 
 
 def _distinct_operands(shapes):
+    """Returns a text per row that names its unusual properties. The triangle (`uplo`) is named if `both` occur."""
     return [
         ", ".join(
             words

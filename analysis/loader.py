@@ -561,8 +561,8 @@ def _derive(night):
     box = records["m"].gt(0) & records["k"].gt(0) & (records["m"].ne(records["n"]) | records["k"].ne(records["n"]))
     records["size"] = np.where(box, cube, records["n"]).astype(np.int64)
     identity.name_tasks(records)
-    # `expected` is 1 if the plan expects the status, 0 if it does not, -1 in older files (then only `pass` is
-    # expected).
+    # `expected`: 1 if the plan expects the status, 0 if it does not, -1 in older files. There every status except pass
+    # and skipped is unexpected.
     bad = ~records["status"].isin(["pass", "skipped"])
     records["finding"] = bad & (records["expected"] == 1)
     records["unexpected"] = np.where(records["expected"] < 0, bad, records["expected"] == 0)

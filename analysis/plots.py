@@ -439,7 +439,7 @@ def _bars(plot, kept, methods):
     if len(kept) > 1:
         keys = (f'<span style="--m:var(--c{c})">{text(s.label)}</span>' for c, s in zip(colours, kept))
         below += f'<div class="keys">{"".join(keys)}</div>'
-    long = " long" if len(rows) > 24 else ""
+    long = " long" if len(rows) > 24 else ""  # a longer list scrolls
     return f'<div class="bars{long}" role="img" aria-label="{text(plot.title)}">{"".join(parts)}</div>{below}'
 
 

@@ -127,9 +127,10 @@ def _race(rows, rates, baseline):
         "tie": False,
         "baseline": "",
         "over_baseline": np.nan,
+        # The least time by the measured rates of one GPU; below it is divided by the number of GPUs.
         "limit": max(compute, memory) if known else np.nan,
         "bound": ("memory" if memory > compute else "compute") if known else "",
-        "share": np.nan,
+        "share": np.nan,  # limit / median: the winner's fraction of the limit
         "launch_bound": False,
     }
     passed = sorted((row for row in rows if row["worst"] == 1 and row["median"] > 0), key=lambda row: row["median"])

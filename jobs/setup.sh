@@ -40,7 +40,7 @@ packages_to_build_and_run=(
   "python3-matplotlib  module:matplotlib"
   "python3-pandas      module:pandas"
 )
-# g++-11 is the host compiler of CUDA 11.8 (tests/cuda11_toolchain.sh). The tests use git to list the project's files, and
+# g++-11 is the host compiler of CUDA 11.8 (tests/cuda11_toolchain.sh). The tests use git to list the tracked files, and
 # clang-format, shellcheck, black and flake8 to check their style. jsonschema validates plans against the editors' schema.
 # The Slurm tests start a cluster of their own; the gateway for MATLAB and Octave is built and tested with Octave.
 # The report is tested in a headless Chromium, and its figures with LaTeX (pgf is in texlive-pictures). Programs in Fortran

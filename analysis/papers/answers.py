@@ -226,8 +226,8 @@ TIMED = {"ratio", "power", "parameter", "reciprocal", "share", "stages", "kernel
 
 
 def holds(claim, rule, found):
-    """Returns whether our figure confirms the claim. `within`: the tolerance of "about", or the shortfall of "at least"
-    that is accepted; `beyond`: the required excess."""
+    """Returns whether our figure confirms the claim. All tolerances are fractions of the published figure. `within`:
+    the tolerance of "about", or the accepted shortfall of "at least"; `beyond`: the excess that "at least" requires."""
     low, high = claim.low, claim.high
     if claim.relation == "about":
         width = rule.get("within", WITHIN)

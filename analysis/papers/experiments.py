@@ -41,6 +41,9 @@ def matching(night, experiment):
 
 
 def _matching(records, experiment):
+    """Returns the records of the experiment's problems, methods and matrix kinds, of its own plans if these were run.
+    Returns none if methods that the experiment needs did not run: all of its methods (`needs_all`) or one of `needs`.
+    """
     problems = experiment["problem"] if isinstance(experiment["problem"], list) else [experiment["problem"]]
     rows = records
     if problems != ["*"]:

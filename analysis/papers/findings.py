@@ -41,6 +41,7 @@ def peak(page, night, experiment, drawing, rows):
 
 
 def _share_in_words(record, device):
+    """Describes the fraction of the roofline that a trial reaches, and whether memory or arithmetic sets the roof."""
     limit, what = (
         (record.copy_share, "its least traffic at the measured copy bandwidth")
         if record.copy_share > record.rate_share
@@ -221,6 +222,7 @@ def _growth(done):
 
 
 def _stopped_early(page, experiment, rows):
+    """Adds a table of the trials with a limit on the number of iterations."""
     if not len(rows):
         return
     table = (

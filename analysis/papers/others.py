@@ -109,6 +109,8 @@ def _summed(group):
 
 
 def _beside(method, precision, device, n, row, mine):
+    """Returns the table rows of a published kernel (`row`, empty if there is none) and our stages `mine`: one row per
+    stage, or one row without our numbers."""
     mean = row.get("mean_seconds", np.nan)
     if "total_seconds" in row:
         mean = row["total_seconds"] / row["calls"]
@@ -159,7 +161,7 @@ def occupancy(page, night, experiment, drawing, rows):
         last = group[group["size"] == group["size"].max()]
         last = last[last["trial"] == last["trial"].iloc[0]]
         label = f"{method}, {precision}, {device}"
-        if len(last) >= 4:
+        if len(last) >= 4:  # so many rows mean that the stages are split by iteration
             single &= last["calls"].max() == 1
             last = thinned(last.assign(calls=last["calls"].cumsum()))
             series.append(
@@ -344,6 +346,7 @@ def _stability(method, rows):
 
 
 def devices(page, night, experiment, drawing, rows):
+    """Adds a table of the GPUs' published peaks and of the peaks measured here."""
     theirs = table_of(drawing["csv"])
     ours = (
         night.devices[night.devices["capability"] > 0]

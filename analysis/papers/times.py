@@ -178,6 +178,8 @@ def over_parameter(page, night, experiment, drawing, rows):
 
 
 def _one(what, label, group, fits, place):
+    """Returns the series of one method over the parameter. `what`: seconds, speedup, or reciprocal, which has the
+    fitted line as a second series and appends the fit to `fits`. `place`: further columns of the fit's row."""
     x = group["value"].to_numpy()
     hollow = not_passed(group)
     if what == "seconds":

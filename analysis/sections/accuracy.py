@@ -37,6 +37,8 @@ def accuracy(page, night):
 
 
 def _clouds(rows, x, name, words):
+    """Yields a plot per problem and precision: the forward error over the column `x`, with one cloud per method and a
+    reference line. `words`: the label of the x axis."""
     for (problem, precision), group in rows.groupby(["problem", "precision"]):
         series, label = [], group["method"].astype(str)
         if x != "matrix_condition" and 1 < group["matrix_name"].nunique() <= MOST_VARIANTS:

@@ -152,6 +152,7 @@ def _published(page, night):
 
 
 def _row(group):
+    """Returns the table row of one method: its speedups over all common trials, and the faster model by size."""
     by_size = group.groupby("size")[["low", "high"]].median()
     return pd.Series(
         {

@@ -60,6 +60,8 @@ def named(configs):
 
 
 def _is_wrong_in_parts(records):
+    """Returns a mask of answers with a componentwise error of at least 1000 times the normwise error, and at least 1000
+    unit roundoffs."""
     unit = np.where(records["precision"] == "float", 2.0**-24, 2.0**-53)
     return records["componentwise_error"] >= 1000 * np.maximum(records["backward_error"], unit)
 
@@ -250,6 +252,8 @@ def _passed(page, records):
 
 
 def _finding(row, good, systems, solved):
+    """Describes where the method of a table row passes, and which other methods solved the systems on which it failed.
+    `good`: method -> matrices; `systems`: method and matrix -> digests of failures; `solved`: digest -> methods."""
     key = (row.problem, row.precision, row.method)
     failed_on = systems.get((*key, row.matrix_name), set())
     elsewhere = [

@@ -55,6 +55,7 @@ def _missing(night):
 
 
 def _ended(records):
+    """Yields a sentence about the trials that ended without an answer."""
     broken = records[records["status"].isin(BROKEN) & records["unexpected"]]
     if not len(broken):
         but = " but as the plan expects" if records["status"].isin(BROKEN).any() else ""
@@ -66,6 +67,7 @@ def _ended(records):
 
 
 def _not_accepted(records):
+    """Yields sentences about wrong answers, unexpected passes, expected failures, doubtful times and lost digits."""
     wrong = records[records["status"].isin(WRONG) & records["unexpected"]]
     if len(wrong):
         yield f"{counted(len(wrong), 'answer')} did not pass: {_on_matrices(wrong)}.", "failures-wrong"
@@ -115,6 +117,7 @@ def _gpus(records):
 
 
 def _published(night):
+    """Yields a sentence per device: how many measured times are faster than published ones, and by how much."""
     found = {}
     for experiment in run_of(night):
         for drawing in experiment["draw"]:
@@ -188,6 +191,7 @@ def _doubts(night):
 
 
 def _first(shown, most, between=", "):
+    """Joins the first `most` texts, and counts the others: "a, b and 3 more"."""
     return between.join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
 
 

@@ -78,14 +78,17 @@ def _plain(value):
 
 
 def _done(one):
+    """Returns what degraded the image, in words."""
     return DONE.get(one.text("psf"), one.text("psf"))
 
 
 def _noise(one):
+    """Returns the kind of noise, without its strength: "gaussian" of "gaussian:8"."""
     return one.text("noise").split(":")[0]
 
 
 def _how(one):
+    """Returns the formula, λ, the method and the precision with which the image was restored."""
     lam = one.number("lambda")
     return ", ".join(
         [

@@ -64,6 +64,8 @@ def roofline(page, night):
 
 
 def _figures(night, rows):
+    """Yields a roofline per precision and group of devices, and a plot of operations per joule if energy was
+    measured."""
     rows = rows.assign(
         intensity=rows["flops"] / rows["bytes"],
         frugal=rows["flops"] / rows["energy_joules"].where(rows["energy_joules"] > 0) / 1e9,

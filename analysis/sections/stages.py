@@ -53,6 +53,7 @@ def stages(page, night):
 
 
 def _profile(problem, precision, device, group):
+    """Returns the plot of one panel's stages: bars with their fractions of the time and their occupancies."""
     is_large = group["share"] >= LEAST_SHARE
     note = "" if is_large.all() else f"Stages below {LEAST_SHARE:.0%} of the time are not shown.".replace("%", " %")
     group = group[is_large]

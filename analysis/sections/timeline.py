@@ -14,7 +14,7 @@ PHASES = "wait prepare store inputs allocate upload warmup timed download verify
 PHASES = {phase: phase in BUSY for phase in PHASES}
 COLOURS = {"timed": "#0072b2", "warmup": "#56b4e9", "verify": "#009e73", "stages": "#cc79a7", "reference": "#e69f00"}
 IDLE = "#a6a6a6"
-MOST_LANES, MOST_RUNS = 24, 6
+MOST_LANES, MOST_RUNS = 24, 6  # lanes per drawing (one drawing per run), drawings on the page
 MOST_ROWS = 1_000_000  # rows of a CSV: 140 MB
 AT_ONCE = 50_000  # trials whose phases are processed together
 LOOKED_AT = ["run_id", "host", "rank", "gpu_name", "end_time"]
@@ -37,7 +37,7 @@ def intervals(records):
     ends[:, :-1] = began[:, 1:]
     ends[trials, last] = np.maximum(ended[trials], latest)
     # Leaves out trials that end before their last phase began: an older version wrote them, or the clock was changed.
-    # The tolerance of 10 µs covers rounding.
+    # The tolerance is for `end_time`, which is rounded to microseconds.
     known[trials[~(ended[trials] >= latest - 1e-5)]] = False
     trial, place = np.nonzero(known)
     of_trial = records[["run_id", "host", "rank", "gpu_name"]].iloc[trial]

@@ -63,7 +63,8 @@ def _some(rows, every, several, precision):
 
 
 def _over_size(own, all_of_them, batches):
-    """Yields a plot of times, then the plot of the same records' rates, and so on."""
+    """Yields each plot of times, followed by the plot of the rates. `own`: the records of the last runs; `all_of_them`:
+    also those of earlier runs, which only the plots of times show."""
     ends = ("seconds_median", "seconds_q1", "seconds_q3", True)
     time = over(
         all_of_them, "time", "Time", "median time of all" if batches else "median time", *ends, ylog=True, seconds=True

@@ -279,6 +279,7 @@ def _above(race):
 
 
 def _cell(of_model, colours, capabilities):
+    """Returns a cell with one model: the winner, its time and lead, and its fraction of the limit."""
     ((name, races),) = of_model.items()
     race = races[0]
     of = f" <small>{race.wins} of {race.seeds}</small>" if race.seeds > 1 else ""

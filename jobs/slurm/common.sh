@@ -1,6 +1,6 @@
 # Sourced by the scripts of this folder: options, the site's environment, submission, checks. Each script has two roles.
-# Started by hand, it submits itself (or others). As a Slurm batch job it does the work. There its name is `slurm_script`,
-# because slurmd runs a copy in its spool folder.
+# Started by hand, it submits itself (or others). As a Slurm batch job it does the work. There its name is
+# `slurm_script`, because slurmd runs a copy in its spool folder.
 set -o pipefail
 shopt -s inherit_errexit 2>/dev/null || true
 # Before bash 4.4 (RHEL 7) `set -u` rejects empty arrays.
@@ -237,8 +237,8 @@ warn_without_gpus() {
   say "the job asks for no GPUs, and the plan has methods for GPUs: where Slurm manages the GPUs, add e.g. -- --gpus-per-node=1"
 }
 
-# submit ARGUMENT…: calls sbatch and sets job_id. With --dry-run it only shows the command. If Slurm would refuse the job,
-# it sets `refused` to the exit code that the submission would have.
+# submit ARGUMENT…: calls sbatch and sets job_id. With --dry-run it only shows the command. If Slurm would refuse the
+# job, it sets `refused` to the exit code that the submission would have.
 submit() {
   local -a command=(sbatch --parsable "$@")
   local message
@@ -262,8 +262,8 @@ submit() {
 # slurm_path DIR: prints DIR for --output. It escapes %, because Slurm replaces patterns such as %j.
 slurm_path() { echo "${1//%/%%}"; }
 
-# keep_dry_run CODE ID: called after a called script failed with CODE. If that was a dry run that printed the job ID, the
-# job would be refused: sets `refused` and returns 0, so that the other jobs are shown too. Otherwise returns CODE.
+# keep_dry_run CODE ID: called after a called script failed with CODE. If that was a dry run that printed the job ID,
+# the job would be refused: sets `refused` and returns 0, so that the other jobs are shown too. Otherwise returns CODE.
 keep_dry_run() {
   [[ -n ${flag[dry-run]:-} && -n $2 ]] || return "$1"
   refused=$1
