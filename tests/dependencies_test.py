@@ -200,7 +200,8 @@ def search_sources():
     for path in files:
         header = re.match(r"(///.*\n)*", path.read_text())[0]
         if re.match(r"/// [a-z]+/[a-z_]+: ", header):
-            check(re.search(r"\bError: |error bound", header), f"{path}: the method's header states no error bound")
+            said = re.search(r"\bError:\s|error bound", header)
+            check(said, f"{path}: the method's header states no error bound; write `Error: …`")
     for module, rule in MODULES.items():
         libraries = re.compile(rule["libraries"])
         for path, text in sources(module):

@@ -96,14 +96,14 @@ void validate(const Method& method) {
 }  // namespace
 
 void* Workspace::take_bytes(std::size_t bytes) {
-  const std::size_t left = bytes_ - std::min(used_, bytes_);
-  if (bytes > left) {
+  const std::size_t piece = workspace_piece(static_cast<std::int64_t>(bytes), 1);
+  if (piece > bytes_ - used_) {
     throw std::logic_error("workspace: " + std::to_string(bytes) + " bytes were asked for, but only " +
-                           std::to_string(left) + " of the announced " + std::to_string(bytes_) +
+                           std::to_string(bytes_ - used_) + " of the announced " + std::to_string(bytes_) +
                            " are left");
   }
   void* begin = data_ + used_;
-  used_ += workspace_piece(static_cast<std::int64_t>(bytes), 1);
+  used_ += piece;
   return begin;
 }
 

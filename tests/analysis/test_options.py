@@ -104,7 +104,7 @@ class OptionsTest(unittest.TestCase):
         both = [str(self.base / "papers.h5"), str(another.write(self.base / "another.h5"))]
         self.assertEqual(main([*both, "-o", str(self.base / "m")]), 0)
         both = (self.base / "m" / "index.html").read_text()
-        self.assertRegex(both, r'id="papers"><h2>[^<]*</h2><details><summary>')
+        self.assertRegex(both, r'id="papers"><h2>[^<]*</h2><details class="kept"><summary>')
         self.assertNotIn('id="papers"', sections(some_night("fuhrmann-figure-6.1"), "--no-papers"))
 
     def test_a_method_has_one_colour_on_the_whole_page(self):
