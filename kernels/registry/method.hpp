@@ -28,8 +28,6 @@ class Workspace {
   U* take(std::int64_t count) {
     return static_cast<U*>(take_bytes(static_cast<std::size_t>(count) * sizeof(U)));
   }
-  /// Returns all of the memory.
-  void* data() const { return data_; }
 
  private:
   void* take_bytes(std::size_t bytes);
