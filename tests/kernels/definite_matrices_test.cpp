@@ -98,7 +98,7 @@ TYPED_TEST(DefiniteMatrices, SpdHasTheChosenCondition) {
         EXPECT_GT(values.front(), 0) << n << " " << condition << " " << mode;
         // The eigenvalues have errors of some roundoffs times the largest one, which depend on the CPU.
         EXPECT_NEAR(values.back() / values.front() / condition, 1,
-                    0.05 + 16 * unit_roundoff<TypeParam> * condition)
+                    0.05 + 8 * std::numeric_limits<TypeParam>::epsilon() * condition)
             << n << " " << condition << " " << mode;
       }
     }
