@@ -296,8 +296,8 @@ TEST(PlanErrors, WrongTypes) {
       {with("exclude: {n: 1}"), "4:14", "exclude is a mapping"},
       {with("expect: failed"), "4:13", "expect is a value"},
       {with("matrix_b: [{kind: ones}, {kind: ones}]"), "4:15", "matrix_b gives several"},
-      {"? [a, b]\n: c\n", "1:3", "a key is a list"},
-      {"{a: b}: c\n", "1:1", "a key is a mapping"},
+      {"? [a, b]\n: c\n", "1:3", "this key is a list"},
+      {"{a: b}: c\n", "1:1", "this key is a mapping"},
       {"name: !include x\n", "1:7", "the tag '!include'"},
   });
 }
