@@ -258,8 +258,9 @@ def _shared(rows):
     CPU."""
     operands, uplo = rows["operands"].unique(), rows["uplo"].unique()
     words = [operands[0]] if len(operands) == 1 and operands[0] else []
+    words = [f"{word} triangle" if word in ("lower", "upper") else word for word in words]
     # LAPACK's names of problems that read one triangle: po for definite matrices, tr for triangular ones.
-    if len(uplo) == 1 and rows["problem"].str.startswith(("po", "tr")).all() and uplo[0] not in words:
+    if len(uplo) == 1 and rows["problem"].str.startswith(("po", "tr")).all() and not any(uplo[0] in word for word in words):
         words.append(f"{uplo[0]} triangle")
     threads = rows["threads"][rows["threads"].gt(0) & ~rows["device"].str.startswith(EMULATED)]
     return [*words, f"BLAS on {counted(_extent(threads), 'thread')}"] if len(threads) else words
@@ -565,7 +566,10 @@ def history_plots(night, records, name="history"):
             part = lengths[lengths["trial"] == trial].sort_values("iteration")
             label = f"{record['method']}, {record['task']}, n = {record['size']}"
             label += f", {record['convergence']}" if record["convergence"] else ""
-            series.append(Series(label, part["iteration"].to_numpy() + 1, part["residual"].to_numpy()))
+            settings = [record.get("config", "")] * len(part)
+            series.append(
+                Series(label, part["iteration"].to_numpy() + 1, part["residual"].to_numpy(), settings=settings)
+            )
         yield Plot(
             slug(name, problem, precision, device, "long" if long else ""),
             f"Residual over {'many ' if long else ''}iterations: {problem}, {precision}, {device}",
@@ -576,5 +580,5 @@ def history_plots(night, records, name="history"):
             xlog=False,
             farthest=1e10,
             note="" if np.isfinite(lengths["residual"]).all() else "Residuals that are infinite are not drawn.",
-            basis=f"{matrices(group)} Each line: one trial.",
+            basis=f"{matrices(group)} Each line: one trial, the first of those at the largest size.",
         )

@@ -45,6 +45,9 @@
 
   const figure = (box, plot) => {
     const series = plot.series;
+    // uPlot ignores a range below 1e-16, so tiny values on a logarithmic x axis are drawn in another unit.
+    const unit = plot.xlog && series.some((s) => s.x.some((v) => v > 0 && v < 1e-12)) ? 1e-20 : 1;
+    if (unit !== 1) for (const s of series) s.x = s.x.map((v) => v === null ? v : v / unit);
     const hidden = new Set();
     let near = null; // label under the pointer; all other series are drawn pale
     let u = null; // the chart, if it is drawn
@@ -176,7 +179,7 @@
     const xAxis = plot.names
       ? { splits: () => plot.names.map((_, i) => i), filter: (u, t) => t, rotate: 90, size: nameRoom(plot.names),
         values: (u, ticks) => ticks.map((i) => plot.names.length > 46 && i % Math.ceil(plot.names.length / 46) ? "" : plot.names[i].slice(0, NAME)) }
-      : plot.ticks ? { splits: measured, filter: (u, t) => t, values: (u, t) => t.map(String) } : { values: (u, t) => t.map((v) => v === null ? "" : number(v)),
+      : plot.ticks ? { splits: measured, filter: (u, t) => t, values: (u, t) => t.map(String) } : { values: (u, t) => t.map((v) => v === null ? "" : number(v * unit)),
         ...(series.every((s) => s.x.every(Number.isInteger)) ? { incrs: [1, 2, 5].flatMap((k) => [0, 1, 2, 3, 4, 5, 6, 7, 8].map((e) => k * 10 ** e)).sort((a, b) => a - b) } : {}) };
     const begin = () => {
       const wide = box.clientWidth;
@@ -213,7 +216,7 @@
         if (best === null) return;
         const [s, i] = best, say = words[plot.unit], told = s.t && plot.told[s.t[i]];
         const range = s.lo && s.lo[i] !== null && s.hi[i] > s.lo[i] ? ` (${say(s.lo[i])} to ${say(s.hi[i])})` : "";
-        tip.textContent = [s.l, plot.names ? plot.names[s.x[i]] : `${plot.x} = ${number(s.x[i]).includes("e") ? s.x[i] : +s.x[i].toPrecision(6)}`,
+        tip.textContent = [s.l, plot.names ? plot.names[s.x[i]] : `${plot.x} = ${number(s.x[i] * unit).includes("e") ? +(s.x[i] * unit).toPrecision(6) : +s.x[i].toPrecision(6)}`,
           `${say(s.y[i])}${range}`, told, s.h ? UNPASSED[s.h[i]] : ""].filter(Boolean).join("\n");
         tip.style.setProperty("--m", s.c === null ? "var(--fg)" : `var(--c${s.c})`);
         const x = u.valToPos(s.x[i], "x"), y = u.valToPos(s.y[i], "y");

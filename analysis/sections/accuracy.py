@@ -111,7 +111,7 @@ def convergence(page, night):
     page.begin("convergence", "Convergence histories")
     records = night.take(
         "problem precision device method matrix_name matrix_full matrix_seed operands uplo threads task convergence"
-        " size iterations residual_ratio"
+        " config size iterations residual_ratio"
     )
     rows = records[records["convergence"] != ""]
     if not len(rows) and not len(night.iterations):

@@ -14,23 +14,28 @@ std::map<std::string, std::string> cpus_by_host(const std::vector<io::HostRow>& 
   return cpus;
 }
 
+std::string HostNames::name_of(const io::HostRow& row) {
+  std::string name = row.host;
+  // Returns true if `name` is known with another value; remembers the first value of a name.
+  const auto is_other = [&name](auto& known, const auto& value) {
+    return known.try_emplace(name, value).first->second != value;
+  };
+  if (!row.cpu.empty() && is_other(cpu_of_, std::string(row.cpu))) {
+    name += fmt::format(" ({})", row.cpu);
+    cpu_of_.try_emplace(name, row.cpu);
+  }
+  if (row.blas_threads > 0 && is_other(threads_of_, row.blas_threads)) {
+    name += fmt::format(" ({})", counted(static_cast<std::size_t>(row.blas_threads), "thread"));
+    cpu_of_.try_emplace(name, row.cpu);
+    threads_of_.try_emplace(name, row.blas_threads);
+  }
+  return name;
+}
+
 void HostNames::tell_apart(io::Results& results) {
   std::map<std::string, std::string> new_names;  // new names of renamed hosts
   for (io::HostRow& row : results.hosts) {
-    std::string name = row.host;
-    // Returns true if `name` is known with another value; remembers the first value of a name.
-    const auto is_other = [&name](auto& known, const auto& value) {
-      return known.try_emplace(name, value).first->second != value;
-    };
-    if (!row.cpu.empty() && is_other(cpu_of_, std::string(row.cpu))) {
-      name += fmt::format(" ({})", row.cpu);
-      cpu_of_.try_emplace(name, row.cpu);
-    }
-    if (row.blas_threads > 0 && is_other(threads_of_, row.blas_threads)) {
-      name += fmt::format(" ({})", counted(static_cast<std::size_t>(row.blas_threads), "thread"));
-      cpu_of_.try_emplace(name, row.cpu);
-      threads_of_.try_emplace(name, row.blas_threads);
-    }
+    const std::string name = name_of(row);
     if (name == row.host) continue;
     new_names[row.host] = name;
     row.host = name;

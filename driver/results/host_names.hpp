@@ -21,6 +21,8 @@ class HostNames {
   /// Renames a host to "name (model)" in records, devices and hosts if an earlier file has a host of the same
   /// name with another CPU model, and to "name (2 threads)" if it has one with another number of threads.
   void tell_apart(io::Results& results);
+  /// Returns the name of a host under the same rules, and remembers its CPU and threads.
+  std::string name_of(const io::HostRow& row);
 
  private:
   std::map<std::string, std::string> cpu_of_;       // by host name

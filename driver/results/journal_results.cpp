@@ -1,16 +1,61 @@
 #include "driver/results/journal_results.hpp"
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_set>
 #include <utility>
 
 #include "driver/base/lookup.hpp"
 #include "driver/results/device_peaks.hpp"
+#include "driver/results/host_names.hpp"
+#include "driver/results/identity.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
 constexpr const char* unplanned = "no longer in the plan";
+
+/// The names of a run's hosts. A start of the run may have used another number of threads than an earlier
+/// one.
+class NamesOfStarts {
+ public:
+  /// Returns the name of a host from this note on. @param note the note's number
+  std::string begin(const io::HostRow& row, std::size_t note) {
+    return since_[row.host].emplace_back(note, names_.name_of(row)).second;
+  }
+  /// Returns the name of a host after this number of notes.
+  io::Text at(const io::Text& host, std::size_t notes) const {
+    const auto found = since_.find(host);
+    if (found == since_.end()) return host;
+    io::Text name = host;
+    for (const auto& [note, each] : found->second) {
+      if (note < notes) name = each;
+    }
+    return name;
+  }
+
+ private:
+  HostNames names_;
+  std::map<std::string, std::vector<std::pair<std::size_t, std::string>>> since_;
+};
+
+/// Removes the records of an earlier version of a shared library whose trials the current version has
+/// repeated.
+/// @param vanished keys of the trials that are no longer in the plan
+void drop_earlier_versions(std::vector<io::Record>& records,
+                           const std::unordered_set<std::string>& vanished) {
+  const auto is_vanished = [&](const io::Record& r) { return vanished.count(r.key) > 0; };
+  std::unordered_set<std::string> current;  // trial_identity, which has no digest of the library
+  for (const io::Record& record : records) {
+    if (!record.library.empty() && !is_vanished(record)) current.insert(trial_identity(record));
+  }
+  if (current.empty()) return;
+  const auto is_earlier = [&](const io::Record& r) {
+    return !r.library.empty() && is_vanished(r) && current.count(trial_identity(r)) > 0;
+  };
+  records.erase(std::remove_if(records.begin(), records.end(), is_earlier), records.end());
+}
 
 }  // namespace
 
@@ -19,11 +64,16 @@ io::Results results_of(io::JournalContents journal) {
   results.records = std::move(journal.records);
   std::set<std::string> known_hosts;
   std::unordered_set<std::string> vanished;
-  for (const io::Note& each : journal.notes) {
+  NamesOfStarts names;
+  for (std::size_t i = 0; i < journal.notes.size(); ++i) {
+    const io::Note& each = journal.notes[i];
     if (const auto* device = std::get_if<io::note::Device>(&each)) {
       results.devices.push_back(device->row);
+      results.devices.back().host = names.at(device->row.host, i);
     } else if (const auto* host = std::get_if<io::note::Host>(&each)) {
-      if (known_hosts.insert(host->row.host).second) results.hosts.push_back(host->row);
+      io::HostRow row = host->row;
+      row.host = names.begin(host->row, i);
+      if (known_hosts.insert(row.host).second) results.hosts.push_back(std::move(row));
     } else if (const auto* gone = std::get_if<io::note::Vanished>(&each)) {
       vanished = {gone->keys.begin(), gone->keys.end()};
     } else if (const auto* run = std::get_if<io::note::Run>(&each)) {
@@ -33,6 +83,9 @@ io::Results results_of(io::JournalContents journal) {
       if (was_dirty) results.attributes["dirty"] = "true";
     }
   }
+  for (std::size_t i = 0; i < results.records.size() && i < journal.notes_before.size(); ++i)
+    results.records[i].host = names.at(results.records[i].host, journal.notes_before[i]);
+  drop_earlier_versions(results.records, vanished);
   unify_peaks(results);
   drop_repeated_devices(results);
   results.attributes["record_count"] = std::to_string(results.records.size());

@@ -103,6 +103,25 @@ class BrowserTest(unittest.TestCase):
         )
         self.assertEqual(undrawn, 0)
 
+    def test_a_plot_of_tiny_values_is_drawn(self):
+        """Backward errors of accurate answers may differ by less than 1e-16."""
+        night = fixture.Night("tiny")
+        for i, method in enumerate(("cusolver", "recursive")):
+            errors = {"backward_error": 2e-17 * (1 + i), "forward_error": 1e-11}
+            night.trial("posv", method, 256, 1e-3, gpu=GPU, **errors)
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "out"
+            report(night.write(Path(folder) / "results.h5"), out=out)
+            self.browser.get((out / "index.html").as_uri())
+            painted = self.after_frames(
+                "const plots = [...document.querySelectorAll('figure.plot')];"
+                "const plot = plots.find((f) => f.textContent.includes('Forward'));"
+                "plot.scrollIntoView(); const result = () => { const c = plot.querySelector('canvas');"
+                "const p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+                "return p.filter((v, i) => i % 4 === 3 && v > 0).length; }"
+            )
+        self.assertGreater(painted, 1000)
+
     def test_drawing_plots_moves_nothing(self):
         for window in WINDOWS:
             self.open(*window)
