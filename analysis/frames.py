@@ -260,7 +260,8 @@ def _shared(rows):
     words = [operands[0]] if len(operands) == 1 and operands[0] else []
     words = [f"{word} triangle" if word in ("lower", "upper") else word for word in words]
     # LAPACK's names of problems that read one triangle: po for definite matrices, tr for triangular ones.
-    if len(uplo) == 1 and rows["problem"].str.startswith(("po", "tr")).all() and not any(uplo[0] in word for word in words):
+    has_triangle = rows["problem"].str.startswith(("po", "tr")).all()
+    if has_triangle and len(uplo) == 1 and not any(uplo[0] in word for word in words):
         words.append(f"{uplo[0]} triangle")
     threads = rows["threads"][rows["threads"].gt(0) & ~rows["device"].str.startswith(EMULATED)]
     return [*words, f"BLAS on {counted(_extent(threads), 'thread')}"] if len(threads) else words
