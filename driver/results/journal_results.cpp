@@ -22,8 +22,12 @@ class NamesOfStarts {
  public:
   /// Returns the name of a host from this note on. @param note the note's number
   std::string begin(const io::HostRow& row, std::size_t note) {
-    return since_[row.host].emplace_back(note, names_.name_of(row)).second;
+    const std::string name = since_[row.host].emplace_back(note, names_.name_of(row)).second;
+    have_changed_ = have_changed_ || name != row.host;
+    return name;
   }
+  /// Returns true if a host has another name than in the journal.
+  bool have_changed() const { return have_changed_; }
   /// Returns the name of a host after this number of notes.
   io::Text at(const io::Text& host, std::size_t notes) const {
     const auto found = since_.find(host);
@@ -38,6 +42,7 @@ class NamesOfStarts {
  private:
   HostNames names_;
   std::map<std::string, std::vector<std::pair<std::size_t, std::string>>> since_;
+  bool have_changed_ = false;
 };
 
 /// Removes the records of an earlier version of a shared library whose trials the current version has
@@ -45,6 +50,7 @@ class NamesOfStarts {
 /// @param vanished keys of the trials that are no longer in the plan
 void drop_earlier_versions(std::vector<io::Record>& records,
                            const std::unordered_set<std::string>& vanished) {
+  if (vanished.empty()) return;
   const auto is_vanished = [&](const io::Record& r) { return vanished.count(r.key) > 0; };
   std::unordered_set<std::string> current;  // trial_identity, which has no digest of the library
   for (const io::Record& record : records) {
@@ -83,7 +89,7 @@ io::Results results_of(io::JournalContents journal) {
       if (was_dirty) results.attributes["dirty"] = "true";
     }
   }
-  for (std::size_t i = 0; i < results.records.size() && i < journal.notes_before.size(); ++i)
+  for (std::size_t i = 0; names.have_changed() && i < results.records.size(); ++i)
     results.records[i].host = names.at(results.records[i].host, journal.notes_before[i]);
   drop_earlier_versions(results.records, vanished);
   unify_peaks(results);

@@ -200,8 +200,10 @@ void RunDirectory::append(io::Record record) {
   const auto [at, fresh] = index_.try_emplace(record.key, contents_.records.size());
   if (fresh) {
     contents_.records.push_back(std::move(record));
+    contents_.notes_before.push_back(contents_.notes.size());
   } else {
     contents_.records[at->second] = std::move(record);
+    contents_.notes_before[at->second] = contents_.notes.size();
   }
   dirty_ = true;
 }

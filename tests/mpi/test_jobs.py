@@ -304,6 +304,18 @@ class Threads(SweepTest):
         self.assertEqual(self.threads("words", OMP_NUM_THREADS="many"), cpus)
         self.assertEqual(self.threads("many", OMP_NUM_THREADS=str(10 * cpus)), cpus)
 
+    def test_a_run_resumed_with_other_threads_has_two_hosts(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one CPU allows one number of threads only")
+        clean = {"OPENBLAS_NUM_THREADS": "", "OMP_NUM_THREADS": ""}
+        text = "name: threads\nrepeats: 1\nsweep:\n  - {problem: gesv, method: lapack, n: "
+        self.sweep(self.plan(text + "4}\n"), **clean)
+        directory = self.sweep(self.plan(text + "[4, 5]}\n"), "--resume", **{**clean, "OPENBLAS_NUM_THREADS": "1"})
+        hosts = {record["n"]: record["host"] for record in self.records(directory)}
+        self.assertEqual(hosts[5], f"{hosts[4]} (1 thread)")
+        with h5py.File(directory / "results.h5", "r") as file:
+            self.assertEqual(int(file["hosts"]["blas_threads"][1]), 1)
+
 
 class Temporary(SweepTest):
     def test_a_missing_folder_is_named(self):
