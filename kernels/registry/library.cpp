@@ -166,8 +166,7 @@ Run<T> run_of(gaussweep_function function, const Method& row,
     call.info = op.info;
     if (workspace_bytes != nullptr) {
       call.workspace_bytes = workspace_bytes(&call);
-      call.workspace =
-          op.workspace.template take<char>(0);  // the beginning of memory that is all the method's
+      call.workspace = op.workspace.template take<char>(static_cast<std::int64_t>(call.workspace_bytes));
     }
     call.stream = context.device.stream();
     if (context.stages != nullptr) call.stage = begin_stage;

@@ -96,7 +96,8 @@ void validate(const Method& method) {
 }  // namespace
 
 void* Workspace::take_bytes(std::size_t bytes) {
-  const std::size_t piece = workspace_piece(static_cast<std::int64_t>(bytes), 1);
+  const bool is_all = used_ == 0 && bytes == bytes_;  // then nothing follows, so the size is not rounded up
+  const std::size_t piece = is_all ? bytes : workspace_piece(static_cast<std::int64_t>(bytes), 1);
   if (piece > bytes_ - used_) {
     throw std::logic_error("workspace: " + std::to_string(bytes) + " bytes were asked for, but only " +
                            std::to_string(bytes_ - used_) + " of the announced " + std::to_string(bytes_) +

@@ -236,6 +236,17 @@ class Running(LibraryTest):
         self.assertEqual(harness.count_of(directory), 5)
         new = {(r["method"], r["n"], r["key"]) for r in self.records(directory)} - {(*k, v) for k, v in keys.items()}
         self.assertEqual({(method, n) for method, n, _ in new}, {("good", 4), ("good", 9)})
+        self.assertEqual(len(self.records(directory)), 3, "the earlier version's trials are in the journal only")
+
+    def test_a_workspace_that_grows_is_an_error(self):
+        row = '.name = "grows", .problem = "gesv", .host = {.float64 = run}, .workspace_bytes = size'
+        size = "static size_t size(const gaussweep_call *call) { return call->a == NULL ? 40 : 4096; }\n"
+        text = table_of(row).replace("static const gaussweep_method own", size + "static const gaussweep_method own")
+        library = self.compiled(text, "grows")
+        plan = self.plan("repeats: 1\nsweep: [{problem: gesv, method: grows, n: 5}]\n")
+        directory = self.sweep(plan, "--methods", library, "--backend", "host", code=3)
+        (record,) = self.records(directory)
+        self.assertIn("4096 bytes were asked for, but only 40 of the announced 40 are left", record["message"])
 
     def test_a_file_that_changes_during_the_run_is_not_loaded(self):
         library = self.compiled(BEHAVIOURS)
