@@ -219,7 +219,7 @@ def over(
 def basis(rows, statistic="median", with_sizes=False, pooled=False):
     """Returns sentences for a caption: the matrices, the sizes if no axis shows them, the statistic and the number of
     samples behind each point. `pooled`: a point is the median over the seeds."""
-    seeds = rows.groupby("matrix_name")["matrix_seed"].nunique().max() if pooled else 1
+    seeds = _most_seeds(rows) if pooled else 1
     over_seeds = f"median over up to {seeds} seeds of the {statistic}s" if seeds > 1 else statistic
     return f"{matrices(rows, with_sizes)} Each point: the {over_seeds} of {sampled(rows)}."
 
@@ -230,9 +230,14 @@ def sampled(rows):
     return counted(samples, "sample") + (f" of {calls} calls" if calls not in ("0", "1") else "")
 
 
+def _most_seeds(rows):
+    """Returns the largest number of seeds of a matrix."""
+    return rows.groupby("matrix_name")["matrix_seed"].nunique().max()
+
+
 def _sampled_seeds(rows):
     """Returns the text of `sampled`, with the number of seeds per matrix if their times are pooled to one point."""
-    seeds = rows.groupby("matrix_name")["matrix_seed"].nunique().max()
+    seeds = _most_seeds(rows)
     return sampled(rows) + (f" with each of up to {seeds} seeds" if seeds > 1 else "")
 
 

@@ -138,8 +138,10 @@ def _race(rows, rates, baseline):
         return race
     best = passed[0]
     race.update(winner=best["method"], backend=best["backend"], parameters=best["parameters"], median=best["median"])
-    race.update(gpus=int(best["gpus"]), launch_bound=best["launch_bound"] == 1)
-    race.update(limit=race["limit"] / best["gpus"], share=race["limit"] / best["gpus"] / best["median"])
+    limit = race["limit"] / best["gpus"]
+    race.update(
+        gpus=int(best["gpus"]), limit=limit, share=limit / best["median"], launch_bound=best["launch_bound"] == 1
+    )
     # The vendor's name comes from the GPU's records if there are any, because the CPU has another vendor. The fastest
     # configuration of that method is the baseline.
     name = baseline or max((row["vendor"] for row in rows if row["backend"] == "cuda"), default="")

@@ -21,13 +21,17 @@ std::string matrices(const Record& r) {
 
 }  // namespace
 
-std::string task_identity(const Record& r) {
-  std::string text = fmt::format("{} {} {} {} {} {} {} {} {}", r.problem, r.precision, r.m, r.n, r.k, r.nrhs,
-                                 r.batch, r.uplo, matrices(r));
+std::string task_conditions(const Record& r) {
+  std::string text;
   for (const io::Setting& setting : io::conditions()) {
     if (setting.condition->separates_tasks) text += " " + io::condition_of(r, *setting.condition);
   }
   return text;
+}
+
+std::string task_identity(const Record& r) {
+  return fmt::format("{} {} {} {} {} {} {} {} {}{}", r.problem, r.precision, r.m, r.n, r.k, r.nrhs, r.batch,
+                     r.uplo, matrices(r), task_conditions(r));
 }
 
 std::string trial_identity(const Record& r) {

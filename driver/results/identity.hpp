@@ -7,6 +7,9 @@
 
 namespace gaussweep::driver {
 
+/// Returns the conditions of measurement that tell tasks apart, such as cold caches, each after a space.
+std::string task_conditions(const io::Record& record);
+
 /// Returns the identity of a task, which methods must share to compete: problem, precision, sizes, right-hand
 /// sides, triangle, matrices and their seed, and conditions such as cold caches or pinned host memory.
 /// Methods on one GPU and on several compete.

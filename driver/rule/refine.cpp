@@ -28,10 +28,7 @@ constexpr double wide_bracket = 1.2;
 std::string series_of(const io::Record& r, const std::string& device) {
   std::string text = fmt::format("{}\n{} {} {} {} {} {} {} {}", device, r.problem, r.precision, r.nrhs,
                                  r.batch, r.uplo, r.matrix_kind, r.matrix_parameters, r.matrix_seed);
-  for (const io::Setting& setting : io::conditions()) {
-    if (setting.condition->separates_tasks) text += " " + io::condition_of(r, *setting.condition);
-  }
-  return text;
+  return text + task_conditions(r);
 }
 
 using ByMethod = std::map<std::string, const Group*>;  ///< by method and parameters

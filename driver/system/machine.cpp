@@ -77,15 +77,12 @@ void CpuDemand::sample() {
   const double now = now_seconds();
   if (now < next_) return;
   next_ = now + 0.2;
-  std::ifstream file("/proc/stat");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string name;
-    int threads = 0;
-    if (!(words >> name >> threads) || name != "procs_running") continue;
-    sum_ += threads - 1;  // without this one
-    ++count_;
-  }
+  std::ifstream file("/proc/loadavg");  // three averages, then "running threads/all threads"
+  double average = 0;
+  int threads = 0;
+  if (!(file >> average >> average >> average >> threads)) return;
+  sum_ += threads - 1;  // without this one
+  ++count_;
 }
 
 double CpuDemand::mean() const {
