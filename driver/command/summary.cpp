@@ -13,6 +13,7 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"
+#include "driver/results/loading.hpp"
 #include "driver/summary/device_use.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "driver/plan/axes.hpp"
+#include "driver/results/identity.hpp"
 #include "driver/rule/lattice.hpp"
 #include "io/plan/settings.hpp"
 #include "io/records/status.hpp"

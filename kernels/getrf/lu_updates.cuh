@@ -12,6 +12,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
+using gaussweep::lu::max_distributed_columns;
 using gaussweep::lu::max_few_exchanges;
 using gaussweep::lu::solve_rows;
 
@@ -96,13 +97,13 @@ __device__ __forceinline__ void reset_permutation(int* rows_at, const int* pivot
   }
 }
 
-/// Applies the row exchanges of columns [first, first + count), count <= 512, to the `columns` columns at
+/// Applies the row exchanges of columns [first, first + count), count <= 1024, to the `columns` columns at
 /// `a`. A block takes `Each` columns. A thread moves the new content of one of rows [first, first + count),
 /// and the old content that goes to a row below them. `rows_at`: the permutation of columns [first, first +
 /// count). `previous`: the permutation of the `previous_count` columns before them; it is reset to the
 /// identity for the columns that follow.
 template <class T, int Each>
-__global__ void __launch_bounds__(max_few_exchanges)
+__global__ void __launch_bounds__(max_distributed_columns)
     exchange_few(T* a, std::int64_t lda, int first, int count, int columns, const int* pivots,
                  const int* rows_at, int* previous, int previous_count) {
   const int t = static_cast<int>(threadIdx.x);

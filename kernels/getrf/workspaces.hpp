@@ -20,8 +20,9 @@ constexpr int cluster_rows = 2 * max_blocks * panel_threads;  ///< largest row c
 constexpr int max_panel_rows = 16 * cluster_rows;             ///< largest row count of a panel of 2 columns
 constexpr int max_rows = max_panel_rows / 2;  ///< largest order with other products than cuBLAS's
 constexpr int levels = 12;  ///< levels of row permutations, for parts of 64, 128, ..., 131072 columns
-constexpr int max_few_exchanges = 512;  ///< largest number of row exchanges with one thread per exchange
-constexpr int column_buffers = 132;     ///< column buffers for more exchanges; they fit in L2
+constexpr int max_few_exchanges = 512;         ///< more row exchanges copy whole columns (exchange_many)
+constexpr int max_distributed_columns = 1024;  ///< per panel on several GPUs; one thread per exchange
+constexpr int column_buffers = 132;            ///< column buffers for exchange_many; they fit in L2
 
 /// Returns the leading dimension of internal matrices: products are fast with a multiple of 32 elements.
 constexpr std::int64_t leading_dimension(std::int64_t n) {
@@ -46,7 +47,10 @@ inline std::size_t workspace_bytes(std::int64_t n, std::size_t element) {
 
 inline std::int64_t column_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
-  return block > 0 ? (block + 31) / 32 * 32 : shape.n <= 12288 ? 256 : 512;
+  if (block > 0) return (block + 31) / 32 * 32;
+  if (shape.n <= 12288) return 256;
+  const std::int64_t columns_per_gpu = shape.n / parameters.integer("gpus");
+  return columns_per_gpu < 8192 ? 512 : columns_per_gpu < 12288 ? 768 : 1024;
 }
 /// Returns true if panels of all orders up to n fit in a cluster's registers.
 inline bool is_panel_order(const Shape& shape, const Parameters&) {
@@ -60,8 +64,9 @@ inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
 inline Method on_several_gpus(Method method) {
   method.parameters = {
       gpus_parameter(),
-      integer_parameter("block", 0, 0, max_few_exchanges,
-                        "columns per panel, rounded up to a multiple of 32; 0: 512, up to n = 12288 256"),
+      integer_parameter(
+          "block", 0, 0, max_distributed_columns,
+          "columns per panel, rounded up to a multiple of 32; 0: 256 to 1024, depending on n and gpus"),
       integer_parameter("gpus_from", 0, 0, max_panel_rows + 1, "smallest n for several GPUs; 0: 8192")};
   method.column_block = column_block;
   method.stays_on_one = stays_on_one;

@@ -122,6 +122,11 @@ TEST_P(SeveralGpus, TakeOneBlockForAllColumns) {
     expect_right<double>(devices, method, GetParam(), {40, 40, 40}, 512);
 }
 
+TEST(LuOnSeveralGpus, ExchangesTheRowsOfPanelsOfMoreThan512Columns) {
+  Devices devices;
+  expect_right<double>(devices, row_of("getrf/multi_gpu"), 2, {700, 700, 700}, 640);
+}
+
 TEST_P(SeveralGpus, ChooseThePivotsOfOneGpu) {
   Devices devices;
   const Method& method = row_of("getrf/multi_gpu");

@@ -178,6 +178,8 @@ template <std::size_t row, Backend backend, class T>
 int entry(const gaussweep_call* call) {
   try {
     return run<T>(offered()[row], backend, *call);
+  } catch (const NotOffered&) {
+    return GAUSSWEEP_SKIP;
   } catch (const std::exception&) {
     return 1;
   }
