@@ -15,8 +15,8 @@
 namespace gaussweep::driver {
 namespace {
 
-// Seconds of work per batch. A rank requests the next batch when half of it is done, so messages, syncs and
-// writes of results.h5 delay no rank.
+// Seconds of work per batch. A rank requests the next batch when half of its batch is done, so messages,
+// syncs and writes of results.h5 delay no rank.
 constexpr double batch_seconds = 0.2;
 constexpr std::size_t max_batch_size = 128;
 constexpr double note_interval = 10;  // seconds between notes of the time left
@@ -27,8 +27,8 @@ constexpr double answer_timeout = 15;
 // A rank that runs a trial reports every few seconds that it is alive. It is lost if no message arrives for
 // the trial's timeout plus this many seconds, because then its node, file system or process hangs.
 constexpr double silence_margin = 30;
-// Time before a launcher's SIGKILL that is reserved for the shutdown (end the workers, write journal and
-// results): the larger of these seconds and this fraction of the time between SIGTERM and SIGKILL.
+// Part of the time between the launcher's SIGTERM and its SIGKILL that is reserved for the shutdown (end the
+// workers, write journal and results): at least these seconds, and at least this fraction of the time.
 constexpr double min_shutdown_seconds = 0.6, shutdown_fraction = 1.0 / 3;
 // If this many ranks are lost while they run the same trial, the trial is not run again.
 constexpr int max_retirements = 2;
@@ -54,7 +54,8 @@ std::vector<std::vector<int>> host_peers(const std::vector<std::string>& hosts,
   return peers;
 }
 
-CostModel model_of(const Registry& registry, const io::JournalContents& journal) {
+/// Returns a cost model that has learned from the journal's records.
+CostModel learned_model(const Registry& registry, const io::JournalContents& journal) {
   CostModel model(registry);
   for (const io::Record& record : journal.records) model.learn(record);
   return model;
@@ -62,23 +63,23 @@ CostModel model_of(const Registry& registry, const io::JournalContents& journal)
 
 }  // namespace
 
-Coordinator::Coordinator(MessagePort& post, RunDirectory& directory, const Registry& registry,
+Coordinator::Coordinator(MessagePort& port, RunDirectory& directory, const Registry& registry,
                          Assignments assignments, Clock clock, StopSignals signals)
-    : post_(post),
+    : port_(port),
       directory_(directory),
       trials_(std::move(assignments.trials)),
       host_peers_(host_peers(assignments.hosts, trials_)),
-      model_(model_of(registry, directory.journal())),
+      model_(learned_model(registry, directory.journal())),
       costs_(estimates(model_, trials_)),
       time_left_(model_, registry, trials_),
-      queue_(trials_, costs_, registry, post_.size(), assignments.limits.order),
+      queue_(trials_, costs_, registry, port_.size(), assignments.limits.order),
       keeper_(io::MatrixStore(directory.path() / "matrices"), assignments.limits.store_bytes, trials_),
       limits_(assignments.limits),
       clock_(std::move(clock)),
       signals_(std::move(signals)),
       progress_(trials_.size() + assignments.done, assignments.done, assignments.shows_progress) {
   for (std::size_t i = 0; i < trials_.size(); ++i) index_[trials_[i].key] = i;
-  ranks_.resize(static_cast<std::size_t>(post_.size()));
+  ranks_.resize(static_cast<std::size_t>(port_.size()));
   for (Rank& rank : ranks_) rank.last_heard = clock_.now();
 }
 
@@ -104,7 +105,7 @@ void Coordinator::update_costs() {
   estimate_at_ = 4 * std::max(record_count_, estimate_at_);
 }
 
-HostCpu Coordinator::cpu_of(int rank) const {
+HostCpu Coordinator::host_cpu_of(int rank) const {
   const std::vector<int>& others = host_peers_[static_cast<std::size_t>(rank)];
   if (others.empty()) return HostCpu::own;
   for (const int other : others) {
@@ -121,10 +122,10 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   double max_seconds = HUGE_VAL;
   if (limits_.deadline > 0) max_seconds = limits_.deadline - clock_.now() - assigned_seconds(at(rank));
   std::optional<std::size_t>& last = at(rank).last;
-  const HostCpu cpu = cpu_of(rank);
+  const HostCpu cpu = host_cpu_of(rank);
   std::optional<std::size_t> next = queue_.next(held, max_seconds, last, cpu);
-  if (!next && queue_.size() > 0 &&
-      costs_are_stale_) {  // estimates without records tend to be too high, so new ones may fit
+  // Estimates made without records tend to be too high, so a trial may fit by its new estimate.
+  if (!next && queue_.size() > 0 && costs_are_stale_) {
     update_costs();
     next = queue_.next(held, max_seconds, last, cpu);
   }
@@ -132,15 +133,15 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   // A batch takes at most half of a rank's part of the remaining work. So the last trials are assigned one by
   // one, and all ranks end together.
   const double left = queue_.total() + (next ? costs_[*next] : 0);
-  double room = std::min(batch_seconds, left / (2.0 * post_.size()));
+  double room = std::min(batch_seconds, left / (2.0 * port_.size()));
   while (next) {
     batch.push_back(*next);
     room -= costs_[*next];
     max_seconds -= costs_[*next];
     if (room <= 0 || batch.size() == max_batch_size) break;
     next = queue_.next(trials_[*next].matrix.digest, max_seconds, next, cpu);
-    // A trial that does not fit ends the batch. A shorter one would have another matrix, or would be compared
-    // with this one and has to run after it.
+    // A trial that does not fit ends the batch. A shorter trial cannot replace it: the shorter one has
+    // another matrix, or it is compared with the longer one and must run after it.
     if (next && costs_[*next] > room) {
       queue_.put_back(*next);
       break;
@@ -150,14 +151,15 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   return batch;
 }
 
-/// Returns true if the rank can get its next trials now. A busy rank gets them early, so that it never waits
-/// for a message, unless an idle rank could start them sooner because the queue is short. Estimates may be
-/// too low: a trial that has run for t seconds is assumed to run for at least t seconds more.
+/// Returns true if the rank can get its next trials now. A busy rank gets them before it is idle, so that it
+/// never waits for a message. If the queue is short, a busy rank gets none, because an idle rank could start
+/// them sooner. Estimates may be too low: a trial that has run for t seconds is assumed to run for at least t
+/// seconds more.
 bool Coordinator::can_assign(int rank) const {
   const Rank& own = at(rank);
   if (own.trials.empty()) return true;
   const double busy_seconds = std::max(assigned_seconds(own), clock_.now() - own.front_since);
-  return queue_.total() > 2.0 * post_.size() * busy_seconds;
+  return queue_.total() > 2.0 * port_.size() * busy_seconds;
 }
 
 void Coordinator::assign(int rank, const std::string& held) {
@@ -178,7 +180,7 @@ void Coordinator::assign(int rank, const std::string& held) {
     own.recalled = false;
   }
   own.trials.insert(own.trials.end(), batch.begin(), batch.end());
-  post_.send_to_supervisor(rank, message);
+  port_.send_to_supervisor(rank, message);
 }
 
 double Coordinator::assigned_seconds(const Rank& rank) const {
@@ -200,7 +202,7 @@ bool Coordinator::any_waiting() const {
 
 void Coordinator::assign_to_waiting() {
   std::vector<std::pair<int, std::string>> waiting;
-  for (int rank = 0; rank < post_.size(); ++rank) {
+  for (int rank = 0; rank < port_.size(); ++rank) {
     if (at(rank).waiting) waiting.emplace_back(rank, *std::exchange(at(rank).waiting, std::nullopt));
   }
   // Idle ranks come first.
@@ -226,12 +228,12 @@ void Coordinator::handle(int rank, const message::Recorded& recorded) {
 
 void Coordinator::recall_trials() {
   if (!any_waiting() || queue_.size() > 0 || !stopped_because_.empty()) return;
-  for (int rank = 0; rank < post_.size(); ++rank) {
+  for (int rank = 0; rank < port_.size(); ++rank) {
     Rank& own = at(rank);
     const bool has_waiting_trials = own.trials.size() > 1 && clock_.now() - own.front_since > batch_seconds;
     if (!has_waiting_trials || own.recalled) continue;
     own.recalled = true;
-    post_.send_to_supervisor(rank, message::Return{});
+    port_.send_to_supervisor(rank, message::Return{});
   }
 }
 
@@ -321,15 +323,15 @@ void Coordinator::stop(const std::string& reason) {
 }
 
 void Coordinator::shorten_grace() {
-  const double patience = post_.sigkill_delay();
+  const double kill_delay = port_.sigkill_delay();
   const double max_grace =
-      std::max(0.0, std::min(patience - min_shutdown_seconds, (1 - shutdown_fraction) * patience));
+      std::max(0.0, std::min(kill_delay - min_shutdown_seconds, (1 - shutdown_fraction) * kill_delay));
   if (limits_.grace <= max_grace) return;
   spdlog::warn(
       "mpirun kills its ranks {:g} s after SIGTERM, so running trials do not get their {:g} s. Signal USR1, "
       "which it passes on, gives them that time. If nobody sent SIGTERM, mpirun did because a rank was "
       "killed; its last lines name that rank",
-      patience, limits_.grace);
+      kill_delay, limits_.grace);
   limits_.grace = max_grace;
 }
 
@@ -340,28 +342,28 @@ bool Coordinator::nothing_fits() const {
                      [](const Rank& rank) { return rank.device_known || !rank.waiting; });
 }
 
-void Coordinator::watch_limits() {
+void Coordinator::check_limits() {
   const double now = clock_.now();
-  int number = 0;
-  const int signals = signals_(&number);
-  if (signals > 0) stop(fmt::format("signal {}", strsignal(number)));
-  if (number == SIGTERM) shorten_grace();
+  int last_signal = 0;
+  const int signal_count = signals_(&last_signal);
+  if (signal_count > 0) stop(fmt::format("signal {}", strsignal(last_signal)));
+  if (last_signal == SIGTERM) shorten_grace();
   if (limits_.deadline > 0 && now > limits_.deadline) stop("the time limit is reached");
   if (limits_.deadline > 0 && costs_are_stale_ && any_waiting()) assign_to_waiting();
   if (nothing_fits()) stop("no trial that is left fits into the time limit");
   const bool grace_is_over = !stopped_because_.empty() && now - stopping_since_ > limits_.grace;
-  if (abandoned_at_ < 0 && (grace_is_over || signals > 1)) {
+  if (abandoned_at_ < 0 && (grace_is_over || signal_count > 1)) {
     abandoned_at_ = now;
-    for (int rank = 0; rank < post_.size(); ++rank) {
+    for (int rank = 0; rank < port_.size(); ++rank) {
       const std::deque<std::size_t>& trials = at(rank).trials;
       if (trials.empty()) continue;
       spdlog::warn("abandoning {} on rank {}{}", describe(trials_[trials.front()]), rank,
                    trials.size() == 1 ? "" : fmt::format(", and {} after it", trials.size() - 1));
-      post_.send_to_supervisor(rank, message::Abandon{});
+      port_.send_to_supervisor(rank, message::Abandon{});
     }
   }
   if (abandoned_at_ < 0 || now - abandoned_at_ <= answer_timeout) return;
-  for (int rank = 0; rank < post_.size(); ++rank) {
+  for (int rank = 0; rank < port_.size(); ++rank) {
     if (!at(rank).trials.empty()) lose_silent(rank, now - abandoned_at_);
   }
 }
@@ -371,20 +373,20 @@ void Coordinator::lose_silent(int rank, double seconds) {
       fmt::format("has not answered for {:.0f} s: its process, node or file system hangs", seconds);
   spdlog::error("rank {} {}; it is lost", rank, reason);
   at(rank).finished = true;
-  post_.lose_peer();
-  post_.send_to_supervisor(rank,
+  port_.lose_peer();
+  port_.send_to_supervisor(rank,
                            message::Finish{true});  // if it wakes up, it must not disturb the other ranks
   lose(rank, reason);
 }
 
-void Coordinator::watch_silence(double now) {
-  // While this process was suspended, messages may have arrived that it has not read yet, so that time does
-  // not count as silence. Up to `min_suspension_seconds` seconds per step do count, so that a coordinator
-  // whose steps are all slow still finds a frozen rank.
+void Coordinator::check_silence(double now) {
+  // While this process was suspended, messages may have arrived that it has not read yet. So the time of a
+  // suspension does not count as silence. The first `min_suspension_seconds` of each step do count, so that a
+  // coordinator whose steps are all slow still finds a frozen rank.
   const double since_last_step = last_step_ < 0 ? 0 : now - last_step_;
   const double suspended = std::max(0.0, since_last_step - min_suspension_seconds);
   last_step_ = now;
-  for (int rank = 0; rank < post_.size(); ++rank) {
+  for (int rank = 0; rank < port_.size(); ++rank) {
     Rank& own = at(rank);
     if (own.lost || own.finished) continue;
     own.last_heard = std::min(now, own.last_heard + suspended);
@@ -423,8 +425,8 @@ void Coordinator::note_left(double now) {
 
 void Coordinator::send_finish_to_all(bool at_once) {
   finish_sent_at_ = last_storing_at_ = clock_.now();
-  for (int rank = 0; rank < post_.size(); ++rank) {
-    if (!at(rank).finished) post_.send_to_supervisor(rank, message::Finish{at_once});
+  for (int rank = 0; rank < port_.size(); ++rank) {
+    if (!at(rank).finished) port_.send_to_supervisor(rank, message::Finish{at_once});
   }
 }
 
@@ -434,8 +436,8 @@ void Coordinator::await_finished(double now) {
   const bool timed_out = now - last_storing_at_ > answer_timeout;
   finished_ = all || timed_out;
   if (all || !timed_out) return;
-  post_.lose_peer();
-  for (int rank = 0; rank < post_.size(); ++rank) {
+  port_.lose_peer();
+  for (int rank = 0; rank < port_.size(); ++rank) {
     if (at(rank).finished) continue;
     const std::string reason = fmt::format("did not end within {:.0f} s", now - last_storing_at_);
     spdlog::error("rank {} {}; it is lost", rank, reason);
@@ -448,7 +450,7 @@ void Coordinator::finish_after_error() noexcept {
     if (finish_sent_at_ < 0) send_finish_to_all(/*at_once=*/true);
     at(0).finished = true;  // this rank's own supervisor ends with it
     for (double now = finish_sent_at_; !finished_; now = clock_.now()) {
-      while (const auto arrived = post_.next_for_coordinator()) {
+      while (const auto arrived = port_.next_for_coordinator()) {
         if (std::holds_alternative<message::Finished>(arrived->message)) at(arrived->rank).finished = true;
         if (std::holds_alternative<message::Storing>(arrived->message)) note_storing();
       }
@@ -457,13 +459,13 @@ void Coordinator::finish_after_error() noexcept {
     }
   } catch (const std::exception& e) {
     spdlog::error("the message to finish cannot be sent to the other ranks: {}", e.what());
-    post_.lose_peer();
+    port_.lose_peer();
   }
 }
 
-void Coordinator::count(std::vector<std::pair<std::string, bool>>& safe) {
-  for (const auto& [status, expected] : safe) progress_.count(status, expected);
-  safe.clear();
+void Coordinator::count_synced(std::vector<std::pair<std::string, bool>>& synced) {
+  for (const auto& [status, expected] : synced) progress_.count(status, expected);
+  synced.clear();
 }
 
 /// Syncs records to disk; in the background while trials are left. A sync on a disk that is busy with
@@ -472,12 +474,12 @@ void Coordinator::sync_records(double now, bool all_done) {
   if (all_done) {
     if (unsynced_.empty() && syncing_.empty()) return;
     directory_.sync();
-    count(syncing_);
-    count(unsynced_);
+    count_synced(syncing_);
+    count_synced(unsynced_);
     return;
   }
   const bool settled = directory_.is_settled();
-  if (settled) count(syncing_);
+  if (settled) count_synced(syncing_);
   if (unsynced_.empty() || now - last_sync_ <= sync_interval) return;
   last_sync_ = now;
   if (!settled) return directory_.flush();
@@ -486,21 +488,21 @@ void Coordinator::sync_records(double now, bool all_done) {
 }
 
 void Coordinator::step() {
-  while (const auto arrived = post_.next_for_coordinator()) {
-    Rank& from = at(arrived->rank);
-    from.last_heard = clock_.now();
+  while (const auto arrived = port_.next_for_coordinator()) {
+    Rank& sender = at(arrived->rank);
+    sender.last_heard = clock_.now();
     // If a lost rank wakes up, its records are ignored, because other ranks have got its trials.
-    const bool is_counted = !from.lost || std::holds_alternative<message::Finished>(arrived->message) ||
+    const bool is_handled = !sender.lost || std::holds_alternative<message::Finished>(arrived->message) ||
                             std::holds_alternative<message::Stop>(arrived->message);
-    if (is_counted) std::visit([&](const auto& each) { handle(arrived->rank, each); }, arrived->message);
+    if (is_handled) std::visit([&](const auto& each) { handle(arrived->rank, each); }, arrived->message);
   }
   const double now = clock_.now();
   if (finish_sent_at_ >= 0) {
     await_finished(now);
     return;
   }
-  watch_silence(now);
-  watch_limits();
+  check_silence(now);
+  check_limits();
   recall_trials();
   const bool all_done = running() == 0 && (queue_.size() == 0 || !stopped_because_.empty());
   sync_records(now, all_done);

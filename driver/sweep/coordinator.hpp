@@ -1,6 +1,7 @@
 #pragma once
 /// The coordinator, on rank 0: assigns trials to ranks, writes the journal and results.h5, shows progress,
-/// and stops the sweep at its limits.
+/// and stops the sweep at its limits. A rank is lost if it retires, i.e. reports that it can run no more
+/// trials, or if it sends no message for too long. Other ranks then run its trials.
 
 #include <deque>
 #include <functional>
@@ -26,7 +27,7 @@ namespace gaussweep::driver {
 
 /// Limits of a sweep.
 struct RunLimits {
-  double deadline = 0;  ///< when the sweep must stop, by the coordinator's clock; 0: no time limit
+  double deadline = 0;  ///< when the sweep must stop, in seconds of the coordinator's clock; 0: no limit
   double grace = 20;    ///< seconds that running trials get after the first stop signal
   /// Maximum bytes of the matrices in the run directory.
   double store_bytes = std::numeric_limits<double>::infinity();
@@ -38,7 +39,7 @@ using StopSignals = std::function<int(int* last)>;
 
 /// The trials of a sweep and the ranks that run them.
 struct Assignments {
-  std::vector<Trial> trials;       ///< trials without a record
+  std::vector<Trial> trials;       ///< trials that the journal has no record of
   std::size_t done = 0;            ///< number of the plan's trials that already have a record
   std::vector<std::string> hosts;  ///< host name per rank
   RunLimits limits;
@@ -48,16 +49,17 @@ struct Assignments {
 /// The sweep's scheduler on rank 0. Rank 0 calls `step` in a loop.
 class Coordinator {
  public:
-  Coordinator(MessagePort& post, RunDirectory& directory, const Registry& registry, Assignments assignments,
+  Coordinator(MessagePort& port, RunDirectory& directory, const Registry& registry, Assignments assignments,
               Clock clock = {}, StopSignals signals = stop_signals);
-  /// Handles all messages that have arrived, then limits, journal and progress. Does not block.
+  /// Handles all messages that have arrived, checks the limits, and updates journal and progress. Does not
+  /// block.
   /// @throws io::StorageError if the storage fails; synced records are safe
   void step();
   /// Returns true once everything is on disk and every other rank has sent `Finished` or timed out.
   bool finished() const { return finished_; }
   /// Returns why the run ended early; empty if all trials are done.
   const std::string& stopped_because() const { return stopped_because_; }
-  /// Returns true if trials are left because ranks retired or fell silent.
+  /// Returns true if trials are left because ranks were lost.
   bool lost_its_ranks() const { return lost_its_ranks_; }
   /// Sends `Finish` to every supervisor and receives their last messages, after an error of the coordinator.
   void finish_after_error() noexcept;
@@ -68,14 +70,14 @@ class Coordinator {
     /// Indices of the trials assigned to the rank that have no record yet, in the order in which they run.
     std::deque<std::size_t> trials;
     double front_since = 0;           ///< when the first of `trials` became the first
-    bool recalled = false;            ///< true if the rank got `Return` for all but the first of `trials`
+    bool recalled = false;            ///< true if the rank was told to return all but the first of `trials`
     std::optional<std::size_t> last;  ///< index of the trial that was assigned to the rank last
     /// Set while the rank waits for trials: the digest of the matrix that its worker holds.
     std::optional<std::string> waiting;
     double last_heard = 0;      ///< when the rank's last message arrived
     bool device_known = false;  ///< true once the rank has sent `DeviceSeen`
-    bool lost = false;      ///< true once the rank retired or fell silent: no more trials are assigned to it
-    bool finished = false;  ///< true once the rank has sent `Finished` or has timed out
+    bool lost = false;          ///< true once the rank is lost: no more trials are assigned to it
+    bool finished = false;      ///< true once the rank has sent `Finished` or has timed out
   };
 
   /// One handler per message type of `ToCoordinator`.
@@ -94,11 +96,12 @@ class Coordinator {
   const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
   bool can_assign(int rank) const;
   void assign(int rank, const std::string& held);
-  /// Takes trials out of the queue: one trial, or several short ones that together take `batch_seconds`. Near
-  /// the end of the sweep the batches become shorter. Returns none if no trial fits into the time left.
+  /// Takes trials out of the queue: one trial, or several short ones that together take 0.2 s. Near the end
+  /// of the sweep the batches become shorter. Returns none if no trial fits into the time left.
   /// @param held digest of the matrix that the rank's worker holds
   std::vector<std::size_t> next_batch(int rank, const std::string& held);
-  HostCpu cpu_of(int rank) const;
+  /// Returns how other ranks use the CPU of the rank's host.
+  HostCpu host_cpu_of(int rank) const;
   /// Assigns trials to the ranks whose requests are unanswered.
   void assign_to_waiting();
   /// Recalls the trials that wait behind a long one if other ranks are idle.
@@ -113,24 +116,27 @@ class Coordinator {
   /// Estimates the costs of the remaining trials again, from this run's records.
   void update_costs();
   void sync_records(double now, bool all_done);
-  /// Counts records that are on disk for the progress display, and clears the list.
-  void count(std::vector<std::pair<std::string, bool>>& safe);
-  void watch_limits();
+  /// Adds records that are on disk now to the progress display, and clears the list.
+  void count_synced(std::vector<std::pair<std::string, bool>>& synced);
+  /// Stops the sweep at its time limit or after a signal. Abandons the running trials once the grace is over.
+  void check_limits();
   /// Returns true if the estimate of every remaining trial exceeds the time left.
   bool nothing_fits() const;
+  /// Assigns no more trials from now on. Running trials continue.
   void stop(const std::string& reason);
   /// Shortens the grace of running trials after SIGTERM so that they end before mpirun sends SIGKILL.
   void shorten_grace();
   /// Returns all trials of a rank, or one trial, to the queue.
   void requeue_all(Rank& rank);
   void requeue(std::size_t trial);
-  /// Marks a rank as lost and returns its trials to the queue. A trial with which `max_retirements` ranks
-  /// were lost is not run again.
+  /// Marks a rank as lost and returns its trials to the queue. A trial is not run again if it was running
+  /// when `max_retirements` ranks were lost.
   void lose(int rank, const std::string& reason);
   /// Marks an unresponsive rank as lost and stops waiting for its `Finished`.
   void lose_silent(int rank, double seconds);
   /// Marks every rank as lost that was silent for longer than its trial's timeout plus a margin.
-  void watch_silence(double now);
+  void check_silence(double now);
+  /// @param at_once true: the ranks do not store their remaining matrices
   void send_finish_to_all(bool at_once);
   /// Notes that a rank still stores matrices, so that the coordinator keeps waiting for it.
   void note_storing();
@@ -141,12 +147,12 @@ class Coordinator {
   /// Notes the estimated time left in the journal, for `gaussweep status`.
   void note_left(double now);
 
-  MessagePort& post_;
+  MessagePort& port_;
   RunDirectory& directory_;
   std::vector<Trial> trials_;
   std::unordered_map<std::string, std::size_t> index_;  ///< trial key → index into `trials_`
   /// The other ranks on each rank's host. All lists are empty if all trials run on the CPU or none does,
-  /// because then no rank can prefer a trial that leaves the CPU alone.
+  /// because then no rank can choose between trials on the CPU and others.
   std::vector<std::vector<int>> host_peers_;
   CostModel model_;
   std::vector<double> costs_;

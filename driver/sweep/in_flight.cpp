@@ -15,7 +15,7 @@
 namespace gaussweep::driver {
 namespace {
 
-std::filesystem::path folder_of(const std::filesystem::path& directory) {
+std::filesystem::path log_folder(const std::filesystem::path& directory) {
   return directory / "logs";
 }
 
@@ -24,7 +24,7 @@ constexpr const char* in_flight_prefix = "running-";
 }  // namespace
 
 InFlight::InFlight(const std::filesystem::path& directory, const Origin& origin)
-    : path_(folder_of(directory) / (in_flight_prefix + std::to_string(origin.rank))), host_(origin.host) {}
+    : path_(log_folder(directory) / (in_flight_prefix + std::to_string(origin.rank))), host_(origin.host) {}
 
 void InFlight::begin(const Trial& trial) {
   if (trial.library_digest.empty()) return;
@@ -41,7 +41,7 @@ void InFlight::end() noexcept {
 void record_in_flight(RunDirectory& directory, const std::vector<Trial>& trials, const Registry& registry) {
   std::error_code error;
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_of(directory.path()), error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(log_folder(directory.path()), error)) {
     if (entry.path().filename().string().rfind(in_flight_prefix, 0) == 0) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());

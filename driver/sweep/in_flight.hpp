@@ -1,6 +1,7 @@
 #pragma once
-/// A file per rank names the running trial if its method is of a shared library. A library's code can kill
-/// the whole rank. Then no record names the trial, and the next start of the run finds it in this file.
+/// Notes the running trial of each rank in a file if its method comes from a shared library. Code of a
+/// library can end all processes of a rank. Then no record names the trial, but the next start of the run
+/// reads the file.
 
 #include <filesystem>
 #include <string>
@@ -30,11 +31,12 @@ class InFlight {
   std::filesystem::path path_;
   std::string host_;
   io::Descriptor file_;  ///< opened by the first `begin`
-  bool noted_ = false;
+  bool noted_ = false;   ///< true while the file names a trial
 };
 
-/// Records as crashed each trial during which a rank of the last start ended without notice, and removes the
-/// files. Such a trial runs once more: its first record is marked `for_now`, the second one is final.
+/// Reads and removes the files that the last start of the run has left. Records each trial that they name as
+/// crashed, because its rank ended without a message. Such a trial runs once more: its first record is marked
+/// `for_now`, the second one is final.
 void record_in_flight(RunDirectory& directory, const std::vector<Trial>& trials, const Registry& registry);
 
 }  // namespace gaussweep::driver

@@ -20,16 +20,16 @@ bool is_terminal() {
   if (::isatty(STDERR_FILENO) == 1) return true;
   if (environment_value("OMPI_COMM_WORLD_SIZE").empty()) return false;
   std::error_code error;
-  const std::string launchers =
+  const std::string launcher_stderr =
       std::filesystem::read_symlink(fmt::format("/proc/{}/fd/2", ::getppid()), error).string();
-  return launchers.rfind("/dev/pts/", 0) == 0 || launchers.rfind("/dev/tty", 0) == 0;
+  return launcher_stderr.rfind("/dev/pts/", 0) == 0 || launcher_stderr.rfind("/dev/tty", 0) == 0;
 }
 }  // namespace
 
 Progress::Progress(std::size_t total, std::size_t done, bool is_shown)
-    : total_(total), done_(done), is_shown_(is_shown), terminal_(is_terminal()) {
+    : total_(total), done_(done), is_shown_(is_shown), is_terminal_(is_terminal()) {
   next_line_ = now_seconds() + line_interval;
-  next_show_ = terminal_ ? 0 : next_line_;
+  next_show_ = is_terminal_ ? 0 : next_line_;
 }
 
 void Progress::count(const std::string& status, bool expected) {
@@ -51,13 +51,13 @@ std::string Progress::text(const Left& left) const {
 void Progress::show(const Left& left, bool now) {
   const double time = now_seconds();
   if (!is_shown_ || (!now && time < next_show_)) return;
-  next_show_ = time + (terminal_ ? bar_interval : line_interval);
+  next_show_ = time + (is_terminal_ ? bar_interval : line_interval);
   const std::string line = text(left);
   if (now || time >= next_line_) {
     next_line_ = time + line_interval;
     log_line(line);
   }
-  if (terminal_) {
+  if (is_terminal_) {
     const std::size_t filled = total_ == 0 ? bar_width : bar_width * done_ / total_;
     print_stderr_raw(fmt::format("\r\033[K[{}{}] {}", std::string(filled, '='),
                                  std::string(bar_width - filled, ' '), line));
@@ -67,8 +67,9 @@ void Progress::show(const Left& left, bool now) {
 }
 
 void Progress::finish() {
-  show([] { return std::nullopt; }, /*now=*/true);  // without a time left, also after an early stop
-  if (is_shown_ && terminal_) print_stderr("\n");
+  // No time is left to estimate, even if trials are left after an early stop.
+  show([] { return std::nullopt; }, /*now=*/true);
+  if (is_shown_ && is_terminal_) print_stderr("\n");
 }
 
 }  // namespace gaussweep::driver

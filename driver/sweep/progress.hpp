@@ -17,7 +17,7 @@ class Progress {
   /// @param done number of trials that earlier starts of this run have done
   /// @param is_shown false: nothing is written
   Progress(std::size_t total, std::size_t done, bool is_shown = true);
-  /// Counts a trial whose record is on disk. @param expected true if `status` is what the plan expects
+  /// Counts a trial whose record is on disk. @param expected true if the plan expects `status`
   void count(const std::string& status, bool expected);
   /// Returns the estimated seconds left, or nothing if they are unknown.
   using Left = std::function<std::optional<TimeRange>()>;
@@ -30,9 +30,10 @@ class Progress {
  private:
   std::string text(const Left& left) const;
   std::size_t total_, done_;
+  /// Trials with an unexpected status: those with an answer, and those without (`is_broken`).
   std::size_t unexpected_ = 0, broken_ = 0;
-  bool is_shown_, terminal_;
-  double next_show_ = 0, next_line_ = 0;
+  bool is_shown_, is_terminal_;
+  double next_show_ = 0, next_line_ = 0;  ///< when the display and the log are due
 };
 
 }  // namespace gaussweep::driver

@@ -5,11 +5,12 @@
 namespace gaussweep::driver {
 namespace {
 
-// If the round's remaining work keeps all ranks busy for this many times the longest trial's time, that trial
-// can start later: the other ranks still have work until it ends.
+// If the round's remaining work keeps all ranks busy for this many times the longest trial's time, the
+// longest trial can start later: the other ranks still have work until it ends.
 constexpr double wait_factor = 4;
-// Otherwise a trial whose matrix fits better is preferred only if the longest trial takes at most this many
-// times as long. Preparing a matrix and running the vendor on it cost about as much as a method's runs.
+// Otherwise a trial whose matrix the rank holds, or no other rank uses, is preferred only if the longest
+// trial takes at most this many times as long. The saved work is the preparation of a matrix and the vendor's
+// run, which cost about as much as a method's runs.
 constexpr double max_ratio = 4;
 // A trial that can use the rank's existing vendor run is preferred over much longer ones, because otherwise
 // the vendor has to run again.
@@ -182,27 +183,27 @@ std::optional<std::size_t> Queue::choose(const Round& round, const Pools& pools,
         longest(pools, &Pool::compared, comparisons_[*request.last], range_for(max_ratio_with_reference));
     if (compared) return compared;
   }
-  if (const auto mine = longest(pools, &Pool::by_matrix, held, range_for(max_ratio))) return mine;
+  if (const auto with_held = longest(pools, &Pool::by_matrix, held, range_for(max_ratio))) return with_held;
   if (!is_used_elsewhere(*longest_of_all, held)) return longest_of_all;
   const auto free = longest_of_free_matrix(pools, held, range_for(max_ratio));
   return free ? free : longest_of_all;
 }
 
-/// If the CPU is taken, prefers trials that leave it alone. If the CPU is free, prefers a CPU trial, unless
-/// the rank would have to leave its matrix for it.
+/// If the CPU is taken, prefers trials that do not use it. If the CPU is free, prefers CPU trials, but a
+/// trial with the held matrix precedes CPU trials with another matrix.
 std::optional<std::size_t> Queue::choose(const Round& round, const Request& request, HostCpu cpu) const {
-  const auto any = [&] { return choose(round, {&round.on_cpu, &round.others}, request); };
-  if (cpu == HostCpu::own || round.on_cpu.by_cost.empty() || round.others.by_cost.empty()) return any();
+  const auto from_both = [&] { return choose(round, {&round.on_cpu, &round.others}, request); };
+  if (cpu == HostCpu::own || round.on_cpu.by_cost.empty() || round.others.by_cost.empty()) return from_both();
   if (cpu == HostCpu::taken) {
     const auto other = choose(round, {&round.others}, request);
-    return other ? other : any();
+    return other ? other : from_both();
   }
   const auto has_held = [&](const auto& trial) {
     return trial && trials_[*trial].matrix.digest == request.held;
   };
   const auto on_cpu = choose(round, {&round.on_cpu}, request);
   if (has_held(on_cpu)) return on_cpu;
-  const auto first = any();
+  const auto first = from_both();
   return on_cpu && !has_held(first) ? on_cpu : first;
 }
 

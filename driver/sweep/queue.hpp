@@ -18,8 +18,9 @@ namespace gaussweep::driver {
 /// `shortest_first` is for the command `try`, because it runs the most trials within a time limit.
 enum class QueueOrder { longest_first, shortest_first };
 
-/// How the CPU of a rank's host is used. `own`: by this rank alone. Otherwise other ranks share the CPU, and
-/// none of them (`free`) or at least one (`taken`) has a CPU trial.
+/// How the CPU of a rank's host is used. `own`: no rule about the CPU applies, because no other rank is on
+/// the host, or because all trials or none run on the CPU. Otherwise no other rank of the host (`free`), or
+/// at least one (`taken`), has a trial that runs on the CPU.
 enum class HostCpu { own, free, taken };
 
 /// The trials that are not assigned yet. A pure data structure: no clock, no MPI.
@@ -34,18 +35,21 @@ class Queue {
   /// `max_seconds`. Picks the longest trial of the first category that is not empty:
   /// 1. trials that are compared with the same run of the vendor's method as the rank's `last` trial;
   /// 2. trials with the matrix that the rank holds;
-  /// 3. trials whose matrix no other rank uses, because a rank that uses it has its inputs and reference;
+  /// 3. trials whose matrix no other rank uses, because that rank already has the matrix and the vendor's
+  ///    answer;
   /// 4. all others.
   ///
   /// Near the end of a round, when the remaining work per rank is at most 4 times the longest trial's time,
-  /// the longest trial goes first, unless the trial of category 1 takes at least 1/64 of its time, or the
-  /// trial of category 2 or 3 at least 1/4. If the reference of the chosen trial, i.e. the vendor's trial
-  /// that it is compared with, is still in the queue, the reference is returned instead.
+  /// the longest trial goes first. A trial of category 1 still precedes it if it takes at least 1/64 of the
+  /// longest trial's time, and one of category 2 or 3 if it takes at least 1/4.
+  ///
+  /// The chosen trial's reference is the vendor's trial that it is compared with. If the reference is still
+  /// in the queue, it is returned instead.
   ///
   /// A host runs at most one CPU trial at a time if possible, because concurrent ones slow each other down.
-  /// If the host's CPU is taken, CPU trials are returned only if nothing else is left. If it is free, CPU
-  /// trials with the held matrix come first, then any CPU trial if no trial of the held matrix is next: they
-  /// run one after the other and take a large part of the sweep, so they must begin early.
+  /// If the host's CPU is taken, CPU trials are returned only if nothing else is left. If it is free, a CPU
+  /// trial with the held matrix comes first, then another trial with that matrix if the rules above choose
+  /// one, then any CPU trial. CPU trials run one after the other, so they must begin early.
   ///
   /// With `shortest_first` the shortest trial is returned, and no other rule applies.
   /// @param held digest of the matrix that the rank holds; "" for none
@@ -79,7 +83,8 @@ class Queue {
     Groups by_matrix;
     Ordered heads;       ///< the longest trial of each matrix
     double seconds = 0;  ///< sum over all trials
-    /// The vendors' trials, and the trials compared with them, by the identity of their comparison.
+    /// The vendors' trials, and the trials compared with them, by `comparison_identity`, which is equal for
+    /// trials that are compared with the same run of the vendor's method.
     Groups references, compared;
   };
   struct Round {
@@ -100,14 +105,15 @@ class Queue {
   }
   /// Returns the longer trial of two; either may be missing.
   std::optional<std::size_t> longer(std::optional<std::size_t> one, std::optional<std::size_t> other) const;
-  /// Returns the longest trial whose cost is in the range, if any. So do the functions below.
+  /// Returns the longest trial whose cost is in the range, if any; so do the other overloads.
   std::optional<std::size_t> longest(const Ordered& from, Range seconds) const;
   std::optional<std::size_t> longest(const Pools& pools, Range seconds) const;
   /// Searches the group `name` of each pool.
   std::optional<std::size_t> longest(const Pools& pools, Groups Pool::*groups, const std::string& name,
                                      Range seconds) const;
+  /// Returns the shortest trial if it takes at most `max_seconds`.
   std::optional<std::size_t> shortest(const Round& round, double max_seconds) const;
-  /// Considers only trials whose matrix no other rank uses.
+  /// Returns the longest trial whose cost is in the range and whose matrix no other rank uses, if any.
   std::optional<std::size_t> longest_of_free_matrix(const Pools& pools, const std::string& held,
                                                     Range seconds) const;
   /// Returns true if another rank uses the trial's matrix.
@@ -120,7 +126,7 @@ class Queue {
   const std::vector<double>& costs_;
   const int ranks_;
   const QueueOrder order_;
-  std::vector<std::string> comparisons_;  ///< per trial: the identity of its comparison; empty: none
+  std::vector<std::string> comparisons_;  ///< per trial: its `comparison_identity`; empty: no vendor's method
   std::vector<bool> is_reference_;  ///< per trial: true for a vendor's trial, which others are compared with
   std::map<std::int64_t, Round> rounds_;  ///< by round number; never empty
   /// Number of assigned, unfinished trials by matrix digest.

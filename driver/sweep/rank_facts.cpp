@@ -17,10 +17,10 @@ namespace {
 using nlohmann::json;
 
 // On a node with eight GPUs whose driver is not loaded, the first query takes about a minute.
-constexpr double devices_timeout = 300;
+constexpr double devices_timeout = 300;  // seconds
 
 /// Returns the index of this rank's GPU or MIG part among `count` visible ones: 0 if there is only one.
-std::size_t own_index(std::size_t count, int local_rank) {
+std::size_t index_of_rank(std::size_t count, int local_rank) {
   return count == 1 ? 0 : static_cast<std::size_t>(local_rank);
 }
 
@@ -33,7 +33,7 @@ std::vector<std::string> visible_mig_parts() {
 }
 
 /// Starts a child that lists the devices in `part`; all devices if `part` is empty.
-std::future<std::string> listing_of(const std::string& part) {
+std::future<std::string> start_listing(const std::string& part) {
   std::vector<std::string> changes{"OPENBLAS_NUM_THREADS=1"};  // the child computes nothing
   if (!part.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + part);
   return std::async(std::launch::async, [environment = child_environment(changes)] {
@@ -58,52 +58,53 @@ int worker_threads(const World& world) {
 PendingListing start_device_listing(const std::string& backend) {
   const std::vector<std::string> parts = visible_mig_parts();
   if (!may_be_cuda(backend) || parts.size() > 1) return std::nullopt;
-  return listing_of(parts.empty() ? "" : parts.front());
+  return start_listing(parts.empty() ? "" : parts.front());
 }
 
 RankFacts rank_facts(const World& world, const std::string& backend, PendingListing listing, int gpus) {
-  RankFacts mine;
-  mine.host = host_facts();
-  mine.host.blas_threads = worker_threads(world);
-  if (!may_be_cuda(backend)) return mine;
+  RankFacts facts;
+  facts.host = host_facts();
+  facts.host.blas_threads = worker_threads(world);
+  if (!may_be_cuda(backend)) return facts;
   const std::vector<std::string> parts = visible_mig_parts();
-  const std::size_t own = own_index(parts.size(), world.local_rank());
-  if (!parts.empty() && own >= parts.size()) {
-    mine.gpu.why = too_few_devices(world.local_size(), parts.size(), "parts of GPUs", mine.host.host);
-    return mine;
+  const std::size_t index = index_of_rank(parts.size(), world.local_rank());
+  if (!parts.empty() && index >= parts.size()) {
+    facts.gpu.why = too_few_devices(world.local_size(), parts.size(), "parts of GPUs", facts.host.host);
+    return facts;
   }
-  const std::string part = parts.empty() ? "" : parts[own];
+  const std::string part = parts.empty() ? "" : parts[index];
   try {
-    if (!listing) listing = listing_of(part);
+    if (!listing) listing = start_listing(part);
     const json devices = json::parse(listing->get());
-    mine.gpu = gpu_of_rank(devices, world.local_rank(), world.local_size(), mine.host.host, part, gpus);
-    if (!part.empty()) mine.gpu.index = static_cast<std::int64_t>(own);
+    facts.gpu = gpu_of_rank(devices, world.local_rank(), world.local_size(), facts.host.host, part, gpus);
+    if (!part.empty()) facts.gpu.index = static_cast<std::int64_t>(index);
   } catch (const std::exception& e) {
-    mine.gpu = {};
-    mine.gpu.why = e.what();  // rank 0 waits for the facts of all ranks and decides if the failure matters
+    facts.gpu = {};
+    facts.gpu.why = e.what();  // rank 0 waits for the facts of all ranks and decides if the failure matters
   }
-  return mine;
+  return facts;
 }
 
 RankGpu gpu_of_rank(const json& devices, int local_rank, int local_size, const std::string& host,
                     const std::string& part, int count) {
   const json& gpus = devices.at("gpus");
-  const auto none = [](const std::string& why) {
+  const auto no_gpu = [](const std::string& why) {
     RankGpu gpu;
     gpu.why = why;
     return gpu;
   };
-  if (gpus.empty()) return none(devices.value("why", "no GPU") + (part.empty() ? "" : " (" + part + ")"));
-  const auto own = static_cast<std::size_t>(count);
-  const std::size_t index = gpus.size() == own ? 0 : own_index(gpus.size(), local_rank) * own;
-  if (index + own > gpus.size()) {
-    if (own == 1) return none(too_few_devices(local_size, gpus.size(), "GPUs", host));
-    return none(fmt::format("{} ranks of {} GPUs but {} GPUs on {}", local_size, own, gpus.size(), host));
+  if (gpus.empty()) return no_gpu(devices.value("why", "no GPU") + (part.empty() ? "" : " (" + part + ")"));
+  const auto per_rank = static_cast<std::size_t>(count);
+  const std::size_t index = gpus.size() == per_rank ? 0 : index_of_rank(gpus.size(), local_rank) * per_rank;
+  if (index + per_rank > gpus.size()) {
+    if (per_rank == 1) return no_gpu(too_few_devices(local_size, gpus.size(), "GPUs", host));
+    return no_gpu(
+        fmt::format("{} ranks of {} GPUs but {} GPUs on {}", local_size, per_rank, gpus.size(), host));
   }
   RankGpu gpu;
-  for (std::size_t each = index; each < index + own; ++each) {
+  for (std::size_t each = index; each < index + per_rank; ++each) {
     const std::string error = gpus[each].value("error", "");
-    if (!error.empty()) return none(fmt::format("GPU {} of {}: {}", each, host, error));
+    if (!error.empty()) return no_gpu(fmt::format("GPU {} of {}: {}", each, host, error));
     if (each > index) gpu.further.push_back(gpus[each].at("uuid"));
   }
   const json& device = gpus[index];
@@ -133,7 +134,7 @@ Backend choose_backend(const std::string& wanted, const std::vector<RankFacts>& 
   if (wanted == "emulated") return Backend::emulated;
   if (wanted == "host") return Backend::host;
   std::size_t with_gpu = 0;
-  std::set<std::string> seen;
+  std::set<std::string> used_gpus;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const RankFacts& facts = ranks[rank];
     if (!facts.gpu.exists()) continue;
@@ -142,7 +143,7 @@ Backend choose_backend(const std::string& wanted, const std::vector<RankFacts>& 
     uuids.push_back(facts.gpu.uuid);
     for (const std::string& uuid : uuids) {
       const std::string gpu = facts.host.host + " " + uuid;
-      if (seen.insert(gpu).second) continue;
+      if (used_gpus.insert(gpu).second) continue;
       throw UsageError(
           fmt::format("rank {} would share GPU {} with another rank: give every rank GPUs of its own "
                       "(CUDA_VISIBLE_DEVICES, --gpus-per-task), or start fewer ranks",

@@ -51,15 +51,16 @@ struct Decision {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Decision, goes_on, backend, directory, run_id, libraries)
 
 /// The listing of the visible GPUs, which a child process computes while MPI starts. Empty if no GPU is
-/// wanted, or if the local rank, known only after MPI_Init, selects the MIG part that the child may see.
+/// wanted, or if several MIG parts are visible: the local rank selects one of them, but is known only after
+/// MPI_Init.
 using PendingListing = std::optional<std::future<std::string>>;
 
 /// Starts the child that lists the GPUs, if `backend` (the user's option) is "auto" or "cuda". Call before
 /// MPI_Init, which changes the environment.
 PendingListing start_device_listing(const std::string& backend);
 
-/// Returns this rank's hardware. Does not touch the GPUs: the worker waits for a GPU that is full or in
-/// exclusive use. Does not throw if a GPU fails.
+/// Returns this rank's hardware. Creates no CUDA context, because a GPU may be full or in exclusive use; the
+/// worker waits for such a GPU. Does not throw if a GPU fails.
 /// @param listing result of `start_device_listing(backend)`
 /// @param gpus number of GPUs per rank
 RankFacts rank_facts(const World& world, const std::string& backend, PendingListing listing, int gpus = 1);

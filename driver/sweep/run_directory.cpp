@@ -26,18 +26,18 @@ namespace {
 
 constexpr double lock_timeout = 10;  // seconds
 constexpr const char* lock_name = "lock";
-constexpr double results_fraction = 0.05;  // fraction of the time that may be spent on writing results.h5
+constexpr double results_fraction = 0.05;  // limit on the fraction of the time for writing results.h5
 
 void make_folder(const std::filesystem::path& path) {
   if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return;
   throw io::StorageError(fmt::format("cannot create the folder {}: {}", path.string(), std::strerror(errno)));
 }
 
-/// Checks who may write into an open folder, which may have existed before. Warns if everybody may. Throws if
+/// Checks who may write into a folder, which another user may have created. Warns if everybody may. Throws if
 /// the folder belongs to another user and its mode lets the group or everybody write.
-void check_writers(int folder, const std::filesystem::path& path) {
+void check_writers(int descriptor, const std::filesystem::path& path) {
   struct stat facts {};
-  if (::fstat(folder, &facts) != 0) return;
+  if (::fstat(descriptor, &facts) != 0) return;
   const mode_t mode = facts.st_mode & 07777;
   if (facts.st_uid != ::geteuid() && (mode & (S_IWGRP | S_IWOTH)) != 0) {
     throw io::StorageError(fmt::format(
@@ -54,12 +54,12 @@ void check_writers(int folder, const std::filesystem::path& path) {
 /// directory.
 void make_inner_folder(const std::filesystem::path& path) {
   make_folder(path);
-  const io::Opened held = io::open_folder(path);
-  if (!held) {
+  const io::Opened folder = io::open_folder(path);
+  if (!folder) {
     throw io::StorageError(fmt::format("{} must be a folder of the run directory, not a link or a file: {}",
-                                       path.string(), held.why));
+                                       path.string(), folder.why));
   }
-  check_writers(held.file.fd(), path);
+  check_writers(folder.file.fd(), path);
 }
 
 /// Creates the run directory and its missing parents, and syncs their entries to disk.
@@ -79,7 +79,7 @@ void make_durable_folder(const std::filesystem::path& path) {
 }
 
 /// Opens or creates a file of the run directory and locks it. Waits for a previous process that is exiting.
-/// If the name refers to another file once the lock is held, the locked file was replaced; tries the new one.
+/// If another process has replaced the file meanwhile, locks the new file.
 io::Descriptor lock_file(const std::filesystem::path& name) {
   const double start = now_seconds(), deadline = start + lock_timeout;
   bool is_reported = false;
@@ -174,7 +174,7 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, doubl
   // The journal has a separate lock, which remains if someone removes the file `lock`.
   io::Descriptor locked_journal = lock_file(journal);
   contents_ = io::read_journal(journal);
-  safe_ = contents_.records.size();
+  durable_ = contents_.records.size();
   for (std::size_t i = 0; i < contents_.records.size(); ++i) index_[contents_.records[i].key] = i;
   for (const io::Note& each : contents_.notes) {
     const auto* run = std::get_if<io::note::Run>(&each);
@@ -216,7 +216,7 @@ void RunDirectory::note(io::Note note) {
 
 void RunDirectory::sync() {
   writer_->sync();
-  safe_ = safe_when_settled_ = contents_.records.size();
+  durable_ = durable_when_settled_ = contents_.records.size();
 }
 
 void RunDirectory::flush() {
@@ -226,25 +226,25 @@ void RunDirectory::flush() {
 
 void RunDirectory::begin_sync() {
   writer_->begin_sync();
-  written_ = safe_when_settled_ = contents_.records.size();
+  written_ = durable_when_settled_ = contents_.records.size();
 }
 
 std::size_t RunDirectory::safe_records() {
   try {
     writer_->sync_written();
-    safe_ = std::max(safe_, written_);
+    durable_ = std::max(durable_, written_);
   } catch (const io::StorageError&) {  // records that may not be on disk do not count
   }
-  return safe_;
+  return durable_;
 }
 
 bool RunDirectory::is_settled() {
   if (!writer_->sync_finished()) return false;
-  safe_ = std::max(safe_, safe_when_settled_);
+  durable_ = std::max(durable_, durable_when_settled_);
   return true;
 }
 
-bool RunDirectory::is_written(bool wait) {
+bool RunDirectory::finish_write(bool wait) {
   if (!write_.valid()) return true;
   if (!wait && write_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout) return false;
   write_.get();
@@ -254,7 +254,7 @@ bool RunDirectory::is_written(bool wait) {
 }
 
 void RunDirectory::write_results(bool now) {
-  if (!is_written(now) || !dirty_) return;
+  if (!finish_write(now) || !dirty_) return;
   const double start = now_seconds();
   if (!now && start < next_write_) return;
   // The journal is synced before results.h5, which must never show records that the journal may lose.
@@ -268,7 +268,7 @@ void RunDirectory::write_results(bool now) {
   dirty_ = false;
   if (now) return io::write_results_image(path, image);
   write_began_ = start;
-  // `deferred`: if no thread can start, the write runs when `is_written` calls `get`.
+  // `deferred`: if no thread can start, the write runs when `finish_write` calls `get`.
   write_ = std::async(std::launch::async | std::launch::deferred,
                       [path, journal = path_ / "journal.jsonl", image = std::move(image)] {
                         io::sync_file(journal);

@@ -35,30 +35,33 @@ class RunDirectory {
   const std::filesystem::path& path() const { return path_; }
   /// Writes plan.yaml atomically.
   void save_plan(const std::string& text);
-  /// Returns the journal's contents when the directory was opened, plus what was appended since.
+  /// Returns the contents of the journal, including records and notes that are not on disk yet.
   const io::JournalContents& journal() const { return contents_; }
   /// Returns the run id that all starts on this directory share.
   const std::string& run_id() const { return run_id_; }
 
   /// Appends a record. It is durable after `sync`, or once a sync begun by `begin_sync` is settled.
   void append(io::Record record);
+  /// Appends a note, i.e. a line about the run instead of a trial.
   void note(io::Note note);
+  /// Writes all appended lines to disk.
   void sync();
-  /// Writes appended lines to the file; they survive the end of this process, but not of the machine.
+  /// Writes appended lines to the file; they survive a crash of this process, but not of the machine.
   void flush();
   /// Begins a sync in the background. @pre is_settled()
   void begin_sync();
   /// Returns true if no background sync is running. @throws io::StorageError the error of the last sync
   bool is_settled();
-  /// Syncs what was written and returns the number of records that are known to be on disk.
+  /// Syncs the lines that were written to the file. Returns the number of records that are known to be on
+  /// disk. Does not throw if the sync fails.
   std::size_t safe_records();
-  /// Writes results.h5 if `now` is set or if the write is due. Writes that are due run in the background.
-  /// Their interval grows with their duration, so that they take at most 5 % of the time.
+  /// Writes results.h5, immediately if `now` is set, otherwise in the background once a write is due. The
+  /// interval between writes grows with their duration, so that they take at most 5 % of the time.
   void write_results(bool now);
 
  private:
   /// Finishes a background write of results.h5. @return false if it is still running and `wait` is false
-  bool is_written(bool wait);
+  bool finish_write(bool wait);
   std::filesystem::path path_;
   double results_after_;
   /// Lock on the file `lock`, which all versions of gaussweep use. The journal has a separate lock.
@@ -69,8 +72,9 @@ class RunDirectory {
   io::TextPool texts_;
   std::unique_ptr<io::JournalWriter> writer_;
   std::string run_id_;
-  /// Numbers of records: on disk; on disk once the background sync ends; written to the journal's file.
-  std::size_t safe_ = 0, safe_when_settled_ = 0, written_ = 0;
+  /// Numbers of records: on disk; on disk once the background sync has ended; written to the journal's file,
+  /// but perhaps not synced.
+  std::size_t durable_ = 0, durable_when_settled_ = 0, written_ = 0;
   bool dirty_ = false;  ///< true if results.h5 lacks records or notes
   /// When the next background write of results.h5 is due, and when the last one began.
   double next_write_ = 0, write_began_ = 0;

@@ -16,14 +16,16 @@ namespace gaussweep::driver {
 
 /// The options of a sweep. `gaussweep run` has an option for most of them.
 struct RunOptions {
-  std::string plan, output;
+  std::string plan, output;            ///< the plan's file, and the run directory
   std::optional<io::Plan> made_plan;   ///< replaces the file `plan` if set
   std::vector<std::string> libraries;  ///< shared libraries with more methods, in addition to the plan's
   KnownFiles files;                    ///< matrix files that the caller has read
-  bool lists_unexpected = true;        ///< false: the caller reports the notes and unexpected results
+  bool lists_unexpected = true;        ///< false: the caller reports unexpected results and notes on the plan
   /// False if the run directory is deleted afterwards; then no message suggests to resume it.
   bool is_kept = true;
-  bool resume = false, retry_failed = false, dry_run = false;
+  bool resume = false;        ///< continues the run in `output`
+  bool retry_failed = false;  ///< the same, and repeats trials that failed
+  bool dry_run = false;       ///< prints the trials, runs nothing
   std::string backend = "auto";
   /// The reason why the sweep must not begin; empty if there is none. Only rank 0's value is used.
   std::string refusal;

@@ -46,17 +46,17 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int wait_ms = 1;            // longest wait for a message per pass of the loops below
+constexpr int wait_ms = 1;            // longest wait for a message per iteration of the loops below
 constexpr double flush_timeout = 15;  // seconds for the last messages to reach their ranks
 
 /// The state that all steps of a run share. `ranks` is empty except on rank 0.
 struct Session {
   World& world;
   const RunOptions& options;
-  Registry registry;  ///< with the methods of the run's libraries
-  double deadline;    ///< 0: no time limit
-  std::string began;  ///< when this process began, as a time stamp
-  RankFacts mine;     ///< the hardware of this rank
+  Registry registry;    ///< with the methods of the run's libraries
+  double deadline;      ///< 0: no time limit
+  std::string began;    ///< when this process began, as a time stamp
+  RankFacts this_rank;  ///< the hardware of this rank
   std::vector<RankFacts> ranks;
   /// CPUs that the ranks of this host share, counted before each rank is bound to its part.
   int cpus = usable_cpus();
@@ -73,24 +73,24 @@ struct Planned {
 /// Throws if a resumed run has used GPUs and the backend "auto" would continue it on the CPU.
 void refuse_other_backend(const RunOptions& options, const io::JournalContents& journal, Backend backend) {
   if (options.backend != "auto" || backend == Backend::cuda) return;
-  std::string before;
+  std::string last_backend;
   for (const io::Note& each : journal.notes) {
-    if (const auto* run = std::get_if<io::note::Run>(&each)) before = run->backend;
+    if (const auto* run = std::get_if<io::note::Run>(&each)) last_backend = run->backend;
   }
-  if (before != to_string(Backend::cuda)) return;
+  if (last_backend != to_string(Backend::cuda)) return;
   throw UsageError(
-      fmt::format("{} ran on cuda, but no rank has a GPU here (see gaussweep devices): resume where there is "
-                  "one, or say --backend {} to go on without",
+      fmt::format("{} ran on cuda, but no rank has a GPU here (see gaussweep devices): resume on a machine "
+                  "with a GPU, or give --backend {} to continue without GPUs",
                   options.output, to_string(backend)));
 }
 
 /// Throws if the run in the output directory has a plan of another name.
 void refuse_other_plan(const RunOptions& options, const io::JournalContents& journal, const io::Plan& plan) {
-  const std::string before = last_start(journal).plan_name;
-  if (before.empty() || before == plan.name) return;
+  const std::string last_name = last_start(journal).plan_name;
+  if (last_name.empty() || last_name == plan.name) return;
   throw UsageError(
       fmt::format("-o {} holds a sweep of another plan (name: {}; {} has name: {}); give another directory",
-                  options.output, printable(before), options.plan, printable(plan.name)));
+                  options.output, printable(last_name), options.plan, printable(plan.name)));
 }
 
 /// Throws if srun started several tasks that MPI does not connect, because each would run the whole plan.
@@ -144,8 +144,8 @@ void check_shared_cpus(const Session& session, const Planned& planned) {
 /// Warns if other programs used the CPUs on which trials ran.
 /// @param demand mean number of threads per CPU of this host that were running or ready to run
 void check_demand(const std::vector<Trial>& trials, double demand) {
-  constexpr double busy = 1.25;  // threads per CPU; the run's own threads are at most about one per CPU
-  if (demand <= busy || !has_cpu_trials(trials)) return;
+  constexpr double max_demand = 1.25;  // threads per CPU; the run itself has at most about one per CPU
+  if (demand <= max_demand || !has_cpu_trials(trials)) return;
   spdlog::warn(
       "{:.1f} threads per CPU wanted to run on this host: other programs make times on the CPU too long, "
       "those of methods with several threads (OpenBLAS) by far the most. Measure on an idle machine, or set "
@@ -195,14 +195,14 @@ WorkerSpec worker_spec(const Session& session, const Decision& decision) {
   spec.origin = this_origin(decision.run_id, session.world.rank());
   spec.backend = decision.backend;
   if (spec.backend == Backend::cuda) {
-    const RankGpu& gpu = session.mine.gpu;
+    const RankGpu& gpu = session.this_rank.gpu;
     spec.gpu_uuid = gpu.uuid;
     spec.visible = gpu.visible;
     if (!gpu.exists()) spec.unfit = gpu.why;
     spec.origin.device_index = gpu.index;
   }
   spec.gpus = session.options.gpus_per_rank;
-  spec.threads = static_cast<int>(session.mine.host.blas_threads);
+  spec.threads = static_cast<int>(session.this_rank.host.blas_threads);
   if (spec.unfit.empty()) spec.unfit = blas_memory_error(spec.threads);
   spec.libraries = libraries_of(session.registry);
   if (spec.unfit.empty()) spec.unfit = library_fault(spec.libraries);
@@ -220,7 +220,7 @@ void serve_rank(const Session& session, const Decision& decision) {
   try {
     log_to_file(log_of_rank(decision.directory, world.rank()));
   } catch (const io::StorageError& e) {
-    // If nothing can be written, opening the worker's log fails, which ends the run with an error message.
+    // If the disk cannot be written, the worker's log cannot be opened either. That error ends the run.
     spdlog::warn("{}", e.what());
   }
   Supervisor supervisor(world, worker_spec(session, decision), session.registry);
@@ -327,7 +327,7 @@ void require_writable(const std::string& output) {
                                std::strerror(errno)));
 }
 
-/// Prints the trials that the run would do. Then throws the error with which the run would refuse to start.
+/// Prints the trials that the run would do. If the run would not start, then throws its error.
 void dry_run(const Session& session, Planned& planned) {
   const RunOptions& options = session.options;
   const bool resumes = options.resume || options.retry_failed;
@@ -356,9 +356,10 @@ void dry_run(const Session& session, Planned& planned) {
   if (fault) std::rethrow_exception(fault);
 }
 
-/// Runs the sweep of rank 0 and returns the exit code. Sets `decision_sent` once the decision was broadcast.
-/// Moves the trials out of `planned`, because a copy of a million trials takes gigabytes.
-int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool& decision_sent) {
+/// Runs the sweep on rank 0 in an open run directory and returns the exit code. Sets `decision_sent` once the
+/// decision was broadcast. Moves the trials out of `planned`, because a copy of a million trials takes
+/// gigabytes.
+int run_in_directory(RunDirectory& directory, Session& session, Planned& planned, bool& decision_sent) {
   World& world = session.world;
   const RunOptions& options = session.options;
   log_to_file(log_of_rank(directory.path(), world.rank()));
@@ -386,7 +387,7 @@ int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool
   if (options.lists_unexpected) log_skipped_methods(work.all);
   if (const RequestedThreads request = requested_threads(); request.threads > 0)
     spdlog::info("{} of BLAS per rank, by {}",
-                 counted(static_cast<std::size_t>(session.mine.host.blas_threads), "thread"),
+                 counted(static_cast<std::size_t>(session.this_rank.host.blas_threads), "thread"),
                  request.variable);
   Decision decision;
   decision.goes_on = !work.todo.empty();  // otherwise no rank needs a worker
@@ -468,12 +469,13 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
     check_shared_cpus(session, planned);
     const std::unique_ptr<RunDirectory> directory = open_directory(options);
     try {
-      return sweep_into(*directory, session, planned, decision_sent);
+      return run_in_directory(*directory, session, planned, decision_sent);
     } catch (const io::StorageError& e) {
       std::string cause = e.what();
       if (cause.back() == '.') cause.pop_back();
       std::error_code error;
-      if (!options.is_kept || !std::filesystem::exists(options.plan, error))  // the plan of `try`
+      // `try` has no plan file, so its run cannot be resumed.
+      if (!options.is_kept || !std::filesystem::exists(options.plan, error))
         throw io::StorageError(cause + ". Nothing was kept; once this is mended, start again");
       throw io::StorageError(fmt::format("{}. {} safe in {}. Once this is mended, go on with: {}", cause,
                                          counted(directory->safe_records(), "record"),
@@ -498,9 +500,9 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
     World world;
     count_stop_signals();
     Session session{world, options, registry, deadline, began, {}, {}};
-    session.mine = rank_facts(world, options.backend, std::move(devices), options.gpus_per_rank);
+    session.this_rank = rank_facts(world, options.backend, std::move(devices), options.gpus_per_rank);
     bind_to_cpu_share(world.cpu_part(), world.cpu_parts());
-    const std::vector<json> gathered = world.gather(session.mine);
+    const std::vector<json> gathered = world.gather(session.this_rank);
     try {
       if (world.rank() == 0) {
         code = run_first_rank(session, gathered);

@@ -11,11 +11,11 @@ StoreKeeper::StoreKeeper(io::MatrixStore store, double limit, const std::vector<
     : store_(std::move(store)), limit_(limit) {
   store_.tidy();
   for (const Trial& trial : open)
-    for_stored(trial, [&](const MatrixRequest& request) { ++files_[request.digest].needs; });
+    for_stored(trial, [&](const MatrixRequest& request) { ++files_[request.digest].open_trials; });
   for (const auto& [digest, bytes] : store_.inventory()) {
     StoredFile& file = files_[digest];
     set_bytes(file, static_cast<double>(bytes));
-    note_unneeded(digest, file);
+    list_if_unneeded(digest, file);
   }
   make_room(0);
 }
@@ -25,14 +25,14 @@ void StoreKeeper::set_bytes(StoredFile& file, double bytes) {
   file.bytes = bytes;
 }
 
-void StoreKeeper::note_unneeded(const std::string& digest, const StoredFile& file) {
-  if (file.needs > 0 || file.bytes <= 0) return;
+void StoreKeeper::list_if_unneeded(const std::string& digest, const StoredFile& file) {
+  if (file.open_trials > 0 || file.bytes <= 0) return;
   unneeded_.push_back(digest);
   unneeded_bytes_ += file.bytes;
 }
 
 bool StoreKeeper::make_room(double bytes) {
-  // Even removing all unneeded files would not make enough room.
+  // Nothing is removed if even the removal of all unneeded files would not make enough room.
   if (used_ - unneeded_bytes_ + bytes > limit_ && bytes > 0) return false;
   while (used_ + bytes > limit_ && !unneeded_.empty()) {
     const std::string digest = unneeded_.front();
@@ -49,7 +49,7 @@ bool StoreKeeper::make_room(double bytes) {
 
 void StoreKeeper::admit(MatrixRequest& request, const Trial& trial) {
   StoredFile& file = files_.at(request.digest);
-  ++file.running;
+  ++file.users;
   if (file.bytes > 0) return;
   const double bytes = stored_bytes(request, trial);
   if (make_room(bytes)) {
@@ -71,14 +71,13 @@ void StoreKeeper::admit(Trial& trial) {
     trial.matrix_b->store = trial.matrix.store;
 }
 
-/// Updates a file's entry after a trial or a write has ended.
 void StoreKeeper::settle(const std::string& digest, StoredFile& file) {
-  if (file.running > 0) return;
+  if (file.users > 0) return;
   if (file.bytes > 0)  // no worker is writing the file, so its final size is known
     set_bytes(file, static_cast<double>(store_.bytes_of(digest)));
-  if (file.needs > 0) return;
+  if (file.open_trials > 0) return;
   if (file.bytes > 0) {
-    note_unneeded(digest, file);
+    list_if_unneeded(digest, file);
   } else {
     files_.erase(digest);
   }
@@ -90,20 +89,20 @@ void StoreKeeper::note_writing(int rank, const std::vector<std::string>& digests
   std::swap(before, writing_[rank]);
   for (const std::string& digest : digests) {
     if (!known(digest)) continue;
-    ++files_.at(digest).running;
+    ++files_.at(digest).users;
     writing_[rank].push_back(digest);
   }
   for (const std::string& digest : before) {
     StoredFile& file = files_.at(digest);
-    --file.running;
+    --file.users;
     settle(digest, file);
   }
 }
 
 void StoreKeeper::release(const MatrixRequest& request, bool done) {
   StoredFile& file = files_.at(request.digest);
-  --file.running;
-  if (done) --file.needs;
+  --file.users;
+  if (done) --file.open_trials;
   settle(request.digest, file);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Limits the size of the run directory's matrix store: decides which matrices are stored, and removes those
-/// that no open trial (one without a record) needs. Only the coordinator uses it, before it assigns a trial
-/// and after a trial ends. Matrices of running or remaining trials are never removed.
+/// that no open trial (a trial without a record) needs. Only the coordinator uses it, before it assigns a
+/// trial and after a trial ends. Matrices of running or remaining trials are never removed.
 
 #include <cstdint>
 #include <deque>
@@ -25,11 +25,12 @@ class StoreKeeper {
   /// @param open the trials that have no record yet
   /// @throws io::StorageError
   StoreKeeper(io::MatrixStore store, double limit, const std::vector<Trial>& open);
-  /// Reserves space for a trial's matrices before the trial is assigned. Clears `store` of each matrix that
-  /// does not fit; the trial then makes it for itself. @throws io::StorageError
+  /// Reserves space for a trial's matrices before the trial is assigned. Clears `MatrixRequest::store` of
+  /// each matrix that does not fit; the worker then makes this matrix without storing it. @throws
+  /// io::StorageError
   void admit(Trial& trial);
-  /// Replaces the list of matrices that a rank's worker still has to store. Their files appear after their
-  /// trial's record. @throws io::StorageError
+  /// Replaces the list of matrices that a rank's worker still has to store. A worker may store them after it
+  /// has sent their trial's record. @throws io::StorageError
   void note_writing(int rank, const std::vector<std::string>& digests);
   /// Ends an admitted trial. `done`: the trial has its record; otherwise it stays open.
   void release(const Trial& trial, bool done);
@@ -42,16 +43,19 @@ class StoreKeeper {
 
  private:
   struct StoredFile {
-    double bytes = 0;        ///< size of the file, or its expected size until it is written; 0: not stored
-    std::int64_t needs = 0;  ///< number of open trials that use the matrix
+    double bytes = 0;  ///< size of the file, or its expected size until it is written; 0: not stored
+    std::int64_t open_trials = 0;  ///< number of open trials that use the matrix
     /// Number of running trials that use the matrix and of workers that still have to store it.
-    int running = 0;
+    int users = 0;
   };
   void admit(MatrixRequest& request, const Trial& trial);
   void release(const MatrixRequest& request, bool done);
+  /// Updates a file's entry after a trial or a write has ended.
   void settle(const std::string& digest, StoredFile& file);
   void set_bytes(StoredFile& file, double bytes);
-  void note_unneeded(const std::string& digest, const StoredFile& file);
+  /// Appends the digest to `unneeded_` if the matrix is stored and no open trial uses it.
+  void list_if_unneeded(const std::string& digest, const StoredFile& file);
+  /// Removes unneeded matrices until `bytes` more fit. @return false if they cannot fit
   bool make_room(double bytes);
 
   io::MatrixStore store_;

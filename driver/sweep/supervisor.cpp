@@ -17,28 +17,28 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr std::size_t max_sent = 2;   // trials at the worker: the running trial and a short next one
-constexpr int max_tries = 2;          // workers that a trial may end before it is recorded as failed
+constexpr int max_tries = 2;          // tries of a trial that ends its worker, before it is recorded
 constexpr int max_failed_starts = 3;  // consecutive failures, before the rank retires
 /// Seconds before the next start, by the number of failed starts, because a GPU may be resetting.
 constexpr double pauses[max_failed_starts] = {0, 1, 3};
 constexpr double busy_timeout = 60;   // seconds to wait for a GPU that others use
-constexpr double longest_pause = 15;  // seconds between two starts on a busy GPU
+constexpr double longest_pause = 15;  // maximum seconds between two starts on a busy GPU
 constexpr double alive_interval = 5;  // seconds between `Alive` messages to the coordinator
 // Limit on the bytes of unreceived messages to the coordinator. Above it the worker gets no further trial.
 constexpr std::size_t max_unsent_bytes = std::size_t{64} << 20;
 // Timeouts in seconds per step of a worker's start. The first start may have to load the driver, read
 // libraries, and compile kernels for this GPU.
 constexpr double first_start_timeout = 300, start_timeout = 120;
-// A worker may be another build, or damaged. These limits bound its unsolicited messages:
+// A worker may be another build, or damaged, and send more messages than it should. The limits:
 constexpr int max_messages = 16;    // messages per step; timeouts and the coordinator are served in between
-constexpr int max_start_steps = 8;  // steps of a start that restart the timeout; a correct worker has four
+constexpr int max_start_steps = 8;  // a start's steps that restart the timeout; a correct worker has four
 // Steps that a worker may report per start, trial or end. While it stores matrices, it reports one per
 // second.
 constexpr int max_steps = 10'000;
 constexpr std::size_t max_cause_bytes = 500;  // maximum length of a text that quotes the worker
 
 /// Adds to the record of a second try how the first try ended.
-io::Record with_first_end(io::Record record, const std::string& cause) {
+io::Record with_first_failure(io::Record record, const std::string& cause) {
   const std::string words = "second try; the first ended its worker: " + cause;
   record.message = record.message.empty() ? words : record.message + "; " + words;
   return record;
@@ -47,14 +47,14 @@ io::Record with_first_end(io::Record record, const std::string& cause) {
 }  // namespace
 
 const Supervisor::Transition Supervisor::transitions[] = {
-    {State::waiting, State::starting},     // the pause is over
-    {State::waiting, State::out_of_work},  // too many starts failed, or the storage failed
-    {State::waiting, State::finished},     {State::starting, State::working},  // the worker sent `Hello`
-    {State::starting, State::waiting},                                         // the worker ended
-    {State::working, State::waiting},      {State::working, State::renewing},
-    {State::working, State::leaving},      {State::renewing, State::waiting},
-    {State::renewing, State::leaving},     {State::leaving, State::waiting},
-    {State::out_of_work, State::finished},
+    {State::waiting, State::starting},         // the pause is over
+    {State::waiting, State::awaiting_finish},  // too many starts failed, or the storage failed
+    {State::waiting, State::finished},         {State::starting, State::working},  // the worker sent `Hello`
+    {State::starting, State::waiting},                                             // the worker ended
+    {State::working, State::waiting},          {State::working, State::renewing},
+    {State::working, State::leaving},          {State::renewing, State::waiting},
+    {State::renewing, State::leaving},         {State::leaving, State::waiting},
+    {State::awaiting_finish, State::finished},
 };
 
 void Supervisor::enter(State next) {
@@ -66,9 +66,9 @@ void Supervisor::enter(State next) {
   state_ = next;
 }
 
-Supervisor::Supervisor(MessagePort& post, WorkerSpec spec, const Registry& registry, StartWorker start,
+Supervisor::Supervisor(MessagePort& port, WorkerSpec spec, const Registry& registry, StartWorker start,
                        Clock clock)
-    : post_(post),
+    : port_(port),
       spec_(std::move(spec)),
       in_flight_(spec_.directory, spec_.origin),
       registry_(registry),
@@ -83,7 +83,7 @@ Supervisor::Supervisor(MessagePort& post, WorkerSpec spec, const Registry& regis
 }
 
 void Supervisor::send(const ToCoordinator& message) {
-  post_.send_to_coordinator(message);
+  port_.send_to_coordinator(message);
   last_message_at_ = clock_.now();
 }
 
@@ -147,7 +147,7 @@ void Supervisor::start_worker() {
   } catch (const io::StorageError&) {
     throw;
   } catch (const std::exception& e) {
-    worker_could_not_start(e.what());
+    handle_failed_start(e.what());
   }
 }
 
@@ -176,7 +176,7 @@ void Supervisor::close_worker(State then) {
   try {
     worker_->send(message::Close{});
   } catch (const ChannelClosed&) {
-    // `listen` handles the closed channel.
+    // `handle_worker_messages` handles the closed channel.
   }
 }
 
@@ -195,11 +195,11 @@ void Supervisor::leave() {
 void Supervisor::retire(const std::string& reason) {
   end_worker();
   drop_trials();
-  enter(State::out_of_work);
+  enter(State::awaiting_finish);
   send(message::Retired{reason});
 }
 
-void Supervisor::worker_could_not_start(const std::string& cause) {
+void Supervisor::handle_failed_start(const std::string& cause) {
   end_worker();
   if (++failed_starts_ >= max_failed_starts) {
     retire(fmt::format("{} workers in a row could not start: {} (at {})", failed_starts_, cause, step_));
@@ -208,7 +208,7 @@ void Supervisor::worker_could_not_start(const std::string& cause) {
   }
 }
 
-void Supervisor::device_is_busy(const std::string& cause) {
+void Supervisor::handle_busy_device(const std::string& cause) {
   end_worker();
   const double now = clock_.now();
   if (busy_since_ < 0) {
@@ -224,7 +224,7 @@ void Supervisor::device_is_busy(const std::string& cause) {
   }
 }
 
-void Supervisor::trial_ended_worker(io::Record record) {
+void Supervisor::handle_failed_trial(io::Record record) {
   end_worker();
   held_.clear();
   ++failed_tries_;
@@ -236,7 +236,7 @@ void Supervisor::trial_ended_worker(io::Record record) {
   start_worker();
 }
 
-void Supervisor::worker_is_gone(io::Status status, const std::string& cause) {
+void Supervisor::handle_worker_end(io::Status status, const std::string& cause) {
   if (sent_ > 0) {
     const std::string noted_step = worker_ ? worker_->step() : std::string();
     if (!noted_step.empty()) step_ = noted_step;
@@ -245,9 +245,9 @@ void Supervisor::worker_is_gone(io::Status status, const std::string& cause) {
     record.end_time = fine_time_stamp();
     record.status = word(status);
     record.message = fmt::format("{} (at {})", cause, step_);
-    trial_ended_worker(std::move(record));
+    handle_failed_trial(std::move(record));
   } else {
-    worker_could_not_start(cause);
+    handle_failed_start(cause);
   }
 }
 
@@ -279,9 +279,9 @@ void Supervisor::handle(const message::Unfit& unfit) {
   if (is_closing()) return after_close();
   // If a trial runs, the failure is the trial's; otherwise the start failed.
   if (sent_ > 0 || !unfit.busy) {
-    worker_is_gone(io::Status::crashed, unfit.message);
+    handle_worker_end(io::Status::crashed, unfit.message);
   } else {
-    device_is_busy(unfit.message);
+    handle_busy_device(unfit.message);
   }
 }
 
@@ -300,9 +300,9 @@ void Supervisor::handle(message::Done done) {
   // The library may have printed the reason.
   if (done.record.status == io::Status::error && !done.record.library.empty())
     done.record.message += fmt::format("; its output: logs/worker-{}.log", spec_.origin.rank);
-  if (done.end == WorkerEnd::fatal) return trial_ended_worker(std::move(done.record));
+  if (done.end == WorkerEnd::fatal) return handle_failed_trial(std::move(done.record));
   held_ = done.end == WorkerEnd::none ? tasks_.front().trial.matrix.digest : std::string();
-  report(failed_tries_ == 0 ? done.record : with_first_end(done.record, first_cause_));
+  report(failed_tries_ == 0 ? done.record : with_first_failure(done.record, first_cause_));
   if (done.end == WorkerEnd::none) return send_trials();
   end_worker();
   start_worker();
@@ -310,17 +310,17 @@ void Supervisor::handle(message::Done done) {
 
 void Supervisor::handle(const message::Batch& batch) {
   // The coordinator has been informed, and assigns the batch to other ranks or ends the run.
-  if (state_ == State::out_of_work) return;
+  if (state_ == State::awaiting_finish) return;
   for (const Trial& trial : batch.trials) tasks_.push_back({trial, batch.trials.size() > 1});
   requested_ = false;
-  // At least 1: while the last trial runs, the next is requested already. The coordinator delays its answer
-  // if another rank can run the next trial sooner.
+  // At least 1, so that the next trial is requested while the last one runs. The coordinator delays its
+  // answer if another rank can run the next trial sooner.
   request_at_ = std::max<std::size_t>(1, batch.trials.size() / 2);
   request_trials();
 }
 
 void Supervisor::handle(const message::Return& /*message*/) {
-  if (state_ == State::out_of_work) return;
+  if (state_ == State::awaiting_finish) return;
   message::Returned returned;
   while (tasks_.size() > sent_) {
     // The only trial left has ended a worker and is tried again, so it stays on this rank.
@@ -354,40 +354,40 @@ void Supervisor::handle(const message::Finish& finish) {
   close_worker(State::leaving);
 }
 
-void Supervisor::watch_time() {
-  const double now = forgive_suspension();  // includes the wait for the worker's messages just before
+void Supervisor::check_timeouts() {
+  const double now = discount_suspension();  // includes the wait for the worker's messages just before
   if (sent_ > 0 && now - trial_started_ > tasks_.front().trial.timeout_seconds) {
-    worker_is_gone(io::Status::timeout,
-                   fmt::format("no end after {:g} s", tasks_.front().trial.timeout_seconds));
+    handle_worker_end(io::Status::timeout,
+                      fmt::format("no end after {:g} s", tasks_.front().trial.timeout_seconds));
     return;
   }
   const double limit = !device_ ? first_start_timeout : start_timeout;
   if (is_closing() && now - step_started_ > limit) return after_close();
   if (state_ == State::starting && now - step_started_ > limit)
-    worker_is_gone(io::Status::crashed, fmt::format("no sign of life within {:g} s", limit));
+    handle_worker_end(io::Status::crashed, fmt::format("no sign of life within {:g} s", limit));
 }
 
 void Supervisor::handle_channel_end() {
   if (is_closing()) return after_close();
-  // All messages are read. The worker should exit now; otherwise `worker_is_gone` kills it.
+  // All messages are read. The worker should exit now; otherwise `handle_worker_end` kills it.
   Ending how;
   const double deadline = clock_.now() + 1;
   bool ended = false;
   while (!(ended = worker_->ended(how)) && clock_.now() < deadline) clock_.wait(1e-3);
   const bool memory = ended && worker_->out_of_memory();
-  worker_is_gone(memory ? io::Status::oom : io::Status::crashed,
-                 memory  ? "killed by the system, host memory ran out"
-                 : ended ? how.text()
-                         : "closed its channel and hung");
+  handle_worker_end(memory ? io::Status::oom : io::Status::crashed,
+                    memory  ? "killed by the system, host memory ran out"
+                    : ended ? how.text()
+                            : "closed its channel and hung");
 }
 
-void Supervisor::listen(int wait_ms) {
+void Supervisor::handle_worker_messages(int wait_ms) {
   try {
     std::optional<FromWorker> message = worker_->receive(wait_ms);
-    for (int heard = 1; message; ++heard) {
+    for (int received = 1; message; ++received) {
       std::visit([&](auto& each) { handle(std::move(each)); }, *message);
       if (!worker_ || !worker_->listens()) return;
-      message = heard < max_messages ? worker_->receive(0) : std::nullopt;
+      message = received < max_messages ? worker_->receive(0) : std::nullopt;
     }
   } catch (const ChannelClosed&) {
     return handle_channel_end();
@@ -396,10 +396,10 @@ void Supervisor::listen(int wait_ms) {
   } catch (const std::exception& e) {
     if (is_closing()) return after_close();
     const std::string cause = std::string(e.what()).substr(0, max_cause_bytes);
-    return worker_is_gone(io::Status::crashed,
-                          fmt::format("its messages cannot be understood any more ({})", cause));
+    return handle_worker_end(io::Status::crashed,
+                             fmt::format("its messages cannot be understood any more ({})", cause));
   }
-  watch_time();
+  check_timeouts();
 }
 
 void Supervisor::do_step(int wait_ms) {
@@ -409,12 +409,12 @@ void Supervisor::do_step(int wait_ms) {
     return;
   }
   send_trials();
-  if (worker_) listen(wait_ms);
+  if (worker_) handle_worker_messages(wait_ms);
 }
 
 void Supervisor::send_trials() {
   while (state_ == State::working && sent_ < std::min(tasks_.size(), max_sent)) {
-    if (post_.unsent_bytes() > max_unsent_bytes) return;
+    if (port_.unsent_bytes() > max_unsent_bytes) return;
     const Trial& next = tasks_[sent_].trial;
     // A library's trial is sent only when all earlier trials are reported, because `in_flight_` names one
     // trial and must name the running one.
@@ -430,15 +430,16 @@ void Supervisor::send_trials() {
     try {
       worker_->send(message::Work{next});
     } catch (const ChannelClosed&) {
-      return;  // `listen` handles the closed channel
+      return;  // `handle_worker_messages` handles the closed channel
     }
   }
 }
 
-/// This process may have been suspended (a stopped job, a file system that blocked rank 0). Then the worker
-/// may have been suspended too, or its messages are unread. That time is added to all start times. The clock
-/// is read once per check, so that no suspension between two readings is missed.
-double Supervisor::forgive_suspension() {
+/// This process may have been suspended by a stopped job, or by a file system that blocked rank 0. Then the
+/// worker may have been suspended too, or its messages are unread. That time is added to all start times, so
+/// that it counts for no timeout. The clock is read once per check, so that no suspension between two
+/// readings is missed.
+double Supervisor::discount_suspension() {
   const double now = clock_.now();
   const double since_check = last_check_ < 0 ? 0 : now - last_check_;
   last_check_ = now;
@@ -450,13 +451,13 @@ double Supervisor::forgive_suspension() {
 }
 
 void Supervisor::step(int wait_ms) {
-  forgive_suspension();
-  while (const auto message = post_.next_for_supervisor()) {
+  discount_suspension();
+  while (const auto message = port_.next_for_supervisor()) {
     std::visit([&](const auto& each) { handle(each); }, *message);
     if (finished()) return;
   }
   try {
-    if (state_ == State::out_of_work) {
+    if (state_ == State::awaiting_finish) {
       clock_.wait(1e-3 * wait_ms);
     } else {
       do_step(wait_ms);
@@ -465,7 +466,7 @@ void Supervisor::step(int wait_ms) {
     const bool was_leaving = state_ == State::leaving;
     end_worker();
     drop_trials();
-    enter(State::out_of_work);
+    enter(State::awaiting_finish);
     send(message::StorageFailed{e.what()});
     if (was_leaving) leave();
   }

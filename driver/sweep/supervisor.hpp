@@ -31,8 +31,8 @@ namespace gaussweep::driver {
 /// The state machine of one rank; `step` drives it.
 class Supervisor {
  public:
-  /// @param post carries the messages to and from the coordinator
-  Supervisor(MessagePort& post, WorkerSpec spec, const Registry& registry,
+  /// @param port carries the messages to and from the coordinator
+  Supervisor(MessagePort& port, WorkerSpec spec, const Registry& registry,
              StartWorker start = start_worker_process, Clock clock = {});
   /// Handles messages and timeouts. Waits for the worker at most `wait_ms`. Reports errors to the
   /// coordinator; throws only if that fails.
@@ -54,21 +54,27 @@ class Supervisor {
   void handle(const message::Unfit& unfit);
   void handle(const message::StorageFailed& failed);
   void start_worker();
-  void worker_could_not_start(const std::string& cause);
-  void device_is_busy(const std::string& cause);
-  void worker_is_gone(io::Status status, const std::string& cause);
-  void trial_ended_worker(io::Record record);
-  void listen(int wait_ms);
+  /// Schedules the next start, or retires after too many failed ones.
+  void handle_failed_start(const std::string& cause);
+  /// Schedules the next start, or retires if the device has been busy for a minute.
+  void handle_busy_device(const std::string& cause);
+  /// Ends the worker because of `cause`: the running trial has failed, or the start if no trial runs.
+  void handle_worker_end(io::Status status, const std::string& cause);
+  /// Replaces the worker after its trial failed. Keeps the record until the new worker has passed its probe.
+  void handle_failed_trial(io::Record record);
+  void handle_worker_messages(int wait_ms);
   void handle_channel_end();
-  /// Returns a record of the first trial that has no results yet.
+  /// Returns a record without results for the first trial of `tasks_`.
   io::Record blank() const;
   /// Adds the time during which this process was suspended to the start times that timeouts use.
   /// @return the time of this check
-  double forgive_suspension();
-  void watch_time();
+  double discount_suspension();
+  void check_timeouts();
+  /// Sends the first trial's record to the coordinator, and removes the trial.
   void report(const io::Record& record);
   /// Requests trials if few enough are left.
   void request_trials();
+  /// Sends trials to the worker if it can take more.
   void send_trials();
   /// Notes that the first trial of `tasks_` begins now.
   void note_start();
@@ -76,16 +82,17 @@ class Supervisor {
   void renew_worker();
   /// Forgets the rank's trials, because the coordinator takes them back.
   void drop_trials();
+  /// Ends the worker, and tells the coordinator that this rank runs no more trials.
   void retire(const std::string& reason);
   void end_worker();
   /// The state of the worker. The table `transitions` in supervisor.cpp lists the allowed changes.
   enum class State {
-    waiting,      ///< no worker; the next one starts at `start_again_at_`, if that is set
-    starting,     ///< the worker has not passed its probe yet
-    working,      ///< trials can be sent
-    renewing,     ///< the worker stores its matrices and ends; a new one follows
-    leaving,      ///< the worker stores its matrices and ends; then the rank ends
-    out_of_work,  ///< the rank has retired, or the storage failed; it waits for `Finish`
+    waiting,          ///< no worker; the next one starts at `start_again_at_`, if that is set
+    starting,         ///< the worker has not passed its probe yet
+    working,          ///< trials can be sent
+    renewing,         ///< the worker stores its matrices and ends; a new one follows
+    leaving,          ///< the worker stores its matrices and ends; then the rank ends
+    awaiting_finish,  ///< the rank has retired, or the storage failed; only `Finish` is awaited
     finished
   };
   struct Transition {
@@ -102,7 +109,7 @@ class Supervisor {
   /// Ends the worker and sends `Finished`.
   void leave();
 
-  MessagePort& post_;
+  MessagePort& port_;
   WorkerSpec spec_;
   InFlight in_flight_;
   const Registry& registry_;
@@ -116,8 +123,8 @@ class Supervisor {
   double step_started_ = 0;        ///< start of the current step while the worker starts or closes
   int failed_starts_ = 0;          ///< consecutive failed starts
   double last_message_at_ = -1;    ///< when the last message was sent to the coordinator
-  double last_check_ = -1;         ///< time of the last `forgive_suspension`; negative before the first
-  double busy_since_ = -1;         ///< when a start first found the device in use; negative if it is not
+  double last_check_ = -1;         ///< time of the last `discount_suspension`; negative before the first
+  double busy_since_ = -1;         ///< when a start first found the device in use; negative: it is free
   double start_again_at_ = -1;  ///< when the next worker starts after a failed start; negative: none is due
   std::string step_;            ///< the last step that the worker reported
   /// Steps reported since the worker started, the trial began or the worker was told to close.
@@ -132,9 +139,9 @@ class Supervisor {
   std::size_t request_at_ = 0;  ///< more trials are requested when at most this many are left
   double trial_started_ = 0;    ///< start of the first trial, by the monotonic clock
   std::string start_stamp_;     ///< `trial_started_` as a time stamp
-  int failed_tries_ = 0;        ///< number of workers that the first trial has ended
-  std::string first_cause_;     ///< how the first trial ended its first worker
-  io::Record failure_;  ///< the record to send if the first trial has ended two workers and the device works
+  int failed_tries_ = 0;        ///< number of workers that ended while they ran the first trial
+  std::string first_cause_;     ///< how the worker of the first trial's first try ended
+  io::Record failure_;  ///< the first trial's record, sent if two workers have ended and the device works
   std::string held_;    ///< digest of the matrix that the worker holds
   /// Digests of matrices that the worker still has to store, from its last record.
   std::vector<std::string> writing_;

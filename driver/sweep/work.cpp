@@ -54,26 +54,26 @@ Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::J
 void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials) {
   const RecordsByKey records = by_key(directory.journal());
   std::vector<io::Record> changed;
-  std::size_t judged = 0;
+  std::size_t rejudged_count = 0;
   std::map<std::string, std::size_t> changes;
   for (const Trial& trial : trials) {
     const auto found = records.find(trial.key);
     if (found == records.end()) continue;
     const io::Record& known = *found->second;
     io::Record record = known;
-    const bool is_judged_anew = known.tolerance != trial.tolerance && judge_again(record, trial.tolerance);
+    const bool is_rejudged = known.tolerance != trial.tolerance && judge_again(record, trial.tolerance);
     record.expected = as_expected(trial, record.status) ? 1 : 0;
-    if (!is_judged_anew && record.expected == known.expected) continue;
-    judged += is_judged_anew ? 1 : 0;
+    if (!is_rejudged && record.expected == known.expected) continue;
+    rejudged_count += is_rejudged ? 1 : 0;
     if (record.status != known.status) ++changes[known.status + " is now " + record.status];
     changed.push_back(std::move(record));
   }
   for (const io::Record& record : changed) directory.append(record);
-  if (judged == 0) return;
+  if (rejudged_count == 0) return;
   std::string words;
   for (const auto& [change, count] : changes) words += fmt::format("; {} of them: {}", count, change);
-  spdlog::warn("judged again, by the tolerance that the plan has now: {}{}", counted(judged, "record"),
-               changes.empty() ? "; no status changed" : words);
+  spdlog::warn("judged again, by the tolerance that the plan has now: {}{}",
+               counted(rejudged_count, "record"), changes.empty() ? "; no status changed" : words);
 }
 
 void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials) {

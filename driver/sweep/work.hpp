@@ -19,8 +19,8 @@ struct Work {
 /// Returns the trials of the shard and, as `todo`, those without a record and those to be repeated.
 Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::JournalContents& journal);
 
-/// Judges recorded answers again if the plan's tolerances or expectations have changed. Nothing runs, because
-/// the records contain the residuals.
+/// Judges recorded answers again if the plan's tolerances or expected statuses have changed. No trial runs,
+/// because the records contain the residuals.
 void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials);
 
 /// Notes in the journal, and logs, the records whose trials are no longer in the plan.
@@ -43,7 +43,7 @@ Outcome outcome_of(const Work& work, const io::JournalContents& journal);
 /// Returns the exit code of a run. @param lost_its_ranks true if trials are left because ranks were lost
 int exit_code_of(const Outcome& outcome, bool lost_its_ranks);
 
-/// Returns the reason for an exit code: "exit code 1: 3 trials failed their accuracy check".
+/// Returns an exit code with its reason: "exit code 1: 3 trials failed the accuracy check".
 std::string exit_words(int code, const Outcome& outcome);
 
 /// Returns the keys of the trials to do whose last record is a failure.

@@ -26,7 +26,7 @@ std::vector<std::string> environment_of(const WorkerSpec& spec) {
 class SpawnedWorker : public WorkerProcess {
  public:
   explicit SpawnedWorker(const WorkerSpec& spec)
-      : kills_before_(memory_kills()),
+      : memory_kills_before_(memory_kills()),
         process_({"worker", "--parent", std::to_string(::getpid())}, environment_of(spec),
                  fmt::format("{}/logs/worker-{}.log", spec.directory, spec.origin.rank), spec.program),
         pid_(process_.pid()) {
@@ -44,17 +44,17 @@ class SpawnedWorker : public WorkerProcess {
   std::string step() const override { return process_.step(); }
   bool ended(Ending& how) override {
     if (!process_.ended(how)) return false;
-    killed_ = !how.exited && how.code == SIGKILL;
+    was_killed_ = !how.exited && how.code == SIGKILL;
     return true;
   }
-  bool out_of_memory() const override { return killed_ && memory_kills() > kills_before_; }
+  bool out_of_memory() const override { return was_killed_ && memory_kills() > memory_kills_before_; }
   bool end() noexcept override { return process_.end(); }
 
  private:
-  std::int64_t kills_before_;
+  std::int64_t memory_kills_before_;
   Process process_;
   pid_t pid_;
-  bool killed_ = false;
+  bool was_killed_ = false;
 };
 
 }  // namespace

@@ -18,12 +18,11 @@ struct WorkerSpec {
   Backend backend = Backend::host;
   std::string gpu_uuid;  ///< empty: no GPU
   std::string visible;   ///< the worker's CUDA_VISIBLE_DEVICES; empty: inherited
-  /// The reason why no worker can run on this rank, which then retires immediately (runs no trials); empty if
-  /// one can.
+  /// The reason why no worker can run on this rank; the rank then runs no trials. Empty if a worker can run.
   std::string unfit;
-  int gpus = 1;     ///< the number of GPUs, or of emulated devices, that the worker owns
-  int threads = 1;  ///< number of OpenBLAS threads
-  std::string directory;
+  int gpus = 1;                        ///< the number of GPUs, or of emulated devices, that the worker owns
+  int threads = 1;                     ///< number of OpenBLAS threads
+  std::string directory;               ///< the run directory
   std::vector<LibraryFile> libraries;  ///< shared libraries with methods, which the worker loads
   std::string program;                 ///< the worker's executable, of another build; empty: this program
   Origin origin;

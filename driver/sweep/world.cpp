@@ -73,8 +73,8 @@ double launcher_sigkill_delay() {
   std::getline(std::ifstream(fmt::format("/proc/{}/comm", ::getppid())), name);
   for (const char* launcher : {"mpirun", "mpiexec", "orterun", "orted", "prterun", "prted"}) {
     if (name != launcher) continue;
-    const char* given = std::getenv("OMPI_MCA_odls_base_sigkill_timeout");
-    return given == nullptr ? 1 : std::atof(given);
+    const char* timeout = std::getenv("OMPI_MCA_odls_base_sigkill_timeout");
+    return timeout == nullptr ? 1 : std::atof(timeout);
   }
   return std::numeric_limits<double>::infinity();
 }
@@ -82,11 +82,12 @@ double launcher_sigkill_delay() {
 /// Restricts Open MPI to shared memory if all ranks run on this host, because probing for networks takes
 /// 0.2 s. A user's own setting is kept.
 void skip_network_probing() {
-  const char* const all = std::getenv("OMPI_COMM_WORLD_SIZE");
-  const char* const here = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-  if (all == nullptr || here == nullptr || std::strcmp(all, here) != 0) return;
-  constexpr int keep = 0;
-  ::setenv("OMPI_MCA_pml", "^cm,ucx", keep);
+  const char* const ranks = std::getenv("OMPI_COMM_WORLD_SIZE");
+  const char* const local_ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  if (ranks == nullptr || local_ranks == nullptr || std::strcmp(ranks, local_ranks) != 0) return;
+  constexpr int overwrite = 0;
+  // Excludes the message layers that open network devices.
+  ::setenv("OMPI_MCA_pml", "^cm,ucx", overwrite);
 }
 
 }  // namespace
@@ -180,8 +181,8 @@ class World::Traffic {
   std::size_t unsent_ = 0;
 };
 
-World::World() : mpi_(started_by_launcher()), launch_command_(launch_command()) {
-  if (!mpi_) return;
+World::World() : uses_mpi_(started_by_launcher()), launch_command_(launch_command()) {
+  if (!uses_mpi_) return;
   sigkill_delay_ = launcher_sigkill_delay();
   skip_network_probing();
   // Only this thread calls MPI, but another thread syncs the journal, which MPI_THREAD_SINGLE forbids.
@@ -200,12 +201,13 @@ World::World() : mpi_(started_by_launcher()), launch_command_(launch_command()) 
         "MPI_Comm_split_type");
   check(MPI_Comm_rank(local, &local_rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(local, &local_size_), "MPI_Comm_size");
-  const cpu_set_t own = usable_cpu_set();
-  std::vector<cpu_set_t> all(static_cast<std::size_t>(local_size_));
-  check(MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, local), "MPI_Allgather");
-  const auto shares = [&](const cpu_set_t& other) { return CPU_EQUAL(&own, &other) != 0; };
-  cpu_parts_ = static_cast<int>(std::count_if(all.begin(), all.end(), shares));
-  cpu_part_ = static_cast<int>(std::count_if(all.begin(), all.begin() + local_rank_, shares));
+  const cpu_set_t cpus = usable_cpu_set();
+  std::vector<cpu_set_t> by_rank(static_cast<std::size_t>(local_size_));
+  check(MPI_Allgather(&cpus, sizeof cpus, MPI_BYTE, by_rank.data(), sizeof cpus, MPI_BYTE, local),
+        "MPI_Allgather");
+  const auto is_equal = [&](const cpu_set_t& other) { return CPU_EQUAL(&cpus, &other) != 0; };
+  cpu_parts_ = static_cast<int>(std::count_if(by_rank.begin(), by_rank.end(), is_equal));
+  cpu_part_ = static_cast<int>(std::count_if(by_rank.begin(), by_rank.begin() + local_rank_, is_equal));
   MPI_Comm_free(&local);
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
@@ -224,7 +226,7 @@ int World::unconnected_tasks() const {
 }
 
 World::~World() {
-  if (mpi_) MPI_Finalize();
+  if (uses_mpi_) MPI_Finalize();
 }
 
 std::size_t World::unsent_bytes() const {
@@ -241,13 +243,13 @@ void World::flush(double seconds) {
 }
 
 void World::abort(int exit_code) {
-  if (mpi_) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  if (uses_mpi_) MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
 
-nlohmann::json World::broadcast(const nlohmann::json& from_first) {
-  if (!mpi_) return from_first;
+nlohmann::json World::broadcast(const nlohmann::json& value) {
+  if (!uses_mpi_) return value;
   Bytes bytes;
-  if (rank_ == 0) bytes = nlohmann::json::to_cbor(from_first);
+  if (rank_ == 0) bytes = nlohmann::json::to_cbor(value);
   int length = length_of(bytes.size());
   check(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
   bytes.resize(static_cast<std::size_t>(length));
@@ -255,9 +257,9 @@ nlohmann::json World::broadcast(const nlohmann::json& from_first) {
   return nlohmann::json::from_cbor(bytes);
 }
 
-std::vector<nlohmann::json> World::gather(const nlohmann::json& mine) {
-  if (!mpi_) return {mine};
-  const Bytes bytes = nlohmann::json::to_cbor(mine);
+std::vector<nlohmann::json> World::gather(const nlohmann::json& of_this_rank) {
+  if (!uses_mpi_) return {of_this_rank};
+  const Bytes bytes = nlohmann::json::to_cbor(of_this_rank);
   const int length = length_of(bytes.size());
   const auto ranks = static_cast<std::size_t>(size_);
   std::vector<int> lengths(ranks), offsets(ranks);

@@ -1,10 +1,11 @@
 #pragma once
-/// Messages between the coordinator (rank 0) and the supervisors (every rank), and where each rank runs.
+/// MPI messages between the coordinator (rank 0) and the supervisors (every rank), and the layout of ranks on
+/// hosts.
 ///
-/// `send` and `receive` never block: two ranks that send to each other, or a frozen rank, would then stop the
-/// sweep. They start MPI requests, and every call progresses all pending requests. The protocol limits the
-/// number of messages under way: a supervisor gets a batch of trials only if it requested one, and it starts
-/// no trial while `unsent_bytes()` exceeds its limit.
+/// `send` and `receive` never block, because two ranks that send to each other, or a frozen rank, would stop
+/// the sweep. They start MPI requests, and every call progresses all pending requests. The protocol limits
+/// the number of messages under way: a supervisor gets a batch of trials only if it requested one, and it
+/// starts no trial while `unsent_bytes()` exceeds its limit.
 
 #include <deque>
 #include <limits>
@@ -25,7 +26,7 @@ class World final : public MessagePort {
   ~World() override;
   /// Notes that a rank does not answer. MPI_Finalize would wait for it for ever, so the run must end by
   /// `abort`.
-  void lose_peer() override { lost_peer_ = mpi_; }
+  void lose_peer() override { lost_peer_ = uses_mpi_; }
   bool lost_peer() const { return lost_peer_; }
   /// Ends all ranks immediately, whatever they do. Returns only if there is no MPI.
   void abort(int exit_code);
@@ -46,16 +47,16 @@ class World final : public MessagePort {
   /// Returns the command that starts the same number of ranks, with a space at its end: "mpirun -n 4 ". Empty
   /// for one rank.
   std::string launcher() const;
-  /// Returns the number of srun's tasks if MPI does not connect them; 1 if it does or if srun was not used.
+  /// Returns the number of srun's tasks if MPI does not connect them; otherwise, or without srun, 1.
   int unconnected_tasks() const;
   /// Version of the MPI library; empty without MPI.
   const std::string& mpi_version() const { return mpi_version_; }
 
   /// Returns rank 0's value on every rank. Collective. @throws std::length_error beyond `max_message_bytes`
-  nlohmann::json broadcast(const nlohmann::json& from_first);
+  nlohmann::json broadcast(const nlohmann::json& value);
   /// Returns every rank's value on rank 0, an empty list elsewhere. Collective.
   /// @throws std::length_error if the values together exceed `max_message_bytes`
-  std::vector<nlohmann::json> gather(const nlohmann::json& mine);
+  std::vector<nlohmann::json> gather(const nlohmann::json& of_this_rank);
 
   /// MPI's functions take the number of bytes as an int.
   static constexpr std::size_t max_message_bytes = std::numeric_limits<int>::max();
@@ -69,7 +70,7 @@ class World final : public MessagePort {
   class Traffic;
   std::unique_ptr<Traffic> traffic_;  ///< null without MPI
   bool lost_peer_ = false;
-  bool mpi_ = false;
+  bool uses_mpi_ = false;
   std::string launch_command_;  ///< the command that started the ranks
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1, cpu_part_ = 0, cpu_parts_ = 1;
   double sigkill_delay_ = std::numeric_limits<double>::infinity();
