@@ -9,8 +9,8 @@
 namespace gaussweep::driver {
 
 /// Returns the matrix with each element rounded to T; a no-op for double. An element may become 0 or
-/// subnormal if its row and its column hold numbers that are normal in T, because their rounding errors are
-/// larger. Otherwise a row or column would lose its values unnoticed, so that is an error.
+/// subnormal if its row and its column also contain normal numbers of T, whose rounding errors are larger.
+/// Otherwise all values of a row or column could be lost unnoticed, so that is an error.
 /// @throws io::InputError naming `file`, the element (counted from 1) and its value, if the element is beyond
 /// the range of T, or if it changes below T's normal numbers in a row or column without a normal number
 template <class T>

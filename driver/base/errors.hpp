@@ -23,8 +23,8 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Thrown if other processes caused a trial to fail: they use the memory, or a file was being written. The
-/// trial is recorded with `status`, and `--resume` runs it again.
+/// Thrown if other processes caused a trial to fail, because they use the memory or write a file of the
+/// trial. The trial is recorded with `status`, and `--resume` runs it again.
 struct TransientFailure : std::runtime_error {
   TransientFailure(io::Status end, const std::string& words)
       : std::runtime_error(words + "; --resume tries it again"), status(end) {}

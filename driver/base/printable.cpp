@@ -27,8 +27,9 @@ std::size_t colour_bytes(const std::string& text, std::size_t i) {
   return end != std::string::npos && text[end] == 'm' ? end + 1 - i : 0;
 }
 
-/// Replaces control characters except those in `kept`, and colour sequences unless `with_colours`.
-std::string sanitized(const std::string& text, std::string_view kept, bool with_colours = false) {
+/// Replaces hidden characters except the white space in `kept_spaces`, and colour sequences unless
+/// `with_colours` is set.
+std::string sanitized(const std::string& text, std::string_view kept_spaces, bool with_colours = false) {
   const auto is_plain = [](char c) { return c >= ' ' && c < '\x7f'; };
   if (std::all_of(text.begin(), text.end(), is_plain)) return text;
   std::string out;
@@ -41,8 +42,8 @@ std::string sanitized(const std::string& text, std::string_view kept, bool with_
     const std::size_t length = io::character_bytes(text, i);
     const std::string_view character = std::string_view(text).substr(i, std::max<std::size_t>(length, 1));
     const bool is_space = character == "\n" || character == "\t" || character == "\r";
-    const bool is_shown =
-        is_space ? kept.find(character) != std::string_view::npos : length > 0 && !is_hidden(character);
+    const bool is_shown = is_space ? kept_spaces.find(character) != std::string_view::npos
+                                   : length > 0 && !is_hidden(character);
     out += is_shown ? character : replacement;
     i += character.size();
   }

@@ -8,9 +8,9 @@ namespace gaussweep::driver {
 /// Returns the text as one line without hidden characters. Replaces by U+FFFD: control characters, including
 /// line feeds and tabs; characters that change the direction of writing; bytes that are not UTF-8.
 std::string printable(const std::string& text);
-/// The same for a message of several lines: keeps line feeds and tabs.
+/// Like `printable`, for a message of several lines: keeps line feeds and tabs.
 std::string printable_lines(const std::string& text);
-/// The same for complete terminal output: also keeps colours (ESC [ digits and ; m).
+/// Like `printable_lines`, for complete terminal output: also keeps colours (ESC [, digits and ";", m).
 std::string terminal_text(const std::string& text);
 
 }  // namespace gaussweep::driver

@@ -22,7 +22,7 @@ double median_of(std::vector<double> values) {
 }
 
 double relative_sigma(double q1, double median, double q3, std::size_t count) {
-  constexpr double assumed = 0.2;       // for one or two samples
+  constexpr double assumed = 0.2;       // result for one or two samples
   constexpr double normal_iqr = 1.349;  // interquartile range of a normal distribution divided by its sigma
   if (count < 3) return assumed;
   // Quartiles of few samples lie closer together; the factor 1 - 1/n corrects this.

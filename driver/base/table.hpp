@@ -41,9 +41,9 @@ struct Table {
   /// Names of columns that are dropped from the text, in this order, if the width is too small. One entry may
   /// name several columns that are dropped together: "low high". The text shows them in one unit.
   std::vector<std::string> spare{};
-  /// The parameters that have one value in all rows that have the parameter, for the text: "threads=0".
+  /// Text with the parameters that have the same value in all rows with this parameter: "threads=0".
   std::string common{};
-  /// Names of columns that the text has as columns even if their cells are equal in all rows.
+  /// Names of columns that the text shows as columns even if their cells are equal in all rows.
   std::vector<std::string> kept{};
 };
 
@@ -74,11 +74,11 @@ constexpr std::size_t any_width = static_cast<std::size_t>(-1);
 /// below the table), then joins its naming columns. The last line ends with a newline; a table without rows
 /// gives an empty text.
 std::string render_text(const Table& table, std::size_t width);
-/// Renders the same cells as a table of GitHub's Markdown, after an empty line. A table without rows gives an
-/// empty text.
+/// Renders the cells that `render_text` shows as a table of GitHub's Markdown, after an empty line. A table
+/// without rows gives an empty text.
 std::string render_markdown(const Table& table);
-/// Renders the same cells as a LaTeX tabular that needs the package booktabs. A table without rows gives an
-/// empty text.
+/// Renders the cells that `render_text` shows as a LaTeX tabular that needs the package booktabs. A table
+/// without rows gives an empty text.
 std::string render_latex(const Table& table);
 /// Renders Markdown or LaTeX if that is the format, otherwise text.
 std::string render_shown(const Table& table, Format format, std::size_t width);
@@ -103,7 +103,7 @@ std::string json_line(const nlohmann::ordered_json& json);
 std::string markdown_cell(const std::string& text);
 /// Returns a text as LaTeX that prints these characters.
 std::string latex_cell(const std::string& text);
-/// Returns the text that stands next to a table: in LaTeX as comment lines, else unchanged.
+/// Formats text that is printed above or below a table: LaTeX comment lines for LaTeX, else unchanged.
 std::string remark(const std::string& text, Format format);
 
 }  // namespace gaussweep::driver

@@ -18,9 +18,9 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr std::size_t gap = 2;                   // spaces between two columns
-constexpr std::size_t readable_width = 20;       // minimum width of a text while spare columns can be dropped
-constexpr std::size_t readable_name_width = 36;  // the same for the joined naming columns
-constexpr std::size_t min_width = 8;             // minimum width after that
+constexpr std::size_t readable_width = 20;       // minimum width of texts while spare columns can be dropped
+constexpr std::size_t readable_name_width = 36;  // minimum width of the joined naming columns meanwhile
+constexpr std::size_t min_width = 8;             // minimum width once all spare columns are dropped
 constexpr std::size_t max_unbroken = 40;         // longer words may be broken
 
 struct Unit {
@@ -147,7 +147,7 @@ ShownColumn shown_column(const Table& table, std::size_t c) {
   return result;
 }
 
-std::size_t total(const std::vector<ShownColumn>& columns) {
+std::size_t total_width(const std::vector<ShownColumn>& columns) {
   std::size_t width = 0;
   for (const ShownColumn& column : columns) width += column.width + gap;
   return width == 0 ? 0 : width - gap;
@@ -155,7 +155,7 @@ std::size_t total(const std::vector<ShownColumn>& columns) {
 
 /// Narrows the widest texts, none below `min_text_width`, until the columns fit. Returns true if they do.
 bool shrink(std::vector<ShownColumn>& columns, std::size_t width, std::size_t min_text_width) {
-  for (std::size_t current = total(columns); current > width; --current) {
+  for (std::size_t current = total_width(columns); current > width; --current) {
     ShownColumn* widest = nullptr;
     for (ShownColumn& column : columns) {
       const bool can_shrink =
@@ -199,31 +199,32 @@ std::vector<ShownColumn> joined(const std::vector<ShownColumn>& columns, const T
   const auto end = std::find_if(columns.begin(), columns.end(),
                                 [&](const ShownColumn& column) { return column.index >= table.naming; });
   if (end - columns.begin() < 2) return columns;
-  ShownColumn all;
-  all.is_joined = true;
-  all.texts.resize(table.rows.size());
+  ShownColumn first;
+  first.is_joined = true;
+  first.texts.resize(table.rows.size());
   std::vector<std::string> titles;
   for (auto column = columns.begin(); column != end; ++column) {
     titles.push_back(column->title);
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
       const std::string text = printable(to_text(table.rows[r][column->index], Style::plain));
       if (text.empty()) continue;
-      std::string& line = all.texts[r];
+      std::string& line = first.texts[r];
       if (!line.empty()) line += ' ';
       line += (column->is_number ? table.columns[column->index].name + "=" : "") + text;
     }
   }
-  all.title = fmt::format("{}", fmt::join(titles, " "));
-  if (width_of(all.title) > readable_width) all.title = "TRIAL";
-  all.natural = width_of(all.title);
-  for (const std::string& text : all.texts) note_width(all, text);
-  std::vector<ShownColumn> result{all};
+  first.title = fmt::format("{}", fmt::join(titles, " "));
+  if (width_of(first.title) > readable_width) first.title = "TRIAL";
+  first.natural = width_of(first.title);
+  for (const std::string& text : first.texts) note_width(first, text);
+  std::vector<ShownColumn> result{first};
   result.insert(result.end(), end, columns.end());
   return result;
 }
 
-/// Chooses the widths. Returns the titles of the dropped columns.
-std::vector<std::string> fit(std::vector<ShownColumn>& columns, const Table& table, std::size_t width) {
+/// Chooses the columns and their widths so that the table fits. Returns the titles of the dropped columns.
+std::vector<std::string> choose_widths(std::vector<ShownColumn>& columns, const Table& table,
+                                       std::size_t width) {
   std::vector<std::string> dropped;
   if (width == any_width) {
     for (ShownColumn& column : columns) column.width = column.natural;
@@ -237,7 +238,7 @@ std::vector<std::string> fit(std::vector<ShownColumn>& columns, const Table& tab
   for (ShownColumn& column : columns) column.width = column.natural;
   if (shrink(columns, width, min_width)) return dropped;
   for (ShownColumn& column : columns)
-    column.word = 0;  // breaks words rather than exceeding the terminal's width
+    column.word = 0;  // words may be broken now, because the table must not exceed the terminal's width
   shrink(columns, width, min_width);
   return dropped;
 }
@@ -280,7 +281,8 @@ void add_line(std::string& out, const std::vector<ShownColumn>& columns, Text te
   }
 }
 
-/// Removes all columns but one whose cells are equal in all of several rows; returns a text with these cells.
+/// If there are several rows, removes the columns whose cells are equal in all rows, but not the last column
+/// that is left. Returns a text with the removed cells.
 std::string take_common(std::vector<ShownColumn>& columns, const Table& table) {
   std::vector<std::string> words;
   for (auto column = columns.begin();
@@ -411,7 +413,7 @@ std::string render_text(const Table& table, std::size_t width) {
   std::string common_text;
   std::vector<ShownColumn> columns = shown_columns(table, common_text);
   std::string out = common_text.empty() ? common_text : paragraph(common_text, width);
-  const std::vector<std::string> dropped = fit(columns, table, width);
+  const std::vector<std::string> dropped = choose_widths(columns, table, width);
   add_line(out, columns, [](const ShownColumn& column) -> const std::string& { return column.title; });
   for (std::size_t r = 0; r < table.rows.size(); ++r)
     add_line(out, columns, [r](const ShownColumn& column) -> const std::string& { return column.texts[r]; });

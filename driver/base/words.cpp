@@ -20,8 +20,9 @@ bool begins_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
 }
 
-/// Returns how many bytes of a too long word go on the line. @pre 0 < width < width of the word
-std::size_t cut_of(const std::string& word, std::size_t width) {
+/// Returns the number of bytes of a too long word that fit on a line of `width` columns.
+/// @pre 0 < width < width of the word
+std::size_t bytes_that_fit(const std::string& word, std::size_t width) {
   std::size_t end = 0;
   for (std::size_t characters = 0; end < word.size(); ++end) {
     if (begins_character(word[end]) && ++characters > width) break;
@@ -108,7 +109,7 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width, std
     start = end + 1;
     if (!is_empty && width_of(line) + 1 + width_of(word) > width) end_line();
     while (is_empty && width_of(word) > width - width_of(line)) {
-      const std::size_t cut = cut_of(word, width - width_of(line));
+      const std::size_t cut = bytes_that_fit(word, width - width_of(line));
       line += word.substr(0, cut);
       word.erase(0, cut);
       end_line();

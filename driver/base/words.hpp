@@ -31,7 +31,7 @@ std::size_t width_of(const std::string& text);
 /// after the first begin with `indent` spaces.
 /// @pre width > indent
 std::vector<std::string> wrapped(const std::string& text, std::size_t width, std::size_t indent = 0);
-/// Returns the same lines, each ended by a line feed.
+/// Returns the lines of `wrapped`, each ended by a line feed.
 std::string paragraph(const std::string& text, std::size_t width);
 
 /// Appends a text to a message, with "; " between them unless the message is empty.
@@ -40,8 +40,8 @@ void append_text(String& message, const std::string& words) {
   if (!words.empty()) message += (message.empty() ? "" : "; ") + words;
 }
 
-/// Returns a word for a shell: unchanged if it has no special characters, otherwise in quotes. "./" is put
-/// before a name that begins with "-", so that commands do not take it as an option.
+/// Returns a word for a shell: unchanged if it has no special characters, otherwise in quotes. A name that
+/// begins with "-" gets the prefix "./", so that commands do not take it as an option.
 std::string shell_quoted(const std::string& text);
 
 /// Returns "2 h 05 min", "3 min 10 s", "12 s".

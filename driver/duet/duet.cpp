@@ -29,12 +29,12 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr int wait_ms = 1;
+constexpr int wait_ms = 1;              // longest wait for a message of a worker
 constexpr double version_timeout = 30;  // seconds
 constexpr std::size_t max_commit_length = 64, max_quote_length = 80;
 
-/// Mailboxes between one supervisor and this process, which acts as its coordinator.
-class LocalPost final : public MessagePort {
+/// Mailboxes between one supervisor and `Build`, which acts as its coordinator.
+class LocalPort final : public MessagePort {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
@@ -65,18 +65,18 @@ class Build {
     spec.directory = folder.string();
     spec.libraries = libraries_of(registry);
     spec.origin.run_id = directory_.run_id();
-    supervisor_.emplace(post_, std::move(spec), registry);
+    supervisor_.emplace(port_, std::move(spec), registry);
   }
 
   RunDirectory& directory() { return directory_; }
 
   /// Runs a trial on the build's worker and appends its record.
   void run(const Trial& trial) {
-    post_.send_to_supervisor(0, message::Batch{{trial}});
+    port_.send_to_supervisor(0, message::Batch{{trial}});
     std::optional<io::Record> record;
     while (!record) {
       supervisor_->step(wait_ms);
-      while (const auto received = post_.next_for_coordinator()) handle(received->message, record);
+      while (const auto received = port_.next_for_coordinator()) handle(received->message, record);
     }
     record->expected = as_expected(trial, record->status) ? 1 : 0;
     directory_.append(*record);
@@ -84,12 +84,12 @@ class Build {
 
   void finish() {
     bool stops_now = stop_signals() > 0;
-    post_.send_to_supervisor(0, message::Finish{stops_now});
+    port_.send_to_supervisor(0, message::Finish{stops_now});
     while (!supervisor_->finished()) {
       supervisor_->step(wait_ms);
       if (stops_now || stop_signals() == 0) continue;
       stops_now = true;
-      post_.send_to_supervisor(0, message::Finish{stops_now});
+      port_.send_to_supervisor(0, message::Finish{stops_now});
     }
     directory_.write_results(true);
   }
@@ -108,7 +108,7 @@ class Build {
   }
 
   RunDirectory directory_;
-  LocalPost post_;
+  LocalPort port_;
   std::optional<Supervisor> supervisor_;
 };
 
@@ -152,17 +152,17 @@ std::vector<std::vector<Trial>> rounds_of(const Expansion& expansion, const Duet
   return rounds;
 }
 
-/// Throws UsageError with the first difference if the libraries of base and new give the plan different
-/// trials.
-void require_same_trials(const std::vector<Trial>& base, const std::vector<Trial>& now) {
+/// Throws UsageError with the first difference if the plan has different trials with the libraries of the
+/// base and of the new build.
+void require_same_trials(const std::vector<Trial>& base, const std::vector<Trial>& current) {
   const auto is_same = [](const Trial& a, const Trial& b) { return describe(a) == describe(b); };
-  const auto [a, b] = std::mismatch(base.begin(), base.end(), now.begin(), now.end(), is_same);
-  if (a == base.end() && b == now.end()) return;
+  const auto [a, b] = std::mismatch(base.begin(), base.end(), current.begin(), current.end(), is_same);
+  if (a == base.end() && b == current.end()) return;
   const auto words = [](auto trial, const std::vector<Trial>& trials) {
     return trial == trials.end() ? std::string("no more trials") : printable(describe(*trial));
   };
   std::vector<std::string> defaults;
-  if (a != base.end() && b != now.end() && a->method == b->method) {
+  if (a != base.end() && b != current.end() && a->method == b->method) {
     for (const auto& [name, value] : a->parameters.all()) {
       const ParameterValue* other = find_in(b->parameters.all(), name);
       if (other != nullptr && *other != value) defaults.push_back(name + ":");
@@ -171,7 +171,8 @@ void require_same_trials(const std::vector<Trial>& base, const std::vector<Trial
   throw UsageError(fmt::format(
       "--methods: names and parameters of the methods must agree. With its own libraries the plan has {}; "
       "with these {}{}",
-      words(a, base), words(b, now), defaults.empty() ? "" : "; set " + joined(defaults) + " in the plan"));
+      words(a, base), words(b, current),
+      defaults.empty() ? "" : "; set " + joined(defaults) + " in the plan"));
 }
 
 void note_start(RunDirectory& directory, const io::Plan& plan, const DuetOptions& options,
@@ -196,7 +197,7 @@ void note_start(RunDirectory& directory, const io::Plan& plan, const DuetOptions
 int run_duet(const DuetOptions& options, const Registry& builtin) {
   PendingListing devices = start_device_listing(options.backend);
   World world;
-  if (world.size() > 1) throw UsageError("duet plays on one device: start it without mpirun");
+  if (world.size() > 1) throw UsageError("duet runs on one device: start it without mpirun");
   count_stop_signals();
   const RankFacts facts = rank_facts(world, options.backend, std::move(devices));
   const Backend backend = choose_backend(options.backend, {facts}, false);
@@ -216,9 +217,9 @@ int run_duet(const DuetOptions& options, const Registry& builtin) {
   const Expansion expansion = expansion_with(registry);
   log_left_out(expansion);
   const std::vector<std::vector<Trial>> rounds = rounds_of(expansion, options);
-  const bool has_two = !of_plan.empty() && !options.libraries.empty();
+  const bool has_two_library_sets = !of_plan.empty() && !options.libraries.empty();
   const std::vector<std::vector<Trial>> base_rounds =
-      has_two ? rounds_of(expansion_with(base_registry), options) : rounds;
+      has_two_library_sets ? rounds_of(expansion_with(base_registry), options) : rounds;
   require_same_trials(base_rounds.front(), rounds.front());
 
   WorkerSpec spec;
@@ -238,22 +239,22 @@ int run_duet(const DuetOptions& options, const Registry& builtin) {
 
   const std::filesystem::path output = options.output;
   Build base(output / duet_base, std::move(other_spec), base_registry);
-  Build now(output / duet_new, std::move(spec), registry);
+  Build current(output / duet_new, std::move(spec), registry);
   const std::string duet = random_id();
   const std::size_t trials = rounds.size() * rounds.front().size();
   note_start(base.directory(), plan, options, facts, duet, commit, trials);
-  note_start(now.directory(), plan, options, facts, duet, version_commit, trials);
+  note_start(current.directory(), plan, options, facts, duet, version_commit, trials);
   for (std::size_t round = 0; round < rounds.size() && stop_signals() == 0; ++round) {
     for (std::size_t i = 0; i < rounds[round].size() && stop_signals() == 0; ++i) {
       const bool base_first = (round + i) % 2 == 0;
       if (base_first) base.run(base_rounds[round][i]);
-      now.run(rounds[round][i]);
+      current.run(rounds[round][i]);
       if (!base_first) base.run(base_rounds[round][i]);
     }
     spdlog::info("round {} of {}", round + 1, rounds.size());
   }
   base.finish();
-  now.finish();
+  current.finish();
   return stop_signals() == 0 ? exit_ok : exit_stopped;
 }
 

@@ -17,11 +17,11 @@ struct DuetOptions {
   /// Shared libraries with more methods. If the plan has libraries too, these replace them in this build
   /// only, so that two versions of a library can be compared.
   std::vector<std::string> libraries;
-  std::int64_t rounds = 10;  ///< each with new workers of both builds
+  std::int64_t rounds = 10;  ///< number of repetitions of all trials, each with new workers of both builds
   std::string command_line;
 };
 
-/// The run directories inside the output directory: of the other build, and of this one.
+/// The names of the two run directories in the output directory: of the other build, and of this build.
 constexpr const char* duet_base = "base";
 constexpr const char* duet_new = "new";
 

@@ -18,9 +18,9 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr std::int64_t small_order = 128;  // up to here the CPU verifies every trial
-constexpr std::uint32_t sample_interval =
-    100;  // it also verifies 1 of 100 larger trials, or systems of a batch
-/// Limit on the multiplications of a verification on the CPU; one core does about 3e9 per second.
+// The CPU also verifies one of this many larger trials, and of the systems of a batch.
+constexpr std::uint32_t sample_interval = 100;
+/// Limit on the multiplications of a second verification, on the CPU; one core does about 3e9 per second.
 constexpr double max_multiplications = 0x1p38;
 
 /// Returns the FNV-1a hash, which is the same on every machine.
@@ -43,33 +43,34 @@ bool is_small(const Trial& trial) {
 BatchVerdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios,
                           const std::vector<int>& infos) {
   constexpr std::size_t max_named = 128;
-  enum Rank : std::size_t { pass, suspect, failed };
-  std::array<std::int64_t, 3> counts{}, first{-1, -1, -1};  // by rank
+  enum Severity : std::size_t { pass, suspect, failed };
+  std::array<std::int64_t, 3> counts{}, first{-1, -1, -1};  // by severity
   BatchVerdicts all;
-  std::size_t worst_rank = pass;
+  std::size_t worst_severity = pass;
   std::map<std::string, std::string> named;  // cause → systems
   for (std::size_t s = 0; s < ratios.size(); ++s) {
     const auto system = static_cast<std::int64_t>(s);
-    std::size_t rank = pass;
+    std::size_t severity = pass;
     if (infos[s] != 0 || !(ratios[s] <= trial.tolerance)) {  // otherwise the system passes, as nearly all do
       const io::Status status =
           judge({trial.problem, ratios[s], trial.tolerance, infos[s], Convergence::none, {}});
-      rank = status == io::Status::pass ? pass : status == io::Status::suspect ? suspect : failed;
+      severity = status == io::Status::pass ? pass : status == io::Status::suspect ? suspect : failed;
     }
-    if (counts[rank]++ == 0) first[rank] = system;
-    if (rank > worst_rank || (rank == worst_rank && ratios[s] > ratios[all.worst])) all.worst = s;
-    worst_rank = std::max(rank, worst_rank);
-    if (rank == pass || all.named.size() == max_named) continue;
+    if (counts[severity]++ == 0) first[severity] = system;
+    if (severity > worst_severity || (severity == worst_severity && ratios[s] > ratios[all.worst]))
+      all.worst = s;
+    worst_severity = std::max(severity, worst_severity);
+    if (severity == pass || all.named.size() == max_named) continue;
     std::string& list = named[is_unfinished(trial.problem, infos[s]) ? pivot_name(trial.problem)
                               : !std::isfinite(ratios[s])            ? "NaN or Inf"
-                              : rank == suspect                      ? "suspect"
+                              : severity == suspect                  ? "suspect"
                                                                      : "residual"];
     list += fmt::format("{}{}", list.empty() ? "" : ", ", system);
     all.named.push_back(system);
   }
   all.tally = {
       counts[pass], counts[suspect], counts[failed], first[failed] >= 0 ? first[failed] : first[suspect], {}};
-  if (worst_rank == pass) return all;
+  if (worst_severity == pass) return all;
   std::string lists;
   for (const auto& [cause, list] : named)
     lists += fmt::format("{}{} ({})", lists.empty() ? "" : "; ", list, cause);

@@ -23,7 +23,7 @@ struct Tally {
 /// The result of an answer's verification; for a batch, of its worst system.
 struct Judgement {
   Findings findings;
-  std::string disagreement;  ///< describes the difference if GPU and CPU disagree; otherwise empty
+  std::string disagreement;  ///< describes how the verdicts of GPU and CPU differ; empty if they agree
   std::int64_t info = 0;     ///< Answer::info of the method
   Tally systems = {};
   Convergence convergence = Convergence::none;  ///< as the method reports it
@@ -43,9 +43,9 @@ std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findi
 
 /// The verdicts of a batch's systems.
 struct BatchVerdicts {
-  std::size_t worst = 0;  ///< index of the system with the worst verdict; of several, the largest ratio
+  std::size_t worst = 0;  ///< index of the system with the worst verdict; among equal ones, the largest ratio
   Tally tally;
-  std::vector<std::int64_t> named;  ///< the first 128 systems that do not pass
+  std::vector<std::int64_t> named;  ///< indices of the first 128 systems that do not pass
 };
 
 /// Verifies the answers of a method to a trial. If device memory does not suffice, the CPU verifies them.
@@ -53,9 +53,9 @@ template <class T>
 class AnswerJudge {
  public:
   /// The references must outlive the object.
-  /// @param context of the worker's device
-  /// @param digest digest of the uploaded, unmodified ("pristine") inputs on the device; used by the
-  /// functions that take a `staging`
+  /// @param context context of the worker's device
+  /// @param digest digest of the uploaded, unmodified ("pristine") inputs on the device; only the functions
+  /// with a parameter `staging` use it
   AnswerJudge(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
               std::uint64_t digest = 0)
       : context_(context), trial_(trial), method_(method), inputs_(inputs), digest_(digest) {}
@@ -63,7 +63,7 @@ class AnswerJudge {
   /// Verifies an answer with one of the functions below. The answer of a GPU trial is verified in device
   /// memory if `staging` still holds it; otherwise it is uploaded. The answer of a CPU trial is uploaded if
   /// the worker has a GPU and the trial is not small; otherwise the CPU verifies it.
-  /// @param staging of the run, or null
+  /// @param staging the run's staging, or null if its memory is freed
   /// @param copy the working set with the answer
   Judgement judge(const Answer<T>& answer, Staging<T>* staging, int copy) const;
 

@@ -182,7 +182,7 @@ Verification verify(std::vector<Record> records, const Tolerances& tolerances, c
     std::vector<std::string> expected = {word(io::Status::pass)};
     if (plan != nullptr) {
       const auto found = expected_of(*plan, record);
-      if (!found) continue;  // an edited plan has dropped the trial; `run` does not count it either
+      if (!found) continue;  // the plan has no such trial any more, so `run` does not count it either
       expected = *found;
     }
     bool is_expected = record.expected == 1;

@@ -23,15 +23,15 @@ namespace message {
 struct Setup {
   static constexpr const char* name = "setup";
   Backend backend = Backend::host;
-  std::string matrices;  ///< the store's folder
+  std::string matrices;  ///< the folder of stored matrices
   Origin origin;
   /// The device facts from an earlier worker, so that its peaks need not be measured again.
   std::optional<io::DeviceRow> device;
-  std::vector<LibraryFile> libraries;  ///< of the methods that this program does not contain
+  std::vector<LibraryFile> libraries;  ///< shared libraries with methods that this program does not contain
   int gpus = 1;                        ///< the number of GPUs, or of emulated devices, that the worker owns
 };
 
-/// To a worker: run this trial after those sent before.
+/// To a worker: run this trial after the trials that were sent before.
 struct Work {
   static constexpr const char* name = "trial";
   Trial trial;
@@ -60,7 +60,7 @@ struct Hello {
   io::DeviceRow device;
 };
 
-/// What the worker does after a trial.
+/// The action of the worker after a trial.
 enum class WorkerEnd {
   none,   ///< waits for the next trial
   fatal,  ///< exits, because its device failed; a new worker may succeed with the trial
@@ -135,7 +135,8 @@ struct DeviceSeen {
   io::DeviceRow row;
 };
 
-/// From a supervisor: the rank can run no more trials. Its unfinished trials may not be the cause.
+/// From a supervisor: the rank can run no more trials. Other ranks can try its unfinished trials, which may
+/// not be the cause.
 struct Retired {
   static constexpr const char* name = "retired";
   std::string reason;

@@ -1,16 +1,16 @@
 #pragma once
-/// One measured peak per device, although each rank and each start measures it.
+/// Unifies the measured peaks of a device, because each rank and each start of a run measures them again.
 
 #include "io/records/results.hpp"
 
 namespace gaussweep::driver {
 
 /// Sets the rates in all rows of a device to the largest ones measured on it: other ranks and programs can
-/// only slow a measurement down. Recomputes the known `peak_share` of its records from these rates. A time is
-/// no longer suspect if these rates allow it.
+/// only slow a measurement down. Recomputes the known `peak_share` of its records from these rates. A suspect
+/// time, i.e. one that was too short for the rates known before, is cleared if these rates explain it.
 void unify_peaks(io::Results& results);
 
-/// Keeps one row per device, at the position of its first one.
+/// Keeps the first row of each device.
 void drop_repeated_devices(io::Results& results);
 
 }  // namespace gaussweep::driver

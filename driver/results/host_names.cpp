@@ -16,7 +16,7 @@ std::map<std::string, std::string> cpus_by_host(const std::vector<io::HostRow>& 
 
 std::string HostNames::name_of(const io::HostRow& row) {
   std::string name = row.host;
-  // Returns true if `name` is known with another value; remembers the first value of a name.
+  // Returns true if `name` has another value in `known`. Stores the value of a new name.
   const auto is_other = [&name](auto& known, const auto& value) {
     return known.try_emplace(name, value).first->second != value;
   };
@@ -33,7 +33,7 @@ std::string HostNames::name_of(const io::HostRow& row) {
 }
 
 void HostNames::tell_apart(io::Results& results) {
-  std::map<std::string, std::string> new_names;  // new names of renamed hosts
+  std::map<std::string, std::string> new_names;  // by the host's old name
   for (io::HostRow& row : results.hosts) {
     const std::string name = name_of(row);
     if (name == row.host) continue;

@@ -14,8 +14,8 @@ namespace gaussweep::driver {
 std::map<std::string, std::string> cpus_by_host(const std::vector<io::HostRow>& hosts);
 
 /// Distinguishes hosts of several files by their CPU model and the number of BLAS threads per worker, because
-/// times and peaks of the CPU depend on both. The number of cores is not compared, because it is that of the
-/// job.
+/// times and peaks of the CPU depend on both. The number of cores is not compared, because it depends on the
+/// batch job.
 class HostNames {
  public:
   /// Renames a host to "name (model)" in records, devices and hosts if an earlier file has a host of the same

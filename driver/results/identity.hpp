@@ -1,5 +1,6 @@
 #pragma once
-/// Identities of tasks and trials as text.
+/// Identities of tasks and trials as text. A task is what methods compete for: one problem on the same matrix
+/// under the same conditions.
 
 #include <string>
 
@@ -10,9 +11,9 @@ namespace gaussweep::driver {
 /// Returns the conditions of measurement that tell tasks apart, such as cold caches, each after a space.
 std::string task_conditions(const io::Record& record);
 
-/// Returns the identity of a task, which methods must share to compete: problem, precision, sizes, right-hand
-/// sides, triangle, matrices and their seed, and conditions such as cold caches or pinned host memory.
-/// Methods on one GPU and on several compete.
+/// Returns the identity of a task: problem, precision, sizes, right-hand sides, triangle, matrices and their
+/// seed, and conditions such as cold caches or pinned host memory. Methods on one GPU and on several GPUs can
+/// have the same task.
 std::string task_identity(const io::Record& record);
 
 /// Returns the identity of a trial: its task, method, backend and parameters. The number of repeats, round,

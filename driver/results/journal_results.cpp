@@ -16,22 +16,22 @@ namespace {
 
 constexpr const char* unplanned = "no longer in the plan";
 
-/// The names of a run's hosts. A start of the run may have used another number of threads than an earlier
-/// one.
-class NamesOfStarts {
+/// The names of a run's hosts. They may change between two starts of the run, because the names distinguish
+/// hosts by their number of threads.
+class HostNamesByStart {
  public:
-  /// Returns the name of a host from this note on. @param note the note's number
+  /// Adds a host and returns the name that it has from this note on. @param note the note's index
   std::string begin(const io::HostRow& row, std::size_t note) {
-    const std::string name = since_[row.host].emplace_back(note, names_.name_of(row)).second;
+    const std::string name = names_by_note_[row.host].emplace_back(note, names_.name_of(row)).second;
     have_changed_ = have_changed_ || name != row.host;
     return name;
   }
   /// Returns true if a host has another name than in the journal.
   bool have_changed() const { return have_changed_; }
-  /// Returns the name of a host after this number of notes.
+  /// Returns the name of a host after this number of notes, i.e. by the last earlier note about the host.
   io::Text at(const io::Text& host, std::size_t notes) const {
-    const auto found = since_.find(host);
-    if (found == since_.end()) return host;
+    const auto found = names_by_note_.find(host);
+    if (found == names_by_note_.end()) return host;
     io::Text name = host;
     for (const auto& [note, each] : found->second) {
       if (note < notes) name = each;
@@ -41,7 +41,8 @@ class NamesOfStarts {
 
  private:
   HostNames names_;
-  std::map<std::string, std::vector<std::pair<std::size_t, std::string>>> since_;
+  /// The indices of the notes about each host, with the host's name from then on.
+  std::map<std::string, std::vector<std::pair<std::size_t, std::string>>> names_by_note_;
   bool have_changed_ = false;
 };
 
@@ -70,7 +71,7 @@ io::Results results_of(io::JournalContents journal) {
   results.records = std::move(journal.records);
   std::set<std::string> known_hosts;
   std::unordered_set<std::string> vanished;
-  NamesOfStarts names;
+  HostNamesByStart names;
   for (std::size_t i = 0; i < journal.notes.size(); ++i) {
     const io::Note& each = journal.notes[i];
     if (const auto* device = std::get_if<io::note::Device>(&each)) {

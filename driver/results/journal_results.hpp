@@ -9,10 +9,10 @@
 namespace gaussweep::driver {
 
 /// Returns the records, devices and hosts of a journal, and the last start's provenance as attributes, plus
-/// "record_count". Records that an edited plan no longer has are marked in their message.
+/// "record_count". If an edited plan no longer has the trial of a record, the record's message says so.
 io::Results results_of(io::JournalContents journal);
 
-/// Returns true if the record has the mark that `results_of` gives to trials that the plan no longer has.
+/// Returns true if `results_of` has noted in the record's message that the plan no longer has its trial.
 bool is_unplanned(const io::Record& record);
 
 /// Returns the note of the journal's last start; without one, an empty note.

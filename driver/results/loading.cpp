@@ -48,7 +48,7 @@ io::Results read_file(const fs::path& path, bool with_details, std::vector<std::
                     "undamaged was not checked",
                     path.string()));
   }
-  unify_peaks(results);  // a file of an earlier version may have several per device
+  unify_peaks(results);  // files of earlier versions may have several peaks per device
   return results;
 }
 
@@ -100,7 +100,7 @@ void use_journal(Loaded& loaded, const fs::path& path, const fs::path& results, 
                                          contents.damaged == 1 ? "" : "the first is ",
                                          io::first_damage(contents)));
   }
-  // A journal without a readable line: its first line would note the start of the run.
+  // A complete journal has at least a note of the run's start, so such a journal has lost all lines.
   const bool is_blank = contents.records.empty() && contents.notes.empty();
   if (!results.empty() && (contents.damaged > 0 || is_blank) &&
       use_results_file(loaded, results, contents.records, with_details))

@@ -32,8 +32,8 @@ Loaded load(const std::filesystem::path& path, bool with_details);
 /// Loads records and prints the remarks on standard error.
 Loaded load_and_warn(const std::filesystem::path& path, bool with_details);
 
-/// Counts the records of a results file that `others` lack, by key and run. Replacing the file by `others`
-/// would lose them. Returns 0 if the file does not exist or cannot be read.
+/// Counts the records of a results file that would be lost if the file were replaced by `others`, which are
+/// compared by key and run. Returns 0 if the file does not exist or cannot be read.
 /// @param others is called after the file was read, so that a growing journal contains all records of the
 /// file
 /// @pre this process has not initialised MPI
@@ -43,21 +43,22 @@ std::size_t records_only_in(const std::filesystem::path& results,
 /// Returns the run directories at or below a path, at most three levels deep, such as the shards of a sweep
 /// or the nights of a plan. They are sorted by name, with numbers compared by value. Returns the path itself
 /// if there are none, so that reading it gives the error.
-/// @param by_journal a directory with only a results.h5 (merged shards) is not a run directory
+/// @param by_journal true: a directory with a results.h5 but no journal (merged shards) does not count
 std::vector<std::filesystem::path> runs_under(const std::filesystem::path& path, bool by_journal = false);
-/// Returns messages about shards that are missing next to others, "runs/shard-3-of-3 is not there".
-/// @param directories found at or below `requested`. A shard that `requested` names without others stands for
-/// itself. A shard that exists but was not requested is not missing.
+/// Returns messages about shards of a sweep that do not exist although other shards do, "runs/shard-3-of-3 is
+/// not there". If `requested` names just one shard of a sweep, the other shards are not missed. A shard that
+/// exists but was not requested is not missing.
+/// @param directories the run directories at or below `requested`
 std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>& directories,
                                         const std::vector<std::string>& requested);
 
 /// Returns "the records are from 2 builds: commit 1a2b (12), commit 3c4d (30)"; empty if all records are of
-/// one build. Skipped records do not count, because no build ran them. In addition names the versions of each
-/// shared library of methods, if there are two.
+/// one build. Skipped records do not count, because no build ran them. Also lists the versions of each shared
+/// library of methods that has several.
 /// @param commit of a build that is about to add records; empty: none
 std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit = {});
 
-/// Prints a note if methods on the CPU ran with several numbers of threads, because the caller pools their
+/// Prints a note if methods on the CPU ran with different numbers of threads, because the caller pools their
 /// times.
 void note_threads(const io::Results& results);
 

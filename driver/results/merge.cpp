@@ -22,8 +22,8 @@ namespace {
 
 using io::Record;
 
-/// Hash and equality of records, given by their indices, by identity. The identities are compared in place,
-/// because storing them would take as much memory as the records.
+/// Hash and equality of records by their identity. Keys are indices of records, because stored identities
+/// would take as much memory as the records.
 struct ByIdentity {
   const std::vector<Record>* records;
   std::size_t operator()(std::size_t index) const {
@@ -39,7 +39,7 @@ struct ByIdentity {
   }
 };
 
-/// Appends records and frees the source's memory.
+/// Appends records and frees the memory of `added`.
 void append(std::vector<Record>& records, std::vector<Record>&& added) {
   if (records.empty()) {
     records = std::move(added);

@@ -1,6 +1,6 @@
 #pragma once
-/// Merges the records of several files: shards, machines, architectures, or the journal whose results.h5 is
-/// rebuilt.
+/// Merges the records of several files, such as those of shards, machines or architectures. A results.h5 is
+/// rebuilt by a merge of its journal alone.
 
 #include <string>
 #include <vector>
@@ -12,8 +12,8 @@ namespace gaussweep::driver {
 /// One input of a merge.
 struct MergeInput {
   std::string path;
-  std::int64_t records = 0, dropped = 0;
-  std::int64_t expected = -1;  ///< trials of its plan or shard; -1: unknown
+  std::int64_t records = 0, dropped = 0;  ///< records of the input, and those of them that are not kept
+  std::int64_t expected = -1;             ///< number of trials of the input's plan or shard; -1: unknown
 };
 
 /// The result of a merge.

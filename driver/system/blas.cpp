@@ -13,15 +13,16 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr const char* saved_name = "GAUSSWEEP_REQUESTED_THREADS";
+constexpr const char* saved_variable = "GAUSSWEEP_REQUESTED_THREADS";
 constexpr double kib = 0x1p10, mib = 0x1p20;
 
-// Measured with OpenBLAS 0.3.21 (x86-64, pthreads) and `ulimit -s 8192`: the smallest limits with which `run`
-// of gesv/lapack (n = 50, store: never) ends. With 1, 2 and 4 threads, -d must be 205, 418 and 714 thousand
-// KiB, and -v 90 thousand KiB more, the size of the mapped files. So each thread costs 145 MiB: the buffer of
-// OpenBLAS, its stack, and the stack of one thread of the verifying pool. The rest is 116 MiB.
+// The memory that OpenBLAS needs was measured with version 0.3.21 (x86-64, pthreads) and `ulimit -s 8192`.
+// With 1, 2 and 4 threads, `run` of gesv/lapack (n = 50, store: never) needs `ulimit -d` of at least 205, 418
+// and 714 thousand KiB. `ulimit -v` must be 90 thousand KiB more, which is the size of the mapped files. So
+// each thread costs 145 MiB: OpenBLAS's buffer, its stack, and the stack of one thread that verifies. The
+// rest is 116 MiB.
 constexpr double buffer_bytes = 130 * mib;
-constexpr double own_bytes = 192 * mib;  // 116, 72 for a thread that stores matrices, and a margin
+constexpr double base_bytes = 192 * mib;  // that rest, 72 MiB for a thread that stores matrices, and a margin
 
 /// Returns the stack size of a new thread.
 double stack_bytes() {
@@ -47,7 +48,7 @@ double mapped_file_bytes() {
 }
 
 /// Returns an error text if the limit of `resource` is below `need` bytes, otherwise an empty text.
-std::string too_small(int resource, const char* option, int threads, double need) {
+std::string limit_error(int resource, const char* option, int threads, double need) {
   rlimit limit{};
   if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   const auto allowed = static_cast<double>(limit.rlim_cur);
@@ -58,7 +59,8 @@ std::string too_small(int resource, const char* option, int threads, double need
       option, std::floor(allowed / kib), threads, threads == 1 ? "" : "s", std::ceil(need / kib));
 }
 
-/// Reads the first number of "4" or "4,2", as OMP_NUM_THREADS may have one per level.
+/// Returns the first number of "4" or "4,2", because OMP_NUM_THREADS may list one number per nesting level.
+/// Returns 0 if the text is malformed.
 int first_number(const std::string& text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -69,27 +71,27 @@ int first_number(const std::string& text) {
 }  // namespace
 
 std::string blas_memory_error(int threads) {
-  const double data = own_bytes + threads * (buffer_bytes + 2 * stack_bytes());
-  const std::string space = too_small(RLIMIT_AS, "-v", threads, data + mapped_file_bytes());
-  return space.empty() ? too_small(RLIMIT_DATA, "-d", threads, data) : space;
+  const double data = base_bytes + threads * (buffer_bytes + 2 * stack_bytes());
+  const std::string address_space_error = limit_error(RLIMIT_AS, "-v", threads, data + mapped_file_bytes());
+  return address_space_error.empty() ? limit_error(RLIMIT_DATA, "-d", threads, data) : address_space_error;
 }
 
 void save_requested_threads() {
-  if (std::getenv(saved_name) != nullptr) return;
+  if (std::getenv(saved_variable) != nullptr) return;
   std::string request;
   for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) {
     const std::string value = environment_value(name);
     if (!request.empty() || first_number(value) == 0) continue;
     request = std::string(name) + "=" + value;
   }
-  ::setenv(saved_name, request.c_str(), 1);
+  ::setenv(saved_variable, request.c_str(), 1);
 }
 
 RequestedThreads requested_threads() {
-  const std::string saved = environment_value(saved_name);
-  const std::size_t equals = saved.find('=');
+  const std::string saved_request = environment_value(saved_variable);
+  const std::size_t equals = saved_request.find('=');
   if (equals == std::string::npos) return {};
-  return {first_number(saved.substr(equals + 1)), saved.substr(0, equals)};
+  return {first_number(saved_request.substr(equals + 1)), saved_request.substr(0, equals)};
 }
 
 }  // namespace gaussweep::driver

@@ -17,8 +17,8 @@ void save_requested_threads();
 RequestedThreads requested_threads();
 
 /// Returns an error text that names the limit (`ulimit -v` or `ulimit -d`) of this process that is too small
-/// for OpenBLAS with `threads` threads, and the required value; empty if both suffice. With too small limits
-/// OpenBLAS's allocator retries a failed mmap forever, so the process would hang without a message.
+/// for OpenBLAS with `threads` threads, and the required value; empty if both suffice. If a limit is too
+/// small, OpenBLAS's allocator retries a failed mmap forever, so the process would hang without a message.
 std::string blas_memory_error(int threads);
 
 }  // namespace gaussweep::driver

@@ -35,19 +35,20 @@ class CborCheck {
 
   /// @throws std::runtime_error unless the bytes are one value within the limits
   void run() {
-    std::vector<std::uint64_t> open{1};  // number of values still missing per open array or object
+    // The number of missing values per array or object that is not complete.
+    std::vector<std::uint64_t> missing{1};
     std::size_t values = 0;
-    while (!open.empty()) {
-      if (open.back() == 0) {
-        open.pop_back();
+    while (!missing.empty()) {
+      if (missing.back() == 0) {
+        missing.pop_back();
         continue;
       }
-      --open.back();
+      --missing.back();
       if (++values > max_message_values)
         throw std::runtime_error(fmt::format("a message of more than {} values arrived", max_message_values));
       const std::uint64_t inside = next();
-      if (inside > 0) open.push_back(inside);
-      if (open.size() > max_message_depth + 1)
+      if (inside > 0) missing.push_back(inside);
+      if (missing.size() > max_message_depth + 1)
         throw std::runtime_error(
             fmt::format("a message nested deeper than {} levels arrived", max_message_depth));
     }
@@ -86,7 +87,7 @@ class CborCheck {
   std::string_view rest_;
 };
 
-/// Removes the first `done` bytes; frees the memory of a large message.
+/// Removes the first `done` bytes, and sets `done` to 0. Frees the memory of a large message.
 void drop_front(std::string& buffer, std::size_t& done) {
   buffer.erase(0, done);
   done = 0;

@@ -40,8 +40,8 @@ class Channel {
   bool open() const { return file_.open(); }
   int fd() const { return file_.fd(); }
   void close() noexcept { file_.reset(); }
-  /// Writes the whole message; blocks until the other end has room. Only one of the two ends may use this: if
-  /// both blocked here, neither would read. @throws ChannelClosed, MessageTooLong (nothing is sent then)
+  /// Writes the whole message; blocks until the other end has room. Only one of the two ends may use `send`:
+  /// if both blocked in it, neither would read. @throws ChannelClosed, MessageTooLong (nothing is sent then)
   void send(const nlohmann::json& message);
   /// Writes as much as the other end has room for; `receive` writes the rest.
   /// @throws ChannelClosed, MessageTooLong (nothing is sent then)
@@ -51,7 +51,7 @@ class Channel {
   /// Returns the next complete message, or nothing if none arrives within `timeout_ms` (0: reads once, -1: no
   /// limit). Partial data do not extend this time, and signals do not shorten it.
   /// @throws ChannelClosed at the end of the stream
-  /// @throws MessageTooLong as soon as such a length arrives
+  /// @throws MessageTooLong as soon as the length of a too long message arrives
   /// @throws std::exception if a message is not CBOR or exceeds the limits above, or if the other end has
   /// left more than `max_message_bytes` bytes unread
   std::optional<nlohmann::json> receive(int timeout_ms);

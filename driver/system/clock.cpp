@@ -82,14 +82,14 @@ double parse_time(const std::string& text) {
 }
 
 Timestamp timestamp_now() {
-  Timestamp moment;
-  moment.seconds = static_cast<double>(time_of_day().tv_sec);
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> moment.boot;
+  Timestamp stamp;
+  stamp.seconds = static_cast<double>(time_of_day().tv_sec);
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> stamp.boot;
   timespec uptime{};
   if (clock_gettime(CLOCK_BOOTTIME, &uptime) == 0) {
-    moment.uptime = static_cast<double>(uptime.tv_sec) + 1e-9 * static_cast<double>(uptime.tv_nsec);
+    stamp.uptime = static_cast<double>(uptime.tv_sec) + 1e-9 * static_cast<double>(uptime.tv_nsec);
   }
-  return moment;
+  return stamp;
 }
 
 }  // namespace gaussweep::driver

@@ -18,15 +18,15 @@ struct Clock {
   std::function<void(double seconds)> wait = wait_seconds;
 };
 
-/// If more seconds than this pass between two steps of a process, it was suspended: the job was stopped or a
-/// disk did not answer. Normally milliseconds pass.
+/// If more seconds than this pass between two steps of a process's main loop, the process was suspended: the
+/// job was stopped, or a disk did not answer. Normally milliseconds pass.
 constexpr double min_suspension_seconds = 1;
 
 /// Returns the wall-clock time in seconds since the epoch, with a fraction.
 double epoch_seconds();
 /// Returns the wall-clock time in UTC, ISO 8601.
 std::string time_stamp();
-/// Returns the same with microseconds, "2026-03-01T12:00:00.250000Z".
+/// Returns the time stamp with microseconds, "2026-03-01T12:00:00.250000Z".
 std::string fine_time_stamp();
 /// Returns this machine's name.
 std::string host_name();
@@ -36,7 +36,7 @@ std::string random_id();
 /// Converts "2026-03-01T12:00:00Z", with or without a fraction, to seconds since the epoch; NaN if malformed.
 double parse_time(const std::string& text);
 
-/// A moment by two clocks: the wall clock, which may be changed, and the monotonic uptime.
+/// A time on two clocks: the wall clock, which users may change, and the monotonic uptime.
 struct Timestamp {
   double seconds = std::numeric_limits<double>::quiet_NaN();  ///< since the epoch
   std::string boot;                                           ///< identifies the boot at which `uptime` began

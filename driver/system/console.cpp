@@ -46,12 +46,12 @@ class MessageFile {
     if (!S_ISREG(facts.st_mode))
       throw io::StorageError(path + " is not a regular file; it must be one, or absent");
     file_ = std::move(file);
-    write(waiting_);
-    waiting_.clear();
+    write(buffered_);
+    buffered_.clear();
   }
   void write(const std::string& text) {
     if (!file_.open()) {
-      waiting_ += text;
+      buffered_ += text;
       return;
     }
     write_all(file_.fd(), text);
@@ -59,7 +59,7 @@ class MessageFile {
 
  private:
   io::Descriptor file_;
-  std::string waiting_;
+  std::string buffered_;
 };
 
 /// The spdlog sink that writes to standard error and to the log file.
@@ -84,7 +84,7 @@ class MessageSink final : public spdlog::sinks::base_sink<std::mutex> {
   void sink_it_(const spdlog::details::log_msg& message) override {
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
-    // Replacements keep the length of the text before the message.
+    // The colour range precedes the message's text, so replaced characters of the message do not move it.
     std::string text = printable_lines(fmt::to_string(line));
     if (colors_ && message.color_range_end > message.color_range_start) {
       text.insert(message.color_range_end, "\033[m");
@@ -102,12 +102,12 @@ class MessageSink final : public spdlog::sinks::base_sink<std::mutex> {
   MessageFile file_;
 };
 
-/// Printed text that is not shown yet, because it may end inside a character or a colour sequence.
+/// Printed text that is not written yet, because it may end inside a character or a colour sequence.
 std::string pending_output;
 
 ssize_t write_guarded(void*, const char* data, std::size_t bytes) {
   pending_output.append(data, bytes);
-  // Up to the last line feed all characters and sequences are complete.
+  // All characters and sequences before the last line feed are complete.
   const std::size_t whole = pending_output.rfind('\n') + 1;
   const bool shown = write_all(STDOUT_FILENO, terminal_text(pending_output.substr(0, whole)));
   pending_output.erase(0, whole);

@@ -1,12 +1,12 @@
 #pragma once
-/// Output for users. Messages are lost on a standard error that is full, closed, or not read, but the logs in
-/// the run directory have them all. Lost standard output is an error of the command that wrote it.
+/// Output for users. If standard error is full, closed, or not read, messages are lost there, but the logs in
+/// the run directory contain all of them. If standard output is lost, the command that wrote it fails.
 
 #include <string>
 
 namespace gaussweep::driver {
 
-/// Writes to standard error without blocking for long; replaces control characters (terminal_text) on a
+/// Writes to standard error without blocking for long. Replaces control characters (terminal_text) if it is a
 /// terminal. Does not throw.
 void print_stderr(const std::string& text);
 /// The same, but keeps control sequences that move the cursor.

@@ -15,7 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// With MIG on, CUDA reports the part and NVML the whole GPU, so a GPU that NVML does not list is a MIG part.
+// With MIG on, CUDA reports the UUID of the part and NVML that of the whole GPU. So a GPU that NVML does not
+// list is a MIG part.
 void add_setup_warnings(GpuFacts& gpu, const std::vector<GpuSetup>& setups) {
   const auto same = [&](const GpuSetup& setup) { return setup.uuid == gpu.info.uuid; };
   const auto setup = std::find_if(setups.begin(), setups.end(), same);
@@ -29,7 +30,7 @@ void add_setup_warnings(GpuFacts& gpu, const std::vector<GpuSetup>& setups) {
     gpu.part = true;
     gpu.warnings.emplace_back("MIG is on: this is a part of a GPU");
   }
-  if (!gpu.info.ecc) gpu.warnings.emplace_back("ECC is off: flipped bits in memory go unseen");
+  if (!gpu.info.ecc) gpu.warnings.emplace_back("ECC is off: bit errors in memory go undetected");
 }
 
 }  // namespace
@@ -47,7 +48,7 @@ io::HostRow host_facts() {
 MachineFacts machine_facts(GpuQuery query) {
   MachineFacts machine;
   machine.host = host_facts();
-  // NVML before CUDA; otherwise NVML would list this process as a user of the GPUs.
+  // NVML is queried before CUDA; otherwise it would list this process as a user of the GPUs.
   const Nvml nvml;
   machine.driver = nvml.driver_version();
   const std::vector<GpuSetup> setups = nvml.setups();

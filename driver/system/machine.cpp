@@ -43,12 +43,12 @@ std::vector<int> cpu_share_of(std::vector<LogicalCpu> cpus, int part, int parts)
   for (std::size_t i = 0; i < cpus.size(); ++i) {
     if (i == 0 || core(cpus[i]) != core(cpus[i - 1])) firsts.push_back(i);
   }
-  const std::size_t cores = firsts.size(), own = static_cast<std::size_t>(part),
-                    all = static_cast<std::size_t>(parts);
-  if (cores < all) return {};
+  const std::size_t cores = firsts.size(), index = static_cast<std::size_t>(part),
+                    count = static_cast<std::size_t>(parts);
+  if (cores < count) return {};
   firsts.push_back(cpus.size());
   std::vector<int> share;
-  for (std::size_t i = firsts[cores * own / all]; i < firsts[cores * (own + 1) / all]; ++i)
+  for (std::size_t i = firsts[cores * index / count]; i < firsts[cores * (index + 1) / count]; ++i)
     share.push_back(cpus[i].cpu);
   return share;
 }
@@ -70,7 +70,7 @@ void bind_to_cpu_share(int part, int parts) {
   CPU_ZERO(&set);
   for (const int cpu : share) CPU_SET(cpu, &set);
   if (::sched_setaffinity(0, sizeof set, &set) != 0)
-    spdlog::warn("this rank cannot be kept to its share of the cores: {}", std::strerror(errno));
+    spdlog::warn("this rank cannot be bound to its share of the cores: {}", std::strerror(errno));
 }
 
 void CpuDemand::sample() {
@@ -81,7 +81,7 @@ void CpuDemand::sample() {
   double average = 0;
   int threads = 0;
   if (!(file >> average >> average >> average >> threads)) return;
-  sum_ += threads - 1;  // without this one
+  sum_ += threads - 1;  // without this thread
   ++count_;
 }
 

@@ -29,11 +29,11 @@ bool succeeds(Function function, Arguments... arguments) {
   return function != nullptr && function(arguments...) == success;
 }
 
-constexpr std::pair<std::uint64_t, const char*> throttling[] = {{0x04, "sw_power_cap"},
-                                                                {0x08, "hw_slowdown"},
-                                                                {0x20, "sw_thermal"},
-                                                                {0x40, "hw_thermal"},
-                                                                {0x80, "hw_power_brake"}};
+constexpr std::pair<std::uint64_t, const char*> throttle_bits[] = {{0x04, "sw_power_cap"},
+                                                                   {0x08, "hw_slowdown"},
+                                                                   {0x20, "sw_thermal"},
+                                                                   {0x40, "hw_thermal"},
+                                                                   {0x80, "hw_power_brake"}};
 
 }  // namespace
 
@@ -61,7 +61,7 @@ struct Nvml::Functions {
 
 std::string throttle_names(std::uint64_t reasons) {
   std::string names;
-  for (const auto& [bit, name] : throttling) {
+  for (const auto& [bit, name] : throttle_bits) {
     if ((reasons & bit) != 0) names += (names.empty() ? "" : "+") + std::string(name);
   }
   return names;
@@ -70,7 +70,7 @@ std::string throttle_names(std::uint64_t reasons) {
 std::vector<std::string> setup_warnings(const GpuSetup& setup) {
   std::vector<std::string> warnings;
   if (setup.ecc.has_value() && !*setup.ecc) {
-    warnings.emplace_back("ECC is off: flipped bits in memory go unseen");
+    warnings.emplace_back("ECC is off: bit errors in memory go undetected");
   }
   if (setup.mig.has_value() && *setup.mig) {
     warnings.emplace_back("MIG is on: a trial gets a part of this GPU");
@@ -178,7 +178,7 @@ std::vector<GpuSetup> Nvml::setups() const {
       code = f.processes(device, &found, list.data());
     }
     for (unsigned i = 0; code == success && i < found; ++i) {
-      // All ones: not available, as in a container or on Windows.
+      // If all bits are 1, the number is not available, as in a container or on Windows.
       const bool is_known = list[i].used_bytes != ~0ULL;
       setup.processes.push_back({list[i].pid, is_known ? static_cast<std::int64_t>(list[i].used_bytes) : -1});
     }
@@ -194,10 +194,10 @@ GpuSampler::GpuSampler(const Nvml& nvml, const std::string& uuid) : nvml_(nvml) 
 }
 
 GpuReading GpuSampler::read() {
-  constexpr double shared_seconds = 5e-3;
+  constexpr double max_age_seconds = 5e-3;  // of a reading that is used again
   if (device_ == nullptr) return {};
   const double now = now_seconds();
-  if (read_at_ >= 0 && now - read_at_ < shared_seconds) return last_;
+  if (read_at_ >= 0 && now - read_at_ < max_age_seconds) return last_;
   read_at_ = now;
   GpuReading reading;
   const Nvml::Functions& f = *nvml_.functions_;

@@ -11,7 +11,7 @@
 
 namespace gaussweep::driver {
 
-/// The present state of a GPU.
+/// The current state of a GPU.
 struct GpuReading {
   double sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();
   double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
@@ -37,7 +37,8 @@ struct GpuSetup {
 };
 
 /// Returns the names of the throttling reasons in NVML's bit mask that slow a sample down: sw_power_cap,
-/// hw_slowdown, sw_thermal, hw_thermal, hw_power_brake; not those of an idle GPU and of clocks set by a user.
+/// hw_slowdown, sw_thermal, hw_thermal, hw_power_brake. Ignores the bits for an idle GPU and for clocks that
+/// a user has set.
 std::string throttle_names(std::uint64_t reasons);
 
 /// Returns warnings about a GPU: ECC off, MIG on, a power cap below the default, other processes.

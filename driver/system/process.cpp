@@ -32,8 +32,8 @@ constexpr int poll_ms = 20;
 /// Limit on captured output in bytes; the JSON listing of a node's GPUs has about ten thousand.
 constexpr std::size_t max_output = std::size_t{1} << 20;
 
-/// Returns true for variables that an MPI launcher sets for its ranks. They would make a worker act as a
-/// rank.
+/// Returns true for variables that an MPI launcher sets for its ranks. In a worker's environment they would
+/// make it act as a rank.
 bool belongs_to_launcher(const std::string& entry) {
   static constexpr std::array<const char*, 7> prefixes = {"OMPI_", "PMIX_",  "PMI_", "PRTE_",
                                                           "MPI_",  "HYDRA_", "ORTE_"};
@@ -47,13 +47,13 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return result;
 }
 
-/// The descriptors of a child. Inheritable descriptors of this process's libraries (MPI's sockets among them)
-/// are closed in the child. Otherwise a worker that cannot be killed would keep them open for the other
-/// ranks.
+/// The descriptors of a child. Closes inheritable descriptors of this process's libraries, such as MPI's
+/// sockets, in the child. Otherwise a worker that cannot be killed would keep connections to other ranks
+/// open.
 struct FileActions {
   FileActions() {
     posix_spawn_file_actions_init(&value);
-    std::error_code ignored;  // without /proc nothing could be started anyway
+    std::error_code ignored;  // without /proc no child could start anyway
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
       const int fd = std::atoi(entry.path().filename().c_str());
       const int flags = ::fcntl(fd, F_GETFD);
@@ -67,13 +67,13 @@ struct FileActions {
 struct SpawnAttributes {
   SpawnAttributes() {
     posix_spawnattr_init(&value);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&value, &none);
-    sigset_t all;
-    sigemptyset(&all);
-    for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGPIPE, SIGHUP}) sigaddset(&all, signal);
-    posix_spawnattr_setsigdefault(&value, &all);
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    posix_spawnattr_setsigmask(&value, &blocked);
+    sigset_t restored;  // signals with the default action in the child
+    sigemptyset(&restored);
+    for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGPIPE, SIGHUP}) sigaddset(&restored, signal);
+    posix_spawnattr_setsigdefault(&value, &restored);
     posix_spawnattr_setflags(&value, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
   ~SpawnAttributes() { posix_spawnattr_destroy(&value); }
@@ -163,14 +163,15 @@ std::vector<std::string> child_environment(const std::vector<std::string>& chang
 
 Process::Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
                  const std::string& log, const std::string& program) {
-  // Opened here instead of in the child, so that a failing medium and a failing start give different errors.
+  // The log is opened before the child starts, so that a failing disk and a failing start give different
+  // errors.
   const io::Descriptor output = open_log(log);
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+  int channel_ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel_ends) != 0) {
     throw std::runtime_error(std::string("socketpair: ") + std::strerror(errno));
   }
-  channel_ = Channel(ends[0]);
-  const io::Descriptor child_end(ends[1]);
+  channel_ = Channel(channel_ends[0]);
+  const io::Descriptor child_end(channel_ends[1]);
   FileActions actions;
   posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions.value, output.fd(), 1);
@@ -254,7 +255,7 @@ void restart_with_variable(const char* name, const char* value, char** argv) {
   if (environment_value(name) == value || ::setenv(name, value, 1) != 0) return;
   std::error_code error;
   const std::filesystem::path own = std::filesystem::read_symlink(self_path, error);
-  // The real path, so that ps shows this name; the link if the file was replaced meanwhile.
+  // Executes the real path, so that ps shows its name. If the file was replaced meanwhile, executes the link.
   if (!error) ::execv(own.c_str(), argv);
   ::execv(self_path, argv);
 }

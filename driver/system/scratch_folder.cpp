@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* owner_name = "owner";
 
-/// Removes a folder. The owner's file goes last, because without it the owner of the rest is unknown.
+/// Removes a folder. The file `owner` is removed last, because it shows if the owner of the rest is alive.
 void remove_folder(const fs::path& folder) {
   std::error_code error, ignored;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -31,15 +31,16 @@ void remove_folder(const fs::path& folder) {
 
 /// Removes a folder whose owner has ended. Folders that cannot be examined or locked stay.
 void remove_if_abandoned(const fs::path& folder) {
-  const io::Opened held = io::open_folder(folder);
+  const io::Opened opened_folder = io::open_folder(folder);
   struct stat facts {};
-  if (!held || ::fstat(held.file.fd(), &facts) != 0 || facts.st_uid != ::geteuid()) return;
-  const io::Opened owner = io::open_regular(owner_name, O_RDWR | O_NOFOLLOW, held.file.fd());
+  if (!opened_folder || ::fstat(opened_folder.file.fd(), &facts) != 0 || facts.st_uid != ::geteuid()) return;
+  const io::Opened owner = io::open_regular(owner_name, O_RDWR | O_NOFOLLOW, opened_folder.file.fd());
   if (owner) {
     if (::flock(owner.file.fd(), LOCK_EX | LOCK_NB) == 0) remove_folder(folder);
     return;
   }
-  // The owning process may be about to create the file. Only empty folders older than an hour are removed.
+  // The owning process may be about to create the file `owner`. So only empty folders older than an hour are
+  // removed.
   std::error_code error;
   const auto made = fs::last_write_time(folder, error);
   if (!error && fs::file_time_type::clock::now() - made > std::chrono::hours(1)) ::rmdir(folder.c_str());
@@ -52,7 +53,7 @@ bool ScratchFolder::make(const fs::path& parent, const std::string& stem) {
   std::string name = (parent / (stem + "-XXXXXX")).string();
   if (::mkdtemp(name.data()) == nullptr)
     throw io::StorageError(
-        fmt::format("{}: cannot be made: {} (TMPDIR names another place)", name, std::strerror(errno)));
+        fmt::format("{}: cannot be made: {} (set TMPDIR to use another folder)", name, std::strerror(errno)));
   path_ = name;
   io::Opened owner = io::open_regular(path_ / owner_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (!owner) {

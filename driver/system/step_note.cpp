@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t text_bytes = 32;
 }
 
-/// A double buffer: the reader reads one text while the writer writes the other. New pages are zero: empty.
+/// A double buffer: the reader reads one text while the writer writes the other. A new page is zero, i.e. its
+/// texts are empty.
 struct StepNote::Page {
   std::atomic<unsigned> latest;
   char texts[2][text_bytes];
@@ -43,7 +44,7 @@ StepNote StepNote::make() {
   return note;
 }
 
-StepNote StepNote::of(int descriptor) {
+StepNote StepNote::from_descriptor(int descriptor) {
   const io::Descriptor owned(descriptor);
   StepNote note;
   note.page_ = page_of(descriptor);

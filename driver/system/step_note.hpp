@@ -1,6 +1,7 @@
 #pragma once
-/// A short text that one process writes to shared memory and another reads, also after the writer's end. A
-/// message per step instead would take a tenth of the time of a 1 ms trial.
+/// The current step of a worker's trial, as a short text in shared memory. The supervisor reads it, also
+/// after the worker's end, to report where a trial crashed. A message per step instead would take a tenth of
+/// the time of a 1 ms trial.
 
 #include <memory>
 #include <string>
@@ -10,7 +11,8 @@
 
 namespace gaussweep::driver {
 
-/// One process's mapping of the page; the reader also owns the descriptor that its child inherits.
+/// One process's mapping of the shared page. The reader, which is the parent process, also owns the
+/// descriptor that its child inherits.
 class StepNote {
  public:
   /// A note without a page: `write` does nothing and `read` returns an empty text.
@@ -19,7 +21,7 @@ class StepNote {
   static StepNote make();
   /// Maps the page of an inherited descriptor, and closes the descriptor. Returns a note without a page if
   /// the descriptor is -1 or of another kind.
-  static StepNote of(int descriptor);
+  static StepNote from_descriptor(int descriptor);
 
   /// Returns the descriptor for a child; -1 without a page.
   int descriptor() const { return descriptor_.fd(); }

@@ -7,18 +7,18 @@ namespace gaussweep::driver {
 namespace {
 
 volatile std::sig_atomic_t received = 0;
-volatile std::sig_atomic_t newest = 0;
-volatile std::sig_atomic_t hung_up = 0;
+volatile std::sig_atomic_t last_signal = 0;
+volatile std::sig_atomic_t got_hangup = 0;
 volatile std::sig_atomic_t ignored_session = 0;
 
 extern "C" void note_signal(int number, siginfo_t* info, void* /*context*/) {
-  // A process sent it, not the kernel.
+  // si_code <= 0: a process sent the signal, not the kernel.
   if (info->si_code <= 0 && ignored_session > 0 && ::getsid(info->si_pid) == ignored_session) return;
   // Both the kernel and the shell send SIGHUP when a terminal closes; they count once.
-  if (number == SIGHUP && hung_up != 0) return;
-  if (number == SIGHUP) hung_up = 1;
+  if (number == SIGHUP && got_hangup != 0) return;
+  if (number == SIGHUP) got_hangup = 1;
   received = received + 1;
-  newest = number;
+  last_signal = number;
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ void count_stop_signals() {
   for (int number : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) {
     struct sigaction inherited {};
     sigaction(number, nullptr, &inherited);
-    // Started by nohup: the process must go on.
+    // nohup has started this process, which must then survive SIGHUP.
     if (number == SIGHUP && inherited.sa_handler == SIG_IGN) continue;
     sigaction(number, &action, nullptr);
     sigaddset(&unblocked, number);
@@ -48,7 +48,7 @@ void ignore_stop_signals_of(pid_t session) {
 }
 
 int stop_signals(int* last) {
-  if (last != nullptr) *last = newest;
+  if (last != nullptr) *last = last_signal;
   return received;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Counts SIGTERM, SIGINT, SIGUSR1 and SIGHUP, so that loops can poll the count. (The only global state of
-/// the program, because a signal handler can write nowhere else.)
+/// Counts SIGTERM, SIGINT, SIGUSR1 and SIGHUP, so that loops can poll the count. The counts are global,
+/// because a signal handler cannot reach other variables.
 
 #include <sys/types.h>
 

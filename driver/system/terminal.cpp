@@ -52,7 +52,7 @@ void redraw(const std::string& text, const std::string& footer) {
   constexpr std::size_t usual_height = 24, min_height = 5;
   winsize size{};
   const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row >= min_height;
-  // One line below the last line feed stays free.
+  // The line below the last line feed stays empty.
   std::size_t left = (is_known ? size.ws_row : usual_height) - 1 - (footer.empty() ? 0 : 1);
   std::string out = home;
   for (std::size_t start = 0; start < text.size() && left > 0; --left) {
@@ -63,8 +63,8 @@ void redraw(const std::string& text, const std::string& footer) {
   if (!footer.empty()) out += terminal_text(footer) + end_of_line;
   std::fflush(stdout);
   out += end_of_screen;
-  // Written past sanitize_output, which would replace the cursor sequences. If the terminal has gone, the
-  // next print reports the error.
+  // Bypasses sanitize_output, which would replace the cursor sequences. If the terminal is closed, the next
+  // print reports the error.
   write_all(STDOUT_FILENO, out);
 }
 

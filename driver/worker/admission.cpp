@@ -28,9 +28,9 @@ OperandBytes operand_bytes(const Trial& trial) {
   return {a + b, bytes_of(problem.x(trial.shape), element), system ? b : 0};
 }
 
-/// Returns the additional bytes while a matrix is made or read. Matrices of files, and those with a requested
-/// condition number, are made in double first.
-double making_bytes(const Trial& trial) {
+/// Returns the additional bytes while a matrix is generated or read. Matrices of files, and those with a
+/// requested condition number, exist in double first.
+double generation_bytes(const Trial& trial) {
   const MatrixRequest& matrix = trial.matrix;
   const bool in_double = matrix.kind == "file" || matrix.spec.has_condition();
   return in_double ? bytes_of(trial.problem->a(trial.shape), sizeof(double)) : 0;
@@ -39,8 +39,8 @@ double making_bytes(const Trial& trial) {
 }  // namespace
 
 Footprint footprint(const Method& method, const Trial& trial, Pristine pristine) {
-  const bool on_gpu = trial.backend == Backend::cuda, again = pristine == Pristine::on_host;
-  const int copies = again ? 0 : needs_own_sets(method) ? static_cast<int>(trial.inner_repeats) : 1;
+  const bool on_gpu = trial.backend == Backend::cuda, uploads_again = pristine == Pristine::on_host;
+  const int copies = uploads_again ? 0 : needs_own_sets(method) ? static_cast<int>(trial.inner_repeats) : 1;
   const OperandBytes operands = operand_bytes(trial);
   Footprint result;
   result.device_bytes = static_cast<double>(
@@ -48,19 +48,19 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine)
   // The verification uploads the inputs, in addition to the answer, after the memory of the runs is freed.
   // Answers of several GPUs are verified on the first one after their memory is freed; the CPU verifies those
   // that do not fit there.
-  if (on_gpu && again && gpus_of(method, trial.shape, trial.parameters) == 1)
+  if (on_gpu && uploads_again && gpus_of(method, trial.shape, trial.parameters) == 1)
     result.device_bytes = std::max(result.device_bytes, operands.inputs + operands.answer);
-  // The vendor's answer is held in addition to the trial's. Below, 3 * vectors: the right-hand sides and
-  // known solutions as stored with the matrix, and the solutions that the trial uses.
+  // Two answers: the trial's and the vendor's. 3 * vectors: the right-hand sides and known solutions as
+  // stored with the matrix, and the solutions that the trial uses.
   const double answers = 2 * operands.answer +
                          (on_gpu ? 0 : gpus_of(method, trial.shape, trial.parameters) * result.device_bytes);
-  const bool laid_out = trial.pinned && !again;
-  const double copied_from = laid_out
+  const bool has_pinned_copy = trial.pinned && !uploads_again;
+  const double pinned_copy = has_pinned_copy
                                  ? static_cast<double>(pinned_bytes(method, trial.shape, trial.parameters,
                                                                     element_bytes(trial.precision)))
                                  : 0;
   result.host_bytes =
-      operands.inputs + 3 * operands.vectors + std::max(answers + copied_from, making_bytes(trial));
+      operands.inputs + 3 * operands.vectors + std::max(answers + pinned_copy, generation_bytes(trial));
   return result;
 }
 
@@ -81,10 +81,12 @@ Fit fit_of(double need, double free, double total) {
 namespace {
 
 /// Returns "needs 149.0 GiB of GPU memory, 74.5 GiB with its operands uploaded again for every run".
-std::string memory_words(double usual, double again, const char* of) {
-  std::string words = fmt::format("needs {} of {}", bytes_text(usual), of);
-  if (again < usual)
-    words += fmt::format(", {} with its operands uploaded again for every run", bytes_text(again));
+/// @param kind such as "GPU memory"
+std::string memory_words(double bytes, double bytes_uploaded_again, const char* kind) {
+  std::string words = fmt::format("needs {} of {}", bytes_text(bytes), kind);
+  if (bytes_uploaded_again < bytes)
+    words +=
+        fmt::format(", {} with its operands uploaded again for every run", bytes_text(bytes_uploaded_again));
   return words;
 }
 
@@ -96,33 +98,34 @@ Admission admit(const Method& method, const Trial& trial, const FreeMemory& memo
     return fit_of(need.device_bytes, memory.device_free, memory.device_total);
   };
   // A lack of host memory alone is no reason to give up pinned memory.
-  const bool stays = trial.pinned && on_device(usual) == Fit::fits;
-  const bool can_again = can_upload_again(method, trial) && !stays;
-  const Footprint again = can_again ? footprint(method, trial, Pristine::on_host) : usual;
+  const bool needs_pinned = trial.pinned && on_device(usual) == Fit::fits;
+  const bool may_upload_again = can_upload_again(method, trial) && !needs_pinned;
+  const Footprint uploading_again = may_upload_again ? footprint(method, trial, Pristine::on_host) : usual;
   const auto on_host = [&](const Footprint& need) {
     return fit_of(need.host_bytes, memory.host.free, memory.host.limit);
   };
   const auto fits = [&](const Footprint& need) {
     return on_device(need) == Fit::fits && on_host(need) == Fit::fits;
   };
-  constexpr double large = 0x1p28;  // inputs up to this many bytes are copied once more on the CPU
-  const bool spare =
-      can_again && trial.backend != Backend::cuda && usual.device_bytes - again.device_bytes > large;
-  if (fits(usual)) return {spare ? Pristine::on_host : Pristine::on_device, Fit::fits, {}};
-  if (can_again && fits(again)) return {Pristine::on_host, Fit::fits, spare ? "" : uploaded_again};
-  if (const Fit fit = on_device(again); fit != Fit::fits) {
+  constexpr double large = 0x1p28;  // bytes; on the CPU, inputs larger than this have no second copy
+  const bool omits_copy = may_upload_again && trial.backend != Backend::cuda &&
+                          usual.device_bytes - uploading_again.device_bytes > large;
+  if (fits(usual)) return {omits_copy ? Pristine::on_host : Pristine::on_device, Fit::fits, {}};
+  if (may_upload_again && fits(uploading_again))
+    return {Pristine::on_host, Fit::fits, omits_copy ? "" : uploaded_again};
+  if (const Fit fit = on_device(uploading_again); fit != Fit::fits) {
     const char* kind = trial.backend == Backend::cuda ? "GPU memory" : "the device's memory";
-    std::string reason =
-        fmt::format("{}; {} are free on {}", memory_words(usual.device_bytes, again.device_bytes, kind),
-                    bytes_text(memory.device_free), memory.device);
+    std::string reason = fmt::format("{}; {} are free on {}",
+                                     memory_words(usual.device_bytes, uploading_again.device_bytes, kind),
+                                     bytes_text(memory.device_free), memory.device);
     if (fit == Fit::not_now)
       reason += fmt::format(" of {}: another process holds the rest", bytes_text(memory.device_total));
     return {Pristine::on_device, fit, std::move(reason)};
   }
-  return {
-      Pristine::on_device, on_host(again),
-      fmt::format("{}; {} of {} are free", memory_words(usual.host_bytes, again.host_bytes, "host memory"),
-                  bytes_text(memory.host.free), bytes_text(memory.host.limit))};
+  return {Pristine::on_device, on_host(uploading_again),
+          fmt::format("{}; {} of {} are free",
+                      memory_words(usual.host_bytes, uploading_again.host_bytes, "host memory"),
+                      bytes_text(memory.host.free), bytes_text(memory.host.limit))};
 }
 
 }  // namespace gaussweep::driver

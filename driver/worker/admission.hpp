@@ -10,22 +10,25 @@
 
 namespace gaussweep::driver {
 
-/// Device and host bytes that a trial adds to the process. For a trial on the CPU both are host memory.
+/// Device and host bytes that the process needs for a trial. For a trial on the CPU both are host memory.
 struct Footprint {
   double device_bytes = 0, host_bytes = 0;
 };
 /// Returns the memory of a trial. @param pristine the location of the inputs that are copied before every run
 Footprint footprint(const Method& method, const Trial& trial, Pristine pristine = Pristine::on_device);
-/// Returns true if a trial can keep its pristine inputs on the host and upload them before every run. It
-/// cannot if several runs are timed together and each of them overwrites its inputs.
+/// Returns true if a trial can keep its pristine inputs on the host and upload them before every run. This is
+/// impossible if several runs are timed together and each of them overwrites its inputs.
 bool can_upload_again(const Method& method, const Trial& trial);
 /// Returns true if pristine inputs on the host reduce the trial's device memory by more than 10 %.
 bool is_smaller_uploaded_again(const Method& method, const Trial& trial);
 
-/// The needed memory is free (`fits`), would be free if no other process used the device (`not_now`), or
-/// exceeds the device's memory (`never`).
-enum class Fit { fits, not_now, never };
-/// Compares the needed bytes with the device. @param total the device's memory, a tenth of which is reserved
+/// Result of comparing the memory that a trial needs with the memory of the device or of the host.
+enum class Fit {
+  fits,     ///< enough memory is free
+  not_now,  ///< enough memory would be free if no other process used it
+  never     ///< the device or host has too little memory
+};
+/// Compares the needed bytes with the free bytes, and with 90 % of the bytes of the device or host, `total`.
 Fit fit_of(double need, double free, double total);
 
 /// Free and total memory of a trial's device and of the host.
@@ -34,22 +37,22 @@ struct FreeMemory {
   double device_free = 0, device_total = 0;
   io::Memory host{};
 };
-/// The location of a trial's pristine inputs, and if its memory fits. `reason` says why it does not fit, or
-/// why the inputs are uploaded for every run; otherwise it is empty.
+/// The location of a trial's pristine inputs, and the result for its memory. `reason` explains why the trial
+/// does not fit, or why its inputs are uploaded for every run; otherwise it is empty.
 struct Admission {
   Pristine pristine = Pristine::on_device;
   Fit fit = Fit::fits;
   std::string reason;
 };
-/// The reason if the device has no room for both the working copies and the pristine inputs.
+/// The text of `reason` if the device has no room for both the working copies and the pristine inputs.
 inline constexpr const char* uploaded_again =
     "operands uploaded again for every run: the device has room for them once";
-/// An additional reason if the trial asked for pinned host memory.
+/// Appended to that text if the plan requests pinned host memory.
 inline constexpr const char* not_pinned =
     "host memory is pageable, not pinned: operands are uploaded again for every run";
 /// Puts the pristine inputs on the device if they fit there in addition to the working copies, otherwise on
-/// the host. For a trial on the CPU, the inputs that already are on the host serve as pristine inputs if they
-/// are large, except for trials with pinned memory.
+/// the host. A trial on the CPU with large inputs needs no second copy of them: its inputs on the host are
+/// the pristine inputs, except with pinned memory.
 Admission admit(const Method& method, const Trial& trial, const FreeMemory& memory);
 
 }  // namespace gaussweep::driver

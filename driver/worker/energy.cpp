@@ -9,7 +9,8 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr double settle_seconds = 1.5;  // until the device counts as idle: readings are means over up to 1 s
+// Wait before the idle power is read, because a reading is a mean over up to 1 s.
+constexpr double settle_seconds = 1.5;
 constexpr double chunk_seconds = 0.01;  // time of the runs between two readings of the clock
 constexpr double poll_seconds = 1e-3;   // interval between two readings of the counter
 constexpr double longest_step = 2;  // seconds; a counter that does not advance for this long counts as absent
@@ -24,7 +25,7 @@ struct PartEnergy {
 
 /// A step of the counter: the time of the step and the new value.
 struct Step {
-  double at, joules;
+  double time, joules;
 };
 /// Waits for the counter's next step.
 Step next_step(const EnergyMeter& meter) {
@@ -59,8 +60,8 @@ PartEnergy by_counter(const EnergyMeter& meter, double seconds, std::int64_t chu
   const double runs = static_cast<double>(run_for(meter, seconds, chunk, with_runs, do_runs, [] {}));
   const double end = meter.clock.now();
   const Step first_after = next_step(meter), after = next_step(meter);
-  const double period = after.at - first_after.at, busy = end - start;
-  const double idle = idle_watts * (after.at - before.at - busy);
+  const double period = after.time - first_after.time, busy = end - start;
+  const double idle = idle_watts * (after.time - before.time - busy);
   const double total = after.joules - before.joules - idle;
   return {total / runs, std::fabs(total / busy - idle_watts) * period / 2 / runs, total / busy};
 }

@@ -14,7 +14,7 @@ namespace gaussweep::driver {
 /// The energy sensors of a device. `joules` and `watts` return NaN if the GPU has no such sensor.
 struct EnergyMeter {
   std::function<double()> joules;  ///< the device's energy counter, which advances in steps
-  std::function<double()> watts;   ///< the present power
+  std::function<double()> watts;   ///< the current power
   Clock clock;
 };
 
@@ -26,13 +26,14 @@ EnergyMeter sum_of(std::vector<EnergyMeter> meters);
 struct Energy {
   double joules = std::numeric_limits<double>::quiet_NaN();
   double uncertainty = std::numeric_limits<double>::quiet_NaN();  ///< joules
-  /// Mean power while runs are done and their operands restored.
+  /// Mean power during the runs, including the restoring of their operands.
   double busy_watts = std::numeric_limits<double>::quiet_NaN();
   double idle_watts = std::numeric_limits<double>::quiet_NaN();
   std::string source;  ///< "counter", "power readings"
 };
 
-/// Does `count` runs on fresh operands, or, without `with_runs`, only restores them; waits for the device.
+/// Restores the operands and runs the method, `count` times, then waits for the device. Without `with_runs`,
+/// only restores the operands `count` times.
 using DoRuns = std::function<void(std::int64_t count, bool with_runs)>;
 
 /// Measures the energy per run. Does runs, each after restoring its operands, for `seconds`, and then only

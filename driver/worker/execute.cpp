@@ -24,14 +24,15 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// Host memory that the process may keep for reuse, in addition to twice its largest block.
-constexpr std::size_t kept_bytes = std::size_t{1} << 30;
+/// Limit on the cache of large host blocks: twice the largest block plus these bytes.
+constexpr std::size_t extra_cache_bytes = std::size_t{1} << 30;
 
-/// Returns log10(own / reference) of two backward errors, each at least the unit roundoff.
-double digits_lost(double own, double reference, Precision precision) {
+/// Returns log10(error / reference_error) of two backward errors. Errors below the unit roundoff count as the
+/// unit roundoff.
+double digits_lost(double error, double reference_error, Precision precision) {
   const double roundoff = roundoff_of(precision);
-  if (!std::isfinite(own) || !std::isfinite(reference)) return io::Record::unknown;
-  return std::log10(std::max(own, roundoff) / std::max(reference, roundoff));
+  if (!std::isfinite(error) || !std::isfinite(reference_error)) return io::Record::unknown;
+  return std::log10(std::max(error, roundoff) / std::max(reference_error, roundoff));
 }
 
 /// Returns the free and total memory of the device and the host.
@@ -64,7 +65,7 @@ Executor::Executor(const Registry& registry, Context& context, StoreWriter& stor
       store_(store),
       origin_(std::move(origin)),
       begin_step_(std::move(begin_step)) {
-  LargeBlocks::of_process().keep(kept_bytes);
+  LargeBlocks::of_process().keep(extra_cache_bytes);
 }
 
 Executor::~Executor() {
@@ -147,8 +148,9 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const A
 }
 
 Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_reference) {
-  constexpr double small_trial_bytes = 0x1p26;  // up to here a trial is too short to query the memory for it
-  constexpr double query_interval = 1;          // maximum seconds between two queries
+  // Trials with up to this many bytes are so short that a query of the free memory would slow them down.
+  constexpr double small_trial_bytes = 0x1p26;
+  constexpr double query_interval = 1;  // maximum seconds between two queries
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Footprint need = footprint(method, trial);
   const bool is_small = need.device_bytes + need.host_bytes <= small_trial_bytes;
@@ -162,7 +164,8 @@ Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_
     if (auto* held = std::get_if<Held<double>>(&held_)) held->free_device_memory();
     memory = free_memory(device, group, gpus);
   }
-  if (is_reference) {  // the trial's footprint includes host memory for the vendor's answer
+  // The host memory of the vendor's answer is part of the trial's footprint, which was checked before.
+  if (is_reference) {
     memory.host = {infinity, infinity};
     return admit(method, trial, memory);
   }
@@ -175,7 +178,7 @@ Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_
   Admission admission = admit(method, trial, memory);
   if (admission.fit != Fit::fits) return admission;
   const auto free = std::min(static_cast<double>(device_.info().free_bytes), memory.host.free);
-  // Leaves room for the next small trials, because up to the whole footprint of this trial may stay held.
+  // Leaves room for the next small trials, because all memory of this trial may stay allocated.
   const bool is_ample = std::min(free, memory.device_free) > need.device_bytes + 16 * small_trial_bytes;
   ample_memory_until_ = is_ample ? now_seconds() + query_interval : 0;
   return admission;
@@ -193,41 +196,42 @@ Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
     record.load_seconds = held.prepared->load_seconds;
     record.generate_seconds = held.prepared->generate_seconds;
   }
-  // All trials of one potrf matrix share it, whatever their triangle; `shape` selects this trial's triangle.
+  // The potrf trials of one matrix share `prepared` for both triangles; `shape` selects this trial's
+  // triangle.
   held.prepared->inputs.shape = trial.shape;
   return held;
 }
 
 template <class T>
 void Executor::compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
-                                      HeldAnswer<T>& own, io::Record& record) {
+                                      HeldAnswer<T>& trial_answer, io::Record& record) {
   const Method* vendor = registry_.reference(trial.problem, trial.backend, trial.shape.batch);
   if (vendor == nullptr) return;
-  record.reference_method =
-      vendor->variant;  // speedups use the vendor's own trial, even if it is not run here
+  // Recorded even if the vendor's method is not run here: speedups are computed from the vendor's own trial.
+  record.reference_method = vendor->variant;
   if (!trial.has_reference) return;
   const std::string identity = comparison_identity(trial, *vendor);
   const double start = now_seconds();
   const bool is_vendor = &method == vendor;
   HeldAnswer<T>& reference = held.reference;
-  own.free_host_copy();
-  if (!is_vendor && (reference.identity != identity || start > reference.good_until)) {
+  trial_answer.free_host_copy();
+  if (!is_vendor && (reference.identity != identity || start > reference.valid_until)) {
     begin_step_("reference");
     reference = {};
     if (!run_vendor(trial, *vendor, held, record)) return;
   } else if (is_vendor) {
-    reference = std::move(own);
+    reference = std::move(trial_answer);
     reference.seconds = record.seconds_median;
     reference.backward_error = record.backward_error;
   }
   begin_step_("compare");
-  HeldAnswer<T>& answer = is_vendor ? reference : own;
+  HeldAnswer<T>& answer = is_vendor ? reference : trial_answer;
   if (is_vendor || reference.identity.empty()) {  // a new reference
     // The reference is measured again from time to time, because clock rates drift. The interval is at least
     // 20 times the cost, so that at most 5 % of the time is spent on references.
     constexpr double min_seconds = 60, cost_factor = 20;
     const double end = now_seconds();
-    reference.good_until = end + std::max(min_seconds, cost_factor * (end - start));
+    reference.valid_until = end + std::max(min_seconds, cost_factor * (end - start));
     reference.free_host_copy();
     reference.norm = norm_of(context_, trial.problem, trial.shape, reference);
     reference.identity = identity;

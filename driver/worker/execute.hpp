@@ -30,7 +30,7 @@ class Executor {
   io::Record run(const Trial& trial);
   /// Returns a record of the trial without results, for a trial that threw.
   io::Record blank(const Trial& trial) const;
-  /// Sets the device's measured peaks, i.e. the rates that a record's `peak_share` is a fraction of.
+  /// Sets the device's measured peak rates. A record's `peak_share` is a fraction of one of them.
   void set_peaks(const Peaks& peaks) { peaks_ = peaks; }
   /// Sets the devices for methods that use several, the first of which is the worker's device.
   void use_group(DeviceGroup& group) { group_ = &group; }
@@ -53,13 +53,13 @@ class Executor {
                         io::Record& record);
   /// Records the difference from the vendor's answer; runs the vendor's method unless its answer is held.
   template <class T>
-  void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, HeldAnswer<T>& own,
-                              io::Record& record);
+  void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
+                              HeldAnswer<T>& trial_answer, io::Record& record);
   /// Runs the vendor's method on the held inputs and sets `held.reference`. Returns false if memory does not
   /// suffice.
   template <class T>
   bool run_vendor(const Trial& trial, const Method& vendor, Held<T>& held, io::Record& record);
-  /// Returns the held data of precision T; frees the data of the other precision.
+  /// Returns the cached inputs and reference in precision T; frees those of the other precision.
   template <class T>
   Held<T>& held() {
     if (!std::holds_alternative<Held<T>>(held_)) held_.template emplace<Held<T>>();
@@ -77,7 +77,7 @@ class Executor {
   DeviceInfo device_info_;  ///< queried at the start, because a device that fails later cannot be queried
   Nvml nvml_;
   std::optional<GpuSampler> sampler_;  ///< of the worker's device
-  double ample_memory_until_ = 0;      ///< until this time small trials are assumed to fit in memory
+  double ample_memory_until_ = 0;      ///< until this time, small trials run without a query of free memory
   Context& context_;
   Context host_context_;
   DeviceGroup* group_ = nullptr;

@@ -10,10 +10,11 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::int64_t max_host_elements = 1 << 14;  // elements up to which the host compares as fast
+// Up to this many elements, a comparison on the host is as fast as one on the device.
+constexpr std::int64_t max_host_elements = 1 << 14;
 
-/// Calls `work` with reductions on the device if `on_device`, the device holds an answer, and memory
-/// suffices, otherwise on the host.
+/// Calls `work` with reductions that run on the device if `on_device` is set, the device holds an answer, and
+/// memory suffices; otherwise they run on the host.
 template <class T, class Work>
 auto with_reductions(Context& context, std::vector<HeldAnswer<T>*> answers, bool on_device, Work&& work) {
   std::vector<DeviceCopy<T>> copies;
@@ -69,12 +70,13 @@ double norm_of(Context& context, Problem problem, const Shape& shape, HeldAnswer
 }
 
 template <class T>
-Difference difference_of(Context& context, Problem problem, const Shape& shape, HeldAnswer<T>& own,
+Difference difference_of(Context& context, Problem problem, const Shape& shape, HeldAnswer<T>& answer,
                          HeldAnswer<T>& reference, double reference_norm) {
-  return with_reductions<T>(
-      context, {&own, &reference}, !has_triangles_of_batch(problem, shape), [&](Reductions<T>& reductions) {
-        return difference(problem, shape, own.answer, reference.answer, reference_norm, reductions);
-      });
+  return with_reductions<T>(context, {&answer, &reference}, !has_triangles_of_batch(problem, shape),
+                            [&](Reductions<T>& reductions) {
+                              return difference(problem, shape, answer.answer, reference.answer,
+                                                reference_norm, reductions);
+                            });
 }
 
 template <class T>

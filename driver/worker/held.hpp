@@ -16,15 +16,15 @@ namespace gaussweep::driver {
 /// An answer whose elements are on the host, on the worker's device, or on both.
 template <class T>
 struct HeldAnswer {
-  Answer<T> answer;  ///< x always has its size; its elements may be missing on the host
+  Answer<T> answer;  ///< the sizes of x are always set; its elements may be missing on the host
   Buffer x;          ///< x on the device, column-major; empty if x is small or device memory did not suffice
-  /// If this is the reference, i.e. the vendor's answer that other methods' answers are compared with: the
-  /// `comparison_identity` of the vendor's run. Otherwise empty, and the next members are not used.
+  /// The `comparison_identity` of the vendor's run if this is the reference, i.e. the vendor's answer that
+  /// other methods' answers are compared with. Otherwise empty, and the next members are not used.
   std::string identity;
   double norm = std::numeric_limits<double>::quiet_NaN();     ///< of x (`norm_of`)
   double seconds = std::numeric_limits<double>::quiet_NaN();  ///< median of the samples
   double backward_error = std::numeric_limits<double>::quiet_NaN();
-  double good_until = 0;  ///< after this time the vendor runs again, because clock rates drift
+  double valid_until = 0;  ///< after this time the vendor runs again, because clock rates drift
 
   bool is_on_device() const { return x.data() != nullptr; }
   /// Returns the elements on the device, or null.
@@ -49,7 +49,7 @@ template <class T>
 double norm_of(Context& context, Problem problem, const Shape& shape, HeldAnswer<T>& held);
 /// Returns `difference` (check.hpp), computed on the device or the host as in `norm_of`. @throws DeviceError
 template <class T>
-Difference difference_of(Context& context, Problem problem, const Shape& shape, HeldAnswer<T>& own,
+Difference difference_of(Context& context, Problem problem, const Shape& shape, HeldAnswer<T>& answer,
                          HeldAnswer<T>& reference, double reference_norm);
 
 /// The last trial's inputs on the host, their unmodified ("pristine") copies on the device, and the reference
@@ -57,8 +57,8 @@ Difference difference_of(Context& context, Problem problem, const Shape& shape, 
 template <class T>
 class Held {
  public:
-  std::shared_ptr<Prepared<T>> prepared;
-  HeldAnswer<T> reference;
+  std::shared_ptr<Prepared<T>> prepared;  ///< the inputs on the host
+  HeldAnswer<T> reference;                ///< the vendor's answer
 
   /// Moves the inputs on the device to the caller if they match `prepared`, or A alone if only A matches.
   /// Returns nothing if the bits on the device have changed since the upload.

@@ -17,7 +17,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::uint64_t file_solution_seed = 1;  // of the known solutions for a file's matrix
+constexpr std::uint64_t file_solution_seed = 1;  // seed of the known solutions for a file's matrix
 
 template <class T>
 HostMatrix<T> to_host(io::Dense<T> dense) {
@@ -59,7 +59,7 @@ void add_system(Inputs<T>& in, std::int64_t nrhs, std::uint64_t seed, std::int64
   in.b = std::move(system.b);
 }
 
-/// Makes a requested matrix `a` and, if it is square, right-hand sides and solutions.
+/// Generates or imports a requested matrix `a`. If it is square, also makes right-hand sides and solutions.
 template <class T>
 Inputs<T> make_requested(Context& context, StoreWriter& store, const MatrixRequest& request,
                          std::int64_t nrhs) {
@@ -113,9 +113,9 @@ bool read_stored(StoreWriter& store, const MatrixRequest& request, std::int64_t 
   return true;
 }
 
-/// Returns the range [begin, end) of rows of column j outside the triangle. The columns are those of a batch
-/// of n × n matrices side by side.
-std::pair<std::int64_t, std::int64_t> hidden_rows(std::int64_t n, std::int64_t j, Uplo uplo) {
+/// Returns the range [begin, end) of rows of column j that are outside the triangle. Columns are counted over
+/// a batch of n × n matrices side by side.
+std::pair<std::int64_t, std::int64_t> rows_outside(std::int64_t n, std::int64_t j, Uplo uplo) {
   if (uplo == Uplo::lower) return {0, j % n};
   return {j % n + 1, n};
 }
@@ -124,7 +124,7 @@ std::pair<std::int64_t, std::int64_t> hidden_rows(std::int64_t n, std::int64_t j
 template <class T>
 void keep_triangle(HostMatrix<T>& a, Uplo uplo) {
   for (std::int64_t j = 0; j < a.cols; ++j) {
-    const auto [begin, end] = hidden_rows(a.rows, j, uplo);
+    const auto [begin, end] = rows_outside(a.rows, j, uplo);
     for (std::int64_t i = begin; i < end; ++i) a(i, j) = 0;
   }
 }
@@ -145,7 +145,7 @@ bool needs_zeroed_triangle(const Trial& trial, const HostMatrix<T>& a) {
   if (trial.problem->used_of_a != UsedElements::triangle) return false;
   if (trial.matrix.kind == to_string(MatrixKind::triangular) && trial.matrix.spec.uplo == uplo) return false;
   for (std::int64_t j = 0; j < a.cols; ++j) {
-    const auto [begin, end] = hidden_rows(a.rows, j, uplo);
+    const auto [begin, end] = rows_outside(a.rows, j, uplo);
     for (std::int64_t i = begin; i < end; ++i) {
       if (a(i, j) != 0 || std::signbit(a(i, j))) return true;
     }
@@ -153,30 +153,31 @@ bool needs_zeroed_triangle(const Trial& trial, const HostMatrix<T>& a) {
   return false;
 }
 
-/// Rejects a user's matrix if the problem would ignore some of its elements, because the answer would then
+/// Rejects a matrix of a file if the problem would ignore some of its elements, because the answer would then
 /// belong to another matrix. @throws io::InputError
 template <class T>
-void require_all_counts(const Trial& trial, const HostMatrix<T>& a) {
+void require_all_elements_used(const Trial& trial, const HostMatrix<T>& a) {
   if (trial.matrix.kind != "file") return;
   const MatrixView<const T> view{a.data.data(), a.rows, a.cols, a.rows};
-  const UsedElements counts = trial.problem->used_of_a;
+  const UsedElements used = trial.problem->used_of_a;
   const auto refuse = [&](const char* lack) {
     throw io::InputError(fmt::format("{} {}: {} with uplo: {} would ignore its other triangle",
                                      trial.matrix.file, lack, to_string(trial.problem),
                                      to_string(trial.shape.uplo)));
   };
-  if (counts == UsedElements::triangle && !is_triangular(view, trial.shape.uplo))
+  if (used == UsedElements::triangle && !is_triangular(view, trial.shape.uplo))
     refuse(trial.shape.uplo == Uplo::lower ? "is not lower triangular" : "is not upper triangular");
-  if (counts == UsedElements::mirrored_triangle && !is_symmetric(view)) refuse("is not symmetric");
+  if (used == UsedElements::mirrored_triangle && !is_symmetric(view)) refuse("is not symmetric");
 }
 
-/// Sets the right-hand sides for a trial and, if `zeroes_triangle`, zeroes A outside the triangle.
+/// Adapts inputs to a trial: sets its right-hand sides and, if `zeroes_triangle`, zeroes A outside its
+/// triangle.
 template <class T>
 void adapt(const Trial& trial, bool zeroes_triangle, Prepared<T>& prepared) {
   Inputs<T>& in = prepared.inputs;
   const Shape& s = trial.shape;
   require_size(trial.matrix, in.a.rows, in.a.cols, trial.problem->a(s));
-  require_all_counts(trial, in.a);
+  require_all_elements_used(trial, in.a);
   in.shape = s;
   in.b = {};
   in.x_true = {};

@@ -1,6 +1,6 @@
 #pragma once
 /// The operands of a trial on the host. They are generated or read, written to the run directory in the
-/// background, and kept while consecutive trials use the same matrix.
+/// background, and reused while consecutive trials have the same matrix.
 
 #include <functional>
 #include <memory>
@@ -20,7 +20,7 @@ struct Prepared {
   /// Times to read and to make the inputs; NaN if nothing was read or made.
   double load_seconds, generate_seconds;
   std::string digest;       ///< digest of the whole matrix; empty if inputs.a is only a triangle of it
-  bool is_stored = false;   ///< true if inputs.a is in the run directory or queued to be stored there
+  bool is_stored = false;   ///< true if inputs.a is in the run directory or queued to be written to it
   bool is_product = false;  ///< true for gemm, where inputs.b is also a matrix that the plan requests
   HostMatrix<T> rhs_of_a, solution_of_a;  ///< stored with A
   HostMatrix<T> rhs_of_b, solution_of_b;  ///< stored with gemm's B

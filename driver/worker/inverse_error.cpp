@@ -15,17 +15,17 @@ using Vector = std::vector<long double>;
 
 /// Returns M v. If one triangle of M is referenced, the other one is zero or its mirror image.
 template <class T>
-Vector product(const HostMatrix<T>& m, UsedElements counts, Uplo uplo, const Vector& v) {
+Vector product(const HostMatrix<T>& m, UsedElements used, Uplo uplo, const Vector& v) {
   const std::int64_t n = m.rows;
   Vector result(static_cast<std::size_t>(n), 0.0L);
   for (std::int64_t j = 0; j < n; ++j) {
-    const bool is_whole = counts == UsedElements::all;
+    const bool is_whole = used == UsedElements::all;
     const std::int64_t first = is_whole || uplo == Uplo::upper ? 0 : j;
     const std::int64_t end = is_whole || uplo == Uplo::lower ? n : j + 1;
     for (std::int64_t i = first; i < end; ++i) {
       const auto element = static_cast<long double>(m(i, j));
       result[static_cast<std::size_t>(i)] += element * v[static_cast<std::size_t>(j)];
-      if (counts == UsedElements::mirrored_triangle && i != j)
+      if (used == UsedElements::mirrored_triangle && i != j)
         result[static_cast<std::size_t>(j)] += element * v[static_cast<std::size_t>(i)];
     }
   }
@@ -34,12 +34,12 @@ Vector product(const HostMatrix<T>& m, UsedElements counts, Uplo uplo, const Vec
 
 /// Returns the largest |element|; NaN if an element is not finite.
 long double largest(const Vector& v) {
-  long double most = 0;
+  long double maximum = 0;
   for (const long double value : v) {
     if (!std::isfinite(value)) return std::numeric_limits<long double>::quiet_NaN();
-    most = std::max(most, std::fabs(value));
+    maximum = std::max(maximum, std::fabs(value));
   }
-  return most;
+  return maximum;
 }
 
 }  // namespace

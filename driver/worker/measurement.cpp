@@ -27,8 +27,8 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// If a run takes longer than this, the stages that the warm-up measured are used: the few milliseconds to
-/// load the kernels are then negligible.
+/// If a run takes longer than this, no extra pass measures the stages, and those of the warm-up are used. The
+/// few milliseconds to load the kernels are then negligible.
 constexpr double long_run_seconds = 1;
 
 /// How the operands of a trial get to its device.
@@ -76,8 +76,8 @@ void record_launches(io::Record& record, MethodRun<T>& run, const Sampling& samp
   constexpr double min_queue_fraction = 0.5;  // fraction of the run time spent on launching kernels
   constexpr double short_seconds = 5e-4;      // up to this run time the latency of the first launch matters
   constexpr double min_ratio = 1.1;           // launch-bound if the run takes this many times the replay
-  const bool queues_long = record.queue_seconds >= min_queue_fraction * median;
-  if (!queues_long && median > short_seconds) {
+  const bool launches_take_long = record.queue_seconds >= min_queue_fraction * median;
+  if (!launches_take_long && median > short_seconds) {
     record.launch_bound = 0;
     return;
   }
@@ -166,11 +166,11 @@ bool is_worse(const Judgement& one, const Judgement& other, const Trial& trial) 
   return status != other_status ? status > other_status : one.findings.ratio > other.findings.ratio;
 }
 
-/// Marks an answer as wrong if `words`, which describe a flaw of the method, are not empty.
-void mark_flaw(const std::string& words, Judgement& verdict) {
-  if (words.empty()) return;
-  verdict.findings.ratio = std::numeric_limits<double>::infinity();
-  verdict.findings.flaw = words;
+/// Marks an answer as wrong if `flaw`, which describes an error of the method, is not empty.
+void mark_flaw(const std::string& flaw, Judgement& judgement) {
+  if (flaw.empty()) return;
+  judgement.findings.ratio = std::numeric_limits<double>::infinity();
+  judgement.findings.flaw = flaw;
 }
 
 }  // namespace
@@ -203,15 +203,15 @@ class Executor::Measurement {
     sample();
     pause.reset();
     download();
-    std::string forbidden;
-    if (transfer_ == Transfer::every_run ||
-        gpus_ > 1) {  // the verification needs the memory that the runs use
-      forbidden = run_->forbidden_writes();
+    std::string write_flaw;  // describes writes to memory that a run must not change
+    // Here the verification needs the memory that the runs use.
+    if (transfer_ == Transfer::every_run || gpus_ > 1) {
+      write_flaw = run_->forbidden_writes();
       run_extra_passes();
       run_.reset();
     }
     verify();
-    mark_flaw(forbidden, judgement_);
+    mark_flaw(write_flaw, judgement_);
     if (run_) finish_runs();
     mark_flaw(stream_flaw_, judgement_);
     fill_record();
@@ -221,7 +221,8 @@ class Executor::Measurement {
  private:
   void begin_step(const char* step) { executor_.begin_step_(step); }
   bool is_on_gpu() const { return trial_.backend == Backend::cuda; }
-  /// Returns true if the inputs are on the worker's device, not on the CPU of a worker with a GPU.
+  /// Returns true if the inputs stay on the worker's device between runs. Inputs of a CPU trial do not if the
+  /// worker has a GPU.
   bool is_resident() const {
     return &device_ == &executor_.device_ && transfer_ != Transfer::every_run && gpus_ == 1;
   }
@@ -303,7 +304,8 @@ class Executor::Measurement {
   }
 
   /// Compares the digests of a sample's answers, one per working set (copy of the operands), with the first
-  /// answer's. An answer that differs is verified immediately. The first answer is kept to be verified, too.
+  /// answer's. Verifies an answer that differs immediately. Copies the first answer, so that it can be
+  /// verified later.
   void compare_answers(const std::vector<std::uint64_t>& digests) {
     if (!first_digest_) {
       first_digest_ = digests.front();
@@ -312,13 +314,13 @@ class Executor::Measurement {
     for (int copy = 0; copy < static_cast<int>(digests.size()); ++copy) {
       const std::uint64_t digest = digests[static_cast<std::size_t>(copy)];
       if (digest == first_digest_ || !other_digests_.insert(digest).second) continue;
-      keep_worst(judged(&*run_, copy, run_->download(copy, /*column_major_answer=*/nullptr),
-                        run_->report().convergence));
+      keep_worst(judgement_of(&*run_, copy, run_->download(copy, /*column_major_answer=*/nullptr),
+                              run_->report().convergence));
     }
   }
 
-  void keep_worst(Judgement answer) {
-    if (!worst_ || is_worse(answer, *worst_, trial_)) worst_ = std::move(answer);
+  void keep_worst(Judgement judgement) {
+    if (!worst_ || is_worse(judgement, *worst_, trial_)) worst_ = std::move(judgement);
   }
 
   void download() {
@@ -331,7 +333,7 @@ class Executor::Measurement {
       answer = run_->download(answer_.device_x());
     });
     if (transfer_ == Transfer::pinned) answer = run_->pinned_answer();
-    // Work on another stream or thread may go on after the timed run and complete the answer too late.
+    // Work on another stream or thread may continue after the timed run and complete the answer too late.
     is_late_ = run_->answer_digests() != last_digests_;
   }
 
@@ -340,11 +342,12 @@ class Executor::Measurement {
   void verify() {
     begin_step("verify");
     const double start = now_seconds();
-    judgement_ = judged(run_ ? &*run_ : nullptr, run_ ? run_->last_copy() : 0, answer_.answer, convergence_);
+    judgement_ =
+        judgement_of(run_ ? &*run_ : nullptr, run_ ? run_->last_copy() : 0, answer_.answer, convergence_);
     if (!other_digests_.empty() && first_digest_ != last_digests_.back()) {
       if (first_answer_) {
         first_answer_->bring_to_host(device_);
-        keep_worst(judged(/*run=*/nullptr, /*copy=*/0, first_answer_->answer, convergence_));
+        keep_worst(judgement_of(/*run=*/nullptr, /*copy=*/0, first_answer_->answer, convergence_));
       } else {
         append_text(record_.message,
                     "the answer of the first sample differs and was not judged: no room to keep it");
@@ -403,8 +406,8 @@ class Executor::Measurement {
     run_->replayed_run();
     if (run_->answer_digests() == last_digests_) return;
     const Judgement replayed =
-        judged(&*run_, run_->last_copy(), run_->download(run_->last_copy(), /*column_major_answer=*/nullptr),
-               convergence_);
+        judgement_of(&*run_, run_->last_copy(),
+                     run_->download(run_->last_copy(), /*column_major_answer=*/nullptr), convergence_);
     if (judge(evidence_of(trial_, replayed)) == io::Status::failed)
       stream_flaw_ =
           "it works on another stream than the call's: replayed as a CUDA graph, its answer is wrong";
@@ -444,7 +447,7 @@ class Executor::Measurement {
     record_.message = judgement_.disagreement;
   }
 
-  Judgement judged(MethodRun<T>* run, int copy, const Answer<T>& answer, Convergence convergence) {
+  Judgement judgement_of(MethodRun<T>* run, int copy, const Answer<T>& answer, Convergence convergence) {
     const AnswerJudge<T> judge(executor_.context_, trial_, method_, inputs_, digest_);
     const bool is_in_place = run != nullptr && gpus_ == 1;
     Judgement judgement = judge.judge(answer, is_in_place ? &run->staging() : nullptr, copy);
@@ -452,16 +455,16 @@ class Executor::Measurement {
     return judgement;
   }
   /// Copies the answer of the first working set, because later samples overwrite it. Returns nothing if
-  /// memory does not suffice, with uploads for every run, and on several GPUs.
+  /// memory does not suffice, if operands are uploaded for every run, or on several GPUs.
   std::optional<HeldAnswer<T>> copy_first_answer() {
     if (transfer_ == Transfer::every_run || gpus_ > 1) return std::nullopt;
-    HeldAnswer<T> kept;
+    HeldAnswer<T> first;
     try {
       run_->restore_signs(0);
-      if (device_.backend() == Backend::cuda) kept.x = device_copy(0);
-      kept.answer = run_->download(0, kept.device_x());
-      kept.free_host_copy();
-      return kept;
+      if (device_.backend() == Backend::cuda) first.x = device_copy(0);
+      first.answer = run_->download(0, first.device_x());
+      first.free_host_copy();
+      return first;
     } catch (const std::bad_alloc&) {
       return std::nullopt;
     }
@@ -489,14 +492,14 @@ class Executor::Measurement {
   std::optional<std::uint64_t> first_digest_;
   std::set<std::uint64_t> other_digests_;
   std::optional<HeldAnswer<T>> first_answer_;  ///< a copy, kept until all answers are known to be equal
-  std::optional<Judgement> worst_;             ///< of the worst answer that `keep_worst` got
+  std::optional<Judgement> worst_;             ///< of the worst answer that was passed to `keep_worst`
   HeldAnswer<T> answer_;                       ///< of the last sample
   Judgement judgement_;                        ///< of the worst of all samples' answers
-  Statistics times_;                           ///< of the samples that are not discarded
-  /// Upload time of the inputs: in an earlier trial, in this trial.
-  double earlier_seconds_ = 0, upload_seconds_ = 0;
-  std::uint64_t digest_ = 0;                 ///< digest of the inputs on the worker's device
-  bool stages_known_ = false;                ///< true if the warm-up's measurement of the stages is used
+  Statistics times_;                           ///< run times of the samples that are not discarded
+  double earlier_seconds_ = 0;  ///< upload time of inputs that an earlier trial has left on the device
+  double upload_seconds_ = 0;   ///< upload time in this trial
+  std::uint64_t digest_ = 0;    ///< digest of the inputs on the worker's device
+  bool stages_known_ = false;   ///< true if the warm-up's measurement of the stages is used
   std::vector<std::uint64_t> last_digests_;  ///< of the answers immediately after the last sample
   std::string stream_flaw_;                  ///< empty if the method works on the device's stream only
   bool is_late_ = false;                     ///< true if the answers changed after the last sample

@@ -21,11 +21,11 @@ namespace gaussweep::driver {
 namespace {
 
 /// The bits of signals 32 and 33 in a mask. The C library uses them itself once the process starts a thread.
-constexpr unsigned long long own_signals = 3ULL << 31;
+constexpr unsigned long long libc_signals = 3ULL << 31;
 
 /// Returns a signal mask in hex without the C library's signals.
-std::string users_signals(const std::string& mask) {
-  return fmt::format("{:x}", std::stoull(mask, nullptr, 16) & ~own_signals);
+std::string application_signals(const std::string& mask) {
+  return fmt::format("{:x}", std::stoull(mask, nullptr, 16) & ~libc_signals);
 }
 
 std::string text_of_file(const char* path) {
@@ -83,7 +83,7 @@ ProcessState ProcessState::now() {
     if (name == "Umask:") state.parts_["umask"] = value;
     if (name == "Cpus_allowed:") state.parts_["CPU affinity"] = value;
     if (name == "SigBlk:" || name == "SigIgn:" || name == "SigCgt:")
-      state.parts_["signal handling"] += users_signals(value) + ' ';
+      state.parts_["signal handling"] += application_signals(value) + ' ';
   }
   state.parts_["limits"] = text_of_file("/proc/self/limits");
   state.parts_["timers"] = timers();
@@ -104,7 +104,7 @@ std::string ProcessState::changes_since(const ProcessState& before) const {
 
 bool has_busy_threads() {
   // This checks a thread's state, not its CPU time, because a running thread gets little on a busy machine.
-  for (int look = 0; look < 10; ++look) {
+  for (int poll = 0; poll < 10; ++poll) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (!has_runnable_thread()) return false;
   }

@@ -10,7 +10,7 @@
 
 namespace gaussweep::driver {
 
-/// Records an event per stage. Construct it just before the run and call `finish` just after it.
+/// Records an event per stage. Construct it immediately before the run, and call `finish` immediately after.
 class StageTimer : public StageSink {
  public:
   /// @param per_call true: one entry per call of a stage, in run order; false: one sum per stage name
@@ -24,7 +24,7 @@ class StageTimer : public StageSink {
   std::int64_t launches() const;
 
  private:
-  /// The begin of a stage, with the sum of its kernels' occupancies and their number.
+  /// The start of a stage, with the sum of its kernels' occupancies and their number.
   struct Mark {
     std::string name;
     std::unique_ptr<Event> event;

@@ -51,7 +51,7 @@ StoreWriter::Pause::Pause(StoreWriter& writer, double max_seconds) : writer_(wri
 
 void StoreWriter::Pause::wait_until_paused(double max_seconds) {
   std::unique_lock lock(writer_.mutex_);
-  const auto has_paused = [&] { return !writer_.writing_; };
+  const auto has_paused = [&] { return !writer_.is_writing_; };
   if (std::isinf(max_seconds)) {
     writer_.changed_.wait(lock, has_paused);
   } else {
@@ -81,10 +81,11 @@ void StoreWriter::put(const std::string& digest, const io::SystemView<T>& system
   const std::lock_guard lock(mutex_);
   const auto same = [&](const Job& job) { return job.digest == digest; };
   if (std::any_of(jobs_.begin(), jobs_.end(), same)) return;
-  jobs_.push_back(
-      {digest, bytes,
-       [this, digest, system, attributes = std::move(attributes), owner = std::move(owner)](
-           const io::BetweenWrites& between) { store_.put(digest, system, attributes, between); }});
+  jobs_.push_back({digest, bytes,
+                   [this, digest, system, attributes = std::move(attributes),
+                    owner = std::move(owner)](const io::BetweenWrites& between_writes) {
+                     store_.put(digest, system, attributes, between_writes);
+                   }});
   queued_bytes_ += bytes;
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   changed_.notify_all();
@@ -92,8 +93,8 @@ void StoreWriter::put(const std::string& digest, const io::SystemView<T>& system
 
 /// Implements `has_room`. @pre mutex_ is locked
 bool StoreWriter::fits(std::size_t bytes, std::size_t matrix) {
-  largest_ = std::max(largest_, matrix);
-  return jobs_.empty() || queued_bytes_ + bytes <= 2 * largest_ + queue_allowance;
+  largest_matrix_ = std::max(largest_matrix_, matrix);
+  return jobs_.empty() || queued_bytes_ + bytes <= 2 * largest_matrix_ + queue_allowance;
 }
 
 bool StoreWriter::has_room(std::size_t bytes, std::size_t matrix) {
@@ -137,22 +138,22 @@ std::vector<std::string> StoreWriter::writing() const {
 }
 
 /// Called on the thread between two blocks of a write. @pre mutex_ is not locked
-void StoreWriter::between(io::WriteStep step) {
+void StoreWriter::pause_between_blocks(io::WriteStep step) {
   std::unique_lock lock(mutex_);
   ++steps_;
-  writing_ = false;
+  is_writing_ = false;
   changed_.notify_all();
   // In a step `wait` the thread only waits for the operating system, which counts as paused.
   if (step == io::WriteStep::piece) {
     changed_.wait(lock, [&] { return stopping_ || paused_ == 0; });
-    writing_ = true;
+    is_writing_ = true;
   }
   if (stopping_) throw Aborted();
 }
 
 void StoreWriter::do_job(Job& job) {
   try {
-    job.write([this](io::WriteStep step) { between(step); });
+    job.write([this](io::WriteStep step) { pause_between_blocks(step); });
   } catch (const io::StorageError&) {
     throw;
   } catch (const std::bad_alloc&) {
@@ -167,7 +168,7 @@ void StoreWriter::run() {
   for (;;) {
     changed_.wait(lock, [&] { return stopping_ || (!jobs_.empty() && paused_ == 0); });
     if (stopping_) return;
-    writing_ = true;
+    is_writing_ = true;
     Job& job = jobs_.front();  // a deque keeps the element in place while others are pushed
     lock.unlock();
     std::exception_ptr failure;
@@ -175,7 +176,7 @@ void StoreWriter::run() {
       do_job(job);
     } catch (const Aborted&) {
       lock.lock();
-      writing_ = false;
+      is_writing_ = false;
       return;
     } catch (const std::bad_alloc&) {  // a method may have taken all memory
       fmt::print(stderr, "the matrix {} was not stored: host memory ran out; it is made again where needed\n",
@@ -185,7 +186,7 @@ void StoreWriter::run() {
     }
     job.write = nullptr;  // frees the matrix before other threads learn that there is room
     lock.lock();
-    writing_ = false;
+    is_writing_ = false;
     if (failure) {  // the queued writes would fail too
       failure_ = failure;
       for (const Job& failed : jobs_) failed_.push_back(failed.digest);

@@ -1,7 +1,7 @@
 #pragma once
 /// A worker's access to the matrices that the run directory stores. Reads are synchronous. Writes are queued
-/// to a background thread ("the store's thread"), which pauses while runs are timed. A trial's record is sent
-/// without waiting for the writes of its matrices.
+/// to a background thread ("the store's thread"), which pauses while runs are timed. The worker sends a
+/// trial's record without waiting until the trial's matrices are written.
 ///
 /// The HDF5 library is used without thread safety, so any other use in this process must run in
 /// `while_paused`.
@@ -28,7 +28,7 @@ namespace gaussweep::driver {
 class StoreWriter {
  public:
   explicit StoreWriter(io::MatrixStore store);
-  /// Stops the running write after its current block. Prints the matrices that are not stored.
+  /// Stops the current write after its current block. Prints the matrices that are not stored.
   ~StoreWriter();
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
@@ -59,7 +59,7 @@ class StoreWriter {
   /// @throws io::StorageError
   template <class T>
   bool find(const std::string& digest, io::StoredMatrix<T>& matrix);
-  /// Queues a matrix to be stored. `owner` keeps the viewed elements alive and unchanged until then.
+  /// Queues a matrix to be stored. `owner` keeps the matrix alive and unchanged until it is stored.
   /// @throws io::StorageError if an earlier matrix could not be stored
   template <class T>
   void put(const std::string& digest, const io::SystemView<T>& system, io::MatrixAttributes attributes,
@@ -88,15 +88,15 @@ class StoreWriter {
   bool fits(std::size_t bytes, std::size_t matrix);
   void run();
   void do_job(Job& job);
-  void between(io::WriteStep step);
+  void pause_between_blocks(io::WriteStep step);
 
   io::MatrixStore store_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> jobs_;  ///< the matrices to be stored; the first one is being written
-  std::size_t queued_bytes_ = 0, largest_ = 0;
+  std::size_t queued_bytes_ = 0, largest_matrix_ = 0;
   int paused_ = 0;
-  bool writing_ = false;  ///< true while the thread writes, false while it waits
+  bool is_writing_ = false;  ///< true while the thread writes, false while it waits
   bool stopping_ = false;
   std::int64_t steps_ = 0;  ///< number of written blocks, to detect progress
   std::exception_ptr failure_;

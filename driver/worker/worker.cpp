@@ -45,13 +45,12 @@ io::DeviceRow row_of(const DeviceInfo& info, const std::string& host, const Peak
   return row;
 }
 
-/// The status for an exception that was thrown while a trial ran. `fatal`: this process cannot continue.
-/// `for_now`: the cause may pass, and a resumed run repeats the trial.
+/// The status for an exception that was thrown while a trial ran.
 struct Failure {
   io::Status status;
   std::string message;
-  bool fatal;
-  bool for_now = false;
+  bool fatal;            ///< true if this process cannot continue
+  bool for_now = false;  ///< true if the cause may pass; a resumed run repeats the trial
 };
 
 Failure failure_of(std::exception_ptr thrown) {
@@ -124,6 +123,7 @@ void send_done(const Send& send, message::Done& done) {
 }
 
 /// Runs a trial.
+/// @param step the executor's current step, for error messages
 /// @param phases the times at which the executor's steps began
 /// @param reserve memory that is freed to build the error message after a method has used all memory
 message::Done do_trial(Executor& executor, const Trial& trial, const std::string& step,
@@ -166,7 +166,7 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
   return done;
 }
 
-/// Ends this process if it is not the worker, but a copy of it that a method made with fork.
+/// Ends this process if it is a copy of the worker that a method made with fork.
 void end_if_copy(pid_t worker) {
   if (::getpid() != worker) ::_exit(exit_broken);
 }
@@ -175,8 +175,9 @@ std::string changed_words(const std::string& changes) {
   return "the method left the process changed: " + changes;
 }
 
-/// Makes a worker exit after a trial of a library that left the process changed, so that the change reaches
-/// no other trial. The record names it.
+/// Makes the worker exit if a trial of a library has changed the process, so that the change affects no other
+/// trial. The record names the change.
+/// @param first_threads number of threads before the first trial
 void end_if_changed(message::Done& done, const ProcessState& before, int first_threads, StoreWriter& store) {
   const ProcessState after = ProcessState::now();
   std::string changes = after.changes_since(before);
@@ -196,21 +197,21 @@ void end_if_changed(message::Done& done, const ProcessState& before, int first_t
 int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
                  const DeviceMaker& make_device) {
   Channel channel(descriptor);
-  StepNote note = StepNote::of(step_descriptor);
+  StepNote note = StepNote::from_descriptor(step_descriptor);
   const pid_t worker = ::getpid();
   const Send send = [&](const FromWorker& message) {
     end_if_copy(worker);
     channel.send(message_json(message));
   };
-  std::optional<ProcessState> before;  // the state before the last trial; set if its method is of a library
+  std::optional<ProcessState> before;  // the state before the last trial, if its method is of a library
   try {
     const auto setup = std::get<message::Setup>(read_message<ToWorker>(channel.receive(-1).value()));
     if (!setup.libraries.empty()) {
       adopt_orphans();
       send(message::At{"libraries"});
     }
-    Registry rows = registry;
-    load_libraries(rows, setup.libraries);
+    Registry methods = registry;
+    load_libraries(methods, setup.libraries);
     send(message::At{"device"});
     const std::unique_ptr<Device> device = make_device(setup.backend);
     Context context(*device);
@@ -225,7 +226,7 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
     std::string step;
     io::Record phases;  // when the trial's phases began
     StoreWriter store{io::MatrixStore(setup.matrices)};
-    Executor executor(rows, context, store, setup.origin, [&](const std::string& name) {
+    Executor executor(methods, context, store, setup.origin, [&](const std::string& name) {
       end_if_copy(worker);
       step = name;
       begin_phase(phases, name, epoch_seconds());

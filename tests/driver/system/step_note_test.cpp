@@ -11,7 +11,7 @@ TEST(StepNote, SurvivesItsWriter) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    StepNote mine = StepNote::of(::dup(note.descriptor()));
+    StepNote mine = StepNote::from_descriptor(::dup(note.descriptor()));
     mine.write("upload");
     mine.write("warm-up");
     ::raise(SIGKILL);
@@ -35,13 +35,13 @@ TEST(StepNote, WithoutAPageKeepsNothing) {
   none.write("samples");
   EXPECT_EQ(none.read(), "");
   EXPECT_EQ(none.descriptor(), -1);
-  EXPECT_EQ(StepNote::of(-1).read(), "");
+  EXPECT_EQ(StepNote::from_descriptor(-1).read(), "");
 }
 
 TEST(StepNote, RefusesADescriptorOfAnotherKind) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-  StepNote note = StepNote::of(ends[0]);
+  StepNote note = StepNote::from_descriptor(ends[0]);
   note.write("samples");
   EXPECT_EQ(note.read(), "");
   ::close(ends[1]);
