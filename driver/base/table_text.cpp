@@ -230,10 +230,10 @@ std::vector<std::string> choose_widths(std::vector<ShownColumn>& columns, const 
     for (ShownColumn& column : columns) column.width = column.natural;
     return dropped;
   }
-  const std::vector<ShownColumn> all = columns;
+  const std::vector<ShownColumn> all_columns = columns;
   if (drop_spare(columns, table, width, dropped)) return dropped;
   dropped.clear();
-  columns = joined(all, table);
+  columns = joined(all_columns, table);
   if (drop_spare(columns, table, width, dropped)) return dropped;
   for (ShownColumn& column : columns) column.width = column.natural;
   if (shrink(columns, width, min_width)) return dropped;

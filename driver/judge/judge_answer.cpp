@@ -45,40 +45,43 @@ BatchVerdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios,
   constexpr std::size_t max_named = 128;
   enum Severity : std::size_t { pass, suspect, failed };
   std::array<std::int64_t, 3> counts{}, first{-1, -1, -1};  // by severity
-  BatchVerdicts all;
+  BatchVerdicts verdicts;
   std::size_t worst_severity = pass;
   std::map<std::string, std::string> named;  // cause → systems
   for (std::size_t s = 0; s < ratios.size(); ++s) {
     const auto system = static_cast<std::int64_t>(s);
     std::size_t severity = pass;
-    if (infos[s] != 0 || !(ratios[s] <= trial.tolerance)) {  // otherwise the system passes, as nearly all do
+    // Nearly all systems pass here, without a call of `judge`.
+    if (infos[s] != 0 || !(ratios[s] <= trial.tolerance)) {
       const io::Status status =
           judge({trial.problem, ratios[s], trial.tolerance, infos[s], Convergence::none, {}});
       severity = status == io::Status::pass ? pass : status == io::Status::suspect ? suspect : failed;
     }
     if (counts[severity]++ == 0) first[severity] = system;
-    if (severity > worst_severity || (severity == worst_severity && ratios[s] > ratios[all.worst]))
-      all.worst = s;
+    if (severity > worst_severity || (severity == worst_severity && ratios[s] > ratios[verdicts.worst]))
+      verdicts.worst = s;
     worst_severity = std::max(severity, worst_severity);
-    if (severity == pass || all.named.size() == max_named) continue;
+    if (severity == pass || verdicts.named.size() == max_named) continue;
     std::string& list = named[is_unfinished(trial.problem, infos[s]) ? pivot_name(trial.problem)
                               : !std::isfinite(ratios[s])            ? "NaN or Inf"
                               : severity == suspect                  ? "suspect"
                                                                      : "residual"];
     list += fmt::format("{}{}", list.empty() ? "" : ", ", system);
-    all.named.push_back(system);
+    verdicts.named.push_back(system);
   }
-  all.tally = {
+  verdicts.tally = {
       counts[pass], counts[suspect], counts[failed], first[failed] >= 0 ? first[failed] : first[suspect], {}};
-  if (worst_severity == pass) return all;
+  if (worst_severity == pass) return verdicts;
   std::string lists;
   for (const auto& [cause, list] : named)
     lists += fmt::format("{}{} ({})", lists.empty() ? "" : "; ", list, cause);
-  const std::int64_t unnamed = counts[suspect] + counts[failed] - static_cast<std::int64_t>(all.named.size());
+  const std::int64_t unnamed =
+      counts[suspect] + counts[failed] - static_cast<std::int64_t>(verdicts.named.size());
   if (unnamed > 0) lists += fmt::format("; {} more", unnamed);
-  all.tally.description = fmt::format("the worst of {} systems is {}; {} suspect, {} failed: {}",
-                                      ratios.size(), all.worst, counts[suspect], counts[failed], lists);
-  return all;
+  verdicts.tally.description =
+      fmt::format("the worst of {} systems is {}; {} suspect, {} failed: {}", ratios.size(), verdicts.worst,
+                  counts[suspect], counts[failed], lists);
+  return verdicts;
 }
 
 /// Returns the systems that the CPU verifies in addition to the device, whatever the device's verdicts are.
@@ -87,9 +90,9 @@ std::vector<std::int64_t> sample_of(const Trial& trial) {
   constexpr std::int64_t small_elements = 1 << 14, max_sample = 256;
   const Extent a = trial.problem->a(trial.shape);
   const std::int64_t batch = trial.shape.batch;
-  const bool all = a.rows * a.cols <= small_elements;
+  const bool are_small = a.rows * a.cols <= small_elements;
   const std::int64_t count =
-      all ? batch : std::min(max_sample, (batch + sample_interval - 1) / sample_interval);
+      are_small ? batch : std::min(max_sample, (batch + sample_interval - 1) / sample_interval);
   std::vector<std::int64_t> systems;
   for (std::int64_t k = 0; k < count; ++k) systems.push_back(batch * k / count);
   return systems;

@@ -156,18 +156,18 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
 /// them sooner. Estimates may be too low: a trial that has run for t seconds is assumed to run for at least t
 /// seconds more.
 bool Coordinator::can_assign(int rank) const {
-  const Rank& own = at(rank);
-  if (own.trials.empty()) return true;
-  const double busy_seconds = std::max(assigned_seconds(own), clock_.now() - own.front_since);
+  const Rank& state = at(rank);
+  if (state.trials.empty()) return true;
+  const double busy_seconds = std::max(assigned_seconds(state), clock_.now() - state.front_since);
   return queue_.total() > 2.0 * port_.size() * busy_seconds;
 }
 
 void Coordinator::assign(int rank, const std::string& held) {
   const std::vector<std::size_t> batch =
       can_assign(rank) ? next_batch(rank, held) : std::vector<std::size_t>();
-  Rank& own = at(rank);
+  Rank& state = at(rank);
   if (batch.empty()) {
-    own.waiting = held;
+    state.waiting = held;
     return;
   }
   message::Batch message;
@@ -175,11 +175,11 @@ void Coordinator::assign(int rank, const std::string& held) {
     message.trials.push_back(trials_[index]);
     keeper_.admit(message.trials.back());
   }
-  if (own.trials.empty()) {
-    own.front_since = clock_.now();
-    own.recalled = false;
+  if (state.trials.empty()) {
+    state.front_since = clock_.now();
+    state.recalled = false;
   }
-  own.trials.insert(own.trials.end(), batch.begin(), batch.end());
+  state.trials.insert(state.trials.end(), batch.begin(), batch.end());
   port_.send_to_supervisor(rank, message);
 }
 
@@ -212,27 +212,29 @@ void Coordinator::assign_to_waiting() {
 }
 
 void Coordinator::handle(int rank, const message::Recorded& recorded) {
-  Rank& own = at(rank);
+  Rank& state = at(rank);
   const auto known = index_.find(recorded.record.key);
-  const auto found = known == index_.end() ? own.trials.end()
-                                           : std::find(own.trials.begin(), own.trials.end(), known->second);
-  if (found != own.trials.end()) {
-    own.trials.erase(found);
-    own.front_since = clock_.now();
-    own.recalled = false;
+  const auto found = known == index_.end()
+                         ? state.trials.end()
+                         : std::find(state.trials.begin(), state.trials.end(), known->second);
+  if (found != state.trials.end()) {
+    state.trials.erase(found);
+    state.front_since = clock_.now();
+    state.recalled = false;
   }
   keeper_.note_writing(rank, recorded.writing);
   store_record(recorded.record);
-  if (own.waiting && own.trials.empty()) assign(rank, *std::exchange(own.waiting, std::nullopt));
+  if (state.waiting && state.trials.empty()) assign(rank, *std::exchange(state.waiting, std::nullopt));
 }
 
 void Coordinator::recall_trials() {
   if (!any_waiting() || queue_.size() > 0 || !stopped_because_.empty()) return;
   for (int rank = 0; rank < port_.size(); ++rank) {
-    Rank& own = at(rank);
-    const bool has_waiting_trials = own.trials.size() > 1 && clock_.now() - own.front_since > batch_seconds;
-    if (!has_waiting_trials || own.recalled) continue;
-    own.recalled = true;
+    Rank& state = at(rank);
+    const bool has_waiting_trials =
+        state.trials.size() > 1 && clock_.now() - state.front_since > batch_seconds;
+    if (!has_waiting_trials || state.recalled) continue;
+    state.recalled = true;
     port_.send_to_supervisor(rank, message::Return{});
   }
 }
@@ -296,21 +298,21 @@ void Coordinator::lose(int rank, const std::string& reason) {
   directory_.note(io::note::Retired{rank, reason});
   directory_.sync();
   keeper_.note_writing(rank, {});
-  Rank& own = at(rank);
-  own.lost = true;
-  own.waiting.reset();
-  const bool is_counted = !own.trials.empty() && stopped_because_.empty();
-  if (is_counted && ++losses_of_trial_[own.trials.front()] >= max_retirements) {
-    const std::size_t trial = own.trials.front();
+  Rank& state = at(rank);
+  state.lost = true;
+  state.waiting.reset();
+  const bool is_counted = !state.trials.empty() && stopped_because_.empty();
+  if (is_counted && ++losses_of_trial_[state.trials.front()] >= max_retirements) {
+    const std::size_t trial = state.trials.front();
     // The trial may be the cause of the losses, so no further rank runs it.
     spdlog::error("{}: {} ranks were lost while they ran it; it is left for --resume",
                   describe(trials_[trial]), max_retirements);
     queue_.done(trial);
     keeper_.release(trials_[trial], /*done=*/true);  // no rank of this run needs its matrix any more
-    own.trials.pop_front();
+    state.trials.pop_front();
     lost_its_ranks_ = true;
   }
-  requeue_all(own);
+  requeue_all(state);
   assign_to_waiting();
 }
 
@@ -387,11 +389,11 @@ void Coordinator::check_silence(double now) {
   const double suspended = std::max(0.0, since_last_step - min_suspension_seconds);
   last_step_ = now;
   for (int rank = 0; rank < port_.size(); ++rank) {
-    Rank& own = at(rank);
-    if (own.lost || own.finished) continue;
-    own.last_heard = std::min(now, own.last_heard + suspended);
-    const double timeout = own.trials.empty() ? 0 : trials_[own.trials.front()].timeout_seconds;
-    const double silence = now - std::max(own.last_heard, own.front_since);
+    Rank& state = at(rank);
+    if (state.lost || state.finished) continue;
+    state.last_heard = std::min(now, state.last_heard + suspended);
+    const double timeout = state.trials.empty() ? 0 : trials_[state.trials.front()].timeout_seconds;
+    const double silence = now - std::max(state.last_heard, state.front_since);
     if (silence > timeout + silence_margin) lose_silent(rank, silence);
   }
 }

@@ -82,14 +82,14 @@ double parse_time(const std::string& text) {
 }
 
 Timestamp timestamp_now() {
-  Timestamp stamp;
-  stamp.seconds = static_cast<double>(time_of_day().tv_sec);
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> stamp.boot;
+  Timestamp timestamp;
+  timestamp.seconds = static_cast<double>(time_of_day().tv_sec);
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> timestamp.boot;
   timespec uptime{};
   if (clock_gettime(CLOCK_BOOTTIME, &uptime) == 0) {
-    stamp.uptime = static_cast<double>(uptime.tv_sec) + 1e-9 * static_cast<double>(uptime.tv_nsec);
+    timestamp.uptime = static_cast<double>(uptime.tv_sec) + 1e-9 * static_cast<double>(uptime.tv_nsec);
   }
-  return stamp;
+  return timestamp;
 }
 
 }  // namespace gaussweep::driver

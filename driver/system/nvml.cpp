@@ -152,10 +152,10 @@ std::string Nvml::driver_version() const {
 }
 
 std::vector<GpuSetup> Nvml::setups() const {
-  std::vector<GpuSetup> all;
+  std::vector<GpuSetup> result;
   const Functions& f = *functions_;
   unsigned count = 0;
-  if (!available_ || !succeeds(f.count, &count)) return all;
+  if (!available_ || !succeeds(f.count, &count)) return result;
   for (unsigned index = 0; index < count; ++index) {
     Device device = nullptr;
     if (!succeeds(f.by_index, index, &device)) continue;
@@ -182,9 +182,9 @@ std::vector<GpuSetup> Nvml::setups() const {
       const bool is_known = list[i].used_bytes != ~0ULL;
       setup.processes.push_back({list[i].pid, is_known ? static_cast<std::int64_t>(list[i].used_bytes) : -1});
     }
-    all.push_back(std::move(setup));
+    result.push_back(std::move(setup));
   }
-  return all;
+  return result;
 }
 
 GpuSampler::GpuSampler(const Nvml& nvml, const std::string& uuid) : nvml_(nvml) {

@@ -254,9 +254,9 @@ bool die_with_parent(pid_t parent) {
 void restart_with_variable(const char* name, const char* value, char** argv) {
   if (environment_value(name) == value || ::setenv(name, value, 1) != 0) return;
   std::error_code error;
-  const std::filesystem::path own = std::filesystem::read_symlink(self_path, error);
+  const std::filesystem::path program = std::filesystem::read_symlink(self_path, error);
   // Executes the real path, so that ps shows its name. If the file was replaced meanwhile, executes the link.
-  if (!error) ::execv(own.c_str(), argv);
+  if (!error) ::execv(program.c_str(), argv);
   ::execv(self_path, argv);
 }
 

@@ -131,16 +131,16 @@ Energy measure_energy(const EnergyMeter& meter, double seconds, double run_secon
                        : by_power(meter, measured_seconds, chunk, runs, do_runs);
   };
   constexpr bool with_runs = true, only_restoring = false;
-  const PartEnergy all = part(seconds, with_runs, run_seconds);
+  const PartEnergy total = part(seconds, with_runs, run_seconds);
   // The time of restoring the operands is unknown, so it is measured first.
   constexpr int tries = 3;
   const double start = meter.clock.now();
   do_runs(tries, only_restoring);
   const double restore_seconds = std::max((meter.clock.now() - start) / tries, 1e-7);
-  const PartEnergy operands = part(seconds / 2, only_restoring, restore_seconds);
-  energy.joules = all.joules - operands.joules;
-  energy.busy_watts = all.watts;
-  energy.uncertainty = std::hypot(all.uncertainty, operands.uncertainty);
+  const PartEnergy restoring = part(seconds / 2, only_restoring, restore_seconds);
+  energy.joules = total.joules - restoring.joules;
+  energy.busy_watts = total.watts;
+  energy.uncertainty = std::hypot(total.uncertainty, restoring.uncertainty);
   if (std::isfinite(energy.joules)) energy.source = has_counter ? "counter" : "power readings";
   return energy;
 }

@@ -62,10 +62,10 @@ void visit_threads(const std::string& pid, Visit&& visit) {
 
 /// Returns true if another thread of this process, or one of its descendants, is running or could run.
 bool has_runnable_thread() {
-  const std::string own = std::to_string(::gettid());
+  const std::string thread_id = std::to_string(::gettid());
   bool found = false;
   visit_threads("self", [&](const std::filesystem::path& thread) {
-    if (thread.filename() == own) return;
+    if (thread.filename() == thread_id) return;
     const std::string text = text_of_file((thread / "stat").c_str());  // "12 (name) R ..."
     const std::size_t name_end = text.rfind(')');
     found = found || (name_end != std::string::npos && text.compare(name_end, 3, ") R") == 0);
@@ -104,7 +104,7 @@ std::string ProcessState::changes_since(const ProcessState& before) const {
 
 bool has_busy_threads() {
   // This checks a thread's state, not its CPU time, because a running thread gets little on a busy machine.
-  for (int poll = 0; poll < 10; ++poll) {
+  for (int attempt = 0; attempt < 10; ++attempt) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (!has_runnable_thread()) return false;
   }
