@@ -175,8 +175,9 @@ void require_same_trials(const std::vector<Trial>& base, const std::vector<Trial
       defaults.empty() ? "" : "; set " + joined(defaults) + " in the plan"));
 }
 
+/// Notes the start of the run in a build's journal. @param duet_id the same for both builds
 void note_start(RunDirectory& directory, const io::Plan& plan, const DuetOptions& options,
-                const RankFacts& facts, const std::string& duet, const std::string& commit,
+                const RankFacts& facts, const std::string& duet_id, const std::string& commit,
                 std::size_t trials) {
   directory.save_plan(plan.text);
   directory.note(io::note::Host{facts.host});
@@ -187,7 +188,8 @@ void note_start(RunDirectory& directory, const io::Plan& plan, const DuetOptions
   run.shard = "1/1";
   run.started = time_stamp();
   run.total = static_cast<std::int64_t>(trials);
-  run.provenance = {{"duet", duet}, {"commit", commit}, {"command_line", options.command_line}, {"ranks", 1}};
+  run.provenance = {
+      {"duet", duet_id}, {"commit", commit}, {"command_line", options.command_line}, {"ranks", 1}};
   if (facts.gpu.driver) run.provenance["driver_version"] = *facts.gpu.driver;
   directory.note(std::move(run));
 }
@@ -204,10 +206,10 @@ int run_duet(const DuetOptions& options, const Registry& builtin) {
   const std::string other = std::filesystem::absolute(options.other).string();
   const std::string commit = commit_of(other);
   io::Plan plan = io::read_plan(options.plan, enum_names<Problem>());
-  const std::vector<std::string> of_plan = libraries_of(plan, options.plan);
+  const std::vector<std::string> plan_libraries = libraries_of(plan, options.plan);
   Registry registry = builtin, base_registry = builtin;
-  add_libraries(registry, options.libraries.empty() ? of_plan : options.libraries);
-  add_libraries(base_registry, of_plan.empty() ? options.libraries : of_plan);
+  add_libraries(registry, options.libraries.empty() ? plan_libraries : options.libraries);
+  add_libraries(base_registry, plan_libraries.empty() ? options.libraries : plan_libraries);
   const int capability = backend == Backend::cuda ? facts.gpu.capability : 0;
   for (io::Entry& entry : plan.sweep) entry.settings.rounds = options.rounds;
   KnownFiles files;
@@ -217,7 +219,7 @@ int run_duet(const DuetOptions& options, const Registry& builtin) {
   const Expansion expansion = expansion_with(registry);
   log_left_out(expansion);
   const std::vector<std::vector<Trial>> rounds = rounds_of(expansion, options);
-  const bool has_two_library_sets = !of_plan.empty() && !options.libraries.empty();
+  const bool has_two_library_sets = !plan_libraries.empty() && !options.libraries.empty();
   const std::vector<std::vector<Trial>> base_rounds =
       has_two_library_sets ? rounds_of(expansion_with(base_registry), options) : rounds;
   require_same_trials(base_rounds.front(), rounds.front());
@@ -240,10 +242,10 @@ int run_duet(const DuetOptions& options, const Registry& builtin) {
   const std::filesystem::path output = options.output;
   Build base(output / duet_base, std::move(other_spec), base_registry);
   Build current(output / duet_new, std::move(spec), registry);
-  const std::string duet = random_id();
+  const std::string duet_id = random_id();
   const std::size_t trials = rounds.size() * rounds.front().size();
-  note_start(base.directory(), plan, options, facts, duet, commit, trials);
-  note_start(current.directory(), plan, options, facts, duet, version_commit, trials);
+  note_start(base.directory(), plan, options, facts, duet_id, commit, trials);
+  note_start(current.directory(), plan, options, facts, duet_id, version_commit, trials);
   for (std::size_t round = 0; round < rounds.size() && stop_signals() == 0; ++round) {
     for (std::size_t i = 0; i < rounds[round].size() && stop_signals() == 0; ++i) {
       const bool base_first = (round + i) % 2 == 0;

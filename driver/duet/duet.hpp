@@ -25,8 +25,8 @@ struct DuetOptions {
 constexpr const char* duet_base = "base";
 constexpr const char* duet_new = "new";
 
-/// Runs each trial of the plan `rounds` times with either build. The first build alternates from trial to
-/// trial and from round to round, so that drift affects both builds equally.
+/// Runs each trial of the plan `rounds` times with each build. The build that runs first alternates from
+/// trial to trial and from round to round, so that clock drift affects both builds equally.
 /// @return exit_ok, or exit_stopped after a signal; finished rounds are kept
 /// @throws UsageError if the other build cannot be used, std::runtime_error if a device fails,
 /// io::StorageError

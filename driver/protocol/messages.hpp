@@ -49,7 +49,7 @@ struct Close {
 };
 
 /// From a worker: it begins a step of its start, or is still storing matrices.
-struct At {
+struct StepBegun {
   static constexpr const char* name = "at";
   std::string step;
 };
@@ -171,8 +171,8 @@ struct Finish {
 }  // namespace message
 
 using ToWorker = std::variant<message::Setup, message::Work, message::Close>;
-using FromWorker = std::variant<message::At, message::Hello, message::Done, message::Closed, message::Unfit,
-                                message::StorageFailed>;
+using FromWorker = std::variant<message::StepBegun, message::Hello, message::Done, message::Closed,
+                                message::Unfit, message::StorageFailed>;
 using ToSupervisor = std::variant<message::Batch, message::Return, message::Abandon, message::Finish>;
 using ToCoordinator = std::variant<message::Ready, message::Recorded, message::Returned, message::Released,
                                    message::DeviceSeen, message::Retired, message::StorageFailed,

@@ -107,7 +107,7 @@ void Coordinator::update_costs() {
 
 HostCpu Coordinator::host_cpu_of(int rank) const {
   const std::vector<int>& others = host_peers_[static_cast<std::size_t>(rank)];
-  if (others.empty()) return HostCpu::own;
+  if (others.empty()) return HostCpu::unshared;
   for (const int other : others) {
     const auto& trials = at(other).trials;
     if (std::any_of(trials.begin(), trials.end(), [&](std::size_t trial) { return queue_.takes_cpu(trial); }))

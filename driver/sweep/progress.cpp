@@ -38,7 +38,7 @@ void Progress::count(const std::string& status, bool expected) {
   ++(is_broken(status) ? broken_ : unexpected_);
 }
 
-std::string Progress::text(const Left& left) const {
+std::string Progress::text(const EstimateLeft& left) const {
   const double fraction = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
   std::string line = fmt::format("{}/{} trials ({:.0f} %)", done_, total_, 100 * fraction);
   if (unexpected_ > 0) line += fmt::format(", {} wrong", unexpected_);
@@ -48,7 +48,7 @@ std::string Progress::text(const Left& left) const {
   return line;
 }
 
-void Progress::show(const Left& left, bool now) {
+void Progress::show(const EstimateLeft& left, bool now) {
   const double time = now_seconds();
   if (!is_shown_ || (!now && time < next_show_)) return;
   next_show_ = time + (is_terminal_ ? bar_interval : line_interval);

@@ -20,15 +20,15 @@ class Progress {
   /// Counts a trial whose record is on disk. @param expected true if the plan expects `status`
   void count(const std::string& status, bool expected);
   /// Returns the estimated seconds left, or nothing if they are unknown.
-  using Left = std::function<std::optional<TimeRange>()>;
+  using EstimateLeft = std::function<std::optional<TimeRange>()>;
   /// Shows the state if it is due, or if `now` is set. `left` is called only if the state is shown, because
   /// it takes time.
-  void show(const Left& left, bool now = false);
+  void show(const EstimateLeft& left, bool now = false);
   /// Ends the line of the bar.
   void finish();
 
  private:
-  std::string text(const Left& left) const;
+  std::string text(const EstimateLeft& left) const;
   std::size_t total_, done_;
   /// Trials with an unexpected status: those with an answer, and those without (`is_broken`).
   std::size_t unexpected_ = 0, broken_ = 0;

@@ -193,7 +193,8 @@ std::optional<std::size_t> Queue::choose(const Round& round, const Pools& pools,
 /// trial with the held matrix precedes CPU trials with another matrix.
 std::optional<std::size_t> Queue::choose(const Round& round, const Request& request, HostCpu cpu) const {
   const auto from_both = [&] { return choose(round, {&round.on_cpu, &round.others}, request); };
-  if (cpu == HostCpu::own || round.on_cpu.by_cost.empty() || round.others.by_cost.empty()) return from_both();
+  if (cpu == HostCpu::unshared || round.on_cpu.by_cost.empty() || round.others.by_cost.empty())
+    return from_both();
   if (cpu == HostCpu::taken) {
     const auto other = choose(round, {&round.others}, request);
     return other ? other : from_both();

@@ -18,10 +18,10 @@ namespace gaussweep::driver {
 /// `shortest_first` is for the command `try`, because it runs the most trials within a time limit.
 enum class QueueOrder { longest_first, shortest_first };
 
-/// How the CPU of a rank's host is used. `own`: no rule about the CPU applies, because no other rank is on
-/// the host, or because all trials or none run on the CPU. Otherwise no other rank of the host (`free`), or
-/// at least one (`taken`), has a trial that runs on the CPU.
-enum class HostCpu { own, free, taken };
+/// How the CPU of a rank's host is used. `unshared`: no rule about the CPU applies, because no other rank is
+/// on the host, or because all trials or none run on the CPU. Otherwise no other rank of the host (`free`),
+/// or at least one (`taken`), has a trial that runs on the CPU.
+enum class HostCpu { unshared, free, taken };
 
 /// The trials that are not assigned yet. A pure data structure: no clock, no MPI.
 class Queue {
@@ -56,7 +56,7 @@ class Queue {
   /// @param last the trial that the rank got last, if any
   /// @return an index into the trials, or nothing if no remaining trial fits
   std::optional<std::size_t> next(const std::string& held, double max_seconds,
-                                  std::optional<std::size_t> last = {}, HostCpu cpu = HostCpu::own);
+                                  std::optional<std::size_t> last = {}, HostCpu cpu = HostCpu::unshared);
   /// Notes the end of an assigned trial.
   void done(std::size_t index);
   /// Puts an assigned trial back that the rank could not run.

@@ -153,6 +153,7 @@ void check_demand(const std::vector<Trial>& trials, double demand) {
       demand);
 }
 
+/// Notes this start of the run in the journal: the plan, the versions, the batch job and the hosts.
 void note_start(RunDirectory& directory, const Session& session, const Planned& planned, const Work& work) {
   const RunOptions& options = session.options;
   const Timestamp clock = timestamp_now();
@@ -190,6 +191,7 @@ void note_start(RunDirectory& directory, const Session& session, const Planned& 
   directory.note(std::move(run));
 }
 
+/// Returns the description of this rank's worker.
 WorkerSpec worker_spec(const Session& session, const Decision& decision) {
   WorkerSpec spec;
   spec.origin = this_origin(decision.run_id, session.world.rank());
@@ -198,14 +200,14 @@ WorkerSpec worker_spec(const Session& session, const Decision& decision) {
     const RankGpu& gpu = session.this_rank.gpu;
     spec.gpu_uuid = gpu.uuid;
     spec.visible = gpu.visible;
-    if (!gpu.exists()) spec.unfit = gpu.why;
+    if (!gpu.exists()) spec.cannot_run_because = gpu.why;
     spec.origin.device_index = gpu.index;
   }
   spec.gpus = session.options.gpus_per_rank;
   spec.threads = static_cast<int>(session.this_rank.host.blas_threads);
-  if (spec.unfit.empty()) spec.unfit = blas_memory_error(spec.threads);
+  if (spec.cannot_run_because.empty()) spec.cannot_run_because = blas_memory_error(spec.threads);
   spec.libraries = libraries_of(session.registry);
-  if (spec.unfit.empty()) spec.unfit = library_fault(spec.libraries);
+  if (spec.cannot_run_because.empty()) spec.cannot_run_because = library_fault(spec.libraries);
   spec.directory = decision.directory;
   return spec;
 }
@@ -370,7 +372,7 @@ int run_in_directory(RunDirectory& directory, Session& session, Planned& planned
   const double store_limit = store_limit_of(options.store_limit, planned.plan, directory.path() / "matrices");
   refuse_other_plan(options, directory.journal(), planned.plan);
   refuse_other_backend(options, directory.journal(), planned.backend);
-  judge_recorded(directory, planned.expansion.trials);
+  judge_records_again(directory, planned.expansion.trials);
   directory.save_plan(planned.plan.text);
   note_unplanned(directory, planned.expansion.trials);
   record_in_flight(directory, planned.expansion.trials, session.registry);
@@ -429,7 +431,7 @@ int run_in_directory(RunDirectory& directory, Session& session, Planned& planned
     // Open MPI's mpirun adds a paragraph about an aborted job to every exit code but 0.
     const bool by_mpirun = world.launcher().rfind("mpirun", 0) == 0;
     spdlog::warn(
-        "{}{}", exit_words(code, outcome),
+        "{}{}", exit_text(code, outcome),
         by_mpirun ? ". mpirun calls this an aborted job, but all ranks have ended by themselves" : "");
   }
   return code;

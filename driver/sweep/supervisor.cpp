@@ -74,8 +74,8 @@ Supervisor::Supervisor(MessagePort& port, WorkerSpec spec, const Registry& regis
       registry_(registry),
       start_(std::move(start)),
       clock_(std::move(clock)) {
-  if (!spec_.unfit.empty()) {
-    retire(spec_.unfit);
+  if (!spec_.cannot_run_because.empty()) {
+    retire(spec_.cannot_run_because);
   } else {
     request_trials();
     start_again_at_ = 0;  // the first `step` starts the worker
@@ -251,9 +251,9 @@ void Supervisor::handle_worker_end(io::Status status, const std::string& cause) 
   }
 }
 
-void Supervisor::handle(const message::At& at) {
+void Supervisor::handle(const message::StepBegun& begun) {
   if (++steps_ > max_steps) throw BadMessage(fmt::format("it has reported more than {} steps", max_steps));
-  step_ = at.step.substr(0, max_cause_bytes);
+  step_ = begun.step.substr(0, max_cause_bytes);
   if (is_closing() || (state_ == State::starting && steps_ <= max_start_steps)) step_started_ = clock_.now();
   if (state_ == State::leaving) send(message::Storing{});
 }

@@ -2,8 +2,9 @@
 /// The supervisor, on every rank: requests trials from the coordinator, sends them to its worker process and
 /// watches it. A worker that crashes, hangs or must abandon its trial is killed and replaced.
 ///
-/// The next trial is requested while the worker runs the current one. A short next trial is sent ahead, so
-/// that the worker does not wait for a message. The worker runs trials in order and reports the end of each.
+/// The next trial is requested while the worker runs the current one. A short next trial is sent before the
+/// current one ends, so that the worker does not wait for a message. The worker runs trials in order and
+/// reports the end of each.
 /// If the worker dies, the first trial without a report is the cause. Trials that were not sent yet can be
 /// returned to the coordinator.
 ///
@@ -47,7 +48,7 @@ class Supervisor {
   void handle(const message::Return& message);
   void handle(const message::Abandon& message);
   void handle(const message::Finish& finish);
-  void handle(const message::At& at);
+  void handle(const message::StepBegun& begun);
   void handle(const message::Hello& hello);
   void handle(message::Done done);
   void handle(const message::Closed& closed);

@@ -51,7 +51,7 @@ Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::J
   return work;
 }
 
-void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials) {
+void judge_records_again(RunDirectory& directory, const std::vector<Trial>& trials) {
   const RecordsByKey records = by_key(directory.journal());
   std::vector<io::Record> changed;
   std::size_t rejudged_count = 0;
@@ -150,7 +150,7 @@ int exit_code_of(const Outcome& outcome, bool lost_its_ranks) {
   return outcome.wrong > 0 ? exit_wrong : exit_ok;
 }
 
-std::string exit_words(int code, const Outcome& outcome) {
+std::string exit_text(int code, const Outcome& outcome) {
   std::vector<std::string> reasons;
   const auto add = [&](std::size_t count, const char* what) {
     if (count > 0) reasons.push_back(fmt::format("{} {}", counted(count, "trial"), what));

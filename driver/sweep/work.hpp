@@ -21,7 +21,7 @@ Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::J
 
 /// Judges recorded answers again if the plan's tolerances or expected statuses have changed. No trial runs,
 /// because the records contain the residuals.
-void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials);
+void judge_records_again(RunDirectory& directory, const std::vector<Trial>& trials);
 
 /// Notes in the journal, and logs, the records whose trials are no longer in the plan.
 void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials);
@@ -44,7 +44,7 @@ Outcome outcome_of(const Work& work, const io::JournalContents& journal);
 int exit_code_of(const Outcome& outcome, bool lost_its_ranks);
 
 /// Returns an exit code with its reason: "exit code 1: 3 trials failed the accuracy check".
-std::string exit_words(int code, const Outcome& outcome);
+std::string exit_text(int code, const Outcome& outcome);
 
 /// Returns the keys of the trials to do whose last record is a failure.
 std::vector<std::string> failed_before(const Work& work, const io::JournalContents& journal);

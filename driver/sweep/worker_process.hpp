@@ -19,7 +19,7 @@ struct WorkerSpec {
   std::string gpu_uuid;  ///< empty: no GPU
   std::string visible;   ///< the worker's CUDA_VISIBLE_DEVICES; empty: inherited
   /// The reason why no worker can run on this rank; the rank then runs no trials. Empty if a worker can run.
-  std::string unfit;
+  std::string cannot_run_because;
   int gpus = 1;                        ///< the number of GPUs, or of emulated devices, that the worker owns
   int threads = 1;                     ///< number of OpenBLAS threads
   std::string directory;               ///< the run directory

@@ -1,5 +1,5 @@
 #pragma once
-/// Limits of OpenBLAS: the number of threads that the user requested, and the memory that it needs.
+/// Limits of OpenBLAS: the number of threads that the user requested, and the memory that OpenBLAS needs.
 
 #include <string>
 

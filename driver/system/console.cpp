@@ -105,7 +105,7 @@ class MessageSink final : public spdlog::sinks::base_sink<std::mutex> {
 /// Printed text that is not written yet, because it may end inside a character or a colour sequence.
 std::string pending_output;
 
-ssize_t write_guarded(void*, const char* data, std::size_t bytes) {
+ssize_t write_sanitized(void*, const char* data, std::size_t bytes) {
   pending_output.append(data, bytes);
   // All characters and sequences before the last line feed are complete.
   const std::size_t whole = pending_output.rfind('\n') + 1;
@@ -159,10 +159,10 @@ void sanitize_output() {
   if (::isatty(STDOUT_FILENO) != 1) return;
   std::fflush(stdout);
   cookie_io_functions_t functions{};
-  functions.write = write_guarded;
-  if (FILE* const guarded = ::fopencookie(nullptr, "w", functions)) {
-    std::setvbuf(guarded, nullptr, _IOLBF, BUFSIZ);
-    stdout = guarded;
+  functions.write = write_sanitized;
+  if (FILE* const sanitized_stdout = ::fopencookie(nullptr, "w", functions)) {
+    std::setvbuf(sanitized_stdout, nullptr, _IOLBF, BUFSIZ);
+    stdout = sanitized_stdout;
   }
 }
 

@@ -17,7 +17,7 @@ constexpr std::size_t max_prose_width = 100, min_width = 20, max_width = 10'000;
 
 }  // namespace
 
-std::size_t output_width(std::size_t otherwise) {
+std::size_t output_width(std::size_t fallback) {
   const std::string columns = environment_value("COLUMNS");
   std::size_t width = 0;
   const auto [end, error] = std::from_chars(columns.data(), columns.data() + columns.size(), width);
@@ -26,7 +26,7 @@ std::size_t output_width(std::size_t otherwise) {
     return width;
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= min_width) return size.ws_col;
-  return otherwise;
+  return fallback;
 }
 
 std::size_t prose_width() {

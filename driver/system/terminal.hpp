@@ -8,8 +8,8 @@
 
 namespace gaussweep::driver {
 
-/// Returns the number of columns: COLUMNS if set, otherwise the terminal's, otherwise `otherwise` (files).
-std::size_t output_width(std::size_t otherwise = any_width);
+/// Returns the number of columns: COLUMNS if set, otherwise the terminal's; `fallback` for files and pipes.
+std::size_t output_width(std::size_t fallback = any_width);
 /// Returns the width for running text: `output_width`, at most 100.
 std::size_t prose_width();
 /// Returns true if standard output is a terminal with colours: NO_COLOR (https://no-color.org) is absent or

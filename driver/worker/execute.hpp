@@ -1,5 +1,6 @@
 #pragma once
-/// Runs one trial in this process: inputs, warm-up, samples, stages, verification, reference.
+/// Runs one trial in this process: inputs, warm-up, samples, stages, verification, and the comparison with
+/// the vendor's answer.
 
 #include <functional>
 #include <memory>
@@ -66,7 +67,8 @@ class Executor {
     return std::get<Held<T>>(held_);
   }
   Context& context_of(Backend backend) { return backend == Backend::host ? host_context_ : context_; }
-  /// Decides if the trial's operands go to device or host memory; frees held memory if necessary.
+  /// Decides if the trial fits into memory and where its pristine inputs are kept. Frees memory that earlier
+  /// trials have left if necessary.
   /// @param is_reference true for the vendor's run, during which the trial's inputs and answer stay in memory
   Admission admit_run(const Trial& trial, const Method& method, bool is_reference);
   GpuSampler& sampler();

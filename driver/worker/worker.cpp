@@ -208,14 +208,14 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
     const auto setup = std::get<message::Setup>(read_message<ToWorker>(channel.receive(-1).value()));
     if (!setup.libraries.empty()) {
       adopt_orphans();
-      send(message::At{"libraries"});
+      send(message::StepBegun{"libraries"});
     }
     Registry methods = registry;
     load_libraries(methods, setup.libraries);
-    send(message::At{"device"});
+    send(message::StepBegun{"device"});
     const std::unique_ptr<Device> device = make_device(setup.backend);
     Context context(*device);
-    send(message::At{"probe"});
+    send(message::StepBegun{"probe"});
     probe(context);
     std::optional<DeviceGroup> group;
     if (setup.gpus > 1 && setup.backend != Backend::host) {
@@ -233,7 +233,7 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
       note.write(name);
     });
     if (group) executor.use_group(*group);
-    send(message::At{"peaks"});
+    send(message::StepBegun{"peaks"});
     const std::optional<io::DeviceRow>& known = setup.device;
     const Peaks peaks =
         known ? Peaks{known->copy_bytes_per_second, known->gemm_flops_float, known->gemm_flops_double}
@@ -249,7 +249,7 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
       begin_phase(phases, "wait", epoch_seconds());
       const auto message = read_message<ToWorker>(channel.receive(-1).value());
       if (std::holds_alternative<message::Close>(message)) {
-        store.finish([&] { send(message::At{"store"}); });
+        store.finish([&] { send(message::StepBegun{"store"}); });
         send(message::Closed{});
         return 0;
       }
@@ -260,7 +260,7 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
       if (!trial.library_digest.empty()) before = ProcessState::now();
       message::Done done = do_trial(executor, trial, step, phases, reserve);
       if (before) end_if_changed(done, *before, first_threads, store);
-      if (done.end != WorkerEnd::none) store.finish([&] { send(message::At{"store"}); });
+      if (done.end != WorkerEnd::none) store.finish([&] { send(message::StepBegun{"store"}); });
       done.writing = store.writing();
       send_done(send, done);
       if (done.end != WorkerEnd::none) return 1;

@@ -1,8 +1,8 @@
 #pragma once
 /// The worker process owns one GPU (by CUDA_VISIBLE_DEVICES) or CPU cores. It runs the trials that its
-/// supervisor sends over descriptor 3, one at a time, and ends if its supervisor ends. The messages are in
-/// protocol/messages.hpp. The worker notes the current step of a trial in descriptor 4
-/// (system/step_note.hpp). It does not use MPI.
+/// supervisor sends over file descriptor 3, one at a time, and ends if its supervisor ends. The messages are
+/// in protocol/messages.hpp. File descriptor 4 is shared memory, to which the worker writes the current step
+/// of a trial (system/step_note.hpp). The worker does not use MPI.
 
 #include "driver/worker/probe.hpp"
 #include "kernels/registry/method.hpp"

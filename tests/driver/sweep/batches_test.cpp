@@ -62,7 +62,7 @@ int begun_beside_another(SweepInProcess& sweep) {
   sweep.script.answers = [&](int rank, const Trial& trial) {
     on_cpu[rank] = trial.backend == Backend::host;
     if (on_cpu[rank]) ++begun, beside_another += on_cpu[1 - rank] ? 1 : 0;
-    Words words(50, message_json(FromWorker{message::At{"loop"}}));
+    Words words(50, message_json(FromWorker{message::StepBegun{"loop"}}));
     words.push_back(good_answer(trial).back());
     return words;
   };

@@ -242,7 +242,7 @@ TEST(Queue, BeginsCpuTrialsEarlyWhileTheCpuIsFree) {
   EXPECT_EQ(queue.next("c", HUGE_VAL, {}, HostCpu::free), 2U) << "c is not finished";
   EXPECT_EQ(queue.next("", 5, {}, HostCpu::free), 3U) << "a trial that does not fit is ignored";
   queue.put_back(3);
-  EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::own), 0U) << "there is no other rank";
+  EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::unshared), 0U) << "there is no other rank";
   EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::free), 1U);
 }
 

@@ -13,10 +13,10 @@ class TalkativeTrial {
     sweep_.trial_timeout = timeout;
     sweep_.script.answers = [this](int, const Trial& trial) {
       talks_ = sweep_.is_trial(1, trial);
-      return talks_ ? Words{message_json(FromWorker{message::At{"loop"}})} : good_answer(trial);
+      return talks_ ? Words{message_json(FromWorker{message::StepBegun{"loop"}})} : good_answer(trial);
     };
     sweep_.script.mutters = [this](int) {
-      return talks_ ? std::optional<FromWorker>(message::At{"loop"}) : std::nullopt;
+      return talks_ ? std::optional<FromWorker>(message::StepBegun{"loop"}) : std::nullopt;
     };
   }
   /// Returns the record of the second trial.
@@ -56,7 +56,7 @@ TEST(Supervisor, EndsAStartThatReportsStepsButNeverFinishes) {
   sweep.script.mutters = [&](int) -> std::optional<FromWorker> {
     if (sweep.now() < last + 100) return std::nullopt;
     last = sweep.now();
-    return message::At{"device"};
+    return message::StepBegun{"device"};
   };
   ASSERT_TRUE(sweep.run(20000));
   EXPECT_TRUE(sweep.coordinator().lost_its_ranks());

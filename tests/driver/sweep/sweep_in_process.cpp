@@ -36,7 +36,7 @@ Words good_answer(const Trial& trial) {
   record.method = trial.method;
   record.status = "pass";
   record.n = trial.shape.n;
-  return {message_json(FromWorker{message::At{"run"}}),
+  return {message_json(FromWorker{message::StepBegun{"run"}}),
           message_json(FromWorker{message::Done{record, {}, {}}})};
 }
 

@@ -29,7 +29,7 @@ struct WorkerScript {
 Words good_answer(const Trial& trial);
 /// The message of a worker whose trial runs into its timeout.
 inline Words endless_answer() {
-  return {message_json(FromWorker{message::At{"loop"}})};
+  return {message_json(FromWorker{message::StepBegun{"loop"}})};
 }
 /// Reports that the device is unfit if `broken`.
 inline std::optional<message::Unfit> unfit_if(bool broken, const char* why = "fell off the bus",

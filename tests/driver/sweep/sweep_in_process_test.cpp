@@ -133,7 +133,7 @@ TEST(SweepInProcess, LosesAFrozenRankWithoutTrials) {
   sweep.script.answers = [&](int rank, const Trial& trial) {
     if (rank == 1) return good_answer(trial);
     // longer than the time after which a silent rank is lost
-    Words words(600, message_json(FromWorker{message::At{"loop"}}));
+    Words words(600, message_json(FromWorker{message::StepBegun{"loop"}}));
     for (nlohmann::json& word : good_answer(trial)) words.push_back(std::move(word));
     return words;
   };
@@ -254,7 +254,7 @@ TEST(SweepInProcess, WorkersStoreTheRestBeforeTheyEnd) {
   };
   // Storing takes longer than the time after which a silent rank is lost.
   sweep.script.closes = [](int) {
-    std::vector<FromWorker> words(600, message::At{"store"});
+    std::vector<FromWorker> words(600, message::StepBegun{"store"});
     words.emplace_back(message::Closed{});
     return words;
   };
@@ -288,7 +288,8 @@ TEST(SweepInProcess, AWorkerStoresTheRestBeforeTheNextRoundStarts) {
   };
   sweep.script.closes = [&](int) {
     events.emplace_back("close");
-    std::vector<FromWorker> words(2000, message::At{"store"});  // longer than the timeout of the next trial
+    // These messages take longer than the timeout of the next trial.
+    std::vector<FromWorker> words(2000, message::StepBegun{"store"});
     words.emplace_back(message::Closed{});
     return words;
   };
@@ -334,7 +335,7 @@ TEST(SweepInProcess, AStoppedSweepDoesNotWaitForTheStoreBetweenRounds) {
   bool closing = false;
   sweep.script.closes = [&](int) {
     closing = true;
-    return std::vector<FromWorker>(10, message::At{"store"});
+    return std::vector<FromWorker>(10, message::StepBegun{"store"});
   };
   double stopped = 0;
   ASSERT_TRUE(sweep.run(20000, [&] {

@@ -35,7 +35,7 @@ class ServedWorker {
   ServedWorker& operator=(const ServedWorker&) = delete;
 
   FromWorker next() { return read_message<FromWorker>(channel_.receive(far_too_long_ms).value()); }
-  std::string next_step() { return std::get<message::At>(next()).step; }
+  std::string next_step() { return std::get<message::StepBegun>(next()).step; }
 
  private:
   pid_t pid_ = -1;
