@@ -10,9 +10,9 @@ namespace gaussweep::driver {
 
 /// Returns the matrix with each element rounded to T; a no-op for double. An element may become 0 or
 /// subnormal if its row and its column also contain normal numbers of T, whose rounding errors are larger.
-/// Otherwise all values of a row or column could be lost unnoticed, so that is an error.
-/// @throws io::InputError naming `file`, the element (counted from 1) and its value, if the element is beyond
-/// the range of T, or if it changes below T's normal numbers in a row or column without a normal number
+/// Otherwise all values of a row or column could be lost unnoticed, so that is an error. An element beyond
+/// the range of T is an error, too.
+/// @throws io::InputError naming `file`, the element (counted from 1) and its value
 template <class T>
 io::Dense<T> rounded(io::Dense<double>&& a, const std::string& file);
 

@@ -14,7 +14,7 @@ namespace gaussweep::driver {
 /// An empty cell, a text, an integer, or a number. NaN is an empty cell in text and CSV, and null in JSON.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
 
-/// How a column's numbers are shown as text. CSV and JSON always have the full number in base units.
+/// The format of a column's numbers in text. CSV and JSON always have the full number in base units.
 enum class Style {
   plain,       ///< 4 significant digits
   seconds,     ///< "1.23 ms"
@@ -70,9 +70,9 @@ constexpr std::size_t any_width = static_cast<std::size_t>(-1);
 /// values is dropped. A column with equal values in all of several rows is shown once, before the table ("All
 /// rows: …"), unless it is in `kept`.
 ///
-/// A table wider than `width` breaks long texts into several lines, then drops spare columns (and names them
-/// below the table), then joins its naming columns. The last line ends with a newline; a table without rows
-/// gives an empty text.
+/// If a table is wider than `width`, long texts are broken into several lines. If that does not suffice,
+/// spare columns are dropped (and named below the table), then the naming columns are joined. The last line
+/// ends with a newline; a table without rows gives an empty text.
 std::string render_text(const Table& table, std::size_t width);
 /// Renders the cells that `render_text` shows as a table of GitHub's Markdown, after an empty line. A table
 /// without rows gives an empty text.

@@ -25,7 +25,7 @@ struct Evidence {
 /// Returns the evidence that a record holds; nothing if this build does not know its problem.
 std::optional<Evidence> evidence_of(const io::Record& record);
 
-/// Returns true if `info` says that the method stopped early at a zero pivot or, for Cholesky, a non-positive
+/// Returns true if, by `info`, the method stopped early at a zero pivot or, for Cholesky, a non-positive
 /// pivot. Returns false for getrf, which also computes the factors of a singular matrix.
 bool is_unfinished(Problem problem, std::int64_t info);
 

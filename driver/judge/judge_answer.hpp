@@ -33,8 +33,8 @@ struct Judgement {
 Evidence evidence_of(const Trial& trial, const Judgement& judgement);
 
 /// Returns true if the CPU also verifies a trial that the GPU verified. It verifies all trials of order 128
-/// or less, and 1 % of the others, chosen by the trial's key, except those that take more than about a
-/// minute.
+/// or less, and 1 % of the others, chosen by the trial's key. Verifications that take more than about a
+/// minute are left out.
 bool is_judged_twice(const Trial& trial);
 
 /// Describes how two verifications of one answer disagree; empty if they agree. They disagree if their

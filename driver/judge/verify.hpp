@@ -20,8 +20,9 @@ struct Tolerances {
   double of(const io::Record& record) const;
 };
 
-/// Reads comma-separated lists of "gesv=32" (the tolerance of one problem) and "2.0" (a factor for all other
-/// problems' defaults, at most once and first in its list). @throws UsageError
+/// Reads comma-separated lists such as "2.0,gesv=32". A number is a factor for the default tolerances of all
+/// other problems; it may occur once, first in its list. "gesv=32" sets the tolerance of one problem. @throws
+/// UsageError
 Tolerances parse_tolerances(const std::vector<std::string>& words);
 
 /// Returns all statuses that a plan's entries expect of a record; nothing if no entry matches the record.

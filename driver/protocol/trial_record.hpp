@@ -23,8 +23,8 @@ struct Phase {
 };
 /// Returns all phases in their order within a trial.
 const std::vector<Phase>& phases();
-/// Sets the start time of the phase that `step` begins to `now` (seconds since the epoch), unless it is
-/// already set or no phase begins with `step`.
+/// Sets the start time of the phase that `step` begins to `now` (seconds since the epoch). Does nothing if
+/// this time is already set or if no phase begins with `step`.
 void begin_phase(io::Record& record, std::string_view step, double now);
 
 }  // namespace gaussweep::driver

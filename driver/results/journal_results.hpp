@@ -9,7 +9,8 @@
 namespace gaussweep::driver {
 
 /// Returns the records, devices and hosts of a journal, and the last start's provenance as attributes, plus
-/// "record_count". If an edited plan no longer has the trial of a record, the record's message says so.
+/// "record_count". If an edited plan no longer has the trial of a record, this is noted in the record's
+/// message.
 io::Results results_of(io::JournalContents journal);
 
 /// Returns true if `results_of` has noted in the record's message that the plan no longer has its trial.

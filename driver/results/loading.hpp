@@ -40,9 +40,9 @@ Loaded load_and_warn(const std::filesystem::path& path, bool with_details);
 std::size_t records_only_in(const std::filesystem::path& results,
                             const std::function<const std::vector<io::Record>&()>& others);
 
-/// Returns the run directories at or below a path, at most three levels deep, such as the shards of a sweep
-/// or the nights of a plan. They are sorted by name, with numbers compared by value. Returns the path itself
-/// if there are none, so that reading it gives the error.
+/// Returns the run directories at or below a path, at most three levels deep, such as a sweep's shards. They
+/// are sorted by name, with numbers compared by value. Returns the path itself if there are none, so that
+/// reading it gives the error.
 /// @param by_journal true: a directory with a results.h5 but no journal (merged shards) does not count
 std::vector<std::filesystem::path> runs_under(const std::filesystem::path& path, bool by_journal = false);
 /// Returns messages about shards of a sweep that do not exist although other shards do, "runs/shard-3-of-3 is

@@ -70,7 +70,7 @@ class Coordinator {
     /// Indices of the trials assigned to the rank that have no record yet, in the order in which they run.
     std::deque<std::size_t> trials;
     double front_since = 0;           ///< when the first of `trials` became the first
-    bool recalled = false;            ///< true if the rank was told to return all but the first of `trials`
+    bool recalled = false;            ///< true if the rank was asked to return all but the first trial
     std::optional<std::size_t> last;  ///< index of the trial that was assigned to the rank last
     /// Set while the rank waits for trials: the digest of the matrix that its worker holds.
     std::optional<std::string> waiting;
@@ -152,7 +152,7 @@ class Coordinator {
   std::vector<Trial> trials_;
   std::unordered_map<std::string, std::size_t> index_;  ///< trial key → index into `trials_`
   /// The other ranks on each rank's host. All lists are empty if all trials run on the CPU or none does,
-  /// because then no rank can choose between trials on the CPU and others.
+  /// because no rank can then choose between both kinds.
   std::vector<std::vector<int>> host_peers_;
   CostModel model_;
   std::vector<double> costs_;

@@ -8,9 +8,9 @@ namespace {
 // If the round's remaining work keeps all ranks busy for this many times the longest trial's time, the
 // longest trial can start later: the other ranks still have work until it ends.
 constexpr double wait_factor = 4;
-// Otherwise a trial whose matrix the rank holds, or no other rank uses, is preferred only if the longest
-// trial takes at most this many times as long. The saved work is the preparation of a matrix and the vendor's
-// run, which cost about as much as a method's runs.
+// Otherwise a trial whose matrix the rank holds, or no other rank uses, precedes the longest trial only if
+// the longest one takes at most this many times as long. The saved work is the preparation of a matrix and
+// the vendor's run, which cost about as much as a method's runs.
 constexpr double max_ratio = 4;
 // A trial that can use the rank's existing vendor run is preferred over much longer ones, because otherwise
 // the vendor has to run again.

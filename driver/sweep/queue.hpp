@@ -18,7 +18,7 @@ namespace gaussweep::driver {
 /// `shortest_first` is for the command `try`, because it runs the most trials within a time limit.
 enum class QueueOrder { longest_first, shortest_first };
 
-/// How the CPU of a rank's host is used. `unshared`: no rule about the CPU applies, because no other rank is
+/// The use of the CPU of a rank's host. `unshared`: no rule about the CPU applies, because no other rank is
 /// on the host, or because all trials or none run on the CPU. Otherwise no other rank of the host (`free`),
 /// or at least one (`taken`), has a trial that runs on the CPU.
 enum class HostCpu { unshared, free, taken };
@@ -35,21 +35,21 @@ class Queue {
   /// `max_seconds`. Picks the longest trial of the first category that is not empty:
   /// 1. trials that are compared with the same run of the vendor's method as the rank's `last` trial;
   /// 2. trials with the matrix that the rank holds;
-  /// 3. trials whose matrix no other rank uses, because that rank already has the matrix and the vendor's
-  ///    answer;
+  /// 3. trials whose matrix no other rank uses, because a rank that uses it already has the matrix and the
+  ///    vendor's answer;
   /// 4. all others.
   ///
-  /// Near the end of a round, when the remaining work per rank is at most 4 times the longest trial's time,
-  /// the longest trial goes first. A trial of category 1 still precedes it if it takes at least 1/64 of the
-  /// longest trial's time, and one of category 2 or 3 if it takes at least 1/4.
+  /// A round is near its end when the remaining work per rank is at most 4 times the longest trial's time.
+  /// Then the longest trial goes first. Exceptions are trials of category 1 that take at least 1/64 of its
+  /// time, and those of category 2 or 3 that take at least 1/4.
   ///
   /// The chosen trial's reference is the vendor's trial that it is compared with. If the reference is still
   /// in the queue, it is returned instead.
   ///
   /// A host runs at most one CPU trial at a time if possible, because concurrent ones slow each other down.
-  /// If the host's CPU is taken, CPU trials are returned only if nothing else is left. If it is free, a CPU
-  /// trial with the held matrix comes first, then another trial with that matrix if the rules above choose
-  /// one, then any CPU trial. CPU trials run one after the other, so they must begin early.
+  /// If the host's CPU is taken, CPU trials are returned only if nothing else is left. If the CPU is free,
+  /// the order is: a CPU trial with the held matrix; another trial with that matrix, if the rules above
+  /// choose one; any CPU trial. CPU trials run one after the other, so they must begin early.
   ///
   /// With `shortest_first` the shortest trial is returned, and no other rule applies.
   /// @param held digest of the matrix that the rank holds; "" for none
@@ -83,8 +83,8 @@ class Queue {
     Groups by_matrix;
     Ordered heads;       ///< the longest trial of each matrix
     double seconds = 0;  ///< sum over all trials
-    /// The vendors' trials, and the trials compared with them, by `comparison_identity`, which is equal for
-    /// trials that are compared with the same run of the vendor's method.
+    /// The vendors' trials, and the trials compared with them, by `comparison_identity`. Trials with equal
+    /// identities are compared with the same run of the vendor's method.
     Groups references, compared;
   };
   struct Round {

@@ -1,6 +1,6 @@
 #pragma once
-/// The run directory: plan.yaml, journal.jsonl, results.h5, matrices/, logs/, lock. A lock keeps a second
-/// process from using it at the same time.
+/// The run directory: plan.yaml, journal.jsonl, results.h5, matrices/, logs/, lock. A lock prevents two
+/// processes from using it at the same time.
 
 #include <filesystem>
 #include <future>
@@ -15,8 +15,8 @@
 namespace gaussweep::driver {
 
 /// Checks that a run may use a directory, which need not exist. Changes nothing.
-/// @throws UsageError if the path is a file, if the directory is not empty and `resume` is false, or if
-/// `resume` is true and the directory holds files, but no run
+/// @throws UsageError if the path is a file. Without `resume`, also if the directory is not empty; with
+/// `resume`, also if it holds files, but no run
 void check_run_directory(const std::filesystem::path& path, bool resume);
 
 /// An open, locked run directory.

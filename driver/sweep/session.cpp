@@ -236,7 +236,7 @@ void serve_rank(const Session& session, const Decision& decision) {
   }
 }
 
-/// How a sweep ended.
+/// The end of a sweep.
 struct SweepEnd {
   std::string stopped_because;  ///< empty if it did not stop early
   bool lost_its_ranks = false;  ///< true if trials are left because ranks were lost

@@ -83,7 +83,7 @@ class Supervisor {
   void renew_worker();
   /// Forgets the rank's trials, because the coordinator takes them back.
   void drop_trials();
-  /// Ends the worker, and tells the coordinator that this rank runs no more trials.
+  /// Ends the worker, and reports to the coordinator that this rank runs no more trials.
   void retire(const std::string& reason);
   void end_worker();
   /// The state of the worker. The table `transitions` in supervisor.cpp lists the allowed changes.
@@ -103,7 +103,7 @@ class Supervisor {
   /// Changes the state. @throws std::logic_error if `transitions` does not allow it
   void enter(State next);
   bool is_closing() const { return state_ == State::renewing || state_ == State::leaving; }
-  /// Tells the worker to store its matrices and end. @param then `renewing` or `leaving`
+  /// Makes the worker store its matrices and end. @param then `renewing` or `leaving`
   void close_worker(State then);
   /// Continues after `close_worker`, also if the worker timed out: ends this rank or starts a new worker.
   void after_close();
@@ -128,7 +128,7 @@ class Supervisor {
   double busy_since_ = -1;         ///< when a start first found the device in use; negative: it is free
   double start_again_at_ = -1;  ///< when the next worker starts after a failed start; negative: none is due
   std::string step_;            ///< the last step that the worker reported
-  /// Steps reported since the worker started, the trial began or the worker was told to close.
+  /// Number of steps reported since the worker started, the trial began, or `Close` was sent.
   int steps_ = 0;
   struct Task {
     Trial trial;

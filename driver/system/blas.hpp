@@ -16,8 +16,8 @@ void save_requested_threads();
 /// Returns the request that this process or its parent saved.
 RequestedThreads requested_threads();
 
-/// Returns an error text that names the limit (`ulimit -v` or `ulimit -d`) of this process that is too small
-/// for OpenBLAS with `threads` threads, and the required value; empty if both suffice. If a limit is too
+/// Returns an error text if `ulimit -v` or `ulimit -d` of this process is too small for OpenBLAS with
+/// `threads` threads; otherwise an empty text. It names the limit and the required value. If a limit is too
 /// small, OpenBLAS's allocator retries a failed mmap forever, so the process would hang without a message.
 std::string blas_memory_error(int threads);
 

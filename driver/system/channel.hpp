@@ -1,6 +1,6 @@
 #pragma once
 /// Messages between a supervisor and its worker over an unnamed socket: CBOR objects, each preceded by its
-/// length. The other end may be another build or a damaged process, so the length, nesting and number of
+/// length. The other end may be another build or a damaged process. So the length, nesting and number of
 /// values of its messages are checked before they cost memory or stack.
 
 #include <cstddef>

@@ -11,8 +11,8 @@
 
 namespace gaussweep::driver {
 
-/// How a GPU is queried. A context shows if the GPU works and how much memory is free, but needs memory, and
-/// access if the GPU is in exclusive mode.
+/// The way to query a GPU. A context shows if the GPU works and how much memory is free. But it needs memory,
+/// and fails if another process uses a GPU in exclusive mode.
 enum class GpuQuery { with_context, without_context };
 
 /// One GPU. If `error` is not empty, the GPU cannot be used and the other facts are not set.

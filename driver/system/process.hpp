@@ -11,7 +11,7 @@
 
 namespace gaussweep::driver {
 
-/// How a process ended.
+/// The exit status of a process, or the signal that ended it.
 struct Ending {
   bool exited = false;  ///< false: by a signal
   int code = 0;         ///< exit status or signal number

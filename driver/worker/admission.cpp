@@ -46,21 +46,23 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine)
   result.device_bytes = static_cast<double>(
       staging_bytes(method, trial.shape, trial.parameters, element_bytes(trial.precision), copies));
   // The verification uploads the inputs, in addition to the answer, after the memory of the runs is freed.
-  // Answers of several GPUs are verified on the first one after their memory is freed; the CPU verifies those
-  // that do not fit there.
+  // For runs on several GPUs it needs no bytes here: it runs on the first GPU after the memory of all is
+  // freed, or on the CPU if the operands do not fit there.
   if (on_gpu && uploads_again && gpus_of(method, trial.shape, trial.parameters) == 1)
     result.device_bytes = std::max(result.device_bytes, operands.inputs + operands.answer);
   // Two answers: the trial's and the vendor's. 3 * vectors: the right-hand sides and known solutions as
   // stored with the matrix, and the solutions that the trial uses.
-  const double answers = 2 * operands.answer +
-                         (on_gpu ? 0 : gpus_of(method, trial.shape, trial.parameters) * result.device_bytes);
+  // The working copies of a trial on the CPU are host memory, too.
+  const double working_copies =
+      on_gpu ? 0 : gpus_of(method, trial.shape, trial.parameters) * result.device_bytes;
+  const double answers = 2 * operands.answer;
   const bool has_pinned_copy = trial.pinned && !uploads_again;
   const double pinned_copy = has_pinned_copy
                                  ? static_cast<double>(pinned_bytes(method, trial.shape, trial.parameters,
                                                                     element_bytes(trial.precision)))
                                  : 0;
-  result.host_bytes =
-      operands.inputs + 3 * operands.vectors + std::max(answers + pinned_copy, generation_bytes(trial));
+  result.host_bytes = operands.inputs + 3 * operands.vectors +
+                      std::max(answers + working_copies + pinned_copy, generation_bytes(trial));
   return result;
 }
 
@@ -68,7 +70,7 @@ bool can_upload_again(const Method& method, const Trial& trial) {
   return !needs_own_sets(method) || trial.inner_repeats == 1;
 }
 
-bool is_smaller_uploaded_again(const Method& method, const Trial& trial) {
+bool uploading_again_saves_memory(const Method& method, const Trial& trial) {
   return can_upload_again(method, trial) && footprint(method, trial, Pristine::on_host).device_bytes <
                                                 0.9 * footprint(method, trial).device_bytes;
 }

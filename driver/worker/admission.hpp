@@ -20,7 +20,7 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine 
 /// impossible if several runs are timed together and each of them overwrites its inputs.
 bool can_upload_again(const Method& method, const Trial& trial);
 /// Returns true if pristine inputs on the host reduce the trial's device memory by more than 10 %.
-bool is_smaller_uploaded_again(const Method& method, const Trial& trial);
+bool uploading_again_saves_memory(const Method& method, const Trial& trial);
 
 /// Result of comparing the memory that a trial needs with the memory of the device or of the host.
 enum class Fit {

@@ -137,7 +137,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const A
   } catch (const NoPinnedMemory&) {  // host memory ran out, so using less device memory would not help
     throw;
   } catch (const OutOfMemory&) {  // `admission` does not know the memory that a library allocates itself
-    if (admission.pristine == Pristine::on_host || !is_smaller_uploaded_again(method, trial)) throw;
+    if (admission.pristine == Pristine::on_host || !uploading_again_saves_memory(method, trial)) throw;
     answer = measure(trial, method, held, Pristine::on_host, record);
     note = uploaded_again;
   }

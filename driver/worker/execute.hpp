@@ -33,13 +33,13 @@ class Executor {
   io::Record blank(const Trial& trial) const;
   /// Sets the device's measured peak rates. A record's `peak_share` is a fraction of one of them.
   void set_peaks(const Peaks& peaks) { peaks_ = peaks; }
-  /// Sets the devices for methods that use several, the first of which is the worker's device.
+  /// Sets the devices for methods that use several devices. The first one is the worker's device.
   void use_group(DeviceGroup& group) { group_ = &group; }
   Context& context() { return context_; }
 
  private:
-  /// Throws NotOffered if the worker has fewer than `gpus` GPUs, if they cannot access each other's memory,
-  /// or if the trial has settings that are not supported on several GPUs.
+  /// Throws NotOffered if the worker has fewer than `gpus` GPUs, if these lack peer access, or if the trial
+  /// has settings that several GPUs do not support.
   void require_gpus(const Trial& trial, int gpus) const;
   template <class T>
   io::Record run_typed(const Trial& trial, const Method& method, const Admission& admission);

@@ -197,7 +197,7 @@ void adapt(const Trial& trial, bool zeroes_triangle, Prepared<T>& prepared) {
   prepared.identity = inputs_identity(trial);
 }
 
-/// Queues a matrix to be stored if its request says so.
+/// Queues a matrix to be stored if `request.store` is set.
 template <class T>
 void queue_store(StoreWriter& store, const MatrixRequest& request, const io::SystemView<T>& system,
                  std::shared_ptr<const void> owner) {

@@ -31,7 +31,7 @@ namespace {
 /// few milliseconds to load the kernels are then negligible.
 constexpr double long_run_seconds = 1;
 
-/// How the operands of a trial get to its device.
+/// The transfer of a trial's operands to its device.
 enum class Transfer {
   once,       ///< before the first run; the operands may stay on the device for the next trial
   pinned,     ///< once, from pinned memory; the transfer is measured
@@ -133,8 +133,9 @@ void record_times(io::Record& record, const Statistics& s, const Peaks& peaks) {
   record.peak_share = peak_share(record, peaks);
 }
 
-/// Returns true if a run took less time than its operations need at the measured peak, or than its operands
-/// need at the measured bandwidth if they do not fit in a cache. A run that stopped at a pivot did less work.
+/// Returns true if a run took less time than its operations need at the measured peak. If its operands do not
+/// fit in a cache, also checks the time that they need at the measured bandwidth. A run that stopped at a
+/// pivot did less work.
 bool is_too_short(const io::Record& record, const Peaks& peaks, const Trial& trial, Device& device) {
   if (record.info != 0) return false;
   constexpr double caches = 4;  // operands of more than this many last-level caches must come from memory
@@ -256,8 +257,8 @@ class Executor::Measurement {
   }
 
   /// The last warm-up run also measures the stages. No other pass for the stages is needed if the run is so
-  /// long that loading the kernels does not matter, or if it has one stage, whose time is the samples'
-  /// median.
+  /// long that loading the kernels does not matter. Neither is one needed for a single stage, because its
+  /// time is the samples' median.
   void warm_up_runs() {
     begin_step("warm-up");
     const Sampling& sampling = trial_.sampling;

@@ -48,7 +48,7 @@ struct Samples {
 /// with sigma from the quartiles (`relative_sigma`).
 ///
 /// The rule limits the error of the median, because the median is reported and compared. (nvbench's stdrel
-/// limits the scatter of single samples, which does not decrease with more samples of a launch-bound method.)
+/// limits the scatter of single samples. More samples do not reduce that scatter for a launch-bound method.)
 /// If throttled samples are discarded, at most 2 * `max_samples` samples are taken.
 /// @param take takes one sample
 /// @param now returns the clock in seconds

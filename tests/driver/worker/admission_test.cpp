@@ -135,10 +135,10 @@ TEST_F(AdmissionOfATrial, SeveralOverwritingRunsKeepTheirInputsOnTheDevice) {
   EXPECT_EQ(admit(gesv, repeated, h200).fit, Fit::never);
   const Method& gemm = method("gemm", "cublas");
   EXPECT_TRUE(can_upload_again(gemm, repeated));
-  EXPECT_FALSE(is_smaller_uploaded_again(gesv, repeated));
-  EXPECT_TRUE(is_smaller_uploaded_again(gesv, trial(gesv, 100'000)));
+  EXPECT_FALSE(uploading_again_saves_memory(gesv, repeated));
+  EXPECT_TRUE(uploading_again_saves_memory(gesv, trial(gesv, 100'000)));
   const Method& getrf = method("getrf", "cusolver");
-  EXPECT_FALSE(is_smaller_uploaded_again(getrf, trial(getrf, 100'000)))
+  EXPECT_FALSE(uploading_again_saves_memory(getrf, trial(getrf, 100'000)))
       << "verification needs A and the factors";
 }
 
