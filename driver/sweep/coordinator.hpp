@@ -155,24 +155,24 @@ class Coordinator {
   /// because no rank can then choose between both kinds.
   std::vector<std::vector<int>> host_peers_;
   CostModel model_;
-  std::vector<double> costs_;
+  std::vector<double> costs_;  ///< estimated seconds per trial
   TimeLeft time_left_;
   std::optional<TimeRange> left_estimate_;  ///< the last estimate of the time left
   double next_estimate_ = 0;                ///< when `left_estimate_` is computed again
   bool noted_left_ = false;                 ///< true if the journal's last note of the time left has a value
   double next_note_ = 0;                    ///< when the time left is noted in the journal again
   Queue queue_;
-  StoreKeeper keeper_;
+  StoreKeeper keeper_;  ///< limits the size of the matrix store
   RunLimits limits_;
   Clock clock_;
-  StopSignals signals_;
+  StopSignals signals_;  ///< returns the number of stop signals
   Progress progress_;
   std::vector<Rank> ranks_;
   double last_step_ = -1;                       ///< time of the last `step`; negative before the first
   std::map<std::size_t, int> losses_of_trial_;  ///< trial → number of ranks that were lost while they ran it
   /// Status and `expected` flag of records that are not on disk yet, and of those that a running sync covers.
   std::vector<std::pair<std::string, bool>> unsynced_, syncing_;
-  double last_sync_ = 0;
+  double last_sync_ = 0;          ///< when records were last flushed or synced
   bool costs_are_stale_ = false;  ///< true if records or device facts arrived after the last cost estimate
   std::size_t record_count_ = 0;  ///< records received in this run
   std::size_t estimate_at_ = 16;  ///< the value of `record_count_` at which costs are estimated again

@@ -47,13 +47,13 @@ io::Record with_first_failure(io::Record record, const std::string& cause) {
 }  // namespace
 
 const Supervisor::Transition Supervisor::transitions[] = {
-    {State::waiting, State::starting},         // the pause is over
-    {State::waiting, State::awaiting_finish},  // too many starts failed, or the storage failed
-    {State::waiting, State::finished},         {State::starting, State::working},  // the worker sent `Hello`
-    {State::starting, State::waiting},                                             // the worker ended
-    {State::working, State::waiting},          {State::working, State::renewing},
-    {State::working, State::leaving},          {State::renewing, State::waiting},
-    {State::renewing, State::leaving},         {State::leaving, State::waiting},
+    {State::no_worker, State::starting},         // the pause is over
+    {State::no_worker, State::awaiting_finish},  // too many starts failed, or the storage failed
+    {State::no_worker, State::finished},        {State::starting, State::working},  // the worker sent `Hello`
+    {State::starting, State::no_worker},                                            // the worker ended
+    {State::working, State::no_worker},         {State::working, State::renewing},
+    {State::working, State::leaving},           {State::renewing, State::no_worker},
+    {State::renewing, State::leaving},          {State::leaving, State::no_worker},
     {State::awaiting_finish, State::finished},
 };
 
@@ -156,7 +156,7 @@ void Supervisor::end_worker() {
   const std::unique_ptr<WorkerProcess> ending = std::move(worker_);
   if (ending && !ending->end())
     spdlog::error("rank {}: the worker cannot be ended: it is stuck in the kernel", spec_.origin.rank);
-  if (ending) enter(State::waiting);
+  if (ending) enter(State::no_worker);
   sent_ = 0;
   if (ending && (during_trial || !writing_.empty()))
     io::remove_temporaries_of(ending->pid(), spec_.directory + "/matrices");

@@ -4,9 +4,8 @@
 ///
 /// The next trial is requested while the worker runs the current one. A short next trial is sent before the
 /// current one ends, so that the worker does not wait for a message. The worker runs trials in order and
-/// reports the end of each.
-/// If the worker dies, the first trial without a report is the cause. Trials that were not sent yet can be
-/// returned to the coordinator.
+/// reports the end of each. If the worker dies, the first trial without a report is the cause. Trials that
+/// were not sent yet can be returned to the coordinator.
 ///
 /// Every new worker first runs a probe whose result is known. A trial that ended two workers is recorded only
 /// once a new worker has passed the probe, which shows that the device still works. If no worker can start,
@@ -42,6 +41,7 @@ class Supervisor {
   bool finished() const { return state_ == State::finished; }
 
  private:
+  /// Handles the worker, as a part of `step`.
   void do_step(int wait_ms);
   void send(const ToCoordinator& message);
   void handle(const message::Batch& batch);
@@ -63,13 +63,16 @@ class Supervisor {
   void handle_worker_end(io::Status status, const std::string& cause);
   /// Replaces the worker after its trial failed. Keeps the record until the new worker has passed its probe.
   void handle_failed_trial(io::Record record);
+  /// Handles the messages that arrive within `wait_ms`, then checks the timeouts.
   void handle_worker_messages(int wait_ms);
+  /// Finds out how a worker ended that closed its channel.
   void handle_channel_end();
   /// Returns a record without results for the first trial of `tasks_`.
   io::Record blank() const;
   /// Adds the time during which this process was suspended to the start times that timeouts use.
   /// @return the time of this check
   double discount_suspension();
+  /// Ends the worker if its trial, or a step of its start or end, takes too long.
   void check_timeouts();
   /// Sends the first trial's record to the coordinator, and removes the trial.
   void report(const io::Record& record);
@@ -88,7 +91,7 @@ class Supervisor {
   void end_worker();
   /// The state of the worker. The table `transitions` in supervisor.cpp lists the allowed changes.
   enum class State {
-    waiting,          ///< no worker; the next one starts at `start_again_at_`, if that is set
+    no_worker,        ///< the next worker starts at `start_again_at_`, if that is set
     starting,         ///< the worker has not passed its probe yet
     working,          ///< trials can be sent
     renewing,         ///< the worker stores its matrices and ends; a new one follows
@@ -112,14 +115,14 @@ class Supervisor {
 
   MessagePort& port_;
   WorkerSpec spec_;
-  InFlight in_flight_;
+  InFlight in_flight_;  ///< the file that names the running trial
   const Registry& registry_;
-  StartWorker start_;
+  StartWorker start_;  ///< starts a worker process
   Clock clock_;
   std::unique_ptr<WorkerProcess> worker_;
   /// The device as the first worker described it. Later workers reuse its measured peaks.
   std::optional<io::DeviceRow> device_;
-  State state_ = State::waiting;
+  State state_ = State::no_worker;
   std::int64_t worker_round_ = 0;  ///< the round of the trials that the worker got; 0: none yet
   double step_started_ = 0;        ///< start of the current step while the worker starts or closes
   int failed_starts_ = 0;          ///< consecutive failed starts
@@ -136,12 +139,12 @@ class Supervisor {
   };
   std::deque<Task> tasks_;      ///< trials to run and record, in this order
   std::size_t sent_ = 0;        ///< number of trials sent to the worker, which runs the first
-  bool requested_ = false;      ///< true if a request for trials is unanswered
+  bool requested_ = false;      ///< true while a request for trials is unanswered
   std::size_t request_at_ = 0;  ///< more trials are requested when at most this many are left
   double trial_started_ = 0;    ///< start of the first trial, by the monotonic clock
   std::string start_stamp_;     ///< `trial_started_` as a time stamp
   int failed_tries_ = 0;        ///< number of workers that ended while they ran the first trial
-  std::string first_cause_;     ///< how the worker of the first trial's first try ended
+  std::string first_cause_;     ///< the cause for the end of the first of these workers
   io::Record failure_;  ///< the first trial's record, sent if two workers have ended and the device works
   std::string held_;    ///< digest of the matrix that the worker holds
   /// Digests of matrices that the worker still has to store, from its last record.
