@@ -26,8 +26,8 @@ struct UsageError : std::runtime_error {
 /// Thrown if other processes caused a trial to fail, because they use the memory or write a file of the
 /// trial. The trial is recorded with `status`, and `--resume` runs it again.
 struct TransientFailure : std::runtime_error {
-  TransientFailure(io::Status end, const std::string& words)
-      : std::runtime_error(words + "; --resume tries it again"), status(end) {}
+  TransientFailure(io::Status end, const std::string& message)
+      : std::runtime_error(message + "; --resume tries it again"), status(end) {}
   io::Status status;
 };
 

@@ -284,7 +284,7 @@ void add_line(std::string& out, const std::vector<ShownColumn>& columns, Text te
 /// If there are several rows, removes the columns whose cells are equal in all rows, but not the last column
 /// that is left. Returns a text with the removed cells.
 std::string take_common(std::vector<ShownColumn>& columns, const Table& table) {
-  std::vector<std::string> words;
+  std::vector<std::string> removed;
   for (auto column = columns.begin();
        table.rows.size() > 1 && column != columns.end() && columns.size() > 1;) {
     const std::size_t c = column->index;
@@ -294,13 +294,13 @@ std::string take_common(std::vector<ShownColumn>& columns, const Table& table) {
     const bool agree =
         std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return row[c] == first; });
     if (agree && !is_kept) {
-      words.push_back(table.columns[c].title + " " + printable(to_text(first, table.columns[c].style)));
+      removed.push_back(table.columns[c].title + " " + printable(to_text(first, table.columns[c].style)));
       column = columns.erase(column);
     } else {
       ++column;
     }
   }
-  std::string text = words.empty() ? "" : fmt::format("All rows: {}", fmt::join(words, ", "));
+  std::string text = removed.empty() ? "" : fmt::format("All rows: {}", fmt::join(removed, ", "));
   if (!table.common.empty())
     text += fmt::format("{}Parameters with one value: {}", text.empty() ? "" : ". ", table.common);
   return text;

@@ -36,8 +36,8 @@ std::string paragraph(const std::string& text, std::size_t width);
 
 /// Appends a text to a message, with "; " between them unless the message is empty.
 template <class String>
-void append_text(String& message, const std::string& words) {
-  if (!words.empty()) message += (message.empty() ? "" : "; ") + words;
+void append_text(String& message, const std::string& text) {
+  if (!text.empty()) message += (message.empty() ? "" : "; ") + text;
 }
 
 /// Returns a word for a shell: unchanged if it has no special characters, otherwise in quotes. A name that

@@ -158,7 +158,7 @@ void require_same_trials(const std::vector<Trial>& base, const std::vector<Trial
   const auto is_same = [](const Trial& a, const Trial& b) { return describe(a) == describe(b); };
   const auto [a, b] = std::mismatch(base.begin(), base.end(), current.begin(), current.end(), is_same);
   if (a == base.end() && b == current.end()) return;
-  const auto words = [](auto trial, const std::vector<Trial>& trials) {
+  const auto description_of = [](auto trial, const std::vector<Trial>& trials) {
     return trial == trials.end() ? std::string("no more trials") : printable(describe(*trial));
   };
   std::vector<std::string> defaults;
@@ -171,7 +171,7 @@ void require_same_trials(const std::vector<Trial>& base, const std::vector<Trial
   throw UsageError(fmt::format(
       "--methods: names and parameters of the methods must agree. With its own libraries the plan has {}; "
       "with these {}{}",
-      words(a, base), words(b, current),
+      description_of(a, base), description_of(b, current),
       defaults.empty() ? "" : "; set " + joined(defaults) + " in the plan"));
 }
 

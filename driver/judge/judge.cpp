@@ -49,16 +49,16 @@ std::string finding_text(const Evidence& evidence) {
     if (evidence.info == 0) return {};
     return fmt::format("zero pivot {}: the factors exist, the matrix is singular", evidence.info);
   }
-  std::string words;
+  std::string text;
   if (is_unfinished(evidence.problem, evidence.info)) {
-    words = fmt::format("{} {}: the method did not finish; ", pivot_name(evidence.problem), evidence.info);
+    text = fmt::format("{} {}: the method did not finish; ", pivot_name(evidence.problem), evidence.info);
   } else if (evidence.info > 0) {
-    words = fmt::format("zero pivot {}; ", evidence.info);
+    text = fmt::format("zero pivot {}; ", evidence.info);
   }
-  if (evidence.convergence == Convergence::diverged) words += "the iteration diverged; ";
-  if (!evidence.flaw.empty()) return words + evidence.flaw;
-  if (!std::isfinite(evidence.ratio)) return words + "the answer or its operands hold NaN or Inf";
-  return words + fmt::format("residual ratio {:.3g}, tolerance {:g}", evidence.ratio, evidence.tolerance);
+  if (evidence.convergence == Convergence::diverged) text += "the iteration diverged; ";
+  if (!evidence.flaw.empty()) return text + evidence.flaw;
+  if (!std::isfinite(evidence.ratio)) return text + "the answer or its operands hold NaN or Inf";
+  return text + fmt::format("residual ratio {:.3g}, tolerance {:g}", evidence.ratio, evidence.tolerance);
 }
 
 bool is_judged(const std::string& status) {

@@ -130,11 +130,11 @@ std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findi
       bound(on_gpu) + bound(on_cpu) + 0x1p-40 * std::min(std::fabs(on_gpu.ratio), std::fabs(on_cpu.ratio));
   const bool equal = on_gpu.ratio == on_cpu.ratio || std::fabs(on_gpu.ratio - on_cpu.ratio) <= allowed;
   if (equal && verdict(on_gpu) == verdict(on_cpu) && on_gpu.flaw == on_cpu.flaw) return {};
-  const auto words = [&](const Findings& found) {
+  const auto description_of = [&](const Findings& found) {
     return fmt::format("residual ratio {:.17g}{}{}", found.ratio, found.flaw.empty() ? "" : ", ", found.flaw);
   };
   return fmt::format("two judges of one answer disagree: {} on the GPU, {} on the CPU (tolerance {:g})",
-                     words(on_gpu), words(on_cpu), trial.tolerance);
+                     description_of(on_gpu), description_of(on_cpu), trial.tolerance);
 }
 
 Evidence evidence_of(const Trial& trial, const Judgement& judgement) {

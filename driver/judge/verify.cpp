@@ -100,13 +100,13 @@ double Tolerances::of(const Record& record) const {
   return problem ? *factor * default_tolerance(*problem) : record.tolerance;
 }
 
-Tolerances parse_tolerances(const std::vector<std::string>& words) {
+Tolerances parse_tolerances(const std::vector<std::string>& lists) {
   Tolerances tolerances;
   bool has_factor = false;
-  for (const std::string& word : words) {
-    for (std::size_t begin = 0; begin <= word.size();) {
-      const std::size_t end = std::min(word.find(',', begin), word.size());
-      const std::string text = word.substr(begin, end - begin);
+  for (const std::string& list : lists) {
+    for (std::size_t begin = 0; begin <= list.size();) {
+      const std::size_t end = std::min(list.find(',', begin), list.size());
+      const std::string text = list.substr(begin, end - begin);
       const auto equals = text.find('=');
       const std::string problem = text.substr(0, equals);
       if (equals != std::string::npos && !from_string<Problem>(problem)) {
@@ -122,7 +122,7 @@ Tolerances parse_tolerances(const std::vector<std::string>& words) {
         throw UsageError(fmt::format(
             "--tolerance {}: what is {}? Allowed: one factor, before any PROBLEM=TOLERANCE; decimals "
             "follow a point (1.5)",
-            word, text));
+            list, text));
       } else {
         tolerances.factor = value;
       }

@@ -310,8 +310,8 @@ std::string mixed_builds(const std::vector<io::Record>& records, const std::stri
   if (counts.size() < 2) return libraries;
   std::string list;
   for (const auto& [name, count] : counts) {
-    const std::string words = is_new && name == commit ? "this one" : fmt::to_string(count);
-    list += fmt::format("{}commit {} ({})", list.empty() ? "" : ", ", name, words);
+    const std::string count_text = is_new && name == commit ? "this one" : fmt::to_string(count);
+    list += fmt::format("{}commit {} ({})", list.empty() ? "" : ", ", name, count_text);
   }
   std::string text = fmt::format("the records are from {} builds: {}", counts.size(), list);
   append_text(text, libraries);

@@ -39,8 +39,8 @@ constexpr std::size_t max_cause_bytes = 500;  // maximum length of a text that q
 
 /// Adds to the record of a second try how the first try ended.
 io::Record with_first_failure(io::Record record, const std::string& cause) {
-  const std::string words = "second try; the first ended its worker: " + cause;
-  record.message = record.message.empty() ? words : record.message + "; " + words;
+  const std::string note = "second try; the first ended its worker: " + cause;
+  record.message = record.message.empty() ? note : record.message + "; " + note;
   return record;
 }
 

@@ -70,10 +70,10 @@ void judge_records_again(RunDirectory& directory, const std::vector<Trial>& tria
   }
   for (const io::Record& record : changed) directory.append(record);
   if (rejudged_count == 0) return;
-  std::string words;
-  for (const auto& [change, count] : changes) words += fmt::format("; {} of them: {}", count, change);
+  std::string change_list;
+  for (const auto& [change, count] : changes) change_list += fmt::format("; {} of them: {}", count, change);
   spdlog::warn("judged again, by the tolerance that the plan has now: {}{}",
-               counted(rejudged_count, "record"), changes.empty() ? "; no status changed" : words);
+               counted(rejudged_count, "record"), changes.empty() ? "; no status changed" : change_list);
 }
 
 void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials) {

@@ -36,11 +36,11 @@ double mapped_file_bytes() {
   std::ifstream file("/proc/self/maps");
   double bytes = 0;
   for (std::string line; std::getline(file, line);) {  // "begin-end rw-p offset device inode path"
-    std::istringstream words(line);
+    std::istringstream fields(line);
     unsigned long begin = 0, end = 0;
     char dash = 0;
     std::string access, offset, device, inode, path;
-    words >> std::hex >> begin >> dash >> end >> access >> offset >> device >> inode >> path;
+    fields >> std::hex >> begin >> dash >> end >> access >> offset >> device >> inode >> path;
     const bool is_library = access.size() == 4 && access[3] == 'p' && path.rfind('/', 0) == 0;
     if (is_library) bytes += static_cast<double>(end - begin);
   }

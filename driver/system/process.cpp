@@ -82,9 +82,9 @@ struct SpawnAttributes {
 
 pid_t spawn(const std::string& program, const std::vector<std::string>& arguments,
             const std::vector<std::string>& environment, FileActions& actions) {
-  std::vector<std::string> words{"gaussweep"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> argv = pointers(words);
+  std::vector<std::string> command{"gaussweep"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv = pointers(command);
   std::vector<char*> env = pointers(environment);
   SpawnAttributes attributes;
   pid_t pid = -1;

@@ -84,12 +84,12 @@ namespace {
 
 /// Returns "needs 149.0 GiB of GPU memory, 74.5 GiB with its operands uploaded again for every run".
 /// @param kind such as "GPU memory"
-std::string memory_words(double bytes, double bytes_uploaded_again, const char* kind) {
-  std::string words = fmt::format("needs {} of {}", bytes_text(bytes), kind);
+std::string memory_text(double bytes, double bytes_uploaded_again, const char* kind) {
+  std::string text = fmt::format("needs {} of {}", bytes_text(bytes), kind);
   if (bytes_uploaded_again < bytes)
-    words +=
+    text +=
         fmt::format(", {} with its operands uploaded again for every run", bytes_text(bytes_uploaded_again));
-  return words;
+  return text;
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ Admission admit(const Method& method, const Trial& trial, const FreeMemory& memo
   if (const Fit fit = on_device(uploading_again); fit != Fit::fits) {
     const char* kind = trial.backend == Backend::cuda ? "GPU memory" : "the device's memory";
     std::string reason = fmt::format("{}; {} are free on {}",
-                                     memory_words(usual.device_bytes, uploading_again.device_bytes, kind),
+                                     memory_text(usual.device_bytes, uploading_again.device_bytes, kind),
                                      bytes_text(memory.device_free), memory.device);
     if (fit == Fit::not_now)
       reason += fmt::format(" of {}: another process holds the rest", bytes_text(memory.device_total));
@@ -126,7 +126,7 @@ Admission admit(const Method& method, const Trial& trial, const FreeMemory& memo
   }
   return {Pristine::on_device, on_host(uploading_again),
           fmt::format("{}; {} of {} are free",
-                      memory_words(usual.host_bytes, uploading_again.host_bytes, "host memory"),
+                      memory_text(usual.host_bytes, uploading_again.host_bytes, "host memory"),
                       bytes_text(memory.host.free), bytes_text(memory.host.limit))};
 }
 

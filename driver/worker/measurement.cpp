@@ -439,10 +439,10 @@ class Executor::Measurement {
     const Evidence evidence = evidence_of(trial_, judgement_);
     record_.status = word(judge(evidence));
     record_.judged_time = fine_time_stamp();
-    std::string words = finding_text(evidence);
-    append_text(words, systems.description);
-    append_text(words, record_.message);
-    record_.message = words;
+    std::string message = finding_text(evidence);
+    append_text(message, systems.description);
+    append_text(message, record_.message);
+    record_.message = message;
     if (judgement_.disagreement.empty()) return;
     record_.status = word(io::Status::error);
     record_.message = judgement_.disagreement;

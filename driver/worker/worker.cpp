@@ -171,7 +171,7 @@ void end_if_copy(pid_t worker) {
   if (::getpid() != worker) ::_exit(exit_broken);
 }
 
-std::string changed_words(const std::string& changes) {
+std::string changes_text(const std::string& changes) {
   return "the method left the process changed: " + changes;
 }
 
@@ -188,7 +188,7 @@ void end_if_changed(message::Done& done, const ProcessState& before, int first_t
   }
   if (changes.empty()) return;
   end_descendants();
-  append_text(done.record.message, changed_words(changes));
+  append_text(done.record.message, changes_text(changes));
   if (done.end == WorkerEnd::none) done.end = WorkerEnd::spent;
 }
 
@@ -273,7 +273,7 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
     // files.
     const std::string changes = before ? ProcessState::now().changes_since(*before) : std::string();
     if (!changes.empty())
-      return send_last(channel, message::Unfit{changed_words(changes) + "; then: " + e.what(), false});
+      return send_last(channel, message::Unfit{changes_text(changes) + "; then: " + e.what(), false});
     // The storage failed, not the method. The run ends, and `--resume` runs the trial again.
     return send_last(channel, message::StorageFailed{e.what()});
   } catch (const std::exception& e) {
