@@ -203,8 +203,8 @@ int run_duet(const DuetOptions& options, const Registry& builtin) {
   count_stop_signals();
   const RankFacts facts = rank_facts(world, options.backend, std::move(devices));
   const Backend backend = choose_backend(options.backend, {facts}, false);
-  const std::string other = std::filesystem::absolute(options.other).string();
-  const std::string commit = commit_of(other);
+  const std::string other_program = std::filesystem::absolute(options.other).string();
+  const std::string other_commit = commit_of(other_program);
   io::Plan plan = io::read_plan(options.plan, enum_names<Problem>());
   const std::vector<std::string> plan_libraries = libraries_of(plan, options.plan);
   Registry registry = builtin, base_registry = builtin;
@@ -236,15 +236,15 @@ int run_duet(const DuetOptions& options, const Registry& builtin) {
     spec.origin.device_index = facts.gpu.index;
   }
   WorkerSpec other_spec = spec;
-  other_spec.program = other;
-  other_spec.origin.commit = commit;
+  other_spec.program = other_program;
+  other_spec.origin.commit = other_commit;
 
   const std::filesystem::path output = options.output;
   Build base(output / duet_base, std::move(other_spec), base_registry);
   Build current(output / duet_new, std::move(spec), registry);
   const std::string duet_id = random_id();
   const std::size_t trials = rounds.size() * rounds.front().size();
-  note_start(base.directory(), plan, options, facts, duet_id, commit, trials);
+  note_start(base.directory(), plan, options, facts, duet_id, other_commit, trials);
   note_start(current.directory(), plan, options, facts, duet_id, version_commit, trials);
   for (std::size_t round = 0; round < rounds.size() && stop_signals() == 0; ++round) {
     for (std::size_t i = 0; i < rounds[round].size() && stop_signals() == 0; ++i) {

@@ -21,7 +21,7 @@ constexpr const char* unplanned = "no longer in the plan";
 class HostNamesByStart {
  public:
   /// Adds a host and returns the name that it has from this note on. @param note the note's index
-  std::string begin(const io::HostRow& row, std::size_t note) {
+  std::string add(const io::HostRow& row, std::size_t note) {
     const std::string name = names_by_note_[row.host].emplace_back(note, names_.name_of(row)).second;
     have_changed_ = have_changed_ || name != row.host;
     return name;
@@ -29,7 +29,7 @@ class HostNamesByStart {
   /// Returns true if a host has another name than in the journal.
   bool have_changed() const { return have_changed_; }
   /// Returns the name of a host after this number of notes, i.e. by the last earlier note about the host.
-  io::Text at(const io::Text& host, std::size_t notes) const {
+  io::Text name_at(const io::Text& host, std::size_t notes) const {
     const auto found = names_by_note_.find(host);
     if (found == names_by_note_.end()) return host;
     io::Text name = host;
@@ -76,10 +76,10 @@ io::Results results_of(io::JournalContents journal) {
     const io::Note& each = journal.notes[i];
     if (const auto* device = std::get_if<io::note::Device>(&each)) {
       results.devices.push_back(device->row);
-      results.devices.back().host = names.at(device->row.host, i);
+      results.devices.back().host = names.name_at(device->row.host, i);
     } else if (const auto* host = std::get_if<io::note::Host>(&each)) {
       io::HostRow row = host->row;
-      row.host = names.begin(host->row, i);
+      row.host = names.add(host->row, i);
       if (known_hosts.insert(row.host).second) results.hosts.push_back(std::move(row));
     } else if (const auto* gone = std::get_if<io::note::Vanished>(&each)) {
       vanished = {gone->keys.begin(), gone->keys.end()};
@@ -91,7 +91,7 @@ io::Results results_of(io::JournalContents journal) {
     }
   }
   for (std::size_t i = 0; names.have_changed() && i < results.records.size(); ++i)
-    results.records[i].host = names.at(results.records[i].host, journal.notes_before[i]);
+    results.records[i].host = names.name_at(results.records[i].host, journal.notes_before[i]);
   drop_earlier_versions(results.records, vanished);
   unify_peaks(results);
   drop_repeated_devices(results);

@@ -111,8 +111,9 @@ std::map<std::string, std::string> join_attributes(const std::vector<Loaded>& in
 /// Keeps one record per identity, at the index of the first one.
 void drop_duplicates(Merged& merged) {
   std::vector<Record>& records = merged.results.records;
-  const ByIdentity by{&records};
-  std::unordered_map<std::size_t, MergeInput*, ByIdentity, ByIdentity> known(0, by, by);  // index → its input
+  const ByIdentity by_identity{&records};
+  // The input of each kept record, by the record's index.
+  std::unordered_map<std::size_t, MergeInput*, ByIdentity, ByIdentity> known(0, by_identity, by_identity);
   std::size_t conflicts = 0, index = 0, kept_records = 0;
   for (MergeInput& input : merged.inputs) {
     for (std::int64_t i = 0; i < input.records; ++i, ++index) {

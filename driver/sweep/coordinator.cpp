@@ -132,8 +132,8 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   std::vector<std::size_t> batch;
   // A batch takes at most half of a rank's part of the remaining work. So the last trials are assigned one by
   // one, and all ranks end together.
-  const double left = queue_.total() + (next ? costs_[*next] : 0);
-  double room = std::min(batch_seconds, left / (2.0 * port_.size()));
+  const double remaining_seconds = queue_.total() + (next ? costs_[*next] : 0);
+  double room = std::min(batch_seconds, remaining_seconds / (2.0 * port_.size()));
   while (next) {
     batch.push_back(*next);
     room -= costs_[*next];
