@@ -1,6 +1,6 @@
 #pragma once
-/// Declares portable methods that exist only in float, like tables.hpp for both precisions. Such a method is
-/// a function, not a template.
+/// Macros for method tables: declare portable methods that exist only in float. tables.hpp has the macros for
+/// methods in both precisions. A method in float is a function, not a template.
 
 #include "kernels/tables.hpp"
 

@@ -6,7 +6,8 @@
 namespace gaussweep {
 namespace {
 
-/// The variants for single systems, the best first. All problems with batches have a method `batched`.
+/// A problem's variants for single systems, the preferred one first. All problems with batches have a method
+/// `batched`.
 struct Variants {
   std::string_view problem;
   std::array<std::string_view, 3> names;
@@ -39,9 +40,9 @@ const Method* preferred_method(const Registry& registry, Problem problem, const 
     return method != nullptr && is_suitable(*method, target, shape) ? method : nullptr;
   };
   if (shape.batch > 1) return suitable("batched");
-  for (const Variants& row : single_systems) {
-    if (row.problem != problem->name) continue;
-    for (const std::string_view name : row.names) {
+  for (const Variants& variants : single_systems) {
+    if (variants.problem != problem->name) continue;
+    for (const std::string_view name : variants.names) {
       if (const Method* method = suitable(name)) return method;
     }
   }

@@ -13,8 +13,8 @@ struct MethodTarget {
 };
 
 /// Returns the first method in the problem's list (preferred.cpp) that runs on `target` and accepts `shape`,
-/// or null. The lists begin with the methods that win in docs/performance.md. For a batch only `batched` is
-/// considered. Methods with row-major or augmented layout are never chosen.
+/// or null. The lists begin with the methods that are fastest in docs/performance.md. For a batch only the
+/// method `batched` is considered. Methods with row-major or augmented layout are never chosen.
 const Method* preferred_method(const Registry& registry, Problem problem, const MethodTarget& target,
                                const Shape& shape);
 

@@ -1,5 +1,5 @@
-// In a file of its own: a program that defines `problem_tables` itself, as a test's does with one table more,
-// never takes this one from the library.
+// This definition has a file of its own, so that a program can replace it: if the program defines
+// `problem_tables` (a test does, to add a table), the linker does not take this file from the static library.
 
 #include "kernels/tables.hpp"
 

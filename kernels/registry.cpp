@@ -6,7 +6,7 @@
 
 namespace gaussweep {
 
-// The list of problems, a line each here and below; there is no other.
+// The only list of problems. A new problem needs a declaration here and an element in builtin_tables.
 ProblemTable gemm_table();
 ProblemTable trsv_table();
 ProblemTable gesv_table();

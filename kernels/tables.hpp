@@ -18,13 +18,13 @@ std::vector<ProblemTable> builtin_tables();
 /// returns builtin_tables(). A program can define the function itself to add tables.
 std::vector<ProblemTable> problem_tables();
 
-/// The entry points of a portable method for the backends `cuda` and `emulated`.
+/// The entry points (functions) of a portable method for the backends `cuda` and `emulated`.
 struct PortableEntries {
   Entry cuda;
   Entry emulated;
 };
 
-/// Creates a row with the fields that every method sets.
+/// Creates a method's row with the fields that every method sets.
 inline Method row(Problem problem, std::string variant, std::string summary, std::string source) {
   Method method;
   method.problem = problem;
@@ -74,11 +74,13 @@ inline Method in_batches(Method method) {
   return method;
 }
 
-/// Returns the columns per block of cuSOLVERMg's rows.
+/// Returns the columns per block of A for methods of cuSOLVERMg: their parameter `block`, rounded up to a
+/// multiple of 32.
 inline std::int64_t mg_column_block(const Shape&, const Parameters& parameters) {
   return (parameters.integer("block") + 31) / 32 * 32;
 }
-/// Marks the method as a call of cuSOLVERMg: A is distributed over the GPUs, B is one block.
+/// Marks the method as a call of cuSOLVERMg: A is distributed over the GPUs in block columns. B is one block,
+/// so it has at most 32 columns, the narrowest block.
 inline Method on_cusolver_mg(Method method, Entry entry) {
   method.parameters = {gpus_parameter(),
                        integer_parameter("block", 512, 32, 8192, "columns per block, a multiple of 32")};

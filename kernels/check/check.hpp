@@ -3,8 +3,8 @@
 /// the other findings.
 ///
 /// Residuals are computed by residual.hpp without BLAS, so that the results have the same bits on every CPU
-/// and with any number of threads. Norms, products and quotients neither overflow nor underflow. `u` is the
-/// unit roundoff of T (2^-24 or 2^-53), and `v` is its smallest normal number.
+/// and with any number of threads. Norms, products and quotients neither overflow nor underflow. Below, `u`
+/// is the unit roundoff of T (2^-24 or 2^-53), and `v` is the smallest normal number of T.
 
 #include <string>
 #include <vector>
@@ -16,18 +16,19 @@ namespace gaussweep {
 template <class T>
 class Reductions;
 
-/// A ratio above the tolerance is `suspect` up to this multiple of the tolerance, and `failed` above.
+/// A ratio above the tolerance is `suspect`; above this multiple of the tolerance it is `failed`.
 inline constexpr double suspect_factor = 10;
 
-/// Returns a threshold for geinv: if the ratio of I - A X exceeds it, I - X A is computed too. It is a
-/// backward error of 32 u (n u for n < 32), which well-conditioned matrices do not reach.
+/// Returns a threshold for geinv: if the ratio of I - A X exceeds it, I - X A is computed too. Since a ratio
+/// is in units of n u, the threshold is an error of 32 u (n u for n < 32). Inverses of well-conditioned
+/// matrices do not reach it.
 inline double second_side_threshold(std::int64_t n) {
   return n <= 32 ? 1 : 32 / static_cast<double>(n);
 }
 
 /// The results of verification. A number is NaN if it is unknown or not defined for the problem.
 struct Findings {
-  double ratio;              ///< compared with the tolerance: see `check`
+  double ratio;              ///< an error divided by its bound (see `check`); compared with the tolerance
   double ratio_bound;        ///< an upper bound of the error of the computed `ratio`
   double backward_error;     ///< the ratio without the factor n u (gemm: sqrt(k + 2) u) and the terms with v
   double forward_error;      ///< max |x - x_true| / max |x_true|
@@ -56,18 +57,18 @@ struct Findings {
 /// The terms with v allow for the rounding of answers near the smallest normal number and are negligible
 /// otherwise. Only NaN or Inf in the answer or an operand makes the ratio infinite. A finite quotient beyond
 /// the range of double becomes the largest double, and a quotient that is not 0 never becomes 0.
-/// `ratio_bound` is at most max(1, ratio) / 1000. It may exceed this in large problems (n above about 100)
-/// whose factors grow by more than 1e3. Even then ratio ± bound does not include the tolerance or ten times
-/// the tolerance, so that the status is certain.
+/// `ratio_bound` is at most max(1, ratio) / 1000. It may be larger in large problems (n above about 100)
+/// whose factors grow by more than 1e3. Even then the interval ratio ± ratio_bound contains neither the
+/// tolerance nor ten times the tolerance, so that the status is certain.
 /// @pre the shapes of inputs and answer agree with the problem (else std::invalid_argument)
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
-/// The same; `reductions` computes all norms and residuals, on the device that holds the matrices, with the
-/// same bits.
+/// Does the same with `reductions`, which computes all norms and residuals on the device that holds the
+/// matrices. The results have the same bits.
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance,
                Reductions<T>& reductions);
-/// The same with the default tolerance.
+/// Does the same with the problem's default tolerance.
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);
 
@@ -78,11 +79,11 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
 /// where s is the smallest number above 0. Its error is at most u / 4. Returns NaN for other problems, for a
 /// product of more than 2^27 multiplications, and if exact sums would take more than 2^22 multiplications.
 /// Returns infinity if the answer or an operand holds NaN or Inf. The status of a trial does not depend on
-/// it.
+/// this error.
 template <class T>
 double componentwise_error(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                            Reductions<T>& reductions);
-/// The same on the CPU.
+/// Does the same on the CPU.
 template <class T>
 double componentwise_error(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);
 
@@ -117,20 +118,21 @@ inline bool has_triangles_of_batch(Problem problem, const Shape& shape) {
 /// Returns the largest |element| of an answer over the elements that the problem uses; NaN if one is NaN.
 template <class T>
 double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer);
-/// The same; `reductions` computes the norm.
+/// Does the same; `reductions` computes the norm.
 template <class T>
 double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer,
                       Reductions<T>& reductions);
 
 /// Compares two answers. All results are NaN if the reference is not finite, or for getrf if the row
-/// exchanges differ; they are infinite if the answer is not finite. `reference_norm` is norm_of_answer of the
-/// reference, which callers compute once for all answers. Comparing the reference with itself takes no time.
+/// exchanges differ. They are infinite if the answer is not finite. `reference_norm` is norm_of_answer of the
+/// reference; a caller computes it once and compares many answers. The reference compared with itself gives 0
+/// without computation.
 /// @pre both have the same shape (else std::invalid_argument)
 template <class T>
 Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
                       const Answer<T>& reference, double reference_norm);
-/// The same; `reductions` computes the differences, on the device that holds the matrices, with the same
-/// bits. Matrices with a device copy in `reductions` need no elements on the host.
+/// Does the same with `reductions`, which computes the differences on the device that holds the matrices,
+/// with the same bits. Matrices with a device copy in `reductions` need no elements on the host.
 template <class T>
 Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
                       const Answer<T>& reference, double reference_norm, Reductions<T>& reductions);

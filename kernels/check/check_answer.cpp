@@ -11,7 +11,7 @@
 namespace gaussweep {
 namespace {
 
-/// Returns a text that names the first NaN or Inf; empty if all elements are finite.
+/// Returns a message about the first NaN or Inf; empty if all elements are finite.
 template <class T>
 std::string flaw_of(Reductions<T>& reductions, const HostMatrix<T>& a, Part part, const std::string& name) {
   const std::optional<ElementIndex> position = reductions.first_not_finite(a, part);
@@ -29,6 +29,7 @@ void require_shape(const HostMatrix<T>& matrix, std::int64_t rows, std::int64_t 
                               std::to_string(matrix.cols));
 }
 
+/// Checks the shape, and that the elements are on the host.
 template <class T>
 void require(const HostMatrix<T>& matrix, std::int64_t rows, std::int64_t cols, const char* name) {
   require_shape(matrix, rows, cols, name);
@@ -108,9 +109,9 @@ std::vector<Findings> check_systems(const Method& method, const Inputs<T>& input
   const Shape& shape = inputs.shape;
   const auto count = static_cast<std::int64_t>(systems.size());
   std::vector<Findings> findings(systems.size());
-  const Extent of_a = method.problem->a(shape.single()), of_x = method.problem->x(shape.single());
+  const Extent a = method.problem->a(shape.single()), x = method.problem->x(shape.single());
   // A small system takes 2 to 7 microseconds. A helper thread pays off from 20 microseconds of work on.
-  const double system_microseconds = 3 + 1e-3 * static_cast<double>(of_a.rows * of_a.cols * of_x.cols);
+  const double system_microseconds = 3 + 1e-3 * static_cast<double>(a.rows * a.cols * x.cols);
   const double helpers =
       std::min(system_microseconds * static_cast<double>(count) / 20, static_cast<double>(count) - 1);
   const auto judge = [&](std::int64_t k) {
@@ -162,9 +163,10 @@ double largest_forward_error(const Inputs<T>& inputs, const Answer<T>& answer) {
 
 namespace {
 
-/// Sets the elements outside of the triangles of a batch to zero, because they are undefined.
+/// Sets the elements outside of the triangle `part` of each square matrix of a batch to zero, because methods
+/// leave them undefined.
 template <class T>
-HostMatrix<T> with_zeroed_triangles(HostMatrix<T> all, Part part) {
+HostMatrix<T> with_zeros_outside(HostMatrix<T> all, Part part) {
   for (std::int64_t j = 0; j < all.cols; ++j) {
     const RowRange range = rows_of(part, all.rows, j % all.rows);
     for (std::int64_t i = 0; i < all.rows; ++i) {
@@ -180,7 +182,7 @@ template <class T>
 double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer,
                       Reductions<T>& reductions) {
   if (has_triangles_of_batch(problem, shape))
-    return max_norm(with_zeroed_triangles(answer.x, part_of(problem->used_of_x, shape.uplo)));
+    return max_norm(with_zeros_outside(answer.x, part_of(problem->used_of_x, shape.uplo)));
   return reductions.max_norm(answer.x, part_of(problem->used_of_x, shape.uplo));
 }
 
@@ -197,8 +199,7 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr Difference unknown{nan, nan, nan, nan};
-  // Two right LU factorisations with different row exchanges are not comparable. Empty pivots mean no
-  // exchanges.
+  // Correct LU factors with different row exchanges are not comparable. Empty pivots mean no exchanges.
   if (problem->has_pivots) {
     const auto pivot = [&shape](const Answer<T>& a, std::size_t i) {
       return a.pivots.empty() ? static_cast<int>(static_cast<std::int64_t>(i) % shape.n) : a.pivots.at(i);
@@ -212,11 +213,12 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
   if (&answer == &reference && reference_norm > 0) return {0, 0, 0, 0};
   if (has_triangles_of_batch(problem, shape)) {
     HostReductions<T> on_host;
-    const HostMatrix<T> zeroed = with_zeroed_triangles(answer.x, part);
+    const HostMatrix<T> zeroed = with_zeros_outside(answer.x, part);
     const double norm = max_norm(zeroed);
     if (!std::isfinite(norm)) return {infinity, infinity, infinity, infinity};
     const ElementDifference elements = on_host.element_difference(
-        zeroed, with_zeroed_triangles(reference.x, part), Part::all, norm, reference_norm);
+        zeroed, with_zeros_outside(reference.x, part), Part::all, norm, reference_norm);
+    // The mean over all n^2 elements of a matrix becomes a mean over the n (n + 1) / 2 of its triangle.
     const auto n = static_cast<double>(shape.n);
     return {elements.largest, elements.largest_relative, elements.mean_relative,
             elements.mean_absolute * 2 * n / (n + 1)};

@@ -6,7 +6,7 @@
 namespace gaussweep {
 namespace {
 
-constexpr double max_multiplications = 0x1p27;  ///< of a gemm: |A| |B| takes as long as A B
+constexpr double max_multiplications = 0x1p27;  ///< m n k of a gemm, because |A| |B| takes as long as A B
 constexpr double max_exact_terms = 0x1p22;      ///< exact sums of this many terms take milliseconds
 
 }  // namespace
@@ -33,7 +33,7 @@ double componentwise_error(const Method& method, const Inputs<T>& inputs, const 
   allowance.product_factor = allowance.target_factor = unit;
   allowance.floor = WideNumber(static_cast<double>(std::numeric_limits<T>::denorm_min())) *
                     WideNumber(static_cast<double>(operands.terms()) + 2);
-  allowance.negligible = 0.25;
+  allowance.negligible = 0.25;  // so the result, in units of u, has an error of at most 1/4
   allowance.max_exact_terms = max_exact_terms;
   return unit * reductions.largest_allowance_ratio(operands, Target<T>{&target}, allowance);
 }

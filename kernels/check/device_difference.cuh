@@ -6,12 +6,11 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
 constexpr int gap_threads = 128;
-constexpr int gap_elements = 2048;  // elements of each matrix in shared memory
+constexpr int gap_elements = 2048;  // elements of each matrix that a thread block has in shared memory
 
-/// Copies the block of `width` columns and gap_elements / width rows at (i, j) to shared memory, with padded
-/// columns and zeros outside of the part. Neighbouring threads load neighbouring addresses. One of
-/// gap_threads and the block's rows or columns divides the other, so that a thread's elements have a constant
-/// distance.
+/// Copies `width` columns and gap_elements / width rows from element (i, j) on to shared memory, with padded
+/// columns and zeros outside of the part. Neighbouring threads load neighbouring addresses. gap_threads and
+/// the number of rows (or columns) are powers of two, so that a thread's elements are equally spaced.
 template <int width, class T>
 __device__ __forceinline__ void copy_to_shared(const Elements<T>& m, std::int64_t i, std::int64_t j,
                                                double* shared) {
@@ -31,9 +30,10 @@ __device__ __forceinline__ void copy_to_shared(const Elements<T>& m, std::int64_
   }
 }
 
-/// Computes the largest absolute and relative differences of x and y per column (ColumnGaps). A thread block
-/// has `width` columns. All its threads compute differences, and one thread per column accumulates them in
-/// order. x and y may have different layouts. `unit` scales the differences (gap_between).
+/// Computes maxima and sums of the absolute and relative differences of x and y per column (ColumnGaps). A
+/// thread block processes `width` columns. All its threads compute differences, and one thread per column
+/// accumulates them in order. x and y may have different layouts. `unit` scales the differences
+/// (gap_between).
 template <class T, int width>
 __global__ void __launch_bounds__(gap_threads)
     gaps_kernel(Elements<T> x, Elements<T> y, std::int64_t unit, ColumnGaps* columns) {
@@ -48,10 +48,10 @@ __global__ void __launch_bounds__(gap_threads)
     copy_to_shared<width>(y, i, j, second);
     __syncthreads();
     for (int k = t; k < gap_elements; k += gap_threads) {
-      const int at = k / height * pitch + k % height;
-      const Gap gap = gap_between(first[at], second[at], unit);
-      first[at] = gap.scaled;
-      second[at] = gap.relative;
+      const int index = k / height * pitch + k % height;
+      const Gap gap = gap_between(first[index], second[index], unit);
+      first[index] = gap.scaled;
+      second[index] = gap.relative;
     }
     __syncthreads();
     if (t < width) {

@@ -1,5 +1,6 @@
 #pragma once
-/// Operands of verification in device memory, and reductions over their rows or columns. Portable.
+/// Operands of verification in device memory, and reductions over their rows or columns. Portable (compiled
+/// for GPUs and for the CPU emulation).
 
 #include <cstring>
 
@@ -51,7 +52,7 @@ constexpr bool by_rows = true, by_columns = false;
 
 constexpr int line_threads = 128;
 constexpr int lines_per_block = 32;
-constexpr int line_chunk = 64;
+constexpr int line_chunk = 64;  ///< elements per line that a block loads at a time
 
 /// Returns the term that element `index` of a line adds to the reduction.
 template <class T>
@@ -69,7 +70,8 @@ __device__ __forceinline__ double reduction_term(const Lines<T>& lines, Fold fol
   return fold == Fold::sum ? reduced : reduced * reduced;
 }
 
-/// Reduces every line. All threads of a block load elements; one thread per line accumulates them in order.
+/// Reduces line k to out[k]. All threads of a block load elements; one thread per line accumulates them in
+/// order.
 template <class T>
 __global__ void __launch_bounds__(line_threads) lines_kernel(Lines<T> lines, Fold fold, double* out) {
   __shared__ double loaded[lines_per_block][line_chunk + 1];
@@ -101,7 +103,8 @@ __global__ void __launch_bounds__(line_threads) lines_kernel(Lines<T> lines, Fol
   if (t < lines_per_block && first + t < count) out[first + t] = result;
 }
 
-/// Finds the first NaN or Inf in column-major order and stores its index; stores nothing if all are finite.
+/// Finds the first NaN or Inf in column-major order and stores its index. Leaves `first_index` unchanged if
+/// all elements are finite.
 template <class T>
 __global__ void not_finite_kernel(Elements<T> m, unsigned long long* first_index) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;

@@ -1,10 +1,10 @@
 #pragma once
 /// The residual C - L R on a device. The operations of an element and their order are the same as in
-/// residual.cpp, and so are the bits. Portable.
+/// residual.cpp, so that the results have the same bits. Portable.
 ///
-/// A block computes a 64 x 64 tile; a thread computes 16 elements. The high and low sums over 32 values of k
-/// and the tile's three sums are in registers. Per element and k this takes 5 FP64 operations in double and
-/// one in float. It uses no tensor cores.
+/// A block computes a 64 x 64 tile; a thread computes 16 elements. Registers hold the high and low sums over
+/// 32 values of k and the three sums over all k (tiles::Tile). Per element and k this takes 5 FP64 operations
+/// in double and one in float. It uses no tensor cores.
 
 #include <cstring>
 
@@ -36,12 +36,12 @@ struct Product {
   std::int64_t begin, cols;  ///< the column block [begin, begin + cols); begin is a multiple of edge
 };
 
-/// The epilogue of a tile. `columns` stores the measure of each column. `magnitudes` stores high + low of
-/// each element; for the product |L| |R| these are the magnitudes that `allowance_ratios` reads.
-/// `allowance_ratios` computes the largest |residual| / (allowed value).
+/// The epilogue of a tile. `columns` stores the measure of each column of the residual. `magnitudes` stores
+/// the elements of the product; it is used for |L| |R|. `allowance_ratios` reads these elements and computes
+/// the largest |residual| / (allowed value).
 enum class Epilogue { columns, magnitudes, allowance_ratios };
 
-/// An element that the host has to sum exactly.
+/// An element that the host has to sum exactly, because its error bound is not negligible.
 struct Undecided {
   std::int64_t row, col;
   WideNumber allowed;
@@ -63,8 +63,8 @@ constexpr int chunk = 16;  // k values in shared memory
 constexpr int pitch = edge + 2;
 constexpr int microtile = 4;                                      // rows and columns of a thread's microtile
 constexpr int loads_per_thread = edge * chunk / product_threads;  // of each operand's chunk
-constexpr int residual_pitch = edge + 1;                       // of the mantissas; the exponents follow them
-constexpr int shared_doubles = edge * residual_pitch * 5 / 4;  // in doubles
+constexpr int residual_pitch = edge + 1;                       // of the residual's mantissas in shared memory
+constexpr int shared_doubles = edge * residual_pitch * 5 / 4;  // mantissas, then exponents of 2 bytes
 
 struct alignas(16) Pair {
   double x, y;
@@ -172,6 +172,8 @@ __device__ __forceinline__ void load_fragment(const double* line, int first, int
   out[3] = two.y;
 }
 
+/// Computes a tile of C - L R per block. `parts` receives the measure of each column of each tile
+/// (Epilogue::columns). `magnitudes` is written or read by the other epilogues.
 template <class T, Epilogue epilogue>
 __global__ void __launch_bounds__(product_threads)
     product_kernel(Product<T> p, WideNumber* parts, double* magnitudes, AllowanceRatios allowance_ratios) {
@@ -220,12 +222,12 @@ __global__ void __launch_bounds__(product_threads)
   }
   for (std::int64_t k0 = first_k; k0 < end; k0 += depth) {
     double high[microtile][microtile] = {}, low[microtile][microtile] = {};
-    for (int half = 0; half < depth / chunk; ++half) {
+    for (int chunk_index = 0; chunk_index < depth / chunk; ++chunk_index) {
       __syncthreads();
       left.store_to_shared(row_divisors, left_high, left_low);
       right.store_to_shared(col_divisors, right_high, right_low);
       __syncthreads();
-      if (half == 0 || k0 + depth < end) {
+      if (chunk_index == 0 || k0 + depth < end) {  // a block of `depth` values of k has two chunks
         left.load();
         right.load();
       }
@@ -233,19 +235,19 @@ __global__ void __launch_bounds__(product_threads)
         double a_high[microtile], b_high[microtile];
         load_fragment(left_high + d * pitch, first_row, 16, a_high);
         load_fragment(right_high + d * pitch, first_col, 8, b_high);
-        double a_low[microtile] = {}, b_low[microtile] = {}, both[microtile] = {};
+        double a_low[microtile] = {}, b_low[microtile] = {}, b_sum[microtile] = {};
         if (tiles::splits<T>) {
           load_fragment(left_low + d * pitch, first_row, 16, a_low);
           load_fragment(right_low + d * pitch, first_col, 8, b_low);
           GAUSSWEEP_UNROLL
-          for (int c = 0; c < microtile; ++c) both[c] = b_high[c] + b_low[c];
+          for (int c = 0; c < microtile; ++c) b_sum[c] = b_high[c] + b_low[c];
         }
         GAUSSWEEP_UNROLL
         for (int c = 0; c < microtile; ++c) {
           GAUSSWEEP_UNROLL
           for (int r = 0; r < microtile; ++r) {
             high[c][r] = add_exact_product(a_high[r], b_high[c], high[c][r]);
-            if (tiles::splits<T>) low[c][r] = low[c][r] + (a_high[r] * b_low[c] + a_low[r] * both[c]);
+            if (tiles::splits<T>) low[c][r] = low[c][r] + (a_high[r] * b_low[c] + a_low[r] * b_sum[c]);
           }
         }
       }

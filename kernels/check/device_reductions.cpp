@@ -10,7 +10,7 @@
 namespace gaussweep {
 namespace {
 
-/// Chooses the CPU for small matrices and the device for others, per reduction.
+/// Reduces small matrices on the CPU and others on the device.
 template <class T>
 class SmallOnHost final : public ForwardingReductions<T> {
  public:

@@ -1,4 +1,4 @@
-// Reductions of matrices on a device, for verification.
+// The reductions and products of verification on a device.
 #include "kernels/check/device_reductions.hpp"
 
 #include <algorithm>
@@ -102,7 +102,7 @@ class DeviceReductions final : public Reductions<T> {
     const std::int64_t unit = unit_of_gaps(x_norm, y_norm);
     const Scratch::Piece gaps = scratch_.take(static_cast<std::size_t>(y.cols) * sizeof(ColumnGaps));
     const auto columns = gaps.as<ColumnGaps>();
-    // If there are few columns, a thread block has only one, so that shared memory holds more of its rows.
+    // With few columns, a thread block processes only one, so that more blocks run.
     constexpr int width = lines_per_block;
     const bool few = y.cols <= width;
     const auto blocks = static_cast<unsigned>(few ? y.cols : (y.cols + width - 1) / width);
@@ -165,16 +165,16 @@ class DeviceReductions final : public Reductions<T> {
     if (results[1] > max_undecided) return gaussweep::largest_allowance_ratio(operands, target, allowance);
     double largest = 0;
     std::memcpy(&largest, &results[0], sizeof largest);
-    for (const Undecided& one : downloaded(allowance_ratios.list, static_cast<std::int64_t>(results[1]))) {
-      const WideNumber residual = exact_element(operands, target(one.row, one.col), one.row, one.col);
-      largest = std::max(largest, (residual / one.allowed).value());
+    for (const Undecided& e : downloaded(allowance_ratios.list, static_cast<std::int64_t>(results[1]))) {
+      const WideNumber residual = exact_element(operands, target(e.row, e.col), e.row, e.col);
+      largest = std::max(largest, (residual / e.allowed).value());
     }
     return largest;
   }
 
  private:
-  /// A product's operands on the device, with max |element| per row of the left and per column of the right
-  /// one.
+  /// The operands of a product on the device, with max |element| per row of the left operand and per column
+  /// of the right operand.
   struct ProductJob {
     ProductJob(DeviceReductions& r, const ProductOperands<T>& operands, const Target<T>& target,
                Measure measure)

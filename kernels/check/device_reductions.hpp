@@ -1,6 +1,6 @@
 #pragma once
-/// Verification on a device: reductions of matrices in device memory by our own kernels, without BLAS. Every
-/// number has the same bits as on the CPU (reductions.hpp).
+/// Verification on a device: reductions of matrices in device memory by kernels of gaussweep, without BLAS.
+/// Every number has the same bits as on the CPU (reductions.hpp).
 
 #include <algorithm>
 #include <cstdint>
@@ -36,23 +36,25 @@ struct ColumnShare {
     if (devices == 1) return (cols + 63) / 64 * 64;
     return (cols + 512 * devices - 1) / (512 * devices) * 64;
   }
-  /// Calls work(begin, width) for the device's columns, at most `most` at a time.
+  /// Calls work(begin, width) for the device's columns, at most `max_width` at a time.
   template <class Work>
-  void for_columns(std::int64_t cols, std::int64_t most, const Work& work) const {
+  void for_columns(std::int64_t cols, std::int64_t max_width, const Work& work) const {
     const std::int64_t block = width(cols);
     for (std::int64_t first = device * block; first < cols; first += devices * block) {
       const std::int64_t end = std::min(first + block, cols);
-      for (std::int64_t begin = first; begin < end; begin += most) work(begin, std::min(most, end - begin));
+      for (std::int64_t begin = first; begin < end; begin += max_width)
+        work(begin, std::min(max_width, end - begin));
     }
   }
 };
 
-/// Returns reductions on the context's device. A matrix without a copy is uploaded at its first use and
-/// stays on the device. The elements on the host of a matrix with a copy are read only by
-/// largest_allowance_ratio. The workspace is up to 64 MiB; if less is free, products are computed in narrower
-/// column blocks. If the context has a group and there are no copies, all devices of the group share the
-/// products, and each gets the operands of its products.
-/// @param copies @pre they have the same elements as the host matrices
+/// Returns reductions on the context's device. A matrix without a device copy is uploaded at its first use
+/// and stays on the device. If a matrix has a device copy, only largest_allowance_ratio reads its elements on
+/// the host. If the context has a group and `copies` is empty, all devices of the group share the columns of
+/// each product, and the operands are uploaded to each of them.
+/// @param copies matrices that are on the device already @pre they equal the host matrices
+/// @param workspace the maximum bytes of scratch memory for products; if less is free, products use narrower
+/// column blocks
 /// @throws OutOfMemory, DeviceError, here or in any reduction
 template <class T>
 std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<DeviceCopy<T>> copies = {},
@@ -67,7 +69,7 @@ std::unique_ptr<Reductions<T>> small_on_host(std::unique_ptr<Reductions<T>> devi
 /// Returns a digest of memory on the context's device. Any change of a bit changes it, except with
 /// probability 2^-64. @pre `bytes` is a multiple of 8
 std::uint64_t device_digest(Context& context, const void* data, std::size_t bytes);
-/// The same, written to device memory without waiting for the device.
+/// Writes the same digest to device memory, without waiting for the device.
 void start_digest(Context& context, const void* data, std::size_t bytes, unsigned long long* digest);
 
 }  // namespace gaussweep

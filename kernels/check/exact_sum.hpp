@@ -1,6 +1,6 @@
 #pragma once
-/// Exact sums of products of doubles, after Kulisch: a fixed-point accumulator that is wide enough for every
-/// product.
+/// Exact sums of products of doubles in a Kulisch accumulator: a fixed-point number that is wide enough for
+/// every product.
 
 #include <array>
 

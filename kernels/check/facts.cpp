@@ -135,7 +135,7 @@ Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts) {
       const double rcond = vendor::pocon(Uplo::lower, n, a.data.data(), n, norm);
       if (rcond >= roundoff_of(Precision::float64)) return from_rcond(rcond, true);
     }
-    // Restores A from its unchanged upper triangle.
+    // Restores A from its upper triangle, which potrf has not changed.
     for (std::int64_t j = 0; j < n; ++j) {
       a(j, j) = diagonal[static_cast<std::size_t>(j)];
       for (std::int64_t i = j + 1; i < n; ++i) a(i, j) = a(j, i);

@@ -15,7 +15,8 @@ struct Gap {
   double relative;  ///< |x - y| / |y|, may be infinite; -1 if y is 0
 };
 
-/// Returns the exponent `unit` for gap_between: all elements of both matrices are below 2^unit / 2.
+/// Returns the exponent `unit` for gap_between. All elements of both matrices are below 2^unit / 2, so that a
+/// scaled difference is below 1.
 GAUSSWEEP_SHARED_INLINE std::int64_t unit_of_gaps(double x_norm, double y_norm) {
   return exponent_of(std::max(x_norm, y_norm)) + 1;
 }
@@ -28,11 +29,11 @@ GAUSSWEEP_SHARED_INLINE Gap gap_between(double x, double y, std::int64_t unit) {
   return {scaled, std::isfinite(difference) ? difference / std::fabs(y) : 1 + std::fabs(x / y)};
 }
 
-/// The gaps of a column, accumulated from the first row to the last: maxima and sums of the scaled and of the
-/// relative gaps. `quotients` is the number of relative gaps.
+/// The gaps of a column, accumulated from the first row to the last.
 struct ColumnGaps {
-  double largest = 0, largest_relative = 0, relative = 0, absolute = 0;
-  std::int64_t quotients = 0;
+  double largest = 0, largest_relative = 0;  ///< maxima of the scaled and of the relative gaps
+  double relative = 0, absolute = 0;         ///< sums of the relative and of the scaled gaps
+  std::int64_t quotients = 0;                ///< the number of relative gaps
 
   GAUSSWEEP_SHARED_INLINE void include(const Gap& gap) {
     largest = std::max(largest, gap.scaled);

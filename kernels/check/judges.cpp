@@ -16,10 +16,10 @@ struct Estimate {
 
 /// The maximum number of terms that are summed exactly just to make a ratio more accurate.
 constexpr double exact_term_budget = 1 << 22;
-constexpr double required_accuracy = 1e-3;
+constexpr double required_accuracy = 1e-3;  ///< of a ratio, relative to max(1, ratio)
 
-/// Returns true if the ratio stays inaccurate even after the `max_exact` columns with the largest upper
-/// bounds are summed exactly. Exact sums are then not worth their time.
+/// Returns true if the ratio stays inaccurate even when the `max_exact` columns with the largest upper bounds
+/// are summed exactly. Then no column is summed exactly just for accuracy.
 bool cannot_be_accurate(const std::vector<Estimate>& estimates, double max_exact) {
   if (max_exact >= static_cast<double>(estimates.size())) return false;
   std::vector<double> uppers;

@@ -1,6 +1,6 @@
 #pragma once
-/// The functions that verify answers ("judges"); each problem uses one of them. Callers have checked the
-/// shapes, and that all elements of the operands and of the answer are finite.
+/// The functions that verify answers ("judges"); each problem uses one of them. `check` (check.hpp) calls
+/// them after it has checked the shapes, and that the operands and the answer are finite.
 
 #include <cmath>
 #include <limits>
@@ -30,17 +30,17 @@ inline Findings unknown() {
 /// The ratio of a flawed answer. It fails with any tolerance.
 constexpr double failed_ratio = std::numeric_limits<double>::max();
 
-/// The norms that a residual is divided by: `plain` for backward_error; `with_underflow` for the ratio, with
-/// the terms in v (check.hpp).
+/// The norms by which a residual is divided: `plain` for the backward error, and `with_underflow` for the
+/// ratio, which includes the terms with v (check.hpp).
 struct Scale {
   WideNumber plain;
   WideNumber with_underflow;
 };
 
-/// Computes the ratio max (residual of a column) / (scale.with_underflow * factor) over all columns, and the
-/// backward error. A column is summed exactly if its error bound spans the tolerance or ten times the
-/// tolerance. Columns with an error bound above a thousandth are also summed exactly if this takes only
-/// milliseconds.
+/// Computes the ratio, i.e. the maximum of (measure of a column) / (scale.with_underflow * factor) over the
+/// columns of the residual, and the backward error. A column is summed exactly if its error bound spans the
+/// tolerance or ten times the tolerance. Columns with an error bound above a thousandth are also summed
+/// exactly if this takes only milliseconds.
 /// @param scales one scale for all columns, or one per column
 template <class T>
 Findings judge_columns(Reductions<T>& reductions, const ProductOperands<T>& operands, const Target<T>& target,
@@ -59,11 +59,11 @@ inline Part part_of_x(const Method& method, const Shape& shape) {
 
 // Each function below is the `judge` of one or more problems.
 
-/// Verifies X of A X = B.
+/// Verifies the solution X of A X = B.
 template <class T>
 Findings solution(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                   const Answer<T>& answer, double tolerance);
-/// Like `solution`, with Fuhrmann's check of the first row (Findings::first_row_percent).
+/// Does the same as `solution`, and Fuhrmann's check of the first row (Findings::first_row_percent).
 template <class T>
 Findings system_solution(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                          const Answer<T>& answer, double tolerance);

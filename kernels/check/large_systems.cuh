@@ -8,7 +8,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 constexpr int max_threads = 256, max_warps = max_threads / 32;
 constexpr int max_columns = 8;      ///< the maximum columns of the residual that a warp computes together
 constexpr int loads_in_flight = 8;  ///< independent loads per lane
-constexpr std::int64_t max_mirrored_order = 1024;
+constexpr std::int64_t max_mirrored_order = 1024;  ///< 64 KiB of shared memory for Residual::mirrored
 
 __device__ __forceinline__ int warp_of_block() {
   return static_cast<int>(threadIdx.x) / 32;
@@ -51,9 +51,10 @@ __device__ __forceinline__ T loaded(const T* data, std::int64_t offset, bool is_
 }
 
 /// Processes the warp's columns in groups of `loads_in_flight`. For each group it calls visit(c, |element|)
-/// for all elements of its column c, then at_end().
-template <class T, class Visit, class AtEnd>
-__device__ __forceinline__ void for_each_magnitude(const Elements<T>& m, Visit&& visit, AtEnd&& at_end) {
+/// for all elements of column c of the group, then end_group().
+template <class T, class Visit, class EndGroup>
+__device__ __forceinline__ void for_each_magnitude(const Elements<T>& m, Visit&& visit,
+                                                   EndGroup&& end_group) {
   const auto rows = static_cast<int>(m.rows), cols = static_cast<int>(m.cols);
   for (int j = warp_of_block() * loads_in_flight; j < cols; j += warps_of_block() * loads_in_flight) {
     const bool is_whole = m.part == Part::all && j + loads_in_flight <= cols;
@@ -72,7 +73,7 @@ __device__ __forceinline__ void for_each_magnitude(const Elements<T>& m, Visit&&
       GAUSSWEEP_UNROLL
       for (int c = 0; c < loads_in_flight; ++c) visit(c, fabs(static_cast<double>(elements[c])));
     }
-    at_end();
+    end_group();
   }
 }
 
@@ -139,13 +140,13 @@ struct Residual {
   double norms;      ///< the product of norms in the divisor; for a solution only ||A||
   double bias;       ///< see Sum::high
   const int* order;  ///< row i of C is row order[i] of `target`; null: row i
-  /// Null, or for a symmetric residual, of which only the lower half is computed: per warp and column, the
-  /// sum over the mirrored upper half. The sums start at zero.
+  /// If the residual is symmetric and only its lower triangle is computed: per warp and column, the sum of
+  /// the elements above the diagonal, which mirror elements below it. Starts at zero. Null otherwise.
   double* mirrored;
 };
 
-/// Returns the largest (residual of a column) / (norms * factor); for a product, the sum of squares of the
-/// residual. A lane computes one row at a time.
+/// Returns the largest (measure of a column of the residual) / (norms * factor); for a product, the sum of
+/// squares of the residual. A warp computes `Columns` columns at a time, and each of its lanes one row.
 template <RatioKind kind, int Columns, class T>
 __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
   constexpr bool is_solution = kind == RatioKind::solution, is_product = kind == RatioKind::product;
@@ -279,7 +280,7 @@ template <class T>
 __device__ bool set_row_order(SharedStorage& shared, const Systems<T>& systems, std::int64_t s, const T* x,
                               int* order, int* pivots) {
   const auto n = static_cast<int>(systems.shape.n);
-  double zeros_from_end = 0, has_flaw = 0;
+  double zeros_from_end = 0, has_flaw = 0;  // see info_of
   for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) {
     const int pivot = systems.pivots[s * n + i];
     order[i] = i;
@@ -303,7 +304,7 @@ __device__ bool set_row_order(SharedStorage& shared, const Systems<T>& systems, 
   return true;
 }
 
-/// Returns the forward error of a system. It regenerates x_true.
+/// Returns the forward error of a system. It generates x_true again, which is not in device memory.
 template <class T>
 __device__ double forward_error_of(SharedStorage& shared, const Systems<T>& systems, std::int64_t s,
                                    const Elements<T>& x) {

@@ -16,12 +16,12 @@ namespace gaussweep {
 /// The elements of a matrix that are used: all, or one triangle with its diagonal. The others count as 0.
 enum class Part { all, lower, upper };
 
-/// Return the part for a triangle, and for the used elements of an operand.
+/// Return the part that is a triangle, and the part with the used elements of an operand.
 inline Part part_of(Uplo uplo) {
   return uplo == Uplo::lower ? Part::lower : Part::upper;
 }
-inline Part part_of(UsedElements counts, Uplo uplo) {
-  return counts == UsedElements::all ? Part::all : part_of(uplo);
+inline Part part_of(UsedElements used, Uplo uplo) {
+  return used == UsedElements::all ? Part::all : part_of(uplo);
 }
 
 /// The rows [begin, end) of column j that belong to a part.
@@ -76,8 +76,8 @@ double max_norm(const HostMatrix<T>& a, Part part = Part::all) {
   });
 }
 
-/// Scales elements to |a_ij| 2^-exponent in [0, 1), with one exponent for the whole matrix, and scales sums
-/// back.
+/// Scales elements to |a_ij| 2^-exponent in [0, 1), with one exponent for the whole matrix. `restored` undoes
+/// the scaling of a sum.
 template <class T>
 class ScaledDown {
  public:

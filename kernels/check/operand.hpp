@@ -7,7 +7,7 @@
 
 namespace gaussweep {
 
-/// The size of a column of a residual: the sum, the maximum or the sum of squares of its |elements|.
+/// The measure of a column of a residual: the sum, the maximum or the sum of squares of its |elements|.
 enum class Measure { sum, largest, squares };
 
 /// op(matrix), where op is the identity or the transposition. Elements outside of the part are not read and

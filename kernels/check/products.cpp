@@ -7,10 +7,11 @@
 namespace gaussweep::judges {
 namespace {
 
-/// ||C - A B||_F, `ratio` = ||C - A B||_F / divisor, and the error bound of `ratio`.
+/// The normwise ratio of a product.
 struct FrobeniusRatio {
-  WideNumber residual;
-  double ratio, bound;
+  WideNumber residual;  ///< ||C - A B||_F
+  double ratio;         ///< ||C - A B||_F / divisor
+  double bound;         ///< an error bound of `ratio`
 };
 
 /// Computes the normwise ratio of a product, with exact sums if a limit of the verdict (spans_limit) lies
@@ -37,7 +38,7 @@ FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& ope
   return {normwise_ratio.residual, (normwise_ratio.residual / divisor).value(), 0};
 }
 
-/// Verifies I = left * right, with `part` of both matrices. An empty target stands for I.
+/// Verifies I = left * right, where `part` of both matrices is used. A Target without a matrix is I.
 template <class T>
 Findings identity(Reductions<T>& reductions, const HostMatrix<T>& left, const HostMatrix<T>& right, Part part,
                   const Scale& scale, double tolerance) {
@@ -46,8 +47,8 @@ Findings identity(Reductions<T>& reductions, const HostMatrix<T>& left, const Ho
                        tolerance);
 }
 
-/// Returns ||A||_1 ||X||_1, and ||A||_1 (||X||_1 + v): elements of X may underflow, so that X has an error of
-/// up to v, the smallest normal number.
+/// Returns the scale ||A||_1 ||X||_1 (plain) and ||A||_1 (||X||_1 + v), because elements of X may underflow,
+/// which causes an error of up to v, the smallest normal number.
 template <class T>
 Scale scale_of_inverse(Reductions<T>& reductions, const HostMatrix<T>& a, const HostMatrix<T>& x, Part part) {
   const WideNumber a_norm = reductions.one_norm(a, part);
@@ -71,7 +72,7 @@ Findings either_inverse(Reductions<T>& reductions, const Method& method, const I
   const Part part = part_of_x(method, inputs.shape);
   const Scale scale = scale_of_inverse(reductions, inputs.a, answer.x, part);
   const Findings right = identity(reductions, inputs.a, answer.x, part, scale, tolerance);
-  // Neither LAPACK's nor other methods make both A X - I and X A - I small, so that the smaller one counts.
+  // No method, LAPACK's included, makes both A X - I and X A - I small. Therefore the smaller ratio counts.
   if (right.ratio <= second_side_threshold(inputs.shape.n)) return right;
   const Findings left = identity(reductions, answer.x, inputs.a, part, scale, tolerance);
   return left.ratio < right.ratio ? left : right;
@@ -103,7 +104,7 @@ Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T
     const double componentwise_ratio = allowance_ratio * method.problem->tolerance;
     if (componentwise_ratio < findings.ratio) {
       findings.ratio = componentwise_ratio;
-      findings.ratio_bound = componentwise_ratio * 0x1p-9;
+      findings.ratio_bound = componentwise_ratio * 0x1p-9;  // Allowance::negligible is 2^-10
     }
   }
   return findings;

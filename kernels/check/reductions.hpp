@@ -1,6 +1,6 @@
 #pragma once
-/// The reductions and products that verification needs. They run on the CPU, or on the device that holds the
-/// matrices (device_reductions.hpp), with the same bits.
+/// The interface of the reductions and products that verification needs. They run on the CPU, or on the
+/// device that holds the matrices (device_reductions.hpp), and give the same bits.
 
 #include <optional>
 #include <vector>
@@ -26,7 +26,8 @@ const HostMatrix<T>& require_on_host(const HostMatrix<T>& a);
 template <class T>
 void require_on_host(const ProductOperands<T>& operands, const Target<T>& target);
 
-/// Reductions of matrices, which are identified by the addresses of their HostMatrix objects.
+/// Reductions of matrices. norms.hpp and residual.hpp document the functions of the same names. An object may
+/// have device copies of matrices, which it finds by the address of the HostMatrix.
 /// @pre all elements of the part are finite (not required by first_not_finite and max_norm)
 /// @throws std::invalid_argument if a matrix's elements are neither on the host nor on this object's device
 template <class T>
@@ -52,7 +53,7 @@ class Reductions {
                                          const Allowance& allowance) = 0;
 };
 
-/// Passes every reduction to another object.
+/// Forwards every reduction to another object, which `target` selects.
 template <class T>
 class ForwardingReductions : public Reductions<T> {
  public:

@@ -14,7 +14,7 @@ namespace {
 
 using namespace tiles;
 
-/// The largest |element| of every row (or column), and the power of two that the row is divided by.
+/// The largest |element| of every row (or column), and the power of two by which the row is divided.
 class Exponents {
  public:
   explicit Exponents(std::int64_t count)
@@ -171,7 +171,7 @@ WideNumber tile_residual(double c, const Tile& tile, int index, std::int64_t exp
   return residual_of(c, tile.high[index], tile.low[index] + tile.lowest[index], exponent);
 }
 
-/// Returns true if 2^exponent is so moderate that residuals in double have the same bits as in WideNumber.
+/// Returns true if the exponent is small enough that residuals in double have the same bits as in WideNumber.
 bool is_moderate(int exponent) {
   return exponent >= -200 && exponent <= 200;
 }
@@ -210,7 +210,7 @@ void for_tiles(const Multiplier<T>& multiplier, const ProductOperands<T>& operan
   const double cost = 2.0 * static_cast<double>(operands.rows()) * static_cast<double>(operands.cols()) *
                       static_cast<double>(operands.terms());
   for_row_ranges(tile_rows * tile_cols, 0, cost, [&](std::int64_t begin, std::int64_t end) {
-    // Not make_unique, which would initialize it: small products use only a fraction of it.
+    // make_unique would initialize the whole struct, but small products use only a fraction of it.
     const std::unique_ptr<PackedTile<T>> packed(new PackedTile<T>);
     for (std::int64_t step = begin; step < end; ++step) {
       // Alternate between both ends: in products of triangles the last tiles have the most work.
@@ -326,7 +326,7 @@ double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<
   const std::int64_t tile_count = (operands.rows() + edge - 1) / edge * ((operands.cols() + edge - 1) / edge);
   std::vector<double> largest(static_cast<std::size_t>(tile_count), 0.0);
   const double max_exact_elements = allowance.max_exact_terms / static_cast<double>(operands.terms());
-  std::atomic<std::int64_t> exact{0};
+  std::atomic<std::int64_t> exact_elements{0};
   for_tiles(multiplier, operands,
             [&](std::int64_t i, std::int64_t j, const PackedTile<T>& packed, std::int64_t t) {
               const std::unique_ptr<PackedTile<T>> absolute_packed(new PackedTile<T>);
@@ -347,7 +347,7 @@ double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<
                   WideNumber residual = tile_residual(element, packed.tile, index, exponent);
                   // If the rounding error is not negligible, sum this element exactly.
                   if (!(unit * WideNumber(1, exponent) < WideNumber(allowance.negligible) * allowed)) {
-                    if (static_cast<double>(++exact) > max_exact_elements) continue;
+                    if (static_cast<double>(++exact_elements) > max_exact_elements) continue;
                     residual = exact_element(operands, element, i + r, j + c);
                   }
                   double& tile_max = largest[static_cast<std::size_t>(t)];
@@ -355,7 +355,8 @@ double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<
                 }
               }
             });
-  if (static_cast<double>(exact) > max_exact_elements) return std::numeric_limits<double>::quiet_NaN();
+  if (static_cast<double>(exact_elements) > max_exact_elements)
+    return std::numeric_limits<double>::quiet_NaN();
   return *std::max_element(largest.begin(), largest.end());
 }
 

@@ -6,7 +6,7 @@
 /// In double each element is split into 24 leading bits and a remainder. Products of leading bits add up
 /// exactly over blocks of 32 terms, and blocks are added in double-double. A sum of k terms then has an error
 /// of at most k 2^-73 max_k |l_ik| max_k |r_kj|. In float, products are exact, and the factor is k 2^-48. If
-/// this error bound spans a limit of the ratio, `exact_column` adds the same products without rounding.
+/// with this error bound the status is uncertain, `exact_column` adds the same products without rounding.
 
 #include <limits>
 #include <utility>
@@ -31,7 +31,7 @@ struct Target {
   }
 };
 
-/// The measure of a column of the residual.
+/// The measure (Measure) of a column of the residual.
 struct ColumnResidual {
   WideNumber value;
   WideNumber bound;  ///< an upper bound of the error of `value`

@@ -23,8 +23,8 @@ GAUSSWEEP_SHARED_INLINE double times_power(double x, std::int64_t e) {
   return std::ldexp(x, static_cast<int>(std::clamp<std::int64_t>(e, -5000, 5000)));
 }
 
-/// As std::frexp, but inlined: x = result 2^exponent with 0.5 <= |result| < 1; returns 0, Inf and NaN
-/// unchanged.
+/// Does the same as std::frexp, but inlined: x = result 2^exponent with 0.5 <= |result| < 1. Returns 0, Inf
+/// and NaN unchanged.
 GAUSSWEEP_SHARED_INLINE double mantissa_of(double x, int& exponent) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &x, sizeof bits);
@@ -61,7 +61,8 @@ struct WideNumber {
 GAUSSWEEP_SHARED_INLINE WideNumber operator*(const WideNumber& a, const WideNumber& b) {
   return WideNumber(a.mantissa * b.mantissa, a.exponent + b.exponent);
 }
-/// Divides. 0 / 0 is 0, because a residual of 0 is right for any norm; x / 0 is larger than any double.
+/// Divides. 0 / 0 is 0, because a residual of 0 is right for any norm. x / 0 is 2^(2^20), which is larger
+/// than any double.
 GAUSSWEEP_SHARED_INLINE WideNumber operator/(const WideNumber& a, const WideNumber& b) {
   if (a.mantissa == 0) return a;
   if (b.mantissa == 0) return WideNumber(1, std::int64_t{1} << 20);

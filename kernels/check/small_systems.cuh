@@ -1,6 +1,6 @@
 #pragma once
-/// Verification of systems of at most N x N elements. N lanes of a warp verify one system. A lane keeps one
-/// row of the left operand in registers; the right operand is in shared memory.
+/// Verification of systems of at most N x N elements (N: 8, 16 or 32). N lanes of a warp verify one system. A
+/// lane keeps one row of the left operand in registers; the right operand is in shared memory.
 
 #include "kernels/check/system_judge.cuh"
 
@@ -209,7 +209,8 @@ __device__ double ratio_of_small(const Systems<T>& systems, std::int64_t s, Righ
   } else {
     const Elements<T> right = kind == RatioKind::product ? system.b : x_first ? system.a : system.x;
     load_row<N>(right, left);
-    __syncwarp(mask_of<N>());  // all lanes have read the right operand of the other side (ratio_of_sides)
+    // Before the right operand is overwritten, all lanes have read that of the first side (ratio_of_sides).
+    __syncwarp(mask_of<N>());
     GAUSSWEEP_UNROLL
     for (int j = 0; j < N; ++j) right_operand.columns[j * pitch + lane] = left[j];
     max_right = largest_of_rows<N>(left);

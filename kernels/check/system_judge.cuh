@@ -14,7 +14,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
 using gaussweep::judge::Totals;
 
-/// Return a lane's number within its team of N neighbouring lanes of a warp, and the team's mask.
+/// Return a lane's number within its team (N neighbouring lanes of a warp), and the team's mask.
 template <int N>
 __device__ __forceinline__ int lane_of() {
   return static_cast<int>(threadIdx.x) % N;
@@ -53,7 +53,7 @@ __device__ __forceinline__ double largest_of_lanes(double value) {
   return double_of(bits);
 }
 
-/// Divides like WideNumber: 0 / 0 is 0, and x / 0 is the largest double.
+/// Divides. As with WideNumber, 0 / 0 is 0, and x / 0 is the largest double.
 __device__ __forceinline__ double safe_quotient(double numerator, double divisor) {
   return numerator == 0 ? 0
          : divisor > 0  ? min(numerator / divisor, 1.7976931348623157e308)
@@ -82,7 +82,8 @@ struct Sum {
   }
 };
 
-/// Returns true if sums and products of values up to `largest` neither overflow nor underflow noticeably.
+/// Returns true if sums and products of values up to `largest` do not overflow, and if underflow does not
+/// affect them noticeably.
 template <class T>
 __device__ __forceinline__ bool is_ordinary(double largest) {
   return largest == 0 || (largest >= 0x1p-200 && largest <= (tiles::splits<T> ? 0x1p200 : 0x1p100));
@@ -139,8 +140,8 @@ __device__ __forceinline__ double bias_of(const Sizes& sizes) {
   return tiles::splits<T> ? 3 * times_power(1, exponent_of(sizes.terms * sizes.max_left * sizes.max_right))
                           : 0;
 }
-/// Returns the ratio, or NaN if it is not certain: its error bound spans the tolerance or ten times the
-/// tolerance, or exceeds 2^-12. @param divisor the divisor of the residual
+/// Returns the ratio, or NaN if it is not certain because its error bound spans the tolerance or ten times
+/// the tolerance, or exceeds 2^-12 max(1, ratio). @param divisor the number by which the residual was divided
 template <class T>
 __device__ __forceinline__ double certain_or_nan(double ratio, const Sizes& sizes, double divisor,
                                                  double tolerance) {
@@ -177,7 +178,7 @@ __device__ __forceinline__ double factor_of(const Shape& shape) {
                                             : static_cast<double>(shape.n));
 }
 
-/// Returns the info that belongs to LU factors.
+/// Returns LAPACK's info of LU factors: the first row (from 1) with a zero pivot, or 0.
 /// @param zeros_from_end the maximum of n - i over the rows i with a zero pivot; 0 if there are none
 __device__ __forceinline__ int info_of(double zeros_from_end, int n) {
   return zeros_from_end == 0 ? 0 : n + 1 - static_cast<int>(zeros_from_end);

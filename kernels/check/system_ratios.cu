@@ -1,4 +1,4 @@
-// Verification of a batch; a few lanes, a warp or a block verify a system. Sums are compensated, so that a
+// Verification of a batch: a few lanes, a warp or a block verify a system. Sums are compensated, so that a
 // residual's relative error is of the order u^2.
 #include "kernels/check/system_ratios.hpp"
 
@@ -31,13 +31,13 @@ void launch_ratios(Context& context, const Systems<T>& systems, double* ratios, 
   // A solution's columns are computed one after the other.
   const std::int64_t size =
       std::max({systems.a_shape.rows, systems.a_shape.cols, is_solution ? 0 : systems.x_shape.cols});
-  const auto by_lanes = [&](auto kernel, std::int64_t lanes) {
+  const auto launch_small = [&](auto kernel, std::int64_t lanes) {
     simt::launch(context, kernel, dim3(blocks_for(shape.batch * lanes, small_threads)), dim3(small_threads),
                  0, systems, ratios, totals);
   };
-  if (size <= 8) return by_lanes(small_kernel<kind, 8, T>, 8);
-  if (size <= 16) return by_lanes(small_kernel<kind, 16, T>, 16);
-  if (size <= 32) return by_lanes(small_kernel<kind, 32, T>, 32);
+  if (size <= 8) return launch_small(small_kernel<kind, 8, T>, 8);
+  if (size <= 16) return launch_small(small_kernel<kind, 16, T>, 16);
+  if (size <= 32) return launch_small(small_kernel<kind, 32, T>, 32);
   const unsigned threads = is_solution && systems.x_shape.cols <= 4 ? 32 : size <= 128 ? 128 : max_threads;
   const std::size_t bytes_per_row = kind == RatioKind::lu_factors ? 2 * sizeof(int)
                                     : mirrors<kind>(shape)        ? threads / 32 * sizeof(double)

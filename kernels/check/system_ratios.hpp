@@ -19,7 +19,7 @@ struct RatioSummary {
   std::int64_t worst = -1;     ///< the first system with the largest ratio among the systems that pass
   double forward_error;        ///< the largest forward error of systems with a ratio; NaN if unknown
   std::uint64_t digest;        ///< device_digest of the inputs, computed after all ratios
-  std::vector<double> sample;  ///< ratios of `count` systems with numbers batch * k / count, k = 0, 1, ...
+  std::vector<double> sample;  ///< the ratios of `count` systems: those with index batch * k / count
 };
 
 /// The ratios in device memory. Their computation is asynchronous; `summary` and `all` wait for it.
@@ -36,13 +36,15 @@ class SystemRatios {
   Scratch::Piece ratios_, totals_;
 };
 
-/// Starts the computation of the ratio (check.hpp) of every system of the answer in working set `copy`. A
-/// ratio is infinite if an element of an operand or the answer is not finite. Else its error is at most
-/// max(1, ratio) / 1000, or it is NaN because the CPU has to verify the system, in these cases: the answer
-/// has a flaw, the largest element of an operand is beyond 2^200 (float: 2^100) or below 2^-200, the error
-/// bound spans a limit, a product's ratio is above 1, or the factors are so large that rounding to subnormal
-/// numbers affects the ratio. Returns nullopt if the problem's kind of ratio is not in RatioKind, or if the
-/// layout is not column-major.
+/// Starts the computation of the ratio (check.hpp) of every system of the answer in working set `copy`. The
+/// error of a ratio is at most max(1, ratio) / 1000. A ratio is infinite if an element of an operand or of
+/// the answer is not finite. It is NaN if the CPU has to verify the system, for one of these reasons:
+/// - the answer has a flaw, e.g. a pivot that is no row index;
+/// - the largest element of an operand is above 2^200 (float: 2^100) or below 2^-200;
+/// - the error bound of the ratio is too large, or spans the tolerance or ten times the tolerance;
+/// - the ratio of a product is above 0.99;
+/// - the factors are so large that rounding to subnormal numbers may affect the ratio.
+/// Returns nullopt if the problem's kind of ratio is not in RatioKind, or if the layout is not column-major.
 /// @param solution_seed the seed of x_true, if generate_solution generated x_true of each system
 /// @param count the number of ratios in RatioSummary::sample
 /// @throws OutOfMemory, DeviceError

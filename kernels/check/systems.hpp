@@ -7,7 +7,7 @@
 
 namespace gaussweep {
 
-/// The kinds of ratios (kernels/check/judges.hpp).
+/// The kinds of ratios that kernels compute; each is defined by a function in kernels/check/judges.hpp.
 enum class RatioKind { solution, lu_factors, cholesky_factor, inverse, product };
 
 /// The operands of a batch on a device, column-major with ld = rows, one system after the other.

@@ -1,10 +1,11 @@
 #pragma once
-/// The CPU microkernels of verification's products. A call adds `depth` values of k to an edge x edge tile.
+/// The CPU microkernels of verification's products. A call adds the products for `depth` values of k to a
+/// tile of edge x edge elements.
 
 namespace gaussweep::tiles {
 
 constexpr int edge = 64;       ///< rows and columns of a tile
-constexpr int depth = 32;      ///< k values of a block
+constexpr int depth = 32;      ///< values of k per call ("block" below)
 constexpr int group_rows = 8;  ///< rows of a microtile
 constexpr int group_cols = 2;  ///< columns of a microtile
 

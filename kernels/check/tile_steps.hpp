@@ -16,7 +16,7 @@ inline const Lanes& lanes_at(const double* data) {
   return *reinterpret_cast<const Lanes*>(data);
 }
 
-/// Adds a block's sums to one vector of a tile's column, which begins at element `index`.
+/// Adds the sums of a block of k to one vector of the tile, which begins at element `index`.
 inline void merge_split(Tile& tile, int index, const Lanes& high, const Lanes& low) {
   Lanes error_high, error_low, error_both;
   two_sum(lanes_at(tile.high + index), high, error_high);

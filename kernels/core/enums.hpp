@@ -15,8 +15,8 @@ enum class Precision { float32, float64 };
 /// CPU).
 enum class Backend { cuda, emulated, host };
 enum class Uplo { lower, upper };
-/// A property that a method requires of its matrix. A trial may violate it on purpose; its result is
-/// recorded.
+/// A property that a method requires of its matrix. A trial may violate it on purpose; its result is recorded
+/// all the same. strongly_regular: all leading principal submatrices are regular.
 enum class Need {
   spd,
   strongly_regular,
@@ -28,7 +28,7 @@ enum class Need {
 /// The outcome of an iterative method; `none` for direct methods.
 enum class Convergence { none, converged, stagnated, diverged, max_iterations };
 
-/// The names of an enum's values, in declaration order.
+/// The names of an enum's values, in declaration order. `what` names the enum in messages.
 template <class E>
 struct EnumNames;
 

@@ -32,7 +32,7 @@ std::shared_ptr<void> LargeBlocks::take(std::size_t bytes) {
       idle_.erase(found);
     }
     while (block.memory == nullptr && !idle_.empty())
-      free_oldest();  // no idle block fits: the sizes have changed
+      free_oldest();  // no idle block fits, so the caller now uses other sizes
     in_use_.insert(block.bytes);
   }
   if (block.memory == nullptr) {
@@ -42,7 +42,7 @@ std::shared_ptr<void> LargeBlocks::take(std::size_t bytes) {
       in_use_.erase(in_use_.find(rounded_bytes));
       throw std::bad_alloc();
     }
-    // Only a hint: if it fails, the memory consists of small pages.
+    // This is only a hint. If it fails, the memory consists of small pages.
     ::madvise(block.memory, rounded_bytes, MADV_HUGEPAGE);
   }
   return {block.memory, [this, block](void*) { give_back(block); }};

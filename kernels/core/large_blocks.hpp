@@ -1,6 +1,6 @@
 #pragma once
-/// A cache of large host memory blocks. It saves page faults: the first write to new memory is slower than
-/// later writes.
+/// A cache of large host memory blocks. It avoids page faults, which make the first write to new memory
+/// slower than later writes.
 
 #include <cstddef>
 #include <deque>
@@ -18,10 +18,10 @@ class LargeBlocks {
 
   /// Returns at least `bytes`, uninitialized and aligned to a huge page. @throws std::bad_alloc
   std::shared_ptr<void> take(std::size_t bytes);
-  /// From now on keeps released blocks for later requests of a similar size. Blocks in use and idle blocks
-  /// together have at most 2 * (largest block) + extra_bytes. By default, released blocks are freed.
+  /// Keeps blocks that are released from now on for later requests of a similar size. Idle blocks are freed
+  /// if all blocks together exceed 2 * (largest block) + extra_bytes. By default, released blocks are freed.
   void keep(std::size_t extra_bytes);
-  /// Frees idle blocks; from now on released blocks are freed too.
+  /// Frees idle blocks, and frees every block that is released from now on.
   void keep_none();
   /// Frees idle blocks.
   void trim();

@@ -55,8 +55,8 @@ struct HostMatrix {
 };
 
 /// The sizes of a trial in LAPACK's letters. gemm: C (m x n) = A (m x k) B (k x n). Each problem lists the
-/// sizes that it uses (ProblemRow::axes). If it does not list m and k, m = n = k; it ignores `nrhs` and
-/// `uplo` if it does not list them.
+/// sizes that it uses (ProblemRow::axes). If m and k are not listed, m = n = k. If `nrhs` or `uplo` is not
+/// listed, the problem ignores it.
 struct Shape {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -90,7 +90,7 @@ struct Inputs {
 template <class T>
 struct Answer {
   HostMatrix<T> x;
-  std::vector<int> pivots;  ///< getrf: row i was exchanged with row pivots[i] (from 0); empty if no rows were
+  std::vector<int> pivots;  ///< getrf: row i was exchanged with row pivots[i] (from 0); empty: no exchanges
   std::vector<int> infos;   ///< one per system of a batch; empty for a single system
   /// LAPACK's info: 0, or i > 0 if the i-th pivot (from 1) is zero or not positive. For a batch it is the
   /// first nonzero info.

@@ -14,10 +14,11 @@
 
 namespace gaussweep {
 
-/// A copy of more bytes does not fit in a core's private caches.
+/// The size from which on several threads copy a matrix: 4 MiB do not fit in a core's private caches.
 constexpr double large_bytes = 0x1p22;
 
-/// Marks the calling thread, while it lives, as a worker of a parallel loop. Nested loops then stay serial.
+/// While an object of this class lives, the calling thread counts as a worker of a parallel loop, so that
+/// loops within its work stay serial.
 class ParallelWorker {
  public:
   ParallelWorker() : was_active_(std::exchange(active_, true)) {}
@@ -52,8 +53,8 @@ void for_row_ranges(std::int64_t rows, int threads, double cost, Work&& work) {
   for (auto& other : others) other.get();
 }
 
-/// Copies non-overlapping host memory. Several threads copy large blocks. The calling thread copies small
-/// blocks, which then are in its caches.
+/// Copies non-overlapping host memory. More than `large_bytes` are copied by several threads, fewer by the
+/// calling thread, whose caches then contain them.
 inline void copy_blocked(void* to, const void* from, std::size_t bytes) {
   constexpr std::size_t block = std::size_t{1} << 20;
   const auto blocks = static_cast<std::int64_t>((bytes + block - 1) / block);

@@ -11,7 +11,8 @@
 namespace gaussweep {
 namespace {
 
-/// Blocks all signals of the calling thread while it lives. New threads inherit the signal mask.
+/// While an object of this class lives, the calling thread blocks all signals. Threads that it creates
+/// inherit the signal mask.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -37,7 +38,7 @@ struct ThreadPool::Job {
     try {
       for (std::int64_t i = next++; i < count; i = next++) work(i);
     } catch (...) {
-      next = count;
+      next = count;  // the other threads start no more calls
       const std::lock_guard lock(mutex);
       error = std::current_exception();
     }

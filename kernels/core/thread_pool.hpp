@@ -36,7 +36,7 @@ class ThreadPool {
   std::mutex mutex_;         ///< protects the members below
   std::condition_variable job_ready_, job_done_;
   Job* job_ = nullptr;
-  std::uint64_t job_count_ = 0;
+  std::uint64_t job_count_ = 0;  ///< the number of jobs so far, by which workers recognize a new one
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// Access to the single systems of a batch. Their operands are stored side by side in columns (Shape::batch).
+/// Access to the single systems of a batch, whose operands are stored side by side (Shape::batch).
 
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +24,7 @@ void put_system(const HostMatrix<T>& one, std::int64_t s, HostMatrix<T>& all) {
   std::copy(one.data.begin(), one.data.end(), all.data.begin() + s * one.rows * one.cols);
 }
 
-/// Return copies of the inputs and of the answer of system s. Its pivots are empty if the batch's are.
+/// Return copies of the inputs and of the answer of system s. If the batch has no pivots, the copy has none.
 template <class T>
 Inputs<T> system_of(const Inputs<T>& all, std::int64_t s) {
   const std::int64_t batch = all.shape.batch;

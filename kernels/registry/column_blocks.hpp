@@ -8,12 +8,12 @@
 
 namespace gaussweep {
 
-/// Returns true if a matrix of order n stays on one GPU, because n is less than the parameter `gpus_from`,
-/// whose value 0 stands for `automatic`. Returns false if the method does not declare the parameter.
-inline bool stays_below(std::int64_t n, const Parameters& parameters, std::int64_t automatic) {
+/// Returns true if a matrix of order n stays on one GPU because n is less than the parameter `gpus_from`. If
+/// that is 0, `default_from` replaces it. Returns false if the method does not declare the parameter.
+inline bool stays_below(std::int64_t n, const Parameters& parameters, std::int64_t default_from) {
   if (parameters.all().count("gpus_from") == 0) return false;
   const std::int64_t from = parameters.integer("gpus_from");
-  return n < (from > 0 ? from : automatic);
+  return n < (from > 0 ? from : default_from);
 }
 
 /// Block columns of `width` columns of an n x n matrix, distributed cyclically over `gpus` GPUs. A GPU stores

@@ -27,8 +27,8 @@ extern "C" {
 #define GAUSSWEEP_OK 0
 #define GAUSSWEEP_SKIP (-1) /* the method does not take this shape or these parameters: the trial is skipped */
 
-/* The arguments of one run. The inputs are fresh in every run, and a method may overwrite them, unless its row
- * says `keeps_inputs`. */
+/* The arguments of one run. The inputs are restored before every run, so that a method may overwrite them, unless
+ * its row sets `keeps_inputs`. */
 typedef struct gaussweep_call {
   int64_t m, n, k; /* gemm: C (m x n) = A (m x k) B (k x n); otherwise n is the order of A */
   int64_t nrhs;    /* columns of B; 1 if the problem has no right-hand sides */

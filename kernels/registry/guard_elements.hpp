@@ -70,7 +70,7 @@ GAUSSWEEP_SHARED_INLINE bool contains(Region region, std::int64_t i, std::int64_
   return false;
 }
 
-/// Hashes a word and its position with the finaliser of MurmurHash3 (Appleby, public domain).
+/// Hashes a 64-bit word and its position with the finaliser of MurmurHash3 (Appleby, public domain).
 GAUSSWEEP_SHARED_INLINE unsigned long long mixed(unsigned long long word, unsigned long long position) {
   unsigned long long x = word + 0x9e3779b97f4a7c15ull * (position + 1);
   x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdull;

@@ -16,17 +16,17 @@
 namespace gaussweep {
 namespace {
 
-constexpr std::size_t max_text = 200, max_needs = 16, max_choices = 64;
+constexpr std::size_t max_text_bytes = 200, max_needs = 16, max_choices = 64;
 constexpr int max_rows = 1000, max_parameters = 32;
 constexpr double max_exact_integer = 9007199254740992.0;  // 2^53
 constexpr std::size_t max_workspace = std::size_t{1} << 50;
 
-/// Makes a library call its own functions, e.g. its own or MKL's dgemm_, instead of functions with the same
-/// names in the program's libraries. The sanitizers do not support this.
+/// With RTLD_DEEPBIND a library calls its own functions, e.g. its own or MKL's dgemm_, instead of functions
+/// with the same names in the program's libraries. The sanitizers do not support this flag.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int own_names_first = 0;
+constexpr int symbol_scope = 0;
 #else
-constexpr int own_names_first = RTLD_DEEPBIND;
+constexpr int symbol_scope = RTLD_DEEPBIND;
 #endif
 
 /// Restores the floating-point mode (rounding, flush to zero, traps) on destruction, because code of a
@@ -46,11 +46,12 @@ std::runtime_error fault(const std::string& where, const std::string& what) {
   return std::runtime_error(where + ": " + what);
 }
 
-/// Returns a text of at most `max_text` bytes. Control characters are refused.
+/// Checks a text. `where` names its row and member in messages.
+/// @throws std::runtime_error if it has more than `max_text_bytes` bytes or a control character
 std::string text_of(const char* text, const std::string& where) {
-  const std::size_t length = strnlen(text, max_text + 1);
-  if (length > max_text)
-    throw fault(where, "the text has more than " + std::to_string(max_text) + " bytes; allowed: that many");
+  const std::size_t length = strnlen(text, max_text_bytes + 1);
+  if (length > max_text_bytes)
+    throw fault(where, "the text has more than " + std::to_string(max_text_bytes) + " bytes, the limit");
   for (const char* c = text; c != text + length; ++c) {
     if (static_cast<unsigned char>(*c) < ' ') throw fault(where, "the text has a control character");
   }
@@ -62,11 +63,12 @@ std::string required(const char* text, const std::string& where) {
   return text_of(text, where);
 }
 
-/// Returns the texts of a list that ends with NULL; none if the list is NULL.
-std::vector<std::string> list_of(const char* const* list, std::size_t most, const std::string& where) {
+/// Returns the texts of a list that ends with NULL; empty if the list itself is NULL.
+std::vector<std::string> list_of(const char* const* list, std::size_t max_texts, const std::string& where) {
   std::vector<std::string> all;
   for (std::size_t i = 0; list != nullptr && list[i] != nullptr; ++i) {
-    if (i == most) throw fault(where, "no NULL after " + std::to_string(most) + " texts, which is the limit");
+    if (i == max_texts)
+      throw fault(where, "no NULL after " + std::to_string(max_texts) + " texts, which is the limit");
     all.push_back(text_of(list[i], where));
   }
   return all;
@@ -76,8 +78,8 @@ void require_flag(int value, const std::string& where) {
   if (value != 0 && value != 1) throw fault(where, "is " + std::to_string(value) + "; allowed: 0, 1");
 }
 
-Parameter parameter_of(const gaussweep_parameter& from, const std::string& row, int number) {
-  std::string where = row + ", parameter " + std::to_string(number);
+Parameter parameter_of(const gaussweep_parameter& from, const std::string& row_name, int number) {
+  std::string where = row_name + ", parameter " + std::to_string(number);
   std::string name = required(from.name, where + ": name");
   where += " ('" + name + "')";
   std::string help = from.help == nullptr ? "" : text_of(from.help, where + ": help");
@@ -85,7 +87,7 @@ Parameter parameter_of(const gaussweep_parameter& from, const std::string& row, 
     case 'i':
       for (const double value : {from.default_value, from.low, from.high}) {
         if (!(std::abs(value) <= max_exact_integer) || value != std::floor(value))
-          throw fault(where, "default, low or high is no integer up to 2^53");
+          throw fault(where, "default, low or high is not an integer of at most 2^53");
       }
       return integer_parameter(std::move(name), static_cast<std::int64_t>(from.default_value),
                                static_cast<std::int64_t>(from.low), static_cast<std::int64_t>(from.high),
@@ -101,7 +103,7 @@ Parameter parameter_of(const gaussweep_parameter& from, const std::string& row, 
       if (choices.empty()) throw fault(where, "has no choices");
       if (!(from.default_value >= 0 && from.default_value < count) ||
           from.default_value != std::floor(from.default_value))
-        throw fault(where, "the default is no index into the choices");
+        throw fault(where, "the default is not an index into the choices");
       Parameter parameter = choice_parameter(std::move(name), std::move(choices), std::move(help));
       parameter.default_value = parameter.choices[static_cast<std::size_t>(from.default_value)];
       return parameter;
@@ -112,18 +114,18 @@ Parameter parameter_of(const gaussweep_parameter& from, const std::string& row, 
   }
 }
 
-/// Returns the values of the parameters in the row's order.
-std::vector<double> values_of(const std::vector<Parameter>& declared, const Parameters& given) {
+/// Returns the values of the parameters in the row's order; a choice as its index.
+std::vector<double> values_of(const std::vector<Parameter>& declared, const Parameters& parameters) {
   std::vector<double> values;
   for (const Parameter& parameter : declared) {
     if (std::holds_alternative<std::int64_t>(parameter.default_value)) {
-      values.push_back(static_cast<double>(given.integer(parameter.name)));
+      values.push_back(static_cast<double>(parameters.integer(parameter.name)));
     } else if (std::holds_alternative<double>(parameter.default_value)) {
-      values.push_back(given.real(parameter.name));
+      values.push_back(parameters.real(parameter.name));
     } else {
       const auto& all = parameter.choices;
-      const auto at = std::find(all.begin(), all.end(), given.choice(parameter.name));
-      values.push_back(static_cast<double>(at - all.begin()));
+      const auto chosen = std::find(all.begin(), all.end(), parameters.choice(parameter.name));
+      values.push_back(static_cast<double>(chosen - all.begin()));
     }
   }
   return values;
@@ -143,7 +145,7 @@ gaussweep_call call_of(const Shape& shape, std::size_t element, const std::vecto
 }
 
 void begin_stage(void* context, const char* name) {
-  if (name != nullptr) static_cast<Context*>(context)->stage({name, strnlen(name, max_text)});
+  if (name != nullptr) static_cast<Context*>(context)->stage({name, strnlen(name, max_text_bytes)});
 }
 
 using WorkspaceBytes = decltype(Method::workspace_bytes);
@@ -196,7 +198,7 @@ WorkspaceBytes workspace_of(const gaussweep_method& from, const Method& row) {
     if (bytes > max_workspace)
       throw std::runtime_error(id + ": workspace_bytes returned " + std::to_string(bytes) +
                                "; allowed: up to 2^50");
-    return bytes;  // not rounded up, so that writes beyond it are found
+    return bytes;  // not rounded up, so that writes behind the workspace are detected
   };
 }
 
@@ -214,7 +216,7 @@ AnswerIn answer_of(char answer, const std::string& where) {
   }
 }
 
-/// Adds the needs of the problem and of the row.
+/// Sets the method's needs: those of the problem, then `names`.
 void add_needs(Method& method, const std::vector<std::string>& names, const std::string& where) {
   method.needs = method.problem->needs;
   for (const std::string& name : names) {
@@ -270,7 +272,7 @@ Method method_of(const gaussweep_method& from, int number) {
   return method;
 }
 
-/// Returns the processor's number in an ELF file; 0 if the file is none.
+/// Returns the number of the processor (e_machine) that an ELF file is built for; 0 if it is not an ELF file.
 int machine_of(const std::string& path) {
   std::array<char, 20> header{};
   std::ifstream(path, std::ios::binary).read(header.data(), header.size());
@@ -278,20 +280,21 @@ int machine_of(const std::string& path) {
   return static_cast<unsigned char>(header[18]) + 256 * static_cast<unsigned char>(header[19]);
 }
 
-/// Returns why dlopen failed. The loader itself reports a library for another processor as missing.
+/// Returns the reason why dlopen failed. It compares the processors, because dlopen reports a library for
+/// another processor as a missing file.
 std::string load_fault(const std::string& path) {
   const std::string fault = ::dlerror();
-  const int machine = machine_of(path), own = machine_of("/proc/self/exe");
-  if (machine == 0 || machine == own) return fault;
-  return "it is built for another processor (ELF machine " + std::to_string(machine) +
-         "; allowed: " + std::to_string(own) + ")";
+  const int library_machine = machine_of(path), own_machine = machine_of("/proc/self/exe");
+  if (library_machine == 0 || library_machine == own_machine) return fault;
+  return "it is built for another processor (ELF machine " + std::to_string(library_machine) +
+         "; allowed: " + std::to_string(own_machine) + ")";
 }
 
 }  // namespace
 
 std::vector<Method> load_library(const std::string& path) {
   const FloatingPointMode restored;
-  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | own_names_first);
+  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | symbol_scope);
   if (library == nullptr) throw std::runtime_error(load_fault(path));
   const auto methods = reinterpret_cast<decltype(&gaussweep_methods)>(::dlsym(library, "gaussweep_methods"));
   if (methods == nullptr)

@@ -1,5 +1,5 @@
 #pragma once
-/// Methods from shared libraries: reads the table of kernels/registry/gaussweep_method.h.
+/// Loads methods from a user's shared library, which exports the table of registry/gaussweep_method.h.
 
 #include <string>
 #include <vector>
@@ -10,8 +10,8 @@ namespace gaussweep {
 
 /// Loads a shared library and returns the rows of its table, with their functions. The library stays loaded.
 /// Its code runs in this process, when it is loaded and later, so a damaged library can end the process.
-/// @throws std::runtime_error naming the fault: not a library for this machine, no function
-/// `gaussweep_methods`, another version, or a malformed row. `Registry::add` checks the rest
+/// @throws std::runtime_error that names the fault: not a library for this machine, no function
+/// `gaussweep_methods`, another version, or a malformed row. `Registry::add` checks everything else
 std::vector<Method> load_library(const std::string& path);
 
 }  // namespace gaussweep

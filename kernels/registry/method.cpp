@@ -82,13 +82,13 @@ void validate(const Method& method) {
   const auto is_gpus = [](const Parameter& parameter) { return parameter.name == "gpus"; };
   const bool has_gpus = std::any_of(method.parameters.begin(), method.parameters.end(), is_gpus);
   if (has_gpus != (method.column_block != nullptr))
-    reject(method, "a method has both column_block and the parameter 'gpus', or neither");
+    reject(method, "it must have both column_block and the parameter 'gpus', or neither");
   if (has_gpus && (method.layout != Layout::column_major || method.max_batch != 1 || !method.overwrites))
-    reject(method, "a method for several GPUs overwrites a column-major A and takes no batches");
+    reject(method, "a method with the parameter 'gpus' must overwrite a column-major A and take no batches");
   if (method.max_nrhs < 1) reject(method, "max_nrhs is less than 1");
   if (method.max_batch < 1) reject(method, "max_batch is less than 1");
   if (method.max_batch > 1 && method.layout == Layout::row_major)
-    reject(method, "the systems of a batch are stored side by side, which needs a column-major layout");
+    reject(method, "a batch needs a column-major layout, because its systems are stored side by side");
   validate_answer(method);
   for (const Parameter& parameter : method.parameters) validate_parameter(method, parameter);
 }
@@ -96,7 +96,7 @@ void validate(const Method& method) {
 }  // namespace
 
 void* Workspace::take_bytes(std::size_t bytes) {
-  const bool is_all = used_ == 0 && bytes == bytes_;  // then nothing follows, so the size is not rounded up
+  const bool is_all = used_ == 0 && bytes == bytes_;  // the only piece; its size need not be rounded up
   const std::size_t piece = is_all ? bytes : workspace_piece(static_cast<std::int64_t>(bytes), 1);
   if (piece > bytes_ - used_) {
     throw std::logic_error("workspace: " + std::to_string(bytes) + " bytes were asked for, but only " +
@@ -118,14 +118,14 @@ Backend usable_backend(const Method& method, std::optional<Backend> wanted, int 
   std::string fault;
   for (const Backend backend : {Backend::cuda, Backend::emulated, Backend::host}) {
     if (wanted && *wanted != backend) continue;
-    std::string here;
+    std::string backend_fault;
     if (!method.runs_on(backend)) {
-      here = "does not run on the backend " + std::string(to_string(backend)) + " of this build";
+      backend_fault = "does not run on the backend " + std::string(to_string(backend)) + " of this build";
     } else if (backend == Backend::cuda) {
-      here = capability == 0 ? "needs a GPU" : capability_fault(method, capability);
+      backend_fault = capability == 0 ? "needs a GPU" : capability_fault(method, capability);
     }
-    if (here.empty()) return backend;
-    if (fault.empty()) fault = here;
+    if (backend_fault.empty()) return backend;
+    if (fault.empty()) fault = backend_fault;
   }
   throw std::invalid_argument(method.id() + " " + fault);
 }
@@ -141,8 +141,8 @@ int gpus_of(const Method& method, const Shape& shape, const Parameters& paramete
 }
 
 AnswerIn answer_in(const Method& method, const Shape& shape, const Parameters& parameters) {
-  const bool is_replaced = method.answer == AnswerIn::x && gpus_of(method, shape, parameters) > 1;
-  return is_replaced ? AnswerIn::a : method.answer;
+  const bool replaces_a = method.answer == AnswerIn::x && gpus_of(method, shape, parameters) > 1;
+  return replaces_a ? AnswerIn::a : method.answer;
 }
 
 const Entry& Method::entry(Backend backend) const {

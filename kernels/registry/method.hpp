@@ -1,5 +1,5 @@
 #pragma once
-/// The registry: one row (`Method`) per method.
+/// The registry: a table with one row (`Method`) per method.
 
 #include <cstdint>
 #include <functional>
@@ -36,13 +36,13 @@ class Workspace {
   std::size_t used_ = 0;
 };
 
-/// Returns the bytes that Workspace::take allocates for `count` elements. Method::workspace_bytes adds them
-/// up.
+/// Returns the bytes that Workspace::take allocates for `count` elements. Method::workspace_bytes is a sum of
+/// these sizes.
 constexpr std::size_t workspace_piece(std::int64_t count, std::size_t element) {
   return (static_cast<std::size_t>(count) * element + 255) / 256 * 256;
 }
 
-/// The block columns of A on one of several GPUs, and scratch memory there.
+/// The block columns of A on one of several GPUs, and scratch memory on that GPU.
 template <class T>
 struct OperandPart {
   MatrixView<T> a;
@@ -55,7 +55,7 @@ struct OperandPart {
 template <class T>
 struct Operands {
   Shape shape;
-  MatrixView<T> a;  ///< `augmented`: n x (n + nrhs), [A | B]; for a batch all A, then all B
+  MatrixView<T> a;  ///< `augmented`: [A | B], n x (n + nrhs); for a batch, all A followed by all B
   MatrixView<T>
       b;  ///< gesv, posv, trsv: right-hand sides; gemm: B. In `augmented`: the last nrhs columns of `a`
   MatrixView<T> x;        ///< a third matrix for the answer, uninitialized; present if `answer` is x.
@@ -63,12 +63,12 @@ struct Operands {
   int* pivots = nullptr;  ///< getrf: n entries per system, preset to "no exchange" (pivots[i] = i)
   int* info = nullptr;    ///< LAPACK's info, one int per system, 0 at the start
   Workspace workspace;
-  /// With several GPUs: A on each of them (ColumnBlocks of Method::column_block columns). `a` then has no
-  /// data, and all other operands are on the first GPU.
+  /// With several GPUs: the part of A on each GPU (ColumnBlocks of Method::column_block columns). `a` then
+  /// has no data, and all other operands are on the first GPU.
   std::vector<OperandPart<T>> parts;
 };
 
-/// A function that runs a method once. It may hold a function of a shared library.
+/// A function that runs a method once, perhaps by calling a function of a shared library.
 template <class T>
 using Run = std::function<void(Context&, Operands<T>&, const Parameters&)>;
 
@@ -110,11 +110,11 @@ struct Method {
   std::int64_t max_nrhs = 1 << 30;
   std::int64_t max_batch = 1;  ///< the maximum number of systems per run; 1 if the layout is row-major
   UnitDiagonal unit_diagonal = UnitDiagonal::lower;
-  /// The columns of a block if the method has the parameter `gpus` and that is above 1; null: the method
-  /// runs on one GPU.
+  /// Returns the columns per block of an A that is distributed over several GPUs. Null: the method has no
+  /// parameter `gpus` and runs on one GPU.
   std::int64_t (*column_block)(const Shape&, const Parameters&) = nullptr;
-  /// Returns true if the matrix stays on one GPU, whatever the parameter `gpus` is, because several would be
-  /// slower; null: never.
+  /// Returns true if the matrix stays on one GPU for any value of `gpus`, because several GPUs would be
+  /// slower. Null: it never does.
   bool (*stays_on_one)(const Shape&, const Parameters&) = nullptr;
   bool (*accepts)(const Shape&, const Parameters&) = nullptr;  ///< null: any shape
   std::function<std::size_t(const Shape&, const Parameters&, std::size_t element)>
@@ -160,8 +160,7 @@ Parameter gpus_parameter();
 /// Returns the number of GPUs that work in a trial: the parameter `gpus`, or 1 if the method does not have it
 /// or the matrix stays on one GPU.
 int gpus_of(const Method& method, const Shape& shape, const Parameters& parameters);
-/// Returns the operand that holds the answer. An answer in X replaces A if A is distributed over several
-/// GPUs.
+/// Returns the operand that receives the answer: A instead of X if A is distributed over several GPUs.
 AnswerIn answer_in(const Method& method, const Shape& shape, const Parameters& parameters);
 
 /// Methods in the order of their tables. A registry has no global state, so that tests can build their own.

@@ -34,7 +34,7 @@ std::string number_text(double number) {
              : std::to_string(number);
 }
 
-/// Returns the value in the parameter's type.
+/// Checks a value and converts it to the parameter's type. @throws std::invalid_argument
 ParameterValue checked(const Parameter& parameter, const ParameterValue& value) {
   const auto wrong = [&](const std::string& allowed) {
     return std::invalid_argument("parameter '" + parameter.name + "': allowed are " + allowed);
@@ -43,10 +43,10 @@ ParameterValue checked(const Parameter& parameter, const ParameterValue& value) 
   const auto* real = std::get_if<double>(&value);
   const double number = integer != nullptr ? static_cast<double>(*integer) : real != nullptr ? *real : NAN;
   if (std::holds_alternative<std::string>(parameter.default_value)) {
-    const auto* given = std::get_if<std::string>(&value);
+    const auto* text = std::get_if<std::string>(&value);
     std::string allowed;
     for (const std::string& choice : parameter.choices) {
-      if (choice == (given != nullptr ? *given : number_text(number))) return choice;
+      if (choice == (text != nullptr ? *text : number_text(number))) return choice;
       allowed += (allowed.empty() ? "the strings " : ", ") + choice;
     }
     throw wrong(allowed);

@@ -60,8 +60,9 @@ inline Parameters defaults(const std::vector<Parameter>& declared) {
   return parameters;
 }
 
-/// Returns the defaults with `changes`. A number may have either type, and may stand for a choice like "16".
-/// @throws std::invalid_argument with the parameter and what is allowed
+/// Returns the defaults, changed by `changes`. An integer and a real number of the same value are equivalent,
+/// and the number 16 also stands for the choice "16".
+/// @throws std::invalid_argument that names the parameter and the allowed values
 Parameters parameters_with(const std::vector<Parameter>& declared,
                            const std::map<std::string, ParameterValue>& changes);
 

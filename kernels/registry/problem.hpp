@@ -26,7 +26,7 @@ class Problem {
   /// Makes a handle without a problem.
   constexpr Problem() = default;
   constexpr explicit Problem(const ProblemRow& row) : row_(&row) {}
-  /// Returns the problem of that name. It is for names in the source code; `from_string` is for user input.
+  /// Returns the problem of this name. Use it for names in the source code, and `from_string` for user input.
   /// @throws std::invalid_argument if the program has no such problem
   static Problem named(std::string_view name);
 
@@ -48,7 +48,7 @@ struct Extent {
 inline bool operator==(const Extent& a, const Extent& b) {
   return a.rows == b.rows && a.cols == b.cols;
 }
-/// Return n x n and n x nrhs; for a batch the number of columns is multiplied by the batch size.
+/// Return the extents n x n and n x nrhs. For a batch, the number of columns is multiplied by the batch size.
 inline Extent square_extent(const Shape& s) {
   return {s.n, s.n * s.batch};
 }

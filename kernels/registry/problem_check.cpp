@@ -24,12 +24,12 @@ void validate(const ProblemRow& row) {
   if (!row.has_axis("n")) reject(row, "it has no axis n");
   if (row.a == nullptr || row.x == nullptr) reject(row, "the shapes of A and of the answer are missing");
   if ((row.second == SecondOperand::none) != (row.b == nullptr))
-    reject(row, "the shape of B is to be given where there is a B, and only there");
+    reject(row, "the shape of B must be set if the problem has a B, and only then");
   if ((row.second == SecondOperand::right_hand_sides) != row.has_axis("nrhs"))
-    reject(row, "nrhs is the axis of problems with right-hand sides, and only of those");
+    reject(row, "nrhs is the axis of problems with right-hand sides, and of no others");
   for (const char* axis : {"m", "k"}) {
     if ((row.second == SecondOperand::matrix) != row.has_axis(axis))
-      reject(row, "m and k are the axes of problems whose B is a matrix of its own, and only of those");
+      reject(row, "m and k are the axes of problems whose B is an independent matrix, and of no others");
   }
   if (row.flops == nullptr || row.elements == nullptr) reject(row, "flops or elements are missing");
   if (row.judge.float32 == nullptr || row.judge.float64 == nullptr) reject(row, "the judge is missing");
