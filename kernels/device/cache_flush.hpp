@@ -11,12 +11,12 @@ namespace gaussweep {
 /// @throws DeviceError
 std::size_t last_cache_bytes(Device& device);
 
-/// Owns memory of twice the size of the last-level cache.
+/// Flushes the last-level cache by overwriting a buffer of twice its size.
 class CacheFlush {
  public:
-  /// @throws OutOfMemory, DeviceError
+  /// Allocates the buffer. @throws OutOfMemory, DeviceError
   explicit CacheFlush(Device& device);
-  /// Overwrites this memory on the device's stream, which evicts the cache's previous contents.
+  /// Overwrites the buffer on the device's stream, which evicts the cache's previous contents.
   void operator()();
 
  private:

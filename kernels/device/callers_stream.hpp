@@ -1,5 +1,5 @@
 #pragma once
-/// Devices for programs that own their streams.
+/// Functions for programs that call gaussweep on a GPU stream of their own.
 
 #include <memory>
 
@@ -11,7 +11,7 @@ namespace gaussweep {
 /// stream 0) and leaves it open. @throws DeviceError as make_cuda_device
 std::unique_ptr<Device> make_cuda_device_on(int index, void* stream);
 
-/// Makes GPU `index` the calling thread's current one, and restores the caller's on destruction. An index
+/// Makes GPU `index` the calling thread's current GPU, and restores the previous one on destruction. An index
 /// below 0 changes nothing.
 class CurrentGpu {
  public:
@@ -21,7 +21,7 @@ class CurrentGpu {
   CurrentGpu& operator=(const CurrentGpu&) = delete;
 
  private:
-  int callers_ = -1;  ///< the GPU to restore; -1: none
+  int previous_ = -1;  ///< the GPU to restore; -1: none
 };
 
 }  // namespace gaussweep

@@ -10,8 +10,8 @@
 
 namespace gaussweep {
 
-/// Receives the stages that a method marks and the kernels that it launches. It exists only during the
-/// separate run that measures stages, because marks would slow down the timed runs.
+/// Receives the stages that a method marks (e.g. "factor", "solve") and the kernels that it launches. It
+/// exists only during a separate run that measures stages, because marks would slow down the timed runs.
 class StageSink {
  public:
   virtual ~StageSink() = default;
@@ -23,17 +23,17 @@ class StageSink {
 
 /// Options of the backend `emulated`.
 struct Emulation {
-  /// The seed of a random thread order that changes at every barrier; 0: threads run in index order.
+  /// The seed of a random order of threads, which changes at every barrier; 0: threads run in index order.
   std::uint64_t shuffle_seed = 0;
-  /// Runs every block or cluster three times on the same memory contents: with threads in order, reversed and
-  /// shuffled. The launch fails if the results differ in any bit.
+  /// If true, every block or cluster runs three times on the same memory contents: with threads in index
+  /// order, reversed and shuffled. The launch fails if the results differ in any bit.
   bool compares_orders = false;
   /// The maximum shared memory of a block. Every GPU has at least the default; kernels that use more must
   /// query simt::max_shared_bytes.
   std::size_t shared_bytes = std::size_t{48} * 1024;
 };
 
-/// Report of an iterative method. Reset before every run.
+/// The report of an iterative method. It is reset before every run.
 struct IterationReport {
   Convergence convergence = Convergence::none;
   std::int64_t iterations = 0;
@@ -44,7 +44,7 @@ class DeviceGroup;     // kernels/device/device_group.hpp
 class Scratch;         // kernels/device/scratch.hpp
 struct VendorHandles;  // cuBLAS and cuSOLVER handles bound to the device's stream: kernels/vendor/
 
-/// The context of one worker, passed to every method.
+/// The context in which methods run: a device, options, and objects that are kept between runs.
 struct Context {
   explicit Context(Device& d) : device(d) {}
 
@@ -54,7 +54,7 @@ struct Context {
   }
 
   Device& device;
-  DeviceGroup* group = nullptr;  ///< the devices of methods that use several; null: `device` alone
+  DeviceGroup* group = nullptr;  ///< the devices of a method on several GPUs; null: `device` alone
   StageSink* stages = nullptr;
   Emulation emulation;
   IterationReport report;

@@ -1,4 +1,5 @@
-/// The CUDA functions of builds without CUDA. The real ones are in kernels/simt/cuda_device_cuda.cpp.
+/// Defines the functions that need CUDA for builds without CUDA. Builds with CUDA define them in
+/// kernels/simt/ and kernels/vendor/.
 
 #ifndef GAUSSWEEP_HAS_CUDA
 

@@ -18,7 +18,8 @@ class Event {
   virtual ~Event() = default;
   /// Marks this point in the stream (asynchronous on a GPU).
   virtual void record() = 0;
-  /// Seconds from `start` (recorded earlier, same device) to this event; waits for both.
+  /// Waits for both events and returns the seconds from `start` to this event. @pre `start` was recorded
+  /// earlier, on the same device
   virtual double seconds_since(const Event& start) const = 0;
 };
 
@@ -55,15 +56,15 @@ class Device {
   virtual void release_host(void* pointer) noexcept = 0;
   virtual void to_device(void* destination, const void* source, std::size_t bytes) = 0;
   virtual void to_host(void* destination, const void* source, std::size_t bytes) = 0;
-  /// Copies between any memory of `allocate` and `allocate_host`. Asynchronous.
+  /// Copies between memory of `allocate` or `allocate_host`, in any direction. Asynchronous.
   virtual void copy(void* destination, const void* source, std::size_t bytes) = 0;
   /// Copies `rows` rows of `width_bytes` with strides in bytes, to a GPU or back.
   virtual void to_device_2d(void* destination, std::size_t destination_stride, const void* source,
                             std::size_t source_stride, std::size_t width_bytes, std::size_t rows) = 0;
   virtual void to_host_2d(void* destination, std::size_t destination_stride, const void* source,
                           std::size_t source_stride, std::size_t width_bytes, std::size_t rows) = 0;
-  /// Copies `columns` columns of `column_bytes` with strides in bytes between memory of `allocate` of this
-  /// device and of its peers. Asynchronous.
+  /// Copies `columns` columns of `column_bytes` with strides in bytes, between memory of `allocate` of this
+  /// device or of its peers. Asynchronous.
   virtual void copy_2d(void* destination, std::size_t destination_stride, const void* source,
                        std::size_t source_stride, std::size_t column_bytes, std::size_t columns) = 0;
   virtual void fill(void* destination, int byte, std::size_t bytes) = 0;
@@ -128,7 +129,7 @@ using HostClock = double (*)();
 
 /// Creates a device for the CPU, for the backends `emulated` and `host`. `info().name` is `model_name`.
 std::unique_ptr<Device> make_host_device(Backend backend, HostClock clock, std::string model_name = {});
-/// The priority of a device's stream: blocks of kernels on other streams start first, or not.
+/// The priority of a device's stream: blocks of kernels on a stream with high priority start first.
 enum class Priority { high, low };
 /// Creates a device for GPU `index` of those visible to this process. Throws DeviceError if there is none or
 /// if this build has no CUDA.

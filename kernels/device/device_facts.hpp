@@ -1,5 +1,5 @@
 #pragma once
-/// Queries of GPU properties without a Device.
+/// Queries of GPU properties.
 
 #include "kernels/device/device.hpp"
 

@@ -12,9 +12,9 @@ namespace gaussweep {
 
 class LateCopies;  // kernels/device/late_copies.hpp
 
-/// Devices with peer access to each other. Each has a stream for computations, one for copies, and streams of
-/// low priority for computations that the first stream may overtake. Work is ordered by Device::wait_for. Not
-/// thread-safe.
+/// Devices with peer access to each other. Each has a stream for computations, a stream for copies, and
+/// background streams of low priority for computations that the first stream may overtake. (Each stream is an
+/// object of class Device.) Device::wait_for orders the work of different streams. Not thread-safe.
 class DeviceGroup {
  public:
   /// Makes a group of the device of `first`, which must outlive the group, and the next `count - 1` devices:
@@ -33,15 +33,15 @@ class DeviceGroup {
   /// Makes a device current and returns its context for computations, which marks no stages.
   Context& use(int index);
   static constexpr int background_streams = 2;  ///< per device
-  /// Does the same for a stream of low priority.
+  /// Makes a device current and returns the context of one of its background streams.
   Context& use_background(int index, int stream);
   Device& background(int index, int stream) { return background_of(index, stream).device; }
-  /// Makes the device's stream for computations wait for its streams of low priority.
+  /// Makes the device's stream for computations wait for its background streams.
   void wait_for_background(int index);
-  /// Makes its streams of low priority wait for `device`.
+  /// Makes the background streams of device `index` wait for the stream of `device`.
   void make_background_wait(int index, Device& device);
-  /// Makes the device's stream for computations wait for the copies that the others of the first `count`
-  /// devices have queued, which may read its memory.
+  /// Makes the stream for computations of device `index` wait for copies that other devices (of the first
+  /// `count`) have queued, because these copies may read its memory.
   void wait_for_others_copies(int index, int count);
   /// Returns the device's stream for copies.
   Device& copies(int index) { return *members_[static_cast<std::size_t>(index)].copies; }
@@ -49,18 +49,18 @@ class DeviceGroup {
   /// Makes the first `count` devices wait for the work queued on the first device.
   void fork(int count);
   /// Makes the first device wait for all work of the first `count` devices, and makes it current. An event
-  /// recorded there afterwards therefore marks the end of the slowest device.
+  /// that is recorded on its stream afterwards therefore marks the end of the slowest device's work.
   void join(int count);
   /// Starts a stage on all devices. While stages are measured, the devices first wait for each other, so
   /// that stages do not overlap.
   void stage(int count, std::string_view name);
   /// Waits for all work of all devices and makes the first device current. Throws its errors.
   void synchronize();
-  /// Calls work(index) for the first `count` devices, each of which is current during its call. GPUs have a
-  /// thread per call; emulated devices are called one after the other. Returns when all calls have ended;
-  /// rethrows an exception of `work`.
+  /// Calls work(index) for the first `count` devices; a device is current during its call. For GPUs, each
+  /// call has a host thread; for emulated devices, the calls run one after the other. Returns when all calls
+  /// have ended; rethrows an exception of `work`.
   void for_each(int count, const std::function<void(int)>& work);
-  /// Removes the copies of emulated devices that a failed run has queued.
+  /// Removes queued copies of emulated devices, whose run has failed.
   void forget_queued_copies() noexcept;
 
  private:
@@ -71,7 +71,8 @@ class DeviceGroup {
     std::unique_ptr<Context> context;
     std::vector<std::unique_ptr<Device>> background_devices;  ///< empty if the device is emulated
     std::vector<std::unique_ptr<Context>> background;
-    std::string fault;  ///< the reason if an earlier device is no peer of this one
+    std::string
+        fault;  ///< the reason why an earlier device and this one lack peer access; empty: they have it
   };
   Context& background_of(int index, int stream) {
     return *members_[static_cast<std::size_t>(index)].background[static_cast<std::size_t>(stream)];

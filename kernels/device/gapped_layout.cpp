@@ -65,7 +65,7 @@ void GappedLayout::fill_padding(Device& device, const Buffer& memory) const {
   if (gap == nullptr) return;
   std::vector<std::byte> pattern(gap->bytes * gap->lines);
   gap->write(pattern.data(), gap->bytes, 0, gap->lines);
-  // Copies of short lines from pageable memory are much slower.
+  // Copies of short lines directly from pageable host memory would be much slower.
   const Buffer packed(device, pattern.size());
   device.to_device(packed.data(), pattern.data(), pattern.size());
   device.copy_2d(static_cast<std::byte*>(memory.data()) + gap->offset, gap->stride, packed.data(), gap->bytes,
@@ -74,14 +74,15 @@ void GappedLayout::fill_padding(Device& device, const Buffer& memory) const {
 }
 
 std::string GappedLayout::overrun(Device& device, const void* memory) const {
-  constexpr std::size_t small = std::size_t{1} << 16;  // one copy of these bytes is faster than one per gap
+  // Gaps within 64 KiB are downloaded by one copy, with the operands between them: faster than one per gap.
+  constexpr std::size_t max_span = std::size_t{1} << 16;
   std::vector<std::byte> copy;
   for (auto gap = gaps_.begin(); gap != gaps_.end();) {
     const std::size_t from = gap->offset;
     const auto end = std::find_if(std::next(gap), gaps_.end(),
-                                  [&](const MemoryGap& next) { return next.end() > from + small; });
+                                  [&](const MemoryGap& next) { return next.end() > from + max_span; });
     const auto* const data = static_cast<const std::byte*>(memory) + from;
-    const bool is_packed = gap->end() > from + small;
+    const bool is_packed = gap->end() > from + max_span;
     if (is_packed) {
       copy.resize(gap->bytes * gap->lines);
       device.to_host_2d(copy.data(), gap->bytes, data, gap->stride, gap->bytes, gap->lines);

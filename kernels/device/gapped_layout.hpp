@@ -1,5 +1,5 @@
 #pragma once
-/// Lays out operands with gaps.
+/// Lays out operands in one allocation, with gaps between them that detect writes outside of operands.
 
 #include <cstddef>
 #include <string>
@@ -15,19 +15,21 @@ class GappedLayout {
  public:
   static constexpr std::size_t first_offset = min_gap;  ///< of the first operand
   explicit GappedLayout(std::size_t element = 8) : element_(element) {}
-  /// Append an operand. @return its offset, a multiple of 256
+  /// Appends an operand and returns its offset, a multiple of 256.
   /// @param element the bytes of its elements
   std::size_t append(const std::string& operand, std::size_t bytes, std::size_t element);
-  /// @param line the name of its lines, e.g. "row". Each begins `stride` bytes after the one before, which
-  /// has `line_bytes` bytes and padding
+  /// Appends a matrix whose lines (rows or columns) have `line_bytes` bytes and then padding up to `stride`.
+  /// @param line the name of a line in messages: "row" or "column"
   std::size_t append(const std::string& operand, const char* line, std::size_t lines, std::size_t line_bytes,
                      std::size_t stride);
   /// Returns the size of the allocation; 0 without operands.
   std::size_t bytes() const { return bytes_; }
-  /// Returns the padding of the operand that has one; nullptr if none has.
+  /// Returns the padding of the operand whose lines have padding (at most one has); nullptr if none has.
   const MemoryGap* padding() const;
-  /// Fills the gaps that lie in `memory`, from an offset on, without padding. Emulated devices watch them.
+  /// Fills the gaps from offset `from` to the end of `memory`, except for padding. On emulated devices they
+  /// become red zones (watched_memory.hpp).
   void fill(Device& device, const Buffer& memory, std::size_t from = 0) const;
+  /// Fills the padding.
   void fill_padding(Device& device, const Buffer& memory) const;
   /// Returns MemoryGap::change of the first gap that has changed; empty if none has.
   std::string overrun(Device& device, const void* memory) const;

@@ -1,4 +1,4 @@
-/// The CPU as a device.
+/// Implements Device (device.hpp) for the CPU: the backends `emulated` and `host`.
 
 #include <unistd.h>
 
@@ -28,8 +28,8 @@ std::size_t pages_as_bytes(int name) {
   return count > 0 && bytes > 0 ? static_cast<std::size_t>(count) * static_cast<std::size_t>(bytes) : 0;
 }
 
-/// Returns the memory that is available without swapping: the kernel's estimate, which includes caches that
-/// it can drop.
+/// Returns the bytes that are available without swapping: Linux's estimate, which includes caches that it can
+/// drop.
 std::size_t available_bytes() {
   std::ifstream file("/proc/meminfo");
   std::string word;
@@ -141,11 +141,11 @@ class HostDevice final : public Device {
            static_cast<const char*>(source) + column * source_stride, column_bytes);
     }
   }
-  void wait_for(Device& other) override {  // only copies can be incomplete
+  void wait_for(Device& other) override {  // on the CPU only queued copies (LateCopies) can be incomplete
     if (auto* const late = dynamic_cast<LateCopies*>(&other)) late->finish();
   }
   std::string enable_peer_access(Device& peer) override {
-    return peer.backend() == backend_ ? "" : "the peer is no device of the same backend";
+    return peer.backend() == backend_ ? "" : "the peer is not a device of the same backend";
   }
   void make_current() override {}
   void synchronize() override { ++waits_; }  // all work is already complete
@@ -171,8 +171,7 @@ class HostDevice final : public Device {
 }  // namespace
 
 std::unique_ptr<Device> make_host_device(Backend backend, HostClock clock, std::string model_name) {
-  if (backend == Backend::cuda)
-    throw std::invalid_argument("make_host_device: the CPU is no device for cuda");
+  if (backend == Backend::cuda) throw std::invalid_argument("make_host_device: the backend cuda needs a GPU");
   return std::make_unique<HostDevice>(backend, clock, std::move(model_name));
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-/// A stream for copies of an emulated device. It runs its copies as late as a GPU may: when another device
-/// waits for it. Methods that overwrite the source too early, or that forget to wait, therefore get wrong
-/// answers in tests.
+/// The stream for copies of an emulated device. It delays its copies until a device waits for them, which a
+/// GPU may do, too. In tests, methods that overwrite a source too early or forget to wait therefore get wrong
+/// answers.
 
 #include <functional>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace gaussweep {
 
-/// Queues copies between emulated devices. All other functions belong to the device.
+/// Queues copies and fills, and forwards all other functions to the device.
 class LateCopies final : public Device {
  public:
   explicit LateCopies(Device& device) : device_(device) {}
@@ -48,7 +48,8 @@ class LateCopies final : public Device {
   void fill(void* to, int byte, std::size_t bytes) override {
     queue_.push_back([=] { device_.fill(to, byte, bytes); });
   }
-  /// Later copies run after the copies that `other` has queued so far. Its other work is already complete.
+  /// Makes later copies run after the copies that `other` has queued so far. All other work of `other` is
+  /// already complete.
   void wait_for(Device& other) override {
     auto* const late = dynamic_cast<LateCopies*>(&other);
     if (late != nullptr && late != this) queue_.push_back([late] { late->finish(); });
@@ -63,14 +64,14 @@ class LateCopies final : public Device {
   std::unique_ptr<Event> make_event() override { return device_.make_event(); }
   /// Runs the queued copies.
   void finish() {
-    // The queue is emptied first, because a queued wait may call `finish` of a device that waits for this
-    // one.
+    // The queue is emptied before its entries run, because an entry of wait_for may call `finish` of an
+    // object that waits for this one.
     const std::vector<std::function<void()>> queued = std::move(queue_);
     queue_.clear();
-    for (const auto& run : queued) run();
+    for (const auto& copy : queued) copy();
   }
 
-  /// Removes the queued copies, whose memory may be freed: the run that queued them has failed.
+  /// Removes the queued copies after a failed run, because their memory may be freed.
   void forget() { queue_.clear(); }
 
  private:

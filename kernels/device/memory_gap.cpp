@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::size_t word_bytes = sizeof(std::uint32_t);
 
-/// Returns the pattern's word: a signalling NaN in float, or half of one in double.
+/// Returns a 32-bit word of the pattern: a signalling NaN in float, or half of a signalling NaN in double.
 std::uint32_t gap_word(std::size_t offset, std::size_t element) {
   const std::size_t index = offset / word_bytes;
   const bool is_upper_half = element == 8 && index % 2 == 1;
   return (is_upper_half ? 0x7FF50000U : 0x7FA50000U) | static_cast<std::uint32_t>(index & 0xFFFF);
 }
 
-/// Returns e.g. "elements 1 to 3", for two distances from an operand in bytes.
+/// Returns e.g. "elements 1 to 3" for the bytes `nearest` to `farthest`, counted from operand `side`.
 std::string elements_text(std::size_t nearest, std::size_t farthest, const GapSide& side) {
   const std::size_t first = nearest / side.element + 1, last = farthest / side.element + 1;
   const std::string noun = side.element == 1 ? "byte" : "element";
@@ -47,7 +47,7 @@ std::string MemoryGap::change(const void* from, std::size_t from_stride) const {
     std::size_t first = 0, last = bytes - 1;
     while (begin[first] == expected[first]) ++first;
     while (begin[last] == expected[last]) --last;
-    const std::size_t distance = bytes - 1 - last;  // from the operand that follows
+    const std::size_t distance = bytes - 1 - last;  // from the operand `before`
     if (behind.operand.empty() || (!before.operand.empty() && distance < first))
       return elements_text(distance, bytes - 1 - first, before) + " before " + before.operand;
     const std::string of_line = line.empty() ? "" : line + " " + std::to_string(i + 1) + " of ";

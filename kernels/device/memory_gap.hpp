@@ -1,9 +1,9 @@
 #pragma once
 /// Gaps: the bytes of an allocation that belong to no operand. They hold a pattern that no run may change.
 ///
-/// The words of the pattern are signalling NaN. A method that reads them gets a wrong answer, and arithmetic
-/// never returns them: a CPU makes them quiet, a GPU replaces them. All words of 256 KiB differ, so that a
-/// copy that is too long changes the gap behind its destination.
+/// The pattern consists of signalling NaN. A method that reads them gets a wrong answer. Arithmetic never
+/// returns them: a CPU makes a NaN quiet, and a GPU replaces it. All 32-bit words within 256 KiB differ, so
+/// that a copy that is too long changes the gap behind its destination, even if its source is a gap, too.
 
 #include <cstddef>
 #include <string>
@@ -15,18 +15,18 @@ constexpr std::size_t min_gap = 1024;
 
 /// An operand next to a gap.
 struct GapSide {
-  std::string operand;  ///< empty if there is none
-  std::size_t element = 1;
+  std::string operand;      ///< its name; empty if there is no operand on this side
+  std::size_t element = 1;  ///< bytes per element
 };
 
 /// A gap, or the padding of all rows or columns of a matrix.
 struct MemoryGap {
-  GapSide behind, before;   ///< the operands that the gap is behind and before
+  GapSide behind, before;   ///< the operand that the gap follows, and the operand that follows the gap
   std::size_t offset = 0;   ///< in the allocation
   std::size_t bytes = 0;    ///< per line
   std::size_t element = 8;  ///< bytes of a floating-point number of the pattern
-  std::string line;         ///< "row" or "column"; empty if this is no padding
-  std::size_t lines = 1, stride = 0;
+  std::string line;         ///< for padding: "row" or "column"; otherwise empty
+  std::size_t lines = 1, stride = 0;  ///< for padding: number of lines, and their distance in bytes
 
   std::size_t end() const { return offset + (lines - 1) * stride + bytes; }
   /// Writes the pattern of `count` lines, from `first` on, to `to`, where lines are `to_stride` bytes apart.

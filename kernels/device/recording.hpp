@@ -10,7 +10,7 @@
 
 namespace gaussweep {
 
-/// A CUDA graph, ready to be launched. It uses the memory that it was recorded with.
+/// A CUDA graph, ready to be launched. Each replay uses the memory addresses of the recording.
 class Recording {
  public:
   virtual ~Recording() = default;
@@ -21,11 +21,11 @@ class Recording {
 };
 
 /// Records the work that `queue` puts on the device's stream, without executing it. Returns nullptr if the
-/// device is no GPU, or if `queue` waits for the device, allocates memory or reads results: CUDA graphs
-/// cannot contain these.
+/// device is no GPU, or if `queue` waits for the device, allocates memory or reads results, which a CUDA
+/// graph cannot contain.
 /// @param leaves_work set to true if `queue` leaves work on another stream that waits for the device's
 /// stream, but for which the device's stream does not wait; may be null
-/// @throws DeviceError if the GPU has failed; also an exception of `queue` for another reason than these
+/// @throws DeviceError if the GPU has failed. Other exceptions of `queue` are rethrown
 std::unique_ptr<Recording> record_work(Device& device, const std::function<void()>& queue,
                                        bool* leaves_work = nullptr);
 

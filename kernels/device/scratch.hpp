@@ -1,5 +1,5 @@
 #pragma once
-/// Device memory for temporary buffers that are allocated many times per trial.
+/// A cache of device memory for temporary buffers, which are allocated many times per trial.
 
 #include <algorithm>
 #include <cstddef>
@@ -61,7 +61,7 @@ class Scratch {
   }
 
  private:
-  static constexpr std::size_t max_kept = std::size_t{1} << 22;
+  static constexpr std::size_t max_kept = std::size_t{1} << 22;  ///< bytes of a buffer that free_large keeps
   /// Rounds small sizes up to a power of two, so that idle buffers fit similar sizes.
   static std::size_t rounded(std::size_t bytes) {
     std::size_t size = 4096;

@@ -17,9 +17,9 @@ namespace gaussweep {
 namespace {
 
 #ifdef GAUSSWEEP_ASAN
-constexpr std::size_t outer_zone = 0;  // the sanitizer adds its own red zones
+constexpr std::size_t outer_zone = 0;  // bytes; the sanitizer adds its own red zones
 #else
-constexpr std::size_t outer_zone = WatchedMemory::red_zone;
+constexpr std::size_t outer_zone = WatchedMemory::red_zone;  // bytes before and behind an allocation
 #endif
 
 /// Returns the byte for `address` in a red zone. The pattern is a quiet NaN in both precisions. Arithmetic

@@ -2,9 +2,9 @@
 /// The memory of an emulated device. It detects writes outside of operands, and its contents can be saved and
 /// compared.
 ///
-/// Every allocation lies between two red zones, and `add_red_zones` adds some within an allocation. A red
-/// zone is filled with NaN, so that a read from it makes the answer NaN. With the address sanitizer, a read
-/// is an error too.
+/// Every allocation lies between two red zones, and `add_red_zones` adds red zones within an allocation. A
+/// red zone is filled with NaN, so that a read from it makes the answer NaN. With the address sanitizer, a
+/// read is an error, too.
 
 #include <cstddef>
 #include <map>
@@ -19,15 +19,15 @@ namespace gaussweep {
 class WatchedMemory {
  public:
   using Image = std::vector<unsigned char>;
-  /// The bytes of a red zone, i.e. the distance from an operand up to which writes are detected.
+  /// The bytes of a red zone. Writes up to this distance from an operand are detected.
   static constexpr std::size_t red_zone = min_gap;
 
-  /// Returns memory aligned to 256 bytes; null if there is none.
+  /// Returns memory aligned to 256 bytes; null if memory ran out.
   void* allocate(std::size_t bytes);
   void release(void* pointer) noexcept;
-  /// Fills these gaps of an allocation, and makes them its red zones until it is released.
+  /// Fills `gaps` of an allocation, and makes them its inner red zones until it is released.
   void add_red_zones(void* allocation, const std::vector<MemoryGap>& gaps);
-  /// Restores the red zones. @throws DeviceError "outOfBounds" if one of them was written
+  /// Checks all red zones and restores their contents. @throws DeviceError "outOfBounds" if one was written
   void check();
 
   /// Copy the contents of all allocations to an image, and back.

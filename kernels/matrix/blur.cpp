@@ -10,8 +10,7 @@
 namespace gaussweep {
 namespace {
 
-/// Rounds to a multiple of 2^-40, so that the libraries' different roundings of exp, cos and sin do not
-/// matter.
+/// Rounds to a multiple of 2^-40, because math libraries disagree about the last bits of exp, cos and sin.
 double rounded(double value) {
   return std::nearbyint(value * 0x1p40) * 0x1p-40;
 }
@@ -108,16 +107,18 @@ std::string fault_of_numbers(const BlurSpec& spec) {
   return fault_of_weights(spec.weights);
 }
 
-/// The part of a window that lies in the image, in one dimension. Offsets count from the window's start.
+/// The part [begin, end) of a window that lies in the image, in one dimension; 0 is the window's start.
 struct Span {
   std::int64_t begin, end;
 };
+/// Returns the part of a window of `extent` pixels around `centre` that lies in an image of `size` pixels.
 Span window_in_image(std::int64_t centre, std::int64_t extent, std::int64_t size) {
   const std::int64_t first = centre - (extent - 1) / 2;
   return {std::max<std::int64_t>(0, -first), std::min(extent, size - first)};
 }
 
-/// The image's size and the window of weights around a pixel.
+/// The size of the image f and the window of weights w around a pixel. `up` and `left` are the distances from
+/// the pixel to the window's first row and column.
 struct Geometry {
   explicit Geometry(const BlurSpec& spec)
       : w(point_spread(spec)),
@@ -165,13 +166,13 @@ std::string blur_fault(const BlurSpec& spec, std::int64_t rows, std::int64_t col
     return std::to_string(width) + " x " + std::to_string(height);
   };
   const auto is_side = [](std::int64_t side) { return side >= 1 && side <= largest_blur_side; };
-  const bool like_image = spec.seen_width == 0 && spec.seen_height == 0;
-  if (!like_image && !(is_side(spec.seen_width) && is_side(spec.seen_height))) {
+  const bool has_size_of_image = spec.seen_width == 0 && spec.seen_height == 0;
+  if (!has_size_of_image && !(is_side(spec.seen_width) && is_side(spec.seen_height))) {
     return "seen_width and seen_height must be 1 to " + std::to_string(largest_blur_side) + ", not " +
            sides(spec.seen_width, spec.seen_height);
   }
   const bool has_image = is_side(spec.width) && is_side(spec.height);
-  if (like_image && (!has_image || spec.pixels() != rows || rows != cols)) {
+  if (has_size_of_image && (!has_image || spec.pixels() != rows || rows != cols)) {
     return "n must be width x height, not " + (rows == cols ? std::to_string(rows) : sides(rows, cols)) +
            " for " + sides(spec.width, spec.height);
   }

@@ -1,8 +1,8 @@
 #pragma once
-/// Blurred and sharpened images as matrices: kind `blur`. An image f of width x height pixels is a vector of
+/// Matrices of kind `blur`, which blur or sharpen images. An image f of width x height pixels is a vector of
 /// n = width * height numbers in row-major order. H f is the image seen through a point-spread function. H f
-/// may have fewer or more pixels than f; its top left pixel is that of f. Pixels outside the image are black
-/// (0). Source: Soriano Pinedo, Matrix Inversion Speed Up with CUDA, 2011, section 6.1.
+/// may have fewer or more pixels than f; both have the same top left pixel. Pixels outside the image are
+/// black (0). Source: Soriano Pinedo, Matrix Inversion Speed Up with CUDA, 2011, section 6.1.
 
 #include <cstdint>
 #include <string>
@@ -24,8 +24,8 @@ struct EnumNames<PointSpread> {
        {PointSpread::file, "file"}}};
 };
 
-/// The matrix of kind `blur`: H itself, or H H^T + lambda I, which is symmetric and, for lambda > 0, positive
-/// definite.
+/// The matrix of kind `blur`: H itself (h), or H H^T + lambda I (system), which is symmetric and, for lambda
+/// > 0, positive definite.
 enum class BlurMatrix { system, h };
 template <>
 struct EnumNames<BlurMatrix> {
@@ -65,13 +65,16 @@ struct BlurSpec {
 /// Returns an error text if this spec is invalid or does not describe a `rows` x `cols` matrix; else "".
 std::string blur_fault(const BlurSpec& spec, std::int64_t rows, std::int64_t cols);
 
-/// Returns the point-spread function as weights w(i, j) with centre ((rows - 1) / 2, (cols - 1) / 2): g(y, x)
-/// = sum over i, j of w(i, j) f(y + i - (rows - 1) / 2, x + j - (cols - 1) / 2), summed from top left to
-/// bottom right. `gaussian` and `box`: symmetric, with sum 1. `motion`: a line from the centre, `length` - 1
-/// pixels long, in the direction of `angle`. A pixel at distance d from the line has weight max(0, 1 - d),
-/// scaled to sum 1; not symmetric. `sharpen`: 1 + 4 amount in the centre, -amount left, right, above and
-/// below. `file`: BlurSpec::weights. Values of exp, cos and sin are rounded to multiples of 2^-40, because
-/// libraries disagree about their last bits.
+/// Returns the point-spread function as weights w(i, j) with centre (ci, cj) = ((rows - 1) / 2,
+/// (cols - 1) / 2). Then g = H f is g(y, x) = sum over i, j of w(i, j) f(y + i - ci, x + j - cj), summed from
+/// top left to bottom right.
+/// - gaussian, box: symmetric weights with sum 1;
+/// - motion: a line from the centre, `length` - 1 pixels long, in the direction of `angle`. A pixel at
+///   distance d from the line has weight max(0, 1 - d), scaled to sum 1;
+/// - sharpen: 1 + 4 amount in the centre, and -amount for the four pixels next to it;
+/// - file: BlurSpec::weights.
+/// Values of exp, cos and sin are rounded to multiples of 2^-40, because libraries disagree about their last
+/// bits.
 /// @pre blur_fault is empty
 HostMatrix<double> point_spread(const BlurSpec& spec);
 

@@ -8,7 +8,7 @@
 namespace gaussweep {
 namespace {
 
-/// The number of reflectors per side. One makes the matrix dense; more of them mix the singular vectors.
+/// The number of reflectors per side. One reflector makes the matrix dense; more mix its singular vectors.
 constexpr int reflectors = 3;
 
 /// A reflector I - scale v v^T with scale = 2 / (v^T v), which is orthogonal.

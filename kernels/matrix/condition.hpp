@@ -8,10 +8,11 @@
 
 namespace gaussweep {
 
-/// Returns the singular values of kind `condition`, or of `spd` with a condition, as modes 1 to 5 of LAPACK's
-/// latms. The largest is 1 and, for n > 1, the smallest is 1/condition. Mode 1: one large, n - 1 small
-/// values. Mode 2: n - 1 large, one small. Mode 3: geometric. Mode 4: arithmetic. Mode 5: random with uniform
-/// logarithms. Unlike in latms, every mode contains both extremes, so that the condition number is exact.
+/// Returns the singular values of kind `condition`, or of kind `spd` with a condition number. The largest is
+/// 1 and, for n > 1, the smallest is 1/condition. MatrixSpec::mode is a mode of LAPACK's latms: 1: one large
+/// and n - 1 small values; 2: n - 1 large values and a small one; 3: a geometric sequence; 4: an arithmetic
+/// sequence; 5: random values with uniform logarithms. Unlike latms, every mode includes both extremes, so
+/// that the condition number is exact.
 std::vector<double> singular_values(const MatrixSpec& spec);
 
 /// Returns the largest condition number that is allowed in a precision, 1/u, because rounding the elements
@@ -21,8 +22,8 @@ constexpr double max_condition_number(Precision precision) {
   return precision == Precision::float32 ? 0x1p24 : 0x1p53;
 }
 
-/// Returns the limit for kind `spd`, 1/(64 u), so that the matrix stays positive definite when its elements
-/// are rounded.
+/// Returns the largest condition number for kind `spd`, 1/(64 u): below it, the matrix stays positive
+/// definite when its elements are rounded.
 constexpr double max_spd_condition_number(Precision precision) {
   return max_condition_number(precision) / 64;
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// The elements of generated matrices, for the host and for kernels. They are computed by +, -, * and / in
-/// double in a fixed order, without FMA contraction and library functions, so that all backends give the same
+/// The elements of generated matrices, for the host and for kernels. They are computed in double by +, -, *
+/// and / in a fixed order, without FMA contraction or library functions, so that all backends give the same
 /// bits.
 
 #include "kernels/matrix/matrix_spec.hpp"
@@ -14,8 +14,8 @@ GAUSSWEEP_SHARED_INLINE double signed_unit(std::uint64_t seed, RandomStream stre
   return 2 * random_element(seed, stream, i, j).unit - 1;
 }
 
-/// Returns a number uniform in [low, high), never 0. Draws again if a number rounds to 0 or `high`.
-/// @pre precision_fault is empty, so that most draws are accepted
+/// Returns a number uniform in [low, high), never 0. If a number rounds to 0 or `high`, it is drawn again.
+/// @pre precision_fault (generate.hpp) returns "", so that most draws are accepted
 template <class T>
 GAUSSWEEP_SHARED_INLINE T uniform_element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
   T value = 0;

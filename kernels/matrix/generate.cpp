@@ -19,8 +19,8 @@ bool has_range(MatrixKind kind) {
 }
 
 /// Returns the generator's version, which is part of the canonical text. It increases when the same spec
-/// gives other bits, so that older stored matrices are not used. Version 2 redraws elements that are rounded
-/// to `high`. In double this affects only narrow ranges.
+/// gives other bits, so that matrices stored by older versions are not used. Version 2 draws elements again
+/// that are rounded to `high`. In double this affects only narrow ranges.
 int generator_version(const MatrixSpec& spec, Precision precision) {
   const bool is_narrow = spec.high - spec.low < 0x1p-20 * std::max(std::fabs(spec.low), std::fabs(spec.high));
   return has_range(spec.kind) && (precision == Precision::float32 || is_narrow) ? 2 : 1;
@@ -31,7 +31,7 @@ bool may_be_rectangular(MatrixKind kind) {
          kind == MatrixKind::cauchy || kind == MatrixKind::blur;  // blur_fault checks blur
 }
 
-constexpr double element_operations = 40;  // the cost of an element, mostly Philox
+constexpr double element_operations = 40;  // to generate an element, mostly by Philox
 
 [[noreturn]] void reject(const MatrixSpec& spec, const std::string& why) {
   throw std::invalid_argument("matrix kind " + std::string(to_string(spec.kind)) + ": " + why);
@@ -100,9 +100,9 @@ void validate(const MatrixSpec& spec) {
   }
 }
 
-/// Calls validate and precision_fault.
+/// Checks the spec for matrices in precision T. @throws std::invalid_argument
 template <class T>
-void validate_in(const MatrixSpec& spec) {
+void validate_for(const MatrixSpec& spec) {
   validate(spec);
   const std::string fault = precision_fault(spec, precision_of<T>);
   if (!fault.empty()) reject(spec, fault);
@@ -194,7 +194,7 @@ HostMatrix<T> generate_single(const MatrixSpec& spec, int threads) {
 
 template <class T>
 HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
-  validate_in<T>(spec);
+  validate_for<T>(spec);
   if (spec.batch == 1) return generate_single<T>(spec, threads);
   const std::int64_t elements = spec.rows * spec.cols;
   HostMatrix<T> all = HostMatrix<T>::uninitialized(spec.rows, spec.cols * spec.batch);
@@ -213,9 +213,10 @@ HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec, std::int64_t
   Device& device = context.device;
   const bool elementwise = !spec.has_condition() && spec.kind != MatrixKind::blur;
   if (!elementwise || device.backend() == Backend::host) return generate<T>(spec);
-  validate_in<T>(spec);
+  validate_for<T>(spec);
   HostMatrix<T> a = HostMatrix<T>::uninitialized(spec.rows, spec.cols * spec.batch);
-  // The device need not have room for the whole matrix.
+  // A column block of at most max_elements is generated at a time, because the whole matrix may not fit on
+  // the device.
   const std::int64_t width = std::clamp<std::int64_t>(max_elements / a.rows, 1, a.cols);
   const Buffer buffer(device, static_cast<std::size_t>(a.rows * width) * sizeof(T));
   for (std::int64_t first = 0; first < a.cols; first += width) {

@@ -1,6 +1,6 @@
 #pragma once
-/// Matrix generators. They are counter-based (Philox 4x32-10), without FMA contraction, and sum in a fixed
-/// order, so that all backends and any number of threads give the same bits.
+/// Matrix generators. They use counter-based random numbers (Philox 4x32-10) and no FMA contraction, and they
+/// sum in a fixed order. All backends and any number of threads therefore give the same bits.
 
 #include <cstdint>
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace gaussweep {
 
-/// Returns an error text with the allowed values if this spec is impossible in this precision, else "". The
-/// reason is a condition above max_condition_number or max_spd_condition_number or, for `uniform` and
-/// `symmetric`, too few numbers between low and high.
+/// Returns an error text with the allowed values if this spec is impossible in this precision, else "".
+/// Reasons are a condition number above max_condition_number or max_spd_condition_number and, for `uniform`
+/// and `symmetric`, too few floating-point numbers between low and high.
 std::string precision_fault(const MatrixSpec& spec, Precision precision);
 
 /// Generates the matrix, or the batch of matrices side by side, on the host with `threads` threads (0: all
@@ -24,8 +24,8 @@ template <class T>
 HostMatrix<T> generate(const MatrixSpec& spec, int threads = 0);
 
 /// Generates the same matrix by kernels on the context's device (cuda, emulated) and downloads it, at most
-/// `max_elements` elements at a time, but at least a column. Kinds
-/// whose elements depend on each other (condition, spd with a condition, blur) are generated on the host.
+/// `max_elements` elements at a time, but at least a column. Kinds whose elements depend on each other
+/// (condition, spd with a condition, blur) are generated on the host.
 template <class T>
 HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec,
                           std::int64_t max_elements = std::int64_t{1} << 29);

@@ -1,4 +1,4 @@
-// One thread per element, in memory order.
+// Generates matrices with one thread per element, in memory order.
 #include "kernels/matrix/generate_kernel.hpp"
 
 #include <algorithm>

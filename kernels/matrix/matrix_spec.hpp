@@ -58,13 +58,13 @@ struct ElementSpec {
   std::int64_t rows = 0, cols = 0;  ///< only uniform, ones, hilbert, cauchy may be rectangular
   std::uint64_t seed = 1;
   double low = 0, high = 1;  ///< uniform, symmetric: elements in [low, high), never 0
-  bool dominant = true;      ///< spd: true: with a dominant diagonal; false: with `condition` and `mode`
+  bool dominant = true;      ///< spd: if true, with a dominant diagonal; if false, by `condition` and `mode`
   double condition = 1e4;    ///< condition, spd: the 2-norm condition number
   int mode = 3;          ///< condition, spd: singular values as LAPACK's latms modes 1 … 5 (3: geometric)
-  double s = 4;          ///< kernel: exp(-s d^2), d: distance of two of the points 0, 1/(n - 1), …, 1
+  double s = 4;          ///< kernel: elements exp(-s d^2) for the distance d of points i/(n - 1), j/(n - 1)
   double lambda = 0.01;  ///< kernel: added to the diagonal
   double value = 1;      ///< ones: every element
-  Uplo uplo = Uplo::lower;  ///< triangular
+  Uplo uplo = Uplo::lower;  ///< triangular: the triangle
 
   /// Returns true if the matrix has a prescribed condition number. It is then generated on the host, in
   /// double.
@@ -85,8 +85,8 @@ struct MatrixSpec : ElementSpec {
     one.seed = seed_of_system(seed, s);
     return one;
   }
-  /// Returns a text that is the same for equal matrices, and from which the digest is computed. It begins
-  /// with the generator's version.
+  /// Returns a text that is the same for equal matrices. The digest by which matrices are identified is
+  /// computed from it. It begins with the generator's version.
   std::string canonical(Precision precision) const;
 };
 

@@ -13,8 +13,8 @@ struct PhiloxBlock {
   std::uint32_t word[4];
 };
 
-/// Returns the random bits for a counter and a key. Each counter is independent, so matrices do not depend on
-/// the order in which their elements are generated.
+/// Returns the random bits for a counter and a key. They depend on nothing else, so that a matrix does not
+/// depend on the order in which its elements are generated.
 GAUSSWEEP_SHARED_INLINE PhiloxBlock philox(PhiloxBlock counter, std::uint64_t key) {
   std::uint32_t key_low = static_cast<std::uint32_t>(key);
   std::uint32_t key_high = static_cast<std::uint32_t>(key >> 32);
@@ -31,7 +31,7 @@ GAUSSWEEP_SHARED_INLINE PhiloxBlock philox(PhiloxBlock counter, std::uint64_t ke
   return counter;
 }
 
-/// The purpose of random numbers: streams of one seed that never overlap.
+/// The purposes of random numbers. Different purposes have independent numbers for the same seed.
 enum class RandomStream : std::uint32_t {
   matrix = 0,
   solution = 1,

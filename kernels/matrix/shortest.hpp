@@ -1,5 +1,5 @@
 #pragma once
-/// Formats numbers in canonical texts and messages.
+/// Formats numbers for canonical texts (MatrixSpec::canonical) and messages.
 
 #include <charconv>
 #include <string>

@@ -5,9 +5,9 @@
 
 namespace gaussweep::cuda {
 
-/// Throws OutOfMemory for cudaErrorMemoryAllocation, else DeviceError. The message contains the call, the
-/// error's name and text, and the source line. Clears the runtime's last error, so that no later check
-/// reports it again.
+/// Throws OutOfMemory for cudaErrorMemoryAllocation, and DeviceError for other errors. The message contains
+/// the call, the error's name and text, and the source line. Clears the runtime's last error, so that no
+/// later check reports it again.
 [[noreturn]] void throw_cuda_error(cudaError_t error, const char* call, const char* file, int line);
 
 /// Returns true if the error makes the GPU unusable for this process, which then has to be replaced.

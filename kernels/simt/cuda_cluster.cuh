@@ -25,7 +25,7 @@ __device__ __forceinline__ void griddepcontrol_launch_dependents() {
 #endif
 }
 /// Waits until the earlier launches are complete and their stores are visible. Before compute capability 9.0
-/// a launch starts only after the earlier ones are complete.
+/// there is nothing to wait for, because a launch starts only after the earlier launches are complete.
 __device__ __forceinline__ void griddepcontrol_wait() {
 #if GAUSSWEEP_CLUSTERS
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -86,8 +86,8 @@ __device__ __forceinline__ void mbarrier_arrive(unsigned barrier) {
 __device__ __forceinline__ void cp_async_mbarrier_arrive(unsigned barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
-/// Waits until the barrier's phase of this parity is complete. Traps after 2^24 tries, because a wait cannot
-/// end if a block of the cluster has ended. Each try sleeps in hardware, and normal waits take microseconds.
+/// Waits until the barrier's phase of this parity is complete. Traps after 2^24 tries, so that a wait for a
+/// block that has ended does not hang. Each try sleeps in hardware, and normal waits take microseconds.
 __device__ __forceinline__ void mbarrier_wait(unsigned barrier, unsigned parity) {
 #pragma unroll 1
   for (int tries = 0; tries < 1 << 24; ++tries) {
@@ -195,8 +195,8 @@ __device__ __forceinline__ void load_one(unsigned address, double& value) {
 __device__ __forceinline__ void load_one(unsigned address, float& value) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
 }
-/// Starts to store 16 bytes in another block's shared memory. On arrival they complete 16 bytes of
-/// transactions at that block's `barrier`.
+/// Starts to store 16 bytes in another block's shared memory. Their arrival counts as 16 bytes of
+/// transactions at `barrier`, which is in the shared memory of the same block.
 __device__ __forceinline__ void st_async(unsigned address, unsigned barrier, const double* value) {
   asm volatile(
       "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::"r"(address),
@@ -216,7 +216,7 @@ __device__ __forceinline__ void st_async(unsigned address, unsigned barrier, con
   st_async(address, barrier, words);
 }
 
-/// The same if `condition` holds, without a branch.
+/// Does the same as st_async if `condition` holds, without a branch.
 __device__ __forceinline__ void st_async_if(bool condition, unsigned address, unsigned barrier,
                                             const unsigned* value) {
   asm volatile(

@@ -15,7 +15,7 @@ __device__ __forceinline__ void copy_pack(void* shared, const void* global) {
                : "memory");
 #endif
 }
-/// The same through the L1 cache, for data that other blocks on the multiprocessor also read.
+/// Starts to copy 16 bytes through the L1 cache, for data that other blocks on the multiprocessor also read.
 __device__ __forceinline__ void copy_pack_by_l1(void* shared, const void* global) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
@@ -38,7 +38,7 @@ __device__ __forceinline__ void copy_or_zero(T* shared, const T* global, bool ex
   *shared = exists ? *global : T(0);
 #endif
 }
-/// Ends a copy group: it consists of the copies that the thread has started since the last call.
+/// Ends a copy group, which consists of the copies that the thread has started since the last call.
 __device__ __forceinline__ void end_copy_group() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");

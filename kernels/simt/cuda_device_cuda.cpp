@@ -1,4 +1,4 @@
-/// The Device of a GPU.
+/// Implements Device (device.hpp) for GPUs.
 
 #include <cuda_runtime.h>
 
@@ -235,7 +235,7 @@ class CudaDevice final : public Device {
   DeviceInfo info_;
   cudaStream_t stream_ = nullptr;
   bool owns_stream_ = true;
-  cudaEvent_t work_done_ = nullptr;  ///< marks the work that other devices wait for
+  cudaEvent_t work_done_ = nullptr;  ///< the event for which other devices wait (wait_for)
   std::int64_t waits_ = 0;
   PinnedCopies copies_;
 };
@@ -264,7 +264,7 @@ std::string unavailable_reason(cudaError_t error) {
     return name;
   }
   if (driver == 0) return "no NVIDIA driver is loaded: " + name;
-  return "the NVIDIA driver knows CUDA " + version_text(driver) + ", this build needs " +
+  return "the NVIDIA driver supports CUDA " + version_text(driver) + ", this build needs " +
          version_text(runtime) + ": " + name;
 }
 
@@ -281,14 +281,14 @@ std::unique_ptr<Device> make_cuda_device_on(int index, void* stream) {
 }
 
 CurrentGpu::CurrentGpu(int index) {
-  int callers = -1;
-  // An invalid index is reported by the functions that create a device.
-  if (index >= 0 && cudaGetDevice(&callers) == cudaSuccess && callers != index &&
+  int current = -1;
+  // Errors are ignored here: the functions that create a device report an invalid index.
+  if (index >= 0 && cudaGetDevice(&current) == cudaSuccess && current != index &&
       cudaSetDevice(index) == cudaSuccess)
-    callers_ = callers;
+    previous_ = current;
 }
 CurrentGpu::~CurrentGpu() {
-  if (callers_ >= 0) cudaSetDevice(callers_);
+  if (previous_ >= 0) cudaSetDevice(previous_);
 }
 
 DeviceInfo cuda_device_info(int index) {

@@ -1,5 +1,5 @@
 #pragma once
-/// The launch layer on a GPU; see simt.hpp. CUDA 11.8 and later, compute capability 3.5 and later.
+/// The launch layer on a GPU; see simt.hpp. It needs CUDA 11.8 or later and compute capability 3.5 or later.
 
 #include <cuda_runtime.h>
 
@@ -48,7 +48,7 @@ __device__ __forceinline__ T atomic_add(T* p, std::common_type_t<T> value) {
 #endif
 }
 
-/// Loads from memory: neither a register nor a stale L1 line can supply the value.
+/// Loads from memory, not from a register or a stale L1 line.
 template <class T>
 __device__ __forceinline__ T load_volatile(const T* p) {
   return *static_cast<const volatile T*>(p);
@@ -125,8 +125,8 @@ namespace detail {
   throw_cuda_error(error, call.c_str(), __FILE__, __LINE__);
 }
 
-/// Raises the kernel's limit for shared memory, which is 48 KiB (static and dynamic) by default. Caches the
-/// kernel's attributes.
+/// Raises the kernel's limit for dynamic shared memory if needed; by default static and dynamic shared memory
+/// together have 48 KiB. Caches the kernel's attributes.
 cudaError_t raise_shared_limit(const void* kernel, std::size_t shared_bytes);
 
 /// Returns the kernel's occupancy: resident threads per multiprocessor / maximum.

@@ -1,4 +1,4 @@
-/// A cache of kernel attributes, for cuda_launch.cuh.
+/// Sets the shared memory limit of kernels, for cuda_launch.cuh, and caches their attributes.
 
 #include <cuda_runtime.h>
 

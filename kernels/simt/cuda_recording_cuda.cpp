@@ -73,7 +73,8 @@ std::unique_ptr<Recording> record_work(Device& device, const std::function<void(
   }
   GraphOwner owner;
   const cudaError_t end = cudaStreamEndCapture(stream, &owner.graph);
-  // A call that a recording refuses ends it. What the method makes of that call's error does not matter.
+  // A call that a recording cannot contain also ends the recording. Therefore a method that ignores the error
+  // of that call is detected here.
   if (end != cudaSuccess) is_impossible = true;
   if (leaves_work != nullptr) *leaves_work = end == cudaErrorStreamCaptureUnjoined;
   if (!is_impossible && other_exception == nullptr)

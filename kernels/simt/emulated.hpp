@@ -1,7 +1,7 @@
 #pragma once
-/// The launch layer on the CPU; see simt.hpp. Blocks run in order on the calling thread. The threads of a
-/// block are fibers, which switch only when a thread waits (at a barrier, a warp collective or in a spin
-/// loop). `launch` throws for behaviour that is undefined on a GPU, if the emulation detects it. Device
+/// The launch layer on the CPU; see simt.hpp. Blocks run in order on the calling host thread. The threads of
+/// a block are fibers. A fiber switch happens only when a thread waits at a barrier, at a warp collective or
+/// in a spin loop. If the emulation detects behaviour that is undefined on a GPU, `launch` throws. Device
 /// memory is ordinary memory, so that sanitizers check every access.
 ///
 /// Static shared memory is a static array that keeps the values of the previous block. Dynamic shared memory
@@ -17,6 +17,7 @@
 
 #include "kernels/simt/emulated_block.hpp"
 
+// CUDA's keywords for emulated kernels.
 #define __global__
 #define __device__
 #define __host__
@@ -109,8 +110,8 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
     throw std::logic_error("launch: an emulated kernel cannot use the memory of a GPU");
   }
   if (shared_bytes > shared_limit) {
-    throw DeviceError("launch: " + std::to_string(shared_bytes) + " bytes of shared memory a block, of " +
-                          std::to_string(shared_limit) + " (simt::max_shared_bytes)",
+    throw DeviceError("launch: " + std::to_string(shared_bytes) + " bytes of shared memory per block, " +
+                          std::to_string(shared_limit) + " allowed (simt::max_shared_bytes)",
                       "invalidValue", false);
   }
   if (context.stages != nullptr) context.stages->launched(std::nan(""));
@@ -131,12 +132,16 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
 
 }  // namespace detail
 
-/// Runs `kernel` to completion; the arguments are converted to the kernel's parameter types.
-/// @throws std::invalid_argument for an impossible grid or block; DeviceError "divergentBarrier" (not all
-/// threads of a block reach the same __syncthreads), "divergentWarp" (the same for a warp collective),
-/// "deadlock" (threads spin and nothing changes), "invalidMask", "invalidValue", "outOfBounds" (a write
-/// outside of an operand), "orderDependence" (Emulation::compares_orders); exceptions of kernel threads. No
-/// error is sticky: the device remains usable.
+/// Runs `kernel` to completion; the arguments are converted to the kernel's parameter types. After an error
+/// the device remains usable.
+/// @throws std::invalid_argument for an impossible grid or block; exceptions of kernel threads; DeviceError
+/// with one of these names:
+/// - divergentBarrier: not all threads of a block reach the same __syncthreads;
+/// - divergentWarp: not all lanes of a mask reach the same warp collective;
+/// - deadlock: threads spin and nothing changes;
+/// - invalidMask, invalidValue: a wrong argument of a warp collective, a cluster function or the launch;
+/// - outOfBounds: a write outside of an operand;
+/// - orderDependence: see Emulation::compares_orders.
 template <class... P, class... A>
 void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
             A&&... arguments) {
@@ -144,7 +149,7 @@ void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::
                 std::forward<A>(arguments)...);
 }
 
-/// The same as `launch`, because earlier launches are always complete.
+/// Does the same as `launch`, because earlier launches are always complete.
 template <class... P, class... A>
 void launch_early(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
                   A&&... arguments) {

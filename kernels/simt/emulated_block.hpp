@@ -1,6 +1,6 @@
 #pragma once
-/// The interface between the CUDA names of emulated kernels (emulated.hpp) and the runtime that runs a
-/// block's threads as fibers (emulated_scheduler.cpp).
+/// The interface of the runtime that runs a block's threads as fibers (emulated_scheduler.cpp). The CUDA
+/// functions of emulated kernels (emulated_words.hpp, emulated_cluster.hpp) call it.
 
 #include <cstddef>
 #include <cstdint>
@@ -44,16 +44,16 @@ struct CollectiveResult {
 /// Plain globals suffice, because launches of several host threads run one after another.
 extern uint3 thread_index, block_index;
 extern dim3 block_dim, grid_dim;
-/// Set when a thread does something that another thread may wait for. The scheduler counts rounds without
-/// progress to detect deadlocks.
+/// Set to true when a thread does something for which another thread may wait. To detect deadlocks, the
+/// scheduler counts rounds (see emulated_scheduler.cpp) in which it stays false.
 extern bool progress;
-/// The address of the last poll, and the number of consecutive polls of it.
+/// The address of the last poll (a load in a spin loop), and the number of consecutive polls of it.
 extern const void* polled;
 extern int polls;
 
 /// Implements __syncthreads.
 void barrier(Site site);
-/// Lets the other threads of the cluster run, for a thread that spins.
+/// Lets the other threads of the cluster run. A thread that spins calls it.
 void wait_for_others(Site site);
 /// Executes a warp collective of the lanes in `mask`. Returns the value of lane `source`.
 CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source, Site site);
@@ -70,7 +70,7 @@ void arrive_at_cluster();
 void await_cluster(Site site);
 [[noreturn]] void throw_bad_width(int width, Site site);
 
-/// One launch: run_grid calls `body(closure)` once for every thread of every block.
+/// The shape and the options of a launch.
 struct Grid {
   dim3 grid, block;
   std::size_t shared_bytes;
@@ -79,10 +79,11 @@ struct Grid {
   WatchedMemory* memory;  ///< null: writes outside of operands are not detected
   bool compares_orders;   ///< Emulation::compares_orders
 };
+/// Runs a launch: calls `body(closure)` once for every thread of every block.
 void run_grid(const Grid& grid, void (*body)(void*), void* closure);
 
-/// Counts consecutive polls of an address, and lets other threads run after 100. Otherwise a polling loop
-/// without spin_pause would never end.
+/// Counts consecutive polls of an address. After 100 polls it lets other threads run, because a polling loop
+/// without spin_pause would never end otherwise.
 inline void poll(const void* address, Site site) {
   if (address != polled) {
     polled = address;

@@ -1,4 +1,5 @@
-/// Messages (st_async) between the blocks of an emulated cluster, and the barriers that count their bytes.
+/// Emulates clusters: messages between blocks (the data of st_async) and the mbarriers that count their
+/// bytes.
 
 #include "kernels/simt/emulated_cluster.hpp"
 
@@ -18,9 +19,9 @@ struct Message {
   Site site;
 };
 
-// The state of the running cluster; launches run one after another.
+// The state of the running cluster. There is only one, because launches run one after another.
 std::vector<Message> in_flight;
-std::uint32_t random_state = 0;  // 0: deliver all messages together in the order of sending
+std::uint32_t random_state = 0;  // 0: all messages are delivered at the next wait, in the order of sending
 
 std::uint32_t next_random() {
   random_state = random_state * 1664525u + 1013904223u;
@@ -41,7 +42,7 @@ void arrive(unsigned barrier, std::int32_t expected, bool thread, Site site) {
   std::memcpy(&state, at_address(barrier), sizeof(state));
   state.bytes += expected;
   if (thread && state.pending-- == 0) {
-    throw DeviceError("invalidValue: more threads arrive at a barrier than it was started for, " +
+    throw DeviceError("invalidValue: more threads arrive at a barrier than mbarrier_init announced, " +
                           std::string(site.file) + ":" + std::to_string(site.line),
                       "invalidValue", false);
   }

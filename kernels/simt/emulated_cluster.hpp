@@ -1,7 +1,8 @@
 #pragma once
 /// Thread-block clusters on the CPU: the functions of cuda_cluster.cuh. Part of emulated.hpp. The threads of
-/// all blocks of a cluster are interleaved. An address consists of a block's rank and an offset in its
-/// dynamic shared memory. The data of st_async arrive only while a thread waits at an mbarrier.
+/// all blocks of a cluster are interleaved. The integer address of a variable consists of its block's rank
+/// and its offset in the block's dynamic shared memory. The data of st_async arrive only while a thread waits
+/// at an mbarrier.
 
 #include <cstdint>
 #include <cstring>
@@ -38,22 +39,23 @@ inline unsigned char* at_address(unsigned address) {
   return shared_memory_of(address >> 24) + (address & 0xffffffu);
 }
 
-/// The state of a barrier in its 8 bytes.
+/// The state of an mbarrier, which has 8 bytes in shared memory.
 struct BytesBarrier {
   std::int32_t bytes;  ///< outstanding bytes; negative if more bytes have arrived than are expected so far
   std::uint32_t pending : 15;  ///< outstanding arrivals of threads in this phase
   std::uint32_t threads : 15;  ///< arrivals per phase; a block has at most 1024 threads
   std::uint32_t phase : 2;
 };
-/// Changes the outstanding bytes by `expected` and, if `thread`, counts the arrival of a thread.
+/// Adds `expected` to the outstanding bytes and, if `thread` is true, counts the arrival of a thread.
 /// @throws DeviceError "invalidValue" if more threads arrive in a phase than mbarrier_init announced
 void arrive(unsigned barrier, std::int32_t expected, bool thread, Site site);
 /// Queues a message of 16 bytes (st_async).
 void send(unsigned address, unsigned barrier, const void* value, Site site);
 /// Delivers some of the queued messages.
 void deliver();
-/// Called before and after a cluster runs. @throws DeviceError "invalidValue" if a message was not delivered
+/// Prepares the messages of a cluster. `shuffle_seed`: the seed of their order; 0: the order of sending.
 void start_messages(std::uint64_t shuffle_seed);
+/// Ends the messages of a cluster. @throws DeviceError "invalidValue" if a message was not delivered
 void end_messages();
 
 }  // namespace detail

@@ -1,3 +1,5 @@
+/// Describes errors of emulated kernels: which threads wait, and at which source lines.
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -29,7 +31,7 @@ std::string state_text(const Thread& thread) {
   }
 }
 
-/// Returns true if both threads wait at the same place for the same reason.
+/// Returns true if both threads wait at the same source line for the same reason.
 bool waits_alike(const Thread& a, const Thread& b) {
   if (a.state != b.state) return false;
   if (a.state == State::returned || a.state == State::unstarted) return true;
@@ -73,8 +75,8 @@ DeviceError stuck_block(const uint3& block, const std::vector<Thread>& threads) 
   if (any(State::spinning)) {
     name = "deadlock";
     text =
-        "threads wait for a change that does not come (a block may wait for blocks of lower index only: "
-        "emulated blocks run one after another, in order)";
+        "threads wait for a change that does not come (a block may wait only for blocks of lower index, "
+        "because emulated blocks run one after another, in order)";
   } else if (any(State::at_barrier)) {
     name = "divergentBarrier";
     text = "not all threads reach the same __syncthreads";

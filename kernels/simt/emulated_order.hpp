@@ -10,7 +10,7 @@
 
 namespace gaussweep::emulated::simt::detail {
 
-/// Orders the threads of each round: in index order, reversed, or shuffled.
+/// Orders the threads of each round (see emulated_scheduler.cpp): in index order, reversed, or shuffled.
 class ThreadOrder {
  public:
   static ThreadOrder reversed() { return ThreadOrder(0, true); }

@@ -1,10 +1,10 @@
-/// The scheduler of emulated blocks. Each thread of a cluster is a fiber; a switch happens only where a
+/// The scheduler of emulated blocks. Each thread of a cluster is a fiber; a fiber switch happens only where a
 /// thread waits.
 ///
-/// Threads run in rounds. A round is a list of the runnable threads, in index order or shuffled. Each thread
-/// runs until it waits or returns. Threads that become runnable during a round form the next round. A thread
-/// has a fiber ("worker") only from its start until it returns. After a thread that never waits, the same
-/// worker runs the next thread without a switch.
+/// Threads run in rounds. A round is a list of the runnable threads, in index order, reversed or shuffled.
+/// Each thread runs until it waits or returns. Threads that become runnable during a round form the next
+/// round. A thread has a fiber ("worker") only from its start until it returns. If a thread has returned
+/// without waiting, the same worker runs the next thread without a switch.
 
 #include "kernels/simt/emulated_block.hpp"
 
@@ -50,8 +50,7 @@ struct Worker {
 namespace {
 
 /// The number of rounds without progress after which spinning threads are reported as deadlocked. It is
-/// large, because the scheduler does not see plain stores, so that a round without progress may still contain
-/// one.
+/// large, because the scheduler does not see plain stores, which may end a spin loop.
 constexpr int max_idle_rounds = 20000;
 
 /// Thrown in the waiting threads of a failed launch, so that the destructors of their objects run.
@@ -83,7 +82,7 @@ struct Block {
   uint3 index{0, 0, 0};
   std::size_t at_barrier = 0;  // threads that wait at the barrier
   Site barrier_site{nullptr, 0};
-  bool barrier_differs = false;  // these threads wait at different __syncthreads
+  bool barrier_differs = false;  // true if these threads wait at different __syncthreads
 };
 
 struct Warp {
@@ -134,8 +133,8 @@ class Scheduler {
 
   void (*body_)(void*) = nullptr;
   void* closure_ = nullptr;
-  const void* kernel_ = nullptr;                // identifies the kernel of this launch
-  std::vector<std::unique_ptr<Block>> blocks_;  // the running cluster
+  const void* kernel_ = nullptr;                // the address of the kernel of this launch
+  std::vector<std::unique_ptr<Block>> blocks_;  // the blocks of the running cluster
   ThreadOrder* order_ = nullptr;
   WatchedMemory* memory_ = nullptr;
   WatchedMemory::Image before_, after_;  // memory before and after a cluster, for compare_orders
@@ -159,7 +158,8 @@ namespace {
 std::mutex launch_mutex;  // one launch at a time: host threads share the static arrays of kernels
 Scheduler* active = nullptr;
 
-/// Returns the one object; it is used before the program's own variables are initialised.
+/// Returns the process's only object. It is created on first use, because the constructors of global
+/// variables may use it.
 StaticShared& static_shared() {
   static StaticShared shared;
   return shared;
@@ -181,7 +181,8 @@ void Scheduler::run(const Grid& grid, void (*body)(void*), void* closure) {
   memory_ = grid.memory;
   body_ = body;
   closure_ = closure;
-  std::memcpy(&kernel_, closure, sizeof(kernel_));  // closures begin with it (emulated.hpp: start)
+  std::memcpy(&kernel_, closure,
+              sizeof(kernel_));  // a closure begins with the kernel's address (emulated.hpp)
   block_dim = b;
   grid_dim = grid.grid;
 
@@ -317,7 +318,7 @@ Fiber& Scheduler::work(Worker& self) {
     Fiber* next = &host_;
     try {
       next = &next_fiber();
-    } catch (...) {  // out of memory for another worker
+    } catch (...) {  // no memory for another worker
       failure_ = std::current_exception();
     }
     if (next != &self.fiber) self.fiber.switch_to(*next);
@@ -451,8 +452,8 @@ void Scheduler::complete(unsigned index, const Thread& arrival) {
   warp.waiting &= ~group;
   for (unsigned rest = group; rest != 0; rest &= rest - 1) {
     Thread& lane = lanes[__builtin_ctz(rest)];
-    const bool known = (group >> lane.source & 1u) != 0;
-    lane.result = {known ? lanes[lane.source].value : ~std::uint64_t{0}, ballot};
+    const bool has_source = (group >> lane.source & 1u) != 0;
+    lane.result = {has_source ? lanes[lane.source].value : ~std::uint64_t{0}, ballot};
     lane.state = State::running;
     next_round_threads_.push_back(index * 32 + static_cast<unsigned>(&lane - lanes));
   }
@@ -462,7 +463,7 @@ void barrier(Site site) {
   scheduler_of_kernel().barrier(site);
 }
 void wait_for_others(Site site) {
-  if (active != nullptr) active->wait_for_others(site);  // null if host code polls
+  if (active != nullptr) active->wait_for_others(site);  // null if host code, not a kernel, polls
 }
 CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source, Site site) {
   return scheduler_of_kernel().collective(kind, mask, value, source, site);

@@ -9,7 +9,7 @@ namespace gaussweep::emulated::simt::detail {
 namespace {
 
 constexpr int filler = 0xff;
-constexpr int searched_launches = 8;
+constexpr int searched_launches = 8;  ///< per kernel
 
 void fill(const std::vector<StaticArray>& arrays) {
   for (const StaticArray& array : arrays) std::memset(array.data, filler, array.bytes);

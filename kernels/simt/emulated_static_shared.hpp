@@ -1,6 +1,6 @@
 #pragma once
-/// Static shared memory of emulated kernels, which keeps the values of the previous block. For tests it is
-/// filled with NaN (all bits set), so that reads of memory that no thread wrote become visible.
+/// Fills the static shared memory of emulated kernels with NaN (all bits set), for tests. Otherwise it keeps
+/// the values of the previous block, and reads of elements that no thread of the block wrote stay unnoticed.
 
 #include <cstddef>
 #include <map>
@@ -14,21 +14,21 @@ struct StaticArray {
   std::size_t bytes;
 };
 
-/// Fills static shared memory for every block of all later launches. `arrays`: those of all kernels. They
-/// have megabytes together, so a block fills only arrays that an earlier launch of its kernel wrote. The
-/// others are filled since then, or since this call.
+/// Fills static shared memory before every block of all later launches. `arrays`: the arrays of all kernels.
+/// Together they have megabytes. Therefore only arrays that an earlier launch of the same kernel wrote are
+/// filled before a block; the other arrays still contain NaN.
 void fill_static_shared(std::vector<StaticArray> arrays);
 
 namespace detail {
 
-/// The arrays of fill_static_shared. All are filled between launches.
+/// The arrays of fill_static_shared. Between launches all contain NaN.
 class StaticShared {
  public:
   void set(std::vector<StaticArray> arrays);
   /// Fills the arrays that the kernel is known to write.
   void begin_block(const void* kernel);
-  /// Searches the arrays that the launch wrote, and fills them. Only the first launches of a kernel are
-  /// searched.
+  /// Finds further arrays that the launch wrote, and fills all arrays that the kernel writes. The search
+  /// takes place only after the first launches of a kernel.
   void end_launch(const void* kernel);
 
  private:

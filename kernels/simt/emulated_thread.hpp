@@ -25,14 +25,15 @@ struct Thread {
   unsigned cluster_generation = 0;  ///< the generation of the cluster barrier at which it arrived
   std::uint64_t value = 0;          ///< the lane's operand in a collective
   CollectiveResult result{0, 0};
-  Worker* worker = nullptr;  ///< its fiber, from its start until it returns
+  Worker* worker = nullptr;  ///< the worker whose fiber it runs on, from its start until it returns
 };
 
 /// Returns the error of a cluster whose threads all wait or spin. It lists the threads and their source
 /// lines. `block` is the cluster's first block.
 DeviceError stuck_block(const uint3& block, const std::vector<Thread>& threads);
 /// Returns the error "orderDependence" of a cluster that leaves different bits in memory if its threads run
-/// in another order. `block` is its first block. `order` and `where` are parts of the message.
+/// in another order. `block` is the cluster's first block. `order` ("reversed", "shuffled") and `where` (the
+/// first different byte) are parts of the message.
 DeviceError depends_on_order(const uint3& block, const std::string& order, const std::string& where);
 
 }  // namespace gaussweep::emulated::simt::detail

@@ -1,6 +1,6 @@
 #pragma once
-/// CUDA's built-in variables and functions for emulated kernels. Part of emulated.hpp. If architectures
-/// differ, the strictest rules of the CUDA C++ Programming Guide apply.
+/// CUDA's built-in variables and functions for emulated kernels. Part of emulated.hpp. If the rules of the
+/// CUDA C++ Programming Guide differ between architectures, the strictest rules apply.
 
 #include <cstdint>
 #include <cstring>
@@ -28,8 +28,8 @@ inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}
 
-// Votes and shuffles. As in CUDA, lanes that have returned or do not exist need not take part. Values from
-// these lanes, or from a lane outside of the mask, are undefined in CUDA. Here all their bits are set (NaN,
+// Votes and shuffles. As in CUDA, lanes that have returned or do not exist need not take part. In CUDA a
+// value from such a lane, or from a lane outside of the mask, is undefined; here all its bits are set (NaN or
 // -1).
 
 inline unsigned __ballot_sync(unsigned mask, int predicate, simt::Site site = simt::Site::here()) {
@@ -44,7 +44,8 @@ inline int __all_sync(unsigned mask, int predicate, simt::Site site = simt::Site
 
 namespace simt::detail {
 
-/// Returns the value with the largest `value` ^ `flip` over the lanes of the mask.
+/// Returns the maximum (flip = 0) or minimum (flip = ~0) of `value` over the lanes of the mask. The minimum
+/// is the value with the largest complement.
 inline unsigned reduce_max(unsigned mask, unsigned value, unsigned flip, Site site) {
   unsigned largest = value ^ flip;
   for (int i = 0; i < 32; ++i) {
@@ -112,8 +113,8 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
   return simt::detail::shuffle(mask, value, source <= last ? source : own, site);
 }
 
-// Atomics return the old value. An atomic that changes nothing counts as a poll, because it may be part of a
-// spin loop.
+// Atomics return the old value. An atomic that does not change the value counts as a poll, because it may be
+// part of a spin loop.
 
 namespace simt::detail {
 

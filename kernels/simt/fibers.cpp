@@ -25,8 +25,8 @@ std::size_t page_bytes() {
   return bytes;
 }
 
-// Boost frees a fiber's stack when the fiber ends; our stacks outlive their fibers, so deallocate does
-// nothing.
+// Boost would free a fiber's stack when the fiber ends. `deallocate` does nothing, because the stacks belong
+// to objects of class Stack, which outlive their fibers.
 struct ExternalStack {
   boost::context::stack_context allocate() { return {}; }
   void deallocate(boost::context::stack_context&) noexcept {}
@@ -57,8 +57,8 @@ std::size_t Stack::bytes() const {
 }
 
 boost::context::stack_context Stack::context() const {
-  // If all stacks began at the end of a page, they would compete for a few cache sets. Therefore the first
-  // bytes in use are spread over the last 4096 bytes, in steps of 256, to which Boost rounds.
+  // If all stacks began at the end of a page, they would compete for a few cache sets. Therefore each stack
+  // begins at a different offset in the last 4096 bytes, in steps of 256 bytes, to which Boost rounds.
   const std::size_t page = reinterpret_cast<std::uintptr_t>(mapping_) / page_bytes();
   boost::context::stack_context result;
   result.size = stack_bytes - page * 256 % 4096;

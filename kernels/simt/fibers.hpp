@@ -15,8 +15,8 @@
 
 namespace gaussweep::emulated::simt::detail {
 
-/// Memory for a fiber's stack, with a guard page below it: an overflow is a segmentation fault instead of
-/// silent corruption.
+/// Memory for a fiber's stack, with a guard page below it, so that an overflow causes a segmentation fault
+/// instead of silent corruption.
 class Stack {
  public:
   /// @throws OutOfMemory
@@ -61,8 +61,8 @@ class Fiber {
 #endif
 };
 
-// Inline, like its callers in emulated_scheduler.cpp. After a switch, the processor mispredicts every return
-// to a caller, and these mispredictions are most of the cost of a switch.
+// This function and its callers in emulated_scheduler.cpp are inline, because after a switch the processor
+// mispredicts every return to a caller. These mispredictions are most of the cost of a switch.
 __attribute__((always_inline)) inline void Fiber::switch_to(Fiber& next) {
   previous_ = this;
 #ifdef GAUSSWEEP_ASAN

@@ -12,7 +12,7 @@ inline std::string to_text(const dim3& d) {
 
 /// Checks a launch. @throws std::invalid_argument if no GPU accepts it
 inline void check_launch_shape(const dim3& grid, const dim3& block) {
-  // A negative count converted to unsigned exceeds these limits too.
+  // A negative number that was converted to unsigned exceeds these limits, too.
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 2147483647u || grid.y > 65535u ||
       grid.z > 65535u) {
     throw std::invalid_argument(

@@ -30,7 +30,7 @@ class PinnedCopies {
   PinnedCopies(const PinnedCopies&) = delete;
   PinnedCopies& operator=(const PinnedCopies&) = delete;
 
-  /// Both functions copy after all earlier work of the stream, and return when the copy is complete.
+  /// Copy after all earlier work of the stream, and return when the copy is complete.
   void to_device(void* destination, const void* source, std::size_t bytes, cudaStream_t stream) {
     if (!can_stage(bytes)) return copy_directly(destination, source, bytes, cudaMemcpyHostToDevice, stream);
     auto* to = static_cast<char*>(destination);
@@ -71,6 +71,7 @@ class PinnedCopies {
     cudaEvent_t transferred = nullptr;  ///< the end of the last transfer from or to `memory`
   };
 
+  /// Returns true if a copy of `bytes` uses the pinned buffers; allocates them on first use.
   bool can_stage(std::size_t bytes) {
     if (bytes < min_bytes || unavailable_) return false;
     for (PinnedBuffer& buffer : buffers_) {

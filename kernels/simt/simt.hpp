@@ -2,12 +2,12 @@
 /// The launch layer: one `.cu` source, run on a GPU (compiled by nvcc) or on the CPU (compiled as C++).
 ///
 /// Portable code is in `namespace gaussweep::GAUSSWEEP_BACKEND`, and kernels are in an anonymous namespace
-/// inside it. The namespaces differ, because one program contains both builds of a file. Inside that
-/// namespace CUDA's names work on both backends (`threadIdx`, `__shared__`, `__syncthreads`,
+/// inside it. GAUSSWEEP_BACKEND is `cuda` or `emulated`, because one program contains both builds of a file.
+/// Inside that namespace CUDA's names work on both backends (`threadIdx`, `__shared__`, `__syncthreads`,
 /// `__shfl_sync`, `atomicAdd`, …). `simt` adds these functions:
 ///
 ///   simt::launch(context, kernel, grid, block, shared_bytes, args…)   on the device's stream
-///   simt::launch_early(…)              the same; may overlap the previous kernel until griddepcontrol_wait
+///   simt::launch_early(…)              may overlap the previous kernel until it calls griddepcontrol_wait
 ///   simt::dynamic_shared<T>()          the block's dynamic shared memory, aligned for any T (16 bytes)
 ///   simt::atomic_add(pointer, value)   int, unsigned, unsigned long long, float, double on every GPU
 ///   simt::load_volatile, store_volatile, load_acquire, store_release, spin_pause    for flags between blocks
@@ -22,9 +22,9 @@
 /// `#if GAUSSWEEP_CLUSTERS` around their bodies. They must use dynamic shared memory: emulated blocks of a
 /// cluster run concurrently, and all emulated blocks share one static shared memory.
 ///
-/// To wait for another block, spin on `load_acquire(flag)` with `spin_pause()` in the loop, and wait only for
-/// blocks of lower index (or lower ticket). Emulated blocks run one after another, in order: waiting for a
-/// block of higher index is reported as DeviceError "deadlock".
+/// To wait for another block, spin on `load_acquire(flag)` with `spin_pause()` in the loop. A block may wait
+/// only for blocks of lower index (or with a lower number from an atomic counter). Emulated blocks run one
+/// after another, in order, so that a wait for a block of higher index throws DeviceError "deadlock".
 ///
 /// Not portable: `extern __shared__` (use dynamic_shared), `<<<>>>`, `__activemask`, `printf`, `atomicAdd` on
 /// double (use simt::atomic_add), textures, cooperative groups.

@@ -7,7 +7,7 @@
 namespace gaussweep {
 namespace {
 
-constexpr std::int64_t few = 8;  ///< right-hand sides that solve_triangle solves in one launch
+constexpr std::int64_t max_narrow = 8;  ///< the most right-hand sides that solve_triangle solves in a launch
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void solve_with_factors(Context& context, std::int64_t n, std::int64_t nrhs, con
 }
 
 std::size_t triangle_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element) {
-  return nrhs <= few ? solve_triangle_workspace(n, nrhs, element) : solve_wide_workspace(n, element);
+  return nrhs <= max_narrow ? solve_triangle_workspace(n, nrhs, element) : solve_wide_workspace(n, element);
 }
 
 template <class T>
@@ -34,12 +34,12 @@ void solve_with_triangle(Context& context, const TriangleView<T>& a, std::int64_
                          std::int64_t ldb, void* workspace) {
 #ifdef GAUSSWEEP_HAS_CUDA
   if (context.device.backend() == Backend::cuda) {
-    if (nrhs > few) return cuda::solve_wide(context, a, nrhs, b, ldb, workspace);
+    if (nrhs > max_narrow) return cuda::solve_wide(context, a, nrhs, b, ldb, workspace);
     return cuda::solve_triangle<T>(context, a.uplo, a.diagonal, a.n, nrhs, a.data, a.ld, b, ldb, workspace,
                                    nullptr, a.op);
   }
 #endif
-  if (nrhs > few) return emulated::solve_wide(context, a, nrhs, b, ldb, workspace);
+  if (nrhs > max_narrow) return emulated::solve_wide(context, a, nrhs, b, ldb, workspace);
   emulated::solve_triangle<T>(context, a.uplo, a.diagonal, a.n, nrhs, a.data, a.ld, b, ldb, workspace,
                               nullptr, a.op);
 }

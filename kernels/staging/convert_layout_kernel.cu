@@ -1,4 +1,5 @@
-// Copies tile by tile through shared memory, so that reads and writes are coalesced in both layouts.
+// Converts layouts tile by tile through shared memory, so that reads and writes are coalesced in both
+// layouts.
 #include <algorithm>
 
 #include "kernels/simt/simt.hpp"

@@ -5,8 +5,8 @@
 namespace gaussweep {
 namespace {
 
-/// Returns the part of a region that lies in the rows above or from a diagonal block on. @pre the block's
-/// first row is even
+/// Returns the part of a region in the rows above a diagonal block (`above`), or in the rows from its first
+/// row on. @pre the block's first row is even, so that `checkered` and `odd_rows` stay the same
 Region region_in(Region region, bool above) {
   switch (region) {
     case Region::lower:
@@ -80,11 +80,11 @@ void DistributedMatrix<T>::for_pieces(const Copy& copy) const {
   const std::size_t column = static_cast<std::size_t>(blocks_.n) * sizeof(T);
   const std::size_t stride = static_cast<std::size_t>(ld_) * sizeof(T);
   const bool is_packed = stride == column;
-  const auto most = static_cast<std::int64_t>(std::max<std::size_t>(1, packed_bytes / column));
-  const std::int64_t width = is_packed ? blocks_.width : std::min(most, blocks_.width);
+  const auto max_columns = static_cast<std::int64_t>(std::max<std::size_t>(1, packed_bytes / column));
+  const std::int64_t width = is_packed ? blocks_.width : std::min(max_columns, blocks_.width);
   group_->for_each(blocks_.gpus, [&](int gpu) {
     Device& device = group_->device(gpu);
-    // Copies of columns with gaps from pageable memory are much slower.
+    // Direct copies between pageable host memory and columns with gaps would be much slower.
     const Buffer packed(device, is_packed ? 0 : column * static_cast<std::size_t>(width));
     for (std::int64_t block = gpu; block < blocks_.count(); block += blocks_.gpus) {
       for (std::int64_t first = 0; first < blocks_.columns(block); first += width) {

@@ -16,8 +16,8 @@ namespace gaussweep {
 GappedLayout part_layout(const ColumnBlocks& blocks, int gpu, std::size_t element);
 
 /// An n x n matrix in the memory of several devices, with the leading dimension
-/// ColumnBlocks::leading_dimension(). The rows that pad the columns are not part of the matrix. Functions
-/// that throw DeviceError leave any device current.
+/// ColumnBlocks::leading_dimension(). The rows that pad the columns are not part of the matrix. After a
+/// DeviceError, any device may be the current one.
 template <class T>
 class DistributedMatrix {
  public:
@@ -29,11 +29,10 @@ class DistributedMatrix {
   /// Copies a column-major n x n matrix with leading dimension n from the host, and back.
   void upload(const T* from);
   void download(T* to) const;
-  /// Copies the parts of a matrix with the same distribution and group. Waits for the copies.
+  /// Copies a matrix with the same distribution and group. Waits for the copies.
   void copy_from(const DistributedMatrix& other);
-  /// The next three functions do for the distributed matrix what the functions of guard.hpp do for a matrix
-  /// on one device, and wait for all devices. Digests of equal matrices differ if the widths of their blocks
-  /// differ.
+  /// Like guard_operand, digest_elements and count_overwritten (guard.hpp), but for a distributed matrix.
+  /// They wait for all devices. The digest also depends on the width of the blocks.
   void guard(const OperandGuard& guard);
   std::uint64_t digest(Region counted, Region negated) const;
   std::int64_t count_overwritten(Region hidden) const;
@@ -41,15 +40,16 @@ class DistributedMatrix {
   std::string overrun() const;
 
  private:
-  /// Calls visit(context, first, extent, above, block) for the rows above each diagonal block (`above` is
-  /// true), and for the rows from the diagonal block on. `first`: pointer to the first element.
+  /// Calls visit(context, first, extent, above, block) twice per block column: for the rows above the
+  /// diagonal block (`above` is true), and for the other rows. `first`: pointer to the first element.
   template <class Visit>
   void for_blocks(Visit&& visit) const;
   /// Calls copy(device, piece, stride in bytes, first column, columns, packed) for pieces of block columns,
-  /// on all devices at the same time. `packed`: device memory for the columns without gaps; null if they have
-  /// none.
+  /// on all devices at the same time. `packed`: device memory for a copy of the columns without padding; null
+  /// if the columns have no padding.
   template <class Copy>
   void for_pieces(const Copy& copy) const;
+  /// Returns the first element of a block column, on its device.
   T* at(std::int64_t block) const;
 
   DeviceGroup* group_;

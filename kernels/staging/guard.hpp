@@ -1,8 +1,9 @@
 #pragma once
 /// Guards against methods that do not compute their whole answer in every run, and digests of answers.
 ///
-/// Every second run negates part of A. The correct answer keeps its bits except for known signs, so that a
-/// stale answer of the previous run is wrong. Elements that a method must not read are NaN.
+/// In every second run, part of A is negated. The correct answer then has the same bits except for known
+/// signs, so that an answer left from the previous run is wrong. Elements that a method must not read are
+/// NaN.
 
 #include <cstdint>
 
@@ -17,8 +18,8 @@ namespace gaussweep {
 struct OperandGuard {
   Region negated = Region::none;
   Region hidden = Region::none;  ///< elements that the method must not read; set to NaN
-  bool noise = false;  ///< sets hidden elements to numbers: vendor libraries may compute with them and
-                       ///< discard the results
+  bool noise = false;  ///< sets hidden elements to numbers instead, because vendor libraries may compute with
+                       ///< them and discard the results
 };
 
 /// Applies `guard` to a matrix on the context's device. Asynchronous. @throws DeviceError

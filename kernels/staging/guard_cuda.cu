@@ -1,4 +1,5 @@
-// Each block processes one line of the matrix at a time; neighbouring threads access neighbouring elements.
+// The functions of guard.hpp on a GPU. A thread block processes one line (row or column) of the matrix at a
+// time; neighbouring threads access neighbouring elements.
 #include <algorithm>
 
 #include "kernels/device/scratch.hpp"
@@ -74,7 +75,7 @@ dim3 blocks_for(std::int64_t lines) {
   return dim3(static_cast<unsigned>(std::max<std::int64_t>(1, std::min(lines, max_blocks))));
 }
 
-/// Returns the sum that `launch` accumulates on the device.
+/// Calls launch(sum), which adds to a zero on the device, and returns the sum.
 template <class Launch>
 unsigned long long summed(Context& context, Launch&& launch) {
   const Scratch::Piece piece = scratch_of(context).take(sizeof(unsigned long long));

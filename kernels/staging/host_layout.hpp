@@ -14,8 +14,8 @@
 
 namespace gaussweep::host_layout {
 
-/// Calls copy(i, j) for every element, tile by tile, on several threads. With tiles, both sides of a
-/// transposition stay in cache.
+/// Calls copy(i, j) for every element, tile by tile, on several threads. With tiles, both the source and the
+/// destination of a transposition stay in cache.
 template <class Copy>
 void transpose_blocked(std::int64_t rows, std::int64_t cols, Copy copy) {
   constexpr std::int64_t tile = 32;
@@ -41,7 +41,7 @@ inline std::int64_t panel_rows(std::int64_t row_bytes) {
 }
 
 /// Writes rows i0 to i0 + count - 1 of the matrices `parts`, side by side, as a row-major matrix. `padding`:
-/// the bytes behind the rows up to `ld`, or null.
+/// the gap behind each row up to `ld`, which gets its pattern, or null.
 template <class T>
 void pack_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& parts,
                const MemoryGap* padding, std::int64_t i0, std::int64_t count) {

@@ -25,8 +25,9 @@ class MethodRun {
  public:
   /// Allocates the device memory of the operands.
   /// @param repeats the number of runs between two events. A method that overwrites its operands has a
-  /// separate working set (a copy of the operands) per repeat. With pristine inputs on the host, such a
-  /// method allows only one repeat (else std::invalid_argument)
+  /// separate working set (a copy of the operands) per repeat. With Pristine::on_host, such a method allows
+  /// only one repeat (else std::invalid_argument)
+  /// @param pristine where the unmodified inputs are, from which operands are restored (staging.hpp)
   /// @param resident inputs that a previous Staging left on the device
   /// @throws OutOfMemory, DeviceError
   MethodRun(Context& context, const Method& method, Backend backend, const Parameters& parameters,
@@ -48,8 +49,8 @@ class MethodRun {
     fresh_ = true;
     guarded_ = false;
   }
-  /// Do the same in two steps through pinned host memory, so that a caller can time the transfer alone.
-  /// @pre the pristine inputs are on the device
+  /// Upload in two steps through pinned host memory, so that a caller can time the transfer alone.
+  /// @pre Pristine::on_device
   void stage_pinned(const Inputs<T>& inputs) { staging_.stage_pinned(views_of(inputs)); }
   void upload_pinned() { staging_.upload_pinned(); }
   /// Runs all repeats on restored operands without timing, and waits for the device.
@@ -72,8 +73,8 @@ class MethodRun {
   }
   /// Makes timed runs also measure the host's time to queue them, with `clock`.
   void watch_queue(HostClock clock) { clock_ = clock; }
-  /// Returns the host's seconds to queue one run of the last timed_run; NaN without watch_queue. The GPU's
-  /// time may be longer, because it executes asynchronously.
+  /// Returns the seconds in which the host queued one run of the last timed_run; NaN without watch_queue. The
+  /// GPU may need longer, because it executes asynchronously.
   double queue_seconds() const { return queue_seconds_; }
   /// Returns the number of host waits for the device per run of the last timed_run. Waits inside vendor
   /// routines are not counted.
@@ -82,8 +83,9 @@ class MethodRun {
   /// @throws OutOfMemory, DeviceError
   void run_cold() { flush_.emplace(context_.device); }
 
-  /// Records the repeats of a timed run as a CUDA graph. Returns false if that is impossible (recording.hpp),
-  /// with Pristine::on_host, because then each replay would need an upload, or with several GPUs.
+  /// Records the repeats of a timed run as a CUDA graph. Returns false if that is impossible (recording.hpp).
+  /// It also returns false for several GPUs, and for Pristine::on_host, where each replay would need an
+  /// upload.
   /// @param leaves_work see record_work
   bool record(bool* leaves_work = nullptr) {
     if (pristine() == Pristine::on_host || on_several_gpus_) return false;
@@ -108,8 +110,8 @@ class MethodRun {
       if (with_runs) run_all();
     }
   }
-  /// Runs once on restored operands and reports the stages to `sink`. `report` still returns the report of
-  /// the last timed run.
+  /// Runs once on restored operands and reports the stages to `sink`. Afterwards `report` still returns the
+  /// report of the last timed run.
   void observed_run(StageSink& sink) {
     reset();
     context_.stages = &sink;
@@ -148,7 +150,7 @@ class MethodRun {
     return staging_.forbidden_writes(context_, last_copy(), is_negated(last_copy()));
   }
 
-  /// Return the answer of the last run (Staging::download).
+  /// Return the answer of the last run, or of the last run on working set `copy` (Staging::download).
   Answer<T> download(const T* column_major_answer = nullptr) {
     return download(last_copy(), column_major_answer);
   }
@@ -160,7 +162,7 @@ class MethodRun {
     restore_signs();
     return staging_.download_to(destination, last_copy());
   }
-  /// Download in two steps after `stage_pinned`: the transfer, which a caller can time, and the conversion.
+  /// Download in two steps: the transfer, which a caller can time, and the conversion. @pre `stage_pinned`
   void download_pinned() {
     restore_signs();
     staging_.download_pinned(last_copy());
@@ -180,8 +182,8 @@ class MethodRun {
     throw std::invalid_argument(method.id() +
                                 ": repeated runs would overwrite inputs that are uploaded once");
   }
-  /// Restores the operands and guards them. Negated operands alternate between resets and between working
-  /// sets, so that a stale answer is wrong.
+  /// Restores the operands and guards them (guard.hpp). Part of A is negated in every second reset and in
+  /// every second working set, so that an answer left from another run is wrong.
   void reset() {
     if (pristine() == Pristine::on_device) {
       staging_.reset();
@@ -195,7 +197,8 @@ class MethodRun {
     signs_restored_.assign(static_cast<std::size_t>(last_copy() + 1), false);
     for (int copy = 0; copy <= last_copy(); ++copy) staging_.guard(context_, copy, is_negated(copy));
   }
-  /// Returns true if a working set holds the answer of negated operands.
+  /// Returns true if a working set's answer was computed from negated operands, and its signs are not
+  /// restored.
   bool is_negated(int copy) const {
     return guarded_ && !signs_restored_.at(static_cast<std::size_t>(copy)) &&
            negated_first_ == (copy % 2 == 0);

@@ -16,7 +16,7 @@ using namespace host_layout;
 
 /// The shapes and offsets of the operands.
 struct OperandLayout {
-  MatrixView<char> a, b, x;  // rows, cols, ld; data unused
+  MatrixView<char> a, b, x;  // only shapes: rows, cols and ld are set, data is not
   StagingLayout layout;
 };
 
@@ -25,8 +25,9 @@ std::size_t matrix_bytes(const MatrixView<char>& view, Layout layout, std::size_
   return static_cast<std::size_t>(view.ld * lines) * element;
 }
 
-MatrixView<char> dense(const Extent& of, Layout layout) {
-  return {nullptr, of.rows, of.cols, layout == Layout::row_major ? of.cols : of.rows};
+/// Returns the shape of a matrix without padding.
+MatrixView<char> dense(const Extent& extent, Layout layout) {
+  return {nullptr, extent.rows, extent.cols, layout == Layout::row_major ? extent.cols : extent.rows};
 }
 
 /// Returns the operand that holds the answer. In an augmented matrix the solution replaces the right-hand
@@ -40,7 +41,7 @@ const View& answer_operand(AnswerIn answer, Layout layout, const View& a, const 
 std::int64_t pivot_count(const Shape& shape) {
   return shape.n * shape.batch;
 }
-/// Returns pivot i for "no exchange".
+/// Returns the value of pivot i that means "no exchange".
 int identity_pivot(std::size_t i, const Shape& shape) {
   return static_cast<int>(static_cast<std::int64_t>(i) % shape.n);
 }
@@ -139,24 +140,25 @@ MatrixView<T> typed(const MatrixView<char>& view) {
   return {nullptr, view.rows, view.cols, view.ld};
 }
 
-Region unreferenced_triangle(UsedElements counts, Uplo uplo) {
-  if (counts == UsedElements::all) return Region::none;
+/// Return the elements of an operand that the problem does not use, and those that it uses.
+Region unreferenced_triangle(UsedElements used, Uplo uplo) {
+  if (used == UsedElements::all) return Region::none;
   return uplo == Uplo::lower ? Region::above : Region::below;
 }
 
-Region referenced(UsedElements counts, Uplo uplo) {
-  if (counts == UsedElements::all) return Region::all;
+Region referenced(UsedElements used, Uplo uplo) {
+  if (used == UsedElements::all) return Region::all;
   return uplo == Uplo::lower ? Region::lower : Region::upper;
 }
 
-/// Allocates the memory of a layout and fills its gaps from an offset on.
+/// Allocates the memory of a layout and fills its gaps from offset `from` on.
 Buffer with_gaps(Device& device, const GappedLayout& layout, std::size_t from = 0) {
   Buffer memory(device, layout.bytes());
   layout.fill(device, memory, from);
   return memory;
 }
 
-/// Returns the workspace in memory of StagingLayout::workspace.
+/// Returns the workspace in memory with the layout StagingLayout::workspace.
 void* workspace_in(const Buffer& memory) {
   if (memory.bytes() == 0) return memory.data();
   return static_cast<std::byte*>(memory.data()) + GappedLayout::first_offset;
@@ -230,7 +232,7 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
     further_workspaces_.push_back(with_gaps(group->device(gpu), layout_.workspace));
 }
 
-/// Returns the matrices of the pristine set.
+/// Returns the host matrices that form the pristine set, after checking their shapes.
 template <class T>
 std::vector<typename Staging<T>::StagedMatrix> Staging<T>::staged_matrices(
     const InputViews<T>& inputs) const {
@@ -293,9 +295,9 @@ void Staging<T>::upload_from(Context& context, const InputViews<T>& inputs) {
 template <class T>
 Resident<T> Staging<T>::release_inputs() {
   if (copies_ == 0 || gpus_ > 1) return {};
-  Resident<T> left{{}, method_.problem, method_.layout, pristine_a(), pristine_b()};
-  left.memory = std::move(pristine_);
-  return left;
+  Resident<T> released{{}, method_.problem, method_.layout, pristine_a(), pristine_b()};
+  released.memory = std::move(pristine_);
+  return released;
 }
 
 template <class T>
@@ -355,7 +357,7 @@ void Staging<T>::reset() {
 template <class T>
 Operands<T> Staging<T>::operands(int copy) {
   if (copy < 0) throw std::out_of_range("working sets are counted from 0");
-  // If one set serves all repeats, copies_ is 1.
+  // If all repeats share a set, copies_ is 1, and `copy` may be larger.
   if (copy >= std::max(copies_, 1) && needs_own_sets(method_)) {
     throw std::out_of_range("working set " + std::to_string(copy) + " of " + std::to_string(copies_));
   }
@@ -538,7 +540,7 @@ Region Staging<T>::negated_of_answer() const {
   return method_.unit_diagonal == UnitDiagonal::lower ? Region::upper : Region::lower;
 }
 
-/// Returns A in a working set; its extent excludes the right-hand sides of an augmented matrix.
+/// Returns A in a working set. In an augmented matrix, A consists of the columns before B.
 template <class T>
 Strided<T> Staging<T>::guarded_a(int copy) {
   const MatrixView<T> a = operands(copy).a;
@@ -610,8 +612,8 @@ std::uint64_t Staging<T>::input_digest(Context& context, int copy) {
          (31 * digest_elements(context, guarded_b(copy), problem.b(shape_), Region::all, Region::none));
 }
 
-/// Returns GappedLayout::overrun of the first memory with a changed gap. A distributed A of a vendor's method
-/// is not checked.
+/// Returns GappedLayout::overrun of the first buffer with a changed gap; empty if there is none. It does not
+/// check the distributed A of a vendor's method.
 template <class T>
 std::string Staging<T>::overrun() {
   std::string found = copies_ == 0 ? layout_.set.overrun(device_, pristine_.data()) : "";

@@ -25,22 +25,22 @@ struct InputViews {
 template <class T>
 InputViews<T> views_of(const Inputs<T>& inputs);
 
-/// The location of the pristine inputs, from which each run's operands are restored. With on_host each run
-/// uploads them again, so that the device needs only one copy of the operands.
+/// The location of the pristine (unmodified) inputs, from which each run's operands are restored. With
+/// on_host each run uploads them again, so that the device needs only one copy of the operands.
 enum class Pristine { on_device, on_host };
 
 /// Returns the device bytes of a trial: pristine inputs, `copies` working sets and the workspace. With
-/// several GPUs, those of the first one, which needs most.
+/// several GPUs, returns the bytes on the first GPU, which needs most.
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies);
-/// Returns the host bytes of operands and answer that `Staging::stage_pinned` allocates.
+/// Returns the bytes of pinned host memory that `Staging::stage_pinned` allocates for operands and answer.
 std::size_t pinned_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                          std::size_t element);
 
 /// Pristine inputs on the device that one Staging passes on to the next.
 template <class T>
 struct Resident {
-  Buffer memory;    ///< a pristine set, or empty
+  Buffer memory;    ///< the memory of a pristine set, or empty
   Problem problem;  ///< problem and layout determine the operands in the set
   Layout layout = Layout::column_major;
   Strided<T> a, b;  ///< views of `memory`; null data if the next Staging cannot reuse them
@@ -48,8 +48,8 @@ struct Resident {
   bool has_a() const { return a.data != nullptr; }
 };
 
-/// The offsets of the operands in a working set: a, b, pivots, info, x, with gaps. A pristine set ends with
-/// the gap after info.
+/// The offsets of the operands in a working set: a, b, pivots, info, x, with gaps. A pristine set has the
+/// same offsets, but ends with the gap after info.
 struct StagingLayout {
   struct Piece {
     std::size_t offset = 0, bytes = 0;
@@ -62,14 +62,14 @@ struct StagingLayout {
   std::size_t pinned_bytes = 0;
 };
 
-/// The operands of one trial. Each step is a separate call, so that the driver can time it. Runs use `copies`
-/// working sets, which `reset` restores from the pristine set: a method that overwrites its inputs needs one
-/// set per repeat. With `copies == 0` a run uses the pristine set itself, which saves device memory; `upload`
-/// then replaces `reset`.
+/// The operands of one trial. Each step is a separate call, so that the driver can time it. The pristine set
+/// holds the unmodified inputs, and runs use `copies` working sets, which `reset` restores from it. A method
+/// that overwrites its inputs needs one working set per repeat. With `copies == 0` a run uses the pristine
+/// set itself, which saves device memory; `upload` then replaces `reset`.
 template <class T>
 class Staging {
  public:
-  /// Allocates. @throws OutOfMemory, DeviceError
+  /// Allocates the device memory. @throws OutOfMemory, DeviceError
   /// @param resident inputs of this shape on the same device; `upload_from` then copies them instead of
   /// uploading. If the layouts are equal too, their memory becomes the pristine set
   /// @param group with several GPUs: the group that begins with `device`. `copies` is then 0 or 1, there are
@@ -83,8 +83,8 @@ class Staging {
   void upload_from(Context& context, const InputViews<T>& inputs);
   /// Returns true if `resident` became the pristine set, so that `upload_from` has nothing to do.
   bool has_resident_inputs() const { return is_resident_; }
-  /// Returns the pristine set for the next Staging; this object loses it. Returns an empty Resident if there
-  /// are no working sets.
+  /// Moves the pristine set out of this object, for the next Staging. Returns an empty Resident if there are
+  /// no working sets, or several GPUs.
   Resident<T> release_inputs();
   /// Converts the inputs to the method's layout in pinned host memory, which also has space for the answer.
   /// Initializes the pristine set except for a and b. @throws NoPinnedMemory, DeviceError
@@ -105,11 +105,12 @@ class Staging {
   void guard(Context& context, int copy, bool negated);
   /// Restores the signs of the answer of a run on negated operands.
   void restore_signs(Context& context, int copy);
-  /// Returns a digest of the referenced elements of the answer, the pivots and info. With `negated` the
-  /// answer's signs have not been restored; the digest equals that with restored signs.
+  /// Returns a digest of the referenced elements of the answer, the pivots and info. `negated`: the answer
+  /// was computed from negated operands, and its signs are not restored. The digest is that of restored
+  /// signs.
   std::uint64_t answer_digest(Context& context, int copy, bool negated);
-  /// Returns a description of writes of a run to memory that it must not change; empty if there are none.
-  /// Without working sets, inputs that the run overwrote are not found; otherwise the answer is destroyed.
+  /// Describes writes of a run to memory that it must not change; empty if there are none. Without working
+  /// sets, overwritten inputs are not detected. With working sets, the function destroys the answer.
   /// @pre `guard` was called with the same `negated` before the run
   std::string forbidden_writes(Context& context, int copy, bool negated);
   /// Returns the operands of working set `copy`, from 0.

@@ -12,8 +12,8 @@ cublasFillMode_t triangle(Uplo uplo) {
   return uplo == Uplo::lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
 }
 
-/// Checks getrsBatched's info. It is on the host and only reports wrong arguments.
-void require_done(int info) {
+/// Checks getrsBatched's info, which is on the host and only reports wrong arguments.
+void require_valid_arguments(int info) {
   if (info != 0)
     throw std::logic_error("getrsBatched: argument " + std::to_string(-info) + " is not allowed");
 }
@@ -31,7 +31,7 @@ void require_done(int info) {
     int info = 0;                                                                                            \
     GAUSSWEEP_CUBLAS(cublas##S##getrsBatched(handles.blas(), CUBLAS_OP_N, to_int(n), to_int(nrhs), lu,       \
                                              to_int(lda), pivots, b, to_int(ldb), &info, to_int(count)));    \
-    require_done(info);                                                                                      \
+    require_valid_arguments(info);                                                                           \
   }                                                                                                          \
   void getri_batch(VendorHandles& handles, std::int64_t n, T** lu, std::int64_t lda, const int* pivots,      \
                    T** x, std::int64_t ldx, int* infos, std::int64_t count) {                                \

@@ -1,7 +1,7 @@
 #pragma once
 /// The batched routines of cuBLAS and cuSOLVER, the counterparts of cuda_blas.hpp for many small systems.
-/// They take arrays on the device with pointers to `count` matrices of one shape. There are n pivots and one
-/// info per matrix.
+/// Their operands are arrays on the device with pointers to `count` matrices of one shape. There are n pivots
+/// and one info per matrix.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #pragma once
-/// cuBLAS and cuSOLVER with one name for both precisions; only blas_cuda.cpp uses the S and D names. The same
-/// functions as in blas.hpp, with the handles as first argument and all pointers on the device. They exist
-/// only in builds with CUDA.
+/// cuBLAS and cuSOLVER with one name for both precisions; only the *_cuda.cpp files use the S and D names.
+/// The functions are those of blas.hpp, with the handles as first argument and all pointers on the device.
+/// They exist only in builds with CUDA.
 ///
 /// All functions are asynchronous on the device's stream. cuSOLVER's workspace comes from
 /// VendorHandles::scratch. `info` is an int on the device. @throws DeviceError, OutOfMemory,

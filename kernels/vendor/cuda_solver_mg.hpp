@@ -9,9 +9,9 @@
 
 namespace gaussweep::vendor {
 
-/// The operands of a run in cuSOLVERMg's layout: A in block columns, B and info on the first GPU. All
+/// A system of equations in cuSOLVERMg's layout: A in block columns, B and info on the first GPU. All
 /// functions wait for the GPUs, because cuSOLVERMg works on its own streams. Workspace and pivots are kept in
-/// the VendorHandles of each GPU; the first run of a size (the warm-up) allocates them.
+/// the VendorHandles of each GPU, so that only the first run of a size (the warm-up) allocates them.
 /// @throws DeviceError, OutOfMemory
 template <class T>
 class MgSystem {
@@ -32,12 +32,14 @@ class MgSystem {
   void gather_pivots();
 
  private:
+  /// Makes a GPU of the group current and returns its context.
   Context& member(int gpu);
   /// Calls a function of cuSOLVERMg between two waits for all GPUs. Returns its info.
   /// @param name for error messages
   /// @param buffer_size the function that returns the workspace's size, with the same arguments
   template <class BufferSize, class Function, class... Arguments>
   int run(const char* name, BufferSize buffer_size, Function function, Arguments... arguments);
+  /// Copies info to the operands on the first GPU, and returns it.
   int set_info(int info);
 
   Context& context_;
@@ -46,7 +48,7 @@ class MgSystem {
   std::int64_t block_;
   std::vector<void*> a_, b_;
   std::vector<int*> pivots_;
-  void *of_a_ = nullptr, *of_b_ = nullptr;  ///< descriptors
+  void *descriptor_a_ = nullptr, *descriptor_b_ = nullptr;
 };
 
 }  // namespace gaussweep::vendor

@@ -8,8 +8,8 @@
 namespace gaussweep::vendor {
 namespace {
 
-/// Computes C = A B with an emulated compute type, which older headers do not name. With 0 mantissa bits
-/// cuBLAS chooses their number.
+/// Computes C = A B with an emulated compute type. `compute_type` is the number of a cublasComputeType_t,
+/// because older headers do not have its name. If `mantissa_bits` is 0, cuBLAS chooses the number of bits.
 #if CUBLAS_VERSION >= 130100
 template <class T>
 void multiply(VendorHandles& handles, int compute_type, int mantissa_bits, std::int64_t m, std::int64_t n,

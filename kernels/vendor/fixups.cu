@@ -8,19 +8,20 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-constexpr int none = 0x7fffffff;
+constexpr int no_zero = 0x7fffffff;
 
-/// Uses one block, so that no second launch is needed to combine results.
+/// Sets *info to the first i (from 1) with a(i, i) = 0. It uses one thread block, so that no second launch is
+/// needed to combine results.
 template <class T>
 __global__ void zero_diagonal_kernel(MatrixView<T> a, int* info) {
   __shared__ int first;
-  if (threadIdx.x == 0) first = none;
+  if (threadIdx.x == 0) first = no_zero;
   __syncthreads();
   for (std::int64_t i = threadIdx.x; i < a.rows; i += blockDim.x) {
     if (a.data[i + i * a.ld] == T(0)) atomicMin(&first, static_cast<int>(i + 1));
   }
   __syncthreads();
-  if (threadIdx.x == 0 && first != none) *info = first;
+  if (threadIdx.x == 0 && first != no_zero) *info = first;
 }
 
 /// The row and column of element k (in memory order) in a grid-stride loop over a matrix.
@@ -42,8 +43,8 @@ __device__ __forceinline__ std::int64_t index_step() {
 constexpr int tile = 32;
 constexpr int tile_columns = 8;  ///< columns of a tile that a block processes at a time
 
-/// Mirrors one tile of the triangle `uplo` per block through shared memory, so that reads and writes are
-/// coalesced.
+/// Mirrors the triangle `uplo`, one tile per thread block, through shared memory, so that reads and writes
+/// are coalesced.
 template <class T>
 __global__ void mirror_kernel(Uplo uplo, MatrixView<T> from, MatrixView<T> to) {
   __shared__ T staged[tile][tile + 1];
@@ -78,7 +79,7 @@ __global__ void pointers_kernel(T** pointers, T* first, std::int64_t step, std::
   for (std::int64_t s = first_index(); s < count; s += index_step()) pointers[s] = first + s * step;
 }
 
-/// Uses one thread per matrix.
+/// Does the same for each matrix of a batch, with one thread per matrix.
 template <class T>
 __global__ void zero_diagonals_kernel(MatrixView<T> a, int* infos, std::int64_t batch) {
   for (std::int64_t s = first_index(); s < batch; s += index_step()) {
@@ -89,8 +90,8 @@ __global__ void zero_diagonals_kernel(MatrixView<T> a, int* infos, std::int64_t 
   }
 }
 
-__global__ void shift_kernel(int* pivots, std::int64_t n, int by) {
-  for (std::int64_t k = first_index(); k < n; k += index_step()) pivots[k] += by;
+__global__ void shift_kernel(int* pivots, std::int64_t n, int offset) {
+  for (std::int64_t k = first_index(); k < n; k += index_step()) pivots[k] += offset;
 }
 
 __global__ void no_exchange_kernel(int* pivots, std::int64_t n, std::int64_t count) {

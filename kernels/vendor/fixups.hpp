@@ -1,6 +1,6 @@
 #pragma once
-/// Portable kernels that prepare operands of vendor routines or complete their results, on the device's
-/// stream. All matrices are column-major.
+/// Portable kernels that prepare the operands of vendor routines or complete their results. They run on the
+/// device's stream. All matrices are column-major.
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/device/context.hpp"
@@ -10,10 +10,10 @@
   /** Sets *info to the first i (from 1) with a(i, i) = 0; leaves *info unchanged if there is none. */ \
   template <class T>                                                                                   \
   void find_zero_diagonal(Context& context, MatrixView<T> a, int* info);                               \
-  /** The same for `batch` matrices side by side, with one info per matrix. */                         \
+  /** Does the same for `batch` matrices side by side, with one info per matrix. */                    \
   template <class T>                                                                                   \
   void find_zero_diagonals(Context& context, MatrixView<T> a, int* infos, std::int64_t batch);         \
-  /** Fills both triangles of `to` from the triangle `uplo` of the leading part of `from`. */          \
+  /** Fills both triangles of `to` (n x n) from the triangle `uplo` of the leading n x n of `from`. */ \
   template <class T>                                                                                   \
   void mirror_triangle(Context& context, Uplo uplo, MatrixView<T> from, MatrixView<T> to);             \
   /** Sets a = I. */                                                                                   \

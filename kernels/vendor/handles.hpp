@@ -23,13 +23,13 @@ struct VendorHandles {
   cublasContext* blas();
   cusolverDnContext* solver();
 
-  std::shared_ptr<SolverMg> solver_mg;  ///< created on first use; of the context with the group
+  std::shared_ptr<SolverMg> solver_mg;  ///< created on first use, only in the context that has the group
 
   /// Returns device memory of at least `bytes`, which is kept, so that only the warm-up run allocates. It is
-  /// valid until the next call; its contents are undefined. Method::workspace_bytes cannot include it,
+  /// valid until the next call; its contents are undefined. It is not part of Method::workspace_bytes,
   /// because cuSOLVER needs a GPU to report the size.
   void* scratch(std::size_t bytes) { return grow(scratch_, bytes); }
-  /// Returns a second such buffer, for pivots.
+  /// Returns another buffer of this kind, for pivots.
   int* pivots(std::int64_t count) {
     return static_cast<int*>(grow(pivots_, static_cast<std::size_t>(count) * sizeof(int)));
   }

@@ -15,14 +15,14 @@ namespace gaussweep {
 namespace vendor {
 namespace {
 
-/// A shared library found by the system's search (LD_LIBRARY_PATH, the build's path, system folders); stays
+/// A shared library, which dlopen finds in LD_LIBRARY_PATH, the build's path or a system folder. It stays
 /// loaded until the process ends.
 class Library {
  public:
   explicit Library(const char* file) : handle_(dlopen(file, RTLD_NOW | RTLD_LOCAL)) {
     if (handle_ == nullptr) {
-      fail(std::string("cannot be loaded (") + dlerror() + "); the folder that has " + file +
-           " belongs into LD_LIBRARY_PATH");
+      fail(std::string("cannot be loaded (") + dlerror() + "); add the folder that has " + file +
+           " to LD_LIBRARY_PATH");
     }
   }
   template <class Function>

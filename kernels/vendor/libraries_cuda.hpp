@@ -1,13 +1,13 @@
 #pragma once
-/// cuBLAS, cuSOLVER and cuSOLVERMg, loaded on first use. With their dependencies they are about a gigabyte,
-/// and a process without a GPU must also work if they are missing. Only for sources that are built with CUDA.
+/// cuBLAS, cuSOLVER and cuSOLVERMg, loaded on first use. With their dependencies they have about a gigabyte,
+/// and a process without a GPU must also work if they are missing. Only builds with CUDA include this header.
 
 #include <cublas_v2.h>
 #include <cusolverDn.h>
 #define DISABLE_CUSOLVERMG_DEPRECATED  // there is no other library for several GPUs in the CUDA toolkit
 #include <cusolverMg.h>
 
-// The functions in use. Most names of cuBLAS are macros, e.g. cublasDgemm expands to cublasDgemm_v2.
+// The functions in use. Many names of cuBLAS are macros: cublasDgemm expands to cublasDgemm_v2.
 // clang-format off
 #define GAUSSWEEP_CUBLAS_FUNCTIONS(X)                 \
   X(cublasCreate) X(cublasDestroy) X(cublasSetStream) \
@@ -82,7 +82,8 @@ struct CusolverMg {
 
 #undef GAUSSWEEP_FUNCTION
 
-/// Return the functions of the libraries, loaded once, of the CUDA version that this build uses.
+/// Return the functions of a library of the CUDA version that this build uses. It is loaded by the first
+/// call.
 /// @throws DeviceError if a library or one of its functions is missing
 const Cublas& cublas_library();
 const Cusolver& cusolver_library();

@@ -43,8 +43,8 @@ double best_rate(Device& device, double amount, double budget, Work&& work) {
   return best;
 }
 
-/// Returns the rate of copies within the device in bytes read and written per second. The buffers exceed the
-/// caches if time allows.
+/// Returns the rate of copies within the device: bytes read plus bytes written, per second. `budget`: the
+/// seconds that the measurement may take. The buffers exceed the caches if the budget allows.
 double copy_rate(Device& device, double budget) {
   const std::size_t max_bytes = std::max<std::size_t>(memory_limit(device) / 2, mebibyte);
   for (std::size_t bytes = std::min(max_bytes, 16 * mebibyte);; bytes = std::min(max_bytes, bytes * 4)) {

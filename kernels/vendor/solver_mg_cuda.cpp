@@ -67,16 +67,17 @@ MgSystem<T>::MgSystem(Context& context, Operands<T>& op, std::int64_t block)
   std::shared_ptr<SolverMg>& solver = vendor_handles(context).solver_mg;
   if (!solver || solver->indices != indices) solver = std::make_shared<SolverMg>(indices);
   // The matrix has as many rows as the leading dimension, because descriptors have no leading dimension.
-  GAUSSWEEP_CUSOLVER_MG(cusolverMgCreateMatrixDesc(&of_a_, ld, n, ld, block, data_type<T>, solver->grid));
+  GAUSSWEEP_CUSOLVER_MG(
+      cusolverMgCreateMatrixDesc(&descriptor_a_, ld, n, ld, block, data_type<T>, solver->grid));
   if (op.b.cols > 0) {
-    GAUSSWEEP_CUSOLVER_MG(
-        cusolverMgCreateMatrixDesc(&of_b_, op.b.ld, op.b.cols, op.b.ld, block, data_type<T>, solver->grid));
+    GAUSSWEEP_CUSOLVER_MG(cusolverMgCreateMatrixDesc(&descriptor_b_, op.b.ld, op.b.cols, op.b.ld, block,
+                                                     data_type<T>, solver->grid));
   }
 }
 
 template <class T>
 MgSystem<T>::~MgSystem() {
-  for (void* descriptor : {of_a_, of_b_}) {
+  for (void* descriptor : {descriptor_a_, descriptor_b_}) {
     if (descriptor != nullptr) cusolver_mg_library().cusolverMgDestroyMatrixDesc(descriptor);
   }
   cudaSetDevice(vendor_handles(context_).solver_mg->indices.front());
@@ -120,25 +121,25 @@ template <class T>
 int MgSystem<T>::getrf() {
   const int n = to_int(op_.shape.n);
   return set_info(
-      GAUSSWEEP_RUN_MG(cusolverMgGetrf, n, n, a_.data(), 1, 1, of_a_, pivots_.data(), data_type<T>));
+      GAUSSWEEP_RUN_MG(cusolverMgGetrf, n, n, a_.data(), 1, 1, descriptor_a_, pivots_.data(), data_type<T>));
 }
 
 template <class T>
 int MgSystem<T>::potrf() {
   return set_info(GAUSSWEEP_RUN_MG(cusolverMgPotrf, CUBLAS_FILL_MODE_LOWER, to_int(op_.shape.n), a_.data(), 1,
-                                   1, of_a_, data_type<T>));
+                                   1, descriptor_a_, data_type<T>));
 }
 
 template <class T>
 void MgSystem<T>::getrs() {
   GAUSSWEEP_RUN_MG(cusolverMgGetrs, CUBLAS_OP_N, to_int(op_.shape.n), to_int(op_.b.cols), a_.data(), 1, 1,
-                   of_a_, pivots_.data(), b_.data(), 1, 1, of_b_, data_type<T>);
+                   descriptor_a_, pivots_.data(), b_.data(), 1, 1, descriptor_b_, data_type<T>);
 }
 
 template <class T>
 void MgSystem<T>::potrs() {
   GAUSSWEEP_RUN_MG(cusolverMgPotrs, CUBLAS_FILL_MODE_LOWER, to_int(op_.shape.n), to_int(op_.b.cols),
-                   a_.data(), 1, 1, of_a_, b_.data(), 1, 1, of_b_, data_type<T>);
+                   a_.data(), 1, 1, descriptor_a_, b_.data(), 1, 1, descriptor_b_, data_type<T>);
 }
 
 #undef GAUSSWEEP_RUN_MG

@@ -1,6 +1,6 @@
 #pragma once
-/// Calls functions of cuBLAS and cuSOLVER and converts their status to exceptions. Only for sources that are
-/// built with CUDA.
+/// Macros that call functions of cuBLAS, cuSOLVER and cuSOLVERMg and convert their status to exceptions. Only
+/// builds with CUDA include this header.
 
 #include "kernels/vendor/libraries_cuda.hpp"
 
