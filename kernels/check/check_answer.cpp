@@ -128,17 +128,17 @@ std::vector<Findings> check_systems(const Method& method, const Inputs<T>& input
 template <class T>
 std::vector<Findings> check_systems(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                                     double tolerance) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(inputs.shape.batch));
-  std::iota(all.begin(), all.end(), std::int64_t{0});
-  return check_systems(method, inputs, answer, tolerance, all);
+  std::vector<std::int64_t> all_systems(static_cast<std::size_t>(inputs.shape.batch));
+  std::iota(all_systems.begin(), all_systems.end(), std::int64_t{0});
+  return check_systems(method, inputs, answer, tolerance, all_systems);
 }
 
 template <class T>
 double largest_forward_error(const Inputs<T>& inputs, const Answer<T>& answer) {
-  constexpr double none = -1;
+  constexpr double not_finite = -1;  // the error of a system whose answer is not finite
   if (inputs.x_true.empty()) return std::numeric_limits<double>::quiet_NaN();
   const std::int64_t batch = inputs.shape.batch, elements = inputs.x_true.rows * inputs.x_true.cols / batch;
-  std::vector<double> errors(static_cast<std::size_t>(batch), none);
+  std::vector<double> errors(static_cast<std::size_t>(batch), not_finite);
   const double cost = 4.0 * static_cast<double>(batch * elements);
   for_row_ranges(batch, 0, cost, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t s = begin; s < end; ++s) {
@@ -158,7 +158,7 @@ double largest_forward_error(const Inputs<T>& inputs, const Answer<T>& answer) {
     }
   });
   const double largest = *std::max_element(errors.begin(), errors.end());
-  return largest == none ? std::numeric_limits<double>::quiet_NaN() : largest;
+  return largest == not_finite ? std::numeric_limits<double>::quiet_NaN() : largest;
 }
 
 namespace {

@@ -14,16 +14,16 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
-using tiles::depth;
-using tiles::edge;
+using tiles::depth;  // 32 values of k, over which high parts are summed exactly
+using tiles::edge;   // 64 rows and columns of a tile
 
 /// The device counterpart of Target (residual.hpp).
 template <class T>
 struct DeviceTarget {
   const T* data;  ///< null: the identity
   std::int64_t row_stride, col_stride;
-  Part stored;
-  const std::int64_t* order;
+  Part stored;                ///< Target::stored
+  const std::int64_t* order;  ///< Target::order
 };
 
 /// The arguments of product_kernel.
@@ -66,12 +66,13 @@ constexpr int loads_per_thread = edge * chunk / product_threads;  // of each ope
 constexpr int residual_pitch = edge + 1;                       // of the residual's mantissas in shared memory
 constexpr int shared_doubles = edge * residual_pitch * 5 / 4;  // mantissas, then exponents of 2 bytes
 
+/// Two doubles, loaded from shared memory by one instruction.
 struct alignas(16) Pair {
   double x, y;
 };
 
-/// Returns a b + c. @pre a b or the result is exact, so that an FMA and separate operations give the same
-/// bits
+/// Returns a * b + c. @pre the product or the result is exact, so that an FMA and separate operations give
+/// the same bits
 __device__ __forceinline__ double add_exact_product(double a, double b, double c) {
 #ifdef __CUDACC__
   return fma(a, b, c);
@@ -132,7 +133,8 @@ struct OperandLoader {
     k += chunk;
     pointer += step;
   }
-  /// Scales the elements by their lines' powers, splits them in double, and stores them to shared memory.
+  /// Divides the elements by the powers of two of their lines and stores them to shared memory. In double, an
+  /// element is split into its high and low parts.
   __device__ __forceinline__ void store_to_shared(const tiles::Divisor* divisors, double* high,
                                                   double* low) const {
     GAUSSWEEP_UNROLL
@@ -152,24 +154,28 @@ struct OperandLoader {
   }
 
   static constexpr int line_step = product_threads / chunk, k_step = product_threads / edge;
-  bool along_lines, absolute, unit_diagonal;
+  bool along_lines;  ///< neighbouring threads load elements of neighbouring lines; false: of one line
+  bool absolute, unit_diagonal;
   bool k_from_line, k_to_line;  ///< triangular operands: the line is zero for k < line, or for k > line
-  int lines, terms;
-  int line, k_in_chunk, first_line, k;
-  const T* pointer;
-  std::int64_t load_stride, step;
+  int lines, terms;             ///< the lines of the operand, and the values of k
+  int first_line;               ///< the first line of the block
+  int line, k_in_chunk;         ///< the thread's first element, relative to the block and the chunk
+  int k;                        ///< the k of this element in the next chunk
+  const T* pointer;             ///< the address of this element
+  std::int64_t load_stride;     ///< the distance between the thread's elements in a chunk
+  std::int64_t step;            ///< the distance from one chunk to the next
   T values[loads_per_thread];
 };
 
 /// Loads a thread's four elements: two pairs that are `distance` elements apart.
 __device__ __forceinline__ void load_fragment(const double* line, int first, int distance,
                                               double out[microtile]) {
-  const Pair one = *reinterpret_cast<const Pair*>(line + first);
-  const Pair two = *reinterpret_cast<const Pair*>(line + first + distance);
-  out[0] = one.x;
-  out[1] = one.y;
-  out[2] = two.x;
-  out[3] = two.y;
+  const Pair pair = *reinterpret_cast<const Pair*>(line + first);
+  const Pair next_pair = *reinterpret_cast<const Pair*>(line + first + distance);
+  out[0] = pair.x;
+  out[1] = pair.y;
+  out[2] = next_pair.x;
+  out[3] = next_pair.y;
 }
 
 /// Computes a tile of C - L R per block. `parts` receives the measure of each column of each tile
@@ -214,6 +220,7 @@ __global__ void __launch_bounds__(product_threads)
   // warp cover whole 128-byte rows of shared memory.
   const int lane = t % 32, warp = t / 32;
   const int first_row = warp % 2 * 32 + lane % 8 * 2, first_col = warp / 2 * 16 + lane / 8 * 2;
+  // The sums over all k: high_sum + low_sum + lowest_sum.
   double high_sum[microtile][microtile] = {}, low_sum[microtile][microtile] = {},
          lowest_sum[microtile][microtile] = {};
   if (first_k < end) {
@@ -221,6 +228,7 @@ __global__ void __launch_bounds__(product_threads)
     right.load();
   }
   for (std::int64_t k0 = first_k; k0 < end; k0 += depth) {
+    // The sums over `depth` values of k: `high` of the products of high parts (exact), `low` of the others.
     double high[microtile][microtile] = {}, low[microtile][microtile] = {};
     for (int chunk_index = 0; chunk_index < depth / chunk; ++chunk_index) {
       __syncthreads();
@@ -270,6 +278,7 @@ __global__ void __launch_bounds__(product_threads)
   }
 
   __syncthreads();
+  // The operands in shared memory are no longer needed. The residuals replace them.
   double* const mantissas = left_high;
   auto* const exponents = reinterpret_cast<short*>(mantissas + edge * residual_pitch);
   double largest_allowance_ratio = 0;

@@ -104,10 +104,11 @@ class DeviceReductions final : public Reductions<T> {
     const auto columns = gaps.as<ColumnGaps>();
     // With few columns, a thread block processes only one, so that more blocks run.
     constexpr int width = lines_per_block;
-    const bool few = y.cols <= width;
-    const auto blocks = static_cast<unsigned>(few ? y.cols : (y.cols + width - 1) / width);
-    simt::launch(context_, few ? gaps_kernel<T, 1> : gaps_kernel<T, width>, dim3(blocks), dim3(gap_threads),
-                 0, elements(Operand<T>(x, part)), elements(Operand<T>(y, part)), unit, columns);
+    const bool is_narrow = y.cols <= width;
+    const auto blocks = static_cast<unsigned>(is_narrow ? y.cols : (y.cols + width - 1) / width);
+    simt::launch(context_, is_narrow ? gaps_kernel<T, 1> : gaps_kernel<T, width>, dim3(blocks),
+                 dim3(gap_threads), 0, elements(Operand<T>(x, part)), elements(Operand<T>(y, part)), unit,
+                 columns);
     return combined(downloaded(columns, y.cols), count_of(part, y.rows, y.cols), unit, y_norm);
   }
 
@@ -128,9 +129,9 @@ class DeviceReductions final : public Reductions<T> {
       simt::launch(context_, add_parts_kernel<>, dim3(static_cast<unsigned>((width + threads - 1) / threads)),
                    dim3(threads), 0, static_cast<const WideNumber*>(parts), tile_rows, width, measure,
                    block_sums);
-      const std::vector<WideNumber> found = downloaded(block_sums, width);
+      const std::vector<WideNumber> measures = downloaded(block_sums, width);
       for (std::int64_t j = 0; j < width; ++j) {
-        columns[static_cast<std::size_t>(begin + j)].value = found[static_cast<std::size_t>(j)];
+        columns[static_cast<std::size_t>(begin + j)].value = measures[static_cast<std::size_t>(j)];
       }
     });
     set_bounds(operands, job.rows, job.cols, measure, columns);
@@ -233,6 +234,7 @@ class DeviceReductions final : public Reductions<T> {
                  dim3(product_threads), 0, product, parts, magnitudes, allowance_ratios);
   }
 
+  /// Reduces every line to an element of `out` on the device. downloaded_fold returns the results instead.
   void fold(const Lines<T>& lines, Fold fold, double* out) {
     const std::int64_t count = lines.rows ? lines.matrix.rows : lines.matrix.cols;
     const auto blocks = static_cast<unsigned>((count + lines_per_block - 1) / lines_per_block);
@@ -264,6 +266,7 @@ class DeviceReductions final : public Reductions<T> {
     copies_.push_back({&matrix, {static_cast<const T*>(uploads_.back().data()), 1, matrix.rows}});
     return copies_.back().device;
   }
+  /// Returns the operand's device copy as a kernel argument.
   Elements<T> elements(const Operand<T>& operand) {
     const Strided<T> copy = device_copy(*operand.matrix);
     Elements<T> e{copy.data,      copy.row_stride, copy.col_stride,       operand.rows(),
@@ -272,6 +275,7 @@ class DeviceReductions final : public Reductions<T> {
     return e;
   }
 
+  /// Return a device copy of host values, and a host copy of device values.
   template <class U>
   Scratch::Piece uploaded(const U* values, std::size_t count) {
     Scratch::Piece piece = scratch_.take(count * sizeof(U));
@@ -288,9 +292,9 @@ class DeviceReductions final : public Reductions<T> {
   Context& context_;
   Device& device_;
   std::vector<DeviceCopy<T>> copies_;
-  std::size_t workspace_;
-  ColumnShare share_;
-  std::vector<Buffer> uploads_;
+  std::size_t workspace_;        ///< maximum bytes of a column block's workspace
+  ColumnShare share_;            ///< the columns of products that this device computes
+  std::vector<Buffer> uploads_;  ///< the device copies that this object has made
   Scratch& scratch_;
 };
 

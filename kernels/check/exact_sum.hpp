@@ -70,15 +70,15 @@ class ExactSum {
   /// Propagates carries: all digits except the last get into [0, 2^32).
   void carry() {
     for (std::size_t k = 0; k + 1 < digits_.size(); ++k) {
-      const std::int64_t rest = digits_[k] & 0xffffffff;
-      digits_[k + 1] += (digits_[k] - rest) / 0x100000000;
-      digits_[k] = rest;
+      const std::int64_t digit = digits_[k] & 0xffffffff;
+      digits_[k + 1] += (digits_[k] - digit) / 0x100000000;
+      digits_[k] = digit;
     }
     pending_ = 0;
   }
 
   std::array<std::int64_t, 136> digits_{};  // 32 bits each, lowest first, in 64 bits to delay carries
-  int pending_ = 0;
+  int pending_ = 0;                         // additions since the last `carry`
 };
 
 }  // namespace gaussweep

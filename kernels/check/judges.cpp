@@ -57,6 +57,8 @@ Findings judge_columns(Reductions<T>& reductions, const ProductOperands<T>& oper
   const bool stays_inaccurate = cannot_be_accurate(estimates, exact_term_budget / cost);
   double exact_terms = 0;
   double upper = 0;
+  // Sums the column with the largest upper bound exactly, until the status is certain and the ratio is
+  // accurate. Accuracy alone justifies only exact_term_budget terms.
   while (true) {
     const auto worst =
         std::max_element(estimates.begin(), estimates.end(),

@@ -104,6 +104,8 @@ class Multiplier {
   }
 
  private:
+  /// Packs rows of the left operand and columns of the right operand for `depth` values of k, in the order
+  /// that the microkernels expect (tile.hpp).
   void pack_left(std::int64_t i, int groups, std::int64_t k, PackedTile<T>& packed) const {
     const int rows = groups * group_rows;
     double first[edge], second[edge];
@@ -187,9 +189,9 @@ std::optional<WideNumber> plain_double_measure(const Tile& tile, const double* t
   bool in_range = true;
   for (int r = 0; r < rows; ++r) {
     const int index = c * edge + r;
-    const double target = targets[r], size = std::fabs(target), unit = powers[r] * power;
+    const double target = targets[r], magnitude = std::fabs(target), unit = powers[r] * power;
     const double low = tile.low[index] + tile.lowest[index];
-    in_range = in_range && unit != 0 && (size == 0 || (size > 0x1p-400 && size < 0x1p400)) &&
+    in_range = in_range && unit != 0 && (magnitude == 0 || (magnitude > 0x1p-400 && magnitude < 0x1p400)) &&
                (low == 0 || std::fabs(low) > 0x1p-500);
     const double product = tile.high[index] * unit;
     double total = target, rounding_error = 0;
@@ -256,10 +258,10 @@ std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
           WideNumber& part = parts[static_cast<std::size_t>(t * edge + c)];
           const int col_exponent = multiplier.col_exponents().of(j + c);
           for (std::int64_t r = 0; r < rows; ++r) targets[r] = target(i + r, j + c);
-          const auto plain = plain_double_measure(packed.tile, targets, powers, static_cast<int>(rows),
-                                                  static_cast<int>(c), col_exponent, measure);
-          if (plain) {
-            part = *plain;
+          const auto fast_measure = plain_double_measure(packed.tile, targets, powers, static_cast<int>(rows),
+                                                         static_cast<int>(c), col_exponent, measure);
+          if (fast_measure) {
+            part = *fast_measure;
             continue;
           }
           for (std::int64_t r = 0; r < rows; ++r) {
@@ -290,8 +292,9 @@ void set_bounds(const ProductOperands<T>& operands, const std::vector<double>& l
   for (std::size_t i = 0; i < largest_of_rows.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
     const RowRange k_range = operands.k_range(row, row + 1, 0, operands.cols());
-    const WideNumber size(static_cast<double>(k_range.end - k_range.begin), exponent_of(largest_of_rows[i]));
-    if (largest_of_rows[i] != 0) include(row_bounds, size, measure);
+    const WideNumber row_bound(static_cast<double>(k_range.end - k_range.begin),
+                               exponent_of(largest_of_rows[i]));
+    if (largest_of_rows[i] != 0) include(row_bounds, row_bound, measure);
   }
   const WideNumber unit(error_of_term<T>);
   for (std::size_t j = 0; j < columns.size(); ++j) {
@@ -339,9 +342,9 @@ double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<
                   const std::int64_t exponent =
                       multiplier.row_exponents().of(i + r) + multiplier.col_exponents().of(j + c);
                   const double element = target(i + r, j + c);
-                  const WideNumber size(absolute_packed->tile.high[index] + absolute_packed->tile.low[index],
-                                        exponent);
-                  const WideNumber allowed = WideNumber(allowance.product_factor) * size +
+                  const WideNumber magnitude(
+                      absolute_packed->tile.high[index] + absolute_packed->tile.low[index], exponent);
+                  const WideNumber allowed = WideNumber(allowance.product_factor) * magnitude +
                                              WideNumber(allowance.target_factor) * WideNumber(element) +
                                              allowance.floor;
                   WideNumber residual = tile_residual(element, packed.tile, index, exponent);

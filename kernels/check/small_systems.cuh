@@ -48,8 +48,8 @@ __device__ __forceinline__ double sum_of_column(double (&row)[M]) {
     GAUSSWEEP_UNROLL
     for (int j = 0; j < M / 2; ++j) {
       if (j >= offset) continue;
-      const double other = upper ? row[j] : row[j + offset], own = upper ? row[j + offset] : row[j];
-      row[j] = own + __shfl_xor_sync(mask_of<N>(), other, offset);
+      const double sent = upper ? row[j] : row[j + offset], kept = upper ? row[j + offset] : row[j];
+      row[j] = kept + __shfl_xor_sync(mask_of<N>(), sent, offset);
     }
   }
   double sum = row[0];
@@ -87,9 +87,9 @@ __device__ __forceinline__ bool set_source_row(const Systems<T>& systems, std::i
     return false;
   row = lane;
   GAUSSWEEP_UNROLL
-  for (int k = 0; k < N; ++k) {
-    const int other = __shfl_sync(mask_of<N>(), pivot, k, N);
-    row = __shfl_sync(mask_of<N>(), row, lane == k ? other : lane == other ? k : lane, N);
+  for (int k = 0; k < N; ++k) {  // the lanes k and pivot_k exchange their rows
+    const int pivot_k = __shfl_sync(mask_of<N>(), pivot, k, N);
+    row = __shfl_sync(mask_of<N>(), row, lane == k ? pivot_k : lane == pivot_k ? k : lane, N);
   }
   return true;
 }
@@ -233,19 +233,20 @@ __device__ double ratio_of_small(const Systems<T>& systems, std::int64_t s, Righ
             cols = static_cast<int>(kind == RatioKind::product ? system.b.cols : rows);
   const Sizes sizes{static_cast<double>(rows), static_cast<double>(system.a.cols), max_left, max_right};
   const double bias = bias_of<T>(sizes);
-  double column_residual = 0;  // of column `lane`
-  double row_sum = 0;          // of the elements left of the diagonal, which mirror those of column `lane`
+  double column_residual = 0;  // the measure of column `lane`
+  double row_sum = 0;  // Cholesky: the sum of elements left of the diagonal, which mirror column `lane`
   GAUSSWEEP_ROLLED
   for (int j0 = 0; j0 < cols; j0 += group) {
-    double c[group], difference[group];
+    double targets[group], difference[group];
     GAUSSWEEP_UNROLL
     for (int g = 0; g < group; ++g) {
       const int j = j0 + g;
       const bool inside = lane < rows && j < cols && !(is_cholesky && j > lane);
-      c[g] = kind == RatioKind::inverse ? (j == lane ? 1 : 0)
-                                        : target.data[inside ? row * static_cast<int>(target.row_stride) +
-                                                                   j * static_cast<int>(target.col_stride)
-                                                             : 0];
+      targets[g] = kind == RatioKind::inverse
+                       ? (j == lane ? 1 : 0)
+                       : target.data[inside ? row * static_cast<int>(target.row_stride) +
+                                                  j * static_cast<int>(target.col_stride)
+                                            : 0];
     }
     Sum<T> sums[group];
     GAUSSWEEP_UNROLL
@@ -263,7 +264,7 @@ __device__ double ratio_of_small(const Systems<T>& systems, std::int64_t s, Righ
     for (int g = 0; g < group; ++g) {
       const int j = j0 + g;
       const bool inside = lane < rows && j < cols && !(is_cholesky && j > lane);
-      difference[g] = inside ? sums[g].difference_to(c[g], bias) : 0;
+      difference[g] = inside ? sums[g].difference_to(targets[g], bias) : 0;
       if (kind == RatioKind::product) difference[g] *= difference[g];
       if (is_cholesky && j < lane) row_sum += difference[g];  // the mirrored element
     }

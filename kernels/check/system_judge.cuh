@@ -133,10 +133,10 @@ __device__ __forceinline__ Elements<T> as_lower(const Elements<T>& m) {
 struct Sizes {
   double rows, terms, max_left, max_right;
 };
-/// Returns the bias of the sums (Sum).
+/// Returns the bias of the sums; see Sum.
 template <class T>
 __device__ __forceinline__ double bias_of(const Sizes& sizes) {
-  // Half of the bias is a power of two that is at least as large as every partial sum.
+  // The bias is 3 * 2^e, where 2^e exceeds every |partial sum|. So 2^(e+1) < bias + (partial sum) < 2^(e+2).
   return tiles::splits<T> ? 3 * times_power(1, exponent_of(sizes.terms * sizes.max_left * sizes.max_right))
                           : 0;
 }

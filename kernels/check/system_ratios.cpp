@@ -50,15 +50,16 @@ std::vector<double> SystemRatios::all() const {
 
 RatioSummary SystemRatios::summary() const {
   constexpr std::size_t header = sizeof(judge::Totals) / sizeof(double);
-  std::vector<double> found(header + static_cast<std::size_t>(count_));
-  context_.device.to_host(found.data(), totals_.as<void>(), found.size() * sizeof(double));
+  std::vector<double> totals_and_sample(header + static_cast<std::size_t>(count_));
+  context_.device.to_host(totals_and_sample.data(), totals_.as<void>(),
+                          totals_and_sample.size() * sizeof(double));
   judge::Totals totals{};
-  std::memcpy(&totals, found.data(), sizeof totals);
+  std::memcpy(&totals, totals_and_sample.data(), sizeof totals);
   RatioSummary summary{static_cast<std::int64_t>(totals.not_passed),
                        -1,
                        std::numeric_limits<double>::quiet_NaN(),
                        totals.digest,
-                       {found.begin() + header, found.end()}};
+                       {totals_and_sample.begin() + header, totals_and_sample.end()}};
   if (summary.not_passed < batch_) summary.worst = static_cast<std::int64_t>(totals.worst);
   if (totals.max_error > 0) {
     --totals.max_error;
@@ -74,7 +75,7 @@ std::optional<SystemRatios> system_ratios(Context& context, const Method& method
   const ProblemRow& problem = method.problem.row();
   const auto ratio_kind = ratio_kind_of(problem);
   if (!ratio_kind || method.layout != Layout::column_major) return std::nullopt;
-  const Shape one = shape.single();
+  const Shape single = shape.single();
   const Operands<T> op = staging.operands(copy);
   const Systems<T> systems{*ratio_kind,
                            shape,
@@ -82,9 +83,9 @@ std::optional<SystemRatios> system_ratios(Context& context, const Method& method
                            staging.pristine_a().data,
                            staging.pristine_b().data,
                            staging.answer(copy).data,
-                           problem.a(one),
-                           problem.b != nullptr ? problem.b(one) : Extent{0, 0},
-                           problem.x(one),
+                           problem.a(single),
+                           problem.b != nullptr ? problem.b(single) : Extent{0, 0},
+                           problem.x(single),
                            part_of(problem.used_of_a, shape.uplo),
                            part_of(problem.used_of_x, shape.uplo),
                            problem.judge.float64 == judges::either_inverse<double>

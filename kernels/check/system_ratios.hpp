@@ -28,11 +28,12 @@ class SystemRatios {
   template <class T>
   SystemRatios(Context& context, const Systems<T>& systems, const Buffer& inputs, std::int64_t count);
   RatioSummary summary() const;
+  /// Returns the ratios of all systems.
   std::vector<double> all() const;
 
  private:
   Context& context_;
-  std::int64_t batch_, count_;
+  std::int64_t batch_, count_;  ///< count_: the size of RatioSummary::sample
   Scratch::Piece ratios_, totals_;
 };
 

@@ -36,9 +36,9 @@ struct ThreadPool::Job {
   void run_calls() {
     const ParallelWorker worker;
     try {
-      for (std::int64_t i = next++; i < count; i = next++) work(i);
+      for (std::int64_t i = next_call++; i < count; i = next_call++) work(i);
     } catch (...) {
-      next = count;  // the other threads start no more calls
+      next_call = count;  // the other threads start no more calls
       const std::lock_guard lock(mutex);
       error = std::current_exception();
     }
@@ -48,7 +48,7 @@ struct ThreadPool::Job {
   int helpers;   ///< the number of threads that may still join
   int busy = 0;  ///< the number of threads that have joined and not finished
   const std::function<void(std::int64_t)>& work;
-  std::atomic<std::int64_t> next{0};
+  std::atomic<std::int64_t> next_call{0};
   std::mutex mutex;
   std::exception_ptr error;
 };

@@ -81,26 +81,26 @@ std::string fault_of_weights(const HostMatrix<double>& w) {
 }
 
 std::string fault_of_numbers(const BlurSpec& spec) {
-  const auto outside = [](const char* name, double value, double low, double high) {
+  const auto range_fault = [](const char* name, double value, double low, double high) {
     if (value >= low && value <= high) return std::string();
     return std::string(name) + " must be " + shortest(low) + " to " + shortest(high) + ", not " +
            shortest(value);
   };
   const auto largest = static_cast<double>(largest_blur_radius);
-  const std::string radius = outside("radius", static_cast<double>(spec.radius), 0, largest);
+  const std::string radius_fault = range_fault("radius", static_cast<double>(spec.radius), 0, largest);
   switch (spec.psf) {
     case PointSpread::gaussian: {
-      const std::string sigma = outside("sigma", spec.sigma, 0.1, 100);
-      return sigma.empty() ? radius : sigma;
+      const std::string sigma_fault = range_fault("sigma", spec.sigma, 0.1, 100);
+      return sigma_fault.empty() ? radius_fault : sigma_fault;
     }
     case PointSpread::box:
-      return radius;
+      return radius_fault;
     case PointSpread::motion: {
-      const std::string length = outside("length", spec.length, 1, largest + 1);
-      return length.empty() ? outside("angle", spec.angle, -360, 360) : length;
+      const std::string length_fault = range_fault("length", spec.length, 1, largest + 1);
+      return length_fault.empty() ? range_fault("angle", spec.angle, -360, 360) : length_fault;
     }
     case PointSpread::sharpen:
-      return outside("amount", spec.amount, 0, 1e6);
+      return range_fault("amount", spec.amount, 0, 1e6);
     case PointSpread::file:
       break;
   }
@@ -278,8 +278,9 @@ HostMatrix<T> blur_matrix(const BlurSpec& spec, int threads) {
                    });
     return a;
   }
-  // If neither window crosses the image's edge, the sum depends only on the offset between the pixels. It is
-  // computed once per offset, in the same order, so that the bits are the same.
+  // An element of H H^T is a sum over the overlap of two windows. If neither crosses the image's edge, the
+  // sum depends only on the offset between the pixels. It is computed once per offset, in the same order as
+  // sums at the edge, so that the bits are the same.
   const std::int64_t reach_y = image.w.rows - 1, reach_x = image.w.cols - 1;
   HostMatrix<double> interior(2 * reach_y + 1, 2 * reach_x + 1);
   Geometry unbounded = image;

@@ -89,15 +89,16 @@ GAUSSWEEP_SHARED_INLINE T poison(bool noise, std::int64_t i, std::int64_t j) {
   return value;
 }
 
-/// Returns the element's contribution to a digest. +0 and -0 contribute equally, and so do all NaN.
+/// Returns the contribution of an element to a digest; if `negated`, of the element with the other sign. +0
+/// and -0 contribute equally, and so do all NaN.
 template <class T>
 GAUSSWEEP_SHARED_INLINE unsigned long long digest_of(T value, bool negated, unsigned long long position) {
   unsigned long long word = 0;
   if (value != value) {
     word = ~0ull;
   } else if (value != T(0)) {
-    const T plain = negated ? -value : value;
-    memcpy(&word, &plain, sizeof plain);
+    const T restored = negated ? -value : value;
+    memcpy(&word, &restored, sizeof restored);
   }
   return mixed(word, position);
 }

@@ -42,6 +42,7 @@ class FloatingPointMode {
   ::femode_t mode_{};
 };
 
+/// Returns the error "<where>: <what>"; `where` names a row of the table, and perhaps a member.
 std::runtime_error fault(const std::string& where, const std::string& what) {
   return std::runtime_error(where + ": " + what);
 }
@@ -233,9 +234,10 @@ Method method_of(const gaussweep_method& from, int number) {
   method.variant = required(from.name, where + ": name");
   where += " ('" + method.variant + "')";
   const std::string problem = required(from.problem, where + ": problem");
-  const auto known = from_string<Problem>(problem);
-  if (!known) throw fault(where, "no problem '" + problem + "'; allowed: " + allowed_names<Problem>());
-  method.problem = *known;
+  const auto known_problem = from_string<Problem>(problem);
+  if (!known_problem)
+    throw fault(where, "no problem '" + problem + "'; allowed: " + allowed_names<Problem>());
+  method.problem = *known_problem;
   if (from.summary != nullptr) method.summary = text_of(from.summary, where + ": summary");
   add_needs(method, list_of(from.needs, max_needs, where + ": needs"), where);
   if (from.parameter_count < 0 || from.parameter_count > max_parameters)

@@ -45,13 +45,13 @@ EnumNames<Problem>::Names::const_iterator EnumNames<Problem>::Table::end() const
   return problem_names().end();
 }
 
-void require_sizes(const ProblemRow& problem, const Shape& shape, const std::string& who) {
+void require_sizes(const ProblemRow& problem, const Shape& shape, const std::string& caller) {
   const std::pair<const char*, std::int64_t> sizes[] = {
       {"m", shape.m}, {"n", shape.n}, {"k", shape.k}, {"nrhs", shape.nrhs}};
-  if (shape.batch < 1) throw std::invalid_argument(who + ": a batch has at least 1 system");
+  if (shape.batch < 1) throw std::invalid_argument(caller + ": a batch has at least 1 system");
   for (const auto& [axis, size] : sizes) {
     if (size < 1 && problem.has_axis(axis))
-      throw std::invalid_argument(who + ": every size must be at least 1");
+      throw std::invalid_argument(caller + ": every size must be at least 1");
   }
 }
 

@@ -143,9 +143,9 @@ struct EnumNames<Problem> {
   static constexpr Table table{};
 };
 
-/// Checks the sizes of the problem's axes. `who` begins the message.
+/// Checks the sizes of the problem's axes. The message of an error begins with `caller`.
 /// @throws std::invalid_argument if a size or the batch is less than 1
-void require_sizes(const ProblemRow& problem, const Shape& shape, const std::string& who);
+void require_sizes(const ProblemRow& problem, const Shape& shape, const std::string& caller);
 
 /// Returns the problem's usual operation count for all systems of the batch (LAPACK Working Note 41, all
 /// terms), e.g. 2/3 n^3 + 2 n^2 nrhs and lower terms for gesv.

@@ -15,10 +15,10 @@ namespace {
 }  // namespace
 
 void validate(const ProblemRow& row) {
-  static const std::vector<std::string> known{"m", "n", "k", "nrhs", "uplo"};
+  static const std::vector<std::string> known_axes{"m", "n", "k", "nrhs", "uplo"};
   if (!is_word(row.name)) reject(row, "the name is not of a-z, 0-9 and _");
   for (const std::string& axis : row.axes) {
-    if (std::find(known.begin(), known.end(), axis) == known.end())
+    if (std::find(known_axes.begin(), known_axes.end(), axis) == known_axes.end())
       reject(row, "'" + axis + "' is no axis; there are m, n, k, nrhs, uplo");
   }
   if (!row.has_axis("n")) reject(row, "it has no axis n");

@@ -86,8 +86,8 @@ struct Block {
 };
 
 struct Warp {
-  unsigned present = 0;  // lanes that have not returned
-  unsigned waiting = 0;  // lanes at a collective
+  unsigned present = 0;  // bit mask of the lanes that have not returned
+  unsigned waiting = 0;  // bit mask of the lanes that wait at a collective
 };
 
 }  // namespace
@@ -143,7 +143,7 @@ class Scheduler {
   std::vector<Warp> warps_;
   std::size_t block_threads_ = 0;
   std::vector<unsigned> in_order_, round_, next_round_threads_;
-  std::size_t position_ = 0;  // in round_
+  std::size_t position_ = 0;  // of the next thread in round_
   unsigned current_ = 0;      // the running thread
   std::size_t returned_ = 0;
   std::size_t at_cluster_barrier_ = 0;  // threads that have arrived at the cluster barrier
@@ -246,6 +246,7 @@ void Scheduler::run_cluster(uint3 first, ThreadOrder& order, std::uint64_t messa
   end_messages();
 }
 
+/// Runs the threads of the current cluster until all have returned. @throws DeviceError if they cannot
 void Scheduler::run_threads() {
   for (Thread& thread : threads_) {
     thread.state = State::unstarted;
@@ -279,6 +280,7 @@ void Scheduler::unwind() {
   }
 }
 
+/// Starts the next round. Returns false if no thread can run, or if spinning threads are deadlocked.
 bool Scheduler::next_round() {
   if (next_round_threads_.empty()) return false;
   idle_rounds_ = progress ? 0 : idle_rounds_ + 1;
@@ -356,9 +358,9 @@ void Scheduler::run_thread(Worker& self, unsigned index) {
 /// Switches to other threads until this one can run. @pre thread.state is the reason why the thread waits
 __attribute__((always_inline)) inline void Scheduler::wait() {
   const unsigned index = current_;
-  Fiber& own = threads_[index].worker->fiber;
+  Fiber& own_fiber = threads_[index].worker->fiber;
   Fiber& next = next_fiber();
-  if (&next != &own) own.switch_to(next);
+  if (&next != &own_fiber) own_fiber.switch_to(next);
   if (failure_) throw Unwind{};
   Thread& thread = threads_[index];
   thread.state = State::running;

@@ -35,9 +35,9 @@ void StaticShared::end_launch(const void* kernel) {
   Written& written = by_kernel_[kernel];
   fill(written.arrays);
   if (written.launches++ >= searched_launches) return;
-  const std::size_t known = written.arrays.size();
+  const std::size_t known_arrays = written.arrays.size();
   std::copy_if(all_.begin(), all_.end(), std::back_inserter(written.arrays), is_written);
-  if (written.arrays.size() > known) fill(written.arrays);
+  if (written.arrays.size() > known_arrays) fill(written.arrays);
 }
 
 }  // namespace gaussweep::emulated::simt::detail

@@ -94,23 +94,24 @@ T __shfl_sync(unsigned mask, T value, int source, int width = warpSize,
 template <class T>
 T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
                  simt::Site site = simt::Site::here()) {
-  const int own = simt::detail::lane(), first = simt::detail::segment(width, site);
-  const bool inside = delta <= static_cast<unsigned>(own - first);
-  return simt::detail::shuffle(mask, value, inside ? own - static_cast<int>(delta) : own, site);
+  const int own_lane = simt::detail::lane(), first = simt::detail::segment(width, site);
+  const bool inside = delta <= static_cast<unsigned>(own_lane - first);
+  return simt::detail::shuffle(mask, value, inside ? own_lane - static_cast<int>(delta) : own_lane, site);
 }
 template <class T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
                    simt::Site site = simt::Site::here()) {
-  const int own = simt::detail::lane(), last = simt::detail::segment(width, site) + width - 1;
-  const bool inside = delta <= static_cast<unsigned>(last - own);
-  return simt::detail::shuffle(mask, value, inside ? own + static_cast<int>(delta) : own, site);
+  const int own_lane = simt::detail::lane(), last = simt::detail::segment(width, site) + width - 1;
+  const bool inside = delta <= static_cast<unsigned>(last - own_lane);
+  return simt::detail::shuffle(mask, value, inside ? own_lane + static_cast<int>(delta) : own_lane, site);
 }
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
                   simt::Site site = simt::Site::here()) {
-  const int own = simt::detail::lane(), last = simt::detail::segment(width, site) + width - 1;
-  const int source = own ^ (lane_mask & 31);  // CUDA allows reads from lower segments, not from higher ones
-  return simt::detail::shuffle(mask, value, source <= last ? source : own, site);
+  const int own_lane = simt::detail::lane(), last = simt::detail::segment(width, site) + width - 1;
+  // CUDA allows reads from lower segments, but not from higher ones.
+  const int source = own_lane ^ (lane_mask & 31);
+  return simt::detail::shuffle(mask, value, source <= last ? source : own_lane, site);
 }
 
 // Atomics return the old value. An atomic that does not change the value counts as a poll, because it may be

@@ -151,8 +151,8 @@ template <class T>
 std::string DistributedMatrix<T>::overrun() const {
   for (int device = 0; device < blocks_.gpus; ++device) {
     const auto index = static_cast<std::size_t>(device);
-    const std::string found = layouts_[index].overrun(group_->device(device), parts_[index].data());
-    if (!found.empty()) return found + " on GPU " + std::to_string(device);
+    const std::string overrun = layouts_[index].overrun(group_->device(device), parts_[index].data());
+    if (!overrun.empty()) return overrun + " on GPU " + std::to_string(device);
   }
   return {};
 }

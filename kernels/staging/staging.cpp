@@ -57,11 +57,11 @@ std::int64_t augmented_ld(std::int64_t columns, std::size_t element) {
 OperandLayout layout_of(const Method& method, const Shape& shape, const Parameters& parameters,
                         std::size_t element) {
   OperandLayout operands;
-  StagingLayout& l = operands.layout;
-  l.set = l.workspace = GappedLayout(element);
+  StagingLayout& staging = operands.layout;
+  staging.set = staging.workspace = GappedLayout(element);
   const auto append = [&](StagingLayout::Piece& piece, const char* name, std::size_t bytes) {
-    const bool is_matrix = &piece != &l.pivots && &piece != &l.info;
-    if (bytes > 0) piece = {l.set.append(name, bytes, is_matrix ? element : sizeof(int)), bytes};
+    const bool is_matrix = &piece != &staging.pivots && &piece != &staging.info;
+    if (bytes > 0) piece = {staging.set.append(name, bytes, is_matrix ? element : sizeof(int)), bytes};
   };
   const Layout layout = method.layout;
   const ProblemRow& problem = method.problem.row();
@@ -71,33 +71,36 @@ OperandLayout layout_of(const Method& method, const Shape& shape, const Paramete
     const std::int64_t ld = augmented_ld(columns, element);
     operands.a = {nullptr, shape.n, columns, ld};
     operands.b = {nullptr, shape.n, columns_of_b, ld};  // a view of the last columns of a
-    l.a = {l.set.append("[A|B]", "row", static_cast<std::size_t>(shape.n),
-                        static_cast<std::size_t>(columns) * element, static_cast<std::size_t>(ld) * element),
-           matrix_bytes(operands.a, layout, element)};
+    staging.a = {staging.set.append("[A|B]", "row", static_cast<std::size_t>(shape.n),
+                                    static_cast<std::size_t>(columns) * element,
+                                    static_cast<std::size_t>(ld) * element),
+                 matrix_bytes(operands.a, layout, element)};
   } else {
     operands.a = dense(problem.a(shape), layout);
-    if (gpus_of(method, shape, parameters) == 1) append(l.a, "A", matrix_bytes(operands.a, layout, element));
+    if (gpus_of(method, shape, parameters) == 1)
+      append(staging.a, "A", matrix_bytes(operands.a, layout, element));
     if (problem.b != nullptr) {
       operands.b = dense(problem.b(shape), layout);
-      append(l.b, "B", matrix_bytes(operands.b, layout, element));
+      append(staging.b, "B", matrix_bytes(operands.b, layout, element));
     }
   }
-  l.answer_offset = l.set.bytes();
+  staging.answer_offset = staging.set.bytes();
   if (problem.has_pivots)
-    append(l.pivots, "pivots", static_cast<std::size_t>(pivot_count(shape)) * sizeof(int));
-  append(l.info, "info", static_cast<std::size_t>(shape.batch) * sizeof(int));
-  l.pristine_bytes = l.set.bytes();
+    append(staging.pivots, "pivots", static_cast<std::size_t>(pivot_count(shape)) * sizeof(int));
+  append(staging.info, "info", static_cast<std::size_t>(shape.batch) * sizeof(int));
+  staging.pristine_bytes = staging.set.bytes();
   const AnswerIn holder = answer_in(method, shape, parameters);
   if (holder == AnswerIn::x) {
     const Layout x_layout = layout == Layout::row_major ? Layout::row_major : Layout::column_major;
     operands.x = dense(problem.x(shape), x_layout);
-    append(l.x, "X", matrix_bytes(operands.x, x_layout, element));
+    append(staging.x, "X", matrix_bytes(operands.x, x_layout, element));
   }
   const MatrixView<char>& answer = answer_operand(holder, layout, operands.a, operands.b, operands.x);
-  l.pinned_bytes = l.answer_offset + static_cast<std::size_t>(answer.rows * answer.cols) * element;
+  staging.pinned_bytes =
+      staging.answer_offset + static_cast<std::size_t>(answer.rows * answer.cols) * element;
   if (method.workspace_bytes != nullptr)
-    l.workspace_bytes = method.workspace_bytes(shape, parameters, element);
-  if (l.workspace_bytes > 0) l.workspace.append("the workspace", l.workspace_bytes, 1);
+    staging.workspace_bytes = method.workspace_bytes(shape, parameters, element);
+  if (staging.workspace_bytes > 0) staging.workspace.append("the workspace", staging.workspace_bytes, 1);
   return operands;
 }
 
@@ -178,14 +181,14 @@ InputViews<T> views_of(const Inputs<T>& inputs) {
 
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies) {
-  const StagingLayout l = layout_of(method, shape, parameters, element).layout;
+  const StagingLayout staging = layout_of(method, shape, parameters, element).layout;
   const bool is_distributed = gpus_of(method, shape, parameters) > 1;
   const std::size_t part =
       is_distributed ? part_layout(blocks_of(method, shape, parameters), 0, element).bytes() : 0;
-  const std::size_t set = l.set.bytes() + part;
-  if (copies == 0) return set + l.workspace.bytes();
-  return l.pristine_bytes + part + static_cast<std::size_t>(working_set_count(method, copies)) * set +
-         l.workspace.bytes();
+  const std::size_t set = staging.set.bytes() + part;
+  if (copies == 0) return set + staging.workspace.bytes();
+  return staging.pristine_bytes + part + static_cast<std::size_t>(working_set_count(method, copies)) * set +
+         staging.workspace.bytes();
 }
 
 std::size_t pinned_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
@@ -242,12 +245,12 @@ std::vector<typename Staging<T>::StagedMatrix> Staging<T>::staged_matrices(
     return {{layout_.a.offset, a_.ld, {inputs.a, inputs.b}}};
   }
   require_shape(inputs.a, a_.rows, a_.cols, "a");
-  std::vector<StagedMatrix> all;
-  if (gpus_ == 1) all.push_back({layout_.a.offset, a_.ld, {inputs.a}});
-  if (layout_.b.bytes == 0) return all;
+  std::vector<StagedMatrix> matrices;
+  if (gpus_ == 1) matrices.push_back({layout_.a.offset, a_.ld, {inputs.a}});
+  if (layout_.b.bytes == 0) return matrices;
   require_shape(inputs.b, b_.rows, b_.cols, "b");
-  all.push_back({layout_.b.offset, b_.ld, {inputs.b}});
-  return all;
+  matrices.push_back({layout_.b.offset, b_.ld, {inputs.b}});
+  return matrices;
 }
 
 template <class T>
@@ -274,7 +277,7 @@ Destination<T> Staging<T>::writable_view(const Strided<T>& view) const {
 
 template <class T>
 void Staging<T>::upload_from(Context& context, const InputViews<T>& inputs) {
-  const std::vector<StagedMatrix> all = staged_matrices(inputs);
+  const std::vector<StagedMatrix> matrices = staged_matrices(inputs);
   if (std::exchange(is_resident_, false)) return;
   const Resident<T> resident = std::move(resident_);
   const Extent b = method_.problem->b != nullptr ? method_.problem->b(shape_) : Extent{0, 0};
@@ -286,7 +289,7 @@ void Staging<T>::upload_from(Context& context, const InputViews<T>& inputs) {
   if (b.rows * b.cols > 0 && resident.b.data != nullptr) {
     convert_layout(context, resident.b, b.rows, b.cols, writable_view(pristine_b()));
   } else if (b.rows * b.cols > 0) {
-    upload_one(all.back());
+    upload_one(matrices.back());
   }
   upload_pivots_and_info();
   device_.synchronize();  // the resident memory is freed on return
