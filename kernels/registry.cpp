@@ -1,3 +1,5 @@
+// The lists of all problems and of all methods.
+
 #include "kernels/tables.hpp"
 
 #include <stdexcept>

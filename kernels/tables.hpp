@@ -62,7 +62,7 @@ inline Method portable(Method method, PortableEntries entries, int capability = 
   method.emulated = entries.emulated;
   return method;
 }
-/// Marks the method as a call of a vendor library, the reference for other methods.
+/// Marks the method as a call of a vendor library, with which other methods are compared.
 inline Method library(Method method) {
   method.vendor = true;
   return method;

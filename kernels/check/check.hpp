@@ -26,7 +26,7 @@ inline double second_side_threshold(std::int64_t n) {
   return n <= 32 ? 1 : 32 / static_cast<double>(n);
 }
 
-/// The results of verification. A number is NaN if it is unknown or not defined for the problem.
+/// The results of verification. A number is NaN if it is unknown, or not defined for the problem.
 struct Findings {
   double ratio;              ///< an error divided by its bound (see `check`); compared with the tolerance
   double ratio_bound;        ///< an upper bound of the error of the computed `ratio`

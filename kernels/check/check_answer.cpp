@@ -1,3 +1,5 @@
+// Checks shapes and finds NaN and Inf before a problem's judge verifies an answer; compares answers.
+
 #include "kernels/check/check.hpp"
 
 #include <algorithm>

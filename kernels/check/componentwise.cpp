@@ -1,3 +1,5 @@
+// The componentwise backward error (check.hpp).
+
 #include <cmath>
 #include <limits>
 

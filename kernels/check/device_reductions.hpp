@@ -26,12 +26,13 @@ template <class T>
 std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& inputs,
                                          const Answer<T>& answer, int copy);
 
-/// The columns of a residual that one of several devices computes: blocks of `width` columns, cyclically.
+/// The columns of a residual that one of several devices computes: blocks of `width` columns, which are
+/// distributed cyclically.
 struct ColumnShare {
   std::int64_t device = 0, devices = 1;
 
-  /// Returns the columns per block: a multiple of 64. The work grows with the column index if an operand is
-  /// triangular, so each device has several blocks.
+  /// Returns the columns per block: a multiple of 64. Each device has about eight blocks, because with a
+  /// triangular operand the work depends on the column index.
   std::int64_t width(std::int64_t cols) const {
     if (devices == 1) return (cols + 63) / 64 * 64;
     return (cols + 512 * devices - 1) / (512 * devices) * 64;

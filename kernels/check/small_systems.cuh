@@ -48,8 +48,8 @@ __device__ __forceinline__ double sum_of_column(double (&row)[M]) {
     GAUSSWEEP_UNROLL
     for (int j = 0; j < M / 2; ++j) {
       if (j >= offset) continue;
-      const double sent = upper ? row[j] : row[j + offset], kept = upper ? row[j + offset] : row[j];
-      row[j] = kept + __shfl_xor_sync(mask_of<N>(), sent, offset);
+      const double sent = upper ? row[j] : row[j + offset], retained = upper ? row[j + offset] : row[j];
+      row[j] = retained + __shfl_xor_sync(mask_of<N>(), sent, offset);
     }
   }
   double sum = row[0];

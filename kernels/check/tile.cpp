@@ -1,3 +1,5 @@
+// Compiles the microkernels of tile_steps.hpp for several instruction sets, and selects one at run time.
+
 #include "kernels/check/tile.hpp"
 
 namespace gaussweep::tiles {
@@ -27,7 +29,8 @@ using Lanes __attribute__((vector_size(8 * sizeof(double)), aligned(8), may_alia
 #pragma GCC pop_options
 }  // namespace avx512
 
-AddProducts chosen(int lanes, AddProducts wide, AddProducts narrow, AddProducts portable) {
+/// Returns the widest microkernel that this processor supports and that uses at most `lanes` doubles.
+AddProducts widest(int lanes, AddProducts wide, AddProducts narrow, AddProducts portable) {
   if (lanes >= 8 && __builtin_cpu_supports("avx512f") != 0) return wide;
   return lanes >= 4 && __builtin_cpu_supports("avx2") != 0 ? narrow : portable;
 }
@@ -37,7 +40,7 @@ AddProducts chosen(int lanes, AddProducts wide, AddProducts narrow, AddProducts 
 
 AddProducts split_products([[maybe_unused]] int lanes) {
 #ifdef GAUSSWEEP_HAS_WIDE_TILES
-  return chosen(lanes, avx512::add_split_products, avx2::add_split_products, baseline::add_split_products);
+  return widest(lanes, avx512::add_split_products, avx2::add_split_products, baseline::add_split_products);
 #else
   return baseline::add_split_products;
 #endif
@@ -45,7 +48,7 @@ AddProducts split_products([[maybe_unused]] int lanes) {
 
 AddProducts plain_products([[maybe_unused]] int lanes) {
 #ifdef GAUSSWEEP_HAS_WIDE_TILES
-  return chosen(lanes, avx512::add_plain_products, avx2::add_plain_products, baseline::add_plain_products);
+  return widest(lanes, avx512::add_plain_products, avx2::add_plain_products, baseline::add_plain_products);
 #else
   return baseline::add_plain_products;
 #endif

@@ -35,7 +35,7 @@ std::size_t GappedLayout::append(const std::string& operand, const char* line, s
   padding.line = line;
   padding.lines = lines;
   padding.stride = stride;
-  std::iter_swap(gaps_.end() - 1, gaps_.end() - 2);
+  std::iter_swap(gaps_.end() - 1, gaps_.end() - 2);  // the padding ends before the gap behind the operand
   return offset;
 }
 
@@ -82,6 +82,7 @@ std::string GappedLayout::overrun(Device& device, const void* memory) const {
     const auto end = std::find_if(std::next(gap), gaps_.end(),
                                   [&](const MemoryGap& next) { return next.end() > from + max_span; });
     const auto* const data = static_cast<const std::byte*>(memory) + from;
+    // A longer gap, i.e. padding, is downloaded alone, without the elements between its lines.
     const bool is_packed = gap->end() > from + max_span;
     if (is_packed) {
       copy.resize(gap->bytes * gap->lines);

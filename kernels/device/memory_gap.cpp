@@ -47,6 +47,7 @@ std::string MemoryGap::change(const void* from, std::size_t from_stride) const {
     std::size_t first = 0, last = bytes - 1;
     while (begin[first] == expected[first]) ++first;
     while (begin[last] == expected[last]) --last;
+    // The message names the nearer of the two operands.
     const std::size_t distance = bytes - 1 - last;  // from the operand `before`
     if (behind.operand.empty() || (!before.operand.empty() && distance < first))
       return elements_text(distance, bytes - 1 - first, before) + " before " + before.operand;

@@ -104,7 +104,7 @@ struct Method {
   Layout layout = Layout::column_major;
   AnswerIn answer = AnswerIn::x;
   bool overwrites = true;  ///< false: the inputs survive a run, so a run can be repeated without a restore
-  bool vendor = false;     ///< a vendor library: the reference for other methods on its backends
+  bool vendor = false;     ///< a vendor library, with which other methods are compared (Registry::reference)
   bool mixed_precision =
       false;  ///< some operations run in a lower precision, so the rate may exceed the peak
   std::int64_t max_nrhs = 1 << 30;

@@ -111,8 +111,8 @@ struct ProblemRow {
   /// wrong. The same elements of the answer change sign (getrf: only in the factor without unit diagonal).
   /// `checkered` keeps A positive definite.
   Region negated = Region::all;
-  /// The elements of B that are negated in the same runs. If it is not `none`, these elements of the answer
-  /// change sign instead.
+  /// The elements of B that are negated in the same runs. If this is not `none`, the elements of the answer
+  /// in this region change sign, instead of those in `negated`.
   Region negated_of_b = Region::none;
   ZeroPivot zero_pivot = ZeroPivot::unfinished;
   /// The operation count (all terms) of one system, and the number of elements that must be read or written.

@@ -561,6 +561,7 @@ Strided<T> Staging<T>::guarded_b(int copy) {
 
 template <class T>
 void Staging<T>::guard(Context& context, int copy, bool negated) {
+  // Bytes 0xFF are NaN. All working sets share the workspace.
   if (copy == 0) device_.fill(workspace_in(workspace_), 0xFF, layout_.workspace_bytes);
   for (int gpu = 1; gpu < gpus_; ++gpu) {
     const Buffer& workspace = further_workspaces_[static_cast<std::size_t>(gpu - 1)];

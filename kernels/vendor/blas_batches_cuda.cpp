@@ -1,3 +1,5 @@
+// Implements cuda_batches.hpp.
+
 #include <stdexcept>
 #include <string>
 

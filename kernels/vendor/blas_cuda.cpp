@@ -1,3 +1,5 @@
+// Implements cuda_blas.hpp.
+
 #include "kernels/vendor/blas.hpp"
 #include "kernels/vendor/cuda_blas.hpp"
 #include "kernels/vendor/status_cuda.hpp"

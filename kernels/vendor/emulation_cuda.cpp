@@ -1,3 +1,5 @@
+// Implements gemm_emulated of cuda_blas.hpp.
+
 #include <string>
 
 #include "kernels/core/errors.hpp"

@@ -1,3 +1,5 @@
+// Implements handles.hpp and status_cuda.hpp.
+
 #include <string>
 
 #include "kernels/core/errors.hpp"

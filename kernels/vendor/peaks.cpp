@@ -51,14 +51,14 @@ double copy_rate(Device& device, double budget) {
     const Buffer from(device, bytes);
     const Buffer to(device, bytes);
     const auto copy = [&] { device.copy(to.data(), from.data(), bytes); };
-    const double first = seconds_of(device, [&] {  // touches every page before the timed copies
+    const double first_seconds = seconds_of(device, [&] {  // touches every page before the timed copies
       device.fill(from.data(), 0x3f, bytes);
       device.fill(to.data(), 0, bytes);
       copy();
     });
     const double run_seconds = seconds_of(device, copy);
     // A buffer four times as large takes four times as long and needs at least three more runs.
-    if (bytes == max_bytes || (first + run_seconds * 4) * 4 > budget / 2)
+    if (bytes == max_bytes || (first_seconds + run_seconds * 4) * 4 > budget / 2)
       return best_rate(device, 2.0 * bytes, budget / 2, copy);
   }
 }
@@ -76,6 +76,8 @@ void vendor_product([[maybe_unused]] Context& context, std::int64_t n, const T* 
   gemm(Op::none, Op::none, n, n, n, T(1), a, n, b, n, T(0), c, n);
 }
 
+/// Returns the rate of the vendor's product of n x n matrices in operations per second. It doubles n until
+/// the next n would exceed `budget` seconds or the memory limit.
 template <class T>
 double gemm_rate(Context& context, double budget) {
   Device& device = context.device;
@@ -91,7 +93,7 @@ double gemm_rate(Context& context, double budget) {
                      static_cast<T*>(c.data()));
     };
     product();  // warm-up: the library creates handles and threads, and loads its kernels
-    const double first = seconds_of(device, [&] {
+    const double first_seconds = seconds_of(device, [&] {
       // The bytes 0x3f give 0.75 in float and 0.0005 in double, so that products neither overflow nor
       // underflow.
       device.fill(a.data(), 0x3f, bytes);
@@ -100,7 +102,8 @@ double gemm_rate(Context& context, double budget) {
     });
     const double run_seconds = seconds_of(device, product);
     // The next n takes eight times as long and needs at least three more runs.
-    const bool last = n == largest || 3 * 4 * bytes > max_bytes || (first + run_seconds * 5) * 8 > budget;
+    const bool last =
+        n == largest || 3 * 4 * bytes > max_bytes || (first_seconds + run_seconds * 5) * 8 > budget;
     if (last) return best_rate(device, 2.0 * n * n * n, budget / 4, product);
   }
 }

@@ -1,3 +1,5 @@
+// Implements cuda_solver_mg.hpp.
+
 #include <cuda_runtime.h>
 
 #include "kernels/device/device_group.hpp"
