@@ -66,8 +66,8 @@ __device__ __forceinline__ double reduction_term(const Lines<T>& lines, Fold fol
   }
   const double magnitude = fabs(element(lines.matrix, i, j));
   if (fold == Fold::largest) return magnitude;
-  const double reduced = times_power(magnitude, -lines.exponent);
-  return fold == Fold::sum ? reduced : reduced * reduced;
+  const double scaled = times_power(magnitude, -lines.exponent);
+  return fold == Fold::sum ? scaled : scaled * scaled;
 }
 
 /// Reduces line k to out[k]. All threads of a block load elements; one thread per line accumulates them in

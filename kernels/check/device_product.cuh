@@ -54,13 +54,13 @@ struct AllowanceRatios {
   double unit;                          ///< error bound of an element / 2^(row exponent + column exponent)
   unsigned long long* largest_bits;     ///< the bits of the largest ratio, a nonnegative double
   unsigned long long* undecided_count;  ///< the number of undecided elements, which may exceed `capacity`
-  Undecided* list;
-  unsigned long long capacity;
+  Undecided* list;                      ///< the undecided elements
+  unsigned long long capacity;          ///< of `list`
 };
 
 constexpr int product_threads = 256;
-constexpr int chunk = 16;  // k values in shared memory
-constexpr int pitch = edge + 2;
+constexpr int chunk = 16;                                         // k values in shared memory
+constexpr int pitch = edge + 2;                                   // doubles per k in shared memory, padded
 constexpr int microtile = 4;                                      // rows and columns of a thread's microtile
 constexpr int loads_per_thread = edge * chunk / product_threads;  // of each operand's chunk
 constexpr int residual_pitch = edge + 1;                       // of the residual's mantissas in shared memory
@@ -81,6 +81,7 @@ __device__ __forceinline__ double add_exact_product(double a, double b, double c
 #endif
 }
 
+/// Returns element (i, j) of C (Target::operator()).
 template <class T>
 __device__ __forceinline__ double target_element(const DeviceTarget<T>& target, std::int64_t i,
                                                  std::int64_t j) {

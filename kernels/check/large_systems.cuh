@@ -24,7 +24,8 @@ struct SharedStorage {
   alignas(16) double right[max_warps][32][max_columns];
 };
 
-/// Reduces one number per warp to the largest (Fold::largest) or the sum (Fold::sum). All threads return it.
+/// Reduces one number per warp to the largest (Fold::largest) or the sum (Fold::sum). All threads return the
+/// result.
 __device__ inline double reduce_block(SharedStorage& shared, double warp_value, Fold fold) {
   if (warps_of_block() == 1) return warp_value;
   __syncthreads();

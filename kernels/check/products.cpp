@@ -47,8 +47,8 @@ Findings identity(Reductions<T>& reductions, const HostMatrix<T>& left, const Ho
                        tolerance);
 }
 
-/// Returns the scale ||A||_1 ||X||_1 (plain) and ||A||_1 (||X||_1 + v), because elements of X may underflow,
-/// which causes an error of up to v, the smallest normal number.
+/// Returns the scale ||A||_1 ||X||_1 (plain) and ||A||_1 (||X||_1 + v). Elements of X may underflow, which
+/// causes an error of up to v, the smallest normal number.
 template <class T>
 Scale scale_of_inverse(Reductions<T>& reductions, const HostMatrix<T>& a, const HostMatrix<T>& x, Part part) {
   const WideNumber a_norm = reductions.one_norm(a, part);

@@ -29,6 +29,7 @@ class DeviceGroup {
   /// Returns the reason why some of the first `count` devices cannot access each other's memory; empty if
   /// all can.
   std::string peer_fault(int count) const;
+  /// Returns the device's stream for computations.
   Device& device(int index) { return members_[static_cast<std::size_t>(index)].context->device; }
   /// Makes a device current and returns its context for computations, which marks no stages.
   Context& use(int index);
@@ -71,8 +72,7 @@ class DeviceGroup {
     std::unique_ptr<Context> context;
     std::vector<std::unique_ptr<Device>> background_devices;  ///< empty if the device is emulated
     std::vector<std::unique_ptr<Context>> background;
-    std::string
-        fault;  ///< the reason why an earlier device and this one lack peer access; empty: they have it
+    std::string fault;  ///< the reason if peer access between this and an earlier device is impossible
   };
   Context& background_of(int index, int stream) {
     return *members_[static_cast<std::size_t>(index)].background[static_cast<std::size_t>(stream)];
@@ -81,7 +81,7 @@ class DeviceGroup {
   std::vector<Member> members_;
 };
 
-/// Sets Context::group during its lifetime.
+/// Sets Context::group while an object of this class lives.
 class UsedGroup {
  public:
   UsedGroup(Context& context, DeviceGroup* group) : context_(context) { context.group = group; }

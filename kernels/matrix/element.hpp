@@ -1,7 +1,6 @@
 #pragma once
-/// The elements of generated matrices, for the host and for kernels. They are computed in double by +, -, *
-/// and / in a fixed order, without FMA contraction or library functions, so that all backends give the same
-/// bits.
+/// The elements of generated matrices, for the host and for kernels. All backends give the same bits, because
+/// elements are computed in double by +, -, * and / in a fixed order, without FMA and library functions.
 
 #include "kernels/matrix/matrix_spec.hpp"
 #include "kernels/matrix/philox.hpp"

@@ -7,7 +7,7 @@
  *
  * Matrices are column-major: element (i, j) is at a[i + j * lda]. In a batch, A of system s begins at column s * n
  * (gemm: s * k), and B and X begin at column s * nrhs (gemm, and an inverse or a factor in X: s * n).
- * `backend` cuda: all operands are in device memory; otherwise they are in host memory.
+ * For the functions `cuda` of a method all operands are in device memory, for `emulated` and `host` in host memory.
  */
 #ifndef GAUSSWEEP_METHOD_H
 #define GAUSSWEEP_METHOD_H
@@ -38,16 +38,16 @@ typedef struct gaussweep_call {
   void *a, *b, *x; /* A; B or NULL; a third matrix for the answer, or NULL if `answer` is 'a' or 'b' */
   int64_t lda, ldb, ldx;
   int *pivots; /* getrf: n row indices per system, from 0: row i was exchanged with row pivots[i] */
-  int *info;   /* LAPACK's info, one per system, 0 at the start; in the operands' memory */
+  int *info;   /* LAPACK's info, one per system, 0 at the start; in the same memory as the operands */
   void *workspace; /* `workspace_bytes` bytes, aligned to 256 */
   size_t workspace_bytes;
-  void *stream;             /* the cudaStream_t of all work; NULL unless the backend is cuda */
+  void *stream;             /* cuda: the cudaStream_t on which all work must run; otherwise NULL */
   const double *parameters; /* the values in the row's order; for a choice, its index */
   void (*stage)(void *context, const char *name); /* NULL unless stages are measured; see gaussweep_stage */
   void *context;
 } gaussweep_call;
 
-/* Runs a method once, or, for the backend cuda, queues one run on the stream. */
+/* Runs a method once. On a GPU (cuda) it queues one run on the stream. */
 typedef int (*gaussweep_function)(const gaussweep_call *call);
 
 typedef struct gaussweep_functions {
@@ -80,7 +80,7 @@ typedef struct gaussweep_method {
   int64_t max_batch;     /* 0: 1 */
   int parameter_count;
   const gaussweep_parameter *parameters;
-  size_t (*workspace_bytes)(const gaussweep_call *call); /* reads sizes, element and parameters; NULL: none */
+  size_t (*workspace_bytes)(const gaussweep_call *call); /* reads only sizes, element, parameters; NULL: none */
 } gaussweep_method;
 
 typedef struct gaussweep_library {
@@ -98,7 +98,7 @@ typedef struct gaussweep_library {
 /* The function that a library defines. The table must stay valid as long as the process runs. */
 GAUSSWEEP_EXPORT const gaussweep_library *gaussweep_methods(void);
 
-/* Begins a stage, e.g. "factor", which ends at the next stage or with the run. It takes no time in timed runs. */
+/* Begins a stage, e.g. "factor", which ends at the next stage or with the run. In timed runs it does nothing. */
 static inline void gaussweep_stage(const gaussweep_call *call, const char *name) {
   if (call->stage != NULL) call->stage(call->context, name);
 }

@@ -37,7 +37,7 @@ std::size_t staging_bytes(const Method& method, const Shape& shape, const Parame
 std::size_t pinned_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                          std::size_t element);
 
-/// Pristine inputs on the device that one Staging passes on to the next.
+/// Pristine inputs on the device that one Staging passes to the next, so that they need no upload.
 template <class T>
 struct Resident {
   Buffer memory;    ///< the memory of a pristine set, or empty
@@ -57,9 +57,9 @@ struct StagingLayout {
   Piece a, b, pivots, info, x;
   GappedLayout set, workspace;
   std::size_t pristine_bytes = 0, workspace_bytes = 0;
-  std::size_t answer_offset =
-      0;  ///< offset of the answer in the memory of `Staging::stage_pinned`, after a and b
-  std::size_t pinned_bytes = 0;
+  /// The offset of the answer in the memory of `Staging::stage_pinned`, after a and b; and this memory's
+  /// size.
+  std::size_t answer_offset = 0, pinned_bytes = 0;
 };
 
 /// The operands of one trial. Each step is a separate call, so that the driver can time it. The pristine set
