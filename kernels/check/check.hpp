@@ -48,11 +48,11 @@ struct Findings {
 /// - geinv: the same quotient. If it is above `second_side_threshold(n)`, the ratio is the minimum of it and
 ///   of the quotient with I - X A, which LAPACK's tests measure. An inverse of an ill-conditioned matrix
 ///   rarely has both residuals small (Higham, "Accuracy and Stability of Numerical Algorithms", 14.3);
-/// - gemm: ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F), for rounding errors of both signs. If it is
-///   above 1, the errors may all have one sign, or products may underflow. A right answer must pass for any
-///   order of summation. The ratio is then the minimum of this ratio and of three times the largest
-///   |C - A B|_ij / (g |A||B|_ij + (k + 2) s). Here g = (k + 2) u / (1 - (k + 2) u), and s is the smallest
-///   number above 0.
+/// - gemm: ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F). The factor sqrt(k + 2) assumes that rounding
+///   errors have both signs. If the ratio is above 1, they may all have one sign, or products may underflow,
+///   and a right answer must pass nevertheless. The ratio is then the minimum of this ratio and of
+///   3 |C - A B|_ij / (g |A||B|_ij + (k + 2) s), the largest over all elements. 3 is the default tolerance,
+///   g = (k + 2) u / (1 - (k + 2) u), and s is the smallest number above 0.
 ///
 /// The terms with v allow for the rounding of answers near the smallest normal number and are negligible
 /// otherwise. Only NaN or Inf in the answer or an operand makes the ratio infinite. A finite quotient beyond
@@ -76,8 +76,9 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
 /// in rows and components that are small compared with the norms:
 /// - linear systems: the largest |b - A x|_i / (|A| |x| + |b| + (n + 2) s / u)_i;
 /// - products: the largest |C - A B|_ij / (|A| |B| + |C| + (k + 2) s / u)_ij,
-/// where s is the smallest number above 0. Its error is at most u / 4. Returns NaN for other problems, for a
-/// product of more than 2^27 multiplications, and if exact sums would take more than 2^22 multiplications.
+/// where s is the smallest number above 0. The error of the result is at most u / 4. Returns NaN for other
+/// problems, for a product of more than 2^27 multiplications, and if exact sums would take more than 2^22
+/// multiplications.
 /// Returns infinity if the answer or an operand holds NaN or Inf. The status of a trial does not depend on
 /// this error.
 template <class T>

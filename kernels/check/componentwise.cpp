@@ -8,7 +8,7 @@
 namespace gaussweep {
 namespace {
 
-constexpr double max_multiplications = 0x1p27;  ///< m n k of a gemm, because |A| |B| takes as long as A B
+constexpr double max_multiplications = 0x1p27;  ///< the largest m n k for which |A| |B| is computed
 constexpr double max_exact_terms = 0x1p22;      ///< exact sums of this many terms take milliseconds
 
 }  // namespace

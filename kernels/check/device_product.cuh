@@ -62,7 +62,7 @@ constexpr int product_threads = 256;
 constexpr int chunk = 16;                                         // k values in shared memory
 constexpr int pitch = edge + 2;                                   // doubles per k in shared memory, padded
 constexpr int microtile = 4;                                      // rows and columns of a thread's microtile
-constexpr int loads_per_thread = edge * chunk / product_threads;  // of each operand's chunk
+constexpr int loads_per_thread = edge * chunk / product_threads;  // elements of an operand, per chunk
 constexpr int residual_pitch = edge + 1;                       // of the residual's mantissas in shared memory
 constexpr int shared_doubles = edge * residual_pitch * 5 / 4;  // mantissas, then exponents of 2 bytes
 

@@ -8,10 +8,10 @@
 
 namespace gaussweep {
 
-/// Holds any sum of up to 2^40 products of finite doubles exactly. An addition takes some nanoseconds.
+/// An exact sum of up to 2^40 products of finite doubles. An addition takes some nanoseconds.
 class ExactSum {
  public:
-  /// Adds a b.
+  /// Adds the product a * b.
   void add(double a, double b) {
     const Parts x(a), y(b);
     if (x.mantissa == 0 || y.mantissa == 0) return;
@@ -67,7 +67,7 @@ class ExactSum {
     int exponent = 0;
     bool negative = false;
   };
-  /// Propagates carries: all digits except the last get into [0, 2^32).
+  /// Propagates carries, so that all digits except the last are in [0, 2^32).
   void carry() {
     for (std::size_t k = 0; k + 1 < digits_.size(); ++k) {
       const std::int64_t digit = digits_[k] & 0xffffffff;

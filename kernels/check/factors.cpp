@@ -70,7 +70,7 @@ Findings lu_factors(Reductions<T>& reductions, const Method& method, const Input
   const Target<T> exchanged{&inputs.a, Part::all, &order};
   const ProductOperands<T> operands{Operand<T>(answer.x, Part::lower, unit_lower),
                                     Operand<T>(answer.x, Part::upper, !unit_lower)};
-  // Each factor's element may have a rounding error of u times the smallest normal number. The product
+  // Each element of a factor may have a rounding error of u times the smallest normal number. The product
   // multiplies this error by elements of the other factor.
   const WideNumber a_norm = reductions.one_norm(inputs.a, Part::all);
   const WideNumber factor_norms =

@@ -10,7 +10,7 @@
 
 namespace gaussweep {
 
-/// The unit roundoff u.
+/// Returns the unit roundoff u.
 constexpr double roundoff_of(Precision precision) {
   return precision == Precision::float32 ? 0x1p-24 : 0x1p-53;
 }

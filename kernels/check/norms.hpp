@@ -81,7 +81,7 @@ double max_norm(const HostMatrix<T>& a, Part part = Part::all) {
 template <class T>
 class ScaledDown {
  public:
-  /// @pre largest: max |a_ij|
+  /// @param largest max |a_ij| of the matrix
   explicit ScaledDown(double largest) : exponent_(exponent_of(largest)) {}
   double operator()(T value) const { return times_power(std::fabs(static_cast<double>(value)), -exponent_); }
   WideNumber restored(double sum) const { return WideNumber(sum, exponent_); }

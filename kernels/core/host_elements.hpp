@@ -87,7 +87,8 @@ class HostElements {
   }
 
  private:
-  static constexpr std::size_t large_bytes = std::size_t{4} << 20;  ///< from here on LargeBlocks allocates
+  /// LargeBlocks allocates arrays of at least this size.
+  static constexpr std::size_t large_bytes = std::size_t{4} << 20;
   static constexpr std::size_t max_bytes = PTRDIFF_MAX / 2;
 
   std::shared_ptr<void> owner_;

@@ -14,7 +14,7 @@
 
 namespace gaussweep {
 
-/// The size from which on several threads copy a matrix: 4 MiB do not fit in a core's private caches.
+/// Several threads copy larger memory than this (4 MiB), because it does not fit in a core's private caches.
 constexpr double large_bytes = 0x1p22;
 
 /// While an object of this class lives, the calling thread counts as a worker of a parallel loop, so that
@@ -53,8 +53,8 @@ void for_row_ranges(std::int64_t rows, int threads, double cost, Work&& work) {
   for (auto& other : others) other.get();
 }
 
-/// Copies non-overlapping host memory. More than `large_bytes` are copied by several threads, fewer by the
-/// calling thread, whose caches then contain them.
+/// Copies non-overlapping host memory. Several threads copy more than `large_bytes` bytes. The calling thread
+/// alone copies fewer bytes, which then are in its caches.
 inline void copy_blocked(void* to, const void* from, std::size_t bytes) {
   constexpr std::size_t block = std::size_t{1} << 20;
   const auto blocks = static_cast<std::int64_t>((bytes + block - 1) / block);

@@ -14,6 +14,7 @@ namespace gaussweep {
 class GappedLayout {
  public:
   static constexpr std::size_t first_offset = min_gap;  ///< of the first operand
+  /// @param element the bytes of a floating-point number (for the pattern of the gaps)
   explicit GappedLayout(std::size_t element = 8) : element_(element) {}
   /// Appends an operand and returns its offset, a multiple of 256.
   /// @param element the bytes of its elements

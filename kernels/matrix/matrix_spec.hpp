@@ -85,8 +85,8 @@ struct MatrixSpec : ElementSpec {
     one.seed = seed_of_system(seed, s);
     return one;
   }
-  /// Returns a text that is the same for equal matrices. The digest by which matrices are identified is
-  /// computed from it. It begins with the generator's version.
+  /// Returns a text that begins with the generator's version and is the same for equal matrices. Its digest
+  /// identifies the matrix.
   std::string canonical(Precision precision) const;
 };
 

@@ -36,8 +36,8 @@ class Workspace {
   std::size_t used_ = 0;
 };
 
-/// Returns the bytes that Workspace::take allocates for `count` elements. Method::workspace_bytes is a sum of
-/// these sizes.
+/// Returns the bytes that Workspace::take allocates for `count` elements of `element` bytes.
+/// Method::workspace_bytes is a sum of these sizes.
 constexpr std::size_t workspace_piece(std::int64_t count, std::size_t element) {
   return (static_cast<std::size_t>(count) * element + 255) / 256 * 256;
 }
@@ -117,8 +117,8 @@ struct Method {
   /// slower. Null: it never does.
   bool (*stays_on_one)(const Shape&, const Parameters&) = nullptr;
   bool (*accepts)(const Shape&, const Parameters&) = nullptr;  ///< null: any shape
-  std::function<std::size_t(const Shape&, const Parameters&, std::size_t element)>
-      workspace_bytes;  ///< per GPU; null: none
+  /// Returns the bytes of Operands::workspace per GPU, for elements of `element` bytes. Null: no workspace.
+  std::function<std::size_t(const Shape&, const Parameters&, std::size_t element)> workspace_bytes;
   double (*flops)(const Shape&,
                   const Parameters&) = nullptr;  ///< per system; null: ProblemRow::flops
   double (*bytes)(const Shape&, const Parameters&,

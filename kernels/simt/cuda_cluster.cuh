@@ -65,8 +65,7 @@ __device__ __forceinline__ unsigned map_shared_rank(unsigned address, unsigned r
   return mapped;
 }
 
-/// Initializes a barrier in shared memory (8 bytes) for `threads` arrivals per phase; transactions count in
-/// bytes.
+/// Initializes a barrier in shared memory (8 bytes) for `threads` arrivals per phase.
 __device__ __forceinline__ void mbarrier_init(unsigned barrier, unsigned threads = 1) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(threads) : "memory");
 }

@@ -173,6 +173,7 @@ Scheduler& scheduler_of_kernel() {
 
 }  // namespace
 
+/// Runs a launch, one cluster after the other.
 void Scheduler::run(const Grid& grid, void (*body)(void*), void* closure) {
   const dim3& b = grid.block;
   const bool compares = grid.compares_orders && grid.memory != nullptr;
@@ -273,7 +274,7 @@ void Scheduler::run_threads() {
   }
 }
 
-/// Ends every thread that has begun, by an Unwind exception.
+/// Ends every thread that has begun by throwing Unwind in it.
 void Scheduler::unwind() {
   for (Thread& thread : threads_) {
     if (thread.worker != nullptr) host_.switch_to(thread.worker->fiber);

@@ -1,5 +1,6 @@
 #pragma once
-/// Checks of grids and blocks for both backends. Only the launch headers, which define `dim3`, include it.
+/// Checks grids and blocks for both backends. Only the launch headers, which define `dim3`, include this
+/// file.
 
 #include <stdexcept>
 #include <string>

@@ -6,7 +6,7 @@
 
 namespace gaussweep {
 
-/// Returns the bytes of workspace for solve_with_factors.
+/// Returns the bytes of workspace for solve_with_factors. @param element bytes per element
 std::size_t factors_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element);
 
 /// Solves A X = B with getrf's factors P A = L U and LAPACK's pivots (from 1). X replaces B (n x nrhs).
@@ -15,7 +15,7 @@ template <class T>
 void solve_with_factors(Context& context, std::int64_t n, std::int64_t nrhs, const T* lu, std::int64_t ld,
                         const int* pivots, T* b, std::int64_t ldb, void* workspace);
 
-/// Returns the bytes of workspace for solve_with_triangle.
+/// Returns the bytes of workspace for solve_with_triangle. @param element bytes per element
 std::size_t triangle_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element);
 
 /// Computes B = op(A)^-1 B for B of n x nrhs. `workspace`: triangle_workspace bytes, aligned to 256. A 0 on

@@ -30,7 +30,7 @@ InputViews<T> views_of(const Inputs<T>& inputs);
 enum class Pristine { on_device, on_host };
 
 /// Returns the device bytes of a trial: pristine inputs, `copies` working sets and the workspace. With
-/// several GPUs, returns the bytes on the first GPU, which needs most.
+/// several GPUs, returns the bytes on the first GPU, which needs most. @param element bytes per element
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies);
 /// Returns the bytes of pinned host memory that `Staging::stage_pinned` allocates for operands and answer.

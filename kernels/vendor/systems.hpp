@@ -1,5 +1,5 @@
 #pragma once
-/// Applies BLAS and LAPACK routines on the CPU to the systems of a batch, one by one.
+/// Applies BLAS and LAPACK routines on the CPU to each system of a batch.
 
 #include "kernels/core/parallel_rows.hpp"
 #include "kernels/registry/batch.hpp"
