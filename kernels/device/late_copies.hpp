@@ -68,7 +68,7 @@ class LateCopies final : public Device {
     // object that waits for this one.
     const std::vector<std::function<void()>> queued = std::move(queue_);
     queue_.clear();
-    for (const auto& copy : queued) copy();
+    for (const auto& entry : queued) entry();
   }
 
   /// Removes the queued copies after a failed run, because their memory may be freed.

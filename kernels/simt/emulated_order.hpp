@@ -20,8 +20,9 @@ class ThreadOrder {
   void operator()(std::vector<unsigned>& round) {
     if (is_reversed_) std::sort(round.begin(), round.end(), std::greater<>());
     for (std::size_t remaining = is_shuffled_ ? round.size() : 0; remaining > 1; --remaining) {
-      std::swap(round[remaining - 1],
-                round[(static_cast<std::uint32_t>(random()) * static_cast<std::uint64_t>(remaining)) >> 32]);
+      std::swap(
+          round[remaining - 1],
+          round[(static_cast<std::uint32_t>(next_random()) * static_cast<std::uint64_t>(remaining)) >> 32]);
     }
   }
 
@@ -29,7 +30,7 @@ class ThreadOrder {
   ThreadOrder(std::uint64_t seed, bool is_reversed)
       : state_(seed), is_shuffled_(seed != 0), is_reversed_(is_reversed) {}
   /// Returns the next number of splitmix64. The order only has to vary; it need not be random.
-  std::uint64_t random() {
+  std::uint64_t next_random() {
     std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;

@@ -182,8 +182,8 @@ void Scheduler::run(const Grid& grid, void (*body)(void*), void* closure) {
   memory_ = grid.memory;
   body_ = body;
   closure_ = closure;
-  std::memcpy(&kernel_, closure,
-              sizeof(kernel_));  // a closure begins with the kernel's address (emulated.hpp)
+  // A closure begins with the address of the kernel (emulated.hpp: start).
+  std::memcpy(&kernel_, closure, sizeof(kernel_));
   block_dim = b;
   grid_dim = grid.grid;
 
