@@ -1,3 +1,5 @@
+// Starts the kernels of system_ratios.cu, and reads their results.
+
 #include "kernels/check/system_ratios.hpp"
 
 #include <cstring>
@@ -9,6 +11,7 @@
 namespace gaussweep {
 namespace {
 
+/// Returns the kind of ratio that the problem's judge computes, if a kernel computes it too.
 std::optional<RatioKind> ratio_kind_of(const ProblemRow& problem) {
   const Judge<double> judge = problem.judge.float64;
   if (judge == judges::solution<double> || judge == judges::system_solution<double>)
@@ -33,7 +36,7 @@ SystemRatios::SystemRatios(Context& context, const Systems<T>& systems, const Bu
                                        static_cast<std::size_t>(count) * sizeof(double))) {
   auto* const totals = totals_.as<judge::Totals>();
   context.device.fill(totals, 0, sizeof *totals);
-  context.device.fill(&totals->worst, 0xff, sizeof totals->worst);
+  context.device.fill(&totals->worst, 0xff, sizeof totals->worst);  // the largest number, for atomicMin
   const bool on_gpu = context.device.backend() == Backend::cuda;
 #ifdef GAUSSWEEP_HAS_CUDA
   if (on_gpu) cuda::start_ratios(context, systems, count, ratios_.as<double>(), totals);

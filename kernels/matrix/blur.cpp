@@ -22,6 +22,7 @@ void normalise(HostMatrix<double>& w) {
   for (double& value : w.data) value /= sum;
 }
 
+/// Returns (2 radius + 1) x (2 radius + 1) zeros.
 HostMatrix<double> square_weights(std::int64_t radius) {
   return HostMatrix<double>(2 * radius + 1, 2 * radius + 1);
 }
@@ -64,6 +65,7 @@ HostMatrix<double> sharpen(double amount) {
   return w;
 }
 
+/// Return an error text for the weights, and for the numbers of a spec; empty if they are valid.
 std::string fault_of_weights(const HostMatrix<double>& w) {
   const std::int64_t max_size = 2 * largest_blur_radius + 1;
   const std::string size = std::to_string(w.rows) + " x " + std::to_string(w.cols);

@@ -41,7 +41,7 @@ Answer<T> system_of(const Answer<T>& all, const Shape& shape, std::int64_t s) {
   return one;
 }
 
-/// Returns views of the operands of system s; all systems share the workspace.
+/// Returns views of the operands of system s. All systems use the same workspace.
 template <class T>
 Operands<T> system_of(const Operands<T>& all, std::int64_t s) {
   const auto view_of_system = [&](MatrixView<T> view) {

@@ -39,7 +39,8 @@ bool waits_alike(const Thread& a, const Thread& b) {
   return a.site == b.site;
 }
 
-/// Returns e.g. "3 threads, (0, 0, 0) (1, 0, 0) (2, 0, 0): at __syncthreads, gauss.cu:17".
+/// Describes threads that wait alike, e.g. "3 threads, (0, 0, 0) (1, 0, 0) (2, 0, 0): at __syncthreads,
+/// gauss.cu:17".
 std::string describe(const std::vector<const Thread*>& group) {
   constexpr std::size_t max_listed = 8;
   const Thread& first = *group.front();

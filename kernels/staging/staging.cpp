@@ -260,6 +260,7 @@ void Staging<T>::upload(const InputViews<T>& inputs) {
   upload_pivots_and_info();
 }
 
+/// Uploads a matrix to its offset in the pristine set.
 template <class T>
 void Staging<T>::upload_one(const StagedMatrix& staged) {
   auto* to = reinterpret_cast<T*>(static_cast<std::byte*>(pristine_.data()) + staged.offset);
@@ -428,6 +429,7 @@ std::vector<int> Staging<T>::download_infos(int copy) {
   return infos;
 }
 
+/// Returns an answer of the right shape, with uninitialized elements.
 template <class T>
 Answer<T> Staging<T>::uninitialized_answer(int copy) {
   const MatrixView<T> view = answer_view(operands(copy));
@@ -530,11 +532,13 @@ Strided<T> Staging<T>::answer(int copy) {
   return strided<T>(view.data, view.ld, answer_is_row_major());
 }
 
+/// Returns the elements of A that the method must not read.
 template <class T>
 Region Staging<T>::hidden_region() const {
   return unreferenced_triangle(method_.problem->used_of_a, shape_.uplo);
 }
 
+/// Returns the elements of the answer that change sign if the operands are negated.
 template <class T>
 Region Staging<T>::negated_of_answer() const {
   const ProblemRow& problem = method_.problem.row();
@@ -606,6 +610,7 @@ std::uint64_t Staging<T>::answer_digest(Context& context, int copy, bool negated
   return digest;
 }
 
+/// Returns a digest of A and B in a working set.
 template <class T>
 std::uint64_t Staging<T>::input_digest(Context& context, int copy) {
   const ProblemRow& problem = method_.problem.row();

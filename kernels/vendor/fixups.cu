@@ -8,7 +8,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-constexpr int no_zero = 0x7fffffff;
+constexpr int no_zero = 0x7fffffff;  ///< larger than any index, for atomicMin
 
 /// Sets *info to the first i (from 1) with a(i, i) = 0. It uses one thread block, so that no second launch is
 /// needed to combine results.
