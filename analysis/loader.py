@@ -33,7 +33,7 @@ digits_lost reference_difference largest_relative_difference mean_relative_diffe
 sm_clock_mhz memory_clock_mhz power_w temperature_c queue_seconds replay_q1 replay_median replay_q3 energy_joules
 energy_uncertainty energy_power_w idle_power_w wait_began prepare_began store_began inputs_began allocate_began
 upload_began warmup_began timed_began download_began verify_began stages_began reference_began compare_began
-componentwise_error""".split()
+componentwise_error cpu_demand""".split()
 
 # The columns that the report needs, each with the default for files that lack it.
 TABLES = {

@@ -13,6 +13,8 @@ from .failures import BROKEN, WRONG, is_without_digit, named, varying
 from .provenance import shown_path
 
 CLOCKS_APART = 0.03  # tolerated relative difference of one GPU model's median clocks between machines
+MOST_DEMAND = 1.25  # threads per CPU; the run itself wants at most about one
+LEAST_BUSY = 0.2  # fraction of the trials on the CPU; fewer are chance, since a short trial has one reading
 PEAKS_APART = 0.1  # tolerated relative difference of one GPU model's measured peaks between files
 
 
@@ -145,10 +147,17 @@ def _with_cpu(device):
 
 def _doubts(night):
     """Yields sentences about reasons to doubt times."""
-    records = night.take("backend device sm_clock_mhz host gpu_uuid commit")
+    records = night.take("backend device sm_clock_mhz host gpu_uuid commit samples cpu_demand")
     slow = night.samples["throttled"] != 0
     if slow.any():
         yield f"Taken under throttling: {slow.sum()} of {counted(len(slow), 'sample')}.", "provenance-clocks"
+    on_cpu = records[(records["backend"] != "cuda") & (records["samples"] > 0)]
+    busy = on_cpu["cpu_demand"][on_cpu["cpu_demand"] > MOST_DEMAND]
+    if len(busy) and len(busy) >= LEAST_BUSY * len(on_cpu):
+        yield (
+            f"Other programs used the CPUs during {len(busy)} of {counted(len(on_cpu), 'trial')} on the CPU"
+            f" ({busy.min():.1f} to {busy.max():.1f} threads per CPU wanted to run): their times may be too long."
+        ), "provenance"
     for name, group in night.peaks[night.peaks["capability"] > 0].groupby("gpu_name"):
         apart = [
             f"{what} {span(low, high, unit)}"

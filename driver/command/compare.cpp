@@ -361,6 +361,7 @@ int print_model_comparisons(std::vector<io::Results> sets, const std::set<std::s
       if (!comparison.tasks.empty()) comparisons.push_back(std::move(comparison));
     }
   }
+  note_conditions(all.records);
   if (comparisons.empty()) {
     throw UsageError(
         fmt::format("{}: no task passed on two models, so nothing can be compared. The runs must "
@@ -421,6 +422,8 @@ int compare_to_stdout(const CompareOptions& options) {
         fmt::format("{} {}", fmt::join(options.sets, " and "), nothing_words(sides, comparison)));
   }
   note_cpus(sides.base, sides.now);
+  note_conditions(sides.base.records, "base: ");
+  note_conditions(sides.now.records, "new: ");
   std::size_t hidden = 0;
   const bool is_for_persons = format == Format::table || format == Format::markdown;
   const bool all = options.all || !options.only.empty() || !is_for_persons;

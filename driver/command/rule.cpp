@@ -119,6 +119,7 @@ Rule learned_rule(const RuleOptions& options, const std::vector<std::string>& pa
   const double tolerance = parse_percent("--tolerance", options.tolerance);
   const io::Results results = load_filtered(options, paths);
   note_threads(results);
+  note_conditions(results.records);
   Rule rule = learn_rule(results, tolerance);
   rule.provenance = provenance_of(results, options, paths, tolerance);
   return rule;
@@ -148,6 +149,7 @@ void check(const RuleOptions& options, Format format) {
   for (const std::string& path : options.other_rules) rules.push_back({path, read_rule(path)});
   const io::Results results = load_filtered(options, options.paths);
   note_threads(results);
+  note_conditions(results.records);
   print_table(regret_table(regrets_of(rules, results)), "regrets", format);
   if (format != Format::table) return;
   fmt::print(

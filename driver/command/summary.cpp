@@ -48,6 +48,7 @@ void print_verdict(const SummaryOptions& options, Format format) {
   MissingTrials missing;
   io::Results all = load_all(options.paths, false, &missing);
   note_threads(all);
+  note_conditions(all.records);
   // --gpu selects grids, so the CPU's methods stay in the races.
   Filter filter = options.filter;
   Filter gpus;
@@ -92,6 +93,7 @@ void summarise_to_stdout(const SummaryOptions& options) {
   MissingTrials missing;
   io::Results results = load_all(options.paths, false, &missing);
   note_threads(results);
+  note_conditions(results.records);
   std::vector<io::Record> records = std::move(results.records);
   // The baseline is searched before filtering, so that `--method mine --baseline cusolver` works.
   const bool is_filtered = !options.filter.accepts_everything() && !options.baseline.empty();

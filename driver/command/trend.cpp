@@ -147,8 +147,10 @@ void show_trend(const TrendOptions& options) {
   rules.threshold = parse_percent("--threshold", options.threshold);
   std::vector<std::pair<std::string, io::Results>> sets;
   for (const std::string& requested : options.sets) {
-    for (const std::filesystem::path& path : runs_under(requested))
+    for (const std::filesystem::path& path : runs_under(requested)) {
       sets.emplace_back(path.string(), load_and_warn(path, false).results);
+      note_conditions(sets.back().second.records, path.string() + ": ");
+    }
   }
   const Trend trend = trend_of(std::move(sets), rules);
   if (trend.series.empty())

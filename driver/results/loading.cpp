@@ -19,6 +19,7 @@
 #include "driver/results/device_peaks.hpp"
 #include "driver/results/journal_results.hpp"
 #include "driver/system/console.hpp"
+#include "driver/system/machine.hpp"
 #include "io/files/errors.hpp"
 #include "io/files/open_file.hpp"
 #include "io/records/journal.hpp"
@@ -276,6 +277,35 @@ void note_threads(const io::Results& results) {
   if (threads.size() > 1)
     print_stderr(fmt::format("note: CPU methods ran with {} threads per rank; their times are pooled\n",
                              fmt::join(threads, " and ")));
+}
+
+void note_conditions(const std::vector<io::Record>& records, const std::string& where) {
+  constexpr double min_fraction = 0.2;  // fewer busy trials are chance: a short trial has one reading
+  std::size_t on_cpu = 0, on_gpu = 0, throttled = 0;
+  std::vector<double> busy;  // threads per CPU
+  std::set<std::string_view> reasons;
+  for (const io::Record& record : records) {
+    if (record.samples == 0) continue;
+    const bool is_on_gpu = record.backend == "cuda";
+    ++(is_on_gpu ? on_gpu : on_cpu);
+    if (!is_on_gpu && record.cpu_demand > max_cpu_demand) busy.push_back(record.cpu_demand);
+    if (record.throttled > 0) {
+      ++throttled;
+      if (!record.throttle_reason.empty()) reasons.insert(record.throttle_reason);
+    }
+  }
+  if (!busy.empty() && static_cast<double>(busy.size()) >= min_fraction * static_cast<double>(on_cpu)) {
+    const auto [least, most] = std::minmax_element(busy.begin(), busy.end());
+    print_stderr(
+        fmt::format("note: {}other programs used the CPUs during {} of {} on the CPU ({:.1f} to {:.1f} "
+                    "threads per CPU wanted to run): their times may be too long\n",
+                    where, busy.size(), counted(on_cpu, "trial"), *least, *most));
+  }
+  if (throttled > 0) {
+    print_stderr(fmt::format("note: {}{} of {} on a GPU had samples under throttling{}{}\n", where, throttled,
+                             counted(on_gpu, "trial"), reasons.empty() ? "" : ": ",
+                             fmt::join(reasons, ", ")));
+  }
 }
 
 namespace {

@@ -142,10 +142,9 @@ void check_shared_cpus(const Session& session, const Planned& planned) {
 }
 
 /// Warns if other programs used the CPUs on which trials ran.
-/// @param demand mean number of threads per CPU of this host that were running or ready to run
+/// @param demand as CpuDemand::mean
 void check_demand(const std::vector<Trial>& trials, double demand) {
-  constexpr double max_demand = 1.25;  // threads per CPU; the run itself has at most about one per CPU
-  if (demand <= max_demand || !has_cpu_trials(trials)) return;
+  if (!(demand > max_cpu_demand) || !has_cpu_trials(trials)) return;
   spdlog::warn(
       "{:.1f} threads per CPU wanted to run on this host: other programs make times on the CPU too long, "
       "those of methods with several threads (OpenBLAS) by far the most. Measure on an idle machine, or set "
@@ -400,7 +399,7 @@ int run_in_directory(RunDirectory& directory, Session& session, Planned& planned
   world.broadcast(decision);
   decision_sent = true;
   SweepEnd end;
-  CpuDemand demand;
+  CpuDemand demand(/*ignored=*/1);  // this thread only waits for messages
   if (decision.goes_on) end = coordinate(session, decision, directory, work, store_limit, demand);
   run_next_plans(session, decision, directory, planned, work, store_limit, demand, end);
   const Outcome outcome = outcome_of(work, directory.journal());

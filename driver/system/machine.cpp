@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
@@ -81,13 +82,13 @@ void CpuDemand::sample() {
   double average = 0;
   int threads = 0;
   if (!(file >> average >> average >> average >> threads)) return;
-  sum_ += threads - 1;  // without this thread
+  sum_ += threads - ignored_;
   ++count_;
 }
 
 double CpuDemand::mean() const {
   const long cpus = ::sysconf(_SC_NPROCESSORS_ONLN);
-  return count_ == 0 || cpus < 1 ? 0 : sum_ / count_ / static_cast<double>(cpus);
+  return count_ == 0 || cpus < 1 ? std::nan("") : sum_ / count_ / static_cast<double>(cpus);
 }
 
 std::vector<std::string> visible_parts(const std::string& visible_devices) {

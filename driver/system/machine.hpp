@@ -33,15 +33,21 @@ std::vector<int> cpu_share_of(std::vector<LogicalCpu> cpus, int part, int parts)
 /// cores than parts, or if the system does not report the topology.
 void bind_to_cpu_share(int part, int parts);
 
+/// With more threads per CPU than this, times on the CPU are too long. The run itself has at most about one.
+inline constexpr double max_cpu_demand = 1.25;
+
 /// Measures how many threads of this host run or wait for a CPU.
 class CpuDemand {
  public:
+  /// @param ignored number of running threads that do not count
+  explicit CpuDemand(int ignored) : ignored_(ignored) {}
   /// Takes a sample, at most every 0.2 s. Does nothing if the system does not report the number.
   void sample();
-  /// Returns the mean of the samples, divided by the host's CPUs; 0 without samples. Above 1, threads wait.
+  /// Returns the mean of the samples, divided by the host's CPUs; NaN without samples. Above 1, threads wait.
   double mean() const;
 
  private:
+  int ignored_;
   double sum_ = 0, next_ = 0;
   int count_ = 0;
 };

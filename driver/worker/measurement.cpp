@@ -13,6 +13,7 @@
 #include "driver/judge/judge_answer.hpp"
 #include "driver/plan/peak_share.hpp"
 #include "driver/system/clock.hpp"
+#include "driver/system/machine.hpp"
 #include "driver/system/timed.hpp"
 #include "driver/worker/energy.hpp"
 #include "driver/worker/execute.hpp"
@@ -277,6 +278,7 @@ class Executor::Measurement {
     if (is_on_gpu()) run_->watch_queue(now_seconds);
     std::vector<double> queueing;
     std::vector<std::int64_t> waits;
+    CpuDemand demand(/*ignored=*/0);  // this thread runs the method
     const auto take = [&] {
       io::Sample sample;
       sample.seconds = run_->timed_run();
@@ -284,6 +286,7 @@ class Executor::Measurement {
       waits.push_back(run_->waits());
       if (is_on_gpu()) record_reading(record_, sample, sampler.read());
       last_digests_ = run_->answer_digests();
+      demand.sample();
       compare_answers(last_digests_);
       return sample;
     };
@@ -296,6 +299,7 @@ class Executor::Measurement {
     convergence_ = report.convergence;
     record_.sample_list = samples.all;
     record_.enough = samples.enough;
+    record_.cpu_demand = demand.mean();
     if (is_on_gpu()) record_.queue_seconds = summarise(queueing).median;
     if (trial_.backend != Backend::host && !waits.empty())
       record_.waits = *std::min_element(waits.begin(), waits.end());

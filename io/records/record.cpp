@@ -202,7 +202,8 @@ const std::vector<Field>& record_fields() {
       COLUMN(allocate_began, "s"), COLUMN(upload_began, "s"), COLUMN(warmup_began, "s"),
       COLUMN(timed_began, "s"), COLUMN(download_began, "s"), COLUMN(verify_began, "s"),
       COLUMN(stages_began, "s"), COLUMN(reference_began, "s"), COLUMN(compare_began, "s"),
-      COLUMN(componentwise_error), COLUMN(library), COLUMN(library_digest), COLUMN(gpu_count));
+      COLUMN(componentwise_error), COLUMN(library), COLUMN(library_digest), COLUMN(gpu_count),
+      COLUMN(cpu_demand));
   return fields;
 }
 

@@ -99,6 +99,8 @@ struct Record {
   double componentwise_error = unknown;  ///< like backward_error, but relative to each row and component
   Text gpu_count;                ///< the number of GPUs that shared the matrix; empty in older files: 1
   Text library, library_digest;  ///< the method's shared library: file name, SHA-256; empty: this program
+  /// The mean number of threads per CPU of the host that ran or waited for a CPU while samples were taken.
+  double cpu_demand = unknown;
 
   std::vector<Sample> sample_list;
   std::vector<Stage> stages;

@@ -95,7 +95,12 @@ if (($# > 2)); then
   IFS=' ' read -r -a chosen <<<"${GAUSSWEEP_TREND:-}"
   trend=$("$source_root/analysis/report" --trend "${chosen[@]}" "${nights[@]}" 2>&1) || trend="Not available: $trend"
 fi
-winners=$(COLUMNS=${COLUMNS:-100} "$gaussweep" summary "$night" --best --by gpu --brief) || exit
+# Standard error has notes, e.g. on other programs that used the CPUs.
+winners=$(COLUMNS=${COLUMNS:-100} "$gaussweep" summary "$night" --best --by gpu --brief 2>&1) || {
+  code=$?
+  echo "$winners" >&2
+  exit "$code"
+}
 missing=''
 if [[ -d $1 && -s $1/missing.txt ]]; then missing=$(grep -v '^  ' "$1/missing.txt" | head -n "$max_lines"); fi  # without the trials' names
 

@@ -34,7 +34,7 @@ RECORD = columns(
     energy_source f8: energy_power_w idle_power_w S: host i8: rank device_index S: start_time end_time judged_time
     commit job_id node partition gres f8: wait_began prepare_began store_began inputs_began allocate_began
     upload_began warmup_began timed_began download_began verify_began stages_began reference_began compare_began
-    componentwise_error S: library library_digest gpu_count
+    componentwise_error S: library library_digest gpu_count f8: cpu_demand
     """
 )
 SAMPLE = columns("i8: trial index f8: seconds clock i8: throttled")

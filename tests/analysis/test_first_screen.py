@@ -121,6 +121,15 @@ class FirstScreenTest(unittest.TestCase):
         self.assertIn(f"The peaks measured on {GPU} differ from run to run (GEMM float 30.0 to 60.0 TFLOP/s)", words)
         self.assertIn("2 versions of the program (abc1234, def5678)", words)
 
+    def test_other_programs_on_the_cpus(self):
+        for busy, demands in ((False, [2.5] + 9 * [0.5]), (True, [2.5, 3.0] + 8 * [0.5])):
+            night = fixture.Night()
+            for i, demand in enumerate(demands):
+                night.trial("gesv", "lapack", 64 + i, 1e-3, cpu_demand=demand)
+            words = report_here(night).words("overview")
+            said = "Other programs used the CPUs during 2 of 10 trials on the CPU (2.5 to 3.0 threads per CPU wanted to run)"
+            (self.assertIn if busy else self.assertNotIn)(said if busy else "Other programs", words)
+
     def test_published_and_gpus(self):
         night = fixture.Night("cejka-table-1.7")
         for gpu, slow in ((GPU, 1.0), ("NVIDIA Old <20>", 4.0)):

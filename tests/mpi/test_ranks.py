@@ -40,6 +40,10 @@ class Ranks(SweepTest):
                 other.kill()
                 other.wait()
         self.assertRegex(self.stderr, r"[\d.]+ threads per CPU wanted to run on this host: other programs")
+        self.assertGreater(self.records(self.folder / "run")[0]["cpu_demand"], 1.25)
+        self.assertRegex(
+            self.ran(["summary", self.folder / "run"]).stderr, r"note: other programs used the CPUs during 1 of 1 trial"
+        )
 
     def test_a_frozen_rank_costs_only_its_node(self):
         plan = self.plan(

@@ -45,5 +45,32 @@ TEST(RunsUnder, NamesMissingShards) {
   EXPECT_TRUE(missing_shards({first, third}, {first, third}).empty()) << "the second one was left out";
 }
 
+/// Returns the notes on `trials` trials, of which the first `busy` ran while other programs used the CPUs.
+std::string notes_on(const char* backend, int trials, int busy, int throttled = 0) {
+  std::vector<io::Record> records(static_cast<std::size_t>(trials));
+  for (int i = 0; i < trials; ++i) {
+    io::Record& record = records[static_cast<std::size_t>(i)];
+    record.backend = backend;
+    record.samples = 5;
+    record.cpu_demand = i < busy ? 2 + i : 0.5;
+    record.throttled = i < throttled ? 1 : 0;
+    record.throttle_reason = i < throttled ? "hw_slowdown" : "";
+  }
+  testing::internal::CaptureStderr();
+  note_conditions(records, "base: ");
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(NoteConditions, NamesBusyCpusAndThrottling) {
+  EXPECT_EQ(
+      notes_on("host", 10, 2),
+      "note: base: other programs used the CPUs during 2 of 10 trials on the CPU (2.0 to 3.0 threads per "
+      "CPU wanted to run): their times may be too long\n");
+  EXPECT_EQ(notes_on("host", 10, 1), "") << "one reading of one trial is chance";
+  EXPECT_EQ(notes_on("cuda", 10, 10), "");
+  EXPECT_EQ(notes_on("cuda", 3, 0, 2),
+            "note: base: 2 of 3 trials on a GPU had samples under throttling: hw_slowdown\n");
+}
+
 }  // namespace
 }  // namespace gaussweep::driver
