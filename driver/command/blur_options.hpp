@@ -1,5 +1,6 @@
 #pragma once
-/// The options of a blur, named like a plan's keys: --psf, --sigma, …
+/// The command-line options of a blur matrix (`kind: blur` in a plan), named like the plan's keys: --psf,
+/// --sigma, …
 
 #include <map>
 #include <string>
@@ -12,7 +13,7 @@ class App;
 
 namespace gaussweep::driver {
 
-/// The values of the options, by the plan's key: psf_file for --psf-file.
+/// The options that were given: texts by plan key (psf_file for --psf-file).
 struct BlurOptions {
   std::map<std::string, std::string> values;
 };
@@ -25,7 +26,7 @@ void add_blur_image_options(CLI::App& app, BlurOptions& options);
 
 /// Returns the option of a key: "--psf-file" for psf_file.
 std::string blur_option(std::string key);
-/// Returns the blur; the width and height of images without these options are 0.
+/// Returns the blur that the options describe. Width and height are 0 if their options were not given.
 /// @throws io::InputError with the option's name
 BlurSpec blur_of(const BlurOptions& options);
 

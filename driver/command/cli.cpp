@@ -34,16 +34,16 @@ int fail(int code, const std::string& what) {
 }
 
 /// Parses the command line and runs the command. @return the exit code
-/// @param lost set to the reason if standard output did not accept everything
-int run_command(CLI::App& app, const Commands& commands, std::string& lost) {
+/// @param output_error set to the error if part of standard output could not be written
+int run_command(CLI::App& app, const Commands& commands, std::string& output_error) {
   try {
     app.parse(commands.argc, commands.argv);
     return commands.exit_code;
   } catch (const CLI::ParseError& e) {
-    std::ostringstream help, refused;
-    const int code = app.exit(e, help, refused);
+    std::ostringstream help, messages;
+    const int code = app.exit(e, help, messages);
     fmt::print("{}", help.str());
-    print_stderr(refused.str());
+    print_stderr(messages.str());
     return code == 0 ? exit_ok : exit_usage;
   } catch (const UsageError& e) {
     return fail(exit_usage, e.what());
@@ -53,7 +53,7 @@ int run_command(CLI::App& app, const Commands& commands, std::string& lost) {
     return fail(exit_broken, e.what());
   } catch (const std::system_error& e) {
     if (std::ferror(stdout) == 0) return fail(exit_broken, e.what());
-    lost = e.code().message();
+    output_error = e.code().message();
     return exit_broken;
   } catch (const std::exception& e) {
     return fail(exit_broken, e.what());
@@ -99,14 +99,16 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
                           add_restore_command, add_export_command, add_worker_command,  add_help_command})
     add(app, commands);
   add_examples(app);
-  std::string lost;
-  const int code = run_command(app, commands, lost);
-  if (lost.empty()) lost = flush_output();
-  if (lost.empty()) return code;
+  std::string output_error;
+  const int code = run_command(app, commands, output_error);
+  if (output_error.empty()) output_error = flush_output();
+  if (output_error.empty()) return code;
   // A reader such as `head` may close the pipe early. The exit code is that of a process killed by SIGPIPE.
-  if (lost == std::strerror(EPIPE)) return code == exit_ok || code == exit_broken ? 128 + SIGPIPE : code;
+  if (output_error == std::strerror(EPIPE))
+    return code == exit_ok || code == exit_broken ? 128 + SIGPIPE : code;
   // Lost output is a failure, unless there is another one already.
-  return fail(code == exit_ok ? int{exit_broken} : code, "standard output cannot be written: " + lost);
+  return fail(code == exit_ok ? int{exit_broken} : code,
+              "standard output cannot be written: " + output_error);
 }
 
 }  // namespace gaussweep::driver

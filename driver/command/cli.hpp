@@ -40,7 +40,7 @@ AddCommand add_run_command, add_worker_command, add_try_command, add_plan_comman
 /// Adds the command `help`. @pre all other commands have been added
 AddCommand add_help_command;
 
-/// Prints the output of `compare` for two sets. @param threshold value of the option; empty: the default
+/// Prints the output of `compare` for two runs. @param threshold value of --threshold; empty: the default
 /// @return exit_ok, or exit_regression
 int show_comparison(const std::string& base, const std::string& now, const std::string& threshold,
                     const std::string& format);

@@ -31,16 +31,16 @@ namespace {
 constexpr int max_sets = 1000;
 constexpr std::size_t max_ratio_rows = 60,
                       max_ratio_sizes = 8;  // limits of the table of ratios without --all
-constexpr double notable_raise = 1.5;       // a note is printed if the scatter is larger by this factor
+constexpr double notable_raise = 1.5;       // minimum factor above the usual scatter for a note
 
 struct CompareOptions {
-  std::vector<std::string> sets;  ///< paths; the last one is judged
+  std::vector<std::string> sets;  ///< paths; the last one is the new set, the others are the base
   std::string threshold, fail_above = "0", format = "table", base_gpu, new_gpu, sort;
   Filter filter;
   std::vector<std::string> only;  ///< some of `kinds`
   std::size_t limit = 0;
   bool all = false, same_models = false, models = false;
-  std::string command;  ///< as in count_words
+  std::string command;  ///< "gaussweep compare A B ", for suggested commands; empty: this command
 };
 
 /// The values of --only.
@@ -109,8 +109,10 @@ void note_cpus(const io::Results& base, const io::Results& now) {
                   before, after));
 }
 
-io::Results load_side(const std::string& path, const Filter& filter, const std::string& gpu,
-                      const char* option) {
+/// Loads a set: merges its runs, and keeps the records that pass the filters.
+/// @param gpu pattern of GPU models; empty: all @param option the option that gave `gpu`, for errors
+io::Results load_set(const std::string& path, const Filter& filter, const std::string& gpu,
+                     const char* option) {
   std::vector<Loaded> runs;
   for (const std::filesystem::path& run : runs_with_notes({path})) runs.push_back(load_and_warn(run, true));
   io::Results results =
@@ -131,16 +133,16 @@ io::Results load_side(const std::string& path, const Filter& filter, const std::
   return results;
 }
 
-/// Loads the sets. --new-gpu applies to the last one, which is judged, --base-gpu to the others.
+/// Loads the sets. --new-gpu applies to the last one, which is the new set, --base-gpu to the others.
 std::vector<io::Results> load_sets(const CompareOptions& options) {
   if (options.sets.size() == 1 && !options.base_gpu.empty())
     throw UsageError(
         "--base-gpu chooses from the sets before the last one, and there is one set: use --new-gpu");
   std::vector<io::Results> sets;
   for (std::size_t i = 0; i < options.sets.size(); ++i) {
-    const bool is_judged = i + 1 == options.sets.size();
-    sets.push_back(load_side(options.sets[i], options.filter, is_judged ? options.new_gpu : options.base_gpu,
-                             is_judged ? "--new-gpu" : "--base-gpu"));
+    const bool is_new = i + 1 == options.sets.size();
+    sets.push_back(load_set(options.sets[i], options.filter, is_new ? options.new_gpu : options.base_gpu,
+                            is_new ? "--new-gpu" : "--base-gpu"));
   }
   return sets;
 }
@@ -150,15 +152,15 @@ void print_noise(const Comparison& comparison, std::size_t width) {
     const double raised = std::max(noise.raise_short, noise.raise_long);
     if (raised < notable_raise) continue;
     fmt::print("\n{}",
-               paragraph(fmt::format("Times scatter {:.1f} times as much as known of such runs ({}{}{}, {} "
-                                     "trials): only changes that much larger are found.",
+               paragraph(fmt::format("Times scatter {:.1f} times as much as usual ({}{}{}, {} trials). Only "
+                                     "changes that are larger by this factor are found.",
                                      raised, printable(noise.backend), noise.place.empty() ? "" : " on ",
                                      printable(noise.place), noise.pairs),
                          width));
   }
 }
 
-/// @param command as in count_words
+/// @param command see count_words
 void print_notes(const Comparison& comparison, const std::string& command) {
   const std::size_t width = prose_width();
   print_noise(comparison, width);
@@ -387,15 +389,15 @@ int print_model_comparisons(std::vector<io::Results> sets, const std::set<std::s
   return exit_ok;
 }
 
-/// Returns the reason why two sets have no pair: other places, or other trials.
-std::string nothing_words(const Sides& sides, const Comparison& comparison) {
-  const Comparison everywhere = compare(sides.base, sides.now, {});
-  if (!everywhere.pairs.empty()) {
-    const Pair& pair = everywhere.pairs.front();
+/// Returns the reason why two sets have no pair: different GPU or CPU models, or different trials.
+std::string no_pair_words(const Sides& sides, const Comparison& comparison) {
+  const Comparison on_all_places = compare(sides.base, sides.now, {});
+  if (!on_all_places.pairs.empty()) {
+    const Pair& pair = on_all_places.pairs.front();
     return fmt::format(
         "have {} in common, but base ran on {} and new on {}. Such times do not compare over time; without "
         "--same-models they are shown next to each other",
-        counted(everywhere.pairs.size(), "trial"), printable(pair.base_place), printable(pair.new_place));
+        counted(on_all_places.pairs.size(), "trial"), printable(pair.base_place), printable(pair.new_place));
   }
   return fmt::format(
       "have no trial in common: nothing can be compared. All must come of plans that share methods, "
@@ -419,7 +421,7 @@ int compare_to_stdout(const CompareOptions& options) {
   const Comparison comparison = compare(sides.base, sides.now, rules);
   if (comparison.pairs.empty()) {
     throw UsageError(
-        fmt::format("{} {}", fmt::join(options.sets, " and "), nothing_words(sides, comparison)));
+        fmt::format("{} {}", fmt::join(options.sets, " and "), no_pair_words(sides, comparison)));
   }
   note_cpus(sides.base, sides.now);
   note_conditions(sides.base.records, "base: ");

@@ -1,3 +1,5 @@
+/// `gaussweep export`: writes records as CSV, JSON, JSON lines, JUnit XML or SQLite.
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
@@ -93,7 +95,7 @@ void write_json_lines(const io::DataTable& table, ExportOutput& out) {
   table.each_row([&](const std::vector<Cell>& row) { out.write(json_line(json_row(columns, row)) + '\n'); });
 }
 
-/// Writes the same layout as json_text, row by row.
+/// Writes the layout of json_text row by row, so that the whole table is never in memory.
 void write_json(const io::DataTable& table, ExportOutput& out) {
   const std::vector<Column> columns = columns_of(table);
   const char* before = "[\n";

@@ -167,7 +167,9 @@ void add_info(CLI::App& parent, Commands& commands) {
       "--condition", options->condition,
       fmt::format("Estimate the condition of a matrix of any order, which factors it (without: up to {})",
                   max_factored));
-  sub->add_flag("--facts", options->facts, "(given by run and plan) What a plan must know of it")->group("");
+  sub->add_flag("--facts", options->facts,
+                "(given by run and plan) Print the facts of it that the plan reader needs")
+      ->group("");
   sub->add_option("--parent", options->parent, "(given by run and plan) The process with which to end")
       ->group("");
   sub->callback([options, &commands] {
@@ -181,22 +183,23 @@ void add_info(CLI::App& parent, Commands& commands) {
     }
     const Format format = parse_format(options->format);
     const io::MatrixInfo info = io::matrix_info_in_child(options->file, options->dataset);
-    std::optional<InspectedMatrix> seen;
-    std::string unseen;
+    std::optional<InspectedMatrix> inspected;
+    std::string unread_reason;
     try {
-      seen = inspect(io::import_matrix_in_child(options->file, options->dataset),
-                     options->condition || std::max(info.rows, info.cols) <= max_factored);
+      inspected = inspect(io::import_matrix_in_child(options->file, options->dataset),
+                          options->condition || std::max(info.rows, info.cols) <= max_factored);
     } catch (const io::InputError& e) {
-      unseen = e.what();  // the file is valid, but its matrix does not fit in memory
+      unread_reason = e.what();  // the file is valid, but its matrix does not fit in memory
     }
     if (format == Format::json) {
       nlohmann::ordered_json json = info_json(info);
-      json["elements"] = seen ? properties_json(*seen) : nlohmann::ordered_json(nullptr);
+      json["elements"] = inspected ? properties_json(*inspected) : nlohmann::ordered_json(nullptr);
       fmt::print("{}\n", json_text(json));
     } else {
-      fmt::print("{}{}", info_text(info), seen ? properties_text(*seen) : "");
+      fmt::print("{}{}", info_text(info), inspected ? properties_text(*inspected) : "");
     }
-    if (!seen) print_stderr(fmt::format("note: its elements were not read: {}\n", printable_lines(unseen)));
+    if (!inspected)
+      print_stderr(fmt::format("note: its elements were not read: {}\n", printable_lines(unread_reason)));
   });
 }
 

@@ -93,7 +93,7 @@ void generate_to_file(const MatrixSpec& spec, Precision precision, std::int64_t 
     throw UsageError(fmt::format("--nrhs {}: {} holds one matrix; write to .h5 for b and x_true", nrhs,
                                  output.extension().string()));
   }
-  // The matrix and the copy that is written.
+  // The factor 2 is for the matrix and the copy that is written.
   const double bytes =
       2.0 * static_cast<double>(spec.rows) * static_cast<double>(spec.cols + nrhs) * sizeof(double);
   if (bytes > available_memory_bytes()) {
@@ -175,12 +175,12 @@ std::string diagonal_words(const MatrixFacts& facts) {
     if (facts.by_rows == Dominance::none) return zeros + "; not dominant";
     return fmt::format("{}; {} dominant by rows and by columns", zeros, to_string(facts.by_rows));
   }
-  std::vector<std::string> ways;
+  std::vector<std::string> dominances;
   if (facts.by_rows != Dominance::none)
-    ways.push_back(fmt::format("{} dominant by rows", to_string(facts.by_rows)));
+    dominances.push_back(fmt::format("{} dominant by rows", to_string(facts.by_rows)));
   if (facts.by_columns != Dominance::none)
-    ways.push_back(fmt::format("{} dominant by columns", to_string(facts.by_columns)));
-  return fmt::format("{}; {}", zeros, fmt::join(ways, ", "));
+    dominances.push_back(fmt::format("{} dominant by columns", to_string(facts.by_columns)));
+  return fmt::format("{}; {}", zeros, fmt::join(dominances, ", "));
 }
 
 /// Returns the correct decimal digits of a solution, given the condition number.

@@ -24,7 +24,7 @@ struct MergeOptions {
 
 /// Returns the number of records that a run directory would lose if its results.h5 were replaced by
 /// `records`.
-std::size_t lost_of_run(const std::filesystem::path& output, const std::vector<io::Record>& records) {
+std::size_t records_lost_by(const std::filesystem::path& output, const std::vector<io::Record>& records) {
   std::error_code error;
   const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
   const bool is_run_results =
@@ -47,7 +47,7 @@ void merge_to_file(const MergeOptions& options) {
   }
   if (inputs.empty()) throw io::InputError(fmt::format("nothing to merge: {}", fmt::join(missing, "; ")));
   const Merged merged = merge(std::move(inputs), options.force);
-  if (const std::size_t lost = lost_of_run(options.output, merged.results.records)) {
+  if (const std::size_t lost = records_lost_by(options.output, merged.results.records)) {
     throw io::InputError(
         fmt::format("-o {}: has {} that the inputs lack, because lines of the journal are gone or damaged. "
                     "They would be lost; give another name",

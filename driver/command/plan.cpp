@@ -135,7 +135,8 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
   print_skipped(expansion.trials);
 }
 
-/// Returns the sampling rule in short. @pre the plan has a rule, not a fixed number of samples
+/// Returns the sampling rule: "5 to 100, 1 %" (samples, relative noise to reach), and the time limit if there
+/// is one. @pre the plan has a rule, not a fixed number of samples
 std::string repeats_text(const Sampling& sampling) {
   std::string text =
       fmt::format("{} to {}, {:g} %", sampling.min_samples, sampling.max_samples, 100 * sampling.noise);
@@ -231,7 +232,7 @@ Table explanation(const Expansion& expansion, const TimeSource& source, Reader r
        [](const Trial& t) { return t.matrix.kind == "file" ? t.matrix.file : t.matrix.kind; }},
       {{"seed", "SEED"}, [](const Trial& t) { return static_cast<std::int64_t>(t.matrix.spec.seed); }}};
   Table table;
-  table.naming = columns.size() - 1;  // all but the seed
+  table.naming = columns.size() - 1;  // the seed does not identify a row
   for (TrialColumn& column : setting_columns()) columns.push_back(std::move(column));
   columns.insert(columns.end(),
                  {{{"expect", "EXPECTED"},

@@ -4,13 +4,13 @@
 namespace gaussweep::driver {
 
 inline constexpr const char* plan_template =
-    R"(# A plan: what is to be measured. gaussweep plan FILE says what it would do, docs/plan.md has every key.
+    R"(# A plan lists what to measure. gaussweep plan FILE checks it; docs/plan.md has every key.
 name: mine
 precision: [double]                  # float, double
-repeats: 5                           # timed samples a trial
+repeats: 5                           # timed samples per trial
 warmup: 1                            # runs before them that are not timed
-timeout: 10min                       # of a trial
-# tolerance: {gesv: 16}              # the judged ratio may be at most so much; these are the defaults
+timeout: 10min                       # per trial
+# tolerance: {gesv: 16}              # the largest residual ratio that passes; default: per problem
 matrix: {kind: diagonally_dominant, seed: 1}   # for entries without their own
 sweep:
   - problem: gesv                    # gemm, trsv, gesv, getrf, potrf, posv, trtri, geinv, poinv

@@ -18,8 +18,8 @@ namespace gaussweep::driver {
 /// Adds the options that select records: --problem, --method, … @pre `filter` outlives the command
 void add_filter_options(CLI::App& command, Filter& filter);
 
-/// Returns the run directories and files under all paths (see driver/results/loading.hpp), without
-/// duplicates.
+/// Returns the run directories and files under all paths, without duplicates. @param by_journal see
+/// runs_under in driver/results/loading.hpp
 std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths, bool by_journal = false);
 
 /// Returns the run directories and files under all paths. Prints a note per missing shard on standard error.
@@ -27,7 +27,7 @@ std::vector<std::filesystem::path> runs_with_notes(const std::vector<std::string
 
 /// The trials without a record in all loaded runs, whatever the filters.
 struct MissingTrials {
-  bool is_known = false;  ///< true if a run has its number of trials
+  bool is_known = false;  ///< true if at least one run recorded its number of trials
   std::size_t count = 0, total = 0;
   /// Returns "40 of 83 trials missing (run --resume runs them)"; empty if no trial is missing.
   std::string words() const;
@@ -37,22 +37,25 @@ struct MissingTrials {
 /// missing shards on standard error.
 /// @param with_details false: samples, stages and histories may be left out
 /// @param missing gets the number of trials that have no record
-/// @param measured gets the devices with the peaks of each run; those that are returned have the largest ones
+/// @param measured receives the devices with each run's own peak rates; the returned devices have the largest
+/// peaks of all runs
 io::Results load_all(const std::vector<std::string>& paths, bool with_details = false,
                      MissingTrials* missing = nullptr, std::vector<io::DeviceRow>* measured = nullptr);
 
 /// Prints a table in the requested format; in JSON it is the member `name` of an object.
 void print_table(const Table& table, const char* name, Format format);
 
-/// Prints groups as a table (text or Markdown), the number of hidden ones, and an explanation of the columns.
+/// Prints groups as a table (text, Markdown or LaTeX), the number of hidden groups, and an explanation of the
+/// columns.
 void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format format);
 
-/// Prints tables of failures and doubts, and the count of all records.
+/// Prints tables of the failures and of doubtful results, and the number of records by status.
 /// @param separator printed before the first table
 void print_failures(const std::vector<io::Record>& records, const char* separator,
                     const MissingTrials& missing, Format format);
 
-/// Prints the verdict grids of `records` and the failures.
+/// Prints the verdict grids of `records` (the fastest method per task, see verdict_grid.hpp) and the
+/// failures.
 /// @param all provides devices and hosts
 /// @param baseline see verdict_grids
 /// @param brief true: text and Markdown have only the grids and the missing trials

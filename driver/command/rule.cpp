@@ -28,14 +28,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct RuleOptions {
-  std::vector<std::string> paths;  ///< of runs; with --changes also of rules
+  std::vector<std::string> paths;  ///< paths of runs; with --changes also of rules
   std::vector<std::string> other_rules;
   std::string output, checked_rule, format = "table", tolerance = "2";
   Filter filter;
   bool changes = false, force = false;
 };
 
-/// Returns the known values of a member of the records, sorted.
+/// Returns the different values of a member of the records, sorted, without empty ones.
 std::set<std::string> values_of(const std::vector<io::Record>& records, io::Text io::Record::*member) {
   std::set<std::string> values;
   for (const io::Record& r : records) {
@@ -77,7 +77,7 @@ io::Results load_filtered(const RuleOptions& options, const std::vector<std::str
   return results;
 }
 
-/// Returns "cusolver 1.31x to 2.84x, …": the cost of the other methods.
+/// Returns "cusolver 1.31 to 2.84, …": the other methods' times as multiples of the chosen method's time.
 std::string instead_text(const Box& box) {
   std::vector<std::string> all;
   for (const Instead& other : box.instead)

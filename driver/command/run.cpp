@@ -32,7 +32,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Makes the run add orders at which methods cross. A resumed run begins with the orders that it had added.
+/// Implements --refine: the run adds orders between which two methods cross. A resumed run starts with the
+/// orders that it had added.
 /// @param registry receives the methods of the run's libraries
 void refine(RunOptions& options, bool resumes, Registry& registry) {
   const auto backend_of = [](const io::JournalContents& journal) {
@@ -63,7 +64,7 @@ std::string crossover_words(const io::Results& results) {
                      counted(brackets.size(), "crossover"), known, ties, open);
 }
 
-constexpr double max_grace = 1e9;  // seconds; no job waits longer
+constexpr double max_grace = 1e9;  // seconds
 
 /// Parses "I/N" with 1 <= I <= N.
 Shard parse_shard(const std::string& text) {
@@ -83,7 +84,7 @@ bool is_other_rank() {
 /// Returns an error if a resume would lose records because results.h5, which is rebuilt from the journal, has
 /// records that the journal lacks. Empty if none would be lost.
 /// @pre MPI is not initialised, because results.h5 is read in a child process
-std::string loss_by_resume(const fs::path& run) {
+std::string resume_loss_error(const fs::path& run) {
   const fs::path journal = run / "journal.jsonl", results = run / "results.h5";
   io::JournalContents contents;
   std::size_t lost = 0;
@@ -172,7 +173,7 @@ void add_run_command(CLI::App& app, Commands& commands) {
       spdlog::info("{}", run_end_words(program, output, journal));
     };
     const bool resumes = settings.resume || settings.retry_failed;
-    if (resumes && !is_other_rank()) settings.refusal = loss_by_resume(settings.output);
+    if (resumes && !is_other_rank()) settings.refusal = resume_loss_error(settings.output);
     Registry registry = commands.registry;
     if (settings.refines) refine(settings, resumes, registry);
     std::signal(SIGPIPE, SIG_IGN);  // before MPI starts, because the reader of the output may have exited

@@ -30,8 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct SolveOptions {
-  std::string file, dataset, right, right_dataset, problem, method, uplo, precision = "double",
-                                                                          backend = "auto", output;
+  std::string file, dataset, rhs, rhs_dataset, problem, method, uplo, precision = "double", backend = "auto",
+                                                                      output;
   std::vector<std::string> libraries;
   bool force = false, condition = false;
 };
@@ -51,15 +51,16 @@ HostMatrix<T> imported(const std::string& file, const io::DatasetChoice& dataset
   return matrix;
 }
 
-/// Sets the answer's other triangle to zeros or to the mirrored elements, as the problem defines it.
+/// Fills the triangle of the answer that the method does not set: with zeros, or with the mirrored elements,
+/// depending on the problem.
 template <class T>
-void settle_triangle(HostMatrix<T>& matrix, UsedElements counts, Uplo uplo) {
-  if (counts == UsedElements::all) return;
+void fill_other_triangle(HostMatrix<T>& matrix, UsedElements used, Uplo uplo) {
+  if (used == UsedElements::all) return;
   for (std::int64_t j = 0; j < matrix.cols; ++j) {
     for (std::int64_t i = j + 1; i < matrix.rows; ++i) {
       T &below = matrix(i, j), &above = matrix(j, i);
       T& other = uplo == Uplo::lower ? above : below;
-      other = counts == UsedElements::triangle ? T(0) : uplo == Uplo::lower ? below : above;
+      other = used == UsedElements::triangle ? T(0) : uplo == Uplo::lower ? below : above;
     }
   }
 }
@@ -75,16 +76,16 @@ Inputs<T> inputs_of(const SolveOptions& options, Problem problem) {
   });
   inputs.shape = {inputs.a.rows, inputs.a.rows, inputs.a.rows, 1,
                   options.uplo.empty() ? Uplo::lower : parse_option<Uplo>("--uplo", options.uplo)};
-  if (!options.right.empty()) {
+  if (!options.rhs.empty()) {
     std::error_code unknown;
-    const io::Operand operand = fs::equivalent(options.right, options.file, unknown)
+    const io::Operand operand = fs::equivalent(options.rhs, options.file, unknown)
                                     ? io::Operand::right_hand_sides_in_same_file
                                     : io::Operand::right_hand_sides;
     const auto require_rows = [&](std::int64_t rows, std::int64_t) {
       if (rows != inputs.a.rows)
-        throw UsageError(fmt::format("--rhs {}: {} rows; A has {}", options.right, rows, inputs.a.rows));
+        throw UsageError(fmt::format("--rhs {}: {} rows; A has {}", options.rhs, rows, inputs.a.rows));
     };
-    inputs.b = imported<T>(options.right, {options.right_dataset, operand}, require_rows);
+    inputs.b = imported<T>(options.rhs, {options.rhs_dataset, operand}, require_rows);
     inputs.shape.nrhs = inputs.b.cols;
   }
   return inputs;
@@ -97,25 +98,25 @@ void check_needs(const SolveOptions& options, const Method& method, Inputs<T>& i
   const HostMatrix<T>& a = inputs.a;
   HostMatrix<double> copy = HostMatrix<double>::uninitialized(a.rows, a.cols);
   std::copy(a.data.begin(), a.data.end(), copy.data.begin());
-  const InspectedMatrix seen =
+  const InspectedMatrix inspected =
       inspect(std::move(copy), options.condition || a.rows <= max_factored, precision_of<T>);
   Uplo& uplo = inputs.shape.uplo;
-  if (options.uplo.empty() && seen.facts.is_triangular()) uplo = seen.facts.triangle();
-  const std::vector<std::string> lacks = unmet_needs(seen, method, uplo, precision_of<T>, options.file);
-  if (ignores_elements(seen.facts, method.problem, uplo)) throw UsageError(lacks.at(0));
-  for (const std::string& lack : lacks) spdlog::warn("{}", printable(lack));
+  if (options.uplo.empty() && inspected.facts.is_triangular()) uplo = inspected.facts.triangle();
+  const std::vector<std::string> unmet = unmet_needs(inspected, method, uplo, precision_of<T>, options.file);
+  if (ignores_elements(inspected.facts, method.problem, uplo)) throw UsageError(unmet.at(0));
+  for (const std::string& need : unmet) spdlog::warn("{}", printable(need));
 }
 
 template <class T>
-int solve_typed(const SolveOptions& options, const ChosenMethod& by, Device& device) {
-  const Method& method = *by.method;
+int solve_typed(const SolveOptions& options, const ChosenMethod& chosen, Device& device) {
+  const Method& method = *chosen.method;
   const Problem problem = method.problem;
   Inputs<T> inputs = inputs_of<T>(options, problem);
   check_needs(options, method, inputs);
   Context context(device);
-  MethodRun<T> run(context, method, by.backend, defaults_of(method), inputs.shape);
+  MethodRun<T> run(context, method, chosen.backend, defaults_of(method), inputs.shape);
   run.upload(inputs);
-  if (by.backend == Backend::cuda) run.warm_up();  // the first run loads libraries and kernels
+  if (chosen.backend == Backend::cuda) run.warm_up();  // the first run loads libraries and kernels
   const double seconds = run.timed_run();
   Answer<T> answer = run.download();
   const double tolerance = default_tolerance(problem);
@@ -123,27 +124,27 @@ int solve_typed(const SolveOptions& options, const ChosenMethod& by, Device& dev
   const Evidence evidence{problem, found.ratio, tolerance, answer.info, run.report().convergence, found.flaw};
   const io::Status status = judge(evidence);
   const bool is_answer = status == io::Status::pass || status == io::Status::suspect;
-  fmt::print("{} ({}, {}): {}, {}, ratio {:.2g} (tolerance {:g})\n", method.id(), to_string(by.backend),
+  fmt::print("{} ({}, {}): {}, {}, ratio {:.2g} (tolerance {:g})\n", method.id(), to_string(chosen.backend),
              options.precision, word(status), seconds_text(seconds), found.ratio, tolerance);
   if (status != io::Status::pass) spdlog::warn("{}", finding_text(evidence));
   if (!is_answer) {
     spdlog::warn("{}: not written", options.output);
     return status == io::Status::error ? exit_broken : exit_wrong;
   }
-  settle_triangle(answer.x, problem->used_of_x, inputs.shape.uplo);
+  fill_other_triangle(answer.x, problem->used_of_x, inputs.shape.uplo);
   write_dense(options.output, {answer.x.rows, answer.x.cols, {answer.x.data.begin(), answer.x.data.end()}});
   fmt::print("{}: {} x {}\n", options.output, answer.x.rows, answer.x.cols);
   return status == io::Status::pass ? exit_ok : exit_wrong;
 }
 
-/// Returns true if the problem has one square matrix and at most right-hand sides as operands, and one matrix
-/// as answer.
+/// Returns true if the operands are one square matrix and, for some problems, right-hand sides, and the
+/// answer is one matrix without pivots.
 bool is_solvable(Problem problem) {
   return problem->second != SecondOperand::matrix && !problem->has_pivots;
 }
 
 int run_solve(SolveOptions& options, const Commands& commands) {
-  if (options.problem.empty()) options.problem = options.right.empty() ? "geinv" : "gesv";
+  if (options.problem.empty()) options.problem = options.rhs.empty() ? "geinv" : "gesv";
   const Problem problem = parse_option<Problem>("--problem", options.problem);
   if (!is_solvable(problem)) {
     std::string allowed;
@@ -155,12 +156,12 @@ int run_solve(SolveOptions& options, const Commands& commands) {
                     options.problem, allowed));
   }
   const bool wants_right = problem->second == SecondOperand::right_hand_sides;
-  if (wants_right && options.right.empty())
+  if (wants_right && options.rhs.empty())
     throw UsageError(fmt::format("--problem {}: needs --rhs FILE", options.problem));
-  if (!wants_right && !options.right.empty())
-    throw UsageError(fmt::format("--rhs {}: {} has no right-hand sides", options.right, options.problem));
+  if (!wants_right && !options.rhs.empty())
+    throw UsageError(fmt::format("--rhs {}: {} has no right-hand sides", options.rhs, options.problem));
   require_dense_ending(options.output);
-  check_output(options.output, options.force, {options.file, options.right});
+  check_output(options.output, options.force, {options.file, options.rhs});
   const Precision precision = parse_precision(options.precision);
   std::unique_ptr<Device> device;
   const Backend requested = choose_backend(options.backend, device);
@@ -170,11 +171,11 @@ int run_solve(SolveOptions& options, const Commands& commands) {
     add_libraries(checked, options.libraries);
     load_libraries(registry, libraries_of(checked));
   }
-  const ChosenMethod by = choose_method(
+  const ChosenMethod chosen = choose_method(
       registry, {{problem}, options.method, requested, precision, device ? device->info().capability : 0});
-  if (by.backend != Backend::cuda) device = make_worker_device(by.backend);
-  return precision == Precision::float32 ? solve_typed<float>(options, by, *device)
-                                         : solve_typed<double>(options, by, *device);
+  if (chosen.backend != Backend::cuda) device = make_worker_device(chosen.backend);
+  return precision == Precision::float32 ? solve_typed<float>(options, chosen, *device)
+                                         : solve_typed<double>(options, chosen, *device);
 }
 
 }  // namespace
@@ -184,8 +185,8 @@ void add_solve_command(CLI::App& app, Commands& commands) {
   CLI::App* sub = app.add_subcommand("solve", "Solve a system, or invert a matrix, and write the answer");
   sub->add_option("file", options->file, "A: Matrix Market, NumPy (.npy), MATLAB or HDF5")->required();
   sub->add_option("--dataset", options->dataset, "Path of the matrix in an HDF5 or MATLAB file");
-  sub->add_option("--rhs", options->right, "The right-hand sides, a file of the same kinds");
-  sub->add_option("--rhs-dataset", options->right_dataset,
+  sub->add_option("--rhs", options->rhs, "The right-hand sides, a file of the same kinds");
+  sub->add_option("--rhs-dataset", options->rhs_dataset,
                   "Path of the right-hand sides in their file [b, else the only matrix]");
   sub->add_option("--problem", options->problem, "What to compute [gesv with --rhs, else geinv]");
   sub->add_option("--method", options->method,

@@ -31,8 +31,8 @@ struct SummaryOptions {
   std::optional<std::size_t> limit;
 };
 
-/// Throws if an option was given that does not go with another one.
-/// @param other the other option, with the reason @param options names, and true if given
+/// Throws if an option was given that excludes another one.
+/// @param other the other option, with the reason @param options option names, and true if given
 void refuse_options(const char* other, const std::vector<std::pair<const char*, bool>>& options) {
   for (const auto& [name, is_given] : options) {
     if (is_given) throw UsageError(fmt::format("{}: not with {}", name, other));
@@ -40,7 +40,7 @@ void refuse_options(const char* other, const std::vector<std::pair<const char*, 
 }
 
 /// Prints the output of `--best --by gpu`.
-void print_verdict(const SummaryOptions& options, Format format) {
+void print_grids(const SummaryOptions& options, Format format) {
   if (!options.best) throw UsageError("--by gpu: is for --best only");
   refuse_options("--by gpu, which shows every race", {{"--sort", !options.sort.empty()},
                                                       {"--limit", options.limit.has_value()},
@@ -49,7 +49,7 @@ void print_verdict(const SummaryOptions& options, Format format) {
   io::Results all = load_all(options.paths, false, &missing);
   note_threads(all);
   note_conditions(all.records);
-  // --gpu selects grids, so the CPU's methods stay in the races.
+  // --gpu selects the grids of these GPUs. The CPU's methods stay in, because they compete in every grid.
   Filter filter = options.filter;
   Filter gpus;
   gpus.gpus = std::move(filter.gpus);
@@ -88,7 +88,7 @@ void summarise_to_stdout(const SummaryOptions& options) {
   const Format format = parse_format(options.format);
   if (options.brief && (options.by.empty() || format == Format::csv || format == Format::json))
     throw UsageError("--brief: is for the text, Markdown or LaTeX of --best --by gpu");
-  if (!options.by.empty()) return print_verdict(options, format);
+  if (!options.by.empty()) return print_grids(options, format);
   if (options.devices) return print_devices(options, format);
   MissingTrials missing;
   io::Results results = load_all(options.paths, false, &missing);

@@ -103,7 +103,7 @@ Table first_and_last(const Trend& trend, std::size_t limit) {
            {series->place, series->seconds.front(), series->seconds.back(),
             fmt::format("{:+.1f}%", 100 * growth(*series))});
   }
-  table.spare = {"first last"};  // in one unit
+  table.spare = {"first last"};  // one entry, so that both have one unit
   return table;
 }
 

@@ -43,8 +43,8 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr double devices_timeout = 300;
-/// The minimum time for methods after the matrix was read.
+constexpr double devices_timeout = 300;  // seconds
+/// The minimum time for methods after the matrix was read, in seconds.
 constexpr double min_seconds = 0.5;
 
 struct TryOptions {
@@ -331,9 +331,9 @@ int try_matrix(TryOptions& options, const Commands& commands) {
     run.output = (scratch->path() / "run").string();
   }
   // Reserves time for stopping the worker and printing the answer.
-  const double end_seconds = std::min(2.0, 0.1 * request.seconds);
+  const double reserved_seconds = std::min(2.0, 0.1 * request.seconds);
   const int code =
-      run_rounds(run, options, plan, backend, start + request.seconds - end_seconds, commands, registry);
+      run_rounds(run, options, plan, backend, start + request.seconds - reserved_seconds, commands, registry);
 
   const io::Results results = load_all({run.output});
   const std::vector<Group> groups = group_records(results.records);

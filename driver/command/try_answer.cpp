@@ -18,7 +18,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Larger ratios are shown as this value, smaller ones as its inverse.
+/// Time ratios above this value are shown as "over 1000", ratios below its inverse as "under 0.001".
 constexpr double max_factor = 1000;
 
 bool is_emulated(const Group& group) {
@@ -70,18 +70,18 @@ std::string lead_words(const Race& race) {
                      ends, few);
 }
 
-/// Returns the task to recommend, for which `is_such` holds: of those in double if any method passed them,
-/// the one whose fastest method takes the least time. Returns null if no method passed.
+/// Returns the task to recommend among those whose problem satisfies `is_such`. Tasks in double come first,
+/// then the task whose fastest method takes the least time. Returns null if no method passed.
 template <class IsSuch>
 const TriedTask* fastest_task(const std::vector<TriedTask>& tasks, IsSuch is_such) {
-  const auto place = [](const TriedTask& task) {
+  const auto sort_key = [](const TriedTask& task) {
     const Group& fastest = *task.race.racers.front().group;
     return std::tuple(fastest.first().precision != "double", fastest.median);
   };
   const TriedTask* best = nullptr;
   for (const TriedTask& task : tasks) {
     if (task.race.racers.empty() || !is_such(problem_of(*task.groups.front()))) continue;
-    if (best == nullptr || place(task) < place(*best)) best = &task;
+    if (best == nullptr || sort_key(task) < sort_key(*best)) best = &task;
   }
   return best;
 }
@@ -127,12 +127,12 @@ std::vector<TriedTask> tried_tasks(const std::vector<Group>& groups) {
     found->groups.push_back(&group);
   }
   for (TriedTask& task : tasks) task.race = race_of(task.groups);
-  const auto place = [](const TriedTask& task) {
+  const auto sort_key = [](const TriedTask& task) {
     const io::Record& r = task.groups.front()->first();
     return std::tuple(!is_solve(problem_of(*task.groups.front())), r.problem, r.precision, r.nrhs);
   };
   std::stable_sort(tasks.begin(), tasks.end(),
-                   [&](const TriedTask& a, const TriedTask& b) { return place(a) < place(b); });
+                   [&](const TriedTask& a, const TriedTask& b) { return sort_key(a) < sort_key(b); });
   return tasks;
 }
 
@@ -159,11 +159,11 @@ std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width) 
           std::find_if(racers.begin(), racers.end(), [&](const Racer& each) { return each.group == group; });
       return static_cast<std::size_t>(racer - racers.begin());
     };
-    const auto place = [&](const Group* g) {
+    const auto sort_key = [&](const Group* g) {
       return std::tuple(is_emulated(*g), status_severity(g->status), rank_of(g), g->median);
     };
     std::stable_sort(groups.begin(), groups.end(),
-                     [&](const Group* a, const Group* b) { return place(a) < place(b); });
+                     [&](const Group* a, const Group* b) { return sort_key(a) < sort_key(b); });
     Table table;
     table.columns = {{"method", "METHOD"},
                      {"backend", "BACKEND"},

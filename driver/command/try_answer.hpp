@@ -10,7 +10,8 @@
 
 namespace gaussweep::driver {
 
-/// One task: its groups of records, one group per method, and their comparison (race.hpp).
+/// One task: its groups of records, one group per method, and the comparison of these methods
+/// (compare/race.hpp).
 struct TriedTask {
   std::vector<const Group*> groups;
   Race race;
@@ -43,8 +44,8 @@ bool is_singular(const InspectedMatrix& matrix, const TriedTask& task);
 /// Returns a warning if the matrix is singular, exactly or in a precision that was tried; else an empty text.
 std::string singular_words(const InspectedMatrix& matrix, const std::vector<TriedTask>& tasks);
 
-/// Returns the commands that solve or invert, one per line, in double if it was tried. They name the most
-/// accurate one of the methods that may be the fastest.
+/// Returns up to two commands, one that solves and one that inverts, in double if it was tried. Each names
+/// the most accurate one of the methods that may be the fastest.
 /// @param program, file as the user entered them
 std::string solve_commands(const std::vector<TriedTask>& tasks, const TryRequest& request,
                            const std::string& program, const std::string& file);

@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::int64_t max_rounds = 40;
 /// The fraction of the time for rounds if emulated kernels follow.
-constexpr double share_of_rounds = 0.8;
+constexpr double rounds_fraction = 0.8;
 /// The time of a round until its worker has started and read the matrix.
-constexpr double seconds_to_start = 0.3;
+constexpr double start_seconds = 0.3;
 
 std::string id_of(const io::Record& r) {
   return r.problem + "/" + r.method;
@@ -21,8 +21,8 @@ std::string id_of(const io::Record& r) {
 
 /// Returns the estimated time of the next round of some methods, from their records of the first round.
 /// Includes the reference method, which also runs.
-double seconds_of_round(const std::vector<io::Record>& records, const std::set<std::string>& methods) {
-  double seconds = seconds_to_start;
+double round_seconds(const std::vector<io::Record>& records, const std::set<std::string>& methods) {
+  double seconds = start_seconds;
   for (const io::Record& r : records) {
     if (r.round != 1 || methods.count(id_of(r)) == 0) continue;
     for (const double part : {static_cast<double>(r.samples + 1) * r.seconds_median,
@@ -58,10 +58,10 @@ TryRounds::TryRounds(const TryPlan& plan, Backend backend, bool emulates, double
     rounds_[method->id()] = waits ? 0 : 1;
     has_emulated_ = has_emulated_ || waits;
   }
-  if (has_emulated_) rounds_until_ = now + share_of_rounds * (deadline - now);
+  if (has_emulated_) rounds_until_ = now + rounds_fraction * (deadline - now);
 }
 
-std::string TryRounds::text() const {
+std::string TryRounds::plan_text() const {
   return plan_.in_rounds([&](const Method& method) { return rounds_.at(method.id()); });
 }
 
@@ -85,16 +85,16 @@ std::set<std::string> TryRounds::rivals(const std::vector<io::Record>& records) 
 std::string TryRounds::next(const std::vector<io::Record>& records, double now) {
   if (is_last_) return {};
   const std::set<std::string> methods = round_ < max_rounds ? rivals(records) : std::set<std::string>();
-  if (!methods.empty() && now + seconds_of_round(records, methods) < rounds_until_) {
+  if (!methods.empty() && now + round_seconds(records, methods) < rounds_until_) {
     ++round_;
     for (const std::string& id : methods) rounds_[id] = round_;
-    return text();
+    return plan_text();
   }
   is_last_ = true;
   if (!has_emulated_ || now > deadline_) return {};
   if (!emulates_ && is_solved_without_emulation(plan_, backend_, records)) return {};
   for (auto& [id, rounds] : rounds_) rounds = std::max<std::int64_t>(rounds, 1);
-  return text();
+  return plan_text();
 }
 
 }  // namespace gaussweep::driver

@@ -1,5 +1,5 @@
 #pragma once
-/// Schedules the rounds of `try`.
+/// Schedules the rounds of `try`: which methods run again, until the fastest one is known.
 
 #include <cstdint>
 #include <map>
@@ -12,7 +12,8 @@
 
 namespace gaussweep::driver {
 
-/// Returns true if methods that are not emulated passed each problem of an emulated kernel of the plan.
+/// Returns true if, for each problem that emulated kernels of the plan solve, a method that is not emulated
+/// passed.
 /// @param backend that was requested
 bool is_solved_without_emulation(const TryPlan& plan, Backend backend,
                                  const std::vector<io::Record>& records);
@@ -29,13 +30,13 @@ class TryRounds {
   /// @param now, deadline seconds of the same clock
   TryRounds(const TryPlan& plan, Backend backend, bool emulates, double now, double deadline);
   /// Returns the plan of the first round.
-  std::string first() const { return text(); }
+  std::string first() const { return plan_text(); }
   /// Returns the plan for the next round, or an empty text if there is none.
   /// @param records all records so far
   std::string next(const std::vector<io::Record>& records, double now);
 
  private:
-  std::string text() const;
+  std::string plan_text() const;
   std::set<std::string> rivals(const std::vector<io::Record>& records) const;
   const TryPlan& plan_;
   Backend backend_;

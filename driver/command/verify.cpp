@@ -37,9 +37,10 @@ void verify_to_stdout(const VerifyOptions& options, Commands& commands) {
     try {
       plan = io::parse_plan(*text, options.path + " (plan)", enum_names<Problem>());
     } catch (const io::InputError& e) {
-      // Verification continues without the plan, which only says which failures were expected.
-      print_stderr(fmt::format("note: the stored plan cannot be read, so nothing but pass is expected ({})\n",
-                               printable_lines(e.what())));
+      // Verification continues without the plan, which is needed only for its list of expected failures.
+      print_stderr(
+          fmt::format("note: the stored plan cannot be read, so every trial is expected to pass ({})\n",
+                      printable_lines(e.what())));
     }
   }
   Verification result = verify(std::move(results.records), tolerances, plan ? &*plan : nullptr);
