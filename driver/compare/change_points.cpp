@@ -35,7 +35,8 @@ struct Segment {
   }
 };
 
-/// The least-squares line through a series.
+/// The least-squares line through a series: its slope per night, the sum of squared residuals, and the
+/// slope's standard error.
 struct Line {
   double slope = 0, squares = 0, error = 0;
   explicit Line(const TimeSeries& series) {

@@ -39,7 +39,8 @@ double median_of_known(std::vector<double> values) {
   return summarise(std::move(values)).median;
 }
 
-/// Returns the statistics of a record's samples; from older files, their quartiles.
+/// Returns the statistics of a record's samples. Older files have no samples; then only the quartiles are
+/// known.
 Statistics samples_of(const Record& record) {
   std::vector<double> seconds;
   for (const io::Sample& sample : record.sample_list) seconds.push_back(sample.seconds);
@@ -104,9 +105,9 @@ Trials trials_of(const io::Results& results) {
   return trials;
 }
 
-/// Returns the status of the new answer by the tolerance of base. A plan with another tolerance changes the
-/// status of an equal answer.
-std::string status_by(double base_tolerance, const Pair& pair) {
+/// Returns the status that the new answer has with base's tolerance. Otherwise an equal answer would change
+/// its status if the new plan has another tolerance.
+std::string status_with(double base_tolerance, const Pair& pair) {
   std::optional<Evidence> evidence = evidence_of(pair.identity);
   const bool is_other =
       base_tolerance > 0 && pair.identity.tolerance > 0 && base_tolerance != pair.identity.tolerance;
@@ -119,7 +120,7 @@ std::string status_by(double base_tolerance, const Pair& pair) {
 void compare_accuracy(Pair& pair, double base_tolerance) {
   if (pair.base.status != pair.now.status) {
     pair.accuracy = fmt::format("{} -> {}", pair.base.status, pair.now.status);
-    const std::string status = status_by(base_tolerance, pair);
+    const std::string status = status_with(base_tolerance, pair);
     if (status != pair.now.status)
       pair.accuracy += fmt::format(" (tolerance {:g} -> {:g})", base_tolerance, pair.identity.tolerance);
     const bool was_good = pair.base.status == io::Status::pass || pair.base.status == io::Status::suspect;
@@ -257,12 +258,12 @@ std::vector<std::string> missing_words(const Sizes& sizes, const std::set<Backen
 
 /// Lists the trials that only base or only new has.
 /// - Trials of a matrix file that changed are listed by the file's name.
-/// - If only new has the trial with other parameters, the plan or a default changed; the method is listed
-/// with
-///   both parameters. If the plan is the same, this holds only if new has no trial of the method with base's
-///   parameters.
+/// - If new has the trial only with other parameters, the plan or a default changed; the method is listed
+///   with both sets of parameters. If the plan is the same, this holds only if new has no trial of the method
+///   with base's parameters.
 /// - If the plan is the same, trials that base's plan had already dropped are counted, but not listed.
-void find_vanished(Comparison& result, const Trials& base, const Trials& now, const TrialNames& names) {
+void find_unmatched_trials(Comparison& result, const Trials& base, const Trials& now,
+                           const TrialNames& names) {
   const auto with_parameters = [](const Record& r) { return std::pair(method_key(r), r.parameters); };
   std::set<BackendMethod> before, remaining;
   std::set<std::pair<BackendMethod, std::string>> remaining_parameters;
@@ -426,7 +427,7 @@ Comparison compare(const io::Results& base, const io::Results& now, const Compar
   const TrialNames names = names_of(base_trials, new_trials);
   for (Pair& pair : result.pairs) pair.name = names.of(pair.identity);
   find_regressions(result, rules);
-  find_vanished(result, base_trials, new_trials, names);
+  find_unmatched_trials(result, base_trials, new_trials, names);
   find_changed_tolerances(result, base_trials);
   return result;
 }

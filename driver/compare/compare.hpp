@@ -1,6 +1,7 @@
 #pragma once
 /// Compares two sets of records: which trials became faster, slower or wrong, and which GPU is faster at
-/// which sizes. A *place* is the hardware that a trial ran on: a GPU model, or a CPU model with its threads.
+/// which sizes. A *place* is the hardware model that a trial ran on: a GPU model, or a CPU model with its
+/// number of threads.
 ///
 /// compare_rule.hpp has the statistical rule. All tests of a comparison (trials and methods, slower and
 /// faster) are decided together. Only 1 in 100 pairs of runs without changes gets any verdict of a change,
@@ -57,12 +58,13 @@ struct Unclear {
 struct RunNoise {
   std::string backend, place;
   std::int64_t pairs = 0;  ///< pairs that were used: those of methods with at least 3 pairs
-  double drift = 0;        ///< median over the methods of ln(new / base), limited to 0.5 %
+  double drift = 0;        ///< median over the methods of ln(new / base), clamped to ±0.005
   /// The factors by which the trials' scatter about their methods' medians exceeds the scatter that the rule
   /// expects, for times below 100 us and for longer ones. At least 1; 1 if fewer than 8 trials are known.
   double raise_short = 1, raise_long = 1;
-  double of_methods = 0;  ///< scatter of the methods' medians; 0 with fewer than 5 methods
-  /// ln(new / base) of the host's part of the time, median over host-bound trials; 0 with fewer than 4.
+  double of_methods = 0;  ///< sigma of the methods' median ln(new / base); 0 with fewer than 5 methods
+  /// The host's drift: ln(new / base) of the host's part of the time, median over host-bound trials. It is 0
+  /// with fewer than 4 of them.
   double of_host = 0;
   /// The factor by which host-bound trials scatter more than the rule expects; at least 1.
   double raise_host = 1;
@@ -91,9 +93,9 @@ struct Pair {
   Side base, now;
   Change change;
   std::string reason;      ///< the reason for SLOWER if it is not the time: "waits 1 -> 2"
-  std::string accuracy;    ///< describes a change of status or residual; empty: no change
+  std::string accuracy;    ///< the change of status or residual ratio, as text; empty: no change
   bool is_worse = false;   ///< true if it passed or was suspect before and has a worse status now
-  bool is_itself = false;  ///< true if both sides are the same executions, which were not measured twice
+  bool is_itself = false;  ///< true if both sides are the same executions; nothing was measured twice
   /// Returns true if neither side gave a correct answer. Their times are not compared.
   bool has_failed_in_both() const;
   bool is_repaired() const;  ///< true if it failed before and passes now
@@ -150,7 +152,7 @@ struct Comparison {
   std::vector<Unclear> unclear;       ///< per backend
   std::vector<Crossover> crossovers;  ///< only for different places
   std::int64_t only_base = 0, only_new = 0;
-  /// Texts about methods, and sizes of methods, that only base has, and that only new has.
+  /// Methods, and sizes of methods, that only base has, and that only new has, as texts.
   std::vector<std::string> vanished, appeared;
   /// Names of matrix files that changed between base and new; their trials do not count as missing.
   std::set<std::string> changed_files;

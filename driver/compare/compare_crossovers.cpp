@@ -1,4 +1,4 @@
-/// Finds the sizes at which one place becomes faster than another.
+/// Finds the sizes at which one place (a GPU or CPU model) becomes faster than another.
 
 #include <algorithm>
 #include <cmath>

@@ -20,7 +20,7 @@ constexpr std::size_t min_methods = 5;          // minimum number of methods tha
 constexpr std::size_t min_host_bound = 4;       // minimum number of trials that show the host's drift
 // Minimum fraction of the host in a time that is used to estimate the host's drift.
 constexpr double min_host_fraction = 0.3;
-constexpr double max_drift = 0.005;  // limit on the ln ratio that is ascribed to drift of the run
+constexpr double max_drift = 0.005;  // limit on the ln ratio that counts as drift of the run
 // Uncertainty of the host's drift, as ln ratio, if too few trials show it. Measured launches took 3.1 to 4.6
 // us.
 constexpr double unknown_drift = 0.1;
@@ -90,9 +90,10 @@ TrialEstimates estimates_of(Pair& pair, bool is_duet) {
   return result;
 }
 
-/// Returns the sigma of distances that are in units of their errors, at least 1; 1 if there are too few
-/// distances.
-double raise_of(std::vector<double> distances) {
+/// Returns the factor by which distances scatter more than their standard errors, at least 1. Returns 1 if
+/// there are fewer than `min_pairs_for_noise` distances. @param distances |ln ratio - median| / standard
+/// error
+double scatter_factor(std::vector<double> distances) {
   if (distances.size() < min_pairs_for_noise) return 1;
   return std::max(1.0, normal_mad * median_of(std::move(distances)));
 }
@@ -121,7 +122,8 @@ MethodScatter scatter_of(const std::vector<TrialEstimates*>& trials) {
     const double median = median_of(std::move(logs));
     scatter.medians.push_back(median);
     for (const TrialEstimates* trial : method_trials) {
-      // The last factor corrects for the median, which is closer to the values that it is made from.
+      // The last factor corrects a bias: the median is closer to the values that it is computed from than the
+      // true value is.
       const double distance =
           std::fabs(trial->gpu.log - median) / trial->gpu.error * std::sqrt(count / (count - 1));
       (is_short(*trial->pair) ? scatter.short_times : scatter.long_times).push_back(distance);
@@ -130,7 +132,8 @@ MethodScatter scatter_of(const std::vector<TrialEstimates*>& trials) {
   return scatter;
 }
 
-/// Corrects the trials' estimates for the noise of the runs.
+/// Subtracts the drift of the runs from the trials' estimates, and scales their errors by the measured
+/// scatter.
 /// @param host_drift median ln ratio of host-bound times; empty if too few trials show the host's drift
 void correct(const std::vector<TrialEstimates*>& trials, const RunNoise& noise,
              std::optional<double> host_drift) {
@@ -162,8 +165,8 @@ RunNoise noise_of(const std::vector<TrialEstimates*>& trials, bool is_duet) {
   if (is_duet) return noise;
   MethodScatter scatter = scatter_of(trials);
   noise.pairs = static_cast<std::int64_t>(scatter.short_times.size() + scatter.long_times.size());
-  noise.raise_short = raise_of(std::move(scatter.short_times));
-  noise.raise_long = raise_of(std::move(scatter.long_times));
+  noise.raise_short = scatter_factor(std::move(scatter.short_times));
+  noise.raise_long = scatter_factor(std::move(scatter.long_times));
   if (scatter.medians.size() >= min_methods) {
     const double median = median_of(scatter.medians);
     noise.drift = std::clamp(median, -max_drift, max_drift);
@@ -187,7 +190,7 @@ RunNoise noise_of(const std::vector<TrialEstimates*>& trials, bool is_duet) {
       host_distances.push_back(std::fabs(trial->host.log - noise.of_host * trial->host_share) /
                                trial->host.error);
   }
-  noise.raise_host = raise_of(std::move(host_distances));
+  noise.raise_host = scatter_factor(std::move(host_distances));
   correct(trials, noise, host_drift);
   return noise;
 }
@@ -204,13 +207,13 @@ class Decision {
     }
     const std::vector<bool> slower = rejected(above, rate), faster = rejected(below, rate);
     for (std::size_t i = 0; i < all.size(); ++i)
-      of_[all[i]] = slower[i] ? Verdict::slower : faster[i] ? Verdict::faster : Verdict::unclear;
+      verdicts_[all[i]] = slower[i] ? Verdict::slower : faster[i] ? Verdict::faster : Verdict::unclear;
   }
 
   /// Returns the verdict on an estimate. @param otherwise the verdict on a change that is not significant
-  Verdict of(const Estimate& estimate, Verdict otherwise = Verdict::unclear) const {
+  Verdict verdict_of(const Estimate& estimate, Verdict otherwise = Verdict::unclear) const {
     if (std::fabs(estimate.without_drift()) <= std::log1p(threshold_)) return Verdict::same;
-    const Verdict verdict = of_.at(&estimate);
+    const Verdict verdict = verdicts_.at(&estimate);
     return verdict == Verdict::unclear ? otherwise : verdict;
   }
 
@@ -220,7 +223,7 @@ class Decision {
   }
 
   /// Returns the change with its interval. SAME becomes UNCLEAR unless the whole interval is within the
-  /// threshold. @param verdict from `of`
+  /// threshold. @param verdict from verdict_of
   Change change(const Estimate& estimate, Verdict verdict, Timed clock) const {
     Change change{verdict, clock, estimate.ratio(), estimate.low(), estimate.high(), detectable(estimate)};
     const bool is_within = change.low >= 1 / (1 + threshold_) && change.high <= 1 + threshold_;
@@ -230,7 +233,7 @@ class Decision {
 
  private:
   double threshold_, tail_;
-  std::map<const Estimate*, Verdict> of_;
+  std::map<const Estimate*, Verdict> verdicts_;
 };
 
 /// Returns the change of a time that is compared with itself.
@@ -291,8 +294,8 @@ const MeasuredEstimate* decide(const TrialEstimates& trial, const Decision& deci
     return trial.has_gpu ? &trial.gpu : &trial.host;
   }
   Verdict gpu = Verdict::same, host = Verdict::same;
-  if (trial.has_gpu) gpu = decision.of(trial.gpu);
-  if (trial.has_host) host = decision.of(trial.host, Verdict::host_bound);
+  if (trial.has_gpu) gpu = decision.verdict_of(trial.gpu);
+  if (trial.has_host) host = decision.verdict_of(trial.host, Verdict::host_bound);
   const std::string reason = reason_of(pair);
   const Verdict run_verdict = trial.has_host ? host : gpu;
   if (!reason.empty() && gpu != Verdict::slower && run_verdict != Verdict::faster) {
@@ -404,7 +407,7 @@ void judge_times(Comparison& comparison, const CompareRules& rules) {
       const Estimate& pooled = method.pooled_estimate;
       change.change = all_pairs([](const Pair& pair) { return pair.is_itself; })
                           ? no_change(clock)
-                          : decision.change(pooled, decision.of(pooled, otherwise), clock);
+                          : decision.change(pooled, decision.verdict_of(pooled, otherwise), clock);
     }
     comparison.methods.push_back(std::move(change));
   }

@@ -48,21 +48,21 @@ constexpr Scatter host_bound_scatter{0.12, 1.5e-6};
 constexpr Scatter host_paced_scatter{0.04, 2e-6};
 /// For CPU methods, which share the CPU with other activities.
 constexpr Scatter cpu_scatter{0.20, 2e-5};
-/// Added in quadrature if the two times are from different GPUs of one model.
+/// Further scatter, added in quadrature, if the two times are from different GPUs of one model.
 constexpr Scatter other_gpu_scatter{0.025, 1e-6};
 
 /// An estimate of ln(new time / base time).
 struct Estimate {
-  double log = io::Record::unknown, error = 0;
-  double degrees = 1;  ///< degrees of freedom of Student's t
-  double drift = 0;    ///< the part of `log` that is a change of all trials of the two sets
+  double log = io::Record::unknown, error = 0;  ///< the estimate and its standard error
+  double degrees = 1;                           ///< degrees of freedom of Student's t
+  double drift = 0;  ///< the part of `log` that all trials of the two sets have in common
   /// The ratio of the times, and the ends of its 95 % confidence interval.
   double ratio() const;
   double low() const;
   double high() const;
   /// Returns the relative growth that measurements exceed with probability `tail` if nothing changed.
   double detectable(double tail) const;
-  /// Returns ln of the change of this trial alone.
+  /// Returns the part of `log` that is specific to this trial.
   double without_drift() const { return log - drift; }
 };
 

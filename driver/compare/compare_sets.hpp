@@ -1,6 +1,6 @@
 #pragma once
-/// Divides records into the sets that are compared. Runs are distinguished by their ids, so a file with
-/// several runs can give several sets.
+/// Divides records into the sets that `compare` and `trend` compare. Runs are distinguished by their ids, so
+/// a file with several runs can give several sets.
 
 #include <map>
 #include <set>
@@ -37,7 +37,7 @@ class MachineModels {
 /// Identifies an execution of a trial; empty if the record has no start and end time.
 std::string execution_of(const io::Record& record);
 
-/// Removes the records of `results` that ran on GPU or CPU models that `other` does not have.
+/// Removes from `results` the records of GPU or CPU models that `other` does not have.
 void keep_models_of(const io::Results& other, io::Results& results);
 
 /// Splits records into sets, in the order in which the runs started. A run begins a new set if it repeats a
@@ -54,9 +54,9 @@ struct Sides {
 };
 
 /// Pools all sets but the last as base; the last set is judged (`now`). If the last set has several runs,
-/// only the last run on each GPU and CPU model is judged, and earlier runs are added to the base. Earlier
-/// runs on a model that a nonempty base lacks are judged, too. Executions in the judged set are removed from
-/// the base, unless the base would become empty.
+/// only the last run on each GPU and CPU model is judged, and earlier runs are added to the base. If the base
+/// is not empty and lacks a model, all runs on that model are judged. Executions in the judged set are
+/// removed from the base, unless the base would become empty.
 /// @param same_models leaves out records of GPU or CPU models that the other side does not have
 /// @throws UsageError if there is no base, or the sides have no models in common
 Sides sides_of(std::vector<io::Results> sets, bool same_models);

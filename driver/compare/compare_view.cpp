@@ -50,8 +50,7 @@ class ChangeTexts {
 };
 
 /// Returns an end of a speedup's interval. For persons, an end beyond a factor of 1000 is the text "> 1000x"
-/// or
-/// "< 0.001x", because the interval is then too wide to say anything.
+/// or "< 0.001x", because so wide an interval has no information.
 Cell bound_cell(double speedup, Reader reader) {
   constexpr double max_bound = 1000;
   if (reader == Reader::person && speedup > max_bound) return "> 1000x";
@@ -59,9 +58,9 @@ Cell bound_cell(double speedup, Reader reader) {
   return speedup;
 }
 
-/// Returns the smallest change that a trial's verdict finds. For persons, changes of 100 % or more are
-/// factors: "2.5x", "over 100x".
-Cell finds_cell(double detectable, Reader reader) {
+/// Returns Change::detectable, the smallest change that would get a verdict. For persons, changes of 100 % or
+/// more are factors: "2.5x", "over 100x".
+Cell detectable_cell(double detectable, Reader reader) {
   if (reader == Reader::person && detectable >= max_share) return "over 100x";
   if (reader == Reader::person && detectable >= 1) return fmt::format("{:.1f}x", 1 + detectable);
   return detectable;
@@ -134,7 +133,7 @@ Table pair_table(const Comparison& comparison, Reader reader) {
            {pair.base_place, pair.new_place, pair.base.run.median, pair.now.run.median,
             std::string(to_string(change.verdict)), pair.reason, 1 / change.ratio,
             bound_cell(1 / change.high, reader), bound_cell(1 / change.low, reader),
-            finds_cell(change.detectable, reader), std::string(is_timed ? to_string(change.clock) : ""),
+            detectable_cell(change.detectable, reader), std::string(is_timed ? to_string(change.clock) : ""),
             pair.base.status, pair.now.status});
     if (replays) extend(table.rows.back(), {pair.base.gpu.median, pair.now.gpu.median});
     if (energy) extend(table.rows.back(), {pair.base.joules, pair.now.joules});
@@ -295,22 +294,23 @@ std::vector<std::string> unclear_words(const Comparison& comparison) {
     if (unclear.backend == "emulated") continue;  // emulated times say nothing about a GPU
     const ChangeTexts change_text(unclear.detectable);
     const auto trials = counted(static_cast<std::size_t>(unclear.trials), "UNCLEAR trial");
-    std::vector<std::string> ways;
-    const auto add_way = [&](const std::string& way, double finds) {
-      if (finds < max_share) ways.push_back(fmt::format("{} ({})", way, change_text(finds)));
+    std::vector<std::string> remedies;
+    const auto add_remedy = [&](const std::string& remedy, double finds) {
+      if (finds < max_share) remedies.push_back(fmt::format("{} ({})", remedy, change_text(finds)));
     };
     if (comparison.is_duet) {
-      add_way(fmt::format("duet --rounds {}", 3 * unclear.rounds), unclear.with_duet);
+      add_remedy(fmt::format("duet --rounds {}", 3 * unclear.rounds), unclear.with_duet);
     } else {
-      add_way(fmt::format("\"rounds: {}\" in the plan of both runs", 3 * unclear.rounds),
-              unclear.with_rounds);
-      if (!comparison.has_other_places) add_way("a duet of two builds", unclear.with_duet);
+      add_remedy(fmt::format("\"rounds: {}\" in the plan of both runs", 3 * unclear.rounds),
+                 unclear.with_rounds);
+      if (!comparison.has_other_places) add_remedy("a duet of two builds", unclear.with_duet);
       if (unclear.with_samples < useful_ratio * unclear.detectable)
-        add_way("four times the samples", unclear.with_samples);
+        add_remedy("four times the samples", unclear.with_samples);
     }
-    const std::string help = ways.empty() ? "The scatter is too large for more rounds or a duet: quieten "
-                                            "the machine, or take larger sizes"
-                                          : fmt::format("To find less: {}", fmt::join(ways, ", "));
+    const std::string help = remedies.empty()
+                                 ? "The scatter is too large for more rounds or a duet: quieten "
+                                   "the machine, or take larger sizes"
+                                 : fmt::format("To find less: {}", fmt::join(remedies, ", "));
     sentences.push_back(fmt::format("{} on {}: these runs find a change of a trial if it is at least {}{}.",
                                     trials, unclear.backend, change_text(unclear.detectable),
                                     unclear.least < unclear.most ? " (median)" : ""));

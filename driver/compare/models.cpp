@@ -78,25 +78,26 @@ Estimate speedup_of(const Group& base, const Group& now) {
   return result;
 }
 
-/// A lower bound on the time of a group, and the limit that gives it.
-struct Bounded {
+/// A lower bound on the time of a group, and the hardware limit that causes it.
+struct TimeBound {
   double seconds = Record::unknown;
   Cause cause = Cause::unknown;
 };
 
-/// Says when the time of the launches is a bound: never, always, or only if the run may have waited for them.
+/// When the time of the launches counts as a lower bound: never, always, or only if the GPU may have waited
+/// for launches.
 enum class Launches { never, always, if_waiting };
 
-Bounded bound_of(const Group& group, const ModelFacts& model, Launches with) {
+TimeBound bound_of(const Group& group, const ModelFacts& model, Launches when) {
   const Record& r = group.first();
   const Limit limit = limit_of(r, model.rates);
-  Bounded result;
+  TimeBound result;
   if (limit.seconds > 0)
     result = {limit.seconds, limit.bound == Bound::memory ? Cause::memory : Cause::products};
   const double launches = static_cast<double>(r.kernels) * model.launch;
   const bool may_wait = std::any_of(group.records.begin(), group.records.end(),
                                     [](const Record* record) { return record->launch_bound != 0; });
-  const bool is_bound = with == Launches::always || (with == Launches::if_waiting && may_wait);
+  const bool is_bound = when == Launches::always || (when == Launches::if_waiting && may_wait);
   if (is_bound && launches > 0 && !(launches <= result.seconds)) result = {launches, Cause::launches};
   return result;
 }
@@ -107,17 +108,17 @@ ModelCell make_cell(const Group& base, const Group& now, const ModelFacts& base_
   cell.base = &base;
   cell.now = &now;
   cell.speedup = speedup_of(base, now);
-  Bounded before = bound_of(base, base_model, Launches::if_waiting),
-          after = bound_of(now, new_model, Launches::if_waiting);
+  TimeBound before = bound_of(base, base_model, Launches::if_waiting),
+            after = bound_of(now, new_model, Launches::if_waiting);
   // Different methods have different numbers of launches; the time per launch compares the models.
   const bool is_same_method = base.first().method == now.first().method;
   if (!is_same_method && before.cause == Cause::launches && after.cause == Cause::launches) {
     before.seconds = base_model.launch;
     after.seconds = new_model.launch;
   } else if (before.cause != after.cause) {
-    const Launches with = is_same_method ? Launches::always : Launches::never;
-    before = bound_of(base, base_model, with);
-    after = bound_of(now, new_model, with);
+    const Launches when = is_same_method ? Launches::always : Launches::never;
+    before = bound_of(base, base_model, when);
+    after = bound_of(now, new_model, when);
   }
   cell.predicted = before.seconds / after.seconds;
   cell.cause = after.cause;

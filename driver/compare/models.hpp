@@ -55,7 +55,7 @@ struct ModelTask {
   std::vector<ModelRow> methods;
 };
 
-/// The comparison of two models. Its groups are those of the grids.
+/// The comparison of two models. Its cells point to groups of the two grids.
 struct ModelComparison {
   ModelFacts base, now;
   std::vector<ModelTask> tasks;

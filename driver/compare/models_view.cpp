@@ -119,7 +119,7 @@ std::vector<std::int64_t> sizes_of(const ModelComparison& comparison, std::size_
   return some;
 }
 
-/// Returns the cell of the method and backend of `like` at size n; null if there is none.
+/// Returns the cell of a task at size n for the method and backend of `like`; null if there is none.
 const ModelCell* find_cell(const ModelTask& task, const Group& like, std::int64_t n) {
   for (const ModelRow& row : task.methods) {
     if (row.method == std::string(like.first().method) && row.backend == std::string(like.first().backend))
@@ -128,7 +128,8 @@ const ModelCell* find_cell(const ModelTask& task, const Group& like, std::int64_
   return nullptr;
 }
 
-/// Says if the fastest methods of both models differ clearly at one size, and what the wrong choice costs.
+/// The fastest methods of both models at one size: whether they differ clearly, and what the wrong choice
+/// costs.
 struct Winners {
   bool differ = false;
   /// On each model: the time of the other model's fastest method, divided by that of its own fastest method.
@@ -241,7 +242,8 @@ Table winner_table(const ModelComparison& comparison) {
       const bool was_adjacent = std::exchange(is_adjacent, winners.differ);
       if (!winners.differ) continue;
       const std::string before = cell.base->first().method, after = cell.now->first().method;
-      // Neighbouring sizes with the same two methods share a row; its columns from 4 on are those below.
+      // Neighbouring sizes with the same two methods share a row. Its columns 4 to 8 are n, base_method,
+      // new_method, base_cost and new_cost.
       if (was_adjacent && table.rows.size() > first_row) {
         std::vector<Cell>& last = table.rows.back();
         if (last[5] == Cell(before) && last[6] == Cell(after)) {
@@ -296,11 +298,11 @@ Table cell_table(const ModelComparison& comparison) {
     table.columns.push_back({name, name});
   for (const CellColumn& column : columns) table.columns.push_back({column.name, column.name});
   const auto add = [&](const ModelTask& task, const ModelRow& row) {
-    const char* of = row.method.empty() ? "fastest" : "method";
+    const char* kind = row.method.empty() ? "fastest" : "method";
     for (const auto& [n, cell] : row.cells) {
       std::vector<Cell>& cells = table.rows.emplace_back();
       extend(cells,
-             {comparison.base.name, comparison.now.name, of, task.problem, task.precision, task.matrix});
+             {comparison.base.name, comparison.now.name, kind, task.problem, task.precision, task.matrix});
       for (const CellColumn& column : columns)
         cells.push_back(column.cell(cell, cell.base->first(), cell.now->first()));
     }

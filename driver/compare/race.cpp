@@ -82,11 +82,11 @@ Racer compared(const Competitor& faster, const Competitor& slower) {
   return racer;
 }
 
-/// Compares each method with the fastest one of its rounds, and returns the index of the fastest of all:
-/// among the methods that are the fastest in their own rounds, the one with the fewest rounds. So no method
-/// is faster than it in common rounds, except methods that a third method left behind.
+/// Sets `ahead` of each method to the fastest method in its rounds, and returns the index of the fastest
+/// method of all. Among the methods that are the fastest in their own rounds, this is the one with the fewest
+/// rounds.
 /// @param all sorted by the number of rounds, most first
-std::size_t order(std::vector<Competitor>& all) {
+std::size_t find_fastest(std::vector<Competitor>& all) {
   std::size_t fastest = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].ahead = i;
@@ -107,7 +107,8 @@ std::size_t order(std::vector<Competitor>& all) {
 }
 
 /// Returns the ratio of a method's time to that of the fastest method. A method that left the race early is
-/// compared with the fastest method of its rounds, and that one with the fastest method of more rounds.
+/// compared with the fastest method of its rounds. That method is compared with the fastest one of its own
+/// rounds, and so on; the ratios are multiplied.
 Racer behind_fastest(const std::vector<Competitor>& all, std::size_t index, std::size_t fastest) {
   Racer racer = compared(all[all[index].ahead], all[index]);
   for (std::size_t i = all[index].ahead; i != fastest; i = all[i].ahead) {
@@ -141,8 +142,8 @@ bool Race::is_clear() const {
 bool Race::is_settled() const {
   if (!has_lead() || is_clear()) return true;
   const Estimate& lead = racers[1].behind;
-  const bool is_level = lead.high() < least_lead || lead.high() < narrow_interval * lead.low();
-  return racers[1].rounds >= least_rounds && is_level;
+  const bool is_tie = lead.high() < least_lead || lead.high() < narrow_interval * lead.low();
+  return racers[1].rounds >= least_rounds && is_tie;
 }
 
 const Racer& Race::reported() const {
@@ -162,7 +163,7 @@ Race race_of(const std::vector<const Group*>& task_groups) {
   std::stable_sort(all.begin(), all.end(), [](const Competitor& a, const Competitor& b) {
     return a.rounds.size() > b.rounds.size();
   });
-  const std::size_t fastest = order(all);
+  const std::size_t fastest = find_fastest(all);
   race.racers = {{all[fastest].group, {}, 0, 0, true}};
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i != fastest) race.racers.push_back(behind_fastest(all, i, fastest));

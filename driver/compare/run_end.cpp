@@ -133,7 +133,7 @@ std::string changes_words(const std::string& program, const std::string& run, co
                             shell_quoted(run));
 }
 
-/// Returns the digests of the shared libraries whose methods the records are of.
+/// Returns the digests of the shared libraries whose methods the records measured.
 std::set<std::string> libraries_in(const std::vector<io::Record>& records) {
   std::set<std::string> digests;
   for (const io::Record& record : records) digests.insert(std::string(record.library_digest));

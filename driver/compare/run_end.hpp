@@ -1,5 +1,5 @@
 #pragma once
-/// The text at the end of `gaussweep run`.
+/// The summary that `gaussweep run` prints when it ends.
 
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace gaussweep::driver {
 
-/// Returns the text at the end of `run`: winners, changes since the last run of the plan, commands to
-/// continue. No line feed at the end.
+/// Returns the summary: the fastest methods, changes since the last run of the plan, and commands to continue
+/// with. No line feed at the end.
 /// @param program, run as the user typed them; the commands in the text contain them
 std::string run_end_words(const std::string& program, const std::string& run,
                           const io::JournalContents& journal);

@@ -1,5 +1,6 @@
 #pragma once
-/// Trends over several nights of the same plans: since when a trial is slower or faster.
+/// Trends over several nights (runs of a series, usually one per night): since when a trial is slower or
+/// faster.
 
 #include <cstdint>
 #include <string>
@@ -24,11 +25,12 @@ struct Night {
 /// a CPU method with another number of threads are another series.
 struct TrendSeries {
   io::Record identity;  ///< a record of the last night
-  std::string place;    ///< Models::words; for methods of the CPU with the number of threads per rank
+  std::string
+      place;  ///< the GPU and CPU models (Models::words); for CPU methods also the number of threads per rank
   Timed clock = Timed::run;
   std::vector<std::size_t> nights;  ///< indices into Trend::nights, ascending
   std::vector<double> seconds;      ///< one per element of `nights`
-  SeriesChange change;              ///< positions are indices into `nights`
+  SeriesChange change;              ///< its ChangePoint::at are indices into `nights`
 };
 
 /// The trends of all trials.
