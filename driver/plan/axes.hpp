@@ -10,18 +10,21 @@
 
 namespace gaussweep::driver {
 
-/// A value on an axis, and its text in the plan. Precision and uplo are texts.
+/// A value on an axis, and the scalar in the plan that it was read from. Values of precision and uplo are
+/// texts.
 struct Choice {
   ParameterValue value;
   io::Scalar written;
 };
 /// One value per axis, by the axis's name.
 using Assignment = std::map<std::string, Choice>;
-/// An axis (each element sets one name) or a zip (each element sets several).
+/// An axis (each element sets one name), or a zip, which is several axes that vary together (each element
+/// sets several names).
 using Dimension = std::vector<Assignment>;
 
 /// Returns the dimensions of a method's trials in the order: precision, axes by name, zips. Parameters that
-/// the method does not have are left out. All values are checked, also those for other backends.
+/// the method does not have are left out. All values are checked, also those for other backends. @param
+/// backend the backend of the trials @param requested the backend that the user requested
 /// @throws io::InputError
 std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entry, const Method& method,
                                      Backend backend, Backend requested);

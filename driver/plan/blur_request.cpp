@@ -49,15 +49,15 @@ HostMatrix<double> read_weights(const io::MatrixBlock& block, const FileLookup& 
   } catch (const io::InputError& e) {
     fail_at(file->location, e.what());
   }
-  BlurSpec trial;
-  trial.psf = PointSpread::file;
-  trial.width = trial.height = 1;
-  trial.weights.rows = facts.rows;
-  trial.weights.cols = facts.cols;
-  trial.weights.data = facts.values;
-  const std::string fault = blur_fault(trial, 1, 1);
+  BlurSpec checked;
+  checked.psf = PointSpread::file;
+  checked.width = checked.height = 1;
+  checked.weights.rows = facts.rows;
+  checked.weights.cols = facts.cols;
+  checked.weights.data = facts.values;
+  const std::string fault = blur_fault(checked, 1, 1);
   if (!fault.empty()) fail_at(file->location, fmt::format("{}: {}", facts.path, fault));
-  return trial.weights;
+  return checked.weights;
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ std::int64_t area_of(std::int64_t width, std::int64_t height) {
   return (width > 0 ? width : height) * (height > 0 ? height : width);
 }
 
-bool has_seen(const BlurSpec& blur) {
+bool has_visible_part(const BlurSpec& blur) {
   return blur.seen_width > 0 || blur.seen_height > 0;
 }
 
@@ -120,7 +120,8 @@ void refuse_fault(const BlurSpec& blur, std::int64_t rows, std::int64_t cols, co
 }  // namespace
 
 std::int64_t blur_order(const BlurSpec& blur) {
-  return has_seen(blur) ? area_of(blur.seen_width, blur.seen_height) : area_of(blur.width, blur.height);
+  return has_visible_part(blur) ? area_of(blur.seen_width, blur.seen_height)
+                                : area_of(blur.width, blur.height);
 }
 
 std::int64_t blur_columns(const BlurSpec& blur) {
@@ -128,7 +129,7 @@ std::int64_t blur_columns(const BlurSpec& blur) {
 }
 
 void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Location& location) {
-  if (has_seen(blur)) {
+  if (has_visible_part(blur)) {
     if (blur.width == 0 && blur.height == 0)
       fail_at(location, "seen_width and seen_height need the width and height of the image too");
     for (auto [one, other] : {std::pair{&blur.width, &blur.height}, {&blur.seen_width, &blur.seen_height}}) {

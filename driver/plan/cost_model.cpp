@@ -39,10 +39,10 @@ Precision other_of(Precision precision) {
 
 // On an H200 the papers' kernels reach 0.0004 to 0.1 of its GEMM rate. Triangular solves reach less, but they
 // are short.
-constexpr double share_of_gemm = 1e-3;
+constexpr double gemm_fraction = 1e-3;
 // The vendor's getrf, potrf and inverses reach 0.3 to 0.7 of the GEMM rate from n = 16384 on, and less for
 // smaller matrices.
-constexpr double vendor_share_of_gemm = 0.1, vendor_full_order = 16384;
+constexpr double vendor_gemm_fraction = 0.1, vendor_full_order = 16384;
 constexpr double fixed_seconds = 2e-3;  // dispatch, journal, verification of a tiny trial
 
 // Expected factor between the times of two equal trials.
@@ -91,18 +91,18 @@ void CostModel::learn(const io::Record& record) {
   const auto backend = from_string<Backend>(record.backend);
   const Method* method = problem ? registry_.find(*problem, record.method) : nullptr;
   if (method == nullptr || !precision || !backend) return;  // from another version
-  Seen& seen = seen_[{&problem->row(), *precision, *backend}];
-  const auto [known, fresh] = seen.rates[method].try_emplace(log_size(record.n), rate);
+  KindRecords& recorded = recorded_[{&problem->row(), *precision, *backend}];
+  const auto [known, fresh] = recorded.rates[method].try_emplace(log_size(record.n), rate);
   if (!fresh) known->second = std::min(known->second, rate);
   const double whole = parse_time(record.end_time) - record.prepare_began;
   const auto runs = static_cast<double>((record.warmup + record.samples) * record.inner_repeats +
                                         (record.stages.empty() ? 0 : 1));
   if (!(whole >= 0)) return;  // from a version that did not record these times
-  Mean& mean = seen.other[order_of(record.n, record.batch)];
+  Mean& mean = recorded.other[order_of(record.n, record.batch)];
   const double other_seconds = std::max(0.0, whole - runs * record.seconds_median);
   mean.seconds += other_seconds;
   mean.count += 1;
-  Point& point = seen.points[{method, std::isfinite(record.energy_joules)}][std::log(record.flops)];
+  Point& point = recorded.points[{method, std::isfinite(record.energy_joules)}][std::log(record.flops)];
   point.run += record.seconds_median;
   point.other += other_seconds;
   point.runs += runs;
@@ -120,21 +120,21 @@ void CostModel::learn(const io::DeviceRow& device) {
 }
 
 /// Returns the recorded rate of a method at the size nearest to the trial's, in flop/s; 0 if there is none.
-double CostModel::seen_rate(const Trial& trial, const Method& method, Precision precision) const {
-  const auto seen = seen_.find({&trial.problem.row(), precision, trial.backend});
-  if (seen == seen_.end()) return 0;
-  const auto rates = seen->second.rates.find(&method);
-  return rates == seen->second.rates.end() ? 0 : nearest_rate(rates->second, log_size(trial.shape.n));
+double CostModel::recorded_rate(const Trial& trial, const Method& method, Precision precision) const {
+  const auto recorded = recorded_.find({&trial.problem.row(), precision, trial.backend});
+  if (recorded == recorded_.end()) return 0;
+  const auto rates = recorded->second.rates.find(&method);
+  return rates == recorded->second.rates.end() ? 0 : nearest_rate(rates->second, log_size(trial.shape.n));
 }
 
 /// Returns the slowest recorded rate of related methods: methods of the same name for other problems, and for
 /// the same problem the vendor's methods if this is one, otherwise the others. 0 if there is none.
 double CostModel::rate_of_relatives(const Trial& trial, const Method& method) const {
   double slowest = 0;
-  for (const auto& [kind, seen] : seen_) {
+  for (const auto& [kind, recorded] : recorded_) {
     const auto& [problem, precision, backend] = kind;
     if (precision != trial.precision || backend != trial.backend) continue;
-    for (const auto& [other, rates] : seen.rates) {
+    for (const auto& [other, rates] : recorded.rates) {
       const bool is_relative = problem == &method.problem.row() ? other->vendor == method.vendor
                                                                 : other->variant == method.variant;
       if (!is_relative) continue;
@@ -152,10 +152,10 @@ double CostModel::first_rate(const Trial& trial, const Method& method) const {
     case Backend::cuda: {
       const bool single = trial.precision == Precision::float32;
       const double gemm = single ? slowest_gemm_float_ : slowest_gemm_double_;
-      if (!method.vendor) return std::max(5e9, share_of_gemm * gemm);
+      if (!method.vendor) return std::max(5e9, gemm_fraction * gemm);
       if (!(gemm > 0)) return 1e12;
       const double full = static_cast<double>(trial.shape.n) / vendor_full_order;
-      return vendor_share_of_gemm * gemm * std::clamp(full, 0.01, 1.0);
+      return vendor_gemm_fraction * gemm * std::clamp(full, 0.01, 1.0);
     }
     case Backend::emulated:
       return 2e7;
@@ -171,7 +171,7 @@ double CostModel::run_seconds(const Trial& trial) const {
   const double flops = trial_flops(*method, trial.shape, trial.parameters);
   // Measured times include all iterations, and so do the rates.
   for (const Precision precision : {trial.precision, other_of(trial.precision)}) {
-    const double rate = seen_rate(trial, *method, precision);
+    const double rate = recorded_rate(trial, *method, precision);
     if (rate > 0) return flops / rate;
   }
   const double iterations =
@@ -187,11 +187,11 @@ double CostModel::other_seconds(const Trial& trial) const {
   const auto elements = [](std::int64_t order) {
     return static_cast<double>(order) * static_cast<double>(order);
   };
-  const auto seen = seen_.find({&trial.problem.row(), trial.precision, trial.backend});
-  if (seen == seen_.end() || seen->second.other.empty())
+  const auto recorded = recorded_.find({&trial.problem.row(), trial.precision, trial.backend});
+  if (recorded == recorded_.end() || recorded->second.other.empty())
     return fixed_seconds +
            20e-9 * elements(order_of(std::max(trial.shape.n, trial.shape.m), trial.shape.batch));
-  const std::map<std::int64_t, Mean>& means = seen->second.other;
+  const std::map<std::int64_t, Mean>& means = recorded->second.other;
   const auto above = means.lower_bound(own_order);
   const auto& [order, mean] = above == means.end() ? *std::prev(above) : *above;
   const double grown = std::max(1.0, elements(own_order) / elements(std::max<std::int64_t>(order, 1)));
@@ -203,7 +203,7 @@ bool measures_energy(const Trial& trial) {
 }
 
 double CostModel::estimate(const Trial& trial) const {
-  // Energy is measured with runs and once more without them.
+  // Energy is measured twice, each time for energy_seconds: with runs and without them.
   return other_seconds(trial) + runs_of(trial) * run_seconds(trial) + trial.sampling.warmup_seconds +
          (measures_energy(trial) ? 2 * trial.energy_seconds : 0);
 }
@@ -236,7 +236,7 @@ TimeRange CostModel::time_at(const Points& points, const Trial& trial, double lo
     return {likely / between_scatter, likely, likely * between_scatter};
   }
   if (points.size() > 1) {
-    // Towards small sizes times decrease ever less, because launches and messages remain.
+    // The smaller the sizes, the more slowly times decrease, because launches and messages have a fixed cost.
     slope = near == points.begin() ? flattening * slope_of(near, std::next(near))
                                    : slope_of(std::prev(near), near);
     least = std::max(0.0, slope - slope_error);
@@ -261,10 +261,10 @@ std::optional<TimeRange> CostModel::expected(const Trial& trial, bool with_energ
   if (method == nullptr) return std::nullopt;
   const double log_flops = std::log(std::max(1.0, trial_flops(*method, trial.shape, trial.parameters)));
   for (const Precision precision : {trial.precision, other_of(trial.precision)}) {
-    const auto seen = seen_.find({&trial.problem.row(), precision, trial.backend});
-    if (seen == seen_.end()) continue;
-    const auto points = seen->second.points.find({method, with_energy});
-    if (points == seen->second.points.end()) continue;
+    const auto recorded = recorded_.find({&trial.problem.row(), precision, trial.backend});
+    if (recorded == recorded_.end()) continue;
+    const auto points = recorded->second.points.find({method, with_energy});
+    if (points == recorded->second.points.end()) continue;
     const TimeRange span = time_at(points->second, trial, log_flops);
     if (precision == trial.precision) return span;
     return TimeRange{span.low / 2, span.likely, span.high * 2};
@@ -272,10 +272,10 @@ std::optional<TimeRange> CostModel::expected(const Trial& trial, bool with_energ
   for (const bool same_problem : {true, false}) {
     TimeRange all{std::numeric_limits<double>::infinity(), 0, 0};
     double count = 0;
-    for (const auto& [kind, seen] : seen_) {
+    for (const auto& [kind, recorded] : recorded_) {
       if (std::get<2>(kind) != trial.backend || (std::get<0>(kind) == &trial.problem.row()) != same_problem)
         continue;
-      for (const auto& [other, points] : seen.points) {
+      for (const auto& [other, points] : recorded.points) {
         if (other.second != with_energy) continue;
         const TimeRange one = time_at(points, trial, log_flops);
         all = {std::min(all.low, one.low), all.likely + std::log(std::max(one.likely, 1e-9)),

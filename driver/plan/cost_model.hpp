@@ -18,7 +18,7 @@ struct TimeRange {
   double low = 0, likely = 0, high = 0;
   TimeRange& operator+=(const TimeRange& more);
   TimeRange operator*(double times) const;
-  /// Returns true if it rounds to 0 s. Of a time left it means that the trials take longer than estimated.
+  /// Returns true if the range rounds to 0 s. If it is a time left, the trials take longer than estimated.
   bool is_over() const { return !(high >= 0.5); }
 };
 
@@ -48,14 +48,14 @@ class CostModel {
  private:
   /// Sums over a method's trials with the same number of operations.
   struct Point {
-    double run = 0, other = 0;   ///< seconds per run, and in addition to the runs
-    double runs = 0, count = 0;  ///< numbers of runs and trials
+    double run = 0, other = 0;   ///< sums of the seconds per run, and of the trials' seconds outside the runs
+    double runs = 0, count = 0;  ///< numbers of runs and of trials
     double shortest = std::numeric_limits<double>::infinity(), longest = 0;
   };
   using Points = std::map<double, Point>;  ///< by ln(operations)
   std::optional<TimeRange> expected(const Trial& trial, bool with_energy) const;
   static TimeRange time_at(const Points& points, const Trial& trial, double log_flops);
-  double seen_rate(const Trial& trial, const Method& method, Precision precision) const;
+  double recorded_rate(const Trial& trial, const Method& method, Precision precision) const;
   double rate_of_relatives(const Trial& trial, const Method& method) const;
   double first_rate(const Trial& trial, const Method& method) const;
   /// Returns the estimated seconds of the trial in addition to its runs.
@@ -66,13 +66,14 @@ class CostModel {
     double seconds = 0, count = 0;
   };
   /// The records of one problem, precision and backend.
-  struct Seen {
+  struct KindRecords {
     std::map<const Method*, std::map<double, double>> rates;  ///< ln n → the slowest rate, in flop/s
     std::map<std::int64_t, Mean> other;  ///< order → mean seconds in addition to the runs
-    std::map<std::pair<const Method*, bool>, Points> points;  ///< by method, and if energy was measured
+    std::map<std::pair<const Method*, bool>, Points>
+        points;  ///< by method, and by whether energy was measured
   };
   using Kind = std::tuple<const ProblemRow*, Precision, Backend>;
-  std::map<Kind, Seen> seen_;
+  std::map<Kind, KindRecords> recorded_;
 };
 
 }  // namespace gaussweep::driver

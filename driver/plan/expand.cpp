@@ -117,7 +117,7 @@ std::string ignored_words(const Ignored& ignored) {
   return "parameters of some methods, ignored where a method has none of that name: " + text;
 }
 
-/// Notes the axes that methods ignore. An axis that no method has is a mistake.
+/// Adds to `ignored` the axes that methods ignore. An axis that no method has is a mistake.
 /// @return true if there was no mistake
 bool check_axes(const io::Entry& entry, Problem problem, const std::vector<const Method*>& methods,
                 Ignored& ignored, io::Mistakes& mistakes) {
@@ -141,8 +141,8 @@ bool check_axes(const io::Entry& entry, Problem problem, const std::vector<const
 
 /// Warns if matrices of this kind lack a property that a method needs. Not called if the plan expects
 /// failures.
-void warn_of_needs(const io::MatrixBlock& block, const Method& method,
-                   const std::function<void(const std::string&)>& warn) {
+void warn_of_kind(const io::MatrixBlock& block, const Method& method,
+                  const std::function<void(const std::string&)>& warn) {
   const Scalar* name = find_in(block.values, "kind");
   const auto kind = name == nullptr ? std::nullopt : from_string<MatrixKind>(name->text);
   if (!kind) return;
@@ -154,16 +154,16 @@ void warn_of_needs(const io::MatrixBlock& block, const Method& method,
 }
 
 /// Warns if the matrix of a file lacks a property that the trial needs.
-void warn_of_lacks(const InspectedMatrix& seen, const Method& method, const Trial& trial,
-                   const std::function<void(const std::string&)>& warn) {
+void warn_of_file(const InspectedMatrix& inspected, const Method& method, const Trial& trial,
+                  const std::function<void(const std::string&)>& warn) {
   const std::string name = std::filesystem::path(trial.matrix.file).filename().string();
-  for (const std::string& sentence : unmet_needs(seen, method, trial.shape.uplo, trial.precision, name))
+  for (const std::string& sentence : unmet_needs(inspected, method, trial.shape.uplo, trial.precision, name))
     warn(sentence + " (expect can allow a failure)");
 }
 
 /// Merges a trial that the plan contains twice: it runs once and is judged once.
 /// @throws io::InputError if the plan gives it two different tolerances
-void join(Trial& first, const io::Location& location, const Trial& again, const io::Entry& entry) {
+void merge_duplicate(Trial& first, const io::Location& location, const Trial& again, const io::Entry& entry) {
   if (first.tolerance != again.tolerance) {
     fail_at(entry.location,
             fmt::format(
@@ -252,7 +252,7 @@ class Expander {
     const std::vector<std::string> expected = expected_statuses(entry, method);
     const std::optional<Backend> backend = resolve_backend(method, requested_);
     const auto warn = [&](const std::string& text) { note(text); };
-    if (backend && expected.empty()) warn_of_needs(block, method, warn);
+    if (backend && expected.empty()) warn_of_kind(block, method, warn);
     const TrialMaker maker{entry,       method,   backend,        requested_,
                            capability_, matrices, block.location, expected};
     const std::vector<Dimension> dimensions =
@@ -275,10 +275,10 @@ class Expander {
             occurrences_.try_emplace(trial.key, Occurrence{result_.trials.size(), &entry});
         if (is_new) {
           if (matrices.inspected && trial.skip_reason.empty() && expected.empty())
-            warn_of_lacks(*matrices.inspected, method, trial, warn);
+            warn_of_file(*matrices.inspected, method, trial, warn);
           result_.trials.push_back(std::move(trial));
         } else {
-          join(result_.trials[first->second.index], first->second.entry->location, trial, entry);
+          merge_duplicate(result_.trials[first->second.index], first->second.entry->location, trial, entry);
         }
       }
     });

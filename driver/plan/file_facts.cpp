@@ -35,11 +35,11 @@ namespace {
 /// takes less than a second to factor and some seconds to read.
 constexpr std::int64_t max_factored_order = 2048, max_inspected_order = 16384;
 
-// The child limits its reading time by the file's size and ends with its parent. This timeout is for any
-// other delay.
+// Seconds. The child limits its reading time by the file's size and ends with its parent. This timeout is for
+// any other delay.
 constexpr double helper_timeout = 24 * 3600;
 
-FileFacts facts_here(const std::filesystem::path& path, const std::string& dataset) {
+FileFacts read_facts(const std::filesystem::path& path, const std::string& dataset) {
   constexpr std::int64_t max_psf_size = 2 * largest_blur_radius + 1;
   std::string sha256;
   const io::MatrixInfo info =
@@ -60,7 +60,7 @@ FileFacts facts_here(const std::filesystem::path& path, const std::string& datas
 }  // namespace
 
 FileFacts facts_of_file(const std::filesystem::path& path, const std::string& dataset) {
-  if (!io::needs_hdf5(path)) return facts_here(path, dataset);
+  if (!io::needs_hdf5(path)) return read_facts(path, dataset);
   // A command-line argument would end at the NUL byte.
   if (dataset.find('\0') != std::string::npos)
     throw io::InputError(path.string() + ": a NUL byte in the name of the dataset");
@@ -87,7 +87,7 @@ FileFacts facts_of_file(const std::filesystem::path& path, const std::string& da
 
 nlohmann::ordered_json facts_json(const std::filesystem::path& path, const std::string& dataset) {
   try {
-    const FileFacts facts = facts_here(path, dataset);
+    const FileFacts facts = read_facts(path, dataset);
     return {{"rows", facts.rows},
             {"cols", facts.cols},
             {"sha256", facts.sha256},

@@ -1,5 +1,5 @@
 #pragma once
-/// The properties of matrix files that a plan needs, read safely from damaged files too.
+/// Reads the properties of matrix files that a plan needs. A damaged file causes an error, never a crash.
 
 #include <cstdint>
 #include <filesystem>
@@ -19,7 +19,8 @@ struct FileFacts {
   std::int64_t rows = 0, cols = 0;
   std::string sha256;
   std::vector<double> values = {};  ///< column-major; only for files as small as a point-spread function
-  /// Unknown if the matrix is large or does not fit in memory; factored if it is small.
+  /// Properties of the elements; empty if the matrix is large or does not fit in memory. Small matrices are
+  /// also factored.
   std::optional<InspectedMatrix> inspected = std::nullopt;
 };
 /// Returns the facts about a file; relative paths are relative to the plan's folder. @throws io::InputError

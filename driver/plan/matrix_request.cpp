@@ -32,10 +32,10 @@ const std::vector<std::string>& keys_of(MatrixKind kind) {
   return keys == nullptr ? none : *keys;
 }
 
-void check_keys(const io::MatrixBlock& block, const std::string& of, std::vector<std::string> allowed) {
+void check_keys(const io::MatrixBlock& block, const std::string& matrix, std::vector<std::string> allowed) {
   for (const auto& [name, value] : block.values) {
     if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
-    fail_at(value.location, fmt::format("a matrix of {} has no '{}'; {}allowed: {}", of, name,
+    fail_at(value.location, fmt::format("a matrix of {} has no '{}'; {}allowed: {}", matrix, name,
                                         io::nearest_hint(name, allowed), fmt::join(allowed, ", ")));
   }
 }
@@ -162,7 +162,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t digits_of_a_digest = 12;  // enough to distinguish files of the same name
+constexpr std::size_t digest_digits = 12;  // enough to distinguish files of the same name
 
 json blur_parameters(const BlurSpec& blur) {
   json parameters = {{"psf", to_string(blur.psf)}, {"what", to_string(blur.what)}};
@@ -184,7 +184,7 @@ json blur_parameters(const BlurSpec& blur) {
     case PointSpread::file: {
       const HostMatrix<double>& weights = blur.weights;
       const json all = {weights.rows, weights.cols, weights.data};
-      parameters["weights"] = io::sha256(all.dump()).substr(0, digits_of_a_digest);
+      parameters["weights"] = io::sha256(all.dump()).substr(0, digest_digits);
       break;
     }
   }
@@ -204,7 +204,7 @@ json blur_parameters(const BlurSpec& blur) {
 json parameters_of(const MatrixRequest& matrix) {
   const MatrixSpec& spec = matrix.spec;
   if (matrix.kind == "file") {
-    json parameters = {{"sha256", matrix.file_sha256.substr(0, digits_of_a_digest)}};
+    json parameters = {{"sha256", matrix.file_sha256.substr(0, digest_digits)}};
     if (!matrix.dataset.empty()) parameters["dataset"] = matrix.dataset;
     return parameters;
   }
@@ -235,7 +235,7 @@ json parameters_of(const MatrixRequest& matrix) {
 }
 
 /// Returns true if B is the default of a plan without `matrix_b`: A's kind with the next seed.
-bool is_next(const MatrixRequest& a, const MatrixRequest& b) {
+bool is_default_b(const MatrixRequest& a, const MatrixRequest& b) {
   return b.kind != "file" && a.kind == b.kind && b.spec.seed == next_seed(a.spec.seed) &&
          parameters_of(a) == parameters_of(b);
 }
@@ -248,7 +248,7 @@ std::string matrix_label(const MatrixRequest& matrix) {
 
 std::string matrix_parameters_text(const MatrixRequest& a, const std::optional<MatrixRequest>& b) {
   json parameters = parameters_of(a);
-  if (b && !is_next(a, *b)) {
+  if (b && !is_default_b(a, *b)) {
     parameters["b"] = matrix_label(*b);
     if (b->kind != "file") parameters["b_seed"] = b->spec.seed;
     const json b_parameters = parameters_of(*b);

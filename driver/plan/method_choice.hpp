@@ -14,7 +14,7 @@ struct ChosenMethod {
   Backend backend = Backend::host;
 };
 
-/// The choice that an option requests, and the texts of its errors.
+/// The request for a method by an option of the command line, and texts for error messages.
 struct MethodQuery {
   std::vector<Problem> problems;  ///< the allowed problems, the default one first
   /// An id ("poinv/lapack"), a variant of the default problem, or empty for the vendor's reference of that
@@ -25,7 +25,8 @@ struct MethodQuery {
   int capability = 0;  ///< the GPU's compute capability, 0 if there is no GPU
   std::string option = "--method";
   std::string allowed = "allowed";  ///< text before the list of allowed methods
-  /// Why methods of other problems are refused; empty: they are of another problem.
+  /// The reason that the error gives for refusing a method of another problem; empty: "is a method of another
+  /// problem".
   std::string misfit{};
 };
 

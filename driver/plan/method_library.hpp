@@ -1,7 +1,7 @@
 #pragma once
 /// Methods from shared libraries (kernels/registry/gaussweep_method.h). Only a worker loads a library. The
-/// launching process gets the rows from a child process, so that a library that crashes or hangs ends no
-/// sweep.
+/// launching process gets the rows (descriptions of the methods, see kernels/registry/method.hpp) from a
+/// child process, so that a library that crashes or hangs ends no sweep.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -31,7 +31,7 @@ nlohmann::json library_rows(const Registry& registry);
 /// Adds rows that another process sent. @throws std::exception if they are malformed or a name is taken
 void add_library_rows(Registry& registry, const nlohmann::json& rows);
 
-/// Loads libraries into this process and adds their rows, or completes rows that are there with the
+/// Loads libraries into this process and adds their rows. Rows that are already in the registry get their
 /// functions.
 /// @throws std::runtime_error if a file differs from its digest or cannot be loaded
 void load_libraries(Registry& registry, const std::vector<LibraryFile>& libraries);

@@ -11,7 +11,7 @@
 namespace gaussweep::driver {
 namespace {
 
-bool is_of_definite(Problem problem) {
+bool is_for_definite(Problem problem) {
   return std::count(problem->needs.begin(), problem->needs.end(), Need::spd) > 0;
 }
 
@@ -40,9 +40,10 @@ std::string unmet_text(const InspectedMatrix& matrix, Need need, Uplo uplo) {
 }  // namespace
 
 InspectedMatrix inspect(HostMatrix<double>&& a, bool factors, Precision precision) {
-  InspectedMatrix seen{facts_of(a, roundoff_of(precision)), std::nullopt};
-  if (factors && seen.facts.is_square()) seen.conditioning = conditioning_of(std::move(a), seen.facts);
-  return seen;
+  InspectedMatrix inspected{facts_of(a, roundoff_of(precision)), std::nullopt};
+  if (factors && inspected.facts.is_square())
+    inspected.conditioning = conditioning_of(std::move(a), inspected.facts);
+  return inspected;
 }
 
 InspectedMatrix inspect(io::Dense<double>&& a, bool factors) {
@@ -85,7 +86,7 @@ std::optional<bool> satisfies(const InspectedMatrix& matrix, Need need, Uplo upl
 
 bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo) {
   if (problem->used_of_a == UsedElements::triangle) return !facts.is_triangular(uplo);
-  return is_of_definite(problem) && !facts.is_symmetric;
+  return is_for_definite(problem) && !facts.is_symmetric;
 }
 
 double max_condition(Precision precision) {

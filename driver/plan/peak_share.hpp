@@ -13,8 +13,8 @@ constexpr double peak_slack = 1.5;
 /// Returns the number of GPUs that shared a trial's matrix, 1 if it ran on the CPU.
 double gpus_of(const io::Record& record);
 
-/// Returns the fraction of the roofline: the least time that the peaks allow, divided by the median time. The
-/// peaks are those of one GPU; a trial on several has theirs together. NaN if a peak or the median is
+/// Returns the fraction of the roofline: the least time that the peaks allow, divided by the median time.
+/// `peaks` are those of one GPU; they are multiplied by the number of GPUs. NaN if a peak or the median is
 /// unknown.
 double peak_share(const io::Record& record, const Peaks& peaks);
 

@@ -28,6 +28,7 @@ inline const std::map<std::string, std::string>& axis_words() {
                                                            {"seed", "of the generator"}};
   return words;
 }
+/// Returns the names of these axes.
 inline const std::set<std::string>& fixed_axes() {
   static const std::set<std::string> names = [] {
     std::set<std::string> all;
@@ -82,7 +83,8 @@ E parse_enum(const io::Scalar& scalar) {
                           io::nearest_hint(scalar.text, enum_names<E>()), allowed_names<E>()));
 }
 
-/// Throws "<what>gesv has no method 'x'; nearest: …; it has: …" at `location`.
+/// Throws "<what>gesv has no method 'x'; nearest: …; it has: …" at `location`. @param what a prefix such as
+/// "expect: "
 [[noreturn]] inline void fail_no_method(const io::Location& location, const std::string& what,
                                         const std::string& pattern, Problem problem,
                                         const Registry& registry) {

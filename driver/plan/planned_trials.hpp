@@ -25,8 +25,8 @@ class KnownFiles {
 
  private:
   std::map<std::pair<std::string, std::string>, FileFacts> files_;  ///< by path and dataset
-  std::size_t read_ = 0;
-  double seconds_ = 0;
+  std::size_t read_ = 0;                                            ///< number of files that were read
+  double seconds_ = 0;                                              ///< time that reading took
 };
 
 /// Returns the paths of the plan's shared libraries. Relative paths begin at the folder of `path`, the plan's

@@ -15,7 +15,7 @@ class TimeLeft {
  public:
   /// @param model, trials must outlive this object
   TimeLeft(const CostModel& model, const Registry& registry, const std::vector<Trial>& trials);
-  /// Notes the end of a trial of this run.
+  /// Records that a trial of this run has ended. @param trial its index
   void done(std::size_t trial, const io::Record& record);
   /// Returns the estimated seconds until all trials are done; nothing while too little is known.
   /// @param ranks number of ranks that share the work
@@ -26,7 +26,7 @@ class TimeLeft {
   /// Trials with the same expected time.
   struct TrialClass {
     std::size_t first;  ///< index of one of them
-    double left = 0;    ///< number of those that have not run
+    double left = 0;    ///< number of its trials that have not run
   };
   /// A rank's activity in this run, from the times in the records.
   struct Rank {

@@ -18,9 +18,9 @@
 namespace gaussweep::driver {
 namespace {
 
-/// The fraction of the time limit for all trials by their first estimates, and the part of it for emulated
-/// kernels. Starting workers, reading the matrix, verification and further rounds need the rest.
-constexpr double share_of_time = 0.6, share_of_emulated = 0.3;
+/// The fractions of the time limit that the estimated times of all trials may fill, and that emulated kernels
+/// may fill. Starting workers, reading the matrix, verification and further rounds need the rest.
+constexpr double time_fraction = 0.6, emulated_fraction = 0.3;
 
 /// A method that may be tried, with its estimated time.
 struct Candidate {
@@ -59,7 +59,8 @@ Uplo uplo_for(const TryRequest& request, const InspectedMatrix& matrix) {
 }
 
 bool is_requested(const TryRequest& request, const Method& method) {
-  if (request.methods.empty()) return method.column_block == nullptr;  // on one GPU they are other methods
+  if (request.methods.empty())
+    return method.column_block == nullptr;  // methods for several GPUs equal other methods on one GPU
   return std::any_of(request.methods.begin(), request.methods.end(),
                      [&](const std::string& word) { return matches(word, method); });
 }
@@ -228,7 +229,7 @@ std::vector<Candidate> fitting_methods(const TryRequest& request, std::vector<Ca
   std::vector<Candidate> chosen;
   double total = 0;
   for (const Candidate& candidate : candidates) {
-    const double limit = (candidate.is_emulated ? share_of_emulated : share_of_time) * request.seconds;
+    const double limit = (candidate.is_emulated ? emulated_fraction : time_fraction) * request.seconds;
     if (!candidate.can_run) {
       // Removes the method's name from the reason, because the list of methods contains it.
       std::string why = candidate.skip_reason;
