@@ -36,7 +36,7 @@ void insert_between(std::vector<std::int64_t>& levels, double factor) {
   levels.assign(all.begin(), all.end());
 }
 
-/// Adds a group to a cell, whose times are the means of ln(time) over groups with equal sizes.
+/// Adds a group's times to a cell. A cell has the means of ln(time) over all groups with equal sizes.
 /// @param count number of passing groups in the cell
 void add(LogTime& cell, const Group& group, int& count) {
   if (!group.has_passed()) {

@@ -1,3 +1,6 @@
+/// Learns a rule: splits the lattice of sizes into as few boxes as possible, each with one method that is
+/// about as fast as the fastest one at all sizes of the box.
+
 #include <algorithm>
 #include <array>
 #include <cmath>

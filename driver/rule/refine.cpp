@@ -159,7 +159,7 @@ std::vector<Trial> Refinement::trials_of(io::Entry entry, Backend backend) {
 
 /// Finds the entry and the matrix that make each trial of the plan.
 void Refinement::index(Backend backend, const std::vector<io::DeviceRow>& devices) {
-  if (!made_.empty()) return;
+  if (!own_trials_.empty()) return;
   std::vector<std::string> gpus;
   for (const io::DeviceRow& device : devices) {
     if (!device.gpu_name.empty()) gpus.push_back(device.gpu_name);
@@ -172,7 +172,7 @@ void Refinement::index(Backend backend, const std::vector<io::DeviceRow>& device
       entry.matrices = {entry.matrices[matrix]};
       for (Trial& trial : trials_of(std::move(entry), backend)) {
         std::string key = trial.key;
-        made_.try_emplace(std::move(key), EntryTrial{i, matrix, std::move(trial)});
+        own_trials_.try_emplace(std::move(key), EntryTrial{i, matrix, std::move(trial)});
       }
     }
   }
@@ -205,8 +205,8 @@ io::Plan Refinement::plan(Backend backend, const std::vector<io::DeviceRow>& dev
   planned_ = additions_.size();
   io::Plan plan = plan_;
   for (const auto& [key, n] : additions_) {
-    const auto made = made_.find(key);
-    if (made == made_.end()) continue;  // the user has changed the plan
+    const auto made = own_trials_.find(key);
+    if (made == own_trials_.end()) continue;  // the user has changed the plan
     plan.sweep.push_back(entry_for(made->second, n));
     plan.text += fmt::format("{}{} {}\n", comment_mark, key, n);
     for (const Trial& trial : trials_of(plan.sweep.back(), backend)) planned_key_[trial.key] = key;
@@ -220,7 +220,7 @@ std::optional<io::Plan> Refinement::next(const io::Results& results, Backend bac
   for (const Bracket& bracket : brackets_of(results)) {
     for (std::string key : {bracket.low_key, bracket.high_key}) {
       if (const auto added = planned_key_.find(key); added != planned_key_.end()) key = added->second;
-      if (made_.count(key) == 0) continue;
+      if (own_trials_.count(key) == 0) continue;
       for (const std::int64_t n : bracket.next) {
         if (known_additions_.emplace(key, n).second) additions_.emplace_back(key, n);
       }

@@ -64,7 +64,7 @@ class Refinement {
   std::string path_;
   KnownFiles files_;
   const Registry& registry_;
-  std::map<std::string, EntryTrial> made_;          ///< the plan's own trials, by key
+  std::map<std::string, EntryTrial> own_trials_;    ///< the plan's own trials, by key
   std::map<std::string, std::string> planned_key_;  ///< key of an added trial → key of the plan's trial
   std::vector<Addition> additions_;                 ///< in the order in which they were added
   std::set<Addition> known_additions_;              ///< the same additions, for the search

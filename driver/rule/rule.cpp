@@ -90,16 +90,16 @@ void write_file(const fs::path& path, const std::string& text) {
 }
 
 /// Renames a complete directory to the name of another one, which is removed.
-void replace_directory(const fs::path& made, const fs::path& target) {
-  if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
-    fs::remove_all(made);
+void replace_directory(const fs::path& temporary, const fs::path& target) {
+  if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
+    fs::remove_all(temporary);
     return;
   }
-  if (errno != EINVAL && errno != ENOSYS) fail_rename(made, target, errno);
+  if (errno != EINVAL && errno != ENOSYS) fail_rename(temporary, target, errno);
   // This file system cannot exchange two names, so the old directory gets another name first.
-  const fs::path old = made.string() + ".old";
+  const fs::path old = temporary.string() + ".old";
   if (::rename(target.c_str(), old.c_str()) != 0) fail_rename(target, old, errno);
-  if (::rename(made.c_str(), target.c_str()) != 0) fail_rename(made, target, errno);
+  if (::rename(temporary.c_str(), target.c_str()) != 0) fail_rename(temporary, target, errno);
   fs::remove_all(old);
 }
 
@@ -218,20 +218,21 @@ void write_rule(const fs::path& directory, const Rule& rule) {
   std::error_code error;
   const bool exists = fs::exists(fs::symlink_status(name, error));
   fs::create_directories(name.parent_path(), error);
-  const fs::path made = fmt::format("{}.{}.tmp", name.string(), ::getpid());
-  if (error || !fs::create_directory(made, error))
-    throw io::StorageError(fmt::format("cannot create the folder {}: {}", made.string(), error.message()));
+  const fs::path temporary = fmt::format("{}.{}.tmp", name.string(), ::getpid());
+  if (error || !fs::create_directory(temporary, error))
+    throw io::StorageError(
+        fmt::format("cannot create the folder {}: {}", temporary.string(), error.message()));
   try {
-    write_file(made / "rule.json", json_text(to_json(rule)) + "\n");
-    write_file(made / "rule.h", c_header(rule));
-    write_file(made / "rule.py", python_module(rule));
+    write_file(temporary / "rule.json", json_text(to_json(rule)) + "\n");
+    write_file(temporary / "rule.h", c_header(rule));
+    write_file(temporary / "rule.py", python_module(rule));
     if (exists) {
-      replace_directory(made, name);
-    } else if (::rename(made.c_str(), name.c_str()) != 0) {
-      fail_rename(made, name, errno);
+      replace_directory(temporary, name);
+    } else if (::rename(temporary.c_str(), name.c_str()) != 0) {
+      fail_rename(temporary, name, errno);
     }
   } catch (...) {
-    fs::remove_all(made, error);
+    fs::remove_all(temporary, error);
     throw;
   }
 }

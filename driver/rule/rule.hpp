@@ -48,7 +48,8 @@ inline bool operator==(const SizeRange& a, const SizeRange& b) {
 /// The range of an axis that the problem does not have.
 inline constexpr SizeRange any_size{0, INT32_MAX};
 
-/// The cost of another choice in the same box: its time divided by the chosen method's.
+/// The cost of another choice in the same box: its time divided by the chosen method's, the least and the
+/// largest value over the box's tasks.
 struct Instead {
   MethodChoice choice;
   double least = 1, most = 1;

@@ -25,9 +25,9 @@ struct DeviceUse {
   std::int64_t rank = 0;
   std::int64_t trials = 0;
   double span = 0;              ///< seconds from the beginning of the first phase to the end of the last
-  std::vector<double> seconds;  ///< sum per phase
-  double cpu_methods = 0;  ///< seconds of CPU methods on a rank with a GPU, during which the GPU was idle
-  double busy() const;     ///< fraction of the span
+  std::vector<double> seconds;  ///< per element of phases(), summed over the trials
+  double cpu_methods = 0;       ///< seconds of CPU methods while this device, a GPU, was idle
+  double busy() const;          ///< fraction of the span
   /// Returns the idle fractions, largest first: "inputs 12%, methods of the CPU 3%".
   std::string idle_text() const;
 };

@@ -83,8 +83,8 @@ void require_method(const std::vector<Group>& groups, const std::string& method)
 /// Sets `speedup` relative to `method`, which is searched in `baselines` for the same task (task_identity):
 /// on the same backend and GPU, otherwise the fastest on any. With several parameters the fastest is used. If
 /// `method` is empty, the baseline is the vendor's on the same backend and GPU. Groups and baselines that
-/// failed have no speedup. Emulated groups have emulated
-/// baselines only, and other groups never have those.
+/// failed have no speedup. Emulated groups are compared only with emulated baselines, all other groups only
+/// with baselines that are not emulated.
 /// @throws UsageError if no record is of that method
 void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baselines, const std::string& method);
 

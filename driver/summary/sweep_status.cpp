@@ -43,7 +43,8 @@ std::string resume_words(const nlohmann::json& provenance) {
   return (ranks > 1 ? fmt::format("mpirun -n {} ", ranks) : "") + command + (resumes ? "" : " --resume");
 }
 
-/// Sets the members of `status` that notes contain. @return the last start
+/// Sets the members of `status` from the journal's notes (its lines that are not records). @return the last
+/// start
 LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
   LastStart start;
   for (std::size_t i = 0; i < notes.size(); ++i) {
@@ -103,13 +104,13 @@ void set_rate(SweepStatus& status, const Timestamp& start, const Span& span, con
   status.rate = static_cast<double>(status.fresh) / duration;
 }
 
-/// Returns the noted estimate of the time left, minus the time since the note; nothing when that time has
-/// passed.
-std::optional<TimeRange> time_left(const io::note::Left& noted, double now) {
-  const double since = std::max(0.0, now - parse_time(noted.time));
-  if (std::isnan(noted.high) || std::isnan(since)) return std::nullopt;
+/// Returns the recorded estimate of the time left, minus the time since it was recorded. Returns nothing if
+/// that time has passed.
+std::optional<TimeRange> time_left(const io::note::Left& estimate, double now) {
+  const double since = std::max(0.0, now - parse_time(estimate.time));
+  if (std::isnan(estimate.high) || std::isnan(since)) return std::nullopt;
   const auto left = [since](double seconds) { return std::max(0.0, seconds - since); };
-  const TimeRange range{left(noted.low), left(noted.likely), left(noted.high)};
+  const TimeRange range{left(estimate.low), left(estimate.likely), left(estimate.high)};
   return range.is_over() ? std::nullopt : std::optional(range);
 }
 
@@ -369,7 +370,7 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
   if (status.elsewhere > 0) text += fmt::format(", and {} of other shards", status.elsewhere);
   if (status.vanished > 0) text += fmt::format(", and {} no longer in the plan", status.vanished);
   text += "\n";
-  if (!std::isnan(status.rate)) text += fmt::format("Rate:    {:.3g} trials a second\n", status.rate);
+  if (!std::isnan(status.rate)) text += fmt::format("Rate:    {:.3g} trials per second\n", status.rate);
   if (status.left) text += fmt::format("Left:    {}\n", span_words(*status.left));
   const std::string words = status_counts_text(status.counts), findings = status_counts_text(status.findings);
   if (!words.empty()) text += fmt::format("Status:  {}\n", words);

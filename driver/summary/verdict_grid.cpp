@@ -165,11 +165,12 @@ VerdictCell pooled_race(const std::vector<const VerdictCell*>& races, const Rate
   using Configuration = std::tuple<std::string_view, std::string_view, std::string_view>;
   std::map<Configuration, std::vector<const Group*>> by_configuration;
   std::vector<Configuration> order;
-  // Only seeds that most methods ran with, because times of different matrices do not compare.
-  std::int64_t most = 0;
-  for (const VerdictCell* race : races) most = std::max(most, race->methods);
+  // Uses only the seeds with which the largest number of methods ran, because times for different matrices
+  // cannot be compared.
+  std::int64_t most_methods = 0;
+  for (const VerdictCell* race : races) most_methods = std::max(most_methods, race->methods);
   for (const VerdictCell* race : races) {
-    if (race->methods < most) continue;
+    if (race->methods < most_methods) continue;
     for (const Group* group : race->groups) {
       const Record& r = group->first();
       std::vector<const Group*>& same = by_configuration[{r.method, r.backend, r.parameters}];
@@ -209,9 +210,10 @@ void pool_seeds(VerdictGrid& grid, const std::string& baseline) {
       for (const auto& [n, cell] : one->cells) races[n].push_back(&cell);
     }
     row.cells.clear();
-    for (const auto& [n, of_n] : races)
-      row.cells.emplace(
-          n, of_n.size() == 1 ? *of_n.front() : pooled_race(of_n, grid.rates, baseline, grid.pooled_groups));
+    for (const auto& [n, cells_of_n] : races)
+      row.cells.emplace(n, cells_of_n.size() == 1
+                               ? *cells_of_n.front()
+                               : pooled_race(cells_of_n, grid.rates, baseline, grid.pooled_groups));
   }
 }
 
