@@ -18,7 +18,7 @@
 namespace gaussweep::io {
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 constexpr int exit_done = 0, exit_threw = 3;
 
 double now() {
@@ -51,7 +51,7 @@ double now() {
 
 void ChildOutput::put(const void* bytes, std::size_t count) {
   buffered_.append(static_cast<const char*>(bytes), count);
-  if (buffered_.size() >= piece_bytes) flush();
+  if (buffered_.size() >= buffer_bytes) flush();
 }
 
 bool ChildOutput::flush() {
@@ -73,7 +73,7 @@ Child::Child(const std::function<void(ChildOutput&)>& work, double seconds)
     throw ChildFailed(std::string("could not be given to a process of its own: ") + std::strerror(errno));
   pipe_ = Descriptor(ends[0]);
   const Descriptor writing(ends[1]);
-  ::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(piece_bytes));  // a smaller pipe is slower but correct
+  ::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(buffer_bytes));  // a smaller pipe is slower but correct
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) run_in_child(work, writing.fd(), parent);
@@ -114,7 +114,7 @@ void Child::fill() {
     pollfd waiting{pipe_.fd(), POLLIN, 0};
     if (::poll(&waiting, 1, static_cast<int>(std::min(1e3, std::ceil(remaining_seconds * 1e3)))) <= 0)
       continue;
-    buffer_.resize(piece_bytes);
+    buffer_.resize(buffer_bytes);
     const ssize_t count = ::read(pipe_.fd(), buffer_.data(), buffer_.size());
     if (count < 0 && errno == EINTR) continue;
     buffer_.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));

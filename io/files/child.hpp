@@ -34,7 +34,7 @@ class ChildOutput {
   bool broken_ = false;
 };
 
-/// The child did not finish. The message is a predicate without subject, e.g. "ended early".
+/// The child did not finish. The message is a predicate, for which the caller adds a subject: "ended early".
 struct ChildFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -3,23 +3,23 @@
 namespace gaussweep::io::h5 {
 namespace {
 
-/// The first external link that was met.
-struct Outside {
+/// The file that an external link names; empty if no external link was found.
+struct ExternalLink {
   std::string file;
 };
 
 /// Refuses an external link. HDF5 calls this before it opens the link's file.
 herr_t refuse_external(const char*, const char*, const char* child_file, const char*, unsigned*, hid_t,
                        void* data) {
-  static_cast<Outside*>(data)->file = child_file;
+  static_cast<ExternalLink*>(data)->file = child_file;
   return -1;
 }
 
 /// Calls `open` with link access properties that forbid external links.
 template <class Owner, class Open>
-Owner open_without_leaving(const std::string& name, hid_t list_class, const Open& open) {
-  Outside outside;
-  const Properties access(H5Pcreate(list_class), "make link access properties");
+Owner open_without_external_links(const std::string& name, hid_t access_class, const Open& open) {
+  ExternalLink outside;
+  const Properties access(H5Pcreate(access_class), "make link access properties");
   check(H5Pset_elink_cb(access, refuse_external, &outside), "refuse external links");
   const hid_t id = open(access);
   if (id < 0 && !outside.file.empty()) {
@@ -56,7 +56,7 @@ std::string outside_data_reason(hid_t dataset, const std::string& name) {
 }
 
 Dataset open_dataset(hid_t file, const std::string& name) {
-  Dataset dataset = open_without_leaving<Dataset>(
+  Dataset dataset = open_without_external_links<Dataset>(
       name, H5P_DATASET_ACCESS, [&](hid_t access) { return H5Dopen2(file, name.c_str(), access); });
   const std::string why = outside_data_reason(dataset, name);
   if (!why.empty()) throw Error(why);
@@ -64,12 +64,12 @@ Dataset open_dataset(hid_t file, const std::string& name) {
 }
 
 Object open_object(hid_t file, const std::string& name) {
-  return open_without_leaving<Object>(name, H5P_LINK_ACCESS,
-                                      [&](hid_t access) { return H5Oopen(file, name.c_str(), access); });
+  return open_without_external_links<Object>(
+      name, H5P_LINK_ACCESS, [&](hid_t access) { return H5Oopen(file, name.c_str(), access); });
 }
 
 bool has_object(hid_t file, const std::string& name) {
-  Outside outside;
+  ExternalLink outside;
   const Properties access(H5Pcreate(H5P_LINK_ACCESS), "make link access properties");
   check(H5Pset_elink_cb(access, refuse_external, &outside), "refuse external links");
   const htri_t found = H5Lexists(file, name.c_str(), access);

@@ -50,13 +50,14 @@ hsize_t rows_per_chunk(hid_t dataset, hsize_t row_bytes, const std::string& acti
   const Properties creation(H5Dget_create_plist(dataset), action);
   hsize_t rows = 0;
   if (H5Pget_layout(creation) == H5D_CHUNKED) check(H5Pget_chunk(creation, 1, &rows), action);
-  // Reads several small chunks together, and a format file's huge chunks in parts.
+  // Reads several small chunks together, and the huge chunks of a file from another program in parts.
   const hsize_t target = std::max<hsize_t>(1, 4 * chunk_bytes / std::max<hsize_t>(row_bytes, 1));
   return rows == 0 || rows > target ? target : target / rows * rows;
 }
 
 constexpr bool little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
+/// Appends the bytes of a cell that its column's checksum covers.
 void gather(const char* cell, const Member& member, std::string& out) {
   if (member.kind == Kind::text) {
     std::size_t length = member.bytes;

@@ -10,6 +10,7 @@
 namespace gaussweep::io {
 namespace {
 
+/// A float16 number.
 struct Half {
   std::uint16_t bits;
 };
@@ -74,6 +75,7 @@ std::string text(const char* from, bool swapped) {
   return words;
 }
 
+/// A readable number type, with the functions that convert its numbers to double and to text.
 struct TypeRow {
   char kind;
   std::size_t bytes;

@@ -57,7 +57,9 @@ class ElementSink {
   /// @param where the beginning of the message for a refused element: "FILE: /A: "
   ElementSink(Dense<double>& matrix, const ElementType& type, bool by_rows, std::string where)
       : matrix_(matrix), type_(type), by_rows_(by_rows), where_(std::move(where)) {}
+  /// Returns the number of lines.
   std::int64_t lines() const { return by_rows_ ? matrix_.rows : matrix_.cols; }
+  /// Returns the number of elements per line.
   std::int64_t length() const { return by_rows_ ? matrix_.cols : matrix_.rows; }
   /// Stores elements [first, first + width) of `lines` lines, beginning with line `line`. @throws InputError
   void put(const void* block, std::int64_t line, std::int64_t lines, std::int64_t first, std::int64_t width);

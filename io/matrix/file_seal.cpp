@@ -18,7 +18,7 @@ namespace gaussweep::io {
 namespace {
 
 constexpr off_t part_bytes = 8 << 20;  // bytes that a thread reads per step
-constexpr std::string_view beginning = "gaussweep matrix ";
+constexpr std::string_view seal_prefix = "gaussweep matrix ";
 
 /// Reads up to `bytes` bytes from `offset`; fewer only at the end of the file. @return the number of bytes;
 /// −1: errno
@@ -89,9 +89,9 @@ SealSum sum_of_file(int fd, off_t begin, off_t end) {
 }
 
 bool has_seal(int fd) {
-  std::string start(beginning.size(), '\0');
+  std::string start(seal_prefix.size(), '\0');
   return read_fully(fd, start.data(), start.size(), 0) == static_cast<ssize_t>(start.size()) &&
-         start == beginning;
+         start == seal_prefix;
 }
 
 std::string broken_seal(int fd) {
@@ -99,7 +99,7 @@ std::string broken_seal(int fd) {
   const ssize_t count = read_fully(fd, seal.data(), seal.size(), 0);
   if (count < 0) return std::string("it cannot be read: ") + std::strerror(errno);
   if (static_cast<std::size_t>(count) < seal.size()) return "it is shorter than its seal";
-  if (seal.compare(0, beginning.size(), beginning) != 0) return "it has no seal of gaussweep";
+  if (seal.compare(0, seal_prefix.size(), seal_prefix) != 0) return "it has no seal of gaussweep";
   struct stat facts {};
   if (fstat(fd, &facts) != 0) return std::string("it cannot be looked at: ") + std::strerror(errno);
   try {

@@ -228,6 +228,7 @@ Candidate inspect_group(hid_t file, hid_t object, const std::string& path, Write
   return group;
 }
 
+/// The state of a search for matrices in all objects of a file.
 struct Search {
   Writer writer;
   std::vector<Found> found = {};
@@ -237,12 +238,14 @@ struct Search {
   std::string error = {};
 };
 
+/// Adds an object of the file to the search if it may be a matrix. HDF5 calls this for each object.
 herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
   auto& search = *static_cast<Search*>(out);
   const std::string path = std::string("/") + name;
   const bool is_matlab = search.writer == Writer::matlab;
-  // Skips MATLAB's internal groups (#refs#, #subsystem#) and the parts of sparse matrices and structs.
-  if (search.writer == Writer::julia && path[1] == '_') return 0;  // JLD's own: /_types, /_creator
+  // Skips internal groups of JLD (/_types, /_creator) and of MATLAB (#refs#, #subsystem#), and the parts of
+  // sparse matrices and structs.
+  if (search.writer == Writer::julia && path[1] == '_') return 0;
   if (is_matlab && path.find_first_of("#/", 1) != std::string::npos) return 0;
   if (!search.variable.empty() && path.compare(0, search.variable.size(), search.variable) == 0) return 0;
   try {

@@ -101,8 +101,9 @@ MatNumbers read_numbers(MatBytes& source, const ElementType& type, std::size_t c
   std::string bytes(count * type.bytes, '\0');
   source.read(bytes.data(), bytes.size());
   numbers.values.resize(count);
-  numbers.held = convert_elements(type, bytes.data(), count, numbers.values.data());
-  if (numbers.held < count) numbers.refused = bytes.substr(numbers.held * type.bytes, type.bytes);
+  numbers.exact_count = convert_elements(type, bytes.data(), count, numbers.values.data());
+  if (numbers.exact_count < count)
+    numbers.first_inexact = bytes.substr(numbers.exact_count * type.bytes, type.bytes);
   return numbers;
 }
 
@@ -146,8 +147,8 @@ void MatVariables::add_sparse_entry(const MatNumbers& entries, std::size_t i, do
   if (!(row >= 0 && row < rows && row == std::floor(row) && col >= 0 && col < cols && col == std::floor(col)))
     throw BrokenMat("an entry is outside of its sparse matrix");
   const auto r = static_cast<std::int64_t>(row), c = static_cast<std::int64_t>(col);
-  if (i == entries.held)
-    throw InputError(where_ + refused_element(entries.type, entries.refused.data(), r, c));
+  if (i == entries.exact_count)
+    throw InputError(where_ + refused_element(entries.type, entries.first_inexact.data(), r, c));
   if (keep_ &&
       !add_entry(matrix_.data[static_cast<std::size_t>(r + c * matrix_.rows)], entries.values[i], !is_real))
     throw InputError(where_ + "the entries of (" + std::to_string(r + 1) + ", " + std::to_string(c + 1) +

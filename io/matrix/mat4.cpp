@@ -15,6 +15,7 @@ namespace {
 struct Header4 {
   std::uint32_t type = 0, rows = 0, cols = 0, imaginary = 0, name_bytes = 0;
   bool swapped = false;
+  /// Returns the decimal digit of `type` at a place: 1, 10 or 100.
   std::uint32_t digit(std::uint32_t place) const { return type / place % 10; }
   bool is_sparse() const { return digit(1) == 2; }
   ElementType element() const {
@@ -48,6 +49,7 @@ class Table {
  public:
   Table(const Descriptor& file, off_t begin, const Header4& header)
       : file_(file), begin_(begin), header_(header) {}
+  /// Returns `count` numbers of a column, starting with row `first`.
   MatNumbers column(std::uint32_t which, std::uint32_t first, std::uint32_t count) const {
     const ElementType type = header_.element();
     const off_t at = begin_ + (off_t{which} * header_.rows + first) * static_cast<off_t>(type.bytes);

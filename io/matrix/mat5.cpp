@@ -99,6 +99,7 @@ class ArrayWalk {
     return {types[type].kind, types[type].bytes, swapped_};
   }
 
+  /// Reads or skips the numbers of a full or sparse matrix.
   void numbers(std::uint32_t array_class, std::uint32_t flags, const std::vector<std::uint32_t>& dims,
                const std::string& name) {
     const MatrixShape shape = shape_of({dims.begin(), dims.end()});
@@ -182,6 +183,7 @@ class ArrayWalk {
     }
   }
 
+  /// Reads the next tag.
   Tag next() {
     std::uint32_t word = 0;
     take(4);
@@ -234,10 +236,12 @@ class ArrayWalk {
     take(bytes);
     source_.skip(bytes);
   }
+  /// Counts bytes that are about to be read. @throws BrokenMat if the array has fewer
   void take(std::uint64_t bytes) {
     if (bytes > remaining_bytes_) throw BrokenMat("an element is longer than the array that it belongs to");
     remaining_bytes_ -= bytes;
   }
+  /// Reads 32-bit words in this machine's byte order.
   void words(std::uint32_t* to, std::size_t count) {
     source_.read(to, 4 * count);
     for (std::size_t i = 0; swapped_ && i < count; ++i) to[i] = __builtin_bswap32(to[i]);

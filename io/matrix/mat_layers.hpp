@@ -21,7 +21,7 @@ struct BrokenMat : std::runtime_error {
 };
 constexpr const char* mat_cut_off = "it is cut off, or damaged";
 
-/// A section of a file, raw or decompressed, read sequentially.
+/// Reads a section of a file sequentially, and decompresses it if it is deflated.
 class MatBytes {
  public:
   MatBytes(const Descriptor& file, off_t begin, off_t end, bool is_deflated);
@@ -47,8 +47,8 @@ class MatBytes {
 /// The indices or the entries of a sparse matrix.
 struct MatNumbers {
   std::vector<double> values;
-  std::size_t held = 0;  ///< number of leading values that double represents exactly
-  std::string refused;   ///< bytes of the first value that it does not represent
+  std::size_t exact_count = 0;  ///< number of leading values that double represents exactly
+  std::string first_inexact;    ///< bytes of the first value that it does not represent
   ElementType type;
 };
 MatNumbers read_numbers(MatBytes& source, const ElementType& type, std::size_t count);

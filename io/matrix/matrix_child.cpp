@@ -96,10 +96,10 @@ Dense<double> get_matrix(Child& in) {
 }  // namespace
 
 MatrixInfo matrix_info_in_child(const std::filesystem::path& path, const DatasetChoice& dataset,
-                                std::string* sha256, double patience) {
+                                std::string* sha256, double extra_seconds) {
   if (!needs_hdf5(path)) return matrix_info(path, dataset, sha256);
   Description description = read_in_child(
-      patience + matrix_seconds_per_mib * mib_of(path), path.string() + ": ", "",
+      extra_seconds + matrix_seconds_per_mib * mib_of(path), path.string() + ": ", "",
       [&] {
         Description read;
         read.info = matrix_info(path, dataset, sha256 != nullptr ? &read.sha256 : nullptr);
@@ -111,20 +111,20 @@ MatrixInfo matrix_info_in_child(const std::filesystem::path& path, const Dataset
 }
 
 MatrixSize matrix_size_in_child(const std::filesystem::path& path, const DatasetChoice& dataset,
-                                double patience) {
+                                double extra_seconds) {
   if (!needs_hdf5(path) && is_matrix_market(path)) return matrix_market_size(path);
-  const MatrixInfo info = matrix_info_in_child(path, dataset, nullptr, patience);
+  const MatrixInfo info = matrix_info_in_child(path, dataset, nullptr, extra_seconds);
   return {info.rows, info.cols};
 }
 
 Dense<double> import_matrix_in_child(const std::filesystem::path& path, const DatasetChoice& dataset,
-                                     double patience) {
+                                     double extra_seconds) {
   if (!needs_hdf5(path)) return import_matrix(path, dataset);
   // A small compressed file may hold a large matrix; the time limit therefore includes the elements.
-  const MatrixInfo info = matrix_info_in_child(path, dataset, nullptr, patience);
+  const MatrixInfo info = matrix_info_in_child(path, dataset, nullptr, extra_seconds);
   const double mib = static_cast<double>(info.stored_entries) * sizeof(double) / 0x1p20;
   return read_in_child(
-      patience + matrix_seconds_per_mib * std::max(mib, mib_of(path)), path.string() + ": ", "",
+      extra_seconds + matrix_seconds_per_mib * std::max(mib, mib_of(path)), path.string() + ": ", "",
       [&] { return import_matrix(path, dataset); }, put_matrix, get_matrix);
 }
 

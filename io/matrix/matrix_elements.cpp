@@ -99,14 +99,14 @@ ElementRange create_dense(hid_t file, const std::string& name, const DenseView<T
   const h5::Space space(H5Screate_simple(2, dims, nullptr), "make a space for " + name);
   const h5::Properties properties(H5Pcreate(H5P_DATASET_CREATE), "make dataset properties");
   h5::check(H5Pset_layout(properties, H5D_CONTIGUOUS), "set the layout of " + name);
-  h5::check(H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY), "set when " + name + " takes its room");
-  h5::check(H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER), "set that " + name + " is not filled");
+  h5::check(H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY), "set the allocation time of " + name);
+  h5::check(H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER), "switch off the filling of " + name);
   const h5::Dataset dataset(
       H5Dcreate2(file, name.c_str(), file_type<T>(), space, H5P_DEFAULT, properties, H5P_DEFAULT),
       "create " + name);
   h5::write_attribute(dataset, "column_major", 1LL);
   const haddr_t offset = H5Dget_offset(dataset);
-  if (offset == HADDR_UNDEF) throw h5::Error("HDF5 does not say where " + name + " lies");
+  if (offset == HADDR_UNDEF) throw h5::Error("HDF5 reports no file offset for " + name);
   return {static_cast<off_t>(offset), reinterpret_cast<const char*>(matrix.data),
           static_cast<std::size_t>(dims[0] * dims[1] * sizeof(T))};
 }

@@ -100,17 +100,17 @@ MatrixInfo matrix_info(const std::filesystem::path& path, const DatasetChoice& d
 /// Do the same for untrusted files. If libhdf5 has to read the file, it runs in a child process, because it
 /// crashes on some damaged files and hangs on others.
 /// @pre this process is no MPI rank, because forking a rank is not allowed
-/// @param patience seconds in addition to the time limit that follows from the sizes of the file and the
+/// @param extra_seconds seconds in addition to the time limit that follows from the sizes of the file and the
 /// matrix
 /// @throws InputError like import_matrix, and if the child crashed or timed out
 Dense<double> import_matrix_in_child(const std::filesystem::path& path, const DatasetChoice& dataset = {},
-                                     double patience = 60);
+                                     double extra_seconds = 60);
 MatrixInfo matrix_info_in_child(const std::filesystem::path& path, const DatasetChoice& dataset = {},
-                                std::string* sha256 = nullptr, double patience = 60);
+                                std::string* sha256 = nullptr, double extra_seconds = 60);
 /// Returns the rows and columns in the file's header. Reads only the header, so it is fast for any file.
 /// @throws InputError like import_matrix_in_child
 MatrixSize matrix_size_in_child(const std::filesystem::path& path, const DatasetChoice& dataset = {},
-                                double patience = 60);
+                                double extra_seconds = 60);
 /// Returns true if HDF5 has to read the file: it is not Matrix Market, NumPy, or MATLAB of version 4 or 5.
 /// @throws InputError if the file does not exist or cannot be read
 bool needs_hdf5(const std::filesystem::path& path);
@@ -170,7 +170,8 @@ class MatrixStore {
                                       std::size_t element_bytes, std::int64_t batch = 1);
 
  private:
-  Descriptor hold() const;
+  /// Opens the store's folder. @throws StorageError
+  Descriptor opened_directory() const;
   std::filesystem::path directory_;
 };
 

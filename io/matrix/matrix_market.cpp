@@ -71,7 +71,7 @@ class Lines {
       if (c == '\0') fail("a NUL byte; Matrix Market is a text format");
       if (line.size() == max_line_bytes) {
         fail("the line is longer than " + std::to_string(max_line_bytes) +
-             " characters; allowed: one entry a line");
+             " characters; allowed: one entry per line");
       }
       line += static_cast<char>(c);
     }

@@ -224,17 +224,17 @@ std::filesystem::path MatrixStore::path_of(const std::string& digest) const {
   return directory_ / (digest + ".h5");
 }
 
-Descriptor MatrixStore::hold() const {
-  Opened held = open_folder(directory_);
-  if (!held) throw StorageError(directory_.string() + "/: cannot be opened: " + held.why);
-  return std::move(held.file);
+Descriptor MatrixStore::opened_directory() const {
+  Opened folder_opened = open_folder(directory_);
+  if (!folder_opened) throw StorageError(directory_.string() + "/: cannot be opened: " + folder_opened.why);
+  return std::move(folder_opened.file);
 }
 
 template <class T>
 bool MatrixStore::find(const std::string& digest, StoredMatrix<T>& matrix) {
   const std::filesystem::path path = path_of(digest);
   // Holding the folder prevents reads through a link that replaces the folder in the meantime.
-  const Descriptor folder = hold();
+  const Descriptor folder = opened_directory();
   const Opened opened = open_regular(path.filename(), O_RDONLY | O_NOFOLLOW, folder.fd());
   if (!opened) return false;  // a later put reports other errors
   try {
@@ -250,7 +250,7 @@ bool MatrixStore::put(const std::string& digest, const SystemView<T>& system, Ma
                       const BetweenWrites& between) {
   require_a(system.a.empty());
   const std::filesystem::path path = path_of(digest);
-  const Descriptor folder = hold();
+  const Descriptor folder = opened_directory();
   if (between) between(WriteStep::wait);
   const MatrixLock lock(folder.fd(), directory_ / lock_name, digest);
   if (between) between(WriteStep::piece);
@@ -268,46 +268,49 @@ bool MatrixStore::put(const std::string& digest, const SystemView<T>& system, Ma
 
 std::map<std::string, std::int64_t> MatrixStore::inventory() const {
   std::map<std::string, std::int64_t> found;
-  const Opened held = open_folder(directory_);
-  if (held.error == ENOENT) return found;
-  std::error_code error(held.error, std::generic_category());
-  if (held) {
-    for (std::filesystem::directory_iterator entry(held.file.path(), error), end; !error && entry != end;
-         entry.increment(error)) {
+  const Opened folder_opened = open_folder(directory_);
+  if (folder_opened.error == ENOENT) return found;
+  std::error_code error(folder_opened.error, std::generic_category());
+  if (folder_opened) {
+    for (std::filesystem::directory_iterator entry(folder_opened.file.path(), error), end;
+         !error && entry != end; entry.increment(error)) {
       const std::filesystem::path& path = entry->path();
       if (path.extension() != ".h5" || !is_digest(path.stem().string())) continue;
-      const std::int64_t bytes = file_bytes(held.file.fd(), path.filename());
+      const std::int64_t bytes = file_bytes(folder_opened.file.fd(), path.filename());
       if (bytes > 0) found[path.stem().string()] = bytes;
     }
   }
   if (error)
-    throw StorageError(directory_.string() + "/: cannot be listed: " + (held ? error.message() : held.why));
+    throw StorageError(directory_.string() +
+                       "/: cannot be listed: " + (folder_opened ? error.message() : folder_opened.why));
   return found;
 }
 
 std::int64_t MatrixStore::bytes_of(const std::string& digest) const {
   const std::string name = path_of(digest).filename();
-  const Opened held = open_folder(directory_);
-  return held ? file_bytes(held.file.fd(), name) : 0;
+  const Opened folder_opened = open_folder(directory_);
+  return folder_opened ? file_bytes(folder_opened.file.fd(), name) : 0;
 }
 
 void MatrixStore::remove(const std::string& digest) {
   const std::filesystem::path path = path_of(digest);
-  const Opened held = open_folder(directory_);
-  if (held.error == ENOENT) return;
-  if (!held || (::unlinkat(held.file.fd(), path.filename().c_str(), 0) != 0 && errno != ENOENT))
-    throw StorageError(path.string() + ": cannot be removed: " + (held ? std::strerror(errno) : held.why));
+  const Opened folder_opened = open_folder(directory_);
+  if (folder_opened.error == ENOENT) return;
+  if (!folder_opened ||
+      (::unlinkat(folder_opened.file.fd(), path.filename().c_str(), 0) != 0 && errno != ENOENT))
+    throw StorageError(path.string() +
+                       ": cannot be removed: " + (folder_opened ? std::strerror(errno) : folder_opened.why));
 }
 
 void MatrixStore::tidy() {
   // Files that cannot be listed or removed are ignored, since this is only housekeeping.
-  const Opened held = open_folder(directory_);
-  if (!held) return;
+  const Opened folder_opened = open_folder(directory_);
+  if (!folder_opened) return;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(held.file.path(), ignored)) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder_opened.file.path(), ignored)) {
     const std::filesystem::path extension = entry.path().extension();
     if (extension == ".tmp" || extension == ".lock")
-      ::unlinkat(held.file.fd(), entry.path().filename().c_str(), 0);
+      ::unlinkat(folder_opened.file.fd(), entry.path().filename().c_str(), 0);
   }
 }
 

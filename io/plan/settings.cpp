@@ -172,11 +172,12 @@ std::vector<Setting> make_settings() {
        },
        true, [](const TrialSettings& s, Record& r) { r.warmup = s.sampling.warmup; }},
       condition_of_words(
-          "cache", "what a sample begins with", "cold", {"warm", "cold"}, "CACHE", &Record::cache,
-          [](auto& s) -> auto& { return s.sampling.cold; }),
+          "cache", "the state of the caches before each sample", "cold", {"warm", "cold"}, "CACHE",
+          &Record::cache, [](auto& s) -> auto& { return s.sampling.cold; }),
       condition_of_words(
-          "host_memory", "what operands and answer are copied from and to", "pinned", {"pageable", "pinned"},
-          "HOST MEMORY", &Record::host_memory, [](auto& s) -> auto& { return s.pinned; }),
+          "host_memory", "the kind of host memory that operands and answer are copied from and to", "pinned",
+          {"pageable", "pinned"}, "HOST MEMORY", &Record::host_memory,
+          [](auto& s) -> auto& { return s.pinned; }),
       {"inner_repeats", "runs between two events, for methods shorter than the clock's resolution",
        shape::ref("count"),
        [](const YamlNode& v, Settings& s) { s.inner_repeats = count_of(v, "inner_repeats", 1); },

@@ -56,7 +56,7 @@ struct TrialSettings {
   /// From 1. Trials that differ only in their round are repetitions in different worker processes.
   std::int64_t round = 1;
   double tolerance = 0;   ///< the maximum residual ratio
-  std::int64_t gpus = 1;  ///< the GPUs that share the matrix, a condition
+  std::int64_t gpus = 1;  ///< the number of GPUs that share the matrix; also a condition (see conditions())
 };
 
 /// The settings of a plan or an entry: those of its trials, and two that are resolved when trials are

@@ -38,7 +38,7 @@ template <class Columns, class Row>
   }
 }
 
-/// Makes a table whose rows come from each(function that takes a row).
+/// Makes a table. @param each calls the function that it gets with every row
 template <class Columns, class Each>
 DataTable table_of(const std::string& name, const Columns& columns, Each each) {
   return {name, names_of(columns), [&columns, each](const EachCells& take_row) {

@@ -102,11 +102,11 @@ bool is_too_deep(std::string_view text) {
 
 // Parses a line into `line`, an empty one. Lines of records as this program writes them have a fast parser;
 // other lines are read as JSON.
-void parse_line(Line& line, std::string_view text, LineTexts& seen, bool with_details) {
+void parse_line(Line& line, std::string_view text, LineTexts& earlier_texts, bool with_details) {
   const auto damaged = [&](std::string why) { line.why = std::move(why); };
   const std::string_view body = checked_body(text);
   if (body.empty()) return damaged("its checksum is absent or wrong");
-  if (read_record_line(body, seen, line.record.emplace(), with_details)) return;
+  if (read_record_line(body, earlier_texts, line.record.emplace(), with_details)) return;
   line.record.reset();
   if (is_too_deep(body)) return damaged("it is nested deeper than " + std::to_string(max_depth) + " levels");
   std::string object(body);
@@ -131,10 +131,10 @@ std::vector<Line> parse_lines(const std::vector<std::string_view>& texts, bool w
       std::clamp<std::size_t>(texts.size() / min_lines_per_thread, 1, parallel_threads());
   std::vector<Line> lines(texts.size());
   const auto parse_part = [&](std::size_t part) {
-    LineTexts seen;
+    LineTexts earlier_texts;
     const std::size_t end = texts.size() * (part + 1) / parts;
     for (std::size_t i = texts.size() * part / parts; i < end; ++i) {
-      parse_line(lines[i], texts[i], seen, with_details);
+      parse_line(lines[i], texts[i], earlier_texts, with_details);
       if (with_details || !lines[i].record) continue;
       lines[i].record->sample_list = {};
       lines[i].record->stages = {};
@@ -212,12 +212,12 @@ bool for_lines(const std::filesystem::path& path,
   const int fd = opened.file.fd();
   struct stat facts {};
   const std::size_t size = fstat(fd, &facts) == 0 ? static_cast<std::size_t>(facts.st_size) : 0;
-  const std::size_t piece = std::clamp<std::size_t>(size + 1, 4096, max_read_bytes);
+  const std::size_t read_bytes = std::clamp<std::size_t>(size + 1, 4096, max_read_bytes);
   std::string buffer;
   std::size_t pending = 0;  // bytes at the start of the buffer that belong to an incomplete line
   for (;;) {
-    if (buffer.size() < pending + piece) buffer.resize(pending + piece);
-    const ssize_t got = read(fd, buffer.data() + pending, piece);
+    if (buffer.size() < pending + read_bytes) buffer.resize(pending + read_bytes);
+    const ssize_t got = read(fd, buffer.data() + pending, read_bytes);
     if (got < 0 && errno != EINTR)
       throw StorageError("Cannot read the journal '" + path.string() + "': " + std::strerror(errno) + ".");
     if (got == 0) break;
@@ -254,7 +254,7 @@ void JournalWriter::begin(Descriptor opened) {
   fd_ = opened.release();
   try {
     struct stat facts {};
-    if (fstat(fd_, &facts) != 0) fail("look at it", errno, "Nothing was written.");
+    if (fstat(fd_, &facts) != 0) fail("read its size", errno, "Nothing was written.");
     const std::int64_t end = end_of_last_line(fd_, facts.st_size, path_);
     if (end < facts.st_size && ftruncate(fd_, end) != 0) {
       fail("cut off its torn last line", errno, "All complete lines are safe.");
@@ -307,7 +307,7 @@ void JournalWriter::flush() {
   if (buffered_.empty()) return;
   check_name();
   struct stat facts {};
-  if (fstat(fd_, &facts) != 0) fail("look at it", errno, "All lines synced before are safe.");
+  if (fstat(fd_, &facts) != 0) fail("read its size", errno, "All lines synced before are safe.");
   std::size_t done = 0;
   while (done < buffered_.size()) {
     const ssize_t written = write(fd_, buffered_.data() + done, buffered_.size() - done);

@@ -56,6 +56,7 @@ void members(Visit& visit, note::End& n) {
   visit("time", n.time);
 }
 
+/// Writes members of a note to JSON.
 struct Writer {
   Json& to;
   template <class T>
@@ -104,6 +105,7 @@ std::string take(const Json& from, Row& to) {
   return read_row(from, to);
 }
 
+/// Reads members of a note from JSON. @throws InputError if a member is invalid, or required and missing
 struct Reader {
   std::string kind;
   Json& from;  // members are removed as they are read

@@ -21,7 +21,8 @@ struct Clocks {
   double uptime = Record::unknown;  ///< seconds since that boot
 };
 
-/// A start of the run: the first one or a resume.
+/// A start of the run: the first one or a resume. `began` is the time at which its process started, `started`
+/// the time in the attributes of results.h5.
 struct Run {
   static constexpr const char* name = "run";
   std::string run_id, plan, plan_name, backend, shard, began, started;

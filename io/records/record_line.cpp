@@ -43,8 +43,8 @@ constexpr std::pair<std::string_view, double Sample::*> sample_members[] = {
 /// A parser of a record's line. Every function returns true if the text continues as expected.
 class LineReader {
  public:
-  LineReader(std::string_view text, LineTexts& seen, bool with_details)
-      : rest_(text), seen_(seen), with_details_(with_details) {}
+  LineReader(std::string_view text, LineTexts& earlier_texts, bool with_details)
+      : rest_(text), earlier_texts_(earlier_texts), with_details_(with_details) {}
 
   bool record(Record& record) {
     const std::vector<Field>& fields = sorted_fields();
@@ -58,7 +58,7 @@ class LineReader {
       const Field& field = *next++;
       expected_ = next == fields.end() ? std::string_view() : next->name;
       if (const auto* text = std::get_if<Text Record::*>(&field.member))
-        return value(record.**text, seen_.last[static_cast<std::size_t>(&field - fields.data())]);
+        return value(record.**text, earlier_texts_.last[static_cast<std::size_t>(&field - fields.data())]);
       return std::visit([&](auto member) { return value(record.*member); }, field.member);
     };
     expected_ = next->name;
@@ -182,15 +182,15 @@ class LineReader {
     if (end >= rest_.size()) return false;
     const std::string_view inside = rest_.substr(0, end);
     rest_.remove_prefix(end + 1);
-    if (is_plain && escapes == 0) return text = seen_.pool.of(inside), true;
+    if (is_plain && escapes == 0) return text = earlier_texts_.pool.of(inside), true;
     if (is_plain) {  // only \" and \\ are escaped, as in "{\"threads\":32}"
       std::string unescaped;
       for (std::size_t i = 0; i < inside.size(); ++i)
         unescaped += inside[i] == '\\' ? inside[++i] : inside[i];
-      return text = seen_.pool.of(unescaped), true;
+      return text = earlier_texts_.pool.of(unescaped), true;
     }
     const auto quoted = nlohmann::json::parse('"' + std::string(inside) + '"', nullptr, false);
-    return quoted.is_string() && (text = seen_.pool.of(quoted.get_ref<const std::string&>()), true);
+    return quoted.is_string() && (text = earlier_texts_.pool.of(quoted.get_ref<const std::string&>()), true);
   }
 
   bool value(double& number) {
@@ -231,14 +231,14 @@ class LineReader {
   }
 
   std::string_view rest_, expected_;  ///< the unread text; the name of the next member in most lines
-  LineTexts& seen_;
+  LineTexts& earlier_texts_;
   bool with_details_;
 };
 
 }  // namespace
 
-bool read_record_line(std::string_view body, LineTexts& seen, Record& record, bool with_details) {
-  return LineReader(body, seen, with_details).record(record);
+bool read_record_line(std::string_view body, LineTexts& earlier_texts, Record& record, bool with_details) {
+  return LineReader(body, earlier_texts, with_details).record(record);
 }
 
 }  // namespace gaussweep::io

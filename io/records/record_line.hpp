@@ -10,7 +10,7 @@
 namespace gaussweep::io {
 
 /// Texts of previous lines, so that equal texts of later lines share their storage. The lines must outlive
-/// it.
+/// this object.
 struct LineTexts {
   TextPool pool;
   struct Last {
@@ -25,6 +25,7 @@ struct LineTexts {
 /// @param with_details false: skips samples, stages and history
 /// @return false if the line differs from what `to_json` writes (except for numbers such as 01). The record
 /// is then incomplete; `record_from_json` decides whether the line is valid.
-bool read_record_line(std::string_view body, LineTexts& seen, Record& record, bool with_details = true);
+bool read_record_line(std::string_view body, LineTexts& earlier_texts, Record& record,
+                      bool with_details = true);
 
 }  // namespace gaussweep::io

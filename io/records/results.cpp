@@ -41,9 +41,9 @@ struct FileChecksums {
   void add_attribute(const std::string& name, const std::string& value) {
     attributes[name] = crc32_text(crc32_of(value));
   }
-  /// Returns them as JSON.
+  /// Returns the checksums as JSON.
   std::string text() const;
-  /// Parses that JSON. @throws h5::Error if it has another form
+  /// Parses the result of text(). @throws h5::Error if it has another form
   static FileChecksums parse(const std::string& text);
   /// Returns the first difference between these recorded checksums and the computed ones, e.g. "the column
   /// 'n' of /records"; empty if there is none. It compares only the tables and columns in `found`, because a
@@ -197,12 +197,14 @@ DetailRows read_details(CheckedTables& tables) {
   return rows;
 }
 
-bool is_gone(const Descriptor& file) {
+/// Returns true if an open file no longer has a name, because another file replaced it.
+bool is_removed(const Descriptor& file) {
   struct stat facts {};
   return fstat(file.fd(), &facts) == 0 && facts.st_nlink == 0;
 }
 
-/// Opens the file of this name. It retries, because a running sweep replaces the file and HDF5 opens by name.
+/// Opens the file that has this name now. It retries, because a running sweep replaces the file and HDF5
+/// opens by name.
 h5::File open_current(const std::filesystem::path& path) {
   constexpr int max_attempts = 20;
   for (int attempt = 1;; ++attempt) {
@@ -211,7 +213,7 @@ h5::File open_current(const std::filesystem::path& path) {
     try {
       return h5::open_read_only(opened.file.path(), path);
     } catch (const h5::Error&) {
-      if (attempt == max_attempts || !is_gone(opened.file)) throw;
+      if (attempt == max_attempts || !is_removed(opened.file)) throw;
     }
   }
 }

@@ -26,7 +26,8 @@ struct Results {
 
 /// Writes atomically. @throws StorageError
 void write_results(const std::filesystem::path& path, const Results& results);
-/// The same in two steps. The second one waits for the disk and may run on another thread.
+/// Do the same in two steps: results_image builds the file in memory, and write_results_image writes it. The
+/// second step waits for the disk and may run on another thread.
 std::vector<char> results_image(const std::filesystem::path& path, const Results& results);
 void write_results_image(const std::filesystem::path& path, const std::vector<char>& image);
 /// Reads a file of this or an older schema version (absent columns keep their defaults). `with_details ==
@@ -37,12 +38,12 @@ Results read_results(const std::filesystem::path& path, bool with_details = true
 /// Reads in a child process, for untrusted files: libhdf5 crashes on some damaged files and hangs on others.
 /// The child ends with this process.
 /// @pre this process is no MPI rank, because MPI processes must not fork
-/// @param patience seconds that reading may take, in addition to 5 per MiB of the file
+/// @param extra_seconds seconds that reading may take, in addition to 5 per MiB of the file
 /// @throws InputError as read_results, and if the child crashes or times out
 Results read_results_in_child(const std::filesystem::path& path, bool with_details = true,
-                              double patience = 60);
+                              double extra_seconds = 60);
 
-/// Version of the HDF5 library in use, e.g. "1.10.8".
+/// Returns the version of the HDF5 library in use, e.g. "1.10.8".
 std::string hdf5_version();
 
 }  // namespace gaussweep::io

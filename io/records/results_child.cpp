@@ -77,9 +77,9 @@ Results get_results(Child& in) {
 
 }  // namespace
 
-Results read_results_in_child(const std::filesystem::path& path, bool with_details, double patience) {
+Results read_results_in_child(const std::filesystem::path& path, bool with_details, double extra_seconds) {
   return read_in_child(
-      patience + seconds_per_mib * mib_of(path),
+      extra_seconds + seconds_per_mib * mib_of(path),
       "Cannot read '" + path.string() + "': ", "; expected a results.h5 of gaussweep (io/SCHEMA.md).",
       [&] { return read_results(path, with_details); }, put_results, get_results);
 }

@@ -96,7 +96,7 @@ class Database {
   void run(const std::string& sql) {
     require(sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
   }
-  /// @param key the name of the column that is the primary key; empty: none is
+  /// Creates a table with all rows. @param key the name of the column that is the primary key; empty: none
   void put(const DataTable& table, const std::string& key) {
     std::string columns, placeholders;
     ColumnNames unique_names;
