@@ -11,7 +11,7 @@
  * GAUSSWEEP_EMULATED). A call queues its work on the handle's stream; some methods also wait for the stream.
  * The first calls of a handle may allocate device memory for cuBLAS and cuSOLVER. A handle is used by one
  * thread at a time; several threads use several handles. Nothing is printed, and the calling thread's current
- * device stays.
+ * device stays the same.
  *
  * A batch has `batch` systems of equal shape: system s starts at a + s * n * lda, b + s * nrhs * ldb,
  * pivots + s * n and info + s.

@@ -136,7 +136,8 @@ struct Choice {
   Parts parts;  ///< sufficient for any leading dimensions
 };
 
-/// @throws OutOfMemory if the matrix is larger than any memory
+/// Returns the bytes of a part of the workspace that holds a matrix. @throws OutOfMemory if the matrix is
+/// larger than any memory
 std::size_t piece(const Extent& extent, std::size_t element) {
   if (static_cast<double>(extent.rows) * static_cast<double>(extent.cols) > 1e15)
     throw OutOfMemory("a matrix of " + std::to_string(extent.rows) + " x " + std::to_string(extent.cols) +
@@ -144,6 +145,7 @@ std::size_t piece(const Extent& extent, std::size_t element) {
   return workspace_piece(extent.rows * extent.cols, element);
 }
 
+/// Returns the choice of a method, with the sizes of its parts of the workspace.
 Choice choice_of(const Method& method, const Shape& shape, std::int64_t runs, std::size_t element) {
   const ProblemRow& problem = method.problem.row();
   Choice choice{&method, shape, runs, defaults(method.parameters), {}};
@@ -158,6 +160,7 @@ Choice choice_of(const Method& method, const Shape& shape, std::int64_t runs, st
   return choice;
 }
 
+/// Chooses a method for the whole batch, else one that runs once per system. @throws NotSupported
 Choice choose(const gaussweep_handle_t& handle, const char* problem, Precision precision,
               const Shape& shape) {
   const Problem wanted = Problem::named(problem);
@@ -349,6 +352,7 @@ void run(gaussweep_handle_t& handle, const char* problem_name, Call<T> call, voi
   }
 }
 
+/// Returns the workspace of getrs. @throws CallersMistake
 std::size_t solve_bytes(const Shape& shape, std::size_t element) {
   require_sizes(shape);
   return is_empty(shape) ? 0 : factors_workspace(shape.n, shape.nrhs, element) + alignment - 1;
@@ -372,6 +376,7 @@ void solve_factored(gaussweep_handle_t& handle, const Call<T>& call, void* work,
                         call.b.data, call.b.ld, aligned);
 }
 
+/// Returns the workspace of trsm and potrs. @throws CallersMistake
 std::size_t triangle_bytes(const Shape& shape, std::size_t element) {
   require_sizes(shape);
   return is_empty(shape) ? 0 : triangle_workspace(shape.n, shape.nrhs, element) + alignment - 1;
@@ -415,12 +420,14 @@ std::size_t bytes_before_identity(const Shape& shape, std::size_t element) {
   return triangle_bytes(shape, element) + 1;  // triangle_bytes adds `alignment - 1` to a multiple
 }
 
+/// Returns the workspace of potri. @throws CallersMistake
 std::size_t inverse_bytes(const Shape& shape, std::size_t element) {
   require_sizes(shape);
   return is_empty(shape) ? 0 : piece({shape.n, shape.n}, element) + bytes_before_identity(shape, element);
 }
 
-/// Solves for the columns of the identity, which is at the end of `work`, with the factor.
+/// Computes potri: solves for the columns of the identity with the factor. The identity is at the end of
+/// `work`.
 template <class T>
 void invert_factored(gaussweep_handle_t& handle, Call<T> call, void* work, std::size_t bytes) {
   const std::int64_t n = call.shape.n;
@@ -453,6 +460,7 @@ vendor::Diagonal diagonal_of(gaussweep_diagonal diagonal) {
   return diagonal == GAUSSWEEP_UNIT ? vendor::Diagonal::unit : vendor::Diagonal::stored;
 }
 
+/// Sets *bytes to the size of `work` that a routine needs.
 void query(const gaussweep_handle_t& handle, const char* problem, Precision precision, const Shape& shape,
            std::size_t* bytes) {
   require(bytes != nullptr, "bytes is a null pointer");

@@ -32,7 +32,8 @@ struct Outcome {
 class Engine {
  public:
   const Gpu& gpu();
-  /// @throws OutOfMemory; DeviceError, after which the device is released, and the next call creates it again
+  /// Runs a method and writes its answer to the task's memory. @throws OutOfMemory; DeviceError, after which
+  /// the device is released, and the next call creates it again
   template <class T>
   Outcome run(const Task<T>& task);
 

@@ -25,7 +25,8 @@
 namespace gaussweep::mex {
 namespace {
 
-/// One of the three functions. A method is searched for in `problems`, in order.
+/// One of the functions gaussweep_inv, gaussweep_solve and gaussweep_mtimes. A method is searched for in
+/// `problems`, in order.
 struct Call {
   std::string name;
   std::string function;
@@ -215,10 +216,10 @@ std::string unmet_needs(const Method& method) {
 /// Computes the answer. Returns the text of a warning, or "".
 template <class T>
 std::string compute(Request& request, T* answer) {
-  Converted<T> store[2];
+  Converted<T> buffers[2];
   InputViews<T> inputs{};
-  inputs.a = view_of<T>(request.operands.front(), store[0]);
-  if (request.operands.size() > 1) inputs.b = view_of<T>(request.operands.back(), store[1]);
+  inputs.a = view_of<T>(request.operands.front(), buffers[0]);
+  if (request.operands.size() > 1) inputs.b = view_of<T>(request.operands.back(), buffers[1]);
   check_contents(request, inputs.a);
   const Method& method = *request.method;
   const Outcome outcome =

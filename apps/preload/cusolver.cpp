@@ -30,7 +30,7 @@ namespace {
 using Handle = void*;  // cusolverDnHandle_t
 using Params = void*;  // cusolverDnParams_t
 
-/// Two values of a library's status type.
+/// Two values of cuSOLVER's or cuBLAS's status type.
 struct Statuses {
   int alloc_failed, execution_failed;
 };
@@ -84,13 +84,14 @@ class Log {
   Log::instance().print();
 }
 
-/// Returns the queue of a call that gaussweep answers. Otherwise returns null and sets `reason`.
+/// Returns the queue (a stream with libgaussweep's handle, queues.hpp) for a call that gaussweep answers.
+/// Otherwise returns null and sets `reason`.
 Queue* queue_for(const Call& call, bool creates, const char*& reason) {
   reason = "arguments that gaussweep does not support";
   if (!call.is_supported) return nullptr;
   reason = "switched off";
-  const char* const wish = std::getenv("GAUSSWEEP_CUSOLVER");
-  if (wish != nullptr && std::strcmp(wish, "off") == 0) return nullptr;
+  const char* const setting = std::getenv("GAUSSWEEP_CUSOLVER");
+  if (setting != nullptr && std::strcmp(setting, "off") == 0) return nullptr;
   reason = "faster here";
   if (!may_be_faster(call.task)) return nullptr;
   void* stream = nullptr;
@@ -304,8 +305,8 @@ struct Typed {
   }
 };
 
-/// Calls `routine` with libgaussweep's routines for a cudaDataType, and with a null pointer that only states
-/// the element type.
+/// Calls `routine` with libgaussweep's routines for a cudaDataType, and with a null pointer that has the
+/// element type.
 template <class Routine>
 gaussweep_status by_type(int type, const Queue& queue, Routine routine) {
   if (type == real_float) return routine(queue.library->s, static_cast<float*>(nullptr));
@@ -328,50 +329,52 @@ Call call_of(const char* name, const void* caller, Handle handle, bool is_suppor
 
 using namespace gaussweep::preload;
 
-#define GAUSSWEEP_PLACE(name) #name, __builtin_return_address(0)
+// The first two arguments of the functions of Typed: the name of the function and the address of its caller.
+#define GAUSSWEEP_CALL_SITE(name) #name, __builtin_return_address(0)
 #define GAUSSWEEP_DN(p, T)                                                                                   \
   int cusolverDn##p##getrf_bufferSize(Handle handle, int m, int n, T* a, int lda, int* lwork) {              \
-    return Typed<T>::getrf_size(GAUSSWEEP_PLACE(cusolverDn##p##getrf_bufferSize), handle, m, n, a, lda,      \
+    return Typed<T>::getrf_size(GAUSSWEEP_CALL_SITE(cusolverDn##p##getrf_bufferSize), handle, m, n, a, lda,  \
                                 lwork);                                                                      \
   }                                                                                                          \
   int cusolverDn##p##getrf(Handle handle, int m, int n, T* a, int lda, T* work, int* pivots, int* info) {    \
-    return Typed<T>::getrf(GAUSSWEEP_PLACE(cusolverDn##p##getrf), handle, m, n, a, lda, work, pivots, info); \
+    return Typed<T>::getrf(GAUSSWEEP_CALL_SITE(cusolverDn##p##getrf), handle, m, n, a, lda, work, pivots,    \
+                           info);                                                                            \
   }                                                                                                          \
   int cusolverDn##p##getrs(Handle handle, int trans, int n, int nrhs, const T* lu, int lda,                  \
                            const int* pivots, T* b, int ldb, int* info) {                                    \
-    return Typed<T>::getrs(GAUSSWEEP_PLACE(cusolverDn##p##getrs), handle, trans, n, nrhs, lu, lda, pivots,   \
-                           b, ldb, info);                                                                    \
+    return Typed<T>::getrs(GAUSSWEEP_CALL_SITE(cusolverDn##p##getrs), handle, trans, n, nrhs, lu, lda,       \
+                           pivots, b, ldb, info);                                                            \
   }                                                                                                          \
   int cusolverDn##p##potrf_bufferSize(Handle handle, int uplo, int n, T* a, int lda, int* lwork) {           \
-    return Typed<T>::potrf_size(GAUSSWEEP_PLACE(cusolverDn##p##potrf_bufferSize), handle, uplo, n, a, lda,   \
-                                lwork);                                                                      \
+    return Typed<T>::potrf_size(GAUSSWEEP_CALL_SITE(cusolverDn##p##potrf_bufferSize), handle, uplo, n, a,    \
+                                lda, lwork);                                                                 \
   }                                                                                                          \
   int cusolverDn##p##potrf(Handle handle, int uplo, int n, T* a, int lda, T* work, int lwork, int* info) {   \
-    return Typed<T>::potrf(GAUSSWEEP_PLACE(cusolverDn##p##potrf), handle, uplo, n, a, lda, work, lwork,      \
+    return Typed<T>::potrf(GAUSSWEEP_CALL_SITE(cusolverDn##p##potrf), handle, uplo, n, a, lda, work, lwork,  \
                            info);                                                                            \
   }                                                                                                          \
   int cusolverDn##p##potrs(Handle handle, int uplo, int n, int nrhs, const T* a, int lda, T* b, int ldb,     \
                            int* info) {                                                                      \
-    return Typed<T>::potrs(GAUSSWEEP_PLACE(cusolverDn##p##potrs), handle, uplo, n, nrhs, a, lda, b, ldb,     \
+    return Typed<T>::potrs(GAUSSWEEP_CALL_SITE(cusolverDn##p##potrs), handle, uplo, n, nrhs, a, lda, b, ldb, \
                            info);                                                                            \
   }                                                                                                          \
   int cusolverDn##p##potri_bufferSize(Handle handle, int uplo, int n, T* a, int lda, int* lwork) {           \
-    return Typed<T>::potri_size(GAUSSWEEP_PLACE(cusolverDn##p##potri_bufferSize), handle, uplo, n, a, lda,   \
-                                lwork);                                                                      \
+    return Typed<T>::potri_size(GAUSSWEEP_CALL_SITE(cusolverDn##p##potri_bufferSize), handle, uplo, n, a,    \
+                                lda, lwork);                                                                 \
   }                                                                                                          \
   int cusolverDn##p##potri(Handle handle, int uplo, int n, T* a, int lda, T* work, int lwork, int* info) {   \
-    return Typed<T>::potri(GAUSSWEEP_PLACE(cusolverDn##p##potri), handle, uplo, n, a, lda, work, lwork,      \
+    return Typed<T>::potri(GAUSSWEEP_CALL_SITE(cusolverDn##p##potri), handle, uplo, n, a, lda, work, lwork,  \
                            info);                                                                            \
   }                                                                                                          \
   int cublas##p##trsm_v2(Handle handle, int side, int uplo, int trans, int diag, int m, int n,               \
                          const T* alpha, const T* a, int lda, T* b, int ldb) {                               \
-    return Typed<T>::trsm(GAUSSWEEP_PLACE(cublas##p##trsm_v2), handle, side, uplo, trans, diag, m, n, alpha, \
-                          a, lda, b, ldb);                                                                   \
+    return Typed<T>::trsm(GAUSSWEEP_CALL_SITE(cublas##p##trsm_v2), handle, side, uplo, trans, diag, m, n,    \
+                          alpha, a, lda, b, ldb);                                                            \
   }                                                                                                          \
   int cublas##p##trsm_v2_64(Handle handle, int side, int uplo, int trans, int diag, std::int64_t m,          \
                             std::int64_t n, const T* alpha, const T* a, std::int64_t lda, T* b,              \
                             std::int64_t ldb) {                                                              \
-    return Typed<T>::trsm(GAUSSWEEP_PLACE(cublas##p##trsm_v2_64), handle, side, uplo, trans, diag, m, n,     \
+    return Typed<T>::trsm(GAUSSWEEP_CALL_SITE(cublas##p##trsm_v2_64), handle, side, uplo, trans, diag, m, n, \
                           alpha, a, lda, b, ldb);                                                            \
   }
 
@@ -382,8 +385,8 @@ GAUSSWEEP_DN(D, double)
 int cusolverDnXgetrf_bufferSize(Handle handle, Params params, std::int64_t m, std::int64_t n, int type,
                                 const void* a, std::int64_t lda, int computed, std::size_t* bytes,
                                 std::size_t* host_bytes) {
-  const Call call = call_of(GAUSSWEEP_PLACE(cusolverDnXgetrf_bufferSize), handle, m == n && computed == type,
-                            "getrf", type, n);
+  const Call call = call_of(GAUSSWEEP_CALL_SITE(cusolverDnXgetrf_bufferSize), handle,
+                            m == n && computed == type, "getrf", type, n);
   const int status =
       call_vendor(call.name, call.caller, handle, params, m, n, type, a, lda, computed, bytes, host_bytes);
   if (status != success) return status;
@@ -398,7 +401,7 @@ int cusolverDnXgetrf(Handle handle, Params params, std::int64_t m, std::int64_t 
                      std::int64_t lda, std::int64_t* pivots, int computed, void* work, std::size_t bytes,
                      void* host_work, std::size_t host_bytes, int* info) {
   const Call call =
-      call_of(GAUSSWEEP_PLACE(cusolverDnXgetrf), handle,
+      call_of(GAUSSWEEP_CALL_SITE(cusolverDnXgetrf), handle,
               m == n && computed == type && pivots != nullptr && bytes > pivot_bytes(n), "getrf", type, n);
   const auto ours = [&](const Queue& q) {
     int* const narrow = static_cast<int*>(work);
@@ -417,7 +420,7 @@ int cusolverDnXgetrs(Handle handle, Params params, int trans, std::int64_t n, st
                      const void* lu, std::int64_t lda, const std::int64_t* pivots, int type_b, void* b,
                      std::int64_t ldb, int* info) {
   const Call call =
-      call_of(GAUSSWEEP_PLACE(cusolverDnXgetrs), handle,
+      call_of(GAUSSWEEP_CALL_SITE(cusolverDnXgetrs), handle,
               trans == not_transposed && nrhs <= few_rhs && type_b == type, "trsv", type, n, nrhs);
   const auto ours = [&](const Queue& q) {
     int* const narrow = reinterpret_cast<int*>(q.scratch);
@@ -437,8 +440,8 @@ int cusolverDnXgetrs(Handle handle, Params params, int trans, std::int64_t n, st
 int cusolverDnXpotrf_bufferSize(Handle handle, Params params, int uplo, std::int64_t n, int type,
                                 const void* a, std::int64_t lda, int computed, std::size_t* bytes,
                                 std::size_t* host_bytes) {
-  const Call call = call_of(GAUSSWEEP_PLACE(cusolverDnXpotrf_bufferSize), handle, computed == type, "potrf",
-                            type, n, 1, uplo);
+  const Call call = call_of(GAUSSWEEP_CALL_SITE(cusolverDnXpotrf_bufferSize), handle, computed == type,
+                            "potrf", type, n, 1, uplo);
   const int status =
       call_vendor(call.name, call.caller, handle, params, uplo, n, type, a, lda, computed, bytes, host_bytes);
   if (status != success) return status;
@@ -452,7 +455,7 @@ int cusolverDnXpotrf(Handle handle, Params params, int uplo, std::int64_t n, int
                      std::int64_t lda, int computed, void* work, std::size_t bytes, void* host_work,
                      std::size_t host_bytes, int* info) {
   const Call call =
-      call_of(GAUSSWEEP_PLACE(cusolverDnXpotrf), handle, computed == type, "potrf", type, n, 1, uplo);
+      call_of(GAUSSWEEP_CALL_SITE(cusolverDnXpotrf), handle, computed == type, "potrf", type, n, 1, uplo);
   const auto ours = [&](const Queue& q) {
     return by_type(type, q, [&](auto& r, auto* t) {
       return r.potrf(q.handle, uplo, n, static_cast<decltype(t)>(a), lda, info, 1, work, bytes);
@@ -464,7 +467,8 @@ int cusolverDnXpotrf(Handle handle, Params params, int uplo, std::int64_t n, int
 
 int cusolverDnXpotrs(Handle handle, Params params, int uplo, std::int64_t n, std::int64_t nrhs, int type,
                      const void* a, std::int64_t lda, int type_b, void* b, std::int64_t ldb, int* info) {
-  Call call = call_of(GAUSSWEEP_PLACE(cusolverDnXpotrs), handle, type_b == type, "trsv", type, n, nrhs, uplo);
+  Call call =
+      call_of(GAUSSWEEP_CALL_SITE(cusolverDnXpotrs), handle, type_b == type, "trsv", type, n, nrhs, uplo);
   call.task.is_transposed = true;  // in one of both solves
   const auto ours = [&](const Queue& q) {
     return by_type(type, q, [&](auto& r, auto* t) {
@@ -477,8 +481,8 @@ int cusolverDnXpotrs(Handle handle, Params params, int uplo, std::int64_t n, std
 
 int cusolverDnXtrtri_bufferSize(Handle handle, int uplo, int diag, std::int64_t n, int type, void* a,
                                 std::int64_t lda, std::size_t* bytes, std::size_t* host_bytes) {
-  const Call call = call_of(GAUSSWEEP_PLACE(cusolverDnXtrtri_bufferSize), handle, diag == not_unit, "trtri",
-                            type, n, 1, uplo);
+  const Call call = call_of(GAUSSWEEP_CALL_SITE(cusolverDnXtrtri_bufferSize), handle, diag == not_unit,
+                            "trtri", type, n, 1, uplo);
   const int status =
       call_vendor(call.name, call.caller, handle, uplo, diag, n, type, a, lda, bytes, host_bytes);
   if (status != success) return status;
@@ -491,7 +495,7 @@ int cusolverDnXtrtri_bufferSize(Handle handle, int uplo, int diag, std::int64_t 
 int cusolverDnXtrtri(Handle handle, int uplo, int diag, std::int64_t n, int type, void* a, std::int64_t lda,
                      void* work, std::size_t bytes, void* host_work, std::size_t host_bytes, int* info) {
   const Call call =
-      call_of(GAUSSWEEP_PLACE(cusolverDnXtrtri), handle, diag == not_unit, "trtri", type, n, 1, uplo);
+      call_of(GAUSSWEEP_CALL_SITE(cusolverDnXtrtri), handle, diag == not_unit, "trtri", type, n, 1, uplo);
   const auto ours = [&](const Queue& q) {
     return by_type(type, q, [&](auto& r, auto* t) {
       return r.trtri(q.handle, uplo, n, static_cast<decltype(t)>(a), lda, info, work, bytes);

@@ -32,6 +32,7 @@ constexpr Cutoff measured[] = {{"getrf", 1024, 32768},
                                {"poinv", 1024, 8192}};
 constexpr std::string_view measured_devices[] = {"H100", "H200"};
 
+/// Returns true for sizes at which gaussweep was measured to be faster.
 bool has_measured_size(const Task& task) {
   if (task.nrhs <= few_rhs ? task.is_transposed : task.nrhs < task.n / 2) return false;
   // Slower than the vendor's in float at 5001 (PyTorch on an H200).
@@ -122,7 +123,8 @@ bool is_chosen(const std::vector<Part>& parts, const Task& task, const std::stri
   return chosen;
 }
 
-/// Decides by the task alone whether gaussweep may be faster, and for one device whether it is.
+/// Two functions: `anywhere` returns true if gaussweep may be faster on some device, `on_device` if it is
+/// faster on the named device.
 struct Decision {
   std::function<bool(const Task&)> anywhere;
   std::function<bool(const Task&, const std::string&)> on_device;

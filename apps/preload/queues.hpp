@@ -1,5 +1,5 @@
 #pragma once
-/// The streams on which gaussweep answers calls.
+/// Finds the stream of a call, and creates what libgaussweep needs to answer calls on this stream.
 
 #include <cstddef>
 #include <mutex>

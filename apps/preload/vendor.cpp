@@ -14,8 +14,8 @@ namespace {
 /// Returns true if the function belongs to this library.
 bool is_own(const void* function) {
   Dl_info found, own;
-  static const int here = 0;
-  return dladdr(function, &found) != 0 && dladdr(&here, &own) != 0 && found.dli_fbase == own.dli_fbase;
+  static const int own_data = 0;
+  return dladdr(function, &found) != 0 && dladdr(&own_data, &own) != 0 && found.dli_fbase == own.dli_fbase;
 }
 
 /// Returns a function of a loaded library or of the libraries that it needs; null if there is none.
@@ -27,10 +27,11 @@ void* function_of(const char* library, const char* name) {
   return function == nullptr || is_own(function) ? nullptr : function;
 }
 
+/// Searches for the vendor's function, see vendors_function.
 void* look_up(const char* name, const void* caller) {
-  Dl_info place;
-  if (dladdr(caller, &place) != 0 && place.dli_fname != nullptr) {
-    if (void* const function = function_of(place.dli_fname, name)) return function;
+  Dl_info location;
+  if (dladdr(caller, &location) != 0 && location.dli_fname != nullptr) {
+    if (void* const function = function_of(location.dli_fname, name)) return function;
   }
   if (void* const function = dlsym(RTLD_NEXT, name)) return function;
   for (const char* const library :
@@ -43,7 +44,7 @@ void* look_up(const char* name, const void* caller) {
 /// A cache of results per call site. The search for an address in a large library takes longer than a small
 /// factorisation, and its result does not change.
 template <class Key, class Value>
-class Known {
+class CallSiteCache {
  public:
   template <class Find>
   Value get(const Key& key, Find find) {
@@ -65,16 +66,17 @@ class Known {
 }  // namespace
 
 void* vendors_function(const char* name, const void* caller) {
-  static auto& known = *new Known<std::pair<std::string, const void*>, void*>;  // calls may come at exit
-  return known.get({name, caller}, [&] { return look_up(name, caller); });
+  static auto& cache =
+      *new CallSiteCache<std::pair<std::string, const void*>, void*>;  // calls may come at exit
+  return cache.get({name, caller}, [&] { return look_up(name, caller); });
 }
 
 bool is_vendors_code(const void* caller) {
-  static auto& known = *new Known<const void*, bool>;
-  return known.get(caller, [&] {
-    Dl_info place;
-    if (dladdr(caller, &place) == 0 || place.dli_fname == nullptr) return false;
-    const std::string library = place.dli_fname;
+  static auto& cache = *new CallSiteCache<const void*, bool>;
+  return cache.get(caller, [&] {
+    Dl_info location;
+    if (dladdr(caller, &location) == 0 || location.dli_fname == nullptr) return false;
+    const std::string library = location.dli_fname;
     return library.find("libcusolver") != std::string::npos || library.find("libcublas") != std::string::npos;
   });
 }

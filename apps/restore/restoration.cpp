@@ -24,12 +24,12 @@ namespace gaussweep::driver {
 namespace {
 
 /// @throws UsageError if inverting or verifying needs more memory than is available
-void check_fit(const RestoreJob& job, const Shape& shape, const Parameters& parameters,
-               const Device& device) {
+void require_memory(const RestoreJob& job, const Shape& shape, const Parameters& parameters,
+                    const Device& device) {
   const std::size_t element = element_bytes(job.precision);
   const double matrix = static_cast<double>(shape.n) * static_cast<double>(shape.n);
-  const auto staging_of = [&](const ChosenMethod& by, const Parameters& method_parameters) {
-    return static_cast<double>(staging_bytes(*by.method, shape, method_parameters, element, 1));
+  const auto staging_of = [&](const ChosenMethod& chosen, const Parameters& method_parameters) {
+    return static_cast<double>(staging_bytes(*chosen.method, shape, method_parameters, element, 1));
   };
   const bool inverts_on_gpu = job.inverter.backend == Backend::cuda;
   const double inversion = staging_of(job.inverter, parameters);
@@ -46,9 +46,10 @@ void check_fit(const RestoreJob& job, const Shape& shape, const Parameters& para
   }
   // The matrix and its inverse, with gemm also H and its transpose. In addition either the method's own
   // memory, or that of verification: a product in double and, for float, copies of both matrices in double.
-  const double both = (job.products == Products::gemm ? 4 : 2) * matrix * static_cast<double>(element);
-  const double judging = matrix * sizeof(double) * (job.precision == Precision::float32 ? 3 : 1);
-  const double host = both + std::max(judging, inverts_on_gpu ? 0 : inversion);
+  const double matrices_bytes =
+      (job.products == Products::gemm ? 4 : 2) * matrix * static_cast<double>(element);
+  const double verification_bytes = matrix * sizeof(double) * (job.precision == Precision::float32 ? 3 : 1);
+  const double host = matrices_bytes + std::max(verification_bytes, inverts_on_gpu ? 0 : inversion);
   if (host > available_memory_bytes()) {
     throw UsageError(
         fmt::format("{}; restoring it needs {} of memory, {} are available; take a smaller image", image,
@@ -148,7 +149,7 @@ void restore_typed(const RestoreJob& job, Device& device, Device& multiplier, Re
   Inputs<T> inputs;
   const std::int64_t n = job.blur.width * job.blur.height;
   inputs.shape = {n, n, n, 1, Uplo::lower};
-  check_fit(job, inputs.shape, parameters, device);
+  require_memory(job, inputs.shape, parameters, device);
 
   MatrixSpec spec;
   spec.kind = MatrixKind::blur;
@@ -179,10 +180,10 @@ void restore_typed(const RestoreJob& job, Device& device, Device& multiplier, Re
 
   if (by_gemm) {
     const bool paper = job.formula == Formula::paper;
-    const HostMatrix<T> all = paper ? multiply(job, answer.x, h_transposed, multiplier, result)
-                                    : multiply(job, h_transposed, answer.x, multiplier, result);
+    const HostMatrix<T> restoring = paper ? multiply(job, answer.x, h_transposed, multiplier, result)
+                                          : multiply(job, h_transposed, answer.x, multiplier, result);
     start = now_seconds();
-    result.restored = product(all, result.degraded);
+    result.restored = product(restoring, result.degraded);
     result.apply_seconds = now_seconds() - start;
     if (result.product_status != io::Status::pass) {  // a wrong product explains a wrong result
       result.status = result.product_status;

@@ -71,15 +71,15 @@ double lambda_of(const RestoreJob& job) {
 
 io::Restoration record_of(const Restoration& r) {
   const RestoreJob& job = r.job;
-  const Restored& done = r.restored;
+  const Restored& result = r.restored;
   const Errors errors = errors_of(r);
   const HostMatrix<double> weights = point_spread(job.blur);
   io::Restoration record;
   record.width = r.image.width;
   record.height = r.image.height;
   record.original = r.original;
-  record.degraded = done.degraded;
-  record.restored = done.restored;
+  record.degraded = result.degraded;
+  record.restored = result.restored;
   record.psf = {weights.rows, weights.cols, {weights.data.begin(), weights.data.end()}};
   record.texts = {{"image", fs::path(r.image_path).filename().string()},
                   {"image_sha256", r.image_sha256},
@@ -92,10 +92,10 @@ io::Restoration record_of(const Restoration& r) {
                   {"products", std::string(to_string(job.products))},
                   {"gemm_method", job.multiplier.method == nullptr ? "" : job.multiplier.method->id()},
                   {"precision", std::string(to_string(job.precision))},
-                  {"status", word(done.status)},
-                  {"convergence", std::string(to_string(done.convergence))},
-                  {"device", done.device.name},
-                  {"gpu_uuid", done.device.uuid},
+                  {"status", word(result.status)},
+                  {"convergence", std::string(to_string(result.convergence))},
+                  {"device", result.device.name},
+                  {"gpu_uuid", result.device.uuid},
                   {"host", host_name()},
                   {"job_id", batch_job().id},
                   {"started", r.started},
@@ -109,26 +109,26 @@ io::Restoration record_of(const Restoration& r) {
                      {"height", r.image.height},
                      {"n", r.image.width * r.image.height},
                      {"seed", static_cast<std::int64_t>(job.seed)},
-                     {"info", done.info},
-                     {"iterations", done.iterations},
-                     {"capability", done.device.capability}};
+                     {"info", result.info},
+                     {"iterations", result.iterations},
+                     {"capability", result.device.capability}};
   record.reals = {{"lambda", lambda_of(job)},
                   {"mse_degraded", errors.mse_degraded},
                   {"mse_restored", errors.mse_restored},
                   {"psnr_degraded", errors.psnr_degraded},
                   {"psnr_restored", errors.psnr_restored},
-                  {"residual_ratio", done.findings.ratio},
-                  {"tolerance", done.tolerance},
-                  {"backward_error", done.findings.backward_error},
-                  {"generate_seconds", done.generate_seconds},
-                  {"allocate_seconds", done.allocate_seconds},
-                  {"h2d_seconds", done.h2d_seconds},
-                  {"invert_seconds", done.invert_seconds},
-                  {"d2h_seconds", done.d2h_seconds},
-                  {"verify_seconds", done.verify_seconds},
-                  {"product_seconds", done.product_seconds},
-                  {"product_ratio", done.product_ratio},
-                  {"apply_seconds", done.apply_seconds}};
+                  {"residual_ratio", result.findings.ratio},
+                  {"tolerance", result.tolerance},
+                  {"backward_error", result.findings.backward_error},
+                  {"generate_seconds", result.generate_seconds},
+                  {"allocate_seconds", result.allocate_seconds},
+                  {"h2d_seconds", result.h2d_seconds},
+                  {"invert_seconds", result.invert_seconds},
+                  {"d2h_seconds", result.d2h_seconds},
+                  {"verify_seconds", result.verify_seconds},
+                  {"product_seconds", result.product_seconds},
+                  {"product_ratio", result.product_ratio},
+                  {"apply_seconds", result.apply_seconds}};
   return record;
 }
 
