@@ -8,6 +8,7 @@
 namespace gaussweep::driver {
 namespace {
 
+/// Adds the option --NAME, which stores its text under the plan's key NAME.
 void add_value(CLI::App& app, BlurOptions& options, const std::string& name, const std::string& help) {
   const auto take = [&options, name](const std::string& value) {
     std::string key = name;

@@ -54,6 +54,7 @@ double sort_value(const Pair& pair, const std::string& column) {
   return 1 / pair.change.ratio;
 }
 
+/// Returns true if --only KIND selects the pair.
 bool is_of_kind(const Pair& pair, const std::string& kind) {
   return kind == "worse" ? pair.is_worse : strcasecmp(to_string(pair.change.verdict), kind.c_str()) == 0;
 }
@@ -147,6 +148,7 @@ std::vector<io::Results> load_sets(const CompareOptions& options) {
   return sets;
 }
 
+/// Prints a note per backend and device whose times scatter much more than usual.
 void print_noise(const Comparison& comparison, std::size_t width) {
   for (const RunNoise& noise : comparison.noise) {
     const double raised = std::max(noise.raise_short, noise.raise_long);
@@ -192,6 +194,8 @@ void print_notes(const Comparison& comparison, const std::string& command) {
   fmt::print("{}", paragraph(regression_words(comparison), width));
 }
 
+/// Prints the tables and notes of a comparison. @param shown the pairs to list @param hidden number of
+/// further pairs
 void print_comparison(const Comparison& comparison, const Comparison& shown, std::size_t hidden,
                       const CompareOptions& options, Format format) {
   const std::vector<std::string>& only = options.only;
@@ -238,6 +242,7 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
   if (format != Format::latex) print_notes(comparison, options.command);
 }
 
+/// Returns the comparison as JSON.
 nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& shown,
                                const CompareRules& rules) {
   nlohmann::ordered_json json;
@@ -367,7 +372,7 @@ int print_model_comparisons(std::vector<io::Results> sets, const std::set<std::s
   if (comparisons.empty()) {
     throw UsageError(
         fmt::format("{}: no task passed on two models, so nothing can be compared. The runs must "
-                    "come of plans that share problems, sizes and matrices",
+                    "come from plans that share problems, sizes and matrices",
                     fmt::join(options.sets, " and ")));
   }
   nlohmann::ordered_json json;
@@ -400,12 +405,12 @@ std::string no_pair_words(const Sides& sides, const Comparison& comparison) {
         counted(on_all_places.pairs.size(), "trial"), printable(pair.base_place), printable(pair.new_place));
   }
   return fmt::format(
-      "have no trial in common: nothing can be compared. All must come of plans that share methods, "
-      "backends, "
-      "sizes, parameters and matrices. {}",
+      "have no trial in common: nothing can be compared. All must come from plans that share methods, "
+      "backends, sizes, parameters and matrices. {}",
       changed_words(comparison));
 }
 
+/// Compares the sets and prints the result. @return exit_ok, or exit_regression
 int compare_to_stdout(const CompareOptions& options) {
   const Format format = parse_format(options.format);
   CompareRules rules;
@@ -472,8 +477,9 @@ void add_compare_command(CLI::App& app, Commands& commands) {
       ->capture_default_str();
   add_format(*sub, options->format, {"table", "csv", "json", "markdown", "latex"});
   add_filter_options(*sub, options->filter);
-  sub->add_option("--base-gpu", options->base_gpu, "Of base, only this GPU model (may contain * and ?)");
-  sub->add_option("--new-gpu", options->new_gpu, "Of new, only this GPU model (may contain * and ?)");
+  sub->add_option("--base-gpu", options->base_gpu,
+                  "Take only this GPU model from base (may contain * and ?)");
+  sub->add_option("--new-gpu", options->new_gpu, "Take only this GPU model from new (may contain * and ?)");
   sub->add_flag("--same-models", options->same_models, "Compare only trials on the same GPU and CPU models");
   sub->add_flag(
          "--models", options->models,

@@ -83,6 +83,7 @@ void write_csv(const io::DataTable& table, ExportOutput& out) {
   table.each_row([&](const std::vector<Cell>& row) { out.write(csv_line(row)); });
 }
 
+/// Returns the columns of a table with their names as titles.
 std::vector<Column> columns_of(const io::DataTable& table) {
   std::vector<Column> columns;
   for (const io::DataColumn& column : table.columns) columns.push_back({column.name, column.name});

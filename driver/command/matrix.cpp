@@ -170,7 +170,8 @@ void add_info(CLI::App& parent, Commands& commands) {
   sub->add_flag("--facts", options->facts,
                 "(given by run and plan) Print the facts of it that the plan reader needs")
       ->group("");
-  sub->add_option("--parent", options->parent, "(given by run and plan) The process with which to end")
+  sub->add_option("--parent", options->parent,
+                  "(given by run and plan) The id of a process; this one ends with it")
       ->group("");
   sub->callback([options, &commands] {
     if (options->parent != 0 && !die_with_parent(options->parent)) {

@@ -20,6 +20,7 @@
 namespace gaussweep::driver {
 namespace {
 
+/// Returns the matrix in double.
 template <class T>
 io::Dense<double> widened(const HostMatrix<T>& matrix) {
   return {matrix.rows, matrix.cols, std::vector<double>(matrix.data.begin(), matrix.data.end())};
@@ -165,6 +166,7 @@ std::string info_text(const io::MatrixInfo& info) {
 
 namespace {
 
+/// Describes the diagonal: zeros and dominance.
 std::string diagonal_words(const MatrixFacts& facts) {
   std::string zeros = "no zeros";
   if (facts.zero_diagonals > 0) {
@@ -200,6 +202,7 @@ std::string condition_words(const Conditioning& found) {
       digits_left(found.condition, Precision::float32));
 }
 
+/// Describes the pattern of nonzeros: diagonal, triangular or banded; empty for a full matrix.
 std::string shape_words(const MatrixFacts& facts) {
   if (!facts.is_square()) return {};
   if (facts.lower_bandwidth + facts.upper_bandwidth == 0) return "diagonal";

@@ -33,6 +33,7 @@ std::size_t records_lost_by(const std::filesystem::path& output, const std::vect
                         : 0;
 }
 
+/// Merges the inputs into a results file, and prints the number of records per input.
 void merge_to_file(const MergeOptions& options) {
   check_output(options.output, options.force, options.paths, Rebuild::yes);
   std::vector<Loaded> inputs;
@@ -83,7 +84,7 @@ void add_merge_command(CLI::App& app, Commands&) {
   add_output(*sub, options->output, "The results file to write").required();
   sub->add_flag("--force", options->force, "Replace the output; join results of different plans");
   sub->add_flag("--missing-ok", options->missing_ok,
-                "Go on without inputs that are absent or unreadable, and say so");
+                "Go on without inputs that are absent or unreadable, and name them");
   sub->callback([options] { merge_to_file(*options); });
 }
 

@@ -55,6 +55,7 @@ bool are_same(const fs::path& a, const fs::path& b) {
   return fs::equivalent(a, b, error);
 }
 
+/// Returns true for a run directory.
 bool is_run(const fs::path& folder) {
   std::error_code error;
   return fs::exists(folder / "journal.jsonl", error) || fs::exists(folder / "lock", error);
@@ -149,7 +150,7 @@ void refuse_empty(CLI::Option& option) {
 }
 
 void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& names) {
-  allow_words(*command.add_option("--format", format, "How to show it")->capture_default_str(), names);
+  allow_words(*command.add_option("--format", format, "Format of the output")->capture_default_str(), names);
 }
 
 void add_backend(CLI::App& command, std::string& backend, const std::string& help) {

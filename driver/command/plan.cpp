@@ -90,6 +90,7 @@ void print_skipped(const std::vector<Trial>& trials) {
     fmt::print("and {}; --explain shows all\n", counted(reasons.size() - max_named, "more reason"));
 }
 
+/// Prints a row per method and backend, the sums over all trials, and the reasons for skipped trials.
 void print_plan(const Expansion& expansion, const Registry& registry, Backend backend,
                 const TimeSource& source) {
   std::map<std::string, PlanRow> rows;  // by method and backend
@@ -145,6 +146,7 @@ std::string repeats_text(const Sampling& sampling) {
   return text;
 }
 
+/// Returns the names that the JSON schema of plans needs from the registry.
 io::PlanVocabulary vocabulary(const Registry& registry) {
   io::PlanVocabulary words{enum_names<Problem>(), enum_names<MatrixKind>(), {}};
   for (const Method& method : registry.all()) {
@@ -286,6 +288,7 @@ PlannedGpus gpus_of(const PlanOptions& options, Backend backend, const std::vect
   return gpus;
 }
 
+/// Reads and expands a plan and prints its cost or all of its trials.
 void show_plan(const PlanOptions& options, Registry registry) {
   if (options.path.empty()) throw UsageError("plan: a plan's file is missing; plan --template prints one");
   if (!options.gpu.empty() && options.gpu.find_first_of("0123456789") == std::string::npos) {

@@ -128,9 +128,9 @@ void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format f
   if (groups.empty()) return;
   if (format == Format::markdown) fmt::print("\n");
   std::string words =
-      "RATIO: the residual over what rounding may cause, the worst of a row; judged against the tolerance of "
-      "the plan. ERROR: the distance from the known solution, which a bad condition makes large; never "
-      "judged. SPEEDUP: over the vendor's method, unless --baseline names another.";
+      "RATIO: the residual in units of the error that rounding may cause, the worst of a row; its limit is "
+      "the tolerance. ERROR: the distance from the known solution, which a bad condition makes large; it "
+      "has no limit. SPEEDUP: over the vendor's method, unless --baseline names another.";
   if (std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.peak_share > 1; }))
     words +=
         " OF PEAK above 100%: operands in a cache, skipped zeros, a lower precision inside the method, or a "

@@ -52,6 +52,7 @@ NoiseSpec parse_noise(const std::string& text) {
   return noise;
 }
 
+/// Converts the options to a job. @throws UsageError
 RestoreJob job_of(RestoreOptions& options) {
   RestoreJob job;
   job.formula = parse_option<Formula>("--formula", options.formula);
@@ -70,6 +71,7 @@ RestoreJob job_of(RestoreOptions& options) {
   return job;
 }
 
+/// Restores the image and writes the output. @return the exit code
 int run_restore(RestoreOptions& options, const Commands& commands) {
   const Format format = parse_format(options.format);
   RestoreJob job = job_of(options);

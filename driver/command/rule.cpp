@@ -44,6 +44,7 @@ std::set<std::string> values_of(const std::vector<io::Record>& records, io::Text
   return values;
 }
 
+/// Returns the origin of a rule: program, runs, commits, drivers, devices and time of measurement.
 Json provenance_of(const io::Results& results, const RuleOptions& options,
                    const std::vector<std::string>& paths, double tolerance) {
   Json json{{"program", "gaussweep"},
@@ -85,6 +86,7 @@ std::string instead_text(const Box& box) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
+/// Returns a table with one row per box of sizes (rule.hpp).
 Table rule_table(const Rule& rule) {
   Table table;
   table.columns = {{"device", "DEVICE"},
@@ -143,6 +145,7 @@ void learn(const RuleOptions& options, Format format) {
                        prose_width()));
 }
 
+/// Prints the regret of rules on the runs (regret.hpp).
 void check(const RuleOptions& options, Format format) {
   std::vector<NamedRule> rules;
   rules.push_back({options.checked_rule, read_rule(options.checked_rule)});

@@ -36,8 +36,9 @@ struct SolveOptions {
   bool force = false, condition = false;
 };
 
-/// Reads a matrix. @param require throws if rows and columns do not fit. It is called with the header's size
-/// before gigabytes are read, and again with the matrix's size, because the file may have changed.
+/// Reads a matrix. @param require throws if rows and columns do not fit. `require` is called with the
+/// header's size before gigabytes are read, and again with the matrix's size, because the file may have
+/// changed.
 template <class T, class Require>
 HostMatrix<T> imported(const std::string& file, const io::DatasetChoice& dataset, const Require& require) {
   const io::MatrixSize size = io::matrix_size_in_child(file, dataset);
@@ -107,6 +108,8 @@ void check_needs(const SolveOptions& options, const Method& method, Inputs<T>& i
   for (const std::string& need : unmet) spdlog::warn("{}", printable(need));
 }
 
+/// Solves the problem in precision T, verifies the answer, and writes it if it is pass or suspect. @return
+/// the exit code
 template <class T>
 int solve_typed(const SolveOptions& options, const ChosenMethod& chosen, Device& device) {
   const Method& method = *chosen.method;

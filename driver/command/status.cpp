@@ -52,6 +52,7 @@ std::filesystem::path newest_job_output(const std::filesystem::path& directory) 
   return newest;
 }
 
+/// Reads the status of one run directory. @throws io::InputError if it has no readable journal
 SweepStatus status_of_directory(const std::filesystem::path& directory, std::size_t failures) {
   const std::filesystem::path journal = directory / "journal.jsonl";
   std::error_code error;  // a path that cannot be examined may exist; reading it gives the error
@@ -133,6 +134,7 @@ Statuses read_statuses(const StatusOptions& options) {
   return statuses;
 }
 
+/// Returns the status of one sweep in full, or a table of several.
 std::string text_of(const Statuses& statuses) {
   return statuses.is_one() ? status_text(statuses.all.front().status, output_width())
                            : statuses_text(statuses, output_width());

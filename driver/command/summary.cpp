@@ -84,6 +84,7 @@ void print_devices(const SummaryOptions& options, Format format) {
   }
 }
 
+/// Prints the tables that the options select.
 void summarise_to_stdout(const SummaryOptions& options) {
   const Format format = parse_format(options.format);
   if (options.brief && (options.by.empty() || format == Format::csv || format == Format::json))
@@ -147,14 +148,15 @@ void add_summary_command(CLI::App& app, Commands&) {
   allow_whole(*sub->add_option("--limit", options->limit,
                                fmt::format("Show this many rows; 0: all [{} for a table]", usual_rows)),
               0, max_rows);
-  sub->add_flag("--best", options->best, "Only the fastest that passed of each problem, precision and size");
+  sub->add_flag("--best", options->best,
+                "Only the fastest method that passed, per problem, precision and size");
   allow_words(
       *sub->add_option("--by", options->by,
                        "gpu, with --best: one grid per GPU, problems by sizes: the fastest method, its "
                        "lead, and its fraction of the limit"),
       {"gpu"});
   sub->add_flag("--brief", options->brief, "With --by gpu: only the grids, without explanation and failures");
-  sub->add_flag("--failures", options->only_failures, "Only what did not pass, with causes");
+  sub->add_flag("--failures", options->only_failures, "Only trials that did not pass, with causes");
   sub->add_flag("--devices", options->devices,
                 "One row per device: how busy it was with measurements, and the other phases of its trials");
   sub->callback([options] { summarise_to_stdout(*options); });

@@ -75,8 +75,8 @@ ordered_json json_of(const Trend& trend) {
   return json;
 }
 
-/// Returns a table of the first and last time of each trial, the largest change first. It is shown if there
-/// are too few nights to find changes.
+/// Returns a table of the first and last time of each trial, the largest change first. The table is shown if
+/// there are too few nights to find changes.
 /// @param limit the largest number of trials
 Table first_and_last(const Trend& trend, std::size_t limit) {
   std::vector<const io::Record*> records;

@@ -84,6 +84,7 @@ std::string device_name(const io::Results& results) {
   return results.hosts.empty() || results.hosts.front().cpu.empty() ? "this CPU" : results.hosts.front().cpu;
 }
 
+/// Throws if mpirun started several ranks.
 void refuse_ranks() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"}) {
     const char* ranks = std::getenv(name);
@@ -125,7 +126,8 @@ void print_details(const std::vector<TriedTask>& tasks, const std::vector<io::Re
   fmt::print("{}", task_tables(tasks, output_width()));
   std::string words =
       "DIGITS: correct ones of a solution or an inverse; of factors, those in which their product agrees "
-      "with A. RATIO: the residual over what rounding may cause; up to the problem's tolerance it passes.";
+      "with A. RATIO: the residual in units of the error that rounding may cause; up to the problem's "
+      "tolerance it passes.";
   const auto has_any = [&](auto is_such) { return std::any_of(records.begin(), records.end(), is_such); };
   if (has_any([](const io::Record& r) { return r.round > 1; }))
     words += " TIMES FASTEST: compared round by round, so it may differ from the quotient of the medians.";
@@ -157,6 +159,7 @@ std::string sparse_words(const MatrixFacts& facts) {
 /// of tasks, and the shell's prompt.
 constexpr std::size_t answer_width = 80, answer_rows = 21;
 
+/// Returns the number of terminal rows that a text fills.
 std::size_t rows_of(const std::string& text) {
   std::istringstream lines(text);
   std::size_t rows = 0;
@@ -302,6 +305,7 @@ int run_rounds(RunOptions& run, const TryOptions& options, const TryPlan& plan, 
   return run_sweep(run, registry);
 }
 
+/// Inspects the matrix, runs the methods that suit it, and prints the fastest. @return the exit code
 int try_matrix(TryOptions& options, const Commands& commands) {
   const double start = now_seconds();
   refuse_ranks();
@@ -340,7 +344,7 @@ int try_matrix(TryOptions& options, const Commands& commands) {
   const std::vector<TriedTask> tasks = tried_tasks(groups);
   print_details(tasks, results.records);
   if (run.is_kept) {
-    fmt::print("\nEverything that was measured: {}\n", printable(run.output));
+    fmt::print("\nAll measurements: {}\n", printable(run.output));
   } else {
     fmt::print("\n-o DIR keeps the measurements, with a plan to go on from.\n");
   }
@@ -369,7 +373,7 @@ int try_matrix(TryOptions& options, const Commands& commands) {
 void add_try_command(CLI::App& app, Commands& commands) {
   auto options = std::make_shared<TryOptions>();
   CLI::App* sub = app.add_subcommand(
-      "try", "Report what a matrix is, run the methods that suit it, and report the fastest");
+      "try", "Report the properties of a matrix, run the methods that suit it, and report the fastest");
   TryRequest& request = options->request;
   const auto add_list = [sub](const char* name, std::vector<std::string>& list, const std::string& help) {
     refuse_empty(*sub->add_option(name, list, help)->delimiter(',')->allow_extra_args(false));
@@ -383,8 +387,7 @@ void add_try_command(CLI::App& app, Commands& commands) {
   add_list("--problem", options->problems,
            fmt::format("Only these: {} [those that suit the matrix]", fmt::join(problem_names, ", ")));
   add_list("--method", request.methods,
-           "Only these, whatever they need and however long they take, e.g. lapack, gesv/gauss_* [those that "
-           "suit it]");
+           "Only these, even if they do not suit the matrix, e.g. lapack, gesv/gauss_* [those that suit it]");
   add_library_option(*sub, options->libraries);
   auto* nrhs =
       sub->add_option("--nrhs", request.nrhs, "Right-hand sides of gesv, posv and trsv, one or a list [1]")
@@ -398,13 +401,14 @@ void add_try_command(CLI::App& app, Commands& commands) {
                    ->capture_default_str(),
               1, io::max_count);
   add_backend(*sub, options->backend, "As for run");
-  refuse_empty(*sub->add_option("--time-limit", options->time_limit, "That all of it may take, as for run")
+  refuse_empty(*sub->add_option("--time-limit", options->time_limit, "Time limit for everything, as for run")
                     ->capture_default_str());
   sub->add_flag("--left-out", options->lists_left_out, "List the methods that are not tried, and why");
   sub->add_flag(
       "--condition", options->condition,
       fmt::format("Estimate the condition of a matrix of any order (without: up to {})", max_factored));
-  add_output(*sub, options->output, "A run directory to keep, with plan and results [a temporary one]");
+  add_output(*sub, options->output,
+             "Keep the run directory, with plan and results, under this name [a temporary one]");
   sub->callback([options, &commands] { commands.exit_code = try_matrix(*options, commands); });
 }
 

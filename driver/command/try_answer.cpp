@@ -66,8 +66,8 @@ std::string lead_words(const Race& race) {
   const std::string few = other.is_rival && other.rounds < least_rounds
                               ? fmt::format(" in only {}", counted(other.rounds, "round"))
                               : "";
-  return fmt::format("{} times as fast as {} ({}){}", times(other.behind.ratio()), method_words(*other.group),
-                     ends, few);
+  return fmt::format("{} times as fast as {} ({}){}", times(other.slowdown.ratio()),
+                     method_words(*other.group), ends, few);
 }
 
 /// Returns the task to recommend among those whose problem satisfies `is_such`. Tasks in double come first,
@@ -96,8 +96,8 @@ const Group& recommended(const Race& race) {
   return *best;
 }
 
-/// Returns true if the vendor's method met a zero pivot. Other methods, and Cholesky factorisations, may do
-/// so for a regular matrix.
+/// Returns true if the vendor's method met a zero pivot. Other methods and Cholesky factorisations do not
+/// count, because they may meet zero pivots in regular matrices.
 bool vendor_met_zero_pivot(const TriedTask& task) {
   const std::vector<Need>& needs = problem_of(*task.groups.front())->needs;
   if (std::count(needs.begin(), needs.end(), Need::spd) > 0) return false;
@@ -177,7 +177,7 @@ std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width) 
       const std::size_t rank = rank_of(group);
       const double times = rank == racers.size() ? io::Record::unknown
                            : group == fastest    ? 1
-                                                 : racers[rank].behind.ratio();
+                                                 : racers[rank].slowdown.ratio();
       const double digits = correct_digits(*group);
       table.rows.push_back({group->first().method, group->first().backend, group->status,
                             static_cast<std::int64_t>(group->records.size()), group->median, times,

@@ -30,8 +30,8 @@ void be_expendable() {
   ::setrlimit(RLIMIT_CORE, &core);
 }
 
-/// Prints the table of a library as JSON. What the library itself prints goes to standard error. Ends the
-/// process without the library's destructors, which could crash.
+/// Prints the table of a library as JSON. The library's own output goes to standard error. Ends the process
+/// without the library's destructors, which could crash.
 [[noreturn]] void print_library(const std::string& path) {
   be_expendable();
   const int output = ::dup(STDOUT_FILENO);

@@ -56,6 +56,7 @@ struct Line {
   }
 };
 
+/// Returns the GPUs of the nights [begin, end), as numbers.
 std::set<int> groups_in(const TimeSeries& series, std::size_t begin, std::size_t end) {
   const auto from = series.groups.begin();
   return {from + static_cast<std::ptrdiff_t>(begin), from + static_cast<std::ptrdiff_t>(end)};

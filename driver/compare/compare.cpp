@@ -91,6 +91,7 @@ Side side_of(const RecordList& records, bool is_duet) {
   return side;
 }
 
+/// Groups the records by trial and place.
 Trials trials_of(const io::Results& results) {
   std::map<std::string, std::string> cpus;  // by host
   for (const io::HostRow& row : results.hosts) cpus[row.host] = cpu_words(row);
@@ -117,6 +118,7 @@ std::string status_with(double base_tolerance, const Pair& pair) {
   return io::word(judge(*evidence));
 }
 
+/// Sets the pair's `accuracy` and `is_worse`.
 void compare_accuracy(Pair& pair, double base_tolerance) {
   if (pair.base.status != pair.now.status) {
     pair.accuracy = fmt::format("{} -> {}", pair.base.status, pair.now.status);
@@ -136,6 +138,7 @@ void compare_accuracy(Pair& pair, double base_tolerance) {
   }
 }
 
+/// Returns true if both lists are the same executions of one run.
 bool are_same_executions(const RecordList& base, const RecordList& now) {
   if (base.front()->run_id != now.front()->run_id || base.size() != now.size()) return false;
   std::set<std::string> before, after;
@@ -153,6 +156,7 @@ bool is_same_place(const std::string& a, const std::string& b) {
   return a == b || a.empty() || b.empty() || is_extension(a, b) || is_extension(b, a);
 }
 
+/// Makes the pair of a trial's records on two places; its verdict is set later.
 Pair make_pair(const std::string& base_place, const RecordList& base, const std::string& new_place,
                const RecordList& now, bool is_duet) {
   Pair pair;
@@ -169,6 +173,8 @@ Pair make_pair(const std::string& base_place, const RecordList& base, const std:
   return pair;
 }
 
+/// Adds the pairs of one trial: on common places if there are any, else all combinations of places, unless
+/// `same_places` is true.
 void add_pairs(Comparison& result, const Places& base, const Places& now, bool same_places) {
   const bool has_common = std::any_of(base.begin(), base.end(), [&](const auto& in_base) {
     return std::any_of(now.begin(), now.end(),
@@ -182,6 +188,7 @@ void add_pairs(Comparison& result, const Places& base, const Places& now, bool s
   }
 }
 
+/// Counts the pairs whose SM clocks differ, and keeps the clocks that differ most.
 void find_other_clocks(Comparison& result) {
   double largest = 0;
   for (const Pair& pair : result.pairs) {
@@ -326,6 +333,7 @@ TrialNames names_of(const Trials& base, const Trials& now) {
   return TrialNames(records);
 }
 
+/// Sets Comparison::regressions for trials and methods.
 void find_regressions(Comparison& result, const CompareRules& rules) {
   for (const Pair& pair : result.pairs) {
     result.has_other_places = result.has_other_places || !pair.has_same_place();

@@ -54,6 +54,7 @@ bool is_other_gpu(const Pair& pair) {
          });
 }
 
+/// Estimates the changes of a trial's GPU time and of its host-bound time, as far as both sets have them.
 TrialEstimates estimates_of(Pair& pair, bool is_duet) {
   TrialEstimates result;
   result.pair = &pair;
@@ -98,6 +99,7 @@ double scatter_factor(std::vector<double> distances) {
   return std::max(1.0, normal_mad * median_of(std::move(distances)));
 }
 
+/// Returns true if the trial belongs to the class of short times (see RunNoise).
 bool is_short(const Pair& pair) {
   return (pair.has_replays() ? pair.base.gpu : pair.base.run).median < short_seconds;
 }
@@ -108,6 +110,7 @@ struct MethodScatter {
   std::vector<double> medians;                  ///< of ln ratio per method
 };
 
+/// Computes the scatter for the methods with at least min_pairs_of_method trials.
 MethodScatter scatter_of(const std::vector<TrialEstimates*>& trials) {
   std::map<std::string, std::vector<const TrialEstimates*>> methods;
   for (const TrialEstimates* trial : trials) {
@@ -323,6 +326,7 @@ struct MethodEstimate {
   bool by_gpu = false, by_host = false;  ///< true if it pools GPU times, or times of host-bound runs
 };
 
+/// Pools the estimates of each method's trials.
 std::vector<MethodEstimate> methods_of(const std::vector<TrialEstimates>& trials,
                                        const std::map<std::pair<std::string, std::string>, RunNoise>& noise) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, std::vector<const TrialEstimates*>>

@@ -26,6 +26,7 @@ double variance_of_model(const Timing& base, const Timing& now, const Scatter& s
   return squared(scatter.share) + squared(scatter.seconds / seconds) + sample_variance;
 }
 
+/// Returns the degrees of freedom of a weighted variance.
 double degrees_of(const Timing& base, const Timing& now) {
   return model_degrees + static_cast<double>(base.processes + now.processes - 2);
 }

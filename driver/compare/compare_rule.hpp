@@ -13,8 +13,8 @@
 
 namespace gaussweep::driver {
 
-/// A trial's times by one clock (see Timed) in one set of records. Each round of each run is a process of its
-/// own and has a median of samples.
+/// A trial's times by one clock (see Timed) in one set of records. Each round of each run is a separate
+/// process with a median of its samples.
 struct Timing {
   double median = io::Record::unknown;  ///< median of the processes' medians
   double sigma = 0;                     ///< a sample's relative standard deviation, median over the processes

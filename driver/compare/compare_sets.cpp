@@ -105,6 +105,7 @@ void pool(Results& base, Results&& added) {
   }
 }
 
+/// Returns the different combinations of GPU and CPU models in the records.
 std::vector<Models> models_of(const Results& results) {
   const MachineModels machines(results);
   std::map<std::string, Models> all;
@@ -147,6 +148,8 @@ std::string model_list(const std::vector<Models>& all) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
+/// Removes, on both sides, the records of models that the other side lacks. @throws UsageError if nothing
+/// remains
 void keep_same_models(Results& base, Results& now) {
   const std::vector<Models> before = models_of(base), after = models_of(now);
   keep_models_of(now, base);

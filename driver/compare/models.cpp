@@ -41,6 +41,7 @@ std::string distinct_words(std::string name, std::string other) {
   }
 }
 
+/// Returns the times of a group, with one process per record.
 Timing time_of_group(const Group& group) {
   std::vector<Statistics> processes;
   std::set<std::string> runs;
@@ -88,6 +89,8 @@ struct TimeBound {
 /// for launches.
 enum class Launches { never, always, if_waiting };
 
+/// Returns a lower bound on a group's time: the roofline's, or that of the launches if `when` allows it and
+/// it is larger.
 TimeBound bound_of(const Group& group, const ModelFacts& model, Launches when) {
   const Record& r = group.first();
   const Limit limit = limit_of(r, model.rates);
@@ -102,6 +105,7 @@ TimeBound bound_of(const Group& group, const ModelFacts& model, Launches when) {
   return result;
 }
 
+/// Compares the times of two groups on two models, and predicts their ratio from the models' limits.
 ModelCell make_cell(const Group& base, const Group& now, const ModelFacts& base_model,
                     const ModelFacts& new_model) {
   ModelCell cell;
@@ -125,6 +129,7 @@ ModelCell make_cell(const Group& base, const Group& now, const ModelFacts& base_
   return cell;
 }
 
+/// Collects the measured limits of the grid's model, and its numbers of runs and devices.
 ModelFacts facts_of(const VerdictGrid& grid, const std::string& other) {
   ModelFacts facts;
   facts.name = grid.device;
@@ -158,6 +163,7 @@ struct Fastest {
   std::map<std::string, const Group*> by_task;
 };
 
+/// Finds the fastest passing configurations of a grid's model.
 Fastest fastest_on(const VerdictGrid& grid) {
   const auto take_faster = [](const Group*& best, const Group& group) {
     if (best == nullptr || group.median < best->median) best = &group;

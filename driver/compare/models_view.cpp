@@ -22,7 +22,7 @@ std::string ratio_text(double ratio) {
 
 /// Returns a ratio with its 95 % interval: "1.28±6%".
 std::string interval_text(const Estimate& estimate) {
-  constexpr double most = 99;  // percent; a wider interval says little, and is shown as ">99%"
+  constexpr double most = 99;  // percent; a wider interval is shown as ">99%"
   const double percent = 100 * (estimate.high() / estimate.ratio() - 1);
   return fmt::format("{}±{}{:.0f}%", ratio_text(estimate.ratio()), percent > most ? ">" : "",
                      std::min(percent, most));
@@ -137,6 +137,7 @@ struct Winners {
   double base_cost = Record::unknown, new_cost = Record::unknown;
 };
 
+/// Compares the fastest methods of both models for a task at size n.
 Winners winners_of(const ModelTask& task, std::int64_t n, const ModelCell& fastest) {
   Winners result;
   const Record &before = fastest.base->first(), &after = fastest.now->first();

@@ -16,8 +16,8 @@ namespace {
 /// The scatter of the ratio of two methods in one round on an idle CPU. Both ran in one process within
 /// seconds, so it is smaller than `cpu_scatter`.
 constexpr Scatter round_scatter{0.05, 5e-7};
-/// The weight of round_scatter, in degrees of freedom. It is small, because other programs disturb rounds far
-/// more.
+/// The weight of round_scatter in the variance, in degrees of freedom (see estimate_duet). It is small,
+/// because other programs disturb rounds far more.
 constexpr double scatter_weight = 2;
 /// Fewer than `least_rounds` rounds do not show their scatter. Until then a method leaves the race only if
 /// the interval of its ratio is above `far_behind` and the method took `far_seconds` longer. The seconds are
@@ -46,6 +46,7 @@ struct Competitor {
   }
 };
 
+/// Returns ln(median) per round.
 Rounds rounds_of(const Group& group) {
   Rounds rounds;
   for (const io::Record* r : group.records) {
@@ -77,7 +78,7 @@ Racer compared(const Competitor& faster, const Competitor& slower) {
   racer.rounds = static_cast<std::int64_t>(slow.rounds.size());
   const bool on_gpu = faster.group->first().backend == "cuda" && slower.group->first().backend == "cuda";
   const Scatter& scatter = on_gpu ? gpu_scatter : racer.rounds < 2 ? cpu_scatter : round_scatter;
-  racer.behind = estimate_duet(fast, slow, scatter, scatter_weight);
+  racer.slowdown = estimate_duet(fast, slow, scatter, scatter_weight);
   racer.seconds = slow.median - fast.median;
   return racer;
 }
@@ -107,15 +108,15 @@ std::size_t find_fastest(std::vector<Competitor>& all) {
 }
 
 /// Returns the ratio of a method's time to that of the fastest method. A method that left the race early is
-/// compared with the fastest method of its rounds. That method is compared with the fastest one of its own
-/// rounds, and so on; the ratios are multiplied.
+/// compared with the fastest method of its rounds. The latter is compared with the fastest method of its own
+/// rounds, and so on. The ratios are multiplied.
 Racer behind_fastest(const std::vector<Competitor>& all, std::size_t index, std::size_t fastest) {
   Racer racer = compared(all[all[index].ahead], all[index]);
   for (std::size_t i = all[index].ahead; i != fastest; i = all[i].ahead) {
     const Racer next = compared(all[all[i].ahead], all[i]);
-    racer.behind.log += next.behind.log;
-    racer.behind.error = std::hypot(racer.behind.error, next.behind.error);
-    racer.behind.degrees = std::min(racer.behind.degrees, next.behind.degrees);
+    racer.slowdown.log += next.slowdown.log;
+    racer.slowdown.error = std::hypot(racer.slowdown.error, next.slowdown.error);
+    racer.slowdown.degrees = std::min(racer.slowdown.degrees, next.slowdown.degrees);
     racer.seconds += next.seconds;
     racer.rounds = std::min(racer.rounds, next.rounds);
   }
@@ -127,11 +128,11 @@ Racer behind_fastest(const std::vector<Competitor>& all, std::size_t index, std:
 }  // namespace
 
 double Racer::low() const {
-  return std::exp(behind.log - behind.error * student_quantile(clear_tail, behind.degrees));
+  return std::exp(slowdown.log - slowdown.error * student_quantile(clear_tail, slowdown.degrees));
 }
 
 double Racer::high() const {
-  return std::exp(behind.log + behind.error * student_quantile(clear_tail, behind.degrees));
+  return std::exp(slowdown.log + slowdown.error * student_quantile(clear_tail, slowdown.degrees));
 }
 
 bool Race::is_clear() const {
@@ -141,7 +142,7 @@ bool Race::is_clear() const {
 
 bool Race::is_settled() const {
   if (!has_lead() || is_clear()) return true;
-  const Estimate& lead = racers[1].behind;
+  const Estimate& lead = racers[1].slowdown;
   const bool is_tie = lead.high() < least_lead || lead.high() < narrow_interval * lead.low();
   return racers[1].rounds >= least_rounds && is_tie;
 }
@@ -169,7 +170,7 @@ Race race_of(const std::vector<const Group*>& task_groups) {
     if (i != fastest) race.racers.push_back(behind_fastest(all, i, fastest));
   }
   std::stable_sort(race.racers.begin() + 1, race.racers.end(),
-                   [](const Racer& a, const Racer& b) { return a.behind.log < b.behind.log; });
+                   [](const Racer& a, const Racer& b) { return a.slowdown.log < b.slowdown.log; });
   for (const Competitor& each : all) {
     if (each.group != race.racers[0].group && (!race.has_lead() || each.group != race.racers[1].group))
       continue;

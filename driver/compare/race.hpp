@@ -23,7 +23,7 @@ constexpr double noisy_sigma = 0.15;
 /// A method of a race, and the ratio of its time to that of the fastest method.
 struct Racer {
   const Group* group = nullptr;
-  Estimate behind;          ///< the ratio of the times; not set for the fastest method
+  Estimate slowdown;        ///< the ratio of its time to the fastest method's; not set for the fastest method
   std::int64_t rounds = 0;  ///< rounds in which both methods ran
   double seconds = 0;       ///< the difference of their medians in these rounds
   /// True if further rounds may show that the method is as fast as the fastest one.

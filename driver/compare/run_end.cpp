@@ -142,10 +142,10 @@ std::set<std::string> libraries_in(const std::vector<io::Record>& records) {
 }
 
 /// Compares a run with the newest earlier run of the same plan and shard. For `runs/b` searches all of
-/// `runs/*`; for dated nights (`nights/DATE/sweep`) also runs with the same name in other nights. Of those,
-/// runs with other shared libraries are skipped, because they belong to another project. Runs on other GPU or
-/// CPU models are skipped, too. Returns an empty text if there is no such run, and the error if one cannot be
-/// read.
+/// `runs/*`; for dated nights (`nights/DATE/sweep`) also runs with the same name in other nights. Runs in
+/// other nights with other shared libraries are skipped, because they belong to another project. Runs on
+/// other GPU or CPU models are skipped, too. Returns an empty text if there is no such run, and the error if
+/// one cannot be read.
 std::string since_words(const std::string& program, const std::string& run,
                         const io::JournalContents& journal, const io::Results& now) {
   const io::note::Run this_run = last_start(journal);

@@ -28,6 +28,7 @@ struct NightTimes {
 
 using Times = std::map<std::size_t, NightTimes>;  // by night
 
+/// Returns the start, commits, GPUs and driver of a night.
 Night night_of(const std::string& path, const io::Results& results) {
   Night night;
   night.path = path;
@@ -86,6 +87,7 @@ std::string percent_words(double log, double low, double high) {
                      log > 0 ? "slower" : "faster", std::min(ends[0], ends[1]), std::max(ends[0], ends[1]));
 }
 
+/// Returns the commits between two nights, "commits abc1234..def5678".
 std::string commit_words(const Night& before, const Night& after) {
   if (before.commits.empty() || after.commits.empty()) return "commits unknown";
   const std::string from = before.commits.back().substr(0, 8), to = after.commits.front().substr(0, 8);

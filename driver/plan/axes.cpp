@@ -13,6 +13,7 @@
 namespace gaussweep::driver {
 namespace {
 
+/// Converts and checks one value of an axis. @throws io::InputError
 ParameterValue read_value(const std::string& name, const io::Scalar& scalar, const Method& method) {
   if (name == "precision") return std::string(to_string(parse_enum<Precision>(scalar)));
   if (name == "uplo") return std::string(to_string(parse_enum<Uplo>(scalar)));
@@ -43,6 +44,8 @@ std::vector<Choice> read_values(const std::string& name, const std::vector<io::S
   return choices;
 }
 
+/// Returns the values of an axis for a backend, else those for the requested backend. @throws io::InputError
+/// if the axis has neither
 std::vector<Choice> choices_on(const std::string& name, const io::Axis& axis, const Method& method,
                                Backend backend, Backend requested) {
   if (axis.by_backend.empty()) return read_values(name, axis.values, method);

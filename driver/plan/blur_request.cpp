@@ -37,6 +37,7 @@ void refuse_other_keys(const io::MatrixBlock& block, PointSpread psf) {
   }
 }
 
+/// Reads the weights of a point-spread function from its file. @throws io::InputError
 HostMatrix<double> read_weights(const io::MatrixBlock& block, const FileLookup& lookup) {
   const Scalar* file = find_in(block.values, "psf_file");
   if (file == nullptr) {

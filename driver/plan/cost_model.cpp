@@ -57,6 +57,7 @@ constexpr double flattening = 0.75;   // factor on that slope below the smallest
 // Ranges with a ratio below this are shown as one time.
 constexpr double narrow_range = 1.2;
 
+/// Returns the number of runs of a trial: warm-up, samples and the stage pass.
 double runs_of(const Trial& trial) {
   return static_cast<double>(trial.sampling.warmup + trial.sampling.min_samples) *
              static_cast<double>(trial.inner_repeats) +
@@ -267,7 +268,8 @@ std::optional<TimeRange> CostModel::expected(const Trial& trial, bool with_energ
     if (points == recorded->second.points.end()) continue;
     const TimeRange span = time_at(points->second, trial, log_flops);
     if (precision == trial.precision) return span;
-    return TimeRange{span.low / 2, span.likely, span.high * 2};
+    return TimeRange{span.low / 2, span.likely,
+                     span.high * 2};  // double may take half or twice the time of float
   }
   for (const bool same_problem : {true, false}) {
     TimeRange all{std::numeric_limits<double>::infinity(), 0, 0};

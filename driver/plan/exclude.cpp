@@ -6,6 +6,7 @@
 namespace gaussweep::driver {
 namespace {
 
+/// Converts a number such as "64", "1k" or "0.5". @return false if the text is no number
 bool number_of(const std::string& text, double& out) {
   // A quick check, because exceptions for non-numbers are slow.
   if (text.find_first_of("0123456789") == std::string::npos) return false;
@@ -53,6 +54,7 @@ std::string value_text(const ParameterValue& value) {
   return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
 }
 
+/// Returns the properties of a trial that conditions can name, as texts.
 std::map<std::string, std::string> facts_of(const Trial& trial) {
   std::map<std::string, std::string> facts = {{"n", std::to_string(trial.shape.n)},
                                               {"m", std::to_string(trial.shape.m)},

@@ -94,6 +94,7 @@ void check_axis(const std::string& name, const io::Location& location, Problem p
                   name, io::nearest_hint(name, names), joined(names)));
 }
 
+/// Throws if a pattern of `expect` matches no method.
 void check_expect(const io::Entry& entry, Problem problem, const Registry& registry) {
   for (const auto& [pattern, expectation] : entry.expect) {
     if (!means_any(pattern, entry, registry))

@@ -39,6 +39,7 @@ constexpr std::int64_t max_factored_order = 2048, max_inspected_order = 16384;
 // any other delay.
 constexpr double helper_timeout = 24 * 3600;
 
+/// Reads the facts in this process, except for the parts that io reads in a child process.
 FileFacts read_facts(const std::filesystem::path& path, const std::string& dataset) {
   constexpr std::int64_t max_psf_size = 2 * largest_blur_radius + 1;
   std::string sha256;

@@ -32,6 +32,7 @@ const std::vector<std::string>& keys_of(MatrixKind kind) {
   return keys == nullptr ? none : *keys;
 }
 
+/// Throws if the block has a key that is not allowed. @param matrix a description for the error
 void check_keys(const io::MatrixBlock& block, const std::string& matrix, std::vector<std::string> allowed) {
   for (const auto& [name, value] : block.values) {
     if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
@@ -40,6 +41,7 @@ void check_keys(const io::MatrixBlock& block, const std::string& matrix, std::ve
   }
 }
 
+/// Reads a block with the key `file`.
 MatrixRequest request_file(const io::MatrixBlock& block, const FileLookup& lookup) {
   check_keys(block, "a file", {"file", "dataset", "store", "kind"});
   const Scalar& file = block.values.at("file");
@@ -59,6 +61,7 @@ MatrixRequest request_file(const io::MatrixBlock& block, const FileLookup& looku
   return request;
 }
 
+/// Reads a block of a generated matrix.
 MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& lookup) {
   const Scalar* written_kind = find_in(block.values, "kind");
   if (written_kind == nullptr) {

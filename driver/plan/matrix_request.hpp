@@ -21,7 +21,7 @@ struct MatrixRequest {
   std::string file_sha256;
   bool store = true;  ///< false: never written to DIR/matrices
   /// SHA-256 (64 hex digits) of everything that determines A, b and x_true: the kind and its numbers (or the
-  /// file's digest and dataset), precision, sizes, nrhs, seed. Also the name of the file in DIR/matrices.
+  /// file's digest and dataset), precision, sizes, nrhs, seed. The file in DIR/matrices has this name, too.
   std::string digest;
 };
 

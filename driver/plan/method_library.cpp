@@ -51,6 +51,7 @@ namespace {
 constexpr double load_timeout = 30;  // seconds
 constexpr std::size_t max_rows_sent = 1000, max_refusal = 2000;
 
+/// Returns the function of a row whose library is not loaded; calling it throws.
 template <class T>
 Run<T> never_run() {
   return [](Context&, Operands<T>&, const Parameters&) {
@@ -75,6 +76,7 @@ void for_fields(Row& row, Field&& field) {
   field("library_digest", row.library_digest);
 }
 
+/// Converts a row to JSON, without its functions.
 json row_json(const Method& method) {
   json functions = json::object();
   for (const Backend backend : method.backends) {

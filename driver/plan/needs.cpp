@@ -11,6 +11,7 @@
 namespace gaussweep::driver {
 namespace {
 
+/// Returns true if the problem requires a positive definite matrix.
 bool is_for_definite(Problem problem) {
   return std::count(problem->needs.begin(), problem->needs.end(), Need::spd) > 0;
 }

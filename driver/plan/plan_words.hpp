@@ -106,7 +106,7 @@ inline bool means_any(const std::string& pattern, Problem problem, const Registr
   });
 }
 
-/// The same for any problem of the entry's list.
+/// Returns true if a pattern matches any method of any problem of the entry.
 inline bool means_any(const std::string& pattern, const io::Entry& entry, const Registry& registry) {
   return std::any_of(entry.problems.begin(), entry.problems.end(), [&](const std::string& name) {
     const std::optional<Problem> problem = from_string<Problem>(name);

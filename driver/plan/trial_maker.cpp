@@ -12,6 +12,7 @@
 namespace gaussweep::driver {
 namespace {
 
+/// Returns the plan's tolerance for a problem, else the default tolerance times the plan's factor.
 double tolerance_of(const io::Settings& settings, Problem problem) {
   if (const double* value = find_in(settings.tolerances, std::string(to_string(problem)))) return *value;
   const double* factor = find_in(settings.tolerances, "");
@@ -44,6 +45,7 @@ std::string reason_to_skip(const Method& method, const Trial& trial, std::option
   return fault.empty() && trial.matrix_b ? precision_fault(trial.matrix_b->spec, trial.precision) : fault;
 }
 
+/// Returns the chosen value of an axis, or `otherwise` if the entry does not have the axis.
 std::int64_t integer_or(const Assignment& chosen, const char* name, std::int64_t otherwise) {
   const Choice* choice = find_in(chosen, name);
   return choice == nullptr ? otherwise : std::get<std::int64_t>(choice->value);

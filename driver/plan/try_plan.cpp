@@ -42,6 +42,7 @@ std::vector<Problem> problems_of_one_matrix(bool triangular) {
   return chosen;
 }
 
+/// Returns the requested problems, else those that suit the matrix.
 std::vector<Problem> problems_for(const TryRequest& request, const InspectedMatrix& matrix) {
   if (!request.problems.empty()) return request.problems;
   if (matrix.facts.is_triangular() && matrix.facts.lower_bandwidth + matrix.facts.upper_bandwidth > 0)
@@ -65,6 +66,7 @@ bool is_requested(const TryRequest& request, const Method& method) {
                      [&](const std::string& word) { return matches(word, method); });
 }
 
+/// Throws for a name or glob that matches no method of the problems.
 void refuse_unknown_methods(const TryRequest& request, const std::vector<Problem>& problems,
                             const Registry& registry) {
   std::vector<std::string> names;
@@ -86,6 +88,7 @@ std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump();
 }
 
+/// Returns the text of a plan for the candidates, one entry per problem and number of rounds.
 std::string plan_text(const TryRequest& request, const InspectedMatrix& matrix, const FileFacts& file,
                       const std::vector<Problem>& problems, const std::vector<Candidate>& candidates,
                       const RoundsOf& rounds_of) {

@@ -25,6 +25,7 @@ constexpr std::array<double, 3> max_interpolated{16, 16, 4};
 /// nothing was measured.
 constexpr std::array<double, 3> max_factor{2, 2, 4};
 
+/// Inserts sizes between neighbours that differ by more than `factor`, evenly in ln(size).
 void insert_between(std::vector<std::int64_t>& levels, double factor) {
   std::set<std::int64_t> all(levels.begin(), levels.end());
   for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
@@ -52,6 +53,7 @@ void add(LogTime& cell, const Group& group, int& count) {
   merge(cell.q3, group.q3);
 }
 
+/// Returns the index of a value in a list; appends the value if it is missing.
 template <class Value>
 std::size_t index_of(std::vector<Value>& all, const Value& value) {
   const auto index = static_cast<std::size_t>(std::find(all.begin(), all.end(), value) - all.begin());
@@ -69,6 +71,7 @@ std::string device_label(const Record& record, const std::map<std::string, std::
   return cpu == nullptr ? "CPU" : *cpu;
 }
 
+/// Collects the times of one problem on one device.
 MeasuredTimes times_of(Problem problem, const std::string& device,
                        const std::vector<const Record*>& records) {
   MeasuredTimes all;

@@ -45,10 +45,12 @@ struct Leaf {
   Range batches, sides, orders;
   int method = no_method;
 };
+/// The leaves for a range of right-hand sides, one per range of orders.
 struct SideBand {
   Range sides;
   std::vector<Leaf> leaves;
 };
+/// The bands of right-hand sides for a range of batches.
 struct BatchBand {
   Range batches;
   std::vector<SideBand> bands;

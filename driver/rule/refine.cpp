@@ -38,6 +38,7 @@ std::string method_of(const Group& group) {
   return group.first().method + " " + group.first().parameters;
 }
 
+/// Returns the fastest group that passed; null if there is none.
 const Group* fastest(const ByMethod& groups) {
   const Group* best = nullptr;
   for (const auto& [method, group] : groups) {

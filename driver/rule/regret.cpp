@@ -62,6 +62,7 @@ std::string where_words(const RuleTask& task, const Group& chosen) {
                              choice_of(chosen).words());
 }
 
+/// Adds a task to an adviser's regret. @param chosen the group of its choice; null if the choice did not run
 void count(Regret& regret, const RuleTask& task, const Group* chosen) {
   if (chosen == nullptr) {
     ++regret.absent;

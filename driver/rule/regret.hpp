@@ -1,6 +1,6 @@
 #pragma once
-/// The regret of rules: how much longer their choices take than the fastest method. It is meant to be
-/// measured on runs that the rules were not learned from.
+/// The regret of rules: how much longer their choices take than the fastest method. Measure the regret on
+/// runs that the rules were not learned from.
 
 #include <string>
 #include <vector>

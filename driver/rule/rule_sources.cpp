@@ -31,6 +31,7 @@ std::string name_in_c(const char* variable, const std::string& name) {
   return fmt::format("strcmp({}, {}) == 0", variable, quoted_in_c(name));
 }
 
+/// Joins the nonempty conditions with &&; "1" if there are none.
 std::string all_in_c(const std::vector<std::string>& conditions) {
   std::vector<std::string> present;
   for (const std::string& each : conditions) {
@@ -45,6 +46,7 @@ std::string size_in_c(const char* variable, const SizeRange& span) {
   return fmt::format("{} >= {} && {} <= {}", variable, span.from, variable, span.to);
 }
 
+/// Returns the C code that tests for a part and its boxes.
 std::string part_in_c(const RulePart& part) {
   std::vector<std::string> names;
   for (const RuleNames& each : part.names) {

@@ -31,6 +31,7 @@ namespace {
 
 using io::Record;
 
+/// Returns a text that is equal for records of the same group.
 std::string group_key(const Record& r) {
   return fmt::format("{}\n{} {}", trial_identity(r), r.gpu_name, r.capability);
 }
@@ -60,6 +61,7 @@ double largest_of(const std::vector<const Record*>& records, double Record::*mem
   return largest;
 }
 
+/// Computes the statistics of a group from its records.
 void summarise_group(Group& group) {
   group.min = group.max = Record::unknown;
   for (const Record* record : group.records) {
@@ -380,6 +382,7 @@ namespace {
 /// Peaks that are too low explain a time that exceeds them by up to this times the vendor's excess.
 constexpr double explained_excess = 1.25;
 
+/// The records of one method with the same kind of doubt.
 struct DoubtEntry {
   std::int64_t trials = 0, smallest_n = std::numeric_limits<std::int64_t>::max(), largest_n = 0;
   double worst = 0;
@@ -387,8 +390,8 @@ struct DoubtEntry {
   std::string reference;
 };
 
-/// Returns what the vendor's times say about a time that exceeds the device's peaks. The peaks explain the
-/// excess only if the vendor's methods exceed them by about as much.
+/// Returns an explanation, from the vendor's times, for a time that exceeds the device's peaks. The peaks
+/// explain the excess only if the vendor's methods exceed them by about as much.
 /// @param worst, vendor the method's and the vendor's largest fraction of a peak
 std::string excess_words(double worst, double vendor) {
   if (!(vendor > peak_slack)) return {};

@@ -52,6 +52,7 @@ std::vector<SummaryColumn> with_settings(std::vector<SummaryColumn> summary_colu
   return summary_column_list;
 }
 
+/// Returns the columns of the summary, in order.
 const std::vector<SummaryColumn>& summary_column_list() {
   using G = const Group&;
   static const std::vector<SummaryColumn> all = with_settings(
@@ -160,6 +161,7 @@ std::int64_t parse_size(const std::string& text, const std::string& whole) {
   return value;
 }
 
+/// Parses a value of --n: "512", "256:1024", ">=1k", "<64". @throws UsageError
 Range parse_range(const std::string& text) {
   const auto colon = text.find(':');
   if (colon != std::string::npos) {

@@ -33,6 +33,7 @@ struct LastStart {
   std::set<std::string> vanished;  ///< keys of trials that the plan no longer has
 };
 
+/// Returns the command that continues the run, from the provenance of its start.
 std::string resume_words(const nlohmann::json& provenance) {
   std::string command = provenance.value("command_line", "");
   if (command.empty()) command = "gaussweep run PLAN -o DIR";

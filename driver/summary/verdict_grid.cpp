@@ -64,6 +64,7 @@ class Machines {
   std::set<std::string> hosts_with_cpu_methods_;
 };
 
+/// Returns the median rates of the rows of /devices that describe the device.
 Rates rates_of(const std::vector<io::DeviceRow>& devices, const Device& device) {
   std::vector<const io::DeviceRow*> device_rows;
   for (const io::DeviceRow& row : devices) {
@@ -79,6 +80,7 @@ Rates rates_of(const std::vector<io::DeviceRow>& devices, const Device& device) 
 using RowKey = std::tuple<std::string, std::string, std::string, std::string, std::int64_t, bool, std::string,
                           std::int64_t, std::int64_t, std::int64_t, std::string>;
 
+/// Returns the key of a group's row. @param extra distinguishes rows that are otherwise equal
 RowKey row_key(const Group& group, const std::string& extra) {
   const Record& r = group.first();
   const bool is_square = is_of_one_order(r);
@@ -123,6 +125,7 @@ std::string vendor_of(const std::vector<const Group*>& race) {
   return vendor;
 }
 
+/// Finds the winner of a task, its lead, its baseline and its fraction of the limit.
 VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Rates& rates,
                        const std::string& requested_baseline) {
   const std::vector<const Group*> race = competitors(task_groups);
@@ -217,6 +220,7 @@ void pool_seeds(VerdictGrid& grid, const std::string& baseline) {
   }
 }
 
+/// Makes the grid of a device from the records that compete on it.
 VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& records, const Rates& rates,
                       const std::string& baseline) {
   VerdictGrid grid;

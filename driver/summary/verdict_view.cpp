@@ -56,6 +56,7 @@ std::string baseline_words(const VerdictCell& cell) {
 
 using Lines = std::vector<std::string>;  // lines_of_a_cell elements
 
+/// Returns the lines of a cell: method, time and lead, fraction of the limit, baseline, batch.
 Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell) {
   const std::string batch = row.has_batches ? fmt::format("batch {}", cell.first->first().batch) : "";
   if (cell.winner == nullptr) {

@@ -35,7 +35,7 @@ struct Example {
 TEST(Race, NamesAWinnerThatEveryRoundConfirms) {
   const Example example({in_rounds("slow", {1.5, 3.1, 1.45, 1.6}), in_rounds("fast", {1, 2, 1, 1})});
   EXPECT_EQ(example.first(), "fast");
-  EXPECT_NEAR(example.race.reported().behind.ratio(), 1.52, 0.03);
+  EXPECT_NEAR(example.race.reported().slowdown.ratio(), 1.52, 0.03);
   EXPECT_GT(example.race.reported().low(), 1.3);
   EXPECT_TRUE(example.race.is_clear());
   EXPECT_TRUE(example.race.is_settled());
@@ -69,10 +69,10 @@ TEST(Race, OrderAgreesWithTheCommonRounds) {
                          in_rounds("lapack", {2, 2, 2, 0.1, 0.1, 0.1, 0.1, 0.1})});
   EXPECT_EQ(example.first(), "lapack");
   for (std::size_t i = 1; i < example.race.racers.size(); ++i)
-    EXPECT_GE(example.race.racers[i].behind.ratio(), 1) << i;
+    EXPECT_GE(example.race.racers[i].slowdown.ratio(), 1) << i;
   const Example interrupted({in_rounds("a", {1, 1, 1, 1}), in_rounds("b", {0.9, 0.9, 0.9})});
   EXPECT_EQ(interrupted.first(), "b") << "the last round ended before b ran";
-  EXPECT_NEAR(interrupted.race.reported().behind.ratio(), 1 / 0.9, 1e-9);
+  EXPECT_NEAR(interrupted.race.reported().slowdown.ratio(), 1 / 0.9, 1e-9);
 }
 
 TEST(Race, ReportsTheRivalThatMakesTheWinnerUnclear) {
