@@ -16,6 +16,7 @@
 namespace gaussweep::io {
 namespace {
 
+/// Throws unless libcrypto's call worked.
 void require(bool worked) {
   if (!worked) throw std::runtime_error("libcrypto has no SHA-256");
 }

@@ -16,6 +16,7 @@ constexpr hsize_t max_compression = 1032;
 constexpr std::size_t max_text_bytes = 4096;
 constexpr std::string_view ellipsis = "\u2026";
 
+/// Returns the compound type of a layout, with the given types for integers and reals.
 Type compound(const Layout& layout, hid_t integer, hid_t real, const std::string& action) {
   Type type(H5Tcreate(H5T_COMPOUND, std::max<std::size_t>(layout.row_bytes, 1)), action);
   for (const Member& member : layout.members) {
@@ -46,6 +47,7 @@ std::size_t packed_bytes(const Type& type, Kind kind, const std::string& column,
   return 8;
 }
 
+/// Returns the number of rows to read at a time, which is a multiple of the chunk's rows if possible.
 hsize_t rows_per_chunk(hid_t dataset, hsize_t row_bytes, const std::string& action) {
   const Properties creation(H5Dget_create_plist(dataset), action);
   hsize_t rows = 0;

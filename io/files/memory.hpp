@@ -17,8 +17,9 @@ struct Memory {
 Memory memory_facts();
 /// Returns memory_facts().free.
 double available_memory_bytes();
-/// Returns the minimum over the control groups of a process. It reads all levels, because a batch job's limit
-/// is usually set far below the top. Page cache counts as free, because the kernel reclaims it.
+/// Returns the minimum over the control groups of a process. Reads all levels of the hierarchy, because a
+/// batch job's limit is usually set far below the top. Page cache counts as free, because the kernel reclaims
+/// it.
 /// @param groups the file that lists the groups (/proc/self/cgroup), version 1 or 2
 /// @param top the mount point of the groups (/sys/fs/cgroup)
 Memory group_memory(const std::filesystem::path& groups, const std::filesystem::path& top);

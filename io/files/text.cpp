@@ -17,6 +17,7 @@ ReferenceCount* count_of(const char* characters) {
       reinterpret_cast<ReferenceCount*>(const_cast<char*>(characters) - sizeof(ReferenceCount)));
 }
 
+/// Copies the characters behind a new reference count of 1. @return the characters
 const char* allocate_copy(std::string_view text) {
   char* block = static_cast<char*>(::operator new(sizeof(ReferenceCount) + text.size()));
   new (block) ReferenceCount(1);

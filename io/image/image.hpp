@@ -8,6 +8,7 @@
 
 namespace gaussweep::io {
 
+/// An 8-bit grey image.
 struct GreyImage {
   std::int64_t width = 0, height = 0;
   std::vector<std::uint8_t> pixels;  ///< 0 black to 255 white, row after row from the top

@@ -41,6 +41,7 @@ bool is_represented(T number, double value) {
   return std::isfinite(value);
 }
 
+/// Reads a number from memory of any alignment.
 template <class T>
 T load(const char* from, bool swapped) {
   char bytes[sizeof(T)];

@@ -40,6 +40,7 @@ Writer writer_of(const Descriptor& file) {
   return Writer::other;
 }
 
+/// Returns a text attribute; empty if it is absent or no text.
 std::string text_attribute(hid_t object, const char* name) {
   if (H5Aexists(object, name) <= 0) return {};
   const h5::Attribute attribute(H5Aopen(object, name, H5P_DEFAULT), std::string("open ") + name);

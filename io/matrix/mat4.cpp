@@ -28,6 +28,7 @@ struct Header4 {
 
 constexpr off_t header_bytes = 5 * sizeof(std::uint32_t);
 
+/// Reads a variable's header; nothing if there is none at this offset.
 std::optional<Header4> header_at(const Descriptor& file, off_t at) {
   std::uint32_t words[6] = {};  // the sixth word begins the name, which has at least one character
   if (::pread(file.fd(), words, sizeof words, at) <= header_bytes) return {};
@@ -71,6 +72,7 @@ std::uint64_t size_of_sparse(const Table& table, const Header4& header, std::uin
   return static_cast<std::uint64_t>(size);
 }
 
+/// Reads the entries of a sparse matrix: a table with the columns row, column and value.
 void read_entries4(const Table& table, const Header4& header, MatVariables& variables) {
   const std::uint32_t count = header.rows - 1;
   const MatNumbers rows = table.column(0, 0, count), cols = table.column(1, 0, count);
@@ -79,6 +81,7 @@ void read_entries4(const Table& table, const Header4& header, MatVariables& vari
   });
 }
 
+/// Adds a variable, and reads its elements if they are wanted.
 void walk_variable4(const Descriptor& file, off_t begin, const Header4& header, const std::string& name,
                     MatVariables& variables) {
   const Table table(file, begin, header);

@@ -40,6 +40,7 @@ void put_description(ChildOutput& out, Description& description) {
   }
 }
 
+/// Receives the members of a description.
 struct MemberReader {
   Child& in;
   void operator()(std::string& text) const { text = in.text(); }

@@ -21,6 +21,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are written a
 constexpr std::size_t step_bytes = std::size_t{512} << 10;
 constexpr std::size_t grain_bytes = std::size_t{4} << 10;  // the granularity of holes
 
+/// Returns the type of elements in the file.
 template <class T>
 hid_t file_type() {
   return sizeof(T) == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;

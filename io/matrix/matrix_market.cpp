@@ -26,6 +26,7 @@ constexpr const char* byte_order_mark = "\xef\xbb\xbf";
 // The format allows 1024, but comments written by hand may be longer.
 constexpr std::size_t max_line_bytes = 1 << 16;
 
+/// The header of a Matrix Market file.
 struct Header {
   bool coordinate = false, integer = false, pattern = false;  ///< pattern: every entry is a 1
   enum class Symmetry { general, symmetric, skew } symmetry = Symmetry::general;
@@ -190,6 +191,7 @@ class Words {
   const char* end_;
 };
 
+/// Reads and checks the first line and the line with the sizes.
 Header read_header(Lines& lines) {
   std::string line;
   while (line.find_first_not_of(" \t") == std::string::npos) {

@@ -28,6 +28,7 @@ template <class T>
 hid_t native_type() {
   return sizeof(T) == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
 }
+/// The rows and columns of a matrix.
 struct Shape {
   std::int64_t rows = 0, cols = 0;
 };

@@ -23,6 +23,7 @@ constexpr std::size_t magic_bytes = 6, max_header_bytes = 1 << 16;
   throw InputError(path.string() + ": " + message);
 }
 
+/// Reads exactly `bytes` bytes at an offset. @throws InputError if the file is shorter
 void read_at(const std::filesystem::path& path, const Descriptor& file, void* data, std::size_t bytes,
              off_t at) {
   auto* to = static_cast<char*>(data);
@@ -95,6 +96,7 @@ MatrixShape shape_of_numpy(const std::filesystem::path& path, const std::string&
   return shape;
 }
 
+/// Reads and checks the header.
 NpyHeader header_of(const std::filesystem::path& path, const Descriptor& file) {
   unsigned char start[12] = {};
   read_at(path, file, start, sizeof start, 0);

@@ -93,6 +93,7 @@ Keys entry_keys(Entry& entry, const Problems& problems, RangeBudget& budget) {
   return keys;
 }
 
+/// Throws if an axis is given twice.
 void check_axes_once(const Entry& entry) {
   std::set<std::string> named;
   for (const auto& [name, axis] : entry.axes) named.insert(name);
@@ -157,6 +158,7 @@ std::vector<Combination> combinations_of(const YamlNode& node, const Combination
   return combinations;
 }
 
+/// Reads one entry of sweep with one value per list of `combination`.
 Entry entry_of(const YamlNode& node, const Combination& combination, const Settings& common,
                const Problems& problems, RangeBudget& budget, Mistakes& mistakes) {
   Entry entry;
@@ -203,6 +205,7 @@ Entry entry_of(const YamlNode& node, const Combination& combination, const Setti
   return entry;
 }
 
+/// Reads all entries of sweep. @throws InputError with all mistakes
 std::vector<Entry> sweep_of(const YamlNode& node, const Combination& lists, const Settings& common,
                             const Problems& problems, RangeBudget& budget) {
   if (node.kind != Kind::sequence) fail_kind(node, "sweep", "a list of entries");

@@ -30,6 +30,7 @@ struct Entry {
   Location location;
 };
 
+/// A plan: its name, settings and entries.
 struct Plan {
   std::string text;  ///< the contents of the file
   std::string file;

@@ -34,6 +34,7 @@ std::vector<Scalar> ranges_of(const std::vector<Scalar>& scalars, std::size_t ma
   return values;
 }
 
+/// Reads the values of an axis, expands their ranges, and checks them.
 std::vector<Scalar> expanded(const std::string& name, const YamlNode& node, RangeBudget& budget) {
   const std::vector<Scalar> values =
       ranges_of(scalars_of(node, name), budget.left,

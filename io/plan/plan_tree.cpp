@@ -197,6 +197,7 @@ class TreeBuilder : public YAML::EventHandler {
   std::size_t nodes_ = 0;
 };
 
+/// Throws at the first byte that is not UTF-8 text.
 void require_text(const std::string& text, const std::string& file) {
   Location location{file, 1, 1};
   for (std::size_t i = 0; i < text.size();) {

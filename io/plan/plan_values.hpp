@@ -52,7 +52,8 @@ struct MatrixBlock {
 
 /// An entry of `exclude:`.
 struct Exclude {
-  /// axis, parameter or "method" → conditions: a value, ">4096", "<=64". One of several conditions must hold
+  /// axis, parameter or "method" → conditions: a value, ">4096", "<=64". If there are several, one of them
+  /// must hold
   std::map<std::string, std::vector<Scalar>> conditions;
   Location location;
 };

@@ -32,6 +32,7 @@ std::int64_t count_of(const YamlNode& node, const std::string& what, std::int64_
   return parse_integer(scalar_of(node, what), low, max_count, what);
 }
 
+/// Reads a value that must be one of the allowed words.
 std::string word_of(const YamlNode& node, const std::string& what, const Words& allowed) {
   const Scalar word = scalar_of(node, what);
   require_word(word, allowed, what + ":");
@@ -146,6 +147,7 @@ Setting condition_of_words(const char* name, const char* help, const char* chose
   return setting;
 }
 
+/// Returns the table of all settings.
 std::vector<Setting> make_settings() {
   Setting tolerance{"tolerance",
                     "maximum residual ratio per problem; a single number multiplies the defaults",

@@ -51,6 +51,7 @@ DataTable table_of(const std::string& name, const Columns& columns, Each each) {
           }};
 }
 
+/// Converts a JSON value to a cell.
 DataCell cell_of(const nlohmann::json& value) {
   if (value.is_number_integer() || value.is_boolean()) return value.get<std::int64_t>();
   if (value.is_number()) return value.get<double>();
@@ -61,6 +62,7 @@ DataCell cell_of(const nlohmann::json& value) {
 /// The parsed parameters by their JSON text, which many records share.
 using ParameterCells = std::unordered_map<std::string, std::map<std::string, DataCell>>;
 
+/// Returns the table `records`, with a column per method parameter.
 DataTable record_table(const std::vector<Record>& records) {
   ParameterCells parameters;
   std::map<std::string, std::size_t> column_index;

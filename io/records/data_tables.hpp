@@ -19,6 +19,7 @@ struct DataColumn {
   std::string name, unit;
 };
 
+/// A table whose rows are made on demand.
 struct DataTable {
   std::string name;
   std::vector<DataColumn> columns;

@@ -34,12 +34,14 @@ struct Run {
   std::map<std::string, std::string> attributes() const;
 };
 
+/// A device of the run: its row of /devices, and the time at which its first worker was ready.
 struct Device {
   static constexpr const char* name = "device";
   DeviceRow row;
   std::string time;
 };
 
+/// A machine of the run: its row of /hosts.
 struct Host {
   static constexpr const char* name = "host";
   HostRow row;

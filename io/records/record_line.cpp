@@ -14,6 +14,7 @@
 namespace gaussweep::io {
 namespace {
 
+/// A member of Stage with its name in the journal.
 struct StageMember {
   std::string_view name;
   std::variant<Text Stage::*, std::int64_t Stage::*, double Stage::*> member;

@@ -107,6 +107,7 @@ std::string FileChecksums::difference(const FileChecksums& found) const {
 
 // --- Writing
 
+/// Writes a table with its attribute `units`, and adds its checksums.
 template <class Columns, class Row>
 void write_checked(const h5::File& file, const char* name, const Columns& columns,
                    const std::vector<Row>& rows, FileChecksums& checksums) {
@@ -131,6 +132,7 @@ void write_rows(const h5::File& file, const char* name, const std::vector<h5::Co
   write_checked(file, name, columns, rows, checksums);
 }
 
+/// Writes the tables of samples, stages and iterations.
 void write_details(const h5::File& file, const std::vector<Record>& records, FileChecksums& checksums) {
   write_rows(
       file, "/samples", sample_columns(), [&](const auto& take) { each_sample(records, take); }, checksums);

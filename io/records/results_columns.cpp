@@ -67,6 +67,7 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// Returns the record of a detail row. @throws h5::Error if there is none
 Record& record_of(std::vector<Record>& records, std::int64_t trial, const char* table) {
   if (trial < 0 || trial >= static_cast<std::int64_t>(records.size())) {
     throw h5::Error("the table '" + std::string(table) + "' refers to trial " + std::to_string(trial) +
@@ -75,6 +76,7 @@ Record& record_of(std::vector<Record>& records, std::int64_t trial, const char* 
   return records[static_cast<std::size_t>(trial)];
 }
 
+/// Converts a row to a JSON object.
 template <class Row>
 void put_row(Json& to, const Row& row, const std::vector<h5::Column<Row>>& columns) {
   to = Json::object();
@@ -92,8 +94,8 @@ void put_row(Json& to, const Row& row, const std::vector<h5::Column<Row>>& colum
   }
 }
 
-/// Reads every column by name and type; null is NaN. Returns a text of what is allowed if the row is invalid,
-/// else "".
+/// Reads every column by name and type; null is NaN. Returns a description of the allowed values if the row
+/// is invalid, else "".
 template <class Row>
 std::string take_row(const Json& from, Row& row, const std::vector<h5::Column<Row>>& columns) {
   if (!from.is_object()) return "an object";

@@ -9,12 +9,14 @@
 
 namespace gaussweep::io {
 
+/// A row of /samples.
 struct SampleRow {
   std::int64_t trial = 0, index = 0;
   double seconds = Record::unknown, clock = Record::unknown;
   std::int64_t throttled = 0;
   double memory_clock = Record::unknown, power = Record::unknown, temperature = Record::unknown;
 };
+/// A row of /stages.
 struct StageRow {
   std::int64_t trial = 0;
   Text kernel;
@@ -22,6 +24,7 @@ struct StageRow {
   double seconds = Record::unknown, mean = Record::unknown, occupancy = Record::unknown,
          share = Record::unknown;
 };
+/// A row of /iterations.
 struct IterationRow {
   std::int64_t trial = 0, iteration = 0;
   double residual = Record::unknown;

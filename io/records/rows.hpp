@@ -32,7 +32,7 @@ void to_json(nlohmann::json& to, const HostRow& row);
 /// @throws InputError if a column is missing or has another type
 void from_json(const nlohmann::json& from, DeviceRow& row);
 void from_json(const nlohmann::json& from, HostRow& row);
-/// The same, but return a text of what is allowed if the JSON is invalid, else an empty text.
+/// Read rows without exceptions: return a description of the allowed values if the JSON is invalid, else "".
 std::string read_row(const nlohmann::json& from, DeviceRow& row);
 std::string read_row(const nlohmann::json& from, HostRow& row);
 
