@@ -184,6 +184,7 @@ struct Call {
   int* info;
 };
 
+/// Throws CallersMistake unless the condition holds.
 void require(bool holds, const std::string& message) {
   if (!holds) throw CallersMistake(message);
 }
@@ -221,6 +222,7 @@ void require_work(const void* work, std::size_t bytes, std::size_t needed) {
                                                   " bytes, needed are " + std::to_string(needed));
 }
 
+/// Copies a matrix between two leading dimensions on the handle's stream.
 template <class T>
 void copy(Context& context, const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to, const Extent& e) {
   convert_layout<T>(context, Strided<T>{from, 1, ld_from}, e.rows, e.cols, Destination<T>{to, 1, ld_to});
@@ -310,6 +312,7 @@ void run_once(gaussweep_handle_t& handle, const Choice& choice, const Call<T>& c
   }
 }
 
+/// Sets C to zero: the product of gemm with k = 0.
 template <class T>
 void set_zero(gaussweep_handle_t& handle, const Argument<T>& c, const Shape& shape) {
   require_matrix(c, shape.m);
@@ -323,6 +326,8 @@ std::string& create_error() {
   return error;
 }
 
+/// Runs a routine of a problem: checks the arguments, chooses a method, and runs it once for the whole batch
+/// or once per system.
 template <class T>
 void run(gaussweep_handle_t& handle, const char* problem_name, Call<T> call, void* work, std::size_t bytes) {
   require_sizes(call.shape);
@@ -358,6 +363,7 @@ std::size_t solve_bytes(const Shape& shape, std::size_t element) {
   return is_empty(shape) ? 0 : factors_workspace(shape.n, shape.nrhs, element) + alignment - 1;
 }
 
+/// Computes getrs.
 template <class T>
 void solve_factored(gaussweep_handle_t& handle, const Call<T>& call, void* work, std::size_t bytes) {
   const Shape& shape = call.shape;
@@ -382,6 +388,7 @@ std::size_t triangle_bytes(const Shape& shape, std::size_t element) {
   return is_empty(shape) ? 0 : triangle_workspace(shape.n, shape.nrhs, element) + alignment - 1;
 }
 
+/// Throws NotSupported on GPUs before Hopper.
 void require_on_hopper(const gaussweep_handle_t& handle) {
   if (handle.device->backend() == Backend::cuda && handle.capability < 90)
     throw NotSupported("solves with triangles need compute capability 9.0");
@@ -405,6 +412,7 @@ void solve_triangles(gaussweep_handle_t& handle, const Call<T>& call, vendor::Di
   }
 }
 
+/// Computes potrs.
 template <class T>
 void solve_cholesky_factored(gaussweep_handle_t& handle, const Call<T>& call, void* work, std::size_t bytes) {
   using vendor::Op;

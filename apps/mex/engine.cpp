@@ -5,6 +5,7 @@
 
 namespace gaussweep::mex {
 
+/// A device and the context with its library handles.
 struct Engine::OpenDevice {
   explicit OpenDevice(std::unique_ptr<Device> d) : device(std::move(d)), context(*device) {}
   std::unique_ptr<Device> device;

@@ -47,6 +47,7 @@ const Registry& registry() {
   return rows;
 }
 
+/// Returns the process's engine; null before its first use and after `release`.
 std::unique_ptr<Engine>& engine_pointer() {
   static std::unique_ptr<Engine> engine;
   return engine;
@@ -73,6 +74,7 @@ struct Request {
   Parameters parameters;
 };
 
+/// Returns the function that the first argument names.
 const Call& find_call(int nrhs, const mxArray* prhs[]) {
   const auto name = nrhs > 0 ? text_of(prhs[0]) : std::nullopt;
   for (const Call& call : calls()) {
@@ -138,6 +140,7 @@ void parse_method(Request& request, int nrhs, const mxArray* prhs[]) {
   request.parameters = choose_parameters(*request.method, options);
 }
 
+/// Reads and checks all arguments of a call.
 Request parse_call(int nlhs, int nrhs, const mxArray* prhs[]) {
   Request request;
   request.call = &find_call(nrhs, prhs);
@@ -198,6 +201,7 @@ std::string unmet_needs(const Method& method) {
   return needs.empty() ? needs : ", or not " + needs + ", which " + method.id() + " needs";
 }
 
+/// Throws the error of a run that gave no usable answer.
 [[noreturn]] void throw_outcome_error(const Method& method, const Outcome& outcome) {
   const std::string where = method.id() + ", pivot " + std::to_string(outcome.info);
   if (outcome.info < 0) {

@@ -43,6 +43,7 @@ bool has_measured_size(const Task& task) {
   });
 }
 
+/// Returns true for the GPU models on which the cutoffs were measured.
 bool is_measured_device(const std::string& device) {
   if (device.find("MIG") != std::string::npos) return false;  // a part of a GPU
   return std::any_of(std::begin(measured_devices), std::end(measured_devices),
@@ -77,6 +78,7 @@ Range range_from(const Json& box, const char* key) {
   return {box.at(key).at(0).get<std::int64_t>(), box.at(key).at(1).get<std::int64_t>()};
 }
 
+/// Reads the parts of a rule.json. @throws std::exception if it is no rule of version 1
 std::vector<Part> parts_from(const Json& rule) {
   if (rule.at("format") != "gaussweep rule" || rule.at("version") != 1)
     throw std::runtime_error("no rule of version 1");
@@ -100,6 +102,7 @@ bool fits(const std::string& pattern, std::string_view name) {
   return pattern == "*" || pattern == name;
 }
 
+/// Returns true if the part is for the task's problem, precision and triangle, and for the device.
 bool covers(const Part& part, const Task& task, const std::string& device) {
   if (!fits(part.problem, task.problem) || !fits(part.device, device)) return false;
   return std::any_of(part.names.begin(), part.names.end(), [&](const Names& names) {

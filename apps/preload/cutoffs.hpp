@@ -6,7 +6,7 @@
 
 namespace gaussweep::preload {
 
-/// What a call computes, in the terms of a rule (docs/rule.md).
+/// The computation of a call, in the terms of a rule (docs/rule.md).
 struct Task {
   const char* problem;  ///< getrf, potrf, trtri; trsv: a solve with triangles; poinv: potri
   bool is_double;
@@ -19,7 +19,7 @@ struct Task {
 /// The maximum number of right-hand sides that libgaussweep's getrs and trsm solve in one launch.
 constexpr std::int64_t few_rhs = 8;
 
-/// Returns false if gaussweep is faster on no device. It takes less time than to find a stream's device.
+/// Returns false if gaussweep is faster on no device. This check is faster than finding the stream's device.
 bool may_be_faster(const Task& task);
 
 /// Returns true if gaussweep is faster on the device of this name. The rule in the file that

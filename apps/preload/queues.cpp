@@ -47,6 +47,7 @@ struct Driver {
   }
 };
 
+/// Returns the functions of CUDA's driver, loaded on the first call.
 const Driver& driver() {
   static const Driver functions;
   return functions;

@@ -70,6 +70,7 @@ std::vector<double> product(const HostMatrix<T>& x, const std::vector<double>& v
   return result;
 }
 
+/// Inverts the matrix of the formula, and records the seconds of each step in `result`.
 template <class T>
 Answer<T> invert(const RestoreJob& job, const Inputs<T>& inputs, const Parameters& parameters, Device& device,
                  Restored& result) {
@@ -142,6 +143,8 @@ HostMatrix<T> multiply(const RestoreJob& job, HostMatrix<T>& a, HostMatrix<T>& b
   return std::move(answer.x);
 }
 
+/// Generates the matrix, inverts it, verifies the inverse and applies it to the degraded image, in precision
+/// T.
 template <class T>
 void restore_typed(const RestoreJob& job, Device& device, Device& multiplier, Restored& result) {
   const Method& method = *job.inverter.method;

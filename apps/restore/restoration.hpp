@@ -19,8 +19,8 @@ namespace gaussweep::driver {
 /// is equal only if H is normal. `inverse`: H^-1 g.
 enum class Formula { regularised, paper, inverse };
 
-/// How H H^T and products with H^T are computed. `analytic`: sums over the point-spread function, without
-/// forming H. `gemm`: products of full matrices by a method of gemm, n^3 operations each.
+/// The algorithm for H H^T and for products with H^T. `analytic`: sums over the point-spread function,
+/// without forming H. `gemm`: products of full matrices by a method of gemm, n^3 operations each.
 enum class Products { analytic, gemm };
 
 }  // namespace gaussweep::driver

@@ -56,6 +56,7 @@ std::string psf_text(const BlurSpec& blur) {
   return fmt::format("file {}x{}", blur.weights.rows, blur.weights.cols);
 }
 
+/// The errors of the degraded and of the restored image: mean squared error, and PSNR in dB.
 struct Errors {
   double mse_degraded, mse_restored, psnr_degraded, psnr_restored;
 };
@@ -69,6 +70,7 @@ double lambda_of(const RestoreJob& job) {
   return job.formula == Formula::inverse ? std::nan("") : job.blur.lambda;
 }
 
+/// Returns the contents of restoration.h5.
 io::Restoration record_of(const Restoration& r) {
   const RestoreJob& job = r.job;
   const Restored& result = r.restored;
