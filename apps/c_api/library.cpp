@@ -113,7 +113,7 @@ struct Argument {
   std::int64_t ld;
 };
 
-constexpr std::size_t alignment = 256;
+constexpr std::size_t alignment = 256;  // bytes, of all operands that methods get
 
 bool is_aligned(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;

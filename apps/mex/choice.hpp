@@ -18,8 +18,8 @@ struct Gpu {
 };
 
 /// Returns the row that `name` selects: "problem/variant", a variant, or a problem. A variant is searched for
-/// in `problems`, in order. A problem selects its vendor's row, on the GPU if there is one. An empty name
-/// selects the first problem. @throws CallError gaussweep:unknownMethod
+/// in `problems`, in order. The name of a problem selects the vendor's row for it, on the GPU if there is
+/// one. An empty name selects the first problem. @throws CallError gaussweep:unknownMethod
 const Method& choose_method(const Registry& registry, const std::vector<Problem>& problems,
                             const std::string& name, const Gpu& gpu);
 

@@ -1,6 +1,6 @@
 function X = gaussweep_inv (varargin)
 %GAUSSWEEP_INV  The inverse of a square matrix, by a method of gaussweep.
-%   X = gaussweep_inv(A)          by the library's general method
+%   X = gaussweep_inv(A)          by cuSOLVER, or without a GPU by LAPACK
 %   X = gaussweep_inv(A, method)  by 'problem/variant' or 'variant' of the problems geinv and, for symmetric positive
 %                                 definite matrices, poinv; 'gaussweep methods' in a shell lists them
 %   X = gaussweep_inv(A, method, name, value, ...)  with parameters of the method and 'backend': 'auto' (the GPU if

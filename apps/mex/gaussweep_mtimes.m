@@ -1,6 +1,6 @@
 function C = gaussweep_mtimes (varargin)
 %GAUSSWEEP_MTIMES  The matrix product A * B, by a method of gaussweep.
-%   C = gaussweep_mtimes(A, B)          by the library
+%   C = gaussweep_mtimes(A, B)          by cuBLAS, or without a GPU by OpenBLAS
 %   C = gaussweep_mtimes(A, B, method)  by 'gemm/variant' or 'variant'; 'gaussweep methods' in a shell lists them
 %   C = gaussweep_mtimes(A, B, method, name, value, ...)  with parameters of the method and 'backend': 'auto' (the GPU if
 %                                       there is one and the method supports it), 'cuda', 'emulated', 'host'

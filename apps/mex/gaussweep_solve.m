@@ -1,6 +1,6 @@
 function x = gaussweep_solve (varargin)
 %GAUSSWEEP_SOLVE  The solution of A x = b, by a method of gaussweep.
-%   x = gaussweep_solve(A, b)          by the library's general method
+%   x = gaussweep_solve(A, b)          by cuSOLVER, or without a GPU by LAPACK
 %   x = gaussweep_solve(A, b, method)  by 'problem/variant' or 'variant' of the problems gesv and, for triangular A
 %                                      (detected as lower or upper), trsv; 'gaussweep methods' in a shell lists them
 %   x = gaussweep_solve(A, b, method, name, value, ...)  with parameters of the method and 'backend': 'auto' (the GPU if

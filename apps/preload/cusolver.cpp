@@ -34,7 +34,7 @@ using Params = void*;  // cusolverDnParams_t
 struct Statuses {
   int alloc_failed, execution_failed;
 };
-constexpr int success = 0;
+constexpr int success = 0;  // of cuSOLVER and cuBLAS
 constexpr Statuses of_cusolver{2, 6}, of_cublas{3, 13};
 /// Values of cublasOperation_t, cublasDiagType_t, cublasFillMode_t, cublasSideMode_t, cublasPointerMode_t and
 /// cudaDataType.
@@ -272,6 +272,7 @@ struct Typed {
   static int trsm(const char* name, const void* caller, Handle handle, int side, int uplo, int trans,
                   int diag, Size m, Size n, const T* alpha, const T* a, Size lda, T* b, Size ldb) {
     int pointer_mode = 0;
+    // Calls of trsm by cuSOLVER itself stay with the vendor.
     const bool is_supported =
         side == left && !is_vendors_code(caller) &&
         call_vendor("cublasGetPointerMode_v2", caller, handle, &pointer_mode) == success &&

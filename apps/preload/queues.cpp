@@ -126,7 +126,7 @@ Queue* find_queue(void* stream, const Task& task, bool creates, const char*& rea
   // Never destroyed, because CUDA may shut down before this library.
   static auto& queues = *new std::list<Queue>;
   static auto& access = *new std::mutex;
-  constexpr std::size_t most_queues = 64;
+  constexpr std::size_t most_queues = 64;  // each has 40 MiB of scratch memory
 
   int capture = 0, device = 0;
   void* context = nullptr;

@@ -198,7 +198,7 @@ std::string manual_page(const CLI::App& app) {
   text += ".SH EXAMPLES\n.nf\n";
   for (const auto& [name, lines] : examples()) text += troff(lines) + "\n";
   return text +
-         ".fi\n.SH EXIT STATUS\n0: all as expected. 1: inaccurate where the plan did not expect it. 2: usage "
+         ".fi\n.SH EXIT STATUS\n0: all as expected. 1: a wrong answer that the plan did not expect. 2: usage "
          "or plan. 3: a trial crashed, timed out or could not run. 4: compare found a regression. 5: stopped "
          "early, go on with run \\-\\-resume.\n";
 }

@@ -152,7 +152,7 @@ io::PlanVocabulary vocabulary(const Registry& registry) {
   for (const Method& method : registry.all()) {
     for (const Parameter& parameter : method.parameters) words.axes.emplace(parameter.name, parameter.help);
   }
-  for (const auto& [name, help] : axis_words()) words.axes[name] = help;
+  for (const auto& [name, help] : axis_meanings()) words.axes[name] = help;
   return words;
 }
 

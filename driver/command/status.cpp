@@ -142,7 +142,7 @@ std::string text_of(const Statuses& statuses) {
 
 /// Shows the status until no sweep runs: redraws a terminal, otherwise prints a line per change.
 void watch(const StatusOptions& options) {
-  constexpr auto min_pause = std::chrono::seconds(2);
+  constexpr auto min_pause = std::chrono::seconds(2);  // between two refreshes
   constexpr int pause_factor = 4;  // limits the reading of large journals to a fifth of the time
   std::string shown;
   while (true) {

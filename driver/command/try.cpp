@@ -72,8 +72,9 @@ std::pair<Backend, int> expected_backend(const std::string& name) {
 
 /// Returns true if factoring the matrix to estimate its condition takes a small part of the time limit.
 bool is_soon_factored(std::int64_t order, double time_limit) {
-  constexpr double flops_per_second = 5e9, share = 0.25;
-  return std::pow(static_cast<double>(order), 3) / flops_per_second < share * time_limit;
+  constexpr double flops_per_second = 5e9;  // assumed for one CPU
+  constexpr double fraction = 0.25;
+  return std::pow(static_cast<double>(order), 3) / flops_per_second < fraction * time_limit;
 }
 
 /// Returns the name of the GPU that the methods ran on, else of the CPU.

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t max_rounds = 40;
 /// The fraction of the time for rounds if emulated kernels follow.
 constexpr double rounds_fraction = 0.8;
-/// The time of a round until its worker has started and read the matrix.
+/// The seconds until the worker of a round has started and read the matrix.
 constexpr double start_seconds = 0.3;
 
 std::string id_of(const io::Record& r) {

@@ -11,7 +11,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t min_nights_of_drift = 10;
+constexpr std::size_t min_nights_of_drift = 10;  // with fewer nights only steps are found
 
 /// Returns the variance of one night's value: the model's variance pooled with the series' own. The model's
 /// variance is first limited to a multiple of the series' variance.

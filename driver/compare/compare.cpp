@@ -371,7 +371,7 @@ bool agree_in(const io::Results& base, const io::Results& now, const char* name)
 }  // namespace
 
 bool Pair::is_host_paced() const {
-  constexpr double min_queue_share = 0.5;
+  constexpr double min_queue_share = 0.5;  // fraction of the run's time
   return !has_replays() && base.queue >= min_queue_share * base.run.median &&
          now.queue >= min_queue_share * now.run.median;
 }

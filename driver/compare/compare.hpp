@@ -90,7 +90,7 @@ struct Pair {
   io::Record identity;                ///< a record of the new set
   std::string name;                   ///< unique among the trials of both sets
   std::string base_place, new_place;  ///< GPU model or `cpu_words`; empty if unknown
-  Side base, now;
+  Side base, now;                     ///< `now`: the new set
   Change change;
   std::string reason;      ///< the reason for SLOWER if it is not the time: "waits 1 -> 2"
   std::string accuracy;    ///< the change of status or residual ratio, as text; empty: no change

@@ -99,13 +99,13 @@ void CostModel::learn(const io::Record& record) {
   const auto runs = static_cast<double>((record.warmup + record.samples) * record.inner_repeats +
                                         (record.stages.empty() ? 0 : 1));
   if (!(whole >= 0)) return;  // from a version that did not record these times
-  Mean& mean = recorded.other[order_of(record.n, record.batch)];
+  Mean& mean = recorded.outside_runs[order_of(record.n, record.batch)];
   const double other_seconds = std::max(0.0, whole - runs * record.seconds_median);
   mean.seconds += other_seconds;
   mean.count += 1;
   Point& point = recorded.points[{method, std::isfinite(record.energy_joules)}][std::log(record.flops)];
-  point.run += record.seconds_median;
-  point.other += other_seconds;
+  point.run_seconds += record.seconds_median;
+  point.outside_seconds += other_seconds;
   point.runs += runs;
   point.count += 1;
   point.shortest = std::min(point.shortest, whole);
@@ -189,10 +189,10 @@ double CostModel::other_seconds(const Trial& trial) const {
     return static_cast<double>(order) * static_cast<double>(order);
   };
   const auto recorded = recorded_.find({&trial.problem.row(), trial.precision, trial.backend});
-  if (recorded == recorded_.end() || recorded->second.other.empty())
+  if (recorded == recorded_.end() || recorded->second.outside_runs.empty())
     return fixed_seconds +
            20e-9 * elements(order_of(std::max(trial.shape.n, trial.shape.m), trial.shape.batch));
-  const std::map<std::int64_t, Mean>& means = recorded->second.other;
+  const std::map<std::int64_t, Mean>& means = recorded->second.outside_runs;
   const auto above = means.lower_bound(own_order);
   const auto& [order, mean] = above == means.end() ? *std::prev(above) : *above;
   const double grown = std::max(1.0, elements(own_order) / elements(std::max<std::int64_t>(order, 1)));
@@ -214,12 +214,12 @@ TimeRange CostModel::time_at(const Points& points, const Trial& trial, double lo
   // The number of runs of an adaptive plan is known only from finished trials.
   const bool is_fixed = trial.sampling.noise == 0 && trial.sampling.warmup_seconds == 0;
   const auto seconds = [&](const Point& p) {
-    return (p.other + p.run * (is_fixed ? runs_of(trial) : p.runs / p.count)) / p.count;
+    return (p.outside_seconds + p.run_seconds * (is_fixed ? runs_of(trial) : p.runs / p.count)) / p.count;
   };
   const auto above = points.lower_bound(log_flops - 1e-9);
   if (above != points.end() && above->first < log_flops + 1e-9) {
     const Point& p = above->second;
-    const double likely = seconds(p), mean = (p.other + p.run * p.runs / p.count) / p.count;
+    const double likely = seconds(p), mean = (p.outside_seconds + p.run_seconds * p.runs / p.count) / p.count;
     const double scatter = p.count > 1 ? 1 : usual_scatter;
     return {likely * std::min(1 / scatter, p.shortest / mean), likely,
             likely * std::max(scatter, p.longest / mean)};

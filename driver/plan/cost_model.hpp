@@ -48,9 +48,10 @@ class CostModel {
  private:
   /// Sums over a method's trials with the same number of operations.
   struct Point {
-    double run = 0, other = 0;   ///< sums of the seconds per run, and of the trials' seconds outside the runs
+    double run_seconds = 0;      ///< sum of the trials' medians
+    double outside_seconds = 0;  ///< sum of the trials' seconds outside their runs
     double runs = 0, count = 0;  ///< numbers of runs and of trials
-    double shortest = std::numeric_limits<double>::infinity(), longest = 0;
+    double shortest = std::numeric_limits<double>::infinity(), longest = 0;  ///< seconds of a whole trial
   };
   using Points = std::map<double, Point>;  ///< by ln(operations)
   std::optional<TimeRange> expected(const Trial& trial, bool with_energy) const;
@@ -68,7 +69,7 @@ class CostModel {
   /// The records of one problem, precision and backend.
   struct KindRecords {
     std::map<const Method*, std::map<double, double>> rates;  ///< ln n → the slowest rate, in flop/s
-    std::map<std::int64_t, Mean> other;  ///< order → mean seconds in addition to the runs
+    std::map<std::int64_t, Mean> outside_runs;  ///< order → mean seconds in addition to the runs
     std::map<std::pair<const Method*, bool>, Points>
         points;  ///< by method, and by whether energy was measured
   };

@@ -109,7 +109,7 @@ void check_condition(const std::string& name, const io::Scalar& condition,
                      const std::vector<std::string>& words, const io::Entry& entry, Problem problem,
                      const Registry& registry) {
   if (name == "method") {
-    if (!means_any(condition.text, entry, registry))
+    if (!matches_a_method(condition.text, entry, registry))
       fail_no_method(condition.location, "exclude: ", condition.text, problem, registry);
     return;
   }

@@ -44,7 +44,7 @@ std::vector<const Method*> select_methods(const io::Entry& entry, Problem proble
       if (std::find(selected.begin(), selected.end(), &method) == selected.end()) selected.push_back(&method);
     }
     const auto check = [&, &one = pattern] {
-      if (!means_any(one.text, entry, registry))
+      if (!matches_a_method(one.text, entry, registry))
         fail_no_method(one.location, "", one.text, problem, registry);
     };
     is_complete = mistakes.attempt(check) && is_complete;
@@ -97,7 +97,7 @@ void check_axis(const std::string& name, const io::Location& location, Problem p
 /// Throws if a pattern of `expect` matches no method.
 void check_expect(const io::Entry& entry, Problem problem, const Registry& registry) {
   for (const auto& [pattern, expectation] : entry.expect) {
-    if (!means_any(pattern, entry, registry))
+    if (!matches_a_method(pattern, entry, registry))
       fail_no_method(expectation.first, "expect: ", pattern, problem, registry);
   }
 }

@@ -17,7 +17,7 @@ namespace gaussweep::driver {
 
 /// Returns the axes that mean the same for every method, with their meanings; all other axes are parameters
 /// of methods.
-inline const std::map<std::string, std::string>& axis_words() {
+inline const std::map<std::string, std::string>& axis_meanings() {
   static const std::map<std::string, std::string> words = {{"n", "the order; gemm: columns of C"},
                                                            {"m", "gemm: rows of C"},
                                                            {"k", "gemm: columns of A"},
@@ -32,7 +32,7 @@ inline const std::map<std::string, std::string>& axis_words() {
 inline const std::set<std::string>& fixed_axes() {
   static const std::set<std::string> names = [] {
     std::set<std::string> all;
-    for (const auto& [name, meaning] : axis_words()) all.insert(name);
+    for (const auto& [name, meaning] : axis_meanings()) all.insert(name);
     return all;
   }();
   return names;
@@ -100,17 +100,17 @@ E parse_enum(const io::Scalar& scalar) {
 
 /// Returns true if a pattern matches any of the problem's methods. `expect` and `exclude` may name methods
 /// that the entry does not select.
-inline bool means_any(const std::string& pattern, Problem problem, const Registry& registry) {
+inline bool matches_a_method(const std::string& pattern, Problem problem, const Registry& registry) {
   return std::any_of(registry.all().begin(), registry.all().end(), [&](const Method& method) {
     return method.problem == problem && matches(pattern, method);
   });
 }
 
 /// Returns true if a pattern matches any method of any problem of the entry.
-inline bool means_any(const std::string& pattern, const io::Entry& entry, const Registry& registry) {
+inline bool matches_a_method(const std::string& pattern, const io::Entry& entry, const Registry& registry) {
   return std::any_of(entry.problems.begin(), entry.problems.end(), [&](const std::string& name) {
     const std::optional<Problem> problem = from_string<Problem>(name);
-    return problem && means_any(pattern, *problem, registry);
+    return problem && matches_a_method(pattern, *problem, registry);
   });
 }
 

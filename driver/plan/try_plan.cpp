@@ -76,7 +76,7 @@ void refuse_unknown_methods(const TryRequest& request, const std::vector<Problem
   }
   for (const std::string& word : request.methods) {
     const bool any = std::any_of(problems.begin(), problems.end(),
-                                 [&](Problem problem) { return means_any(word, problem, registry); });
+                                 [&](Problem problem) { return matches_a_method(word, problem, registry); });
     if (!any)
       throw UsageError(fmt::format("--method {}: there is none here; {}allowed: {}", word,
                                    io::nearest_hint(word, names), joined(names)));

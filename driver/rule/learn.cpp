@@ -67,6 +67,7 @@ class Partition {
     for (int b = 0; b < batches; ++b) {
       for (int r = 0; r < sides; ++r) candidates_[b].push_back(candidates_at(b, r));
     }
+    // The cost of a range of batches is that of its cheapest split by right-hand sides and orders.
     std::vector<Candidates> sum;
     const CheapestSplit split = cheapest_split(batches, [&](int first, int last) {
       if (first == last) sum.assign(static_cast<std::size_t>(sides), {});
@@ -81,6 +82,7 @@ class Partition {
   std::vector<Box> boxes() const;
 
  private:
+  /// @param b, r indices of a batch and of right-hand sides
   Candidates candidates_at(int b, int r) const;
   CheapestSplit split_sides(const std::vector<Candidates>& by_side) const;
   CheapestSplit split_orders(const Candidates& candidates) const;

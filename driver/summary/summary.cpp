@@ -250,7 +250,7 @@ std::string status_counts_text(const std::vector<Record>& records) {
 
 namespace {
 
-constexpr std::size_t max_named_flaws = 3;
+constexpr std::size_t max_named_flaws = 3;  // messages that are listed per row
 
 /// Failed trials with equal properties.
 struct FailureEntry {

@@ -22,7 +22,7 @@ namespace {
 
 using io::Record;
 
-constexpr std::size_t lines_of_a_cell = 5;
+constexpr std::size_t lines_per_cell = 5;
 constexpr const char* gap = "   ";
 /// ANSI colours; the method with the most wins gets the first. Red is reserved for errors.
 constexpr int colours[] = {32, 36, 33, 35, 34};
@@ -201,13 +201,13 @@ class GridPrinter {
       bool is_empty = true;
       for (const std::int64_t n : sizes) {
         const VerdictCell* cell = find_in(row.cells, n);
-        cells.push_back(cell == nullptr ? Lines(lines_of_a_cell) : cell_lines(grid_, row, *cell));
+        cells.push_back(cell == nullptr ? Lines(lines_per_cell) : cell_lines(grid_, row, *cell));
         codes.push_back(cell == nullptr ? "" : code_of(*cell));
         is_empty = is_empty && cell == nullptr;
       }
       if (is_empty) continue;
       const Lines label = label_lines(row);
-      for (std::size_t i = 0; i < lines_of_a_cell; ++i) {
+      for (std::size_t i = 0; i < lines_per_cell; ++i) {
         Lines line;
         for (const Lines& cell : cells) line.push_back(cell[i]);
         add_line(label[i], line, sizes, i == 0 ? codes : std::vector<std::string>(sizes.size()));

@@ -18,8 +18,8 @@
 namespace gaussweep::io {
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
-constexpr int exit_done = 0, exit_threw = 3;
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20;  // per write to the pipe and read from it
+constexpr int exit_done = 0, exit_threw = 3;                // exit codes of the child
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

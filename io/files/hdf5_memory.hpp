@@ -1,6 +1,6 @@
 #pragma once
-/// HDF5 files that are built in memory and then written as a whole. On a full disk our own write fails,
-/// instead of HDF5 while it writes metadata. For the .cpp files of `io/` only.
+/// HDF5 files that are built in memory and then written as a whole. On a full disk then our own write fails,
+/// and not HDF5 while it writes metadata. For the .cpp files of `io/` only.
 
 #include <vector>
 

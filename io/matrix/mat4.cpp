@@ -26,6 +26,7 @@ struct Header4 {
   }
 };
 
+/// The bytes of a header without the name.
 constexpr off_t header_bytes = 5 * sizeof(std::uint32_t);
 
 /// Reads a variable's header; nothing if there is none at this offset.

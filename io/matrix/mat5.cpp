@@ -253,7 +253,7 @@ class ArrayWalk {
   std::uint64_t remaining_bytes_ = 0;  ///< remaining bytes of the array
 };
 
-constexpr off_t mat_header_bytes = 128;
+constexpr off_t mat_header_bytes = 128;  // a text, the version and the byte order
 
 /// Returns the two letters that mark the byte order, "IM" or "MI"; else empty.
 std::string byte_order(const Descriptor& file) {

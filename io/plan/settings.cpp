@@ -21,7 +21,7 @@ constexpr std::int64_t default_max_samples = 200;
 constexpr double default_noise = 0.01;
 constexpr double min_tolerance = 1e-300, max_tolerance = 1e300;
 
-const Words repeats_words{"min", "max", "noise", "time", "throttled"};
+const Words repeats_keys{"min", "max", "noise", "time", "throttled"};
 const Words stages_names = [] {
   Words names;
   for (const auto& [value, name] : stages_words) names.emplace_back(name);
@@ -55,7 +55,7 @@ void read_repeats(const YamlNode& node, Settings& settings) {
   std::optional<std::int64_t> min_samples;
   std::optional<Scalar> max_samples;
   for (const auto& [key, value] : node.entries) {
-    require_word(key, repeats_words, "repeats has no");
+    require_word(key, repeats_keys, "repeats has no");
     const std::string what = "repeats." + key.text;
     if (key.text == "min") min_samples = count_of(*value, what, 1);
     if (key.text == "max") max_samples = scalar_of(*value, what);
@@ -160,8 +160,8 @@ std::vector<Setting> make_settings() {
   tolerance.by_problem = true;
   return {
       {"repeats", "timed samples per trial, or a rule for enough of them",
-       shape::any_of({shape::ref("count"), shape::mapping(repeats_words, shape::ref("scalar"))}),
-       read_repeats, write_repeats, restore_repeats, true},
+       shape::any_of({shape::ref("count"), shape::mapping(repeats_keys, shape::ref("scalar"))}), read_repeats,
+       write_repeats, restore_repeats, true},
       {"warmup", "untimed runs before the samples: a number, or a duration",
        shape::any_of({shape::ref("count"), shape::ref("duration")}), read_warmup,
        [](const TrialSettings& s, json& trial) {

@@ -28,10 +28,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t block_bytes = std::size_t{1} << 20;
-constexpr std::size_t max_read_bytes = std::size_t{8} << 20;
+constexpr std::size_t block_bytes = std::size_t{1} << 20;     // of blocks that are written or read
+constexpr std::size_t max_read_bytes = std::size_t{8} << 20;  // per call of read
 constexpr std::size_t max_line_bytes = std::size_t{256} << 20;
-constexpr int max_depth = 32;
+constexpr int max_depth = 32;  // of nested brackets in a line
 
 // A line is the object's text with its checksum as the last member: {…,"crc":"1c291ca3"}. The checksum covers
 // everything before `,"crc"`, so any lost or changed byte is detected.

@@ -36,7 +36,7 @@ struct Stage {
   double share = 0;
 };
 
-/// The columns of `/records` in the order of io/SCHEMA.md, followed by the data that results.h5 keeps in
+/// The columns of `/records`, which io/SCHEMA.md explains, followed by the data that results.h5 keeps in
 /// other tables.
 struct Record {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
