@@ -91,8 +91,8 @@ Comparison selected(Comparison comparison, const CompareOptions& options, bool a
   return comparison;
 }
 
-/// Prints a note if the CPU models or their thread counts differ, because then the times of CPU methods do
-/// not show the program's changes alone.
+/// Prints a note if the CPU models or their thread counts differ. Then changed times of CPU methods need not
+/// be due to the program.
 void note_cpus(const io::Results& base, const io::Results& now) {
   const auto models = [](const io::Results& results) {
     std::set<std::string> hosts, cpus;  // the hosts of the records; a file of several runs has more

@@ -60,8 +60,8 @@ enum class Rebuild { no, yes };
 /// Checks the path of -o before any work is done.
 /// @param inputs the command's inputs: files, run directories, directories of them
 /// @param rebuild `yes` allows the results.h5 of a run directory if that directory or its journal is an input
-/// @throws UsageError if the path is neither a regular file nor a link to one or to nothing, exists without
-/// `force`, is an input, belongs to a run directory, or is in a folder that does not exist
+/// @throws UsageError if the path is no regular file (or a link to something else), or its folder does not
+/// exist. Also throws if the file exists without `force`, is an input, or belongs to a run directory
 void check_output(const std::filesystem::path& path, bool force, const std::vector<std::string>& inputs = {},
                   Rebuild rebuild = Rebuild::no);
 

@@ -20,7 +20,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Makes the kernel kill this worker before its supervisor if memory runs out, and disables core dumps, which
+/// Makes the kernel kill this worker before its supervisor if memory runs out. Disables core dumps, which
 /// could be as large as the machine's memory.
 void be_expendable() {
   std::ofstream("/proc/self/oom_score_adj") << "1000\n";

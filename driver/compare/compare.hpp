@@ -59,8 +59,8 @@ struct RunNoise {
   std::string backend, place;
   std::int64_t pairs = 0;  ///< pairs that were used: those of methods with at least 3 pairs
   double drift = 0;        ///< median over the methods of ln(new / base), clamped to ±0.005
-  /// The factors by which the trials' scatter about their methods' medians exceeds the scatter that the rule
-  /// expects, for times below 100 us and for longer ones. At least 1; 1 if fewer than 8 trials are known.
+  /// The factors by which the trials scatter about their methods' medians more than the rule expects: for
+  /// times below 100 us, and for longer ones. At least 1; 1 if fewer than 8 trials are known.
   double raise_short = 1, raise_long = 1;
   double of_methods = 0;  ///< sigma of the methods' median ln(new / base); 0 with fewer than 5 methods
   /// The host's drift: ln(new / base) of the host's part of the time, median over host-bound trials. It is 0
@@ -205,8 +205,8 @@ std::string count_words(const Comparison& comparison, const std::string& command
 /// Returns "The matrix file A.mtx changed …", "Parameters differ: …" and "The tolerance changed …", or an
 /// empty text.
 std::string changed_words(const Comparison& comparison);
-/// Returns the regressions as text, or that there are none, the trials that failed in both runs or were
-/// repaired, and how many trials were not decided or not counted.
+/// Returns a text: the regressions, or that there are none; the trials that failed in both runs or were
+/// repaired; the numbers of trials that were not decided or not counted.
 std::string regression_words(const Comparison& comparison);
 
 }  // namespace gaussweep::driver

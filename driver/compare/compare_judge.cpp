@@ -307,8 +307,8 @@ const MeasuredEstimate* decide(const TrialEstimates& trial, const Decision& deci
     pair.reason = reason;
     return &measured;
   }
-  // SLOWER of the GPU's time counts first, then SLOWER of the run's time, then any other change of the GPU's
-  // time, then any change of the run's time.
+  // The verdict with the highest priority counts. In this order: SLOWER of the GPU's time, SLOWER of the
+  // run's time, any other change of the GPU's time, any change of the run's time.
   const bool is_about_gpu = trial.has_gpu && (gpu == Verdict::slower || host == Verdict::same ||
                                               (gpu != Verdict::same && host != Verdict::slower));
   pair.change =

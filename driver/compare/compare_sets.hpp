@@ -54,8 +54,8 @@ struct Sides {
 };
 
 /// Pools all sets but the last as base; the last set is judged (`now`). If the last set has several runs,
-/// only the last run on each GPU and CPU model is judged, and earlier runs are added to the base. If the base
-/// is not empty and lacks a model, all runs on that model are judged. Executions in the judged set are
+/// only the last run on each GPU and CPU model is judged. Earlier runs are then added to the base. If the
+/// base is not empty and lacks a model, all runs on that model are judged. Executions in the judged set are
 /// removed from the base, unless the base would become empty.
 /// @param same_models leaves out records of GPU or CPU models that the other side does not have
 /// @throws UsageError if there is no base, or the sides have no models in common

@@ -307,10 +307,9 @@ std::vector<std::string> unclear_words(const Comparison& comparison) {
       if (unclear.with_samples < useful_ratio * unclear.detectable)
         add_remedy("four times the samples", unclear.with_samples);
     }
-    const std::string help = remedies.empty()
-                                 ? "The scatter is too large for more rounds or a duet: quieten "
-                                   "the machine, or take larger sizes"
-                                 : fmt::format("To find less: {}", fmt::join(remedies, ", "));
+    const std::string help = remedies.empty() ? "The scatter is too large for more rounds or a duet: quieten "
+                                                "the machine, or take larger sizes"
+                                              : fmt::format("To find less: {}", fmt::join(remedies, ", "));
     sentences.push_back(fmt::format("{} on {}: these runs find a change of a trial if it is at least {}{}.",
                                     trials, unclear.backend, change_text(unclear.detectable),
                                     unclear.least < unclear.most ? " (median)" : ""));

@@ -67,8 +67,8 @@ struct ModelComparison {
 std::set<std::string> models_in(const io::Results& results, bool& is_gpu);
 
 /// Returns the base models of a comparison of models, or an empty set if runs are to be compared instead.
-/// Models are compared if the last set and the others have no model in common, or if there is only one set
-/// and it has each trial once per model.
+/// Models are compared if the last set and the others have no model in common. They are also compared if
+/// there is only one set and it has each trial once per model.
 /// @param is_requested true if the user asks for a comparison of models; the base is then the oldest
 /// model, whichever set has it
 /// @throws UsageError if a comparison of models is requested, and the sets have one model only

@@ -27,7 +27,8 @@ struct FileFacts {
 using FileLookup = std::function<FileFacts(const std::string& file, const std::string& dataset)>;
 
 /// Returns the facts about a matrix file. Files for the HDF5 library are read in a child process, because the
-/// library crashes on some damaged files, and this process may be an MPI rank. @throws io::InputError
+/// library crashes on some damaged files. The child is a new program, because this process may be an MPI
+/// rank, which must not fork. @throws io::InputError
 FileFacts facts_of_file(const std::filesystem::path& path, const std::string& dataset);
 
 /// Returns the output of that child process, `gaussweep matrix info --facts`: {"rows", "cols", "sha256",

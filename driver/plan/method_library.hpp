@@ -1,7 +1,7 @@
 #pragma once
 /// Methods from shared libraries (kernels/registry/gaussweep_method.h). Only a worker loads a library. The
 /// launching process gets the rows (descriptions of the methods, see kernels/registry/method.hpp) from a
-/// child process, so that a library that crashes or hangs ends no sweep.
+/// child process. So a library that crashes or hangs ends no sweep.
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,5 +1,5 @@
-/// Learns a rule: splits the lattice of sizes into as few boxes as possible, each with one method that is
-/// about as fast as the fastest one at all sizes of the box.
+/// Learns a rule: splits the lattice of sizes into as few boxes as possible. A box has one method, which is
+/// about as fast as the fastest method at all sizes of the box.
 
 #include <algorithm>
 #include <array>
@@ -233,8 +233,8 @@ Ends ends_between(std::int64_t low, std::int64_t high, bool left_known, bool rig
   return {left_known ? high - 1 : low, right_known ? low + 1 : high};
 }
 
-/// Returns the largest order, between the last one of `left` and the first one of `right`, at which the
-/// method of `left` is expected to be faster.
+/// Returns the largest order at which the method of `left` is expected to be faster. It is between the last
+/// order of `left` and the first one of `right`.
 std::int64_t crossing(const Lattice& lattice, const std::vector<std::size_t>& layers, const Leaf& left,
                       const Leaf& right) {
   const int low = left.orders.second, high = right.orders.first;

@@ -32,8 +32,8 @@ struct Bracket {
 /// methods must have passed at both orders.
 std::vector<Bracket> brackets_of(const io::Results& results);
 
-/// Makes the plans of a refined sweep. A plan's text ends with a comment per added trial, "# refined KEY N",
-/// with the key of a trial of the user's plan and the new order. A resumed sweep reads the added trials from
+/// Makes the plans of a refined sweep. A plan's text ends with a comment per added trial, "# refined KEY N".
+/// KEY is the key of a trial of the user's plan, N the new order. A resumed sweep reads the added trials from
 /// these comments, which are in plan.yaml and in the journal.
 class Refinement {
  public:

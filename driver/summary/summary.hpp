@@ -70,7 +70,7 @@ std::vector<io::Record> filter_records(std::vector<io::Record> records, const Fi
                                        IfEmpty if_empty = IfEmpty::returns_none);
 
 /// Returns the groups of one task whose times compete. Emulated kernels compete only if every other group was
-/// skipped, because their times on a CPU are neither those of a GPU nor those of CPU methods.
+/// skipped, because their times compare neither with those of GPUs nor with those of CPU methods.
 std::vector<const Group*> competitors(const std::vector<const Group*>& task_groups);
 
 /// Returns the fastest passing competitor of each task (task_identity).
@@ -130,8 +130,8 @@ inline constexpr double doubted_componentwise = 1000;
 /// With a larger forward error, relative to the solution, an answer has no correct digit.
 inline constexpr double doubted_error = 0.1;
 
-/// Returns a table of the doubts about records that passed or are suspect, with one row per method and kind
-/// of doubt and the worst figure. `timing`: the time is too short for the device. `accuracy`: the backward
+/// Returns a table of the doubts about records that passed or are suspect. A row has a method, a kind of
+/// doubt, and the worst figure. `timing`: the time is too short for the device. `accuracy`: the backward
 /// error is at least 100 times the reference's. `components`: the componentwise error is at least 1000 times
 /// the backward error. `condition`: the answer passed, but has no correct digit.
 Table doubt_table(const std::vector<io::Record>& records);

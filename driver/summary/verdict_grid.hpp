@@ -84,8 +84,8 @@ struct VerdictGrid {
   std::deque<Group> pooled_groups;
 };
 
-/// Returns a grid per GPU model, in which methods of the CPUs in the same machines also compete, and a grid
-/// per CPU model of the other machines. Emulated kernels compete with one another only
+/// Returns a grid per GPU model, and a grid per CPU model of machines without these GPUs. In the grid of a
+/// GPU the CPU methods of the same machines also compete. Emulated kernels compete with one another only
 /// (`competitors`).
 /// @param records must outlive the grids
 /// @param baseline "cusolver" or "gesv/cusolver"; empty: the vendor's method on each device

@@ -1,8 +1,8 @@
 #pragma once
-/// Restricts HDF5 to data inside the opened file. An HDF5 dataset can be a link into another file, a
-/// composition of datasets of other files (virtual), or keep its data in a file of any format (external
-/// storage). With such a dataset, the author of the file could make us read any file, and the file's digest
-/// would not cover the data. For the .cpp files of `io/` only.
+/// Restricts HDF5 to data inside the opened file. An HDF5 dataset can be a link into another file, or a
+/// composition of datasets of other files (virtual). It can also keep its data in a file of any format
+/// (external storage). With such a dataset, the author of the file could make us read any file, and the
+/// file's digest would not cover the data. For the .cpp files of `io/` only.
 
 #include <string>
 

@@ -9,8 +9,8 @@ namespace gaussweep::io {
 /// Returns true if the file begins like .npy.
 bool is_npy(const Descriptor& file);
 /// Reads a matrix. @param keep false: does not read the elements
-/// @throws InputError if the array is complex, holds records or objects, has more than two dimensions, is
-/// truncated or too large, or if double cannot hold an element
+/// @throws InputError if the array is complex, holds records or objects, or has more than two dimensions.
+/// Also throws if the file is truncated or too large, or if double cannot hold an element
 Dense<double> read_npy(const std::filesystem::path& path, const Descriptor& file, bool keep,
                        MatrixInfo& info);
 

@@ -33,9 +33,9 @@ constexpr std::size_t max_plan_bytes = 10u << 20;
 constexpr std::size_t max_plan_nodes = 1000000;  ///< with aliases and ranges expanded
 constexpr std::size_t max_plan_depth = 32;
 
-/// Returns the document's root. @throws InputError "file:line:column: …": not text, not YAML, more than one
-/// document, too deep, too many values, a duplicate key, a key that is no word, a tag, an alias inside its
-/// own anchor
+/// Returns the document's root. @throws InputError "file:line:column: …": not text or not YAML; more than one
+/// document; nested too deeply, or too many values; a duplicate key, or a key that is no word; a tag; an
+/// alias inside its own anchor
 YamlPointer parse_yaml(const std::string& text, const std::string& file);
 
 /// Returns "a mapping", "a list", "a value" or "nothing", for messages.

@@ -31,7 +31,7 @@ struct DataTable {
 const std::vector<std::string>& data_table_names();
 
 /// Returns one of these tables. The table `records` begins with the row's number `trial`, to which the tables
-/// of details refer, and ends with a column `parameter_NAME` for each method parameter that occurs.
+/// of details refer. It ends with a column `parameter_NAME` for each method parameter that occurs.
 /// @pre `results`, with details, outlives the table; `name` is one of data_table_names
 DataTable data_table(const Results& results, const std::string& name);
 

@@ -249,8 +249,8 @@ std::vector<char> results_image(const std::filesystem::path& path, const Results
     write_details(file, results.records, checksums);
     write_checked(file, "/devices", device_columns(), results.devices, checksums);
     write_checked(file, "/hosts", host_columns(), results.hosts, checksums);
-    // The checksums are an attribute of a table, because programs that copy a file's contents without knowing
-    // them copy the root's attributes, but not those of tables.
+    // The checksums are an attribute of a table and not of the root. Programs that copy a file's contents
+    // copy the root's attributes, but not those of tables, so wrong checksums are not copied.
     h5::write_attribute(h5::open_dataset(file, "/records"), checksums_attribute, checksums.text());
     return h5::image_of(file);
   } catch (const h5::Error& error) {
