@@ -59,11 +59,11 @@ class Log {
     static Log& log = *new Log;  // never destroyed, see print
     return log;
   }
-  void count(const Call& call, const std::string& who) {
+  void count(const Call& call, const std::string& answered_by) {
     if (!is_on_) return;
     const std::string line = std::string(call.name) + " n=" + std::to_string(call.task.n) +
                              (call.task.nrhs == 1 ? "" : " nrhs=" + std::to_string(call.task.nrhs)) + ": " +
-                             who;
+                             answered_by;
     const std::lock_guard<std::mutex> lock(access_);
     ++counts_[counts_.size() < most_lines || counts_.count(line) > 0 ? line : "other shapes"];
   }

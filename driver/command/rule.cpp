@@ -61,13 +61,13 @@ Json provenance_of(const io::Results& results, const RuleOptions& options,
   json["methods"] = options.filter.methods;
   const std::string* drivers = find_in(results.attributes, "driver_version");
   if (drivers != nullptr) json["drivers"].push_back(*drivers);
-  std::set<std::string> seen;
+  std::set<std::string> listed;
   for (const io::DeviceRow& row : results.devices) {
     const Json device{{"gpu_name", row.gpu_name},
                       {"host", row.host},
                       {"driver_version", row.driver_version},
                       {"runtime_version", row.runtime_version}};
-    if (seen.insert(device.dump()).second) json["devices"].push_back(device);
+    if (listed.insert(device.dump()).second) json["devices"].push_back(device);
   }
   return json;
 }

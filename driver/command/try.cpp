@@ -199,7 +199,7 @@ Missing missing_trials(const TryPlan& plan, const std::vector<io::Record>& recor
 
 /// Prints the answer: sentences, warnings and the next commands.
 /// @param program as the user entered it
-void print_answer(const TryOptions& options, const InspectedMatrix& seen, const TryPlan& plan,
+void print_answer(const TryOptions& options, const InspectedMatrix& matrix, const TryPlan& plan,
                   const std::vector<TriedTask>& tasks, const io::Results& results,
                   const std::vector<const Method*>& unreached, const Missing& missing,
                   std::size_t not_emulated, const std::string& program) {
@@ -208,8 +208,8 @@ void print_answer(const TryOptions& options, const InspectedMatrix& seen, const 
     if (!text.empty()) notes += paragraph(text, answer_width);
   };
   note(noise_words(tasks));
-  note(sparse_words(seen.facts));
-  note(singular_words(seen, tasks));
+  note(sparse_words(matrix.facts));
+  note(singular_words(matrix, tasks));
   if (missing.all > 0) {
     const bool has_others = plan.emulated_trials < plan.trials;
     const std::string emulated =
@@ -228,7 +228,7 @@ void print_answer(const TryOptions& options, const InspectedMatrix& seen, const 
   if (!not_tried.empty()) note(fmt::format("Not tried: {}.", fmt::join(not_tried, "; ")));
   std::vector<TriedTask> solvable = tasks;
   solvable.erase(std::remove_if(solvable.begin(), solvable.end(),
-                                [&](const TriedTask& task) { return is_singular(seen, task); }),
+                                [&](const TriedTask& task) { return is_singular(matrix, task); }),
                  solvable.end());
   notes += solve_commands(solvable, options.request, program, options.file);
 
@@ -276,9 +276,9 @@ InspectedMatrix print_matrix(const TryOptions& options, const std::filesystem::p
   const std::int64_t order = std::max(info.rows, info.cols);
   const bool factors =
       options.condition || (order <= max_factored && is_soon_factored(order, request.seconds));
-  InspectedMatrix seen = inspect(io::import_matrix_in_child(path, request.dataset), factors);
-  fmt::print("{}", properties_text(seen));
-  return seen;
+  InspectedMatrix matrix = inspect(io::import_matrix_in_child(path, request.dataset), factors);
+  fmt::print("{}", properties_text(matrix));
+  return matrix;
 }
 
 /// Runs the rounds until the deadline. @param run has the output directory and the matrix file
@@ -315,10 +315,10 @@ int try_matrix(TryOptions& options, const Commands& commands) {
   Registry registry = commands.registry;
   add_libraries(registry, options.libraries);
   const std::filesystem::path path = std::filesystem::absolute(options.file);
-  const InspectedMatrix seen = print_matrix(options, path);
+  const InspectedMatrix matrix = print_matrix(options, path);
   const auto [backend, capability] = expected_backend(options.backend);
   FileFacts facts = facts_of_file(path, request.dataset);
-  const TryPlan plan = plan_try(request, seen, facts, registry, backend, capability);
+  const TryPlan plan = plan_try(request, matrix, facts, registry, backend, capability);
   if (options.lists_left_out || plan.text.empty()) print_left_out(plan.left_out);
   if (plan.text.empty())
     throw UsageError("try: no method is left to try; see --problem, --method, --backend");
@@ -326,7 +326,7 @@ int try_matrix(TryOptions& options, const Commands& commands) {
   std::fflush(stdout);
 
   RunOptions run;
-  facts.inspected = seen;
+  facts.inspected = matrix;
   run.files.add(path, request.dataset, facts);
   run.is_kept = !options.output.empty();
   run.output = options.output;
@@ -355,7 +355,7 @@ int try_matrix(TryOptions& options, const Commands& commands) {
     not_emulated = std::exchange(missing.emulated, 0);
     missing.all -= not_emulated;
   }
-  print_answer(options, seen, plan, tasks, results, unreached_methods(plan, backend, results.records),
+  print_answer(options, matrix, plan, tasks, results, unreached_methods(plan, backend, results.records),
                missing, not_emulated, commands.argv[0]);
   // Emulated kernels compete with no other method. If there are others, the question is answered without
   // them.

@@ -69,8 +69,8 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
       status.ended = true;
       status.exit_code = static_cast<int>(end->exit_code);
       status.reason = end->reason;
-    } else if (const auto* gone = std::get_if<io::note::Vanished>(&notes[i])) {
-      start.vanished = {gone->keys.begin(), gone->keys.end()};
+    } else if (const auto* vanished = std::get_if<io::note::Vanished>(&notes[i])) {
+      start.vanished = {vanished->keys.begin(), vanished->keys.end()};
     } else if (const auto* retired = std::get_if<io::note::Retired>(&notes[i])) {
       status.remarks.push_back(fmt::format("rank {} was retired: {}", retired->rank, retired->reason));
     }

@@ -134,10 +134,10 @@ template <class T>
 void write_sealed(AtomicFile& target, const std::filesystem::path& path, const SystemView<T>& system,
                   const MatrixAttributes& attributes, Durable durable, const BetweenWrites& between) {
   const std::vector<ElementRange> ranges = write_hdf5(target, path, system, attributes);
-  const Opened made = open_regular(target.temporary(), O_RDWR);
-  if (!made) throw StorageError(path.string() + ": cannot be opened after it was made: " + made.why);
+  const Opened created = open_regular(target.temporary(), O_RDWR);
+  if (!created) throw StorageError(path.string() + ": cannot be opened after it was made: " + created.why);
   try {
-    const std::string seal = write_elements(made.file.fd(), ranges, between);
+    const std::string seal = write_elements(created.file.fd(), ranges, between);
     target.write(seal.data(), seal.size());
   } catch (const StorageError& error) {
     throw StorageError(path.string() + ": " + error.what());

@@ -59,6 +59,7 @@ struct Exclude {
 };
 
 /// Read numbers of a plan: "1k" = 1024, "64"; durations "90s", "10min", "1h30min", "250ms", plain seconds.
+/// @param what the name of the value, for the error @throws InputError at the scalar's location
 std::int64_t parse_integer(const Scalar& scalar, std::int64_t low, std::int64_t high,
                            const std::string& what);
 double parse_real(const Scalar& scalar, double low, double high, const std::string& what);

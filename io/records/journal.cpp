@@ -59,11 +59,11 @@ std::int64_t end_of_last_line(int fd, std::int64_t size, const std::filesystem::
   for (std::int64_t end = size; end > 0;) {
     const auto bytes = std::min<std::int64_t>(end, block_bytes);
     block.resize(static_cast<std::size_t>(bytes));
-    const ssize_t got = pread(fd, block.data(), block.size(), end - bytes);
-    if (got < 0 && errno == EINTR) continue;
-    if (got != bytes) {
-      throw StorageError("Cannot read the end of the journal '" + path.string() +
-                         "': " + (got < 0 ? std::strerror(errno) : "it shrinks while being read") + ".");
+    const ssize_t bytes_read = pread(fd, block.data(), block.size(), end - bytes);
+    if (bytes_read < 0 && errno == EINTR) continue;
+    if (bytes_read != bytes) {
+      throw StorageError("Cannot read the end of the journal '" + path.string() + "': " +
+                         (bytes_read < 0 ? std::strerror(errno) : "it shrinks while being read") + ".");
     }
     const auto newline = block.rfind('\n');
     if (newline != std::string::npos) return end - bytes + static_cast<std::int64_t>(newline) + 1;
@@ -212,16 +212,17 @@ bool for_lines(const std::filesystem::path& path,
   const int fd = opened.file.fd();
   struct stat facts {};
   const std::size_t size = fstat(fd, &facts) == 0 ? static_cast<std::size_t>(facts.st_size) : 0;
-  const std::size_t read_bytes = std::clamp<std::size_t>(size + 1, 4096, max_read_bytes);
+  const std::size_t max_bytes = std::clamp<std::size_t>(size + 1, 4096, max_read_bytes);
   std::string buffer;
   std::size_t pending = 0;  // bytes at the start of the buffer that belong to an incomplete line
   for (;;) {
-    if (buffer.size() < pending + read_bytes) buffer.resize(pending + read_bytes);
-    const ssize_t got = read(fd, buffer.data() + pending, read_bytes);
-    if (got < 0 && errno != EINTR)
+    if (buffer.size() < pending + max_bytes) buffer.resize(pending + max_bytes);
+    const ssize_t bytes_read = read(fd, buffer.data() + pending, max_bytes);
+    if (bytes_read < 0 && errno != EINTR)
       throw StorageError("Cannot read the journal '" + path.string() + "': " + std::strerror(errno) + ".");
-    if (got == 0) break;
-    const std::string_view text(buffer.data(), pending + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (bytes_read == 0) break;
+    const std::string_view text(buffer.data(),
+                                pending + static_cast<std::size_t>(std::max<ssize_t>(bytes_read, 0)));
     std::string_view rest = text;
     if (text.find('\n', pending) != std::string_view::npos) {
       take(split(text, rest));
