@@ -1,3 +1,6 @@
+/// Decides for which calls gaussweep is faster: by sizes that were measured, or by a rule in a file
+/// (docs/rule.md).
+
 #include "apps/preload/cutoffs.hpp"
 
 #include <algorithm>

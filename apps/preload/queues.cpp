@@ -1,3 +1,6 @@
+/// Finds the stream of a call, and creates libgaussweep's handle for it. Loads CUDA's driver and libgaussweep
+/// on first use.
+
 #include "apps/preload/queues.hpp"
 
 #include <dlfcn.h>

@@ -1,3 +1,6 @@
+/// Degrades an image, g = H f + noise, and restores it by inverting a matrix of H (restoration.hpp has the
+/// formulas).
+
 #include "apps/restore/restoration.hpp"
 
 #include <algorithm>

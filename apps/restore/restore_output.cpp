@@ -1,3 +1,5 @@
+/// Writes the images, restoration.h5 and the table of `gaussweep restore`.
+
 #include "apps/restore/restore_output.hpp"
 
 #include <algorithm>

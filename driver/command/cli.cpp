@@ -1,3 +1,5 @@
+/// Builds the command line from all commands, runs the chosen one, and converts exceptions to exit codes.
+
 #include "driver/command/cli.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,3 +1,5 @@
+/// Makes, converts and describes matrix files, for `gaussweep matrix`.
+
 #include "driver/command/matrix_files.hpp"
 
 #include <algorithm>

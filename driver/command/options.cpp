@@ -1,3 +1,5 @@
+/// Checks option values and output paths, and words the parser's errors.
+
 #include "driver/command/options.hpp"
 
 #include <CLI/CLI.hpp>

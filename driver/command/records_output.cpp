@@ -1,3 +1,5 @@
+/// Loads the records of all paths, and prints tables of them.
+
 #include "driver/command/records_output.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,3 +1,6 @@
+/// Formats the output of `try`. A race is the comparison of a task's methods over several rounds
+/// (compare/race.hpp).
+
 #include "driver/command/try_answer.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Decides which methods `try` runs in each round.
+
 #include "driver/command/try_rounds.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Finds steps and drifts in series of ln(time). A night is one run of a series.
+
 #include "driver/compare/change_points.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+/// Pairs the trials of two sets of records: `base`, and the new set `now`. A place is a GPU model, or a CPU
+/// model with its number of threads. compare_judge.cpp decides which pairs are slower or faster.
+
 #include "driver/compare/compare.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// The statistics of the rule that decides if two times differ (compare_rule.hpp).
+
 #include "driver/compare/compare_rule.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Divides records into the sets that are compared: `base`, and the new set `now`.
+
 #include "driver/compare/compare_sets.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+/// Compares two GPU or CPU models: `base`, and the new model `now`. Measured limits predict the ratio of
+/// their times.
+
 #include "driver/compare/models.hpp"
 
 #include <algorithm>

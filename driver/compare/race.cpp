@@ -1,3 +1,5 @@
+/// Finds the fastest of several methods that ran in the same rounds, and the interval of its lead.
+
 #include "driver/compare/race.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Makes the text at the end of `run`: the fastest methods, and changes since the last run of the same plan.
+
 #include "driver/compare/run_end.hpp"
 
 #include <algorithm>

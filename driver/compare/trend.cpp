@@ -1,3 +1,5 @@
+/// Computes a series of times per trial over several nights (runs), and describes its changes.
+
 #include "driver/compare/trend.hpp"
 
 #include <algorithm>

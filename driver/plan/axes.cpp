@@ -1,3 +1,5 @@
+/// Reads the values of a plan's axes, and checks them for a method.
+
 #include "driver/plan/axes.hpp"
 
 #include <algorithm>

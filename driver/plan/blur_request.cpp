@@ -1,3 +1,5 @@
+/// Reads and checks a matrix of kind `blur`. With `seen` sizes only a part of the image is visible.
+
 #include "driver/plan/blur_request.hpp"
 
 #include <algorithm>

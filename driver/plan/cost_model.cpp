@@ -1,3 +1,5 @@
+/// Estimates the time of trials from records of similar ones, or roughly without any.
+
 #include "driver/plan/cost_model.hpp"
 
 #include <algorithm>

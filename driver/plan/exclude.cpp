@@ -1,3 +1,5 @@
+/// Checks the conditions of a plan's `exclude`, and applies them to trials.
+
 #include "driver/plan/exclude.hpp"
 
 #include "driver/base/lookup.hpp"

@@ -1,3 +1,5 @@
+/// Expands a plan to its trials, and collects all of its mistakes.
+
 #include "driver/plan/expand.hpp"
 
 #include <filesystem>

@@ -1,3 +1,5 @@
+/// Reads a plan's `matrix:` block, and computes the matrix's digest and parameters.
+
 #include "driver/plan/matrix_request.hpp"
 
 #include <algorithm>

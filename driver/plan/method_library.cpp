@@ -1,3 +1,5 @@
+/// Reads the method rows of shared libraries in a child process, and loads libraries into a worker.
+
 #include "driver/plan/method_library.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Compares the properties of a matrix with those that methods and problems require.
+
 #include "driver/plan/needs.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Converts trials to JSON and to keys, and computes their operation counts.
+
 #include "driver/plan/trial.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+/// Makes a trial: sizes, matrices, parameters, tolerance, and the reason if it cannot run.
+
 #include "driver/plan/trial_maker.hpp"
 
 #include <algorithm>

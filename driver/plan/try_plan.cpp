@@ -1,3 +1,5 @@
+/// Chooses the methods that `try` runs on a matrix, and writes a plan for them.
+
 #include "driver/plan/try_plan.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+/// Collects measured times on a lattice of batches, right-hand sides and orders, and interpolates between
+/// them.
+
 #include "driver/rule/lattice.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Finds crossovers of two methods in the records, and adds trials at orders between them.
+
 #include "driver/rule/refine.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Compares the choices of rules with the fastest method of each task.
+
 #include "driver/rule/regret.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Reads and writes rules as JSON, and writes the directory of a rule.
+
 #include "driver/rule/rule.hpp"
 
 #include <cstdio>

@@ -1,3 +1,6 @@
+/// Groups records of equal trials, finds the fastest groups and their speedups, and lists failures and
+/// doubts.
+
 #include "driver/summary/summary.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Computes the status of a sweep from its journal, and shows it as text or JSON.
+
 #include "driver/summary/sweep_status.hpp"
 
 #include <algorithm>

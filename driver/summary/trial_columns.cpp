@@ -1,3 +1,5 @@
+/// Chooses the table columns and short names that distinguish trials from one another.
+
 #include "driver/summary/trial_columns.hpp"
 
 #include <algorithm>

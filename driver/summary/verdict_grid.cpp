@@ -1,3 +1,6 @@
+/// Makes the grids of the fastest methods. A race is the comparison of all methods on one task; a row has the
+/// races of one problem over sizes.
+
 #include "driver/summary/verdict_grid.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Writes files under a temporary name and renames them when they are complete.
+
 #include "io/files/atomic_file.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+/// Runs work in a child process, which sends its result through a pipe.
+
 #include "io/files/child.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+/// Reads and writes tables as compound datasets of HDF5, with a checksum per column.
+
 #include "io/files/hdf5_table.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,5 @@
+/// Reads PNG and PGM images as 8-bit grey, and writes PNG.
+
 #include "io/image/image.hpp"
 
 #include <png.h>

@@ -1,3 +1,5 @@
+/// Converts the elements of matrix files to double, and rejects those that double cannot represent.
+
 #include "io/matrix/file_elements.hpp"
 
 #include <cmath>

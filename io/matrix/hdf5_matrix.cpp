@@ -1,3 +1,5 @@
+/// Finds the matrix in an HDF5 file of gaussweep, MATLAB, Octave, Julia, netCDF or others, and reads it.
+
 #include "io/matrix/hdf5_matrix.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,6 @@
+/// Reads MATLAB files of versions 4 and 5 in two passes: the first lists the variables, the second reads one
+/// of them.
+
 #include "io/matrix/mat.hpp"
 
 #include <unistd.h>

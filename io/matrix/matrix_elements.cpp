@@ -1,3 +1,5 @@
+/// Writes the elements of stored matrices on several threads, and computes the file's seal.
+
 #include "io/matrix/matrix_elements.hpp"
 
 #include <sys/stat.h>

@@ -1,3 +1,5 @@
+/// Detects the format of a matrix file and calls its reader.
+
 #include <unistd.h>
 
 #include <algorithm>

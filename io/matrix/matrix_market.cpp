@@ -1,3 +1,5 @@
+/// Reads and writes Matrix Market files, with the line number in each error.
+
 #include "io/matrix/matrix_market.hpp"
 
 #include <algorithm>

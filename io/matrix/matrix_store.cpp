@@ -1,3 +1,5 @@
+/// Reads and writes the matrix store of a run directory: sealed HDF5 files, one per digest.
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,3 +1,5 @@
+/// Reads and writes NumPy's .npy files.
+
 #include "io/matrix/npy.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,5 @@
+/// Reads the keys of a plan and of its entries. The tables of keys also define the JSON schema.
+
 #include "io/plan/plan.hpp"
 
 #include <algorithm>

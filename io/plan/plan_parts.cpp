@@ -1,3 +1,5 @@
+/// Reads the values of a plan's keys: axes, zips, matrices, excludes and expected statuses.
+
 #include "io/plan/plan_parts.hpp"
 
 #include <algorithm>

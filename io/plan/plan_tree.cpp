@@ -1,3 +1,5 @@
+/// Parses YAML into a tree of nodes with locations, and enforces limits on its size.
+
 #include "io/plan/plan_tree.hpp"
 
 #include <yaml-cpp/eventhandler.h>

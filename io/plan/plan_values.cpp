@@ -1,3 +1,5 @@
+/// Reads numbers, durations, sizes in bytes and ranges, and suggests the nearest name for a misspelt one.
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -1,3 +1,5 @@
+/// Defines the settings of trials: how each key is read, sent to the worker, and recorded.
+
 #include "io/plan/settings.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Converts results to tables of cells, for CSV, JSON and SQLite.
+
 #include "io/records/data_tables.hpp"
 
 #include <algorithm>

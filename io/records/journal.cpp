@@ -1,3 +1,5 @@
+/// Writes and reads the journal: one line of JSON with a checksum per record or note.
+
 #include "io/records/journal.hpp"
 
 #include <sys/stat.h>

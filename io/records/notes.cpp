@@ -1,3 +1,5 @@
+/// Converts notes, the lines of the journal that are not records, to JSON and back.
+
 #include "io/records/notes.hpp"
 
 #include <algorithm>

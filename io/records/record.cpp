@@ -1,3 +1,5 @@
+/// Lists the columns of a record, and converts records to JSON and back.
+
 #include "io/records/record.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,5 @@
+/// Parses a record's line in the form that the journal writes, without building a JSON value.
+
 #include "io/records/record_line.hpp"
 
 #include <algorithm>

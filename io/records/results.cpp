@@ -1,3 +1,5 @@
+/// Writes and reads results.h5 with checksums of all tables and attributes.
+
 #include "io/records/results.hpp"
 
 #include <sys/stat.h>

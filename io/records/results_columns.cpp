@@ -1,3 +1,5 @@
+/// Lists the columns of the tables of results.h5, and converts rows of devices and hosts to JSON.
+
 #include "io/records/results_columns.hpp"
 
 #include <cmath>
