@@ -1,4 +1,4 @@
-/// Checks option values and output paths, and words the parser's errors.
+/// Checks option values and output paths, and formats the parser's errors.
 
 #include "driver/command/options.hpp"
 

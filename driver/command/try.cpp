@@ -1,4 +1,5 @@
-/// `gaussweep try`: runs the methods that suit one matrix and reports the fastest.
+/// `gaussweep try`: runs the methods that suit one matrix and reports the fastest. A task is one problem with
+/// fixed precision, nrhs and triangle.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,4 +1,7 @@
-/// Decides which trials and methods are slower or faster: estimates all of them, then decides all at once.
+/// Decides which trials and methods are slower or faster: estimates all changes, then decides all at once. A
+/// run is host-bound if it takes notably longer than its replay, the same work as a CUDA graph. It is
+/// host-paced if the host's queueing takes most of its time. Drift is a change that all trials of a run have
+/// in common. A duet alternates two builds on one GPU.
 
 #include <algorithm>
 #include <cmath>
@@ -21,10 +24,10 @@ constexpr std::size_t min_host_bound = 4;       // minimum number of trials that
 // Minimum fraction of the host in a time that is used to estimate the host's drift.
 constexpr double min_host_fraction = 0.3;
 constexpr double max_drift = 0.005;  // limit on the ln ratio that counts as drift of the run
-// Uncertainty of the host's drift, as ln ratio, if too few trials show it. Measured launches took 3.1 to 4.6
-// us.
+// Uncertainty of the host's drift, as ln ratio, if too few trials show it. In measured runs a launch took 3.1
+// to 4.6 us.
 constexpr double unknown_drift = 0.1;
-constexpr double short_seconds = 1e-4;  // boundary between the two classes of RunNoise
+constexpr double short_seconds = 1e-4;  // seconds; RunNoise has one factor below this time and one above
 
 /// An estimate from the recorded times, with the estimates that other measurements would give.
 struct MeasuredEstimate : Estimate {
@@ -32,7 +35,7 @@ struct MeasuredEstimate : Estimate {
   Prospects prospects;
 };
 
-/// The estimates that the times of a trial allow.
+/// The estimates for one trial. Which ones exist depends on its recorded times.
 struct TrialEstimates {
   Pair* pair = nullptr;
   bool has_gpu = false, has_host = false;  ///< true if `gpu`, or `host`, is set

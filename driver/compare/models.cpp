@@ -1,5 +1,5 @@
 /// Compares two GPU or CPU models: `base`, and the new model `now`. Measured limits predict the ratio of
-/// their times.
+/// their times. A grid has the results of one model (verdict_grid.hpp).
 
 #include "driver/compare/models.hpp"
 

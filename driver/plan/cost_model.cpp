@@ -59,7 +59,7 @@ constexpr double flattening = 0.75;   // factor on that slope below the smallest
 // Ranges with a ratio below this are shown as one time.
 constexpr double narrow_range = 1.2;
 
-/// Returns the number of runs of a trial: warm-up, samples and the stage pass.
+/// Returns the number of runs of a trial: warm-up, samples, and the run that measures stages.
 double runs_of(const Trial& trial) {
   return static_cast<double>(trial.sampling.warmup + trial.sampling.min_samples) *
              static_cast<double>(trial.inner_repeats) +

@@ -36,8 +36,8 @@ class CostModel {
   void learn(const io::Record& record);
   /// Learns a device's peak rates, from which the rates of unknown methods are guessed.
   void learn(const io::DeviceRow& device);
-  /// Returns the estimated seconds of the whole trial: inputs, warm-up, samples, stage pass, verification,
-  /// reference.
+  /// Returns the estimated seconds of the whole trial: inputs, warm-up, samples, the run that measures
+  /// stages, verification, reference.
   double estimate(const Trial& trial) const;
   /// Returns the estimated seconds of one run of the method.
   double run_seconds(const Trial& trial) const;

@@ -15,7 +15,8 @@
 
 namespace gaussweep::driver {
 
-/// The records of one trial (trial_identity) on one GPU model, from several rounds, runs or builds.
+/// The records of one trial (trial_identity in results/identity.hpp) on one GPU model, from several rounds,
+/// runs or builds.
 struct Group {
   io::Text matrix;                         ///< name that is unique among the matrices of all groups
   std::vector<const io::Record*> records;  ///< at least one. @pre the records outlive the group
@@ -73,7 +74,7 @@ std::vector<io::Record> filter_records(std::vector<io::Record> records, const Fi
 /// skipped, because their times compare neither with those of GPUs nor with those of CPU methods.
 std::vector<const Group*> competitors(const std::vector<const Group*>& task_groups);
 
-/// Returns the fastest passing competitor of each task (task_identity).
+/// Returns the fastest passing competitor of each task (task_identity: equal except for the method).
 std::vector<Group> best_groups(const std::vector<Group>& groups);
 
 /// Throws unless a record is of `method` ("cusolver" or "gesv/cusolver").

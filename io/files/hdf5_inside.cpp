@@ -18,13 +18,13 @@ herr_t refuse_external(const char*, const char*, const char* child_file, const c
 /// Calls `open` with link access properties that forbid external links.
 template <class Owner, class Open>
 Owner open_without_external_links(const std::string& name, hid_t access_class, const Open& open) {
-  ExternalLink outside;
+  ExternalLink external_link;
   const Properties access(H5Pcreate(access_class), "make link access properties");
-  check(H5Pset_elink_cb(access, refuse_external, &outside), "refuse external links");
+  check(H5Pset_elink_cb(access, refuse_external, &external_link), "refuse external links");
   const hid_t id = open(access);
-  if (id < 0 && !outside.file.empty()) {
+  if (id < 0 && !external_link.file.empty()) {
     H5Eclear2(H5E_DEFAULT);
-    throw Error(name + " is an external link, into the file '" + outside.file +
+    throw Error(name + " is an external link, into the file '" + external_link.file +
                 "'; allowed: data that are in the file itself");
   }
   return Owner(id, "open " + name);
@@ -69,12 +69,12 @@ Object open_object(hid_t file, const std::string& name) {
 }
 
 bool has_object(hid_t file, const std::string& name) {
-  ExternalLink outside;
+  ExternalLink external_link;
   const Properties access(H5Pcreate(H5P_LINK_ACCESS), "make link access properties");
-  check(H5Pset_elink_cb(access, refuse_external, &outside), "refuse external links");
+  check(H5Pset_elink_cb(access, refuse_external, &external_link), "refuse external links");
   const htri_t found = H5Lexists(file, name.c_str(), access);
   H5Eclear2(H5E_DEFAULT);
-  return found > 0 || !outside.file.empty();
+  return found > 0 || !external_link.file.empty();
 }
 
 }  // namespace gaussweep::io::h5

@@ -26,7 +26,7 @@ struct Sample {
   double temperature_c = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// One stage of a method, from the separate stage pass. `share` is its fraction of the pass's seconds.
+/// One stage of a method, measured in a separate run. `share` is its fraction of that run's time.
 struct Stage {
   Text kernel;
   std::int64_t calls = 0;
