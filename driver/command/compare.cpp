@@ -169,17 +169,18 @@ void print_notes(const Comparison& comparison, const std::string& command) {
   if (comparison.other_clocks > 0) {
     fmt::print(
         "\n{}",
-        paragraph(fmt::format("Warning: the SM clock differs by more than {:.0f} % in {} of {} trials, at "
-                              "most from {:.0f} to {:.0f} MHz. What changed there may be due to the clock.",
-                              100 * notable_clock, comparison.other_clocks, comparison.pairs.size(),
-                              comparison.furthest_base_clock, comparison.furthest_new_clock),
-                  width));
+        paragraph(
+            fmt::format("Warning: the SM clock differs by more than {:.0f} % in {} of {} trials, at "
+                        "most from {:.0f} to {:.0f} MHz. Changes in these trials may be due to the clock.",
+                        100 * notable_clock, comparison.other_clocks, comparison.pairs.size(),
+                        comparison.furthest_base_clock, comparison.furthest_new_clock),
+            width));
   }
   if (!comparison.vanished.empty()) {
     fmt::print("\n{}",
                paragraph(fmt::format("Only in base: {}{}", fmt::join(comparison.vanished, "; "),
                                      comparison.is_same_plan ? ". The plan is the same: they are missing."
-                                                             : ". The plan is another."),
+                                                             : ". The plans differ."),
                          width));
   }
   if (!comparison.appeared.empty())
@@ -333,10 +334,10 @@ void print_models(const ModelComparison& comparison, const CompareOptions& optio
       with_methods ? "" : paragraph("--all, --problem or --method show every method.", prose));
   fmt::print("{}", render_text(task_table(comparison), width));
   if (const Table winners = winner_table(comparison); !winners.rows.empty()) {
-    fmt::print(
-        "\nThe fastest method differs:\n{}{}", render_text(winners, width),
-        paragraph("COST: the time of the other model's fastest method, divided by that of the own one.",
-                  prose));
+    fmt::print("\nThe fastest method differs:\n{}{}", render_text(winners, width),
+               paragraph("COST: the time of the other model's fastest method on this model, divided by that "
+                         "of its own fastest method.",
+                         prose));
   }
   fmt::print("\n{}\n", render_text(limits_table(comparison), width));
   for (const std::string& sentence : sample_words(comparison)) fmt::print("{}", paragraph(sentence, prose));
@@ -400,8 +401,8 @@ std::string no_pair_words(const Sides& sides, const Comparison& comparison) {
   if (!on_all_places.pairs.empty()) {
     const Pair& pair = on_all_places.pairs.front();
     return fmt::format(
-        "have {} in common, but base ran on {} and new on {}. Such times do not compare over time; without "
-        "--same-models they are shown next to each other",
+        "have {} in common, but base ran on {} and new on {}. Times of different models show no changes over "
+        "time; without --same-models they are shown next to each other",
         counted(on_all_places.pairs.size(), "trial"), printable(pair.base_place), printable(pair.new_place));
   }
   return fmt::format(

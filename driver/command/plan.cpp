@@ -125,7 +125,7 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
                 "about {}, a rough guess before anything was measured (--like RUN: by an earlier run)",
                 all.time_words(source))
           : fmt::format("{}, by {}{}", all.time_words(source), source.like,
-                        all.unknown > 0 ? " (unknown: it has no trials like them)" : "");
+                        all.unknown > 0 ? " (unknown: it has no similar trials)" : "");
   fmt::print(
       "{}{}", render_text(table, output_width()),
       paragraph(

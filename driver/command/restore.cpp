@@ -124,7 +124,7 @@ void add_restore_command(CLI::App& app, Commands& commands) {
   CLI::App* sub = app.add_subcommand(
       "restore",
       "Degrade an image and restore it by inversion of a matrix; pictures, errors and HDF5 into a directory");
-  sub->add_option("--image", options->image, "PNG or PGM; made 8-bit grey")->required();
+  sub->add_option("--image", options->image, "PNG or PGM; converted to 8-bit grey")->required();
   add_blur_options(*sub, options->blur);
   sub->add_option("--noise", options->noise, "none, gaussian:SIGMA (grey levels), salt_pepper:PROBABILITY")
       ->capture_default_str();

@@ -98,7 +98,7 @@ Table rule_table(const Rule& rule) {
                    {"method", "METHOD"},
                    {"mean", "MEAN REGRET", Style::percent},
                    {"worst", "WORST", Style::percent},
-                   {"instead", "TIMES AS LONG INSTEAD"}};
+                   {"instead", "OTHERS: TIMES AS LONG"}};
   for (const RulePart& part : rule.parts) {
     std::vector<std::string> names;
     for (const RuleNames& each : part.names) {
@@ -127,6 +127,7 @@ Rule learned_rule(const RuleOptions& options, const std::vector<std::string>& pa
   return rule;
 }
 
+/// Learns a rule, writes it if -o is given, and prints it.
 void learn(const RuleOptions& options, Format format) {
   if (!options.output.empty()) check_rule_directory(options.output, options.force);
   const Rule rule = learned_rule(options, options.paths);
@@ -175,14 +176,15 @@ void show_changes(const RuleOptions& options, Format format) {
   const std::vector<RuleChange> changes = changes_of(rules);
   print_table(rule_change_table(changes), "changes", format);
   if (format != Format::table) return;
-  fmt::print("{}{}", changes.empty() ? "" : "\n",
-             paragraph(changes.empty()
-                           ? "No choice has changed."
-                           : counted(changes.size(), "change") +
-                                 ". WORTH: the time of the old choice divided by the new one's, over all "
-                                 "measurements of the newer rule's row, also of other precisions and "
-                                 "triangles in it.",
-                       prose_width()));
+  fmt::print(
+      "{}{}", changes.empty() ? "" : "\n",
+      paragraph(
+          changes.empty()
+              ? "No choice has changed."
+              : counted(changes.size(), "change") +
+                    ". WORTH: the time of the old choice divided by the new one's, over all measured tasks "
+                    "of the newer rule's row. The row may include other precisions and triangles.",
+          prose_width()));
 }
 
 void run_rule(const RuleOptions& options) {
@@ -203,7 +205,7 @@ void run_rule(const RuleOptions& options) {
 void add_rule_command(CLI::App& app, Commands&) {
   auto options = std::make_shared<RuleOptions>();
   CLI::App* sub = app.add_subcommand(
-      "rule", "Turn records into a decision: which method from which size on, for programs to use");
+      "rule", "Learn from records which method is the fastest at which sizes, and write a rule for programs");
   sub->add_option("runs", options->paths, "Run directories, directories of them, results files or journals")
       ->required();
   add_output(*sub, options->output, "Write the rule into this directory: rule.json, rule.h, rule.py");
@@ -216,8 +218,9 @@ void add_rule_command(CLI::App& app, Commands&) {
       ->capture_default_str();
   refuse_empty(*sub->add_option("--check", options->checked_rule,
                                 "Report the regret of this rule (a directory or rule.json) on the runs"));
-  refuse_empty(*sub->add_option("--beside", options->other_rules, "With --check: the regret of this rule too")
-                    ->allow_extra_args(false));
+  refuse_empty(
+      *sub->add_option("--beside", options->other_rules, "With --check: also report the regret of this rule")
+           ->allow_extra_args(false));
   sub->add_flag(
       "--changes", options->changes,
       "Report where a rule changed, since which commit or driver, and what that is worth; RUNS are runs or "

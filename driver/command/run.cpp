@@ -54,8 +54,8 @@ void refine(RunOptions& options, bool resumes, Registry& registry) {
   };
 }
 
-/// Counts the crossovers by their state: "12 crossovers: 9 known to 3 %, 2 where both methods tie, 1 not
-/// refined".
+/// Counts the crossovers, each in one bracket (rule/refine.hpp), by their state: "12 crossovers: 9 known to 3
+/// %, 2 where both methods tie, 1 not refined".
 std::string crossover_words(const io::Results& results) {
   std::size_t known = 0, ties = 0, open = 0;
   const std::vector<Bracket> brackets = brackets_of(results);
@@ -103,8 +103,8 @@ std::string resume_loss_error(const fs::path& run) {
   return fmt::format(
       "-o {}: results.h5 has {} that journal.jsonl lacks ({}). They would be lost, because results.h5 is "
       "made "
-      "from the journal. Put the whole journal back, or move results.h5 elsewhere; merge joins it with later "
-      "ones",
+      "from the journal. Put the whole journal back, or move results.h5 elsewhere; gaussweep merge joins it "
+      "with later results",
       run.string(), counted(lost, "record"),
       !fs::exists(journal, error) ? "it is gone"
       : damage.empty()            ? fmt::format("it has {}", counted(contents.records.size(), "record"))
@@ -139,24 +139,25 @@ void add_run_command(CLI::App& app, Commands& commands) {
   run->add_flag("--retry-failed", o.retry_failed,
                 "As --resume, and repeat trials that did not end as the plan expects");
   add_backend(*run, o.backend, "auto: cuda where every rank has a GPU, else emulated");
-  refuse_empty(*run->add_option("--time-limit", options->time_limit_text,
-                                "Stop in time, exit 5: 90, 10min, 1h30min, HH:MM:SS, D-HH:MM:SS"));
+  refuse_empty(*run->add_option(
+      "--time-limit", options->time_limit_text,
+      "Stop before this time is over, with exit code 5: 90, 10min, 1h30min, HH:MM:SS, D-HH:MM:SS"));
   allow_real(
       *run->add_option("--grace", o.grace, "Seconds for running trials to end, after a signal or the limit")
            ->capture_default_str(),
       0, max_grace);
   refuse_empty(*run->add_option(
       "--store-limit", o.store_limit,
-      "Most bytes of stored matrices: 50GiB, 512MiB, none (default: the plan's store_limit, else half "
+      "Maximum bytes of stored matrices: 50GiB, 512MiB, none (default: the plan's store_limit, else half "
       "of the free disk)"));
   refuse_empty(*run->add_option("--shard", options->shard_text, "I/N: only the I-th of N parts of the plan"));
   allow_whole(*run->add_option("--gpus-per-rank", o.gpus_per_rank,
                                "GPUs of every rank, for methods that share a matrix among several")
                    ->capture_default_str(),
               1, max_gpus);
-  run->add_flag(
-      "--refine", options->refines,
-      "Then add orders between which two methods cross, until each crossover is known to 3 %; one rank");
+  run->add_flag("--refine", options->refines,
+                "After the plan, add orders between which two methods cross, until each crossover is known "
+                "to 3 %; one rank");
   run->add_flag(
       "--dry-run", o.dry_run,
       "Print the trials that would run, without running them; the exit code is that of the run's start");

@@ -72,10 +72,10 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   const io::JournalContents contents = io::read_journal(journal, false);
   const bool is_blank = contents.records.empty() && contents.notes.empty();
   if (is_blank && std::filesystem::exists(directory / "results.h5", error)) {
-    throw io::InputError(fmt::format(
-        "{}: nothing in journal.jsonl can be read{}{}, although results.h5 is there; gaussweep summary "
-        "shows what that holds",
-        directory.string(), contents.damaged > 0 ? ": " : "", io::first_damage(contents)));
+    throw io::InputError(
+        fmt::format("{}: nothing in journal.jsonl can be read{}{}, although results.h5 is there; gaussweep "
+                    "summary shows its records",
+                    directory.string(), contents.damaged > 0 ? ": " : "", io::first_damage(contents)));
   }
   return status_of(contents, running, timestamp_now(), failures);
 }

@@ -104,7 +104,7 @@ void refuse_unusable_gpus(const TryPlan& plan, Backend backend) {
   if (!emulates || gpus.empty()) return;
   throw UsageError(fmt::format(
       "Slurm gave this job GPUs ({}), but none can be used (gaussweep devices names the reason). --backend "
-      "emulated tries the kernels on the CPU all the same",
+      "emulated tries the kernels on the CPU nevertheless",
       gpus));
 }
 
@@ -116,10 +116,11 @@ std::string in_plural(const std::string& why) {
   return why;
 }
 
-void print_left_out(const std::vector<LeftOut>& all) {
-  for (const LeftOut& left : all) {
-    const std::string why = left.methods.size() > 1 ? in_plural(left.why) : left.why;
-    fmt::print("Not tried: {}: {}\n", fmt::join(left.methods, ", "), printable(why));
+/// Prints a line per reason with the methods that are not tried.
+void print_left_out(const std::vector<LeftOut>& left_out) {
+  for (const LeftOut& entry : left_out) {
+    const std::string why = entry.methods.size() > 1 ? in_plural(entry.why) : entry.why;
+    fmt::print("Not tried: {}: {}\n", fmt::join(entry.methods, ", "), printable(why));
   }
 }
 
@@ -127,20 +128,20 @@ void print_left_out(const std::vector<LeftOut>& all) {
 void print_details(const std::vector<TriedTask>& tasks, const std::vector<io::Record>& records) {
   fmt::print("{}", task_tables(tasks, output_width()));
   std::string words =
-      "DIGITS: correct ones of a solution or an inverse; of factors, those in which their product agrees "
+      "DIGITS: correct digits of a solution or an inverse; for factors, digits in which their product agrees "
       "with A. RATIO: the residual in units of the error that rounding may cause; up to the problem's "
       "tolerance it passes.";
   const auto has_any = [&](auto is_such) { return std::any_of(records.begin(), records.end(), is_such); };
   if (has_any([](const io::Record& r) { return r.round > 1; }))
     words += " TIMES FASTEST: compared round by round, so it may differ from the quotient of the medians.";
   if (has_any([](const io::Record& r) { return r.backend == "emulated"; }))
-    words += " emulated: a GPU's kernels on this CPU; their times say nothing of a GPU.";
+    words += " emulated: a GPU's kernels on this CPU; their times say nothing about a GPU.";
   if (has_any(is_finding))
     words += " suspect, failed, diverged: it was unknown whether these methods suit the matrix.";
   fmt::print("\n{}", paragraph(words, prose_width()));
   const Table unexpected = failure_table(records, Failures::unexpected);
   if (!unexpected.rows.empty())
-    fmt::print("\nNot as expected, for the method suits the matrix:\n{}",
+    fmt::print("\nNot as expected, although the method suits the matrix:\n{}",
                render_text(unexpected, output_width()));
 }
 
@@ -217,9 +218,10 @@ void print_answer(const TryOptions& options, const InspectedMatrix& matrix, cons
         missing.emulated > 0 && has_others
             ? fmt::format(" (emulated kernels, which come last: {})", missing.emulated)
             : "";
-    note(fmt::format(
-        "Not reached within --time-limit {}: {} of {}{}. A longer one, --problem or --method reach more.",
-        options.time_limit, missing.all, counted(plan.trials, "trial"), emulated));
+    note(
+        fmt::format("Not reached within --time-limit {}: {} of {}{}. A longer limit, or fewer methods "
+                    "(--problem, --method), reach more.",
+                    options.time_limit, missing.all, counted(plan.trials, "trial"), emulated));
   }
   std::vector<std::string> not_tried;
   if (plan.left_out_count > 0 && !options.lists_left_out)

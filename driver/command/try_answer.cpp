@@ -212,7 +212,7 @@ std::vector<std::string> race_words(const std::vector<TriedTask>& tasks,
         }));
     std::string words = label + ": ";
     if (missing > 0)
-      words += fmt::format("no clear winner, for {} did not run in time; ", counted(missing, "method"));
+      words += fmt::format("no clear winner, because {} did not run in time; ", counted(missing, "method"));
     else if (!task.race.is_clear())
       words += "no clear winner; ";
     words += fmt::format("{}, {}", method_words(fastest), seconds_text(fastest.median));

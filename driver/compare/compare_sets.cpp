@@ -158,7 +158,7 @@ void keep_same_models(Results& base, Results& now) {
   keep_models_of(base, now);
   if (base.records.empty() || now.records.empty())
     throw UsageError(
-        fmt::format("the runs have no GPU and CPU models in common, so they do not compare over time: "
+        fmt::format("the runs have no GPU and CPU models in common, so they show no changes over time: "
                     "base ran on {}, new on {}",
                     model_list(before), model_list(after)));
 }

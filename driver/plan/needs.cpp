@@ -163,7 +163,8 @@ bool kind_lacks(MatrixKind kind, Problem problem, Need need) {
 std::string need_text(Need need) {
   static const std::map<Need, std::string> texts{
       {Need::spd, "a symmetric positive definite matrix"},
-      {Need::strongly_regular, "a matrix whose leading blocks are all regular, for no rows are exchanged"},
+      {Need::strongly_regular,
+       "a matrix whose leading blocks are all regular, because no rows are exchanged"},
       {Need::diagonally_dominant, "a diagonally dominant matrix"},
       {Need::triangular, "a triangular matrix"},
       {Need::nonzero_elements, "a matrix without zeros"},

@@ -1,4 +1,5 @@
-/// Reads and writes rules as JSON, and writes the directory of a rule.
+/// Reads and writes rules as JSON, and writes the directory of a rule. A rule has parts, a part has boxes of
+/// sizes for one problem and device, and each box has one method (rule.hpp).
 
 #include "driver/rule/rule.hpp"
 
@@ -215,6 +216,7 @@ void check_rule_directory(const fs::path& directory, bool force) {
 
 void write_rule(const fs::path& directory, const Rule& rule) {
   const fs::path target = fs::absolute(directory).lexically_normal();
+  // `name` is the target without a slash at its end.
   const fs::path name = target.has_filename() ? target : target.parent_path();
   check_rule_directory(name, /*force=*/true);
   std::error_code error;

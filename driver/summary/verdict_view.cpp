@@ -284,7 +284,7 @@ std::string verdict_legend(const std::vector<VerdictGrid>& grids) {
         "seeds with which the method is the fastest. Its time is the median over all of them.\n";
   if (has_share) {
     text +=
-        "Below is its share of the problem's limit on the device, whatever the method:\n"
+        "Below is its fraction of the problem's limit on the device, for any method:\n"
         "the operations at the measured GEMM rate (compute), or the operands once at\n"
         "the measured copy rate (memory).\n";
   }
