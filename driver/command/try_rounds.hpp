@@ -41,9 +41,10 @@ class TryRounds {
   const TryPlan& plan_;
   Backend backend_;
   bool emulates_;
-  double deadline_, rounds_until_;
-  std::int64_t round_ = 1;
-  bool has_emulated_ = false, is_last_ = false;
+  double deadline_, rounds_until_;  ///< end of everything, and end of the rounds before emulated kernels
+  std::int64_t round_ = 1;          ///< the current round
+  bool has_emulated_ = false;       ///< true if emulated kernels wait until the rounds have ended
+  bool is_last_ = false;            ///< true if `next` has returned its last plan
   std::map<std::string, std::int64_t> rounds_;  ///< by method id
 };
 

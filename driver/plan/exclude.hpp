@@ -38,7 +38,7 @@ class Exclusions {
   std::vector<std::vector<Condition>> all_;  ///< conditions per mapping
   /// Name → value → mappings.
   std::map<std::string, std::map<std::string, std::vector<std::size_t>>> by_value_;
-  std::vector<std::size_t> unindexed_;
+  std::vector<std::size_t> unindexed_;  ///< mappings that name no exact value
 };
 
 }  // namespace gaussweep::driver

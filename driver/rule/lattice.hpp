@@ -87,8 +87,8 @@ class Lattice {
   void fill(int axis);
   void fill_line(int axis, std::size_t layer, std::array<int, 3> at, std::size_t method);
   const MeasuredTimes& measured_;
-  std::array<std::vector<std::int64_t>, 3> axes_;
-  std::vector<LogTime> times_;
+  std::array<std::vector<std::int64_t>, 3> axes_;  ///< batches, right-hand sides, orders
+  std::vector<LogTime> times_;                     ///< see index()
 };
 
 }  // namespace gaussweep::driver

@@ -31,7 +31,7 @@ class ChildOutput {
  private:
   int fd_;
   std::string buffered_;
-  bool broken_ = false;
+  bool broken_ = false;  ///< true if the pipe has no reader
 };
 
 /// The child did not finish. The message is a predicate, for which the caller adds a subject: "ended early".
@@ -60,9 +60,9 @@ class Child {
   void fill();
   pid_t pid_ = -1;
   Descriptor pipe_;
-  double seconds_, deadline_;
+  double seconds_, deadline_;  ///< the time limit, and the time at which it ends
   std::string buffer_;
-  std::size_t next_ = 0;
+  std::size_t next_ = 0;  ///< position of the next byte in `buffer_`
 };
 
 }  // namespace gaussweep::io

@@ -62,7 +62,7 @@ class TableChecksums {
  private:
   Layout layout_;
   std::vector<std::uint32_t> crcs_;
-  std::string gathered_;
+  std::string gathered_;  ///< the bytes of one column, reused
   std::size_t rows_ = 0;
 };
 
@@ -78,9 +78,9 @@ class TableWriter {
   void write(std::size_t first, std::size_t count, const char* packed);
 
  private:
-  std::string action_;
+  std::string action_;  ///< for error messages: "read the table 'NAME'"
   std::size_t chunk_rows_;
-  Type memory_;
+  Type memory_;  ///< the type of packed rows in memory
   Space space_;
   Dataset dataset_;
 };
@@ -99,10 +99,10 @@ class TableReader {
   void read(std::size_t first, std::size_t count, char* packed) const;
 
  private:
-  std::string action_;
+  std::string action_;  ///< for error messages: "read the table 'NAME'"
   std::size_t rows_ = 0, chunk_rows_ = 0;
   Layout layout_;
-  Type memory_;
+  Type memory_;  ///< the type of packed rows in memory
   Space space_;
   Dataset dataset_;
 };

@@ -85,8 +85,8 @@ class ElementSink {
   Dense<double>& matrix_;
   ElementType type_;
   bool by_rows_;
-  std::string where_;
-  std::vector<double> values_;
+  std::string where_;           ///< the beginning of error messages
+  std::vector<double> values_;  ///< a block in double, reused
 };
 
 }  // namespace gaussweep::io

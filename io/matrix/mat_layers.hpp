@@ -38,9 +38,9 @@ class MatBytes {
   void inflate_to(unsigned char* to, std::size_t bytes);
 
   const Descriptor& file_;
-  off_t at_, end_;
-  std::unique_ptr<z_stream> stream_;
-  int state_ = Z_OK;
+  off_t at_, end_;                    ///< the next byte in the file, and the end of the section
+  std::unique_ptr<z_stream> stream_;  ///< null if the section is not compressed
+  int state_ = Z_OK;                  ///< the last result of inflate
   unsigned char block_[1 << 14];
 };
 
@@ -87,11 +87,11 @@ class MatVariables {
   void add_sparse_entry(const MatNumbers& entries, std::size_t i, double row, double col, bool is_real);
 
   std::vector<Candidate> candidates_;
-  Candidate wanted_;
+  Candidate wanted_;                 ///< the variable that the second pass reads
   std::int64_t variable_count_ = 0;  ///< number of variables so far
   std::string where_;
   bool keep_ = false;
-  MatrixInfo* info_ = nullptr;
+  MatrixInfo* info_ = nullptr;  ///< null in the first pass
   Dense<double> matrix_;
 };
 
