@@ -64,9 +64,9 @@ struct Record {
   std::int64_t kernels = -1;  ///< kernels launched per run; -1: unknown
   std::int64_t waits = -1;    ///< times per run that the host waited for the device; -1: unknown
   double queue_seconds = unknown;
-  std::int64_t launch_bound =
-      -1;       ///< 1: the run took over 1.1 times as long as its CUDA graph; 0: no; -1: unknown
-  Text timing;  ///< "suspect": faster than the device's measured peaks allow; else empty
+  /// 1: the run took more than 1.1 times as long as its CUDA graph, 0: it did not, -1: unknown.
+  std::int64_t launch_bound = -1;
+  Text timing;                     ///< "suspect": faster than the device's measured peaks allow; else empty
   std::int64_t repeats_bits = -1;  ///< 1: all samples gave the same bits, 0: they did not, -1: unknown
   double replay_q1 = unknown, replay_median = unknown, replay_q3 = unknown;
   double load_seconds = unknown, generate_seconds = unknown, allocate_seconds = unknown,
