@@ -1,13 +1,14 @@
 /// gesv/batched: many small systems, LU with partial pivoting and both substitutions in one launch.
 ///
-/// Source: gaussweep. A thread group solves one system; each thread keeps one row and up to four right-hand
-/// sides in registers (getrf/small_rows.cuh). A is read once, and only the answer is written. If the rows do
-/// not fit in registers, a thread block solves one system in panels of 32 columns (getrf/panels.cuh) and
-/// overwrites A. With rows in registers, up to order 16 and from 49 on, a system whose answer is not finite
-/// is solved again with scaled rows, because intermediate results may leave the range although X does not.
-/// Layout: column-major, systems contiguous; X does not overwrite B. Cost: 2/3 n^3 + 2 n^2 nrhs operations
-/// per system; with rows in registers, A is factored again for every four right-hand sides. Workspace: none.
-/// A pivot that is exactly 0 gives info > 0, and the answer is then not finite. n <= 512.
+/// Source: gaussweep. A group of threads within a warp, or a whole block, solves one system. Each thread
+/// keeps one row of A and of up to four right-hand sides in registers (getrf/small_rows.cuh). A is read once
+/// per four right-hand sides, and only the answer is written. If the rows do not fit in registers, a thread
+/// block solves one system in panels of 32 columns (getrf/panels.cuh) and overwrites A. With rows in
+/// registers, up to order 16 and from 49 on, a system whose answer is not finite is solved again with scaled
+/// rows, because intermediate results may overflow although X does not. Layout: column-major, systems
+/// contiguous; X does not overwrite B. Cost: 2/3 n^3 + 2 n^2 nrhs operations per system; with rows in
+/// registers, A is factored again for every four right-hand sides. Workspace: none. A pivot that is exactly 0
+/// gives info > 0, and the answer is then not finite. n <= 512.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 9.4). With partial pivoting |L| |U| is rarely larger than n |A|.

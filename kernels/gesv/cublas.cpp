@@ -1,6 +1,6 @@
 /// gesv/cublas: many small systems on the GPU, cuBLAS's xgetrfBatched and xgetrsBatched.
 ///
-/// Layout: column-major, systems side by side; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations
+/// Layout: column-major, systems contiguous; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations
 /// per system. Workspace: pointers to all matrices, written during the run, and n pivots per system. A zero
 /// pivot gives info > 0, and the answer is then not finite.
 ///

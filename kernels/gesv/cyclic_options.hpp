@@ -1,6 +1,5 @@
 #pragma once
-/// Options of the row-cyclic methods, and the size of their workspace. The registry has `blocks` and
-/// `threads`.
+/// The parameter `back_substitution` of the gesv/gauss_cyclic methods, and the workspace that it needs.
 
 #include <cstdint>
 
@@ -8,12 +7,12 @@
 
 namespace gaussweep {
 
-/// `back_substitution` of the row-cyclic methods.
+/// The values of `back_substitution`; gauss_substitution.cuh has the kernels.
 enum class Substitution {
   reduction,       ///< one block with sum reductions
-  pipelined,       ///< a pipeline of blocks with tickets and flags; one thread per block polls
-  pipelined_locks  ///< the pipeline of C. Fuhrmann's thesis (docs/papers.md): fixed row ranges; every thread
-                   ///< polls one lock per unknown with atomics
+  pipelined,       ///< a pipeline of blocks; one thread per block polls one flag per unknown
+  pipelined_locks  ///< the pipeline of F. Fuhrmann's thesis (docs/papers.md); every thread polls one lock per
+                   ///< unknown with atomics
 };
 
 inline Substitution substitution(const Parameters& parameters) {
@@ -22,12 +21,12 @@ inline Substitution substitution(const Parameters& parameters) {
   return name == "pipelined_locks" ? Substitution::pipelined_locks : Substitution::reduction;
 }
 
-/// Distance of two locks in ints: each lock of the thesis is a separate allocation, and allocations are
-/// aligned to 256 bytes.
+/// Distance of two locks, in ints (256 bytes). In the thesis each lock is a separate allocation, and CUDA
+/// aligns allocations to 256 bytes.
 constexpr std::int64_t lock_spacing = 64;
 
 /// Returns the number of ints in the back substitution's workspace: the locks, or one flag per unknown and
-/// the ticket counter.
+/// the counter from which blocks take their positions in the pipeline.
 inline std::int64_t substitution_ints(Substitution variant, std::int64_t n) {
   if (variant == Substitution::reduction) return 0;
   return variant == Substitution::pipelined ? n + 1 : n * lock_spacing;

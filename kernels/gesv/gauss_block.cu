@@ -1,11 +1,12 @@
 /// gesv/gauss_block: Gaussian elimination without pivoting by the threads of one block.
 ///
-/// F. Fuhrmann, TU Wien 2017, section 4.3.1: the threads of one block share each row operation; rows with
-/// factor 0 are skipped. The same block then substitutes back with sum reductions. A batch uses one block per
-/// system.
+/// F. Fuhrmann, TU Wien 2017, section 4.3.1: the threads of one block share each row operation; rows whose
+/// element in the pivot column is 0 are skipped. One block then substitutes back with sum reductions. A batch
+/// uses one block per system.
 ///
 /// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: n^3 / 2 multiply-adds
-/// (the thesis subtracts over all columns from 0), two barriers per pair of rows, one multiprocessor.
+/// (the thesis subtracts in all columns from 0, not only from the pivot on), one barrier per row update, one
+/// multiprocessor.
 /// Workspace: none. A must be strongly regular: a zero leading minor gives info > 0, and a small one gives an
 /// inaccurate answer.
 ///

@@ -1,14 +1,15 @@
 /// gesv/gauss_jordan_global: Gauss-Jordan elimination with partial pivoting, from global memory.
 ///
-/// X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination" (gauss_jordan_steps.cuh): one thread per
-/// element in every iteration; each thread loads its multiplier and its element of the pivot row from global
-/// memory.
+/// X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination": gauss_jordan_steps.cuh has the iteration over
+/// the columns. Each iteration has one thread per element, which loads its multiplier and its element of the
+/// pivot row from global memory.
 ///
-/// Layout: [A | B] row-major; the answer replaces B. Cost: n^3 / 2 multiply-adds and n^3 elements moved
-/// (twice both if `grid` is full), and one synchronous transfer to the host per column (the paper's choice).
-/// Workspace: n elements. A must be nonsingular: a column without a nonzero pivot gives info > 0 and ends the
-/// method. The residual grows with the condition number of A for any choice of pivots: this method fails for
-/// Hilbert and Cauchy matrices, which elimination with back substitution solves.
+/// Layout: [A | B] row-major; the answer replaces B. Cost: n^3 / 2 multiply-adds and n^3 elements read or
+/// written (both doubled if the parameter `grid` is `full`), and one synchronous transfer to the host per
+/// column, as in the paper. Workspace: n elements. A must be nonsingular: a column without a nonzero pivot
+/// gives info > 0 and ends the method. The residual grows with the condition number of A for any choice of
+/// pivots: this method fails for Hilbert and Cauchy matrices, which elimination with back substitution
+/// solves.
 ///
 /// Error: |b - A x| <= 8 n u |L| |U| |U^-1| |U| |x| to first order in u (Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd ed., theorem 14.5).

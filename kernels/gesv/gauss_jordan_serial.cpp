@@ -2,8 +2,8 @@
 ///
 /// X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination", the serial Gauss-Jordan code. In every column
 /// the row with the largest element on or below the diagonal becomes the pivot row. A multiple of it is
-/// subtracted from all other rows, above and below. At the end every right-hand side is divided by the
-/// diagonal, without back substitution.
+/// subtracted from all other rows, above and below. A is then diagonal; the right-hand sides are divided by
+/// the diagonal, without back substitution.
 ///
 /// Layout: [A | B] row-major; the answer replaces B. Cost: n^3 / 2 multiply-adds, 1.5 times those of
 /// gesv/gauss_pivot_serial, which uses back substitution. Workspace: none. A must be nonsingular: a column

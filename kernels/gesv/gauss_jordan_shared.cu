@@ -1,15 +1,15 @@
 /// gesv/gauss_jordan_shared: Gauss-Jordan elimination with partial pivoting, by tiles in shared memory.
 ///
-/// X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination" (gauss_jordan_steps.cuh): one thread per
-/// element in every iteration. A block first loads the multipliers of its tile's rows and the pivot row's
-/// elements in its tile's columns into shared memory.
+/// X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination": gauss_jordan_steps.cuh has the iteration over
+/// the columns. Each iteration has one thread per element. A block first loads the multipliers of its tile's
+/// rows and the pivot row's elements in its tile's columns into shared memory.
 ///
-/// Layout: [A | B] row-major; the answer replaces B. Cost: n^3 / 2 multiply-adds and n^3 elements moved
-/// (twice both if `grid` is full), and one synchronous transfer to the host per column (the paper's choice;
-/// in a batch, one block per system finds the pivots itself). Workspace: n elements. A must be nonsingular: a
-/// column without a nonzero pivot gives info > 0 and ends the method. The residual grows with the condition
-/// number of A for any choice of pivots: this method fails for Hilbert and Cauchy matrices, which elimination
-/// with back substitution solves.
+/// Layout: [A | B] row-major; the answer replaces B. Cost: n^3 / 2 multiply-adds and n^3 elements read or
+/// written (both doubled if the parameter `grid` is `full`), and one synchronous transfer to the host per
+/// column, as in the paper. In a batch, one block per system finds the pivots without the host. Workspace: n
+/// elements. A must be nonsingular: a column without a nonzero pivot gives info > 0 and ends the method. The
+/// residual grows with the condition number of A for any choice of pivots: this method fails for Hilbert and
+/// Cauchy matrices, which elimination with back substitution solves.
 ///
 /// Error: |b - A x| <= 8 n u |L| |U| |U^-1| |U| |x| to first order in u (Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd ed., theorem 14.5).
@@ -21,6 +21,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
+/// Runs one iteration of one system, with one tile x tile block per tile.
 template <class T, int tile>
 __global__ void __launch_bounds__(tile* tile) eliminate_from_shared(Elimination<T> e) {
   __shared__ T multipliers[tile];
@@ -37,6 +38,7 @@ __global__ void __launch_bounds__(tile* tile) eliminate_from_shared(Elimination<
 }
 
 /// Solves one system of a batch per block. Thread 0 finds the pivots, as the host does for a single system.
+/// @param full updates all columns, as with the parameter `grid`: full
 template <class T>
 __global__ void solve_systems(MatrixView<T> a, Shape shape, bool full, int* infos) {
   const std::int64_t s = blockIdx.x, gap = gap_of(shape, s);

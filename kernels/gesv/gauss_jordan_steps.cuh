@@ -6,10 +6,10 @@
 /// host, which finds the pivot. The device exchanges the rows, computes the multipliers and subtracts the
 /// pivot row from all other rows. At the end the right-hand sides are divided by the diagonal.
 ///
-/// The paper launches N x N threads in every iteration (parameter `grid`: full); all of them compute, even
-/// left of the pivot where all elements are zero. With `grid`: shrinking, the finished columns up to i have
-/// no threads and keep their values. The answers have the same bits, because the full grid only subtracts
-/// zeros in these columns.
+/// The paper launches N x N threads in every iteration (parameter `grid`: full). All of them compute, even
+/// left of the pivot, where the pivot row is zero. With `grid`: shrinking, columns 0 to i have no threads and
+/// keep their values. Both grids give answers with the same bits, because the full grid only subtracts zeros
+/// in columns 0 to i - 1, and of column i only the diagonal element is read again.
 
 #include <cmath>
 #include <cstdint>
@@ -59,23 +59,21 @@ __global__ void normalise(MatrixView<T> a) {
   for (std::int64_t c = a.rows; c < a.cols; ++c) row[c] /= row[j];
 }
 
-/// The subtraction of iteration i, with one thread per element of the columns from `first` on. `first` is a
-/// multiple of the tile size, so that warps load whole cache lines. Columns before `begin` stay unchanged;
-/// column i becomes 0.
+/// The operands of the subtraction in iteration i.
 template <class T>
 struct Elimination {
   MatrixView<T> a;
   std::int64_t i;
-  std::int64_t first;
-  std::int64_t begin;
-  const T* multipliers;
+  std::int64_t first;    ///< the grid's first column: a multiple of the tile size, for aligned loads
+  std::int64_t begin;    ///< the first column that is updated, >= `first`
+  const T* multipliers;  ///< one per row
 
   /// Returns true if iteration i updates element (j, c).
   __device__ bool updates(std::int64_t j, std::int64_t c) const {
     return j < a.rows && j != i && c >= begin && c < a.cols;
   }
-  /// Subtracts multiplier * pivot_element from element (j, c). `pivot_element`: the pivot row's element in
-  /// column c.
+  /// Subtracts multiplier * pivot_element from element (j, c), or sets it to 0 if c == i. `pivot_element` is
+  /// the pivot row's element in column c.
   __device__ void subtract(std::int64_t j, std::int64_t c, T multiplier, T pivot_element) const {
     T* element = a.data + j * a.ld + c;
     *element = c == i ? T(0) : std::fma(-multiplier, pivot_element, *element);

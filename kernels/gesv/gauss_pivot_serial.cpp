@@ -47,10 +47,10 @@ void gesv_gauss_pivot_serial(Context& context, Operands<T>& op, const Parameters
   context.stage("back_substitute");
   for (std::int64_t r = 0; r < op.shape.nrhs; ++r) {
     T* solution = op.x.data + r * op.x.ld;
-    for (std::int64_t y = n - 1; y >= 0; --y) {
-      const T* row = op.a.data + y * ld;
-      const T remainder = loops.subtract_products(row[n + r], row + y + 1, solution + y + 1, n - 1 - y);
-      solution[y] = remainder / row[y];
+    for (std::int64_t j = n - 1; j >= 0; --j) {
+      const T* row = op.a.data + j * ld;
+      const T remainder = loops.subtract_products(row[n + r], row + j + 1, solution + j + 1, n - 1 - j);
+      solution[j] = remainder / row[j];
     }
   }
 }

@@ -1,19 +1,20 @@
 /// gesv/gauss_serial: Gaussian elimination on one CPU core, without pivoting or with partial pivoting.
 ///
-/// F. Fuhrmann, TU Wien 2017, algorithms 4.1 and 4.2, without their misprints. Divides row k by its diagonal
-/// element and subtracts a multiple of it from every row below, over all columns; rows with factor 0 are
-/// skipped. Back substitution then runs from the last row to the first. The parameter `pivoting`: partial,
-/// which the thesis does not have, first exchanges row k with the row that has the largest element in column
-/// k. (gesv/gauss_pivot_serial omits the columns that are already eliminated.)
+/// F. Fuhrmann, TU Wien 2017, algorithms 4.1 and 4.2, with their misprints corrected. For k = 0, 1, …,
+/// divides row k by its diagonal element and subtracts a multiple of row k from every row below, in all
+/// columns. Rows whose element in column k is 0 are skipped. Back substitution then runs from the last row to
+/// the first. If the parameter `pivoting` is `partial`, row k is first exchanged with the row that has the
+/// largest element in column k; the thesis does not have this. (gesv/gauss_pivot_serial omits the columns
+/// that are already eliminated.)
 ///
 /// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: n^3 / 2 multiply-adds
-/// (the thesis subtracts over all columns from 0). Workspace: none. Without pivoting, A must be strongly
+/// (the thesis subtracts in all columns from 0). Workspace: none. Without pivoting, A must be strongly
 /// regular: a zero leading minor gives info > 0, and a small one gives an inaccurate answer. With pivoting,
 /// only a singular matrix gives info > 0.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4). Without pivoting |L| |U| may be far larger than |A|, with pivoting it
-/// is rarely larger than n |A|.
+/// Algorithms", 2nd ed., theorem 9.4). Without pivoting |L| |U| may be far larger than |A|. With pivoting
+/// |L| |U| is rarely larger than n |A|.
 
 #include <algorithm>
 #include <cmath>
@@ -46,8 +47,8 @@ void gesv_gauss_serial(Context& context, Operands<T>& op, const Parameters& para
       return;
     }
     for (std::int64_t j = 0; j < columns; ++j) pivot_row[j] /= divisor;
-    for (std::int64_t y = k + 1; y < n; ++y) {
-      T* row = op.a.data + y * op.a.ld;
+    for (std::int64_t i = k + 1; i < n; ++i) {
+      T* row = op.a.data + i * op.a.ld;
       const T factor = row[k];
       if (factor == T(0)) continue;
       loops.subtract_multiple(row, pivot_row, factor, columns);
@@ -56,11 +57,11 @@ void gesv_gauss_serial(Context& context, Operands<T>& op, const Parameters& para
   context.stage("back_substitute");
   for (std::int64_t r = 0; r < op.shape.nrhs; ++r) {
     T* solution = op.x.data + r * op.x.ld;
-    for (std::int64_t y = n - 1; y >= 0; --y) {
-      const T* row = op.a.data + y * op.a.ld;
+    for (std::int64_t i = n - 1; i >= 0; --i) {
+      const T* row = op.a.data + i * op.a.ld;
       T remainder = row[n + r];
-      for (std::int64_t j = n - 1; j > y; --j) remainder = std::fma(-row[j], solution[j], remainder);
-      solution[y] = remainder;
+      for (std::int64_t j = n - 1; j > i; --j) remainder = std::fma(-row[j], solution[j], remainder);
+      solution[i] = remainder;
     }
   }
 }

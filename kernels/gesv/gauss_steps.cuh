@@ -1,10 +1,14 @@
 #pragma once
-/// Forward elimination of the Gauss methods, after F. Fuhrmann, "Solving Linear Equations With the GPU
-/// Architecture", TU Wien 2017, sections 4.3.1 and 4.3.2.
+/// Forward elimination for gesv/gauss_block and the gesv/gauss_cyclic methods, after F. Fuhrmann, "Solving
+/// Linear Equations With the GPU Architecture", TU Wien 2017, sections 4.3.1 and 4.3.2.
 ///
-/// The matrix is [A | B], row-major, n x columns with columns = n + nrhs. Each subtracted product is one fma,
-/// so that all backends give the same bits, and so that x - 1 x is exactly 0 (the test for a zero factor
-/// relies on this).
+/// The matrix is [A | B], row-major, n x columns with columns = n + nrhs. The elimination runs in stages, one
+/// launch each. In a stage with p blocks, block s eliminates stripe s: the rows s, s + p, s + 2 p, …. The
+/// last stage has one block.
+///
+/// The factor of a row is its element below the pivot, because the pivot row is divided by its pivot. Each
+/// subtracted product is one fma, so that the CPU and the GPU give the same bits. An eliminated element is
+/// exactly 0, and later stages recognise it by a comparison with 0.
 
 #include <algorithm>
 #include <cmath>
@@ -15,14 +19,14 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// The effect of a factor that is exactly 0. A stripe is the set of rows that one block eliminates.
+/// What a factor of exactly 0 means for the elimination with one pivot row.
 enum class ZeroFactor {
-  skips_row,   ///< only this row is skipped
-  ends_stripe  ///< the stripe ends: an earlier stage has eliminated this row and the rows below in the stripe
+  skips_row,   ///< the row needs no update; the rows below it may
+  ends_stripe  ///< an earlier stage has eliminated this column in this and in all later rows of the stripe
 };
 
-/// Stores `value` in *info if *info is 0 or larger than `value`. *info thus becomes the smallest value of all
-/// calling threads.
+/// Stores `value` in *info if *info is 0 or larger than `value`. *info thus becomes the smallest value that
+/// any thread passes.
 __device__ inline void keep_smallest(int* info, int value) {
   int current = simt::load_volatile(info);
   while (current == 0 || current > value) {
@@ -32,30 +36,30 @@ __device__ inline void keep_smallest(int* info, int value) {
   }
 }
 
-/// The zero pivots that this stage and the stage before report. The blocks of one stage do not communicate
-/// and all run to their end, so `own` is the smallest pivot index at which any block failed. The next stage
-/// reads this index as `earlier` and then does nothing. `earlier` is null for the first stage.
+/// The addresses of the row number (from 1) of the first zero pivot, for the previous stage and for the
+/// current one; 0 means that no pivot was 0. The blocks of a stage do not communicate, so every block runs to
+/// its end or to its own zero pivot. After a failed stage, the later stages do nothing.
 struct StageInfo {
-  const int* earlier;
-  int* own;  ///< 0 before the stage
+  const int* previous;  ///< null in the first stage
+  int* current;         ///< *current is 0 before the stage
 
-  /// Returns true if an earlier stage failed, and copies its index to `own`. All threads of the block must
-  /// call this; all get the same answer.
+  /// Returns true if an earlier stage failed, and copies its row number to *current. All threads of the block
+  /// must call this; all get the same answer.
   __device__ bool failed_earlier() const {
-    // No block writes `earlier` during this stage, and all blocks write the same value to `own`.
-    if (earlier == nullptr || *earlier == 0) return false;
-    if (threadIdx.x == 0) *own = *earlier;
+    // No block writes *previous during this stage, and all blocks write the same value to *current.
+    if (previous == nullptr || *previous == 0) return false;
+    if (threadIdx.x == 0) *current = *previous;
     return true;
   }
 };
 
-/// A row of one system in the [A | B] of a batch. The system's columns of B lie behind the columns of A of
-/// all systems.
+/// A row of one system in a batch. A batch is stored as [A_0 … A_(batch-1) | B_0 … B_(batch-1)], so that
+/// other systems' columns lie between a system's columns of A and of B.
 template <class T>
 struct BatchRow {
   T* data;
   int n;
-  std::int64_t gap;
+  std::int64_t gap;  ///< gap_of the system
   __device__ T& operator[](int j) const { return data[j < n ? j : j + gap]; }
 };
 /// Returns the number of columns between the last column of A and the first column of B of system s.
@@ -63,16 +67,16 @@ GAUSSWEEP_SHARED_INLINE std::int64_t gap_of(const Shape& shape, std::int64_t s) 
   return (shape.batch - 1 - s) * shape.n + s * shape.nrhs;
 }
 
-/// Divides row[first], …, row[columns - 1] by row[first]. If row[first] is 0, lowers `*info` to `index` + 1
-/// (keep_smallest) and returns false. All threads of the block must call this; all get the same answer.
+/// Divides row[first], …, row[columns - 1] by row[first]. If row[first] is 0, reports `row_index` + 1 to
+/// keep_smallest and returns false. All threads of the block must call this; all get the same answer.
 /// @tparam Row T* or BatchRow<T>
 template <class Row>
-__device__ bool normalise_row(Row row, int first, int columns, int index, int* info) {
+__device__ bool normalise_row(Row row, int first, int columns, int row_index, int* info) {
   __syncthreads();  // waits until other threads have finished their updates of this row
   const auto divisor = row[first];
   __syncthreads();  // row[first] is overwritten below
   if (divisor == 0) {
-    if (threadIdx.x == 0) keep_smallest(info, index + 1);
+    if (threadIdx.x == 0) keep_smallest(info, row_index + 1);
     return false;
   }
   const int threads = static_cast<int>(blockDim.x);
@@ -80,43 +84,44 @@ __device__ bool normalise_row(Row row, int first, int columns, int index, int* i
   return true;
 }
 
-/// Subtracts target[column] times `row` from `target`, over all columns from 0 as in the thesis. @pre
-/// row[column] is 1. Returns false and does nothing if target[column] is 0. All threads of the block must
-/// call this; all get the same answer.
+/// Subtracts target[column] times `pivot_row` from `target`, in all columns from 0 as in the thesis. Returns
+/// false and does nothing if target[column] is 0. All threads of the block must call this; all get the same
+/// answer. @pre pivot_row[column] is 1
 template <class Row>
-__device__ bool eliminate_row(Row target, Row row, int column, int columns) {
+__device__ bool eliminate_row(Row target, Row pivot_row, int column, int columns) {
   const auto factor = target[column];
-  __syncthreads();  // target[column] is overwritten below, and `row` must be normalised completely
+  __syncthreads();  // target[column] is overwritten below, and all of `pivot_row` must be normalised
   if (factor == 0) return false;
   const int threads = static_cast<int>(blockDim.x);
   for (int j = static_cast<int>(threadIdx.x); j < columns; j += threads) {
-    target[j] = std::fma(-factor, row[j], target[j]);
+    target[j] = std::fma(-factor, pivot_row[j], target[j]);
   }
   return true;
 }
 
-/// Eliminates one stripe of one stage: the rows `first`, `first` + stride, `first` + 2 stride, …. The k-th of
-/// these rows is normalised at column k. With stride 1 this is Gaussian elimination without pivoting. With
-/// more stripes, divisors lie off the diagonal, and the stage leaves a staircase with steps of `stride` rows.
+/// Eliminates one stripe in one stage: the rows `first`, `first` + stride, `first` + 2 stride, …. The k-th of
+/// these rows (from 0) is the pivot row of column k. With stride 1 this is Gaussian elimination without
+/// pivoting. With a larger stride most pivots are off-diagonal elements, and the stage leaves a staircase
+/// with steps of `stride` rows.
 /// @param row_at returns row i of [A | B]
 template <class RowAt>
 __device__ void eliminate_rows(std::int64_t first, std::int64_t stride, int n, int columns, ZeroFactor zero,
                                int* info, RowAt&& row_at) {
   int column = 0;
   for (std::int64_t i = first; i < n; i += stride, ++column) {
-    const auto row = row_at(i);
-    if (!normalise_row(row, column, columns, static_cast<int>(i), info)) return;
-    for (std::int64_t y = i + stride; y < n; y += stride) {
-      if (!eliminate_row(row_at(y), row, column, columns) && zero == ZeroFactor::ends_stripe) break;
+    const auto pivot_row = row_at(i);
+    if (!normalise_row(pivot_row, column, columns, static_cast<int>(i), info)) return;
+    for (std::int64_t below = i + stride; below < n; below += stride) {
+      if (!eliminate_row(row_at(below), pivot_row, column, columns) && zero == ZeroFactor::ends_stripe) break;
     }
   }
 }
 
-/// Eliminates one stripe per block (1D grid and block).
+/// Eliminates one stripe per block. Grid and block are one-dimensional.
 template <class T>
 __global__ void eliminate_stripe(T* a, std::int64_t ld, int n, int columns, ZeroFactor zero, StageInfo info) {
   if (info.failed_earlier()) return;
-  eliminate_rows(blockIdx.x, gridDim.x, n, columns, zero, info.own,
+  eliminate_rows(blockIdx.x, gridDim.x, n, columns, zero, info.current,
                  [&](std::int64_t i) { return a + i * ld; });
 }
 
@@ -143,7 +148,7 @@ template <class T>
 void eliminate(Context& context, Operands<T>& op, int blocks, int threads, ZeroFactor zero, StageInfo info) {
   if (op.shape.batch > 1) {
     simt::launch(context, eliminate_systems<T>, dim3(static_cast<unsigned>(op.shape.batch)),
-                 dim3(static_cast<unsigned>(threads)), 0, op.a.data, op.a.ld, op.shape, zero, info.own);
+                 dim3(static_cast<unsigned>(threads)), 0, op.a.data, op.a.ld, op.shape, zero, info.current);
     return;
   }
   simt::launch(context, eliminate_stripe<T>, dim3(static_cast<unsigned>(blocks)),
@@ -151,24 +156,24 @@ void eliminate(Context& context, Operands<T>& op, int blocks, int threads, ZeroF
                static_cast<int>(op.a.cols), zero, info);
 }
 
-/// Calls stage(blocks, info) for each stage of a row-cyclic schedule: first with `max_blocks`, then with
-/// next(blocks), …, down to one block. Successive stages report zero pivots alternately in one int of the
-/// workspace and in *op.info, such that the last stage uses *op.info.
+/// Calls stage(blocks, info) for each stage, with `max_blocks` blocks, then next(max_blocks) blocks, …, down
+/// to one block. The stages write zero pivots alternately to one int of the workspace and to *op.info. The
+/// last stage writes to *op.info.
 template <class T, class Next, class Stage>
 void run_stages(Context& context, Operands<T>& op, int max_blocks, Next next, Stage stage) {
-  int* spare = op.workspace.template take<int>(1);
-  context.device.fill(spare, 0, sizeof(int));
-  int stages = 1;
-  for (int blocks = max_blocks; blocks > 1; blocks = next(blocks)) ++stages;
-  const int* earlier = nullptr;
-  for (int blocks = max_blocks; stages > 0; blocks = next(blocks), --stages) {
-    const StageInfo info{earlier, stages % 2 == 1 ? op.info : spare};
+  int* spare_info = op.workspace.template take<int>(1);
+  context.device.fill(spare_info, 0, sizeof(int));
+  int remaining = 1;  // stages that are still to run
+  for (int blocks = max_blocks; blocks > 1; blocks = next(blocks)) ++remaining;
+  const int* previous = nullptr;
+  for (int blocks = max_blocks; remaining > 0; blocks = next(blocks), --remaining) {
+    const StageInfo info{previous, remaining % 2 == 1 ? op.info : spare_info};
     stage(blocks, info);
-    earlier = info.own;
+    previous = info.current;
   }
 }
 
-/// Returns half of the blocks, rounded up.
+/// The functions `next` of run_stages. halved() rounds up.
 inline int halved(int blocks) {
   return (blocks + 1) / 2;
 }

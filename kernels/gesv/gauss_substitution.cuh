@@ -1,7 +1,8 @@
 #pragma once
-/// Back substitution of the Gauss methods, after F. Fuhrmann, TU Wien 2017: with sum reductions in one block
-/// (section 4.3.1), or as a pipeline of blocks with one lock per unknown (section 4.3.2). The pipeline exists
-/// in the thesis's form and in a second form, in which one thread per block polls flags.
+/// Back substitution for gesv/gauss_block and the gesv/gauss_cyclic methods, after F. Fuhrmann, TU Wien 2017:
+/// with sum reductions in one block (section 4.3.1), or as a pipeline of blocks with one lock per unknown
+/// (section 4.3.2). Besides the thesis's pipeline, in which every thread polls the locks, there is a pipeline
+/// in which one thread per block polls flags.
 ///
 /// [A | B] is row-major with a unit upper triangle in A; X is column-major, n x nrhs, ld = n. All variants
 /// add in the same order for any number of blocks, so that their answers have the same bits.
@@ -17,8 +18,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
 /// Sums `value` over the block into cache[0]: adds the upper half of the remaining sums to the lower half
-/// until one sum remains. All threads must call this. @pre no thread still reads `cache`, which has
-/// blockDim.x elements
+/// until one sum remains. All threads must call this. @pre `cache` has blockDim.x elements, which no thread
+/// reads any more
 template <class T>
 __device__ void reduce_in_block(T* cache, T value) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -32,9 +33,9 @@ __device__ void reduce_in_block(T* cache, T value) {
   }
 }
 
-/// Solves one system per block, from the last row to the first. Thread t sums the products of columns j with
-/// (n - 1 - j) mod blockDim.x = blockDim.x - 1 - t. The block reduces these sums, and thread 0 subtracts the
-/// result from the right-hand side.
+/// Solves one system per block, from the last row to the first. Of p threads, thread t sums the products in
+/// the columns n - p + t, n - 2 p + t, …. The block reduces these sums, and thread 0 subtracts the result
+/// from the right-hand side.
 template <class T>
 __global__ void substitute_by_reduction(const T* a, std::int64_t ld, Shape shape, T* x, const int* info) {
   T* cache = simt::dynamic_shared<T>();
@@ -47,26 +48,27 @@ __global__ void substitute_by_reduction(const T* a, std::int64_t ld, Shape shape
   if (*info != 0) return;
   const int threads = static_cast<int>(blockDim.x);
   const int last = n - threads + static_cast<int>(threadIdx.x);
-  for (int y = n - 1; y >= 0; --y) {
-    const T* row = a + y * ld;
+  for (int row_index = n - 1; row_index >= 0; --row_index) {
+    const T* row = a + row_index * ld;
     for (int r = 0; r < nrhs; ++r) {
       T* solution = x + static_cast<std::int64_t>(r) * n;
       T sum = 0;
-      for (int j = last; j > y; j -= threads) sum = std::fma(row[j], solution[j], sum);
+      for (int j = last; j > row_index; j -= threads) sum = std::fma(row[j], solution[j], sum);
       reduce_in_block(cache, sum);
-      if (threadIdx.x == 0) solution[y] = row[first_rhs + r] - cache[0];
+      if (threadIdx.x == 0) solution[row_index] = row[first_rhs + r] - cache[0];
       __syncthreads();
     }
   }
 }
 
-/// Number of polls without a newly solved unknown after which a waiting block times out. A poll takes about a
-/// microsecond on a GPU, so the timeout is about a minute. One row takes at most milliseconds.
+/// Number of polls after which a waiting block times out if no unknown that it waits for was solved in the
+/// meantime. A poll takes about a microsecond on a GPU, so the timeout is about a minute. A row is solved
+/// within milliseconds.
 constexpr std::int64_t max_flag_polls = std::int64_t{1} << 26;
 
-/// Waits in one thread of a block until unknown `lowest`, and thus every unknown above it, is solved. Returns
-/// false, with `*info` != 0, if this wait or another block's wait timed out. @pre the unknowns from
-/// `known_from` on are solved
+/// Waits until unknown `lowest` is solved; all unknowns with larger indices are then solved too. One thread
+/// per block calls this. Returns false, with `*info` != 0, if this wait or another block's wait timed out.
+/// @pre the unknowns from `known_from` on are solved
 __device__ inline bool wait_until_solved(const int* solved, int known_from, int lowest, int* info,
                                          std::int64_t max_polls) {
   int highest_unsolved = known_from - 1;
@@ -74,10 +76,10 @@ __device__ inline bool wait_until_solved(const int* solved, int known_from, int 
   while (simt::load_volatile(solved + lowest) == 0) {
     if (simt::load_volatile(info) != 0) return false;
     if (++polls >= max_polls) {
-      const int previous_next = highest_unsolved;
+      const int previous_highest = highest_unsolved;
       while (highest_unsolved >= lowest && simt::load_volatile(solved + highest_unsolved) != 0)
         --highest_unsolved;
-      if (highest_unsolved == previous_next) {
+      if (highest_unsolved == previous_highest) {
         atomicCAS(info, 0, -1);
         return false;
       }
@@ -90,9 +92,9 @@ __device__ inline bool wait_until_solved(const int* solved, int known_from, int 
 }
 
 /// Splits the rows into gridDim.x contiguous, balanced ranges. The block at pipeline position p solves the
-/// p-th range, counted from the last row up. It waits for each unknown before it uses it. Blocks take
-/// positions from a ticket counter when they start. A block therefore waits only for blocks that have started
-/// and that do not wait for it, so that no start order can deadlock.
+/// p-th range, counted from the last row up. It waits for each unknown before it reads the unknown. Blocks
+/// take positions from the counter *tickets when they start. A block therefore waits only for blocks that
+/// have started before it, so that no start order can deadlock.
 /// @pre solved[0 … n) and *tickets are 0
 template <class T>
 __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int nrhs, T* x, int* solved,
@@ -111,15 +113,15 @@ __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int n
   const std::int64_t ranges = gridDim.x;
   const int top = n - 1 - static_cast<int>(static_cast<std::int64_t>(n) * position / ranges);
   const int bottom = n - static_cast<int>(static_cast<std::int64_t>(n) * (position + 1) / ranges);
-  int known_from = n;  // this block has seen that unknowns >= known_from are solved
-  for (int y = top; y >= bottom; --y) {
-    const T* row = a + y * ld;
+  int known_from = n;  // the unknowns from here on are known to be solved
+  for (int row_index = top; row_index >= bottom; --row_index) {
+    const T* row = a + row_index * ld;
     for (int r = 0; r < nrhs; ++r) {
       T* solution = x + static_cast<std::int64_t>(r) * n;
       T sum = 0;
-      for (int end = n; end > y + 1; end -= threads) {
+      for (int end = n; end > row_index + 1; end -= threads) {
         const int begin = end - threads;
-        const int lowest = begin > y ? begin : y + 1;
+        const int lowest = begin > row_index ? begin : row_index + 1;
         if (lowest < known_from) {
           // One thread polls for the block: polls of the other threads would only add memory traffic.
           __syncthreads();
@@ -130,14 +132,14 @@ __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int n
         }
         const int j = begin + thread;
         // Volatile: L1 may hold a line of x from before a neighbouring unknown was solved.
-        if (j > y) sum = std::fma(row[j], simt::load_volatile(solution + j), sum);
+        if (j > row_index) sum = std::fma(row[j], simt::load_volatile(solution + j), sum);
       }
       reduce_in_block(cache, sum);
-      if (thread == 0) solution[y] = row[n + r] - cache[0];
+      if (thread == 0) solution[row_index] = row[n + r] - cache[0];
       __syncthreads();
     }
-    if (thread == 0) simt::store_release(solved + y, 1);
-    known_from = y;
+    if (thread == 0) simt::store_release(solved + row_index, 1);
+    known_from = row_index;
   }
 }
 
@@ -166,10 +168,10 @@ __device__ inline bool wait_for_lock(int* lock, int* info, std::int64_t max_poll
 
 /// Solves with the pipeline of the thesis: block b solves the b-th contiguous range of n / gridDim.x rows,
 /// counted from the last row up; the last block also solves the remainder. Every thread of every block except
-/// the first polls the lock of each unknown that it reads, even if its own block solved the unknown. A block
-/// deadlocks if it occupies the multiprocessor of a block that it waits for, and then times out. Unlike the
-/// thesis, this kernel makes x visible before its lock opens and reads x past the L1 cache: without both,
-/// answers are wrong.
+/// the first polls the lock of each unknown that it reads, even if its own block solved the unknown. If
+/// waiting blocks occupy all multiprocessors and the block that they wait for cannot start, they deadlock and
+/// then time out. Unlike the thesis's code, this kernel makes x visible to other blocks before the lock
+/// opens, and reads x past the L1 cache. Answers would be wrong without both.
 /// @pre locks[j * lock_spacing] is 0 (closed) for all unknowns j
 template <class T>
 __global__ void substitute_behind_locks(const T* a, std::int64_t ld, int n, int nrhs, T* x, int* locks,
@@ -185,12 +187,12 @@ __global__ void substitute_behind_locks(const T* a, std::int64_t ld, int n, int 
   const int range = static_cast<int>(blockIdx.x);
   const int top = n - 1 - n / ranges * range;
   const int rows = n / ranges + (range == ranges - 1 ? n % ranges : 0);
-  for (int y = top; y > top - rows; --y) {
-    const T* row = a + y * ld;
+  for (int row_index = top; row_index > top - rows; --row_index) {
+    const T* row = a + row_index * ld;
     for (int r = 0; r < nrhs; ++r) {
       T* solution = x + static_cast<std::int64_t>(r) * n;
       T sum = 0;
-      for (int j = n - threads + thread; j > y; j -= threads) {
+      for (int j = n - threads + thread; j > row_index; j -= threads) {
         if (range > 0 && !wait_for_lock(locks + j * lock_spacing, info, max_polls)) {
           failed = 1;
           break;
@@ -199,12 +201,12 @@ __global__ void substitute_behind_locks(const T* a, std::int64_t ld, int n, int 
       }
       reduce_in_block(cache, sum);
       if (failed != 0) return;
-      if (thread == 0) solution[y] = row[n + r] - cache[0];
+      if (thread == 0) solution[row_index] = row[n + r] - cache[0];
       __syncthreads();
     }
     if (thread == 0) {
       __threadfence();
-      atomicExch(locks + y * lock_spacing, 1);
+      atomicExch(locks + row_index * lock_spacing, 1);
     }
   }
 }

@@ -1,10 +1,12 @@
-/// gesv/halves: getrf/halves, then both triangular solves in one launch.
+/// gesv/halves: LU with partial pivoting in float, with large products on half-precision tensor cores; then
+/// both triangular solves in one launch.
 ///
-/// Like gesv/recursive, but with the factorisation, parameters, report and workspace of getrf/halves.
+/// The factorisation with its parameters, report and part of the workspace is getrf/halves, which describes
+/// the products. Everything else is as in gesv/recursive.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4), plus the error of getrf/halves's products. With partial pivoting |L|
-/// |U| is rarely larger than n |A|.
+/// Algorithms", 2nd ed., theorem 9.4), plus the error of the products of getrf/halves. With partial pivoting
+/// |L| |U| is rarely larger than n |A|.
 
 #include "kernels/float_rows.hpp"
 #include "kernels/getrf/half_lu.cuh"

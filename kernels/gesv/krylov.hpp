@@ -1,6 +1,7 @@
 #pragma once
-/// The host part of GMRES for one right-hand side: solves the least squares problem of the Hessenberg matrix
-/// by Givens rotations, and predicts the number of remaining iterations from the residuals.
+/// The host part of GMRES for one right-hand side, for gesv/mixed_gmres and posv/mixed_gmres: solves the
+/// least squares problem of the Hessenberg matrix by Givens rotations, and predicts the number of remaining
+/// iterations from the residuals.
 
 #include <cmath>
 #include <cstddef>
@@ -9,10 +10,10 @@
 
 namespace gaussweep::mixed {
 
-/// One cycle for one right-hand side. All residuals are relative.
+/// One GMRES cycle for one right-hand side. A relative residual is `scale` times the residual's 2-norm.
 class Krylov {
  public:
-  /// Starts a cycle. @param norm the 2-norm of the first residual @param scale relative residual / 2-norm
+  /// Starts a cycle. @param norm the 2-norm of the first residual
   /// @param target the relative residual at which the cycle ends
   void start(double norm, double scale, double target) {
     *this = {};
@@ -45,7 +46,8 @@ class Krylov {
   /// Returns true if the residual has reached the target; false if it is NaN.
   bool reached() const { return !errors_.empty() && errors_.back() <= target_; }
 
-  /// Forgets the rate of convergence. Call this if the next directions come from more accurate factors.
+  /// Discards the history from which slow() and hopeless() take the rate of convergence. Call this if the
+  /// next directions come from more accurate factors.
   void forget_rate() { errors_ = {errors_.back()}; }
 
   /// Returns true if more than 8 further iterations would be needed at the rate of the last one.
@@ -53,21 +55,21 @@ class Krylov {
     constexpr int max_further = 8;
     const std::size_t count = errors_.size();
     if (count < 2) return false;
-    const double gain = std::log2(errors_[count - 2] / errors_[count - 1]);
-    return !(gain > 0 && missing_bits() <= max_further * gain);
+    const double gained_bits = std::log2(errors_[count - 2] / errors_[count - 1]);  // per iteration
+    return !(gained_bits > 0 && missing_bits() <= max_further * gained_bits);
   }
-  /// Returns true if `max_iterations` iterations would not suffice at the mean rate of the last three
-  /// iterations.
+  /// Returns true if `max_iterations` + 10 iterations would not suffice at the mean rate of the last three
+  /// iterations. The 10 are added because convergence often accelerates.
   bool hopeless(int max_iterations) const {
     constexpr std::size_t window = 3;
     const std::size_t count = errors_.size();
     if (count <= window) return false;
-    const double gain = std::log2(errors_[count - 1 - window] / errors_[count - 1]) / window;
-    // Allows 10 more iterations than the limit, because convergence often accelerates.
-    return !(gain > 0 && static_cast<double>(columns_.size()) + missing_bits() / gain <= max_iterations + 10);
+    const double gained_bits = std::log2(errors_[count - 1 - window] / errors_[count - 1]) / window;
+    const auto iterations = static_cast<double>(columns_.size());
+    return !(gained_bits > 0 && iterations + missing_bits() / gained_bits <= max_iterations + 10);
   }
 
-  /// Returns the coefficients of the directions in the correction, by back substitution.
+  /// Returns the coefficients with which the directions are added to the solution, by back substitution.
   std::vector<double> coefficients() const {
     const std::size_t k = columns_.size();
     std::vector<double> solution(rhs_.begin(), rhs_.begin() + static_cast<std::ptrdiff_t>(k));
@@ -79,12 +81,14 @@ class Krylov {
   }
 
  private:
-  /// Returns log2 of residual / target.
+  /// Returns log2(residual / target).
   double missing_bits() const { return std::log2(errors_.back() / target_); }
 
   double scale_ = 0, target_ = 0;
-  std::vector<std::vector<double>> columns_;  // columns of the triangular factor R
-  std::vector<double> cosine_, sine_, rhs_, errors_;
+  std::vector<std::vector<double>> columns_;  // columns of the Hessenberg matrix's triangular factor R
+  std::vector<double> cosine_, sine_;         // the Givens rotations
+  std::vector<double> rhs_;                   // the rotated right-hand side of the least squares problem
+  std::vector<double> errors_;                // the relative residual after each iteration
 };
 
 }  // namespace gaussweep::mixed

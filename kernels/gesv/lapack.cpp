@@ -1,9 +1,8 @@
-/// gesv/lapack: LU with partial pivoting on the CPU, LAPACK's xGESV as OpenBLAS implements it, on all cores
-/// that the process may use.
+/// gesv/lapack: LU with partial pivoting on the CPU: OpenBLAS's xGESV, on all cores that the process may use.
 ///
-/// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: n ints of
-/// pivots, allocated on the heap during the run, as OpenBLAS allocates its own buffers. A must be
-/// nonsingular: a zero pivot gives info > 0 and leaves b unchanged.
+/// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: n pivots
+/// (ints), which this function allocates on the heap, and OpenBLAS's internal buffers. A must be nonsingular:
+/// a zero pivot gives info > 0 and leaves b unchanged.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 9.4). With partial pivoting |L| |U| is rarely larger than n |A|.

@@ -1,4 +1,4 @@
-/// gesv/lu_fixed_point: the iterative LU decomposition and two substitutions.
+/// gesv/lu_fixed_point: LU factorisation by fixed-point iteration, and two substitutions.
 ///
 /// L. Čejka, ČVUT 2022, sections 1.3 and 1.3.2: factors A = L U once by fixed-point iteration without
 /// pivoting (getrf/fixed_point_steps.cuh), with a unit diagonal in U; then solves L y = b and U x = y column
@@ -6,13 +6,14 @@
 ///
 /// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 operations per iteration, about 20 iterations
 /// for diagonally dominant A, 2 n at worst; 2 n^2 nrhs for the substitutions, with at most two barriers per
-/// unknown. Workspace: the factors, and a second iterate if double-buffered. A must be
-/// strongly regular: a pivot that ends as 0 gives info > 0, and the answer is then not finite.
+/// unknown. Workspace: the factors, and a second copy of them if the parameter `update` is `double_buffered`.
+/// A must be strongly regular: if the final L has a 0 on its diagonal, info > 0, and the answer is not
+/// finite.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 9.4), if the iteration ends because no element changes (`change_tolerance:
-/// 0`): the factors then have the bits of Crout's method. A tolerance t adds up to n t (max|L| + max|U| + t).
-/// Without row exchanges |L| |U| may be far larger than |A|.
+/// 0`): the factors then have the bits of Crout's method. A change_tolerance t > 0 changes each element of L
+/// U by up to n t (max|L| + max|U| + t). Without row exchanges |L| |U| may be far larger than |A|.
 
 #include "kernels/getrf/fixed_point_steps.cuh"
 #include "kernels/tables.hpp"
@@ -21,7 +22,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Solves for right-hand side blockIdx.x; the threads share the rows.
+/// Solves L y = b and U x = y in place for right-hand side blockIdx.x. `lu` has L with its diagonal, and U
+/// without its unit diagonal. The threads split the rows.
 template <class T>
 __global__ void substitute_columns(MatrixView<T> lu, MatrixView<T> b) {
   T* x = b.data + blockIdx.x * b.ld;

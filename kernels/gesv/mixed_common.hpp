@@ -1,6 +1,6 @@
 #pragma once
 /// The constants and workspace sizes that the mixed-precision solvers (gesv/mixed_gmres, posv/mixed_gmres)
-/// share. Needs no CUDA.
+/// share. Compiles without CUDA.
 
 #include <algorithm>
 
@@ -12,24 +12,25 @@ namespace gaussweep::mixed {
 constexpr int max_iterations_per_cycle = 30;            ///< iterations per GMRES cycle
 constexpr int max_cycles = 4;                           ///< GMRES cycles per right-hand side
 constexpr int slices = 32;                              ///< column slices of A with separate partial sums
-constexpr int group = 256;                              ///< rows (and threads) per block
+constexpr int group = 256;                              ///< threads per block; each thread has one row
 constexpr int sample = 64;                              ///< rows and columns sampled before the factorisation
-constexpr int scalars = 16;                             ///< doubles reserved for Scalars
-constexpr int readings = max_iterations_per_cycle + 4;  ///< doubles in Readings
+constexpr int scalars = 16;                             ///< doubles reserved for the struct Scalars
+constexpr int readings = max_iterations_per_cycle + 4;  ///< doubles in the struct Readings
 constexpr std::int64_t max_rhs_per_group = 64;          ///< right-hand sides refined together
-constexpr std::int64_t min_rhs_for_products =
-    9;                                     ///< smallest nrhs that is solved with inverted diagonal blocks
-constexpr std::int64_t block_order = 512;  ///< order of these inverted diagonal blocks
-constexpr unsigned min_rhs_for_vendor =
-    9;                                 ///< smallest nrhs for which the vendor multiplies with A in double
+/// Smallest number of right-hand sides for which the factors' triangular solves are products with inverted
+/// diagonal blocks.
+constexpr std::int64_t min_rhs_for_products = 9;
+constexpr std::int64_t block_order = 512;  ///< order of these diagonal blocks
+/// Smallest number of right-hand sides for which the vendor's GEMM multiplies by A, if A is in double.
+constexpr unsigned min_rhs_for_vendor = 9;
 constexpr int max_rhs_per_thread = 8;  ///< right-hand sides per thread in multiply_slice
 
-/// Returns the rows per thread of multiply_slice with nrhs right-hand sides per thread.
+/// Returns the number of rows that a thread of multiply_slice has with nrhs right-hand sides.
 constexpr int rows_of_slice(int nrhs) {
   return nrhs == 1 ? 1 : 2;
 }
 
-/// Returns the number of blocks of `group` rows.
+/// Returns the number of groups of `group` rows.
 constexpr std::int64_t groups(std::int64_t n) {
   return (n + group - 1) / group;
 }
@@ -38,20 +39,22 @@ constexpr int band = 128;  ///< order of a tile of multiply_triangle
 constexpr std::int64_t bands(std::int64_t n) {
   return (n + band - 1) / band;
 }
-/// Returns the number of vectors of partial sums in a product with A.
+/// Returns the number of vectors of partial sums in a product with A: one per column slice and right-hand
+/// side, or one per band in multiply_triangle.
 inline std::int64_t sums_of_product(std::int64_t n, std::int64_t nrhs) {
   return std::max(slices * std::min<std::int64_t>(nrhs, max_rhs_per_thread), bands(n));
 }
 
-/// Returns the bytes for applying the factors to `nrhs` right-hand sides with leading dimension `ld`.
+/// Returns the bytes of workspace that the solves with the factors need for `nrhs` right-hand sides with
+/// leading dimension `ld`.
 inline std::size_t solving_bytes(std::int64_t n, std::int64_t nrhs, std::int64_t ld) {
   if (nrhs < min_rhs_for_products) return solve_lu_workspace(n, nrhs, sizeof(double));
   const BlockProductsWorkspace layout(n, nrhs, block_order, ld);
   return workspace_piece(layout.elements(), sizeof(double));
 }
 
-/// Returns the bytes for the factors (float, in memory that also holds them in double) and for refining
-/// `nrhs` right-hand sides together. Excludes the workspace of the factorisation.
+/// Returns the bytes for the factors (in double; the float factors use half of the same memory) and for
+/// refining `nrhs` right-hand sides together. Excludes the workspace of the factorisation.
 inline std::size_t iteration_bytes(std::int64_t n, std::int64_t nrhs, std::int64_t ld) {
   const std::int64_t vectors = ld * nrhs;
   return workspace_piece(ld * ld, sizeof(double)) + solving_bytes(n, nrhs, ld) +

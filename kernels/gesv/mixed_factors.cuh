@@ -1,5 +1,6 @@
 #pragma once
-/// The inputs and buffers of the float factorisations, and the host's checks of their progress.
+/// The inputs and buffers of the mixed-precision solvers' float factorisations, and the checks on the host
+/// that decide whether a factorisation is accurate enough for refinement.
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 
 namespace gaussweep::cuda::mixed {
 
+/// Returns the double whose bits are given.
 inline double value_of(Largest bits) {
   double value = 0;
   std::memcpy(&value, &bits, sizeof(value));
@@ -27,19 +29,20 @@ struct System {
   double* double_factors;  ///< the factors in double, valid after the conversion
   float* float_factors;    ///< the factors in float until then, in the second half of the same memory
   std::byte* solve_memory;
-  double *row_scale, *column_scale;
-  double *slices, *spare_slices;  ///< each holds `slices` vectors
+  double *row_scale, *column_scale;  ///< the diagonals of R and C (mixed_steps.cuh)
+  double *slices, *spare_slices;     ///< partial results, one vector per column slice in each
   Scalars* scalars;
 
-  int slice_columns() const { return (n + gaussweep::mixed::slices - 1) / gaussweep::mixed::slices; }
+  int columns_per_slice() const { return (n + gaussweep::mixed::slices - 1) / gaussweep::mixed::slices; }
+  /// Copies the measurements from the device.
   Scalars read() const {
     Scalars measured{};
     context.device.to_host(&measured, scalars, sizeof(measured));
     return measured;
   }
 
-  /// Factors a sample of the matrix (sample_pivots), scaled by `scale` unless that is null. Counts pivots
-  /// below 2^`log2_limit` as low.
+  /// Factors a sample of the matrix (sample_pivots). Rows and columns are scaled by `scale`, unless it is
+  /// null. Pivots below 2^`log2_limit` count as low.
   template <class E>
   void factor_sample(const E* matrix, std::int64_t ld_matrix, StoredPart stored_part, const double* scale,
                      double log2_limit) const {
@@ -49,14 +52,16 @@ struct System {
                  static_cast<float>(std::exp2(log2_limit)), scalars);
   }
   static bool has_few_low_pivots(const Scalars& measured) { return measured.low_pivots <= 3; }
-  /// Returns true if the iteration, which is in double, stays in range. Any norm of a float matrix does.
+  /// Returns true if the iteration in double cannot overflow or underflow. All nonzero float
+  /// matrices are in range.
   static bool is_in_range(const Scalars& measured) {
-    constexpr double margin = 0x1p500;
+    constexpr double limit = 0x1p500;
     const double norm = value_of(measured.norm_of_a);
-    return norm >= 1 / margin && norm <= margin;
+    return norm >= 1 / limit && norm <= limit;
   }
 
   /// Returns true if the pivots of the first `columns` columns suggest that refinement will converge.
+  /// Compares the pivots in the last `window` of these columns with those `distance` columns earlier.
   bool is_promising(int columns) const {
     const int window = std::max(32, n / 64);
     const int distance = std::max(64, n / 16);
@@ -67,21 +72,22 @@ struct System {
     const Scalars measured = read();
     if (!(measured.largest_pivot < max_growth)) return false;
     if (!(measured.smallest_pivot > (columns <= n / 2 ? 0x1p-20 : 0x1p-30))) return false;
-    if (8 * columns > 5 * n) return true;  // the rest costs less than falling back
-    // The pivots of a scaled matrix are about 1 as long as float can represent its trailing matrix. If they
-    // fall evenly, as for a geometric sequence of singular values, they are extrapolated to the last column.
-    const double slope =
-        std::min(0.0, (measured.last_window - measured.first_window) / distance);  // log2 per column
-    const double end = measured.last_window + slope * (n - columns + window / 2);
-    return measured.last_window > -0.25 || (measured.last_window > min_level && end > min_end_level);
+    if (8 * columns > 5 * n) return true;  // the remaining columns cost less than a fallback
+    // The pivots of a well-conditioned scaled matrix are about 1. If they decrease evenly, as for a geometric
+    // sequence of singular values, they are extrapolated to the last column.
+    const double log2_slope =
+        std::min(0.0, (measured.last_window - measured.first_window) / distance);  // per column
+    const double log2_end = measured.last_window + log2_slope * (n - columns + window / 2);
+    return measured.last_window > -0.25 || (measured.last_window > min_log2_pivot && log2_end > min_log2_end);
   }
 
  private:
-  static constexpr double max_growth = 2048;  ///< limit for pivots: half of the range of a scaled half
-  static constexpr double min_level =
-      -10;  ///< log2 of pivots; smaller pivots consist of float's rounding errors
-  static constexpr double min_end_level = -12.5;  ///< log2 of the extrapolated last pivots
-  static constexpr int min_sampled = 256;  ///< smallest n with a sample; below, the factorisation is as fast
+  /// Limit for pivots: half of the largest element that split_products.cuh can represent.
+  static constexpr double max_growth = 2048;
+  /// Smallest log2 |pivot|; smaller pivots consist of float's rounding errors.
+  static constexpr double min_log2_pivot = -10;
+  static constexpr double min_log2_end = -12.5;  ///< smallest extrapolated log2 of the last pivot
+  static constexpr int min_sampled = 256;  ///< smallest n with a sample; below, factoring all of A is as fast
 };
 
 }  // namespace gaussweep::cuda::mixed

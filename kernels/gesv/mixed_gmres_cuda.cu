@@ -1,38 +1,41 @@
 /// gesv/mixed_gmres: LU in float with products on tensor cores, refined by GMRES to full precision.
 ///
-/// Scales A by powers of two to elements below 2 and factors it in float (getrf/recursive_lu.cuh with the
-/// products of getrf/split_products.cuh). These factors precondition flexible GMRES in double (flexible: the
-/// directions are stored), which works on residuals of A itself. The factors are applied in float. If that
-/// converges too slowly, for instance with a few tiny singular values, they are converted and applied in
-/// double. (E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40, 2018; Y. Saad, SIAM J. Sci. Comput. 14, 1993.)
+/// Scales rows and columns of A by powers of two, so that all elements are below 2, and factors the result in
+/// float (getrf/recursive_lu.cuh with the products of getrf/split_products.cuh). The factors precondition
+/// flexible GMRES in double. Flexible means that the preconditioned directions are stored, so that the
+/// preconditioner may change. It changes if the factors, applied in float, give too slow convergence, for
+/// instance because of a few tiny singular values: they are then converted to double and applied in double.
+/// (E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40, 2018; Y. Saad, SIAM J. Sci. Comput. 14, 1993.)
 ///
-/// Error: |b - A x| <= 8 u |A| |x| in the infinity norm (max(1, n / 2) u |A| |x| up to n = 16, u |A| |x|
-/// sqrt(n) / 4 from n = 1024 on), which is the criterion of convergence; u is the unit roundoff of the
-/// operands' precision. An LU in full precision leaves about as much or more.
+/// Error: |b - A x| <= t u |A| |x| in the infinity norm, with t = min(max(1, n / 2), max(8, sqrt(n) / 4)).
+/// This is the convergence test; u is the unit roundoff of the operands' precision. If rounding errors stop
+/// the convergence earlier, t = max(2, sqrt(n)) is accepted. The error of an LU in full precision is about as
+/// large or larger.
 ///
-/// Up to 64 right-hand sides are refined in lock-step: each iteration reads A and the factors once for all of
-/// them. Each right-hand side has a separate Krylov space and convergence test.
+/// Up to 64 right-hand sides form a group that is refined in lock-step: each iteration reads A and the
+/// factors once for all of them. Each right-hand side has a separate Krylov space and convergence test.
 ///
-/// The method falls back to gesv/recursive in these cases. Before the factorisation:
-/// - n is less than the parameter `float_from`; if `float_from` is 0: the expected time is longer (refined_ms
-/// in mixed_workspace.hpp);
-/// - an element or the norm of A is not finite or is near the end of double's range;
-/// - a sample of 64 rows and columns has several tiny pivots.
+/// The method solves with gesv/recursive instead (falls back) in these cases. Before the factorisation:
+/// - n is less than the parameter `float_from`, or `float_from` is 0 and gesv/recursive is expected to be
+/// faster (worth_trying in mixed_workspace.hpp);
+/// - an element of A is not finite, or the norm of A is not between 2^-500 and 2^500;
+/// - more than three pivots of a sample of 64 rows and columns are below 2^-10.5.
 ///
-/// Later:
+/// During the factorisation and the iteration:
 /// - a pivot is 0;
-/// - the pivots fall so fast that the matrix is too ill-conditioned (checked after about each eighth of the
-/// columns);
-/// - one right-hand side of a group does not converge: the whole group falls back.
+/// - the pivots decrease so fast that the matrix is too ill-conditioned (checked after about each eighth of
+/// the columns);
+/// - a right-hand side does not converge: its group and all later groups fall back.
 ///
-/// Layout: column-major; the answer replaces b; A survives unless the method falls back. Cost: 2/3 n^3
-/// operations in float (executed as three times as many in half precision), and about 2 n^2 + 4 n^2 per
-/// iteration and right-hand side. Workspace: the factors with room for double, 3072 halves per row and per
-/// column, 61 vectors per right-hand side and, for many right-hand sides, inverted diagonal blocks of the
-/// factors; if float is not tried, the workspace of gesv/recursive. The report's history holds, per
-/// iteration, the largest 2-norm of a residual, scaled so that it bounds |b - A x| / (|A| |x|). The report's
-/// convergence is `converged`, or empty after a fallback. `info` is 0, or that of gesv/recursive after a
-/// fallback. n <= 65536. Needs compute capability 9.0.
+/// Layout: column-major; the answer replaces b; A is overwritten only by a fallback. Cost: 2/3 n^3 operations
+/// in float, computed as three times as many in half precision. Per right-hand side, each iteration costs
+/// about 4 n^2 operations and each GMRES cycle about 2 n^2. Workspace: memory for the factors in double, 3072
+/// half-precision numbers per row and per column, 63 vectors per right-hand side, partial sums of products
+/// and, from 9 right-hand sides on, inverted diagonal blocks of the factors. If float is not tried, the
+/// workspace is that of gesv/recursive. The report's history holds, per iteration, the largest 2-norm of a
+/// residual, scaled so that it bounds |b - A x| / (|A| |x|). The report's convergence is `converged`, or
+/// empty after a fallback. `info` is 0, or that of gesv/recursive after a fallback. n <= 65536. Needs compute
+/// capability 9.0.
 
 #include "kernels/gesv/mixed_lu.cuh"
 #include "kernels/gesv/mixed_refinement.cuh"
@@ -45,21 +48,21 @@ template <class T>
 void gesv_mixed_gmres(Context& context, Operands<T>& op, const Parameters& parameters) {
   const std::int64_t n = op.shape.n;
   const std::int64_t nrhs = op.shape.nrhs;
-  const std::int64_t from = parameters.integer("float_from");
+  const std::int64_t float_from = parameters.integer("float_from");
   context.report = {};
-  const std::size_t bytes = mixed::workspace_bytes(n, nrhs, sizeof(T), from);
+  const std::size_t bytes = mixed::workspace_bytes(n, nrhs, sizeof(T), float_from);
   auto* const memory = op.workspace.template take<std::byte>(static_cast<std::int64_t>(bytes));
   std::int64_t solved = 0;
-  if (mixed::worth_trying(n, nrhs, from)) {
-    Workspace arena(memory, bytes);
-    solved = mixed::refine<T, mixed::LuFactors<T>>(context, op, arena);
+  if (mixed::worth_trying(n, nrhs, float_from)) {
+    Workspace refinement_memory(memory, bytes);
+    solved = mixed::refine<T, mixed::LuFactors<T>>(context, op, refinement_memory);
   }
   if (solved == nrhs) return;
-  Workspace arena(memory, bytes);
-  int* const pivots = arena.take<int>(n);
+  Workspace fallback_memory(memory, bytes);  // the same bytes again
+  int* const pivots = fallback_memory.take<int>(n);
   auto* const solve_memory =
-      arena.take<std::byte>(static_cast<std::int64_t>(solve_lu_workspace(n, nrhs, sizeof(T))));
-  lu::RecursiveLu<T>(context, op.a.data, op.a.ld, n, pivots, op.info, arena).factor();
+      fallback_memory.take<std::byte>(static_cast<std::int64_t>(solve_lu_workspace(n, nrhs, sizeof(T))));
+  lu::RecursiveLu<T>(context, op.a.data, op.a.ld, n, pivots, op.info, fallback_memory).factor();
   context.stage("getrs");
   solve_lu(context, n, nrhs - solved, op.a.data, op.a.ld, pivots, op.b.data + solved * op.b.ld, op.b.ld,
            solve_memory, op.info);

@@ -1,8 +1,9 @@
 #pragma once
-/// The factors of gesv/mixed_gmres: an LU factorisation of the scaled matrix in float.
+/// The factors of gesv/mixed_gmres: an LU factorisation in float of the scaled matrix R A C.
 ///
-/// R scales the largest element of every row to [1, 2); then C does the same for every column. Partial sums
-/// of column slices are added in a fixed order, so that every run gives the same bits.
+/// The diagonal matrix R scales the largest element of every row of A to [1, 2); then C does the same for the
+/// columns of R A. Partial sums of column slices are added in a fixed order, so that every run gives the same
+/// bits.
 
 #include "kernels/gesv/mixed_factors.cuh"
 #include "kernels/getrf/recursive_lu.cuh"
@@ -11,7 +12,7 @@
 
 namespace gaussweep::cuda::mixed {
 
-/// Computes max |a| and sum |a| of each row within a slice of columns.
+/// Computes max |a| and sum |a| of each row within each slice of `columns` columns; blockIdx.y is the slice.
 template <class T>
 __global__ void __launch_bounds__(group)
     measure_rows(const T* a, std::int64_t lda, int n, int columns, double* largest, double* sums) {
@@ -42,7 +43,7 @@ __global__ void __launch_bounds__(group)
   sums[index] = sum;
 }
 
-/// Computes R and the norm of A from the slices.
+/// Computes R and the norm of A from the results of measure_rows.
 __global__ void __launch_bounds__(group)
     scale_rows(const double* largest, const double* sums, int n, double* row_scale, Scalars* result) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -57,8 +58,8 @@ __global__ void __launch_bounds__(group)
   atomic_max_of_warp(&result->norm_of_a, sum);
 }
 
-/// Computes C, max(1 / C), and R A C in float, padded with zero rows to `ld_out`. Each block processes a
-/// column at a time.
+/// Computes C, the largest 1 / C, and R A C in float, padded with zero rows to `ld_out` rows. Each block
+/// processes a column at a time.
 template <class T>
 __global__ void __launch_bounds__(group)
     scale_columns(const T* a, std::int64_t lda, int n, const double* row_scale, double* column_scale,
@@ -95,34 +96,36 @@ __global__ void __launch_bounds__(group)
   }
 }
 
+/// The class `Factors` of Refinement (mixed_refinement.cuh) for a general matrix.
 template <class T>
 class LuFactors {
  public:
   static constexpr bool unit = true;  ///< L has a unit diagonal
   static constexpr bool symmetric = false;
-  static constexpr int max_iterations =
-      max_iterations_per_cycle;  ///< most iterations before refinement is given up
+  /// Refinement stops without an answer if it expects to need more iterations.
+  static constexpr int max_iterations = max_iterations_per_cycle;
   static std::int64_t leading_dimension(std::int64_t n) { return gaussweep::lu::leading_dimension(n); }
 
   LuFactors(const System<T>& system, Workspace& memory)
       : system_(system), memory_(memory), pivots_(memory.take<int>(system.n + 1)) {}
 
-  /// Scales and factors. Returns false if refinement is not worth trying: an element or the norm is not
-  /// finite or out of range, a pivot is 0, a sample of the matrix is nearly singular in many directions, or
-  /// the pivots fall so fast that later pivots would be smaller than float's rounding errors.
+  /// Computes R, C and the factors, and stores the measurements in `measured`. Returns false if refinement
+  /// would not converge: an element is not finite, the norm is out of range, a pivot is 0, a sample of the
+  /// matrix has several tiny pivots, or the pivots decrease so fast that later ones would be smaller than
+  /// float's rounding errors.
   bool prepare_factors(Scalars& measured) {
     const System<T>& s = system_;
     Context& context = s.context;
     context.stage("scale");
     context.device.fill(s.scalars, 0, sizeof(Scalars));
     simt::launch(context, measure_rows<T>, dim3(s.blocks, slices), dim3(group), 0, s.a.data, s.a.ld, s.n,
-                 s.slice_columns(), s.slices, s.spare_slices);
+                 s.columns_per_slice(), s.slices, s.spare_slices);
     simt::launch(context, scale_rows, dim3(s.blocks), dim3(group), 0, s.slices, s.spare_slices, s.n,
                  s.row_scale, s.scalars);
     simt::launch(context, smallest_scale, dim3(1), dim3(group), 0, s.row_scale, s.n, s.scalars);
     simt::launch(context, scale_columns<T>, dim3(static_cast<unsigned>(std::min(s.n, 4096))), dim3(group), 0,
                  s.a.data, s.a.ld, s.n, s.row_scale, s.column_scale, s.float_factors, s.ld, s.scalars);
-    s.factor_sample(s.float_factors, s.ld, StoredPart::all, nullptr, low_pivot);
+    s.factor_sample(s.float_factors, s.ld, StoredPart::all, nullptr, log2_low_pivot);
     measured = s.read();
     if (!s.is_in_range(measured) || !s.has_few_low_pivots(measured)) return false;
     context.device.fill(info(), 0, sizeof(int));
@@ -147,7 +150,7 @@ class LuFactors {
   }
 
  private:
-  static constexpr double low_pivot = -10.5;  ///< log2 of the limit for low pivots of the sample
+  static constexpr double log2_low_pivot = -10.5;  ///< pivots of the sample below 2^-10.5 count as low
 
   int* info() const { return pivots_ + system_.n; }
 

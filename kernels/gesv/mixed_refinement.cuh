@@ -1,6 +1,6 @@
 #pragma once
-/// The GMRES iteration of the mixed-precision solvers, for several right-hand sides in lock-step. Factors in
-/// float are applied in float until convergence becomes too slow, then in double.
+/// The GMRES iteration of gesv/mixed_gmres and posv/mixed_gmres, for several right-hand sides in lock-step.
+/// The float factors are applied in float until convergence becomes too slow, then in double.
 
 #include <algorithm>
 #include <cmath>
@@ -17,21 +17,24 @@
 
 namespace gaussweep::cuda::mixed {
 
-/// Solves A X = B by flexible GMRES in double, preconditioned by float Factors of R A C (LuFactors or
-/// CholeskyFactors); the diagonal matrices R and C scale rows and columns. T is the type of A, B and X. The
-/// host waits for the device only to read the few numbers that its decisions need.
+/// Solves A X = B by flexible GMRES in double. The iteration solves R A C y = R b with x = C y; the diagonal
+/// matrices R and C scale rows and columns. The preconditioner is a factorisation of R A C in float.
+/// @tparam T the type of A, B and X
+/// @tparam Factors LuFactors or CholeskyFactors
 ///
-/// Right-hand sides are iterated in lock-step: each iteration reads A and the factors once for all. Each
-/// right-hand side has a separate Krylov space and convergence test; results computed for it after its
-/// convergence are not used.
+/// All right-hand sides take part in every iteration, which reads A and the factors once for all of them.
+/// Each right-hand side has a separate Krylov space and convergence test; results computed for it after its
+/// convergence are not used. The host waits for the device only to read the few numbers that its decisions
+/// need.
 ///
-/// The convergence test compares residuals with max|y| min(C), a lower bound of the norm of x = C y. max|x|
-/// would be wrong: large elements of x that belong to small columns of A may be nothing but rounding errors.
+/// The convergence test compares residuals with max|y| min(C), a lower bound of the norm of x. The norm
+/// max|x| would be wrong: large elements of x that belong to small columns of A may consist of rounding
+/// errors only.
 template <class T, class Factors>
 class Refinement {
  public:
   /// @param nrhs maximum number of right-hand sides per solve()
-  /// @param memory iteration_bytes plus the workspace of Factors
+  /// @param memory iteration_bytes() plus the workspace of Factors
   /// @param factor_arguments additional constructor arguments of Factors
   template <class... FactorArguments>
   Refinement(Context& context, MatrixView<T> a, std::int64_t nrhs, Workspace& memory,
@@ -39,7 +42,7 @@ class Refinement {
       : context_(context),
         a_(a),
         n_(static_cast<int>(a.rows)),
-        width_(nrhs),
+        max_nrhs_(nrhs),
         blocks_(static_cast<unsigned>(groups(n_))),
         ld_(Factors::leading_dimension(n_)),
         vector_stride_(ld_ * nrhs),
@@ -65,7 +68,7 @@ class Refinement {
                   column_scale_, slices_, spare_slices_, scalars_},
                  factor_arguments..., memory) {}
 
-  /// Scales and factors. Returns false if refinement is not worth trying (Factors::make).
+  /// Scales and factors A. Returns false if refinement would not converge (Factors::prepare_factors).
   bool prepare() {
     Scalars measured{};
     if (!factors_.prepare_factors(measured)) return false;
@@ -79,8 +82,8 @@ class Refinement {
     return true;
   }
 
-  /// Replaces b (n x nrhs) by the answers if all of them converged; else leaves b unchanged. Adds the
-  /// iterations to the context's report.
+  /// Solves for b (n x nrhs). If all answers converge, overwrites b with them and returns true; else leaves b
+  /// unchanged. Adds the iterations to the context's report.
   bool solve(T* b, std::int64_t ldb, std::int64_t nrhs) {
     context_.stage("refine");
     nrhs_ = static_cast<unsigned>(nrhs);
@@ -99,7 +102,7 @@ class Refinement {
         const double residual = value_of(host_readings[r].r);
         const double error = residual == 0 ? 0 : residual / (norm_of_a_ * rhs.norm_of_x);
         const bool stagnated = !(residual < rhs.last_residual / 2);  // rounding errors dominate
-        // The residual itself is rounded: with n = 1 the best x may leave almost two roundoffs.
+        // Rounding x and the residual may leave almost two roundoffs even if n = 1.
         rhs.solved =
             error <= tolerance() || (stagnated && error <= std::max(2.0, sqrt_n()) * unit_roundoff());
         if (!rhs.solved && stagnated) return false;  // also for NaN
@@ -116,16 +119,16 @@ class Refinement {
  private:
   static constexpr double unit_roundoff() { return sizeof(T) == 8 ? 0x1p-53 : 0x1p-24; }
   double sqrt_n() const { return std::sqrt(static_cast<double>(n_)); }
-  /// Returns the limit for |b - A x| / (|A| |x|) in the infinity norm. Rounding x to T alone may cause this
-  /// error. The verified ratio divides by n, so a small system is allowed at most n / 2 roundoffs, but one at
-  /// least.
+  /// Returns the limit for |b - A x| / (|A| |x|) in the infinity norm: about the error that rounding x to T
+  /// causes. The verification of answers divides this ratio by n u, so the limit for small n is n / 2
+  /// roundoffs u, but at least one.
   double tolerance() const {
     return unit_roundoff() * std::min(std::max(1.0, n_ / 2.0), 8 * std::max(1.0, sqrt_n() / 32));
   }
-  /// Returns the limit for the scaled 2-norm of the residual that ends a cycle. The infinity norm is computed
-  /// after the cycle.
+  /// Returns the relative residual at which a cycle ends. Within a cycle only the residual's 2-norm is known;
+  /// the infinity norm is computed after the cycle.
   double cycle_tolerance() const { return 4 * unit_roundoff() * std::max(1.0, sqrt_n() / 8); }
-  int slice_columns() const { return (n_ + slices - 1) / slices; }
+  int columns_per_slice() const { return (n_ + slices - 1) / slices; }
 
   /// The iteration state of one right-hand side.
   struct RhsState {
@@ -137,6 +140,7 @@ class Refinement {
   };
 
   dim3 grid() const { return {blocks_, nrhs_}; }
+  /// Copies the readings of all right-hand sides from the device.
   std::vector<Readings> read() {
     std::vector<Readings> host_readings(rhs_states_.size());
     context_.device.to_host(host_readings.data(), readings_, host_readings.size() * sizeof(Readings));
@@ -183,15 +187,16 @@ class Refinement {
       first += count;
     }
   }
+  /// Computes the partial sums of A C y for the right-hand sides [first, first + count), R per thread.
   template <int R, class Y>
   void multiply_some(const Y* y, unsigned first, unsigned count) {
     constexpr unsigned rows = rows_of_slice(R);
     simt::launch(context_, multiply_slice<T, Y, R>, dim3((blocks_ + rows - 1) / rows, slices), dim3(group), 0,
-                 a_.data, a_.ld, n_, slice_columns(), y + first * ld_, static_cast<int>(count), column_scale_,
-                 slices_, ld_, readings_ + first);
+                 a_.data, a_.ld, n_, columns_per_slice(), y + first * ld_, static_cast<int>(count),
+                 column_scale_, slices_, ld_, readings_ + first);
   }
-  /// Sums `count` partial products, subtracts them from b if it is given, and scales the rows by R into w_.
-  /// Records block sums of squares and maxima.
+  /// Sums `count` partial products, subtracts the sum from b if b is given, and stores the rows scaled by R
+  /// in w_. If b is given, also stores the residual's maximum and the sums of squares per group of rows.
   void gather(int count, unsigned first, unsigned nrhs, const double* partial, const T* b, std::int64_t ldb) {
     simt::launch(context_, gather_slices<T>, dim3(blocks_, nrhs), dim3(group), 0, partial, count, n_,
                  b == nullptr ? b : b + first * ldb, ldb, row_scale_, w_ + first * ld_, ld_,
@@ -204,15 +209,16 @@ class Refinement {
     gather(slice_count, 0, nrhs_, slices_, b, ldb);
   }
 
-  bool uses_block_inverses() const { return width_ >= min_rhs_for_products; }
+  bool uses_block_inverses() const { return max_nrhs_ >= min_rhs_for_products; }
   template <class F>
   BlockProducts<F> block_solver(const F* factors) {
-    return {context_, n64(),         factors,
-            ld_,      Factors::unit, block_order,
-            width_,   ld_,           reinterpret_cast<F*>(solve_memory_)};
+    return {context_,  n64(),         factors,
+            ld_,       Factors::unit, block_order,
+            max_nrhs_, ld_,           reinterpret_cast<F*>(solve_memory_)};
   }
 
-  /// Normalises w_ to the basis vector v_k, and copies v_k to the memory of direction k.
+  /// Normalises w_ to the basis vector v_k, and copies v_k to the memory of direction k, where
+  /// compute_direction overwrites it.
   void normalise_to(int k) {
     const auto normalise_both = [&](auto* z) {
       simt::launch(context_, normalise<std::remove_pointer_t<decltype(z)>>, grid(), dim3(group), 0, w_, n_,
@@ -236,21 +242,21 @@ class Refinement {
     if (in_double_) return solve_and_multiply(double_factors_, directions_ + k * vector_stride_);
     solve_and_multiply(float_factors_, float_direction(k));
   }
-  /// Returns direction k in float; it begins at the address of direction k in double.
+  /// Returns direction k in float, stored at the address of direction k in double.
   float* float_direction(int k) const { return reinterpret_cast<float*>(directions_ + k * vector_stride_); }
   std::int64_t n64() const { return n_; }
 
-  /// Converts the factors to double in place. The float factors occupy the second half of the memory. Each
-  /// launch converts half of the remaining columns, so that it never overwrites a column that is still to be
-  /// converted.
+  /// Converts the factors to double in the same memory, of which the float factors occupy the second half.
+  /// Each launch converts half of the remaining columns, so that it does not overwrite a float column that it
+  /// or a later launch reads. The last columns are first copied to slices_.
   void widen_factors() {
     context_.stage("widen");
-    constexpr int max_kept = slices / 2;  // float columns that fit into slices_
+    constexpr int max_copied = slices / 2;  // float columns that fit into slices_
     int count = 0;
     for (int first = 0; first < n_; first += count) {
       const float* from = float_factors_ + first * ld_;
       count = (n_ - first) / 2;
-      if (n_ - first <= max_kept) {
+      if (n_ - first <= max_copied) {
         count = n_ - first;
         context_.device.copy(slices_, from, static_cast<std::size_t>(count * ld_) * sizeof(float));
         from = reinterpret_cast<const float*>(slices_);
@@ -263,8 +269,8 @@ class Refinement {
     context_.stage("refine");
   }
 
-  /// Runs one cycle from the residuals in w_, whose sums of squares per block are known, and adds the
-  /// correction to y_. Returns false if a right-hand side does not converge.
+  /// Runs one cycle and adds the correction to y_. The residuals are in w_, their sums of squares per group
+  /// in block_squares_. Returns false if a right-hand side does not converge.
   bool iterate() {
     IterationReport& report = context_.report;
     normalise_to(0);
@@ -278,7 +284,8 @@ class Refinement {
     while (unfinished && k < std::min(max_iterations_per_cycle, n_)) {
       compute_direction(k);
       if (!in_double_) ++float_directions;
-      if (k == 0 && !start(read())) return true;  // read() must precede the next write to h
+      // Reads the norms of the residuals from `h` before the next kernel overwrites it.
+      if (k == 0 && !start(read())) return true;
       context_.stage("orthogonalise");
       for (const bool second_pass : {false, true}) {
         simt::launch(context_, project, grid(), dim3(group), 0, basis_, vector_stride_, n_, k + 1, w_, ld_,
@@ -309,7 +316,7 @@ class Refinement {
       if (!unfinished) break;
       if (!in_double_ && slow) {
         widen_factors();
-        normalise_to(k);  // stores v_k as direction k in double
+        normalise_to(k);  // stores direction k again, in double
         for (RhsState& rhs : rhs_states_) {
           if (!rhs.finished) rhs.krylov.forget_rate();
         }
@@ -338,49 +345,51 @@ class Refinement {
     return true;
   }
 
-  /// Starts a cycle with the norms of the residuals and the sizes of the first directions. Returns false if
-  /// all residuals are 0.
+  /// Starts a cycle of every right-hand side with the norm of its residual. Estimates the norm of x from the
+  /// first direction if it is not yet known. Returns false if all residuals are 0.
   bool start(const std::vector<Readings>& host_readings) {
-    bool any = false;
+    bool any_unfinished = false;
     for (std::size_t r = 0; r < rhs_states_.size(); ++r) {
       RhsState& rhs = rhs_states_[r];
       const double norm = host_readings[r].h[0];
       rhs.finished = rhs.finished || norm == 0;
       if (rhs.finished) continue;
-      any = true;
+      any_unfinished = true;
       if (rhs.norm_of_x == 0) rhs.norm_of_x = norm * value_of(host_readings[r].y) * scale_of_columns_;
       rhs.krylov.start(norm, 1 / (scale_of_rows_ * norm_of_a_ * rhs.norm_of_x), cycle_tolerance());
     }
-    return any;
+    return any_unfinished;
   }
 
   Context& context_;
   MatrixView<T> a_;
   int n_;
-  std::int64_t width_;  // maximum number of right-hand sides per solve()
-  unsigned nrhs_ = 0;   // right-hand sides of the current solve()
+  std::int64_t max_nrhs_;  // maximum number of right-hand sides per solve()
+  unsigned nrhs_ = 0;      // right-hand sides of the current solve()
   unsigned blocks_;
   std::int64_t ld_;             // leading dimension of vectors and factors
-  std::int64_t vector_stride_;  // distance of basis vectors: ld_ times width_
+  std::int64_t vector_stride_;  // distance of basis vectors: ld_ times max_nrhs_
   double* double_factors_;      // the factors in double, valid after widen_factors()
   float* float_factors_;        // the factors in float until then, in the second half of the same memory
-  bool in_double_ = false;
-  const int* permutation_ = nullptr;  // row permutation, if the solves do not apply it
+  bool in_double_ = false;      // true after widen_factors()
+  const int* permutation_ = nullptr;  // row permutation for normalise_to, if the solves do not apply it
   std::byte* solve_memory_;
-  double *row_scale_, *column_scale_, *w_, *y_, *slices_, *spare_slices_, *basis_;
-  double* directions_;
-  double *projections_, *block_squares_;
+  double *row_scale_, *column_scale_;     // the diagonals of R and C
+  double *w_, *y_;                        // the current vector and the scaled solution, per right-hand side
+  double *slices_, *spare_slices_;        // partial sums of products
+  double *basis_, *directions_;           // v_0, v_1, … and z_0, z_1, …
+  double *projections_, *block_squares_;  // partial sums of V^T w and of w^T w, per group of rows
   Scalars* scalars_;
   Readings* readings_;
   double* coefficients_;
   std::vector<RhsState> rhs_states_;
   Factors factors_;
   double norm_of_a_ = 0;
-  double scale_of_rows_ = 1;
-  double scale_of_columns_ = 1;
+  double scale_of_rows_ = 1;     // the smallest element of R
+  double scale_of_columns_ = 1;  // the smallest element of C
 };
 
-/// Replaces right-hand sides by their answers, max_rhs_per_group at a time, until one group does not
+/// Replaces right-hand sides by their answers, in groups of max_rhs_per_group, until one group does not
 /// converge. Returns the number of solved right-hand sides, and reports `converged` if all are solved.
 template <class T, class Factors, class... FactorArguments>
 std::int64_t refine(Context& context, const Operands<T>& op, Workspace& memory,

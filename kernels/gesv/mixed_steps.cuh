@@ -1,9 +1,9 @@
 #pragma once
-/// Kernels that measure a matrix before and during its float factorisation, and convert the factors to
-/// double.
+/// Kernels of the mixed-precision solvers that measure a matrix before and during its float factorisation,
+/// and convert the factors to double.
 ///
-/// The iteration works on R A C. R and C are diagonal matrices of powers of two that scale the largest
-/// elements of R A C to about 1.
+/// The iteration solves with R A C. R and C are diagonal matrices of powers of two, such that the largest
+/// elements of the rows and columns of R A C are about 1.
 
 #include <cuda_runtime.h>
 
@@ -16,25 +16,25 @@ namespace gaussweep::cuda::mixed {
 
 using namespace gaussweep::mixed;
 
-/// The bits of a nonnegative double, for an atomicMax over several blocks. The bits are ordered like the
-/// doubles; NaN is the largest.
+/// The bits of a nonnegative double, for atomicMax, which has no version for doubles. The bits have the same
+/// order as the doubles; NaN is the largest.
 using Largest = unsigned long long;
 
-/// Measurements of the matrix from which the host decides whether to refine. Accumulators start at 0.
+/// Measurements of the matrix and its factors, from which the host decides whether to refine. Members of type
+/// Largest start at 0.
 struct Scalars {
   double scale_of_rows;              ///< the smallest element of R
   Largest norm_of_a;                 ///< max row sum of |A|
-  Largest columns;                   ///< max of 1 / C
+  Largest columns;                   ///< the largest 1 / element of C
   double first_window, last_window;  ///< means of log2 |pivot| (inspect_pivots)
   double smallest_pivot, largest_pivot;
-  double low_pivots;        ///< number of pivots below a limit in the sample
+  double low_pivots;        ///< number of pivots of the sample (sample_pivots) below a limit
   double smallest_sampled;  ///< the smallest pivot of the sample
   Largest off_diagonal;     ///< symmetric A: largest row sum of squared scaled off-diagonal elements
 };
 static_assert(sizeof(Scalars) <= scalars * sizeof(double));
 
-/// Sets *to to the maximum of itself and the largest |value| of the warp. All threads of the warp must call
-/// this.
+/// Raises *to to the largest |value| of the warp if that is larger. All threads of the warp must call this.
 __device__ __forceinline__ void atomic_max_of_warp(Largest* to, double value) {
   auto bits = static_cast<Largest>(__double_as_longlong(std::fabs(value)));
   for (int d = 16; d > 0; d /= 2) {
@@ -44,8 +44,8 @@ __device__ __forceinline__ void atomic_max_of_warp(Largest* to, double value) {
   if (threadIdx.x % 32 == 0) atomicMax(to, bits);
 }
 
-/// Return the sum and the maximum over the block's threads, to every thread. @pre the block has `group`
-/// threads
+/// sum_of_block and largest_of_block return the sum and the maximum of `value` over the block's threads, to
+/// every thread. @pre the block has `group` threads
 __device__ __forceinline__ double sum_of_block(double value) {
   __shared__ double warp_values[group / 32];
   for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(0xffffffffu, value, d);
@@ -76,10 +76,10 @@ __device__ __forceinline__ double scale_for(double value) {
   return ldexp(1.0, -exponent);
 }
 
-/// Stores the smallest element of R. One block.
+/// Stores the smallest element of R. Runs in one block.
 static __global__ void __launch_bounds__(group)
     smallest_scale(const double* row_scale, int n, Scalars* result) {
-  double maximum = 0;  // max of 1 / R
+  double maximum = 0;  // of 1 / R
   for (int i = static_cast<int>(threadIdx.x); i < n; i += group) maximum = fmax(maximum, 1 / row_scale[i]);
   maximum = largest_of_block(maximum);
   if (threadIdx.x == 0) result->scale_of_rows = 1 / maximum;
@@ -87,7 +87,7 @@ static __global__ void __launch_bounds__(group)
 
 /// Measures the pivots of the first `columns` columns: the smallest, the largest, and the means of log2
 /// |pivot| over two windows. One window is the last `window` of these columns; the other one has the same
-/// length and ends `distance` columns earlier. One block. @pre window + distance <= columns
+/// length and ends `distance` columns earlier. Runs in one block. @pre window + distance <= columns
 static __global__ void __launch_bounds__(group)
     inspect_pivots(const float* lu, std::int64_t ld, int columns, int window, int distance, Scalars* result) {
   double first = 0, last = 0, largest_inverse = 0, largest = 0;
@@ -128,14 +128,14 @@ __device__ __forceinline__ int sampled(int i, int n) {
 /// The part of a matrix that is stored.
 enum class StoredPart { all, lower, upper };
 
-/// Factors a sample of `sample` rows and the same columns with partial pivoting, up to the first zero column.
-/// Stores the smallest pivot and the number of pivots below `low`. `scale`, if given, scales rows and columns
-/// of A. One block. @pre n >= sample
+/// Factors the submatrix of `sample` rows of A and the columns with the same indices, with partial pivoting,
+/// up to the first zero column. Stores the smallest pivot and the number of pivots below `low`. `scale`, if
+/// given, scales rows and columns of A. Runs in one block. @pre n >= sample
 template <class T>
 __global__ void __launch_bounds__(group)
     sample_pivots(const T* a, std::int64_t lda, int n, StoredPart stored_part, const double* scale, float low,
                   Scalars* result) {
-  static_assert(sample == 64, "a lane looks at two rows");
+  static_assert(sample == 64, "a row index has 6 bits, and used_rows has 64");
   __shared__ float element[sample][sample + 1];  // [column][row]
   const int thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < sample * sample; i += group) {
@@ -153,14 +153,15 @@ __global__ void __launch_bounds__(group)
   int count = 0;
   float smallest = INFINITY;
   for (int k = 0; k < sample; ++k) {
-    // Packs the magnitude and the row into one word; the row replaces the lowest bits of the magnitude.
+    // A key has the bits of the magnitude, with the row index in place of the lowest 6 bits, so that one
+    // maximum finds both.
     unsigned best_key = 0;
     for (int r = lane; r < sample; r += 32) {
       const auto magnitude = __float_as_uint(std::fabs(element[k][r])) & ~63u;
       if ((used_rows >> r & 1u) == 0) best_key = max(best_key, magnitude | static_cast<unsigned>(r));
     }
     for (int d = 16; d > 0; d /= 2) best_key = max(best_key, __shfl_xor_sync(0xffffffffu, best_key, d));
-    if (best_key < 64) break;
+    if (best_key < 64) break;  // all remaining magnitudes are 0
     const int pivot_row = static_cast<int>(best_key % 64);
     const float pivot = element[k][pivot_row];
     if (std::fabs(pivot) < low) ++count;

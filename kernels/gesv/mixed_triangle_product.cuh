@@ -1,22 +1,23 @@
 #pragma once
-/// The product of an iteration with a symmetric matrix; reads only the stored triangle, once.
+/// The product with a symmetric matrix in an iteration of posv/mixed_gmres. Reads only the stored triangle,
+/// once.
 
 #include "kernels/gesv/mixed_vectors.cuh"
 
 namespace gaussweep::cuda::mixed {
 
-/// Computes partial sums of A C y for a symmetric matrix A with one stored triangle, and stores partial(row,
-/// band). Each block multiplies a 128 x 128 tile of the triangle and, off the diagonal, also the transposed
-/// tile.
+/// Computes partial sums of A C y for a symmetric matrix A with one stored triangle. Stores them as an array
+/// partial(row, band), where a band is 128 columns of A. Each block multiplies a 128 x 128 tile of the
+/// triangle and, off the diagonal, also the transposed tile. Raises result->y to max |y|.
 template <class T, class Y>
 __global__ void __launch_bounds__(group)
     multiply_triangle(const T* a, std::int64_t lda, int n, bool upper, const Y* y, const double* column_scale,
                       double* partial, std::int64_t ld, Readings* result) {
   if (upper ? blockIdx.x > blockIdx.y : blockIdx.x < blockIdx.y) return;
-  constexpr int warps = group / 32, columns = band / warps, rows = band / 32;
+  constexpr int warps = group / 32, columns = band / warps, rows = band / 32;  // per warp, and per thread
   static_assert(group == 2 * band && columns == 16,
                 "one thread per row and per column of a tile; the reduction below needs 16 columns per warp");
-  __shared__ double x[2 * band];  // elements for the tile's rows, then for its columns
+  __shared__ double x[2 * band];  // elements of C y for the tile's rows, then for its columns
   __shared__ double row_sums[warps][band], column_sums[band];
   const bool diagonal = blockIdx.x == blockIdx.y;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;

@@ -1,15 +1,16 @@
 #pragma once
-/// Vector kernels of a mixed-precision iteration: products with the matrix, and orthogonalisation.
+/// Vector kernels of the GMRES iteration in the mixed-precision solvers: products with the matrix, and
+/// orthogonalisation of the basis V of the Krylov space. R and C are the scales of mixed_steps.cuh.
 ///
-/// Right-hand sides are columns with leading dimension `ld`; blockIdx.y selects the right-hand side. Partial
-/// sums over column slices, or over groups of 256 rows, are added in a fixed order, so that every run gives
-/// the same bits.
+/// A vector is stored per right-hand side, with distance `ld`; blockIdx.y selects the right-hand side, except
+/// in multiply_slice. Partial sums over column slices, or over groups of 256 rows, are added in a fixed
+/// order, so that every run gives the same bits.
 
 #include "kernels/gesv/mixed_steps.cuh"
 
 namespace gaussweep::cuda::mixed {
 
-/// Measurements of one right-hand side during an iteration. Elements other than `h` start at 0.
+/// Measurements of one right-hand side during an iteration, for the host. `y` and `r` start at 0.
 struct Readings {
   double h[max_iterations_per_cycle + 2];  ///< a column of the Hessenberg matrix, or the norm of a residual
   Largest y;                               ///< max |y|, where x = C y
@@ -17,14 +18,15 @@ struct Readings {
 };
 static_assert(sizeof(Readings) == readings * sizeof(double));
 
-/// Resets the maxima, one thread per right-hand side.
+/// Sets the maxima `y` and `r` to 0, one thread per right-hand side.
 static __global__ void clear_largest(Readings* result, int nrhs) {
   const int r = static_cast<int>(threadIdx.x);
   if (r < nrhs) result[r].y = result[r].r = 0;
 }
 
-/// Computes A C Y for a slice of columns of A and `nrhs` <= R right-hand sides, and stores partial(row,
-/// slice, right-hand side). A thread has `rows` rows, `group` apart.
+/// Computes A C Y for one slice of columns of A and `nrhs` <= R right-hand sides, and stores the result as an
+/// array partial(row, slice, right-hand side). blockIdx.y is the slice. A thread has `rows` rows, `group`
+/// apart. Raises result[r].y to max |y| of right-hand side r.
 template <class T, class Y, int R>
 __global__ void __launch_bounds__(group)
     multiply_slice(const T* a, std::int64_t lda, int n, int columns, const Y* y, int nrhs,
@@ -104,7 +106,8 @@ __global__ void __launch_bounds__(group)
   }
 }
 
-/// Computes X = C Y in double, as input of a vendor product.
+/// Computes X = C Y in double, as input of the vendor's GEMM. Raises result->y to max |y| per right-hand
+/// side.
 template <class Y>
 __global__ void __launch_bounds__(group) scale_directions(const Y* y, int n, const double* column_scale,
                                                           double* x, std::int64_t ld, Readings* result) {
@@ -115,8 +118,8 @@ __global__ void __launch_bounds__(group) scale_directions(const Y* y, int n, con
   if (row < n) x[index] = column_scale[row] * value;
 }
 
-/// Computes w = R s with s = sum of the slices, or w = R (b - s) if b is given; then also max |b - s| and the
-/// sums of squares of w per group.
+/// Adds the `count` partial sums of each row, which gives a vector s. Computes w = R s, or w = R (b - s) if b
+/// is given. If b is given, also computes max |b - s| and the sum of squares of w per group of rows.
 template <class T>
 __global__ void __launch_bounds__(group)
     gather_slices(const double* partial, int count, int n, const T* b, std::int64_t ldb,
@@ -138,8 +141,8 @@ __global__ void __launch_bounds__(group)
   if (threadIdx.x == 0) squares[blockIdx.x + r * gridDim.x] = sum;
 }
 
-/// Computes V^T w over each group of rows for `count` columns of V, `stride` apart, and stores partial(group,
-/// column, right-hand side). A warp takes every eighth column.
+/// Computes the terms of V^T w from each group of rows, for `count` columns of V, `stride` apart. Stores them
+/// as an array partial(group, column, right-hand side). A warp takes every eighth column.
 static __global__ void __launch_bounds__(group)
     project(const double* v, std::int64_t stride, int n, int count, const double* w, std::int64_t ld,
             double* partial) {
@@ -160,8 +163,9 @@ static __global__ void __launch_bounds__(group)
   }
 }
 
-/// Computes w -= V h, where h is the sum of project's partial sums. Stores h in result->h, or adds it if
-/// `add`. Also computes the sum of squares of w per group of rows. @pre the same grid as `project`
+/// Computes w -= V h, where h = V^T w is the sum of the terms from `project`. Stores h in result->h, or adds
+/// it to result->h if `add`. Also computes the sum of squares of the new w per group of rows.
+/// @pre the same grid as `project`
 static __global__ void __launch_bounds__(group)
     subtract_projection(const double* v, std::int64_t stride, int n, int count, double* w, std::int64_t ld,
                         const double* partial, bool add, double* squares, Readings* result) {
@@ -191,8 +195,9 @@ static __global__ void __launch_bounds__(group)
   if (thread == 0) squares[blockIdx.x + static_cast<std::int64_t>(blockIdx.y) * blocks] = sum;
 }
 
-/// Computes v = w / |w| (0 if |w| = 0) and stores |w| in result->h[h_index]. Also stores v in `z`, if given,
-/// with its rows permuted by `from`, if given.
+/// Computes v = w / |w| (0 if |w| = 0) and stores |w| in result->h[h_index]. `squares` has the sums of
+/// squares of w per group of rows. If `z` is given, also stores v in `z`; if `from` is given, row i of `z` is
+/// row from[i] of v.
 template <class Z>
 __global__ void __launch_bounds__(group)
     normalise(const double* w, int n, std::int64_t ld, const double* squares, double* v, Z* z,
@@ -210,7 +215,8 @@ __global__ void __launch_bounds__(group)
   if (z != nullptr) z[index] = static_cast<Z>(norm > 0 ? w[from == nullptr ? row : from[row]] / norm : 0.0);
 }
 
-/// Computes y += Z coefficients; Z is n x count with columns `stride` apart.
+/// Adds the directions times their coefficients to y. Z, the matrix of directions, is n x count with columns
+/// `stride` apart.
 template <class Z>
 __global__ void __launch_bounds__(group) correct(const Z* z, std::int64_t stride, int n, int count,
                                                  const double* coefficients, double* y, std::int64_t ld) {

@@ -1,5 +1,5 @@
 #pragma once
-/// The workspace and the expected times of gesv/mixed_gmres. Needs no CUDA.
+/// The workspace and the expected times of gesv/mixed_gmres. Compiles without CUDA.
 
 #include <algorithm>
 
@@ -14,16 +14,16 @@ inline std::size_t refinement_bytes(std::int64_t n, std::int64_t nrhs) {
          lu::split_bytes(n) + workspace_piece(n + 1, sizeof(int));
 }
 
-/// Returns the bytes for gesv/recursive, which uses the same workspace if refinement is given up.
+/// Returns the bytes for gesv/recursive, which uses the same workspace after a fallback.
 inline std::size_t direct_bytes(std::int64_t n, std::int64_t nrhs, std::size_t element) {
   return workspace_piece(n, sizeof(int)) +
          workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(n, nrhs, element)), 1) +
          lu::workspace_bytes(n, element);
 }
 
-/// Returns the expected milliseconds of gesv/recursive on an H100 or H200: products at DGEMM's rate, panels
-/// (a column takes longer the more rows it has), and the solves. The solve kernel reads the factors once per
-/// eight right-hand sides.
+/// Returns the expected milliseconds of gesv/recursive in double on an H100 or H200: products at DGEMM's
+/// rate, panels (the time of a panel column grows with its number of rows), and solves. The solve kernel
+/// reads the factors once per eight right-hand sides.
 inline double direct_ms(double n, std::int64_t nrhs) {
   const double thousands = n / 1000;
   const double square = thousands * thousands;
@@ -33,9 +33,9 @@ inline double direct_ms(double n, std::int64_t nrhs) {
   return factor + solve * (nrhs == 1 ? 1 : nrhs <= 4 ? 1.2 : 1.6 * passes);
 }
 
-/// Returns the expected milliseconds with factors in float and six iterations, which a uniform random matrix
-/// takes. The result lies between the times of an H200 and of an H100, which takes 0.5 to 1 ms more. An
-/// iteration reads A and the factors once for all right-hand sides.
+/// Returns the expected milliseconds with factors in float and six iterations, the number for a uniform
+/// random matrix. The result lies between the times of an H200 and of an H100, which takes 0.5 to 1 ms more.
+/// An iteration reads A and the factors once per group of right-hand sides.
 inline double refined_ms(double n, std::int64_t nrhs) {
   const double thousands = n / 1000;
   const double square = thousands * thousands;
@@ -50,18 +50,18 @@ inline double refined_ms(double n, std::int64_t nrhs) {
   return time;
 }
 
-/// Returns true if factors in float are tried. @param from the parameter `float_from`; if it is 0, compares
-/// the expected times
-inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t from) {
-  if (from > 0) return n >= from;
+/// Returns true if gesv/mixed_gmres tries factors in float. @param float_from the parameter; if it is 0, the
+/// expected times decide
+inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t float_from) {
+  if (float_from > 0) return n >= float_from;
   const auto order = static_cast<double>(n);
   return refined_ms(order, nrhs) < direct_ms(order, nrhs);
 }
 
 inline std::size_t workspace_bytes(std::int64_t n, std::int64_t nrhs, std::size_t element,
-                                   std::int64_t from) {
+                                   std::int64_t float_from) {
   const std::size_t direct = direct_bytes(n, nrhs, element);
-  return worth_trying(n, nrhs, from)
+  return worth_trying(n, nrhs, float_from)
              ? std::max(refinement_bytes(n, std::min(nrhs, max_rhs_per_group)), direct)
              : direct;
 }

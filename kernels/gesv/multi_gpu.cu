@@ -1,11 +1,12 @@
-/// gesv/multi_gpu: LU with partial pivoting of one matrix on several GPUs, as getrf/multi_gpu.
+/// gesv/multi_gpu: LU with partial pivoting of one matrix on several GPUs, and both substitutions.
 ///
-/// L^-1 is applied to B on the first GPU, panel by panel. Back substitution goes through the block columns of
-/// U from the last to the first, and copies B to the GPU that owns the next one. On one GPU the method is
-/// gesv/recursive. Layout: column-major, block columns of A distributed cyclically, B on the first GPU; the
-/// answer replaces B. Cost: 2/3 n^3 + 2 n^2 nrhs operations in all. Workspace per GPU: the workspace of
-/// getrf/multi_gpu, and n nrhs elements. A must be nonsingular: a zero pivot gives info > 0, and the answer
-/// is then not finite. n <= 131072. Needs compute capability 9.0 and peer access between the GPUs.
+/// Factors as getrf/multi_gpu. The first GPU applies each panel's part of L^-1 to B during the factorisation.
+/// Back substitution goes through the block columns of U from the last to the first; B is copied to the GPU
+/// that owns the block column. On one GPU the method is gesv/recursive. Layout: column-major, block columns
+/// of A distributed cyclically, B on the first GPU; the answer replaces B. Cost: 2/3 n^3 + 2 n^2 nrhs
+/// operations on all GPUs together. Workspace per GPU: the workspace of getrf/multi_gpu, and n nrhs elements.
+/// A must be nonsingular: a zero pivot gives info > 0, and the answer is then not finite. n <= 131072. Needs
+/// compute capability 9.0 and peer access between the GPUs.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 9.4).
@@ -34,11 +35,11 @@ void gesv_multi_gpu(Context& context, Operands<T>& op, const Parameters& paramet
     const MatrixView<T>& x = columns.bring_to(gpu);
     const MatrixView<T> u = block_column(blocks, op.parts, block);
     const std::int64_t row = blocks.begin(block);
-    Context& own = group.use(gpu);
-    vendor_trsm(own, vendor::Side::left, Uplo::upper, vendor::Op::none, vendor::Diagonal::stored, u.cols,
-                x.cols, T(1), u.data + row, u.ld, x.data + row, x.ld);
+    Context& gpu_context = group.use(gpu);
+    vendor_trsm(gpu_context, vendor::Side::left, Uplo::upper, vendor::Op::none, vendor::Diagonal::stored,
+                u.cols, x.cols, T(1), u.data + row, u.ld, x.data + row, x.ld);
     if (row == 0) continue;
-    vendor_gemm(own, vendor::Op::none, vendor::Op::none, row, x.cols, u.cols, T(-1), u.data, u.ld,
+    vendor_gemm(gpu_context, vendor::Op::none, vendor::Op::none, row, x.cols, u.cols, T(-1), u.data, u.ld,
                 x.data + row, x.ld, T(1), x.data, x.ld);
   }
   group.join(blocks.gpus);

@@ -1,5 +1,5 @@
 #pragma once
-/// The pivot search of partial pivoting on the host.
+/// The pivot search of partial pivoting on the CPU.
 
 #include <cmath>
 #include <cstdint>

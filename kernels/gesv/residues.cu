@@ -1,10 +1,12 @@
-/// gesv/residues: getrf/residues, then both triangular solves in one launch.
+/// gesv/residues: LU with partial pivoting, with large products in integer arithmetic modulo small numbers;
+/// then both triangular solves in one launch.
 ///
-/// Like gesv/recursive, but with the factorisation, parameters, report and workspace of getrf/residues.
+/// The factorisation with its parameters, report and part of the workspace is getrf/residues, which describes
+/// the products. Everything else is as in gesv/recursive.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4), plus the error of getrf/residues's products. With partial pivoting |L|
-/// |U| is rarely larger than n |A|.
+/// Algorithms", 2nd ed., theorem 9.4), plus the error of the products of getrf/residues. With partial
+/// pivoting |L| |U| is rarely larger than n |A|.
 
 #include "kernels/getrf/residue_lu.cuh"
 #include "kernels/tables.hpp"

@@ -1,10 +1,10 @@
 #pragma once
-/// The preparation of F. Fuhrmann, TU Wien 2017, section 4.3.2 (limitations): adds rows to each other until
-/// the matrix has no zeros, which does not change the solution. The thesis describes this without an
-/// implementation.
+/// Preparation of [A | B] for the gesv/gauss_cyclic methods: adds rows to each other until A has no zeros,
+/// which does not change the solution.
 ///
-/// The result has no zero elements, as the thesis requires. Minors of the stripes may still be 0, and then
-/// the row-cyclic methods fail.
+/// F. Fuhrmann, TU Wien 2017, section 4.3.2 (limitations), describes this without an implementation. The
+/// row-cyclic methods need it, because they take a zero element as already eliminated. They still fail if a
+/// leading minor of a stripe is 0.
 
 #include <cmath>
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// Returns the smallest index < `count` for which `holds` is true, else `count`. All threads of the block
+/// Returns the smallest index < `count` for which `predicate` is true, else `count`. All threads of the block
 /// must call this; all get the same answer. `first` is in shared memory.
-template <class Holds>
-__device__ int first_in_block(int count, int* first, Holds holds) {
-  __syncthreads();  // the data that `holds` reads is complete, and no thread still reads the last answer
+template <class Predicate>
+__device__ int first_in_block(int count, int* first, Predicate predicate) {
+  __syncthreads();  // the data that `predicate` reads is complete, and all threads have read the last *first
   if (threadIdx.x == 0) *first = count;
   __syncthreads();
   for (int index = static_cast<int>(threadIdx.x); index < count; index += static_cast<int>(blockDim.x)) {
-    if (holds(index)) {
+    if (predicate(index)) {
       atomicMin(first, index);
       break;
     }
@@ -35,9 +35,9 @@ __device__ int first_in_block(int count, int* first, Holds holds) {
 constexpr int max_doublings = 30;
 
 /// Processes the rows in one thread block, from the top. For each 0 in a row, finds the next row (cyclically)
-/// with a nonzero element in this column. Adds ±2^d times that row, with the smallest d such that no other
-/// element becomes 0. If the column has only zeros, or no factor works, stores column + 1 in *info and
-/// returns.
+/// with a nonzero element in the same column. Adds ±2^d times that row, with the smallest d such that no
+/// nonzero element becomes 0. If the column has only zeros, or every factor cancels an element, stores
+/// column + 1 in *info and returns.
 template <class T>
 __global__ void add_rows_at_zeros(T* a, std::int64_t ld, int n, int columns, int* info) {
   __shared__ int first;

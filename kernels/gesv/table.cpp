@@ -34,11 +34,11 @@ GAUSSWEEP_DECLARE_CUDA(gesv_mixed_gmres)
 namespace gaussweep {
 namespace {
 
-double operations(const Shape& shape) {
+double flops_of(const Shape& shape) {
   return lu_flops(shape) + lu_solve_flops(shape);
 }
-/// Counts A and B, which are read, and X, which is written.
-double operands(const Shape& shape) {
+/// Returns the number of elements that any method must read (A and B) or write (X).
+double elements_of(const Shape& shape) {
   return square_elements(shape) + 2.0 * columns_elements(shape);
 }
 
@@ -49,8 +49,8 @@ ProblemRow problem_row() {
   row.axes = {"n", "nrhs"};
   row.second = SecondOperand::right_hand_sides;
   row.b = row.x = columns_extent;
-  row.flops = operations;
-  row.elements = operands;
+  row.flops = flops_of;
+  row.elements = elements_of;
   row.judge = {judges::system_solution<float>, judges::system_solution<double>};
   row.tolerance = 16;
   return row;
@@ -80,8 +80,8 @@ std::vector<Parameter> cyclic_parameters() {
                        "nothing, or rows added to rows until no element is 0")};
 }
 
-/// Returns the bytes for the zero pivot of a stage (gauss_steps.cuh) and for the flags of the back
-/// substitution.
+/// Returns the bytes for the row number of a stage's zero pivot (gauss_steps.cuh) and for the flags or locks
+/// of the back substitution.
 std::size_t cyclic_workspace(const Shape& shape, const Parameters& parameters, std::size_t) {
   return workspace_piece(1, sizeof(int)) +
          workspace_piece(substitution_ints(substitution(parameters), shape.n), sizeof(int));
@@ -149,8 +149,8 @@ Method gauss_jordan_serial() {
       GAUSSWEEP_ENTRY(host, gesv_gauss_jordan_serial));
 }
 
-/// Returns the memory traffic. Iteration i reads and writes all rows except row i, in the columns right of
-/// column i (`grid` shrinking) or in all columns (`grid` full).
+/// Returns the memory traffic in bytes. Iteration i reads and writes all rows except row i, in the columns
+/// right of column i (`grid` shrinking) or in all columns (`grid` full).
 double gauss_jordan_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   const auto n = static_cast<double>(shape.n);
   const double left_part = parameters.choice("grid") == "full" ? n * n : n * (n - 1) / 2;
