@@ -1,5 +1,6 @@
 #pragma once
-/// The rows of a panel that a thread keeps (panels.cuh), and the addresses of their elements.
+/// The base class of Panels (panels.cuh): the rows that a thread owns, the addresses of their elements, and
+/// the 8 x 8 triangles on the diagonal of L or U.
 
 #include <cmath>
 
@@ -9,8 +10,11 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
-/// The base class of Panels: loads the rows of a thread and the 8 x 8 triangles on the diagonal. `S` is a
-/// WorkSplit. `Symmetric`: Cholesky instead of LU.
+/// The rows of a system that one thread owns. Rows do not move in memory while the matrix is factored. Row
+/// `e` (0 <= e < RowsPerThread) of the thread is row row(e) of the matrix; a warp owns 32 RowsPerThread
+/// consecutive rows. The thread's elements of a panel are in an array `a`, row by row.
+/// @tparam S a WorkSplit
+/// @tparam Symmetric true for Cholesky, false for LU
 template <class T, class S, bool Symmetric>
 class PanelRows {
  public:
@@ -23,13 +27,14 @@ class PanelRows {
  protected:
   static constexpr int RowsPerThread = S::RowsPerThread, width = S::width;
 
-  /// Returns the index of the thread's row `e`.
+  /// Returns the index in the matrix of the thread's row `e`.
   __device__ __forceinline__ int row(int e = 0) const {
     const int thread = static_cast<int>(threadIdx.x);
     return RowsPerThread == 1 ? thread : thread / 32 * 32 * RowsPerThread + 32 * e + thread % 32;
   }
-  /// Returns the first of the four rows that share the thread's registers after transpose_quads().
+  /// Returns the first of the four rows of which the thread has elements after transpose_quads().
   __device__ __forceinline__ int first_of_four(int e = 0) const { return row(e) / 4 * 4; }
+  /// Waits for all threads of the system.
   static __device__ __forceinline__ void wait() {
     if (S::warps == 1) {
       __syncwarp();
@@ -40,13 +45,14 @@ class PanelRows {
   static __device__ __forceinline__ int warp() {
     return S::warps == 1 ? 0 : static_cast<int>(threadIdx.x) / 32;
   }
+  /// Calls visit(e) for each of the thread's rows.
   template <class Visit>
   static __device__ __forceinline__ void for_rows(Visit&& visit) {
     GAUSSWEEP_UNROLL
     for (int e = 0; e < RowsPerThread; ++e) visit(e);
   }
-  /// Calls visit(e, column, is_inside, element) for every element that the thread keeps of the panel from
-  /// column `first` on. is_inside: row < n and column < `columns`.
+  /// Calls visit(e, column, is_inside, element) for every element of `a`, the thread's rows of the panel that
+  /// begins at column `first`. is_inside means row(e) < n and column < `columns`.
   template <class Visit>
   __device__ __forceinline__ void for_elements(int first, int columns, Visit&& visit,
                                                T (&a)[panel_elements]) const {
@@ -57,37 +63,46 @@ class PanelRows {
     }
   }
 
-  /// Returns the address of element (i, j) of the matrix, or of its factor L if symmetric.
+  /// Returns the address of element (i, j) of A and its factors. For Cholesky this is element (i, j) of L,
+  /// which is stored at (j, i) if the upper triangle is stored.
   __device__ T* address_of(int i, int j) const {
     const bool mirrored = Symmetric && system_.uplo == Uplo::upper;
     return system_.a + (mirrored ? j + i * n_ : i + j * n_);
   }
+  /// Returns true if the thread's row `e` has an element in column j. For Cholesky, elements right of the
+  /// diagonal are not stored.
   __device__ bool is_stored(int e, int j) const {
     return row(e) < n_ && j < n_ && (!Symmetric || j <= row(e));
   }
 
+  /// Loads the thread's rows of the panel that begins at column `first`; elements that are not stored become
+  /// 0.
   __device__ void load(int first, T (&a)[panel_elements]) const {
     for_elements(
         first, n_,
         [&](int e, int c, bool, T& element) { element = is_stored(e, c) ? *address_of(row(e), c) : T(0); },
         a);
   }
-  __device__ int at(int i, int j) const { return i + j * n_; }
-  /// Returns element k of the thread's row of U, or of L^T for Cholesky.
-  __device__ T upper(int e, int k) const {
+  /// Returns the index of element (i, j) of a column-major matrix with n rows.
+  __device__ int index_of(int i, int j) const { return i + j * n_; }
+  /// Returns element k of the thread's row `e` of U, or of L^T for Cholesky.
+  __device__ T element_of_u(int e, int k) const {
     return Symmetric ? *address_of(k, row(e)) : *address_of(row(e), k);
   }
 
-  /// Loads the row's multipliers of steps k to k + 3; 0 for steps that do not change the row.
-  __device__ void fetch(int k, int steps, T (&out)[group_steps]) const {
+  /// Loads the multipliers of the thread's row in the elimination steps k to k + 3. They are 0 in steps from
+  /// `steps` on and in steps that do not change the row. @pre one row per thread
+  __device__ void load_multipliers(int k, int steps, T (&out)[group_steps]) const {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < group_steps; ++c) {
       const bool inside = k + c < steps && row() < n_ && step_[0] > k + c;
       out[c] = inside ? *address_of(row(), k + c) : T(0);
     }
   }
-  /// Subtracts factors times the pivot rows of four steps in shared memory.
-  __device__ void subtract(int buffer, const T (&factors)[group_steps], T (&a)[panel_elements]) const {
+  /// Subtracts from the thread's row `factors` times the pivot rows of four steps, which are in buffer
+  /// `buffer` of shared memory. @pre one row per thread
+  __device__ void subtract_pivot_rows(int buffer, const T (&factors)[group_steps],
+                                      T (&a)[panel_elements]) const {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < group_steps; ++c) {
       GAUSSWEEP_UNROLL
@@ -95,10 +110,12 @@ class PanelRows {
     }
   }
 
-  /// Returns the shared 8 x 8 triangle of the eight steps that contain `step`: of L; of U during back
-  /// substitution; for Cholesky minus its inverse.
+  /// Returns the 8 x 8 triangle in shared memory for the group of eight steps that contains `step`. For LU it
+  /// is a diagonal triangle of L, and of U during back substitution. For Cholesky it is minus the inverse of
+  /// a diagonal triangle of L.
   __device__ T* triangle_of(int step) const { return shared_.triangles + step / tile_order * 64; }
-  /// Loads the 8 x 8 diagonal triangles of all steps: of L for Cholesky, else of U.
+  /// Loads the 8 x 8 diagonal triangles of all steps to shared memory: of L for Cholesky, of U for LU. For
+  /// LU, also stores the reciprocals of U's diagonal.
   __device__ void load_triangles() {
     wait();
     for_rows([&](int e) {
@@ -114,13 +131,13 @@ class PanelRows {
     });
     wait();
   }
-  /// Replaces Cholesky's triangles by minus their inverses. Returns false if one of them is not accurate
-  /// enough for products.
+  /// Loads Cholesky's triangles and replaces them by minus their inverses. Returns false if an inverse is so
+  /// inaccurate that substitution must replace the products with inverses.
   __device__ bool invert_triangles() {
-    constexpr T trusted = 32;  // limit of Skeel's condition number, the same as in trsv/block_chain.cu
+    constexpr T max_condition = 32;  // Skeel's condition number; the same limit as in trsv/block_chain.cu
     if (threadIdx.x == 0) shared_.substitutes = false;
     load_triangles();
-    if (!(invert_triangle(triangle_of(row())) <= trusted)) shared_.substitutes = true;
+    if (!(invert_triangle(triangle_of(row())) <= max_condition)) shared_.substitutes = true;
     wait();
     return !shared_.substitutes;
   }
@@ -128,10 +145,10 @@ class PanelRows {
   SharedStorage<T, S>& shared_;
   System<T> system_;
   int n_;
-  /// The row's position under LAPACK's row exchanges. It is final after the step in which the row was the
-  /// pivot, and then equals the number of that step.
+  /// The position that LAPACK's row exchanges would give each of the thread's rows. Once the row was a pivot,
+  /// its position is final and equals the number of that elimination step.
   int step_[RowsPerThread];
-  T y_[RowsPerThread] = {};  ///< elements of the right-hand side
+  T y_[RowsPerThread] = {};  ///< the rows' elements of the right-hand side that is eliminated with A
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::panels

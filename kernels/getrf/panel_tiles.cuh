@@ -1,13 +1,15 @@
 #pragma once
-/// Products of a panel (panels.cuh) on tensor cores in double.
+/// Work splits, shared memory and building blocks of the panels in panels.cuh, among them products on tensor
+/// cores in double.
 ///
-/// A thread keeps one row of 32 columns, or two rows of 16 columns, in the 32 registers `a`. For products,
-/// the four threads of a quad exchange parts of their rows (`transpose_quads`). Let J be an eighth of the
-/// columns. Afterwards thread t of quad g keeps columns 2Jt + Jq + j of each of the rows 4g + i, in
-/// a[2Ji + Jq + j], with i from 0 to 3, q 0 or 1, and j from 0 to J - 1. These are the thread's elements of D
-/// in the 8 x 8 products of triangle_tiles.cuh: in tile (i, j), row g of D is row 4g + i of the panel, and
-/// column m of D is column Jm + j of the panel. With this numbering of columns a thread's elements are
-/// neighbours in memory.
+/// A thread keeps one row of a panel of 32 columns, or two rows of a panel of 16 columns, in an array `a` of
+/// 32 registers. Before a product, the four threads of a quad exchange parts of their rows (transpose_quads):
+/// each then has a quarter of the columns of all four rows. Let J be 1/8 of the panel's columns: 4 or 2.
+/// Thread t of quad g then has the columns 2Jt, …, 2Jt + 2J - 1 of the rows 4g, …, 4g + 3:
+///   a[2Ji + Jq + j] is column 2Jt + Jq + j of row 4g + i,  for 0 <= i < 4, 0 <= q < 2, 0 <= j < J.
+/// These are the thread's elements of D in the 8 x 8 products of triangle_tiles.cuh. The product for tile
+/// (i, j) computes rows 4g + i (0 <= g < 8) and columns Jm + j (0 <= m < 8) of the panel. A tile thus takes
+/// every fourth row and every J-th column, so that a thread's columns are adjacent and loaded in pairs.
 
 #include <cstdint>
 
@@ -18,8 +20,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
 constexpr int panel_elements = 32;  ///< elements of a panel per thread
-constexpr int tile_order = 8;       ///< order of a tile on tensor cores; elimination steps per product
-constexpr int group_steps = 4;      ///< elimination steps between two barriers in float
+constexpr int tile_order = 8;   ///< order of a tile on tensor cores; elimination steps per group in double
+constexpr int group_steps = 4;  ///< elimination steps per group, between two barriers, in float
 
 /// The work split of a thread block for systems of up to Rows rows. A thread keeps `RowsPerThread` rows of a
 /// panel, 32 apart. `ResidentThreads`: threads per multiprocessor, which limits the registers per thread.
@@ -30,19 +32,19 @@ struct WorkSplit {
   static constexpr int width = panel_elements / RowsPerThread;  ///< columns of a panel
   static constexpr int pitch =
       width + (RowsPerThread == 1 ? 4 : 2);  ///< leading dimension of rows in shared memory
-  /// Leading dimension of a triangle's rows, with the diagonal in an additional column.
+  /// Leading dimension of a diagonal block of U in shared memory. The diagonal is in the additional column.
   static constexpr int block_pitch = width + 1;
   static constexpr int blocks = ResidentThreads / threads;  ///< thread blocks per multiprocessor
 
-  /// Returns the thread block for a system of order n: whole warps, at most `threads` threads.
+  /// Returns the block size for a system of order n: whole warps, at most `threads` threads.
   static dim3 threads_of(std::int64_t n) {
     constexpr int rows_of_warp = 32 * RowsPerThread;
     return dim3(static_cast<unsigned>((n + rows_of_warp - 1) / rows_of_warp * 32));
   }
 };
 
-/// Calls launch with the WorkSplit that needs the fewest threads for order n. For LU in double of order 33 to
-/// 64, one warp keeps all rows.
+/// Calls launch(split) with the WorkSplit that needs the fewest threads for order n. For LU in double of
+/// order 33 to 64, one warp keeps all rows.
 /// @pre n <= 512
 template <class T, bool Symmetric, class Launch>
 void with_work_split(std::int64_t n, Launch&& launch) {
@@ -66,16 +68,18 @@ void with_work_split(std::int64_t n, Launch&& launch) {
 /// barrier per step is enough.
 template <class T, class S>
 struct SharedStorage {
+  /// Sizes of the three possible contents of `triangles`.
   static constexpr int squares = S::rows / tile_order * 64, block = S::width * S::block_pitch;
-  /// Two tiles of the panel's rows, for the products of Cholesky in float.
   static constexpr int tiles = sizeof(T) == 4 && S::rows > 32 ? 2 * S::width* S::pitch : 0;
-  alignas(
-      16) T rows[2][tile_order][S::pitch];  ///< pivot rows of a group of steps, as they are before the group
+  /// Pivot rows of a group of steps, before the updates of these steps.
+  alignas(16) T rows[2][tile_order][S::pitch];
   alignas(16) T candidate[2][S::warps][S::width];  ///< each warp's candidate for the pivot row
   T rhs[2][S::warps];                              ///< the candidate's right-hand side
+  /// LU in float: the multipliers of the group's pivot rows in the group's steps, as [buffer][row][step].
+  /// Cholesky in double: the factors of a Group (panels.cuh).
   T multipliers[2][group_steps][group_steps];
-  /// Diagonal triangles of eight steps each, for Cholesky minus their inverses; or a diagonal block of U; or
-  /// tiles.
+  /// One of: the 8 x 8 triangles of PanelRows::triangle_of; a diagonal block of U (Panels::solve_rhs); two
+  /// tiles of the panel's rows (Panels::add_products).
   alignas(16) T triangles[squares > block ? squares > tiles ? squares : tiles
                           : block > tiles ? block
                                           : tiles];
@@ -83,7 +87,7 @@ struct SharedStorage {
   int position[2][S::warps];  ///< the candidates' positions under LAPACK's row exchanges
   int pivots[S::rows];        ///< LAPACK's pivot of each step, from 0
   int info;                   ///< LAPACK's info
-  bool substitutes;           ///< true if the inverses of `triangles` are too inaccurate
+  bool substitutes;           ///< true if substitution must replace inaccurate products or inverses
   T inverse_storage[S::RowsPerThread == 1 ? 1 : S::rows];
 
   /// Returns the storage for the reciprocals of U's diagonal: the candidates' memory, which is free after the
@@ -105,8 +109,8 @@ __device__ __forceinline__ int lane() {
   return static_cast<int>(threadIdx.x) % 32;
 }
 
-/// Transposes within quads: from one row per thread to parts of four rows per thread (see the top of this
-/// file), and back.
+/// Transposes within quads of threads: from one row per thread to a quarter of four rows per thread (see the
+/// top of this file), and back.
 template <int RowsPerThread, class T>
 __device__ __forceinline__ void transpose_quads(T (&a)[panel_elements]) {
   constexpr int quarter = 8 / RowsPerThread;  // elements
@@ -128,16 +132,16 @@ __device__ __forceinline__ void transpose_quads(T (&a)[panel_elements]) {
   }
 }
 
-/// A thread's fragment of A for a product over eight k indices. [h][i] is A(4g + i, 2t + h), once per row
-/// that the thread keeps.
+/// A thread's fragments of A for a product over eight k indices: per row e of the thread, [h][i] is element
+/// (4g + i, 2t + h) of A, whose rows are those of first_of_four(e).
 template <int RowsPerThread>
 using Left = double[RowsPerThread][2][4];
 
-/// Computes D += A B for all tiles. Calls load(h, j, b0, b1) to load b0 = B(2t + h, Jg + j) and b1 = B(2t +
-/// h, Jg + j + 1).
-template <int RowsPerThread, class Take>
+/// Computes D += A B for all tiles, over eight k indices; `a` is D after transpose_quads. Calls load(h, j,
+/// b0, b1) to load b0 = B(2t + h, Jg + j) and b1 = B(2t + h, Jg + j + 1).
+template <int RowsPerThread, class Load>
 __device__ __forceinline__ void multiply(double (&a)[panel_elements], const Left<RowsPerThread>& left,
-                                         Take&& load) {
+                                         Load&& load) {
   constexpr int tiles = 4 / RowsPerThread;  // J
   GAUSSWEEP_UNROLL
   for (int j = 0; j < tiles; j += 2) {
@@ -159,7 +163,7 @@ __device__ __forceinline__ void multiply(double (&a)[panel_elements], const Left
     }
   }
 }
-/// Replaces a fragment of A by the fragment of A B, for an 8 x 8 matrix B.
+/// Replaces a fragment of A by that of A B, where the 8 x 8 matrix B was loaded by load_square.
 __device__ __forceinline__ void multiply_square(double (&left)[2][4], const double (&square)[2]) {
   GAUSSWEEP_UNROLL
   for (int i = 0; i < 4; i += 2) {
@@ -173,7 +177,7 @@ __device__ __forceinline__ void multiply_square(double (&left)[2][4], const doub
   }
 }
 
-/// Returns true if x and 1 / x are positive and far from overflow and underflow.
+/// Returns true if x is positive, and x and 1 / x are far from overflow and underflow.
 __device__ __forceinline__ bool has_reciprocal(double x) {
   return x >= 0x1p-1000 && x <= 0x1p1000;
 }
@@ -221,25 +225,26 @@ __device__ __forceinline__ void subtract_and_move(const T (&factors)[RowsPerThre
   }
 }
 
-/// Loads a thread's fragments of A: columns k + 2t and k + 2t + 1 of rows `row` to `row` + 3. A is n x n;
-/// elements from row `rows` or column `columns` on are loaded as 0.
-struct Fetch {
+/// Loads a thread's fragments of an n x n matrix A for products. Elements in rows from `rows` on or in
+/// columns from `columns` on are loaded as 0.
+struct FragmentLoader {
   const double* a;
   int n, rows, columns;
-  bool row_major;  ///< A is stored row-major
-  bool packed;     ///< pairs of elements are aligned, so that one load reads two
+  bool row_major;   ///< A is stored row-major
+  bool is_aligned;  ///< one load can read two adjacent elements
 
-  __device__ Fetch(const double* data, int order, int row_limit, int column_limit, bool by_rows)
+  __device__ FragmentLoader(const double* data, int order, int row_limit, int column_limit, bool by_rows)
       : a(data),
         n(order),
         rows(row_limit),
         columns(column_limit),
         row_major(by_rows),
-        packed(order % 2 == 0 && reinterpret_cast<std::uintptr_t>(data) % 16 == 0) {}
+        is_aligned(order % 2 == 0 && reinterpret_cast<std::uintptr_t>(data) % 16 == 0) {}
 
+  /// Loads columns k + 2t and k + 2t + 1 of the rows `row` to `row` + 3.
   __device__ __forceinline__ void load(int row, int k, double (&to)[2][4]) const {
     const int column = k + lane() % 4 * 2;
-    if (packed && row + 4 <= rows && column + 2 <= columns) {
+    if (is_aligned && row + 4 <= rows && column + 2 <= columns) {
       if (row_major) {
         GAUSSWEEP_UNROLL
         for (int i = 0; i < 4; ++i) load_pair(a + column + (row + i) * n, to[0][i], to[1][i]);
@@ -263,12 +268,12 @@ struct Fetch {
   }
 };
 
-/// Returns the index of element (r, c) in an 8 x 8 square in shared memory. With this layout, loads of
-/// fragments have no bank conflicts.
+/// Returns the index of element (r, c) of an 8 x 8 matrix in shared memory (a square). With this layout,
+/// loads of fragments have no bank conflicts.
 __device__ __forceinline__ int square_index(int r, int c) {
   return r % 2 * 32 + 4 * c + r / 2;
 }
-/// Loads a lane's fragment of the square, or of its transpose, as operand B.
+/// Loads a lane's fragment of a square, or of its transpose, as operand B.
 __device__ __forceinline__ void load_square(const double* square, bool transposed, double (&to)[2]) {
   const int g = lane() / 4, t = lane() % 4;
   GAUSSWEEP_UNROLL
@@ -276,9 +281,10 @@ __device__ __forceinline__ void load_square(const double* square, bool transpose
     to[h] = square[transposed ? square_index(g, 2 * t + h) : square_index(2 * t + h, g)];
 }
 /// Replaces a lower triangle of order 8 by minus its inverse, and the rest of its 8 x 8 square by 0. Eight
-/// lanes process one square, one column each; all lanes of the warp must call this. Returns the element of
-/// |inverse| |triangle| e (Skeel's condition number, e = ones) of the lane's row. Products with the inverse
-/// lose up to this factor in accuracy, compared with substitution.
+/// lanes process one square, one column each; all lanes of the warp must call this. Returns element r of
+/// |inverse| |triangle| (1, …, 1)^T, where r is the lane's index in its eight lanes. The largest element is
+/// Skeel's condition number: the factor by which products with the inverse may be less accurate than
+/// substitution.
 template <class T>
 __device__ __forceinline__ T invert_triangle(T* triangle) {
   const int column = lane() % tile_order;
@@ -304,9 +310,10 @@ __device__ __forceinline__ T invert_triangle(T* triangle) {
   }
   return condition;
 }
-/// Replaces eight rows in shared memory by the unknowns of a unit lower triangle, or of an upper one, one
-/// column per lane. The right-hand sides are the rows (lower), or the rows plus x (upper). `inverses`:
-/// reciprocals of the upper triangle's diagonal.
+/// Solves with an 8 x 8 triangle by substitution, one right-hand side per lane: with a unit lower triangle if
+/// `Lower`, else with an upper triangle. The right-hand sides are the columns of eight rows in shared memory,
+/// to which `x` is added if not `Lower`. The solution replaces these rows and `x`.
+/// @param inverses reciprocals of the upper triangle's diagonal
 template <bool Lower, class T, int Pitch>
 __device__ __forceinline__ void substitute_square(const T* square, const T* inverses, T (&x)[tile_order],
                                                   T (*rows)[Pitch]) {
@@ -326,16 +333,16 @@ __device__ __forceinline__ void substitute_square(const T* square, const T* inve
   }
 }
 
-/// Solves U x = y for a block of Width unknowns and returns the lane's unknown. `row`: the lane's row of U,
-/// with 0 on the diagonal; the diagonal is in row[Width]. Lanes from Width on repeat the work of other lanes.
-/// Sums up the products before subtracting them from y: y may be much larger than the difference, and each
-/// subtraction would round to the precision of y.
+/// Solves U x = y for a block of Width unknowns by one warp and returns the lane's unknown. `row`: the lane's
+/// row of U, with 0 on the diagonal; the diagonal element is in row[Width]. Lanes from Width on repeat the
+/// work of other lanes. Adds up the products before subtracting them from y: y may be much larger than the
+/// difference, and each subtraction would round to the precision of y.
 template <int Width, class T>
 __device__ T solve_block(const T* row, T y) {
-  const T diagonal = row[Width], inverse = T(1) / diagonal, begin = y * inverse;
-  const bool divides = begin - begin != T(0);
+  const T diagonal = row[Width], inverse = T(1) / diagonal, quotient = y * inverse;
+  const bool divides = quotient - quotient != T(0);  // the quotient is infinite or NaN
   T sum = 0;
-  const auto unknown = [&] { return divides ? (y + sum) / diagonal : std::fma(sum, inverse, begin); };
+  const auto unknown = [&] { return divides ? (y + sum) / diagonal : std::fma(sum, inverse, quotient); };
   GAUSSWEEP_UNROLL
   for (int k = Width - 1; k >= 0; --k)  // row[k] is 0 for k up to the lane's own index
     sum = std::fma(-row[k], __shfl_sync(0xffffffffu, unknown(), k), sum);

@@ -28,15 +28,18 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
-/// A thread's rows of a system; S is a WorkSplit. `WithRhs`: one right-hand side is eliminated together with
-/// A.
+/// A thread's part of the factorisation and solution of one system.
+/// @tparam S a WorkSplit
+/// @tparam Symmetric true for Cholesky, false for LU
+/// @tparam WithRhs one right-hand side is eliminated together with A
 template <class T, class S, bool Symmetric, bool WithRhs = false>
 class Panels : PanelRows<T, S, Symmetric> {
  public:
   using Base = PanelRows<T, S, Symmetric>;
   using Base::Base;
 
-  /// Factors all of A in place without moving rows. Returns LAPACK's info, from 1.
+  /// Factors all of A in place without moving rows. Returns LAPACK's info. `rhs`: the right-hand side, if
+  /// WithRhs.
   __device__ int factor(const T* rhs = nullptr) {
     int info = 0;
     if (threadIdx.x == 0) shared_.info = 0;
@@ -67,19 +70,20 @@ class Panels : PanelRows<T, S, Symmetric> {
     return shared_.info;
   }
 
-  /// Computes the unknowns of the right-hand side that was eliminated together with A.
+  /// Solves for the right-hand side that was eliminated together with A, by back substitution.
   __device__ void solve_rhs(T* x) {
     if (Symmetric && row() < n_) y_[0] /= *address_of(row(), row());  // the steps computed L D L^T
     GAUSSWEEP_ROLLED
     for (int first = (n_ - 1) / width * width; first >= 0; first -= width) {
-      wait();  // the shared tile is free, and other threads' elements are complete
+      wait();  // no thread uses `triangles` any more, and all threads have stored their elements
       T a[panel_elements];
       for_rows([&](int e) {
         T* const row_elements = a + e * width;
         const bool needs = row(e) < n_ && step_[e] < first + width;
         GAUSSWEEP_UNROLL
         for (int c = 0; c < width; ++c)
-          row_elements[c] = needs && first + c < n_ && step_[e] <= first + c ? upper(e, first + c) : T(0);
+          row_elements[c] =
+              needs && first + c < n_ && step_[e] <= first + c ? element_of_u(e, first + c) : T(0);
         const int local_step = step_[e] - first;
         if (local_step < 0 || local_step >= width) return;
         T diagonal = 1;
@@ -124,14 +128,14 @@ class Panels : PanelRows<T, S, Symmetric> {
       for_elements(
           first, columns,
           [&](int e, int c, bool inside, T& element) {
-            element = !inside ? T(0) : b != nullptr ? b[at(row(e), c)] : T(row(e) == c ? 1 : 0);
+            element = !inside ? T(0) : b != nullptr ? b[index_of(row(e), c)] : T(row(e) == c ? 1 : 0);
           },
           a);
       substitute_down(a);
       for_elements(
           first, columns,
           [&](int e, int c, bool inside, T& element) {
-            if (inside) x[at(step_[e], c)] = element;
+            if (inside) x[index_of(step_[e], c)] = element;
           },
           a);
     }
@@ -142,14 +146,14 @@ class Panels : PanelRows<T, S, Symmetric> {
       for_elements(
           first, columns,
           [&](int e, int c, bool inside, T& element) {
-            element = inside && !accumulates ? x[at(step_[e], c)] : T(0);
+            element = inside && !accumulates ? x[index_of(step_[e], c)] : T(0);
           },
           a);
-      substitute_up(a, x + at(0, first), min(width, columns - first));
+      substitute_up(a, x + index_of(0, first), min(width, columns - first));
       for_elements(
           first, columns,
           [&](int e, int c, bool inside, T& element) {
-            if (inside) x[at(step_[e], c)] = element;
+            if (inside) x[index_of(step_[e], c)] = element;
           },
           a);
     }
@@ -158,7 +162,7 @@ class Panels : PanelRows<T, S, Symmetric> {
   /// Returns the step in which the thread's row was the pivot, after factor(). @pre one row per thread
   __device__ int step() const { return step_[0]; }
 
-  /// Moves the rows of L and U to their final positions.
+  /// Moves the rows of L and U to their positions in LAPACK's order.
   __device__ void exchange() {
     GAUSSWEEP_ROLLED
     for (int first = 0; first < n_; first += width) {
@@ -173,13 +177,13 @@ class Panels : PanelRows<T, S, Symmetric> {
           a);
     }
   }
-  /// Stores LAPACK's pivots, but from 0.
+  /// Stores LAPACK's pivots, counted from 0.
   __device__ void store_pivots(int* pivots) const {
     for_rows([&](int e) {
       if (row(e) < n_) pivots[row(e)] = shared_.pivots[row(e)];
     });
   }
-  /// Stores the row that each step took as pivot.
+  /// Stores the index of the pivot row of each step.
   __device__ void store_order(int* rows) const {
     for_rows([&](int e) {
       if (row(e) < n_) rows[step_[e]] = row(e);
@@ -187,21 +191,22 @@ class Panels : PanelRows<T, S, Symmetric> {
   }
 
  private:
-  static constexpr bool tensor = sizeof(T) == 8, accumulates = tensor && !Symmetric;
-  /// True if Cholesky updates a panel by a product. In float up to order 128 elimination by rows is faster.
+  static constexpr bool tensor = sizeof(T) == 8;             ///< products run on tensor cores
+  static constexpr bool accumulates = tensor && !Symmetric;  ///< substitution with U: see sweep()
+  /// True if Cholesky updates a panel by a product. In float up to order 128, elimination by rows is faster.
   static constexpr bool has_products = tensor || S::rows > 128;
   static constexpr int RowsPerThread = S::RowsPerThread, width = S::width, no_row = 0x7fffffff;
   static_assert(RowsPerThread == 1 || (tensor && !Symmetric), "two rows per thread are for LU in double");
-  using Base::at, Base::shared_, Base::fetch, Base::subtract, Base::first_of_four, Base::for_elements,
-      Base::for_rows, Base::invert_triangles, Base::is_stored, Base::load, Base::n_, Base::address_of,
-      Base::row, Base::triangle_of, Base::step_, Base::system_, Base::load_triangles, Base::upper, Base::wait,
-      Base::warp, Base::y_;
+  using Base::index_of, Base::shared_, Base::load_multipliers, Base::subtract_pivot_rows, Base::first_of_four,
+      Base::for_elements, Base::for_rows, Base::invert_triangles, Base::is_stored, Base::load, Base::n_,
+      Base::address_of, Base::row, Base::triangle_of, Base::step_, Base::system_, Base::load_triangles,
+      Base::element_of_u, Base::wait, Base::warp, Base::y_;
 
-  /// Applies steps [0, steps) to the row.
+  /// Applies the elimination steps [0, steps) to the thread's rows of a panel.
   __device__ void eliminate(int steps, T (&a)[panel_elements]) {
     if constexpr (tensor) return sweep<true>(steps, a);
     T next[group_steps];
-    fetch(0, steps, next);
+    load_multipliers(0, steps, next);
     wait();
     GAUSSWEEP_ROLLED
     for (int k = 0; k < steps; k += group_steps) {
@@ -209,27 +214,28 @@ class Panels : PanelRows<T, S, Symmetric> {
       T factors[group_steps];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < group_steps; ++c) factors[c] = next[c];
-      const int local_step = step_[0] - k;  // for steps beyond n: rows beyond n, which are 0
+      const int local_step = step_[0] - k;  // rows beyond n, which are 0, are the pivots of steps beyond n
       if (local_step >= 0 && local_step < group_steps) {
         GAUSSWEEP_UNROLL
         for (int j = 0; j < width; ++j) shared_.rows[buffer][local_step][j] = a[j];
         GAUSSWEEP_UNROLL
         for (int c = 0; c < group_steps; ++c) shared_.multipliers[buffer][local_step][c] = factors[c];
       }
-      fetch(k + group_steps, steps, next);
+      load_multipliers(k + group_steps, steps, next);
       wait();
       if (step_[0] <= k) continue;
+      // Multiplies the factors by the inverse of the group's unit triangle.
       GAUSSWEEP_UNROLL
       for (int c = group_steps - 2; c >= 0; --c) {
         GAUSSWEEP_UNROLL
         for (int later = c + 1; later < group_steps; ++later)
           factors[c] = std::fma(-factors[later], shared_.multipliers[buffer][later][c], factors[c]);
       }
-      subtract(buffer, factors, a);
+      subtract_pivot_rows(buffer, factors, a);
     }
   }
-  /// Applies the earlier panels to a panel of a symmetric matrix. Accumulates the products before subtracting
-  /// them, which is more accurate.
+  /// Applies the earlier panels to the panel of a symmetric matrix that begins at column `first`. Adds up the
+  /// products before subtracting them, which is more accurate.
   __device__ void subtract_symmetric(int first, T (&a)[panel_elements]) {
     wait();  // other threads store the panel's rows
     GAUSSWEEP_UNROLL
@@ -245,14 +251,14 @@ class Panels : PanelRows<T, S, Symmetric> {
     for (int c = 0; c < width; ++c)
       a[c] = is_stored(0, first + c) ? *address_of(row(), first + c) - a[c] : T(0);
   }
-  /// Adds the products of the thread's four rows with the panel's rows. k runs over the columns before
-  /// `first`.
+  /// Adds the products of four rows of L with the panel's rows of L^T to `a` (after transpose_quads). The k
+  /// index runs over the columns before `first`.
   __device__ __forceinline__ void add_on_tensor_cores(int first, T (&a)[panel_elements]) const {
-    const Fetch fetch(system_.a, n_, n_, first, system_.uplo == Uplo::upper);
+    const FragmentLoader loader(system_.a, n_, n_, first, system_.uplo == Uplo::upper);
     const int right_row = first + lane() / 4 * 4;
     Left<1> left, right;
-    fetch.load(first_of_four(), 0, left[0]);
-    fetch.load(right_row, 0, right[0]);
+    loader.load(first_of_four(), 0, left[0]);
+    loader.load(right_row, 0, right[0]);
     GAUSSWEEP_ROLLED
     for (int k = 0; k < first; k += tile_order) {
       Left<1> current_left, current_right;
@@ -261,28 +267,27 @@ class Panels : PanelRows<T, S, Symmetric> {
         current_left[0][e / 4][e % 4] = left[0][e / 4][e % 4];
         current_right[0][e / 4][e % 4] = right[0][e / 4][e % 4];
       }
-      fetch.load(first_of_four(), k + tile_order, left[0]);
-      fetch.load(right_row, k + tile_order, right[0]);
+      loader.load(first_of_four(), k + tile_order, left[0]);
+      loader.load(right_row, k + tile_order, right[0]);
       multiply<1>(a, current_left, [&](int h, int j, double& b0, double& b1) {
         b0 = current_right[0][h][j];
         b1 = current_right[0][h][j + 1];
       });
     }
   }
-  /// Does the same as add_on_tensor_cores in float: a thread multiplies its four rows by eight of the panel's
-  /// 32 rows. All threads together load 32 columns of the panel's rows into shared memory. Each thread
-  /// prefetches its four rows `ahead` columns early.
-  /// @tparam RowMajor the stored triangle is the upper one, so that the rows of L are contiguous
+  /// Does the same as add_on_tensor_cores in float. A thread multiplies its four rows by eight of the panel's
+  /// 32 rows. All threads together load the panel's rows into shared memory, 32 columns at a time. Each
+  /// thread prefetches its four rows `ahead` columns early.
+  /// @tparam RowMajor true if the upper triangle is stored: the rows of L are then contiguous
   template <bool RowMajor>
   __device__ __forceinline__ void add_products(int first, T (&a)[panel_elements]) const {
-    constexpr int ahead =
-        S::blocks > 1 ? group_steps
-                      : tile_order;  // one block per multiprocessor has fewer warps that hide latencies
+    // With one block per multiprocessor, fewer warps hide the latencies of loads.
+    constexpr int ahead = S::blocks > 1 ? group_steps : tile_order;
     const bool has_rows = row() / 32 * 32 + 32 > first;  // equal for all threads of a warp
     const int left_row = first_of_four(), right_row = lane() % 4 * 8;
     // In column-major storage, a row beyond n reads an element of the next column; its result is not used.
     const auto element = [&](int i, int k) {
-      return system_.a[RowMajor ? k + min(i, n_ - 1) * n_ : at(i, k)];
+      return system_.a[RowMajor ? k + min(i, n_ - 1) * n_ : index_of(i, k)];
     };
     T left[ahead][4];
     const auto load_left = [&](int k) {
@@ -329,11 +334,11 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
 
-  /// Applies the earlier steps to the panel that begins at column `first`, in float up to order 128. The rows
-  /// in shared memory are rows of L^T.
+  /// Applies the earlier steps to the panel of a symmetric matrix that begins at column `first`, in float up
+  /// to order 128. The rows in shared memory are rows of L^T.
   __device__ void eliminate_symmetric(int first, T (&a)[panel_elements]) {
     T next[group_steps];
-    fetch(0, first, next);
+    load_multipliers(0, first, next);
     wait();
     GAUSSWEEP_ROLLED
     for (int k = 0; k < first; k += group_steps) {
@@ -345,13 +350,14 @@ class Panels : PanelRows<T, S, Symmetric> {
         GAUSSWEEP_UNROLL
         for (int c = 0; c < group_steps; ++c) shared_.rows[buffer][c][row() - first] = factors[c];
       }
-      fetch(k + group_steps, first, next);
+      load_multipliers(k + group_steps, first, next);
       wait();
-      if (row() >= first) subtract(buffer, factors, a);
+      if (row() >= first) subtract_pivot_rows(buffer, factors, a);
     }
   }
 
-  /// Factors a panel and stores it column by column.
+  /// Factors the panel that begins at column `first` and stores it column by column. In double, also stores
+  /// the panel's 8 x 8 diagonal triangles of L in shared memory.
   __device__ void factor_panel(int first, T (&a)[panel_elements]) {
     eliminate_steps<width>(first, a);
     if constexpr (tensor) {
@@ -365,9 +371,9 @@ class Panels : PanelRows<T, S, Symmetric> {
       });
     }
   }
-  /// Runs the steps of the panel's last Count columns, eight per loop. Every step shifts the columns left by
-  /// one register, so that one loop body serves eight steps. All steps of a panel unrolled would not fit in
-  /// the instruction caches.
+  /// Runs the elimination steps of the panel's last Count columns; one loop runs eight steps, and a recursive
+  /// call the rest. Every step shifts the columns left by one register, so that one loop body serves eight
+  /// steps. With all steps of a panel unrolled, the code would not fit in the instruction caches.
   template <int Count>
   __device__ void eliminate_steps(int first, T (&a)[panel_elements]) {
     const int begin = first + width - Count, end = min(begin + tile_order, n_);
@@ -426,8 +432,8 @@ class Panels : PanelRows<T, S, Symmetric> {
         // LAPACK would exchange the row at position k with the pivot row.
         step_[e] = is_pivot ? k : step_[e] == k ? position : step_[e];
       });
-      subtract_and_move<Count, RowsPerThread>(factors, pivot_row,
-                                              a);  // factors are 0 for rows that do not change
+      // The factors of rows that do not change are 0.
+      subtract_and_move<Count, RowsPerThread>(factors, pivot_row, a);
       if (WithRhs) {
         const T pivot_rhs = shared_.rhs[buffer][pivot_warp];
         for_rows([&](int e) { y_[e] = std::fma(-factors[e], pivot_rhs, y_[e]); });
@@ -441,7 +447,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     const int begin = first + width - Count, end = min(begin + tile_order, n_);
     GAUSSWEEP_ROLLED
     for (int k = begin; k < end; ++k) {
-      T* const column = shared_.rows[0][k % 2];  // elements from row k on
+      T* const column = shared_.rows[0][k % 2];  // elements of column k from the diagonal on
       if (row() >= k && row() < first + width) column[row() - k] = a[0];
       if (WithRhs && row() == k) shared_.rhs[k % 2][0] = y_[0];
       wait();
@@ -456,9 +462,9 @@ class Panels : PanelRows<T, S, Symmetric> {
     if constexpr (Count > tile_order) eliminate_symmetric_steps<Count - tile_order>(first, a, info);
   }
 
-  /// Eliminates in double, in groups of eight steps. The panel's diagonal block belongs to one warp. While
-  /// this warp eliminates one group, the other warps apply the previous group, so that all warps wait for
-  /// each other once per group.
+  /// Factors a panel of a symmetric matrix in double, in groups of eight steps, from the group of the last
+  /// Count columns on. One warp owns the rows of the panel's diagonal block. While this warp eliminates one
+  /// group, the warps below apply the previous group. All warps wait for each other only once per group.
   template <int Count>
   __device__ void eliminate_symmetric_groups(int first, T (&a)[panel_elements]) {
     if (row() / 32 * 32 == first) eliminate_diagonal_group<Count>(first, a);
@@ -472,18 +478,20 @@ class Panels : PanelRows<T, S, Symmetric> {
       apply_group<Count>(first, a);
     }
   }
-  /// The columns of a group and the factors that scale them, in shared memory.
+  /// The columns of a group of eight steps and the factors that scale them, in shared memory.
   struct Group {
-    T (*columns)[S::pitch];  ///< columns[s]: the elements of step s from the diagonal on
-    T* inverses;             ///< reciprocals of the pivots; 0 without has_reciprocal()
-    T* inverse_roots;
+    T (*columns)[S::pitch];  ///< columns[s]: the elements of the pivot column of step s, from the diagonal on
+    T* inverses;             ///< reciprocals of the pivots; 0 for a pivot without has_reciprocal()
+    T* inverse_roots;        ///< reciprocals of the pivots' square roots
   };
+  /// Returns the memory of the group that begins at step `begin`.
   __device__ Group group_at(int begin) {
     const int buffer = begin / tile_order % 2;
     T* const factors = &shared_.multipliers[buffer][0][0];
     return {shared_.rows[buffer], factors, factors + tile_order};
   }
-  /// Eliminates the eight columns from width - Count on in the warp of the diagonal block.
+  /// Eliminates the panel's eight columns from column width - Count on, in the warp that owns the diagonal
+  /// block.
   template <int Count>
   __device__ __forceinline__ void eliminate_diagonal_group(int first, T (&a)[panel_elements]) {
     const int begin = first + width - Count, end = min(begin + tile_order, n_);
@@ -506,7 +514,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       }
       __syncwarp();
       subtract_and_move<Count, 1>(factor, column, a);
-      // The next step's reciprocal takes its turn among this step's products.
+      // Computes the next step's reciprocal here, so that its latency overlaps this step's products.
       pivot = __shfl_sync(0xffffffffu, a[0], (k + 1) % 32);
       inverse = reciprocal(pivot);
     }
@@ -529,10 +537,10 @@ class Panels : PanelRows<T, S, Symmetric> {
   }
   /// Returns the distance of a row's elements in adjacent columns of the factor.
   __device__ __forceinline__ int column_stride() const { return system_.uplo == Uplo::upper ? 1 : n_; }
-  /// Applies the eight steps from width - Count on to a row below the diagonal block.
+  /// Applies the panel's eight steps from step width - Count on to a row below the diagonal block.
   template <int Count>
   __device__ __forceinline__ void apply_group(int first, T (&a)[panel_elements]) {
-    const int begin = first + width - Count;  // all columns of the block exist if there are rows below it
+    const int begin = first + width - Count;  // the group has eight columns, because rows exist below it
     const Group group = group_at(begin);
     T* element = address_of(row(), begin);
     GAUSSWEEP_ROLLED
@@ -545,16 +553,18 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
 
-  /// Solves L y = a (Forward), or L^T x = a, or U x = a, for the first `steps` elimination steps, eight steps
-  /// per iteration. LU substitutes within the eight steps: the inverse of their triangle may be large, and
-  /// products with it would have different errors in different rows. Cholesky multiplies by the inverses. For
-  /// U, `a` starts at 0 and accumulates only the subtracted products. The right-hand sides are the `columns`
-  /// columns of `b`, whose row k belongs to step k.
+  /// Substitutes in double on tensor cores, eight steps per iteration. If Forward, solves L y = a, or applies
+  /// only the first `steps` steps to `a`. Otherwise solves L^T x = a (Cholesky) or U x = b (LU).
+  ///
+  /// LU substitutes within the eight steps: the inverse of their triangle may be large, and products with it
+  /// would have different errors in different rows. Cholesky multiplies by the inverses. For U, `a` starts at
+  /// 0 and accumulates only the subtracted products. The right-hand sides of U are the `columns` columns of
+  /// `b`, whose row k belongs to step k.
   template <bool Forward>
   __device__ void sweep(int steps, T (&a)[panel_elements], const T* b = nullptr, int columns = 0) {
     constexpr int quarter = width / 4;
     const bool by_rows = Symmetric && (system_.uplo == Uplo::upper) == Forward;
-    const Fetch fetch(system_.a, n_, n_, min(steps, n_), by_rows);
+    const FragmentLoader loader(system_.a, n_, n_, min(steps, n_), by_rows);
     const int groups = (steps + tile_order - 1) / tile_order, t = lane() % 4;
     int step_of[RowsPerThread][4];
     Left<RowsPerThread> left;
@@ -571,12 +581,12 @@ class Panels : PanelRows<T, S, Symmetric> {
     for (int iteration = 0; iteration < groups; ++iteration) {
       const int k = first_step(iteration);
       T(*const shared)[S::pitch] = shared_.rows[iteration % 2];
-      for_rows([&](int e) { fetch.load(first_of_four(e), k, left[e]); });
+      for_rows([&](int e) { loader.load(first_of_four(e), k, left[e]); });
       const int column = Forward ? columns : static_cast<int>(threadIdx.x);
       T y[tile_order];  // the column that this thread substitutes
       GAUSSWEEP_UNROLL
       for (int r = 0; r < tile_order; ++r)
-        y[r] = column < columns && k + r < n_ ? b[at(k + r, column)] : T(0);
+        y[r] = column < columns && k + r < n_ ? b[index_of(k + r, column)] : T(0);
       for_rows([&](int e) {
         GAUSSWEEP_UNROLL
         for (int i = 0; i < 4; ++i) {
@@ -591,8 +601,9 @@ class Panels : PanelRows<T, S, Symmetric> {
             if (!Symmetric) element = -element;
           }
           if (local_step < 0 || local_step >= tile_order) continue;
+          // `left` has identity rows for the pivot rows of these steps, so the product restores the elements.
           GAUSSWEEP_UNROLL
-          for (int s = 0; s < quarter; ++s) {  // the product returns these elements
+          for (int s = 0; s < quarter; ++s) {
             T& element = a[quarter * (4 * e + i) + s];
             shared[local_step][quarter * t + s] = element;
             element = 0;
@@ -616,6 +627,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     panels::transpose_quads<RowsPerThread>(a);
   }
 
+  /// Replaces a panel of right-hand sides by the solution of L y = a.
   __device__ void substitute_down(T (&a)[panel_elements]) {
     if constexpr (Symmetric && tensor) {
       if (uses_substitution_) return substitute<true>(a);
@@ -627,6 +639,8 @@ class Panels : PanelRows<T, S, Symmetric> {
       eliminate(n_, a);
     }
   }
+  /// Replaces a panel `a` by the solution of L^T x = a, or of U x = y. For U in double, y are the `columns`
+  /// columns at `b`, and `a` is 0 before; else y is `a`.
   __device__ void substitute_up(T (&a)[panel_elements], const T* b, int columns) {
     if constexpr (Symmetric && tensor) {
       if (uses_substitution_) return substitute<false>(a);
@@ -635,14 +649,15 @@ class Panels : PanelRows<T, S, Symmetric> {
     substitute<false>(a);
   }
 
-  /// Solves L y = a of a symmetric system (Forward), or L^T x = a, or U x = a, one unknown per step.
+  /// Solves L y = a of a symmetric system (if Forward), or L^T x = a, or U x = a, one unknown per step,
+  /// without tensor cores.
   template <bool Forward>
   __device__ void substitute(T (&a)[panel_elements]) {
-    wait();  // the shared tile is free, and other threads' elements are complete
+    wait();  // no thread uses `rows` in shared memory any more, and all threads have stored their elements
     const bool has_row = row() < n_;
     const T diagonal = has_row ? *address_of(row(), step_[0]) : T(1);
-    // All threads wait for the current unknown. Its owner multiplies by the inverse, which is ten times as
-    // fast as a division.
+    // All threads wait for the current unknown. The owner of its row multiplies by the inverse of the
+    // diagonal element, which is ten times as fast as a division.
     const T inverse = T(1) / diagonal;
     const bool divides = inverse - inverse != T(0);
     const auto step = [&](int i) { return Forward ? i : n_ - 1 - i; };
