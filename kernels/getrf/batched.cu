@@ -1,11 +1,11 @@
 /// getrf/batched: LU with partial pivoting of many small matrices in one launch.
 ///
-/// Source: gaussweep. A thread group factors one matrix, with one row per thread in registers
-/// (small_rows.cuh). If the rows do not fit in registers, a thread block factors one matrix in panels of 32
-/// columns (panels.cuh). Layout: column-major, matrices contiguous; L (unit diagonal) and U overwrite A.
-/// Cost: 2/3 n^3 operations per matrix; A is read and written once, with panels n / 64 times. Workspace:
-/// none. Any matrix is accepted: a pivot that is exactly 0 gives info > 0, and the factors are still those of
-/// A. The limit is n <= 512.
+/// Source: gaussweep. A group of threads within a warp, or a whole block, factors one matrix, with one row
+/// per thread in registers (small_rows.cuh). If the rows do not fit in registers, a thread block factors one
+/// matrix in panels of 32 columns (panels.cuh). Layout: column-major, matrices contiguous; L (unit diagonal)
+/// and U overwrite A. Cost: 2/3 n^3 operations per matrix. With rows in registers, A is read and written
+/// once; with panels, it is read about n / 64 times. Workspace: none. Any matrix is accepted: a pivot that is
+/// exactly 0 gives info > 0, and the factors are still those of A. n <= 512.
 ///
 /// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
 /// 2nd ed., theorem 9.3). With partial pivoting |L| |U| is rarely larger than n |A|.

@@ -1,12 +1,14 @@
 #pragma once
-/// The panel of an LU factorisation with partial pivoting, in the registers of one thread-block cluster.
+/// Factors a panel of getrf/recursive, LU with partial pivoting, in the registers of one thread-block
+/// cluster.
 ///
 /// A panel of `rows` x `cols` stays in registers until it is factored. A thread owns a row (or
-/// `RowsPerThread` rows) of `Columns` elements. Each column costs one exchange among the blocks of the
-/// cluster: every block, or every warp, finds its largest element, and sends it, with the next few elements
-/// of its row, to the shared memory of all blocks. An mbarrier counts the received bytes and signals that all
-/// candidates have arrived. Rows do not move while the panel is factored. Each thread tracks the positions
-/// that LAPACK's exchanges would give its rows, and stores the rows there at the end.
+/// `RowsPerThread` rows) of `Columns` elements. Each column costs one exchange of pivot candidates among the
+/// blocks of the cluster: every block, or every warp, finds its largest element in the column. It sends this
+/// element, with the next few elements of its row, to the shared memory of all blocks. An mbarrier counts the
+/// received bytes and signals that all candidates have arrived. Rows do not move while the panel is factored.
+/// Each thread tracks the positions that LAPACK's row exchanges would give its rows, and stores the rows at
+/// these positions at the end.
 ///
 /// Needs compute capability 9.0 (clusters, st.async). Ties go to the first element, as in LAPACK's idamax.
 
@@ -28,7 +30,7 @@ namespace detail {
 #if GAUSSWEEP_CLUSTERS
 
 /// Loads a thread's row of `cols` elements, `lda` apart; further elements of v are arbitrary. Uses 32-bit
-/// offsets, which need one instruction per address.
+/// offsets, so that an address takes one instruction.
 template <class T, int Columns>
 __device__ __forceinline__ void load_row(T (&v)[Columns], const T* from, std::int64_t lda, int cols) {
   const auto step = static_cast<unsigned>(lda);
@@ -58,7 +60,7 @@ __device__ __forceinline__ void store_row(const T (&v)[Columns], T* to, std::int
 
 }  // namespace detail
 
-/// Clusters per launch of factor_panel that exchange rows in other columns.
+/// The number of clusters per launch of factor_panel that only exchange rows (see factor_panel).
 template <Senders SentBy>
 constexpr int exchangers = SentBy == Senders::block ? 8 : 1;
 
@@ -71,15 +73,15 @@ struct PanelMemory {
   T triangle[widest_panel * detail::panel_triangle_stride<T>];
 };
 
-/// Factors the panel at `a` (column-major, lda) in the first cluster of the grid. `first` is the panel's row
-/// in the matrix. Pivots (from 1) and exchanges refer to rows of the matrix; their arrays start at the
-/// panel's first column. `info`: set to the first zero pivot, from 1, if it is still 0.
+/// Factors the panel at `a` (column-major, lda) in the first cluster of the grid. `first` is the index in the
+/// matrix of the panel's first row. Pivots (from 1) and exchanges refer to rows of the matrix; their arrays
+/// start at the panel's first column. `info`: set to the first zero pivot, from 1, if it is still 0.
 ///
-/// If `update` has columns, every cluster except the last ones first applies the previous panel to `Columns`
-/// columns. The first cluster's columns are the panel; the other clusters update columns right of it and end.
-/// The last `exchangers` clusters exchange rows in the other columns of the matrix. The kernel may be
-/// launched early (programmatic dependent launch) and waits for the previous kernel. With Senders::block a
-/// cluster has one block.
+/// If update.cols > 0, the clusters first apply the previous panel's update (panel_update.cuh). The first
+/// cluster updates the columns of this panel. The following clusters update `Columns` columns each, right of
+/// the panel, and end. The last `exchangers` clusters exchange rows in the columns left of the previous panel
+/// and in the permutations. The kernel may be launched early (programmatic dependent launch) and waits for
+/// the previous kernel. With Senders::block a cluster has one block.
 /// @pre rows <= blocks of a cluster * Threads * RowsPerThread, cols <= min(Columns, rows), PanelMemory of
 /// dynamic shared memory
 template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
@@ -108,6 +110,7 @@ __global__ void __launch_bounds__(Threads, 1)
   simt::griddepcontrol_launch_dependents();
   simt::griddepcontrol_wait();
 
+  // The index of the cluster among the last `exchangers` clusters; negative for all other clusters.
   const int exchanger = cluster - static_cast<int>(gridDim.x / blocks) + exchangers<SentBy>;
   if (cluster > 0 && exchanger >= 0) {
     exchange_other_columns(a - first, lda, first, update,
@@ -115,14 +118,15 @@ __global__ void __launch_bounds__(Threads, 1)
                            exchangers<SentBy> * static_cast<int>(blocks) * warps);
     return;
   }
-  const int right_begin =
-      (cluster - 1) * Columns;  // this cluster's first column, counted from the panel's end
-  T* const own = cluster == 0 ? a : a + (cols + right_begin) * lda;
-  const int own_cols = cluster == 0 ? cols : min(Columns, update.columns_right - right_begin);
+  // This cluster's first column, counted from the panel's end.
+  const int right_begin = (cluster - 1) * Columns;
+  T* const own_columns = cluster == 0 ? a : a + (cols + right_begin) * lda;
+  const int own_count = cluster == 0 ? cols : min(Columns, update.columns_right - right_begin);
   const int own_row = static_cast<int>(rank) * Threads + thread;
   const int step = static_cast<int>(blocks) * Threads;
   const int displaced_to = lane < update.cols ? update.exchanges.target[lane] - first : -1;
-  if (update.cols > 0) load_upper<Columns, Threads>(own, a, lda, first, own_cols, update, triangle, upper);
+  if (update.cols > 0)
+    load_upper<Columns, Threads>(own_columns, a, lda, first, own_count, update, triangle, upper);
   T v[RowsPerThread][Columns];
   int position[RowsPerThread];
   GAUSSWEEP_UNROLL
@@ -130,17 +134,18 @@ __global__ void __launch_bounds__(Threads, 1)
     const int row = own_row + s * step;
     position[s] = row < rows ? row : no_row;
     const int from = displaced_from(row, lane, displaced_to, update.cols);
-    load_row(v[s], own + (row < rows ? from : 0), lda, own_cols);
+    load_row(v[s], own_columns + (row < rows ? from : 0), lda, own_count);
   }
-  // Every block's barriers must be ready before any message is sent, and everything must be read before the
-  // rows of U, which come from below, are stored.
+  // The cluster barrier has two purposes. All blocks' mbarriers must be initialised before a message is sent.
+  // All rows must be loaded before the rows of U are stored, because a row of U may replace a row that
+  // another block loads.
   if (update.cols > 0) {
     PanelProduct<T, Columns, RowsPerThread> product(own_row, step, rows, a - update.cols * lda, lda,
                                                     update.cols);
     __syncthreads();
     solve_upper<Columns, Threads>(triangle, upper, memory.scratch[warp], update.cols);
-    simt::cluster_arrive();  // waits for the loads, which are complete by now
-    __syncthreads();         // U is complete
+    simt::cluster_arrive();  // this thread's loads are complete
+    __syncthreads();         // U is complete in shared memory
     if constexpr (tensor_product<T, Columns>) {
       product.subtract(v, upper, memory.scratch[warp]);
     } else {
@@ -151,21 +156,21 @@ __global__ void __launch_bounds__(Threads, 1)
   }
   simt::cluster_wait();
   if (update.cols > 0) {
-    for (int c = static_cast<int>(rank) + warp * static_cast<int>(blocks); c < own_cols;
+    for (int c = static_cast<int>(rank) + warp * static_cast<int>(blocks); c < own_count;
          c += warps * static_cast<int>(blocks)) {
-      if (lane < update.cols) own[lane - update.cols + c * lda] = upper[lane * stride + c];
+      if (lane < update.cols) own_columns[lane - update.cols + c * lda] = upper[lane * stride + c];
     }
   }
   if (cluster > 0) {
     GAUSSWEEP_UNROLL
     for (int s = 0; s < RowsPerThread; ++s) {
-      if (position[s] != no_row) store_row(v[s], own + position[s], lda, own_cols);
+      if (position[s] != no_row) store_row(v[s], own_columns + position[s], lda, own_count);
     }
     return;
   }
 
-  int first_zero = no_row;
-  int my_pivot = 0;  // the pivot of column `lane`
+  int first_zero = no_row;  // the first column with a zero pivot
+  int my_pivot = 0;         // the pivot of column `lane`
   factor_columns(v, position, cols, exchange, first_zero, my_pivot);
   if (rank == 0 && warp == 0 && lane < cols) pivots[lane] = first + my_pivot + 1;
 

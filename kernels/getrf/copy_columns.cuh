@@ -1,5 +1,5 @@
 #pragma once
-/// Copies a matrix to a different leading dimension.
+/// Copies a matrix to memory with a different leading dimension, and pads it.
 
 #include <algorithm>
 #include <cstdint>
@@ -8,18 +8,17 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// The matrix that copy_columns copies, padded with an identity. If `lower`, elements above the diagonal are
-/// neither read nor written.
+/// The matrix that copy_columns copies and pads with an identity.
 template <class T>
 struct CopySource {
   const T* from;
   std::int64_t ld;
   int order;
-  bool lower = false;
+  bool lower = false;  ///< elements above the diagonal are neither read nor written
 };
 
-/// Copies the first rows and columns to `to` with leading dimension `ld_to`. A block takes 1024 rows of every
-/// gridDim.y-th column.
+/// Copies the first `rows` rows and `columns` columns of the padded matrix to `to`. A block copies 1024 rows
+/// of every gridDim.y-th column.
 template <class T>
 __global__ void __launch_bounds__(256)
     copy_columns(CopySource<T> m, T* to, std::int64_t ld_to, int rows, int columns) {

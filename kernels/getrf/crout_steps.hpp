@@ -8,12 +8,12 @@
 
 namespace gaussweep::host {
 
-/// Factors A = L U in place, with U's unit diagonal not stored. Column-major; `row_copy` has n elements. For
-/// each j, computes column j of L and then row j of U from the finished columns and rows. Returns 0, or the
-/// first j (from 1) with l(j, j) = 0, which ends the factorisation.
+/// Factors A = L U in place; U's unit diagonal is not stored. A is column-major; `row_copy` is workspace for
+/// n elements. For each j, computes column j of L and then row j of U from the finished columns and rows.
+/// Returns 0, or the first j (from 1) with l(j, j) = 0, which ends the factorisation.
 ///
-/// Every element starts with a(i, j), from which the products are subtracted with k ascending, one fma each.
-/// The fixed-point iteration does the same and therefore converges to the same bits.
+/// The products l(i, k) u(k, j) are subtracted from a(i, j) with k ascending, one fma each. The fixed-point
+/// iteration (fixed_point_steps.cuh) does the same and therefore converges to the same bits.
 template <class T>
 std::int64_t crout_factorise(MatrixView<T> a, T* row_copy) {
   const FmaLoops<T> loops = fma_loops<T>();
@@ -34,7 +34,8 @@ std::int64_t crout_factorise(MatrixView<T> a, T* row_copy) {
   return 0;
 }
 
-/// Computes B = U^-1 L^-1 B from these factors, one right-hand side after the other, column by column.
+/// Computes B = U^-1 L^-1 B with the factors of crout_factorise, one right-hand side after the other. Both
+/// substitutions go through the columns of the factors.
 template <class T>
 void crout_substitute(MatrixView<T> lu, MatrixView<T> b) {
   const FmaLoops<T> loops = fma_loops<T>();

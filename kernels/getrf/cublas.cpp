@@ -1,6 +1,6 @@
 /// getrf/cublas: LU of many small matrices on the GPU, cuBLAS's xgetrfBatched.
 ///
-/// Layout: column-major, matrices side by side; L (unit diagonal) and U overwrite A. Cost: 2/3 n^3 operations
+/// Layout: column-major, matrices contiguous; L (unit diagonal) and U overwrite A. Cost: 2/3 n^3 operations
 /// per matrix. Workspace: pointers to all matrices, written during the run. Accepts any matrix: a zero pivot
 /// gives info > 0.
 ///

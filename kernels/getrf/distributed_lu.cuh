@@ -1,8 +1,10 @@
 #pragma once
-/// LU factorisation with partial pivoting of a matrix whose block columns are distributed over several GPUs.
-/// recursive_lu.cuh factors a panel; distributed_panels.cuh is the schedule. A panel's row exchanges are
-/// applied to the columns right of the panel at once. Columns left of the panel get the exchanges of all
-/// later panels together, at the end.
+/// LU factorisation with partial pivoting of a matrix whose block columns are distributed over several GPUs,
+/// for getrf/multi_gpu, gesv/multi_gpu and geinv/multi_gpu.
+///
+/// recursive_lu.cuh factors a panel; distributed_panels.cuh schedules panels, copies and updates. A panel's
+/// row exchanges are applied to the columns right of the panel as part of its update. Columns left of the
+/// panel get the exchanges of all later panels together, at the end.
 
 #include <vector>
 
@@ -19,7 +21,7 @@ struct FactoredPanel {
   int rows, columns;
   int* pivots;   ///< from 1, relative to the panel's first row
   int* info;     ///< from 1, relative to the panel's first column
-  int* rows_at;  ///< the old row of every row, from 0, relative to the panel's first row
+  int* rows_at;  ///< for each row, its index before the panel's exchanges, from 0 at the panel's first row
 
   FactoredPanel(void* memory, std::int64_t row_count, std::int64_t column_count)
       : a(static_cast<T*>(memory)),
@@ -31,8 +33,8 @@ struct FactoredPanel {
         rows_at(info + 1) {}
 };
 
-/// Stores a panel's pivots and info in those of the matrix, whose rows count from its own first row.
-/// @param first the panel's first row
+/// Converts a panel's pivots and info to row indices of the matrix and stores them in the arrays of the
+/// matrix. Pivots are then counted from 0. @param first the panel's first row in the matrix
 template <class T>
 __global__ void collect_pivots(FactoredPanel<T> panel, int first, int* pivots, int* info) {
   for (int i = static_cast<int>(threadIdx.x); i < panel.columns; i += static_cast<int>(blockDim.x))
@@ -40,8 +42,10 @@ __global__ void collect_pivots(FactoredPanel<T> panel, int first, int* pivots, i
   if (threadIdx.x == 0 && *info == 0 && *panel.info > 0) *info = first + *panel.info;
 }
 
-/// Combines the exchanges of a panel with those of all later panels. @param first the panel's first row
-/// @param source the old row of every row: at the start after the later exchanges, at the end after all
+/// Combines the exchanges of a panel with those of all later panels.
+/// @param rows_at the panel's row order (FactoredPanel) @param first the panel's first row
+/// @param source for each row, its index before the exchanges of all later panels; at the end, before this
+/// panel's exchanges too
 template <class Index>
 __global__ void prepend_exchanges(const Index* rows_at, Index first, Index rows, Index* source) {
   const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -54,13 +58,13 @@ __global__ void start_exchanges(Index* source, Index rows) {
   if (i < rows) source[i] = i;
 }
 
-/// One factorisation P A = L U in place of the distributed matrix.
+/// One factorisation P A = L U of the distributed matrix, in place.
 template <class T>
 class DistributedLu {
  public:
   /// @param parts per GPU: A, and a workspace of multi_gpu_bytes
-  /// @param pivots, info on the first GPU. pivots are from 0; info is 0 at the start, and becomes the first
-  /// zero pivot, from 1
+  /// @param pivots LAPACK's pivots, but from 0, on the first GPU
+  /// @param info on the first GPU; 0 at the start, set to the first zero pivot, from 1
   DistributedLu(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts, int* pivots,
                 int* info)
       : panels_(context, blocks, parts, panel_bytes(blocks.n, blocks.width, sizeof(T))),
@@ -77,7 +81,7 @@ class DistributedLu {
   }
 
   /// Factors the matrix. If `b`, columns on the first GPU, is given, applies the row exchanges and L^-1 to b.
-  /// The rows of L then keep the order in which their panel was factored, because nothing reads L afterwards.
+  /// The columns of L then do not get the row exchanges of later panels, because no step reads L afterwards.
   /// Asynchronous on the first GPU's stream.
   void factor(MatrixView<T> b = {}) {
     panels_.run(
@@ -93,9 +97,10 @@ class DistributedLu {
 
  private:
   using Streams = typename DistributedPanels<T>::Streams;
-  /// The minimum number of columns per stream: narrower products do not occupy a GPU.
-  static constexpr std::int64_t least_columns = 2048;
+  /// The minimum number of columns per stream: narrower products do not occupy a whole GPU.
+  static constexpr std::int64_t min_columns = 2048;
 
+  /// Returns the panel of a block column in the memory of a GPU.
   FactoredPanel<T> panel(int gpu, std::int64_t block) {
     return {panels_.panel(gpu, block), blocks_.n - blocks_.begin(block), blocks_.columns(block)};
   }
@@ -103,35 +108,40 @@ class DistributedLu {
     return static_cast<std::size_t>(elements) * sizeof(T);
   }
 
+  /// Copies a block column to its panel on the owner and factors the panel. Returns the panel's bytes.
   std::size_t factor_panel(Context& context, std::int64_t block) {
     const int owner = blocks_.gpu_of(block);
-    const FactoredPanel<T> own = panel(owner, block);
+    const FactoredPanel<T> factored = panel(owner, block);
     Device& device = context.device;
-    device.copy_2d(own.a, bytes_of(own.ld), panels_.column(block, blocks_.begin(block)),
-                   bytes_of(panels_.ld(owner)), bytes_of(own.rows), static_cast<std::size_t>(own.columns));
-    device.fill(own.info, 0, sizeof(int));
+    device.copy_2d(factored.a, bytes_of(factored.ld), panels_.column(block, blocks_.begin(block)),
+                   bytes_of(panels_.ld(owner)), bytes_of(factored.rows),
+                   static_cast<std::size_t>(factored.columns));
+    device.fill(factored.info, 0, sizeof(int));
     Workspace workspace(workspaces_[static_cast<std::size_t>(owner)], workspace_bytes_);
-    RecursiveLu<T> factors(context, own.a, own.ld, own.rows, own.pivots, own.info, workspace, false);
-    factors.factor_columns(own.columns);
-    device.copy(own.rows_at, factors.row_order(own.columns),
-                static_cast<std::size_t>(own.rows) * sizeof(int));
-    return panel_bytes(own.rows, own.columns, sizeof(T));
+    RecursiveLu<T> factors(context, factored.a, factored.ld, factored.rows, factored.pivots, factored.info,
+                           workspace, false);
+    factors.factor_columns(factored.columns);
+    device.copy(factored.rows_at, factors.row_order(factored.columns),
+                static_cast<std::size_t>(factored.rows) * sizeof(int));
+    return panel_bytes(factored.rows, factored.columns, sizeof(T));
   }
 
+  /// Copies a factored panel back to its block column.
   void copy_back(Device& device, std::int64_t block) {
     const int owner = blocks_.gpu_of(block);
-    const FactoredPanel<T> own = panel(owner, block);
-    device.copy_2d(panels_.column(block, blocks_.begin(block)), bytes_of(panels_.ld(owner)), own.a,
-                   bytes_of(own.ld), bytes_of(own.rows), static_cast<std::size_t>(own.columns));
+    const FactoredPanel<T> factored = panel(owner, block);
+    device.copy_2d(panels_.column(block, blocks_.begin(block)), bytes_of(panels_.ld(owner)), factored.a,
+                   bytes_of(factored.ld), bytes_of(factored.rows),
+                   static_cast<std::size_t>(factored.columns));
   }
 
-  /// Updates a GPU's columns in the blocks [first, last). Each stream updates one part, so that the row
-  /// exchanges of one part overlap the products of another.
+  /// Updates a GPU's columns in the blocks [first, last) with panel `block`. Each stream updates a part of
+  /// the columns, so that the row exchanges of one part overlap the products of another.
   void update(int gpu, std::int64_t block, std::int64_t first, std::int64_t last, const Streams& streams) {
     const std::int64_t begin = blocks_.columns_before(first, gpu);
     const std::int64_t columns = blocks_.columns_before(last, gpu) - begin;
     const std::int64_t parts =
-        std::max<std::int64_t>(1, std::min<std::int64_t>(streams.count(), columns / least_columns));
+        std::max<std::int64_t>(1, std::min<std::int64_t>(streams.count(), columns / min_columns));
     const std::int64_t width = (columns / parts + 31) / 32 * 32;
     for (std::int64_t part = 0; part < parts; ++part) {
       const std::int64_t from = part * width, to = part + 1 < parts ? from + width : columns;
@@ -140,8 +150,8 @@ class DistributedLu {
     }
   }
 
-  /// Applies a panel's exchanges, L^-1 and product to the columns at `c`, which points to the panel's first
-  /// row.
+  /// Applies a panel to `count` columns right of it: row exchanges, the solve with the panel's unit triangle,
+  /// and the product with the rest of L. `c` points to the first of these columns in the panel's first row.
   void apply(Context& context, const FactoredPanel<T>& l, T* c, std::int64_t ld, std::int64_t count) {
     const int columns = static_cast<int>(count);
     if (columns == 0) return;
@@ -158,20 +168,21 @@ class DistributedLu {
     subtract(l.columns, l.rows - l.columns, 0, l.columns);
   }
 
+  /// Queues the remaining work with a panel: applies it to b, and copies its row order, pivots and info.
   void finish(std::int64_t block, const MatrixView<T>& b) {
     DeviceGroup& group = panels_.group();
     const std::int64_t row = blocks_.begin(block);
     if (b.cols > 0) apply(group.use_background(0, 0), panel(0, block), b.data + row, b.ld, b.cols);
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
-      const FactoredPanel<T> own = panel(gpu, block);
-      group.background(gpu, 1).copy(exchanges_of(gpu, block), own.rows_at,
-                                    static_cast<std::size_t>(own.rows) * sizeof(int));
+      const FactoredPanel<T> factored = panel(gpu, block);
+      group.background(gpu, 1).copy(exchanges_of(gpu, block), factored.rows_at,
+                                    static_cast<std::size_t>(factored.rows) * sizeof(int));
     }
     simt::launch(group.use_background(0, 1), collect_pivots<T>, dim3(1), dim3(256), 0, panel(0, block),
                  static_cast<int>(row), pivots_, info_);
   }
 
-  /// Exchanges rows in the columns left of every panel.
+  /// Applies to every block column the row exchanges of all later panels.
   void exchange_left() {
     DeviceGroup& group = panels_.group();
     group.stage(blocks_.gpus, "exchange_left");
@@ -197,8 +208,8 @@ class DistributedLu {
     }
     group.join(blocks_.gpus);
   }
-  /// Returns the memory for the row order of a panel. Block count() stands for the row order of
-  /// exchange_left.
+  /// Returns the memory for the row order of a panel. If `block` is count(), returns the memory for the
+  /// combined row order in exchange_left.
   int* exchanges_of(int gpu, std::int64_t block) {
     return exchanges_[static_cast<std::size_t>(gpu)] + block * blocks_.n;
   }

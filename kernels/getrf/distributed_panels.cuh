@@ -1,15 +1,17 @@
 #pragma once
-/// The schedule of a right-looking factorisation of a matrix whose block columns are distributed over GPUs.
+/// The schedule of panels, copies and updates in a right-looking factorisation (LU or Cholesky) of a matrix
+/// whose block columns are distributed over GPUs.
 ///
 /// The GPU that owns a block column copies it to a contiguous panel and factors the panel. The other GPUs
 /// copy the panel over NVLink. Each GPU then updates its block columns right of the panel, on its streams of
-/// low priority. The owner of the next block column updates and factors that one first (look-ahead by one
-/// panel), on its first stream. Panel and copies therefore overlap the other GPUs' updates.
+/// low priority (background streams). The owner of the next block column updates and factors that block
+/// column first (look-ahead by one panel), on its stream for computations. Factorisation and copies of a
+/// panel therefore overlap the updates on all GPUs.
 ///
-/// Two streams share an update and do not wait for each other. This is safe as long as every column stays on
-/// its stream from one update to the next. The split depends only on the number of the GPU's remaining
-/// columns. That number changes only when the GPU owns the next panel: the panel's stream then waits for both
-/// streams, and both wait for the panel.
+/// The two background streams of a GPU split an update and do not wait for each other. This is safe as long
+/// as every column stays on its stream from one update to the next. The split depends only on the number of
+/// the GPU's remaining columns. That number changes only when the GPU owns the next panel: the stream for
+/// computations then waits for both background streams, and both wait for the panel.
 
 #include <cstddef>
 #include <vector>
@@ -38,14 +40,15 @@ class DistributedPanels {
 
   DeviceGroup& group() { return group_; }
   const ColumnBlocks& blocks() const { return blocks_; }
-  /// Returns the memory of a block column's panel on a GPU.
+  /// Returns the memory of a block column's panel on a GPU. Panels of even and odd block columns alternate.
   void* panel(int gpu, std::int64_t block) { return at(gpu).panels[block % 2]; }
   std::int64_t ld(int gpu) { return at(gpu).a.ld; }
-  /// Returns row `row` of the first column of a block on its GPU.
+  /// Returns the address of row `row` in the first column of a block, on the GPU that owns the block.
   T* column(std::int64_t block, std::int64_t row) {
     const MatrixView<T>& a = at(blocks_.gpu_of(block)).a;
     return a.data + blocks_.local_begin(block) * a.ld + row;
   }
+  /// Returns the address of row `row` in the GPU's column `column`, counted from 0 on this GPU.
   T* local_column(int gpu, std::int64_t column, std::int64_t row) {
     const MatrixView<T>& a = at(gpu).a;
     return a.data + column * a.ld + row;
@@ -76,7 +79,7 @@ class DistributedPanels {
     for (std::int64_t block = 0; block < panels; ++block) {
       for (int gpu = 0; gpu < count; ++gpu) {
         group_.device(gpu).wait_for(group_.copies(gpu));
-        const bool is_owner = gpu == blocks_.gpu_of(block);  // need not wait for its copy to the matrix
+        const bool is_owner = gpu == blocks_.gpu_of(block);  // its updates need not wait for copy_back
         group_.make_background_wait(gpu, is_owner ? group_.device(gpu) : group_.copies(gpu));
       }
       std::int64_t next = block + 1;
@@ -98,8 +101,8 @@ class DistributedPanels {
   }
 
   /// Writes a panel on its owner and copies it to all other GPUs, on their streams for copies.
-  /// @param write write(context, block): returns the bytes of the panel
-  /// @param has_background true if streams of low priority read panels, too
+  /// @param write write(context, block): writes the panel and returns its bytes
+  /// @param has_background true if background streams also read panels
   template <class Write>
   void send(std::int64_t block, const Write& write, bool has_background = false) {
     const int count = blocks_.gpus, owner = blocks_.gpu_of(block);
@@ -113,7 +116,7 @@ class DistributedPanels {
       if (gpu == owner) continue;
       Device& copies = group_.copies(gpu);
       copies.wait_for(device);
-      // The uses of panel k - 2 are queued on these streams.
+      // All kernels that read panel k - 2, whose memory is overwritten, are queued on these streams.
       copies.wait_for(group_.device(gpu));
       for (int stream = 0; has_background && stream < DeviceGroup::background_streams; ++stream)
         copies.wait_for(group_.background(gpu, stream));
@@ -125,7 +128,7 @@ class DistributedPanels {
   struct Streams {
     DeviceGroup& group;
     int gpu;
-    bool background;
+    bool background;  ///< the background streams; else the stream for computations
 
     int count() const { return background ? DeviceGroup::background_streams : 1; }
     /// Returns the context for part `part` of the update, from 0.

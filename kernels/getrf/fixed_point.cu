@@ -2,19 +2,19 @@
 ///
 /// L. Čejka, ČVUT 2022, section 1.3.2: each iteration recomputes all elements of L and U from the last
 /// iterate, one thread per element, until no element changes by more than a tolerance
-/// (fixed_point_steps.cuh). The update is double-buffered as in the formulas, or in place, where threads may
-/// read elements that others have just written.
+/// (fixed_point_steps.cuh). The update is double-buffered as in the thesis's formulas, or in place, where
+/// threads may read elements that other threads have just written.
 ///
 /// Layout: column-major; A is only read, L and U are a separate matrix. Cost: 2/3 n^3 operations per
 /// iteration; about 20 iterations for diagonally dominant A, 2 n at worst. Workspace: a second iterate if
-/// double-buffered. A must be strongly regular: a pivot that ends as 0 gives info > 0, and the iteration ends
-/// as diverged or at max_iterations. If only the last pivot is 0, the iteration may converge, because nothing
-/// is divided by it.
+/// double-buffered. A must be strongly regular: if a pivot is 0 after the last iteration, info > 0, and the
+/// report's convergence is `diverged` or `max_iterations`. If only the last pivot is 0, the iteration may
+/// converge, because no element is divided by the last pivot.
 ///
 /// Error: |A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
 /// 2nd ed., theorem 9.3), if the iteration ends because no element changes (`change_tolerance: 0`): the
-/// factors then have the bits of Crout's method. A tolerance t adds up to n t (max|L| + max|U| + t). Without
-/// row exchanges |L| |U| may be far larger than |A|.
+/// factors then have the bits of Crout's method. A change_tolerance t > 0 changes each element of L U by up
+/// to n t (max|L| + max|U| + t). Without row exchanges |L| |U| may be far larger than |A|.
 
 #include "kernels/getrf/fixed_point_steps.cuh"
 #include "kernels/tables.hpp"

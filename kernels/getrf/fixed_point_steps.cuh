@@ -6,10 +6,10 @@
 /// iteration computes every element from Crout's formulas and the previous iterate:
 ///   l(i, j) = a(i, j) - sum over k < j of l(i, k) u(k, j)                for i >= j,
 ///   u(i, j) = (a(i, j) - sum over k < i of l(i, k) u(k, j)) / l(i, i)    for i < j.
-/// These use only elements above and to the left, so each iteration completes at least one more column of L
-/// or row of U. After 2 n - 2 iterations all elements have the bits of Crout's method, because the products
-/// are subtracted in the same order. In the meantime elements may grow without bound or become NaN, which
-/// later iterations correct. A few iterations suffice for a matrix with a strong diagonal.
+/// The formulas use only elements above and to the left, so each iteration completes at least one more column
+/// of L or row of U. After 2 n - 2 iterations all elements have the bits of Crout's method (crout_steps.hpp),
+/// because the products are subtracted in the same order. Before that, elements may overflow or become NaN;
+/// later iterations correct them. A few iterations suffice for a diagonally dominant matrix.
 
 #include <cmath>
 #include <cstdint>
@@ -22,14 +22,16 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// The changes of an iteration. The bits of nonnegative doubles are ordered like their values. NaN is the
-/// largest and means that some element is not finite.
+/// The largest change of an element in one iteration. It is stored as bits, for atomicMax: the bits of
+/// nonnegative doubles have the order of the values. NaN is the largest and means that some element is not
+/// finite.
 struct FixedPointChanges {
   unsigned long long largest_bits;  ///< the bits of the largest change, a double
   unsigned long long any_changed;   ///< nonzero if any element changed
 };
 static_assert(sizeof(FixedPointChanges) == 2 * sizeof(unsigned long long));
 
+/// Returns |after - before|, or NaN if that is not finite.
 template <class T>
 __device__ double change_of(T before, T after) {
   const double change = std::fabs(static_cast<double>(after) - static_cast<double>(before));
@@ -93,12 +95,15 @@ __global__ void scale_start(MatrixView<T> a, MatrixView<T> lu) {
   if (pivot != T(0)) lu.data[i + j * lu.ld] = a.data[i + j * a.ld] / pivot;
 }
 
-/// Iterates from op.a, which is only read, and stores the factors in `lu`. @pre both n x n with ld = n. The
-/// host reads the changes after every iteration. `start: matrix` starts from A itself like Čejka's thesis,
-/// far from the limit. With in-place updates on a GPU, elements can then grow until iteration 2 n, after
-/// which no element can change. Fills context.report: converged if no element changed by more than the
-/// tolerance, diverged if the last iterate is not finite or changed by more than the first, else
-/// max_iterations. The iteration cannot stagnate: an unchanged iterate is the limit.
+/// Iterates from op.a, which is only read, and stores the factors in `lu`. The host reads the changes after
+/// every iteration. With the parameter `start`: matrix, the first iterate is A itself, as in Čejka's thesis,
+/// which may be far from L and U. With in-place updates on a GPU, elements can then grow until iteration 2 n,
+/// after which no element can change.
+///
+/// Fills context.report. Its convergence is `converged` if no element changed by more than the tolerance;
+/// `diverged` if the last iterate is not finite or changed more than the first did; else `max_iterations`.
+/// The iteration cannot stagnate, because an unchanged iterate is the solution. @pre op.a and `lu` are n x n
+/// with ld = n
 template <class T>
 void fixed_point_factorise(Context& context, Operands<T>& op, const Parameters& parameters,
                            MatrixView<T> lu) {

@@ -1,24 +1,25 @@
 #pragma once
-/// Products of the LU by split halves (gemm/half_products.cuh), used if they are faster.
+/// The large products of getrf/halves (and of gesv/halves, geinv/halves): floats split into halves
+/// (gemm/half_products.cuh), if this is faster than the vendor's GEMM.
 
 #include "kernels/gemm/half_products.cuh"
 #include "kernels/getrf/recursive_lu.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// Computes the products of a factorisation of order n. `includes_solves`: and of the solves with its
-/// factors.
+/// The class `Products` of RecursiveLu that computes products by halves.
 class HalfUpdates {
  public:
   static constexpr bool preconditions = false;
 
+  /// The workspace is for a factorisation of order n and, if `includes_solves`, for solves with its factors.
   HalfUpdates(Context& context, std::int64_t n, bool includes_solves, const Parameters& parameters,
               Workspace& memory)
       : least_inner_(parameters.integer("least_inner")),
         products_(context, halves::capacity_of_lu(n, parameters.integer("inner"), includes_solves),
                   parameters.integer("inner"), memory) {}
 
-  /// Returns true if the product with C m x n is computed by halves.
+  /// Returns true if subtract() computes a product of these sizes by halves.
   bool accepts(int m, int n, int k) const {
     return least_inner_ == 0 ? halves::are_faster(m, n, k) : k >= least_inner_;
   }

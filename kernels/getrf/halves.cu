@@ -1,9 +1,10 @@
-/// getrf/halves: getrf/recursive in float, with large products by split halves on tensor cores.
+/// getrf/halves: getrf/recursive in float, with large products on half-precision tensor cores.
 ///
-/// The recursion is in recursive_lu.cuh, the products are in gemm/half_products.cuh. Products with k below
-/// the parameter `least_inner` use the vendor's GEMM; if `least_inner` is 0, rates measured on an H200 decide
-/// per product. Workspace: the workspace of getrf/recursive, up to n^2 / 4 elements for sums, and 6 n `inner`
-/// halves. The report's iterations are the number of products by halves. All else is as in getrf/recursive.
+/// The recursion is in recursive_lu.cuh. gemm/half_products.cuh computes the products: it splits every float
+/// into two half-precision numbers (halves). Products with k below the parameter `least_inner` use the
+/// vendor's GEMM; if `least_inner` is 0, rates measured on an H200 decide per product. Workspace: the
+/// workspace of getrf/recursive, up to n^2 / 4 floats for sums, and 6 n `inner` halves. The report's
+/// iterations are the number of products by halves. Everything else is as in getrf/recursive.
 ///
 /// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
 /// 2nd ed., theorem 9.3). In addition, splitting floats changes a term of a product by a relative error of up

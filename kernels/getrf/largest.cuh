@@ -1,5 +1,5 @@
 #pragma once
-/// The pivot search within a warp, and a macro for device functions of rare cases.
+/// The pivot search within a warp, and a macro for device functions that are rarely called.
 
 #include <cmath>
 #include <cstdint>

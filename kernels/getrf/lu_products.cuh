@@ -1,6 +1,6 @@
 #pragma once
-/// The large products of the recursive LU and of solves with its factors, computed by the vendor's GEMM or by
-/// a class `Products` of the method.
+/// The large products of the recursive LU and of solves with its factors. A class `Products`, which the
+/// method selects, may compute some of them; the vendor's GEMM computes all others.
 
 #include <cstdint>
 #include <type_traits>
@@ -9,10 +9,10 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// Selects the vendor's GEMM for all products.
+/// The class `Products` that leaves all products to the vendor's GEMM.
 struct NoProducts {
-  static constexpr bool preconditions =
-      false;  ///< true: the factors are accurate enough only for a preconditioner
+  /// True if the products are so inaccurate that the factors are only a preconditioner.
+  static constexpr bool preconditions = false;
 };
 
 /// Computes C -= A B (C is m x n, A is m x k), by `products` if products->subtract returns true.
