@@ -1,5 +1,5 @@
 #pragma once
-/// The work between the panels of an LU factorisation: row exchanges and triangular updates.
+/// The kernels of the recursive LU between the panels: row exchanges, and triangular solves for rows of U.
 
 #include <cmath>
 #include <cstdint>
@@ -16,12 +16,14 @@ using gaussweep::lu::max_distributed_columns;
 using gaussweep::lu::max_few_exchanges;
 using gaussweep::lu::solve_rows;
 
-/// Applies a panel of `cols` columns, whose first row in the matrix is `first`, to a block of `columns`
-/// columns that begins at `a`. Columns [0, before) and [after, columns) get the panel's row exchanges. In
-/// [after, columns) the rows of the panel become rows of U, by substitution with the panel's unit lower
-/// triangle `l`. Each warp takes 4 columns; each lane holds one row of the triangle. The first thread blocks
-/// exchange the elements of the permutations `rows_at` (see Update) like columns. The last thread blocks
-/// compute L in the `below_count` rows at `below`, which are below the panel's window, 32 rows each.
+/// Applies a panel of `cols` columns to a block of `columns` columns that begins at `a`. `first` is the index
+/// in the matrix of the panel's first row. Columns [0, before) and [after, columns) get the panel's row
+/// exchanges. In [after, columns) the rows of the panel become rows of U, by substitution with the panel's
+/// unit lower triangle `l`. Each warp takes 4 columns; each lane holds one row of the triangle.
+///
+/// The first thread blocks exchange the elements of the permutations `rows_at` (see Update) like columns. The
+/// last thread blocks compute L below the window of the panel (window_panel.cuh): in the `below_count` rows
+/// at `below`, 32 rows each.
 template <class T>
 __global__ void __launch_bounds__(32)
     exchange_and_solve(T* a, std::int64_t lda, const T* l, int first, int cols, int before, int after,
@@ -88,7 +90,7 @@ __global__ void start_permutations(Index* rows_at, int order) {
   for (int i = 0; i < 2 * levels; ++i) rows_at[i * static_cast<std::int64_t>(order) + row] = row;
 }
 
-/// Resets a permutation to the identity; columns [first, first + count) had changed it.
+/// Resets a permutation to the identity, if only the exchanges of columns [first, first + count) changed it.
 __device__ __forceinline__ void reset_permutation(int* rows_at, const int* pivots, int first, int count) {
   for (int row = first + static_cast<int>(threadIdx.x); row < first + count;
        row += static_cast<int>(blockDim.x)) {
@@ -98,10 +100,12 @@ __device__ __forceinline__ void reset_permutation(int* rows_at, const int* pivot
 }
 
 /// Applies the row exchanges of columns [first, first + count), count <= 1024, to the `columns` columns at
-/// `a`. A block takes `Each` columns. A thread moves the new content of one of rows [first, first + count),
-/// and the old content that goes to a row below them. `rows_at`: the permutation of columns [first, first +
-/// count). `previous`: the permutation of the `previous_count` columns before them; it is reset to the
-/// identity for the columns that follow.
+/// `a`. A block takes `Each` columns. A thread moves the new content of one of the rows [first, first +
+/// count) to this row, and possibly the old content of one of these rows to a row below them.
+/// @param rows_at the permutation of columns [first, first + count): for each row, the row with its new
+/// content
+/// @param previous the permutation of the `previous_count` columns before `first`; it is reset to the
+/// identity, because the columns after first + count use the same memory
 template <class T, int Each>
 __global__ void __launch_bounds__(max_distributed_columns)
     exchange_few(T* a, std::int64_t lda, int first, int count, int columns, const int* pivots,
@@ -134,8 +138,8 @@ __global__ void __launch_bounds__(max_distributed_columns)
   }
 }
 
-/// Like exchange_few, for many exchanges, which touch nearly every cache line. A block copies a column from
-/// row `first` on to its `rows` elements of `buffer`, and back in the new order.
+/// Like exchange_few, for many exchanges, which access nearly every cache line of a column. A block copies
+/// the `rows` elements of a column from row `first` on to its part of `buffer`, and back in the new order.
 template <class T>
 __global__ void __launch_bounds__(1024)
     exchange_many(T* a, std::int64_t lda, int first, int rows, int columns, const int* pivots,
@@ -179,18 +183,21 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
-/// The row r of B in a triangular solve: stored at b + r; the same, and first multiplied by scale[r]; stored
-/// at b - r, and first multiplied by scale[-r].
-enum class RowOrder { plain, scaled, reversed };
+/// The storage of the rows of B in a triangular solve.
+enum class RowOrder {
+  plain,    ///< row r is at b + r
+  scaled,   ///< row r is at b + r and is first multiplied by scale[r]
+  reversed  ///< row r is at b - r and is first multiplied by scale[-r]
+};
 
-/// Computes B = L^-1 B, or L^-1 itself if `invert`, for a unit lower triangular L of at most 256 rows, by
-/// substitution. A block takes `Columns` columns; a thread keeps one row of these in registers.
-/// @pre blockDim.x is rows rounded up to a multiple of 32
+/// Computes B = L^-1 B, or B = L^-1 if `invert`, for a unit lower triangular L of at most 256 rows, by
+/// substitution. A block takes `Columns` columns of B; a thread keeps one row of these in registers.
+/// @pre blockDim.x is `rows` rounded up to a multiple of 32
 template <class T, int Columns, RowOrder Order = RowOrder::plain>
 __global__ void __launch_bounds__(solve_rows)
     substitute(const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb, int columns, bool invert,
                const T* scale) {
-  constexpr int down = Order == RowOrder::reversed ? -1 : 1;
+  constexpr int row_stride = Order == RowOrder::reversed ? -1 : 1;
   // A double buffer: the next warp may store while other warps still read.
   __shared__ __align__(16) T solved[2][32][Columns];
   const int row = static_cast<int>(threadIdx.x);
@@ -202,8 +209,8 @@ __global__ void __launch_bounds__(solve_rows)
   GAUSSWEEP_UNROLL
   for (int c = 0; c < Columns; ++c) {
     const bool exists = inside && begin + c < columns;
-    x[c] = invert ? T(row == begin + c) : exists ? b[down * row + (begin + c) * ldb] : T(0);
-    if (Order != RowOrder::plain && inside) x[c] *= scale[down * row];
+    x[c] = invert ? T(row == begin + c) : exists ? b[row_stride * row + (begin + c) * ldb] : T(0);
+    if (Order != RowOrder::plain && inside) x[c] *= scale[row_stride * row];
   }
   // Loads are unconditional with clamped indices, because a predicated load would stall the next one.
   const T* const own_row = l + (inside ? row : rows - 1);
@@ -251,26 +258,27 @@ __global__ void __launch_bounds__(solve_rows)
   }
   GAUSSWEEP_UNROLL
   for (int c = 0; c < Columns; ++c) {
-    if (inside && begin + c < columns) b[down * row + (begin + c) * ldb] = x[c];
+    if (inside && begin + c < columns) b[row_stride * row + (begin + c) * ldb] = x[c];
   }
 }
 
 /// Computes B = L^-1 B like `substitute`, in double on tensor cores. A block takes 8 `Tiles` columns of B; a
-/// warp has 32 rows of these as 8 x 8 tiles. Diagonal triangles are solved with the inverses of their tiles,
-/// 8 columns per warp; k = 2t + h as in triangle_tiles.cuh. `trusted`: if Corrects, solutions with inverses
-/// whose column sums exceed this limit are corrected by one refinement step.
+/// warp has 32 rows of these as 8 x 8 tiles. Each diagonal block of 32 rows is solved with the inverses of
+/// its diagonal tiles (triangle_tiles.cuh), 8 columns per warp.
+/// @param trusted if Corrects, solutions with inverses whose column sums exceed this limit are corrected by
+/// one refinement step (needs_correction)
 /// @pre blockDim.x >= rows, a multiple of 32
 template <int Tiles, RowOrder Order, bool Corrects>
 __global__ void __launch_bounds__(solve_rows)
     solve_on_tensor_cores(const double* l, std::int64_t ldl, int rows, double* b, std::int64_t ldb,
                           int columns, const double* scale, double trusted) {
 #if GAUSSWEEP_CLUSTERS
-  constexpr int down = Order == RowOrder::reversed ? -1 : 1;
+  constexpr int row_stride = Order == RowOrder::reversed ? -1 : 1;
   constexpr bool is_scaled = Order != RowOrder::plain;
   constexpr int width = 8 * Tiles;
-  constexpr int stride = Tiles % 2 == 0 ? width + 2 : width + 10;  // 2 mod 16: no two lanes in one bank
+  constexpr int stride = Tiles % 2 == 0 ? width + 2 : width + 10;  // 2 mod 16: no bank conflicts
   __shared__ double solved[32 * stride];
-  // Triangles of the next rows, prepared while the current rows are solved.
+  // The diagonal blocks of the current 32 rows and of the next, prepared while the current rows are solved.
   __shared__ double triangles[2][32 * triangle_stride];
   __shared__ double inverses[2][inverses_size];
   __shared__ bool corrects[2];
@@ -309,8 +317,8 @@ __global__ void __launch_bounds__(solve_rows)
       for (int q = 0; q < 2; ++q) {
         const int row = warp * 32 + i * 8 + tile_row;
         const int column = begin + t * 8 + tile_column * 2 + q;
-        x[i][t][q] = row < rows && column < columns ? b[down * row + column * ldb] : 0.0;
-        if (is_scaled && row < rows) x[i][t][q] *= scale[down * row];
+        x[i][t][q] = row < rows && column < columns ? b[row_stride * row + column * ldb] : 0.0;
+        if (is_scaled && row < rows) x[i][t][q] *= scale[row_stride * row];
       }
     }
   }
@@ -361,7 +369,7 @@ __global__ void __launch_bounds__(solve_rows)
     if (warp == owner) {
       const int row = first + lane;
       for (int c = 0; c < width && begin + c < columns; ++c) {
-        if (row < rows) b[down * row + (begin + c) * ldb] = solved[lane * stride + c];
+        if (row < rows) b[row_stride * row + (begin + c) * ldb] = solved[lane * stride + c];
       }
     }
     if (warp > owner) {
@@ -392,8 +400,8 @@ __global__ void __launch_bounds__(solve_rows)
 #endif
 }
 
-/// Computes B = L^-1 B for a unit lower triangular L of at most 256 rows, in double on tensor cores, in float
-/// by substitution.
+/// Launches the solve B = L^-1 B for a unit lower triangular L of at most 256 rows: in double
+/// solve_on_tensor_cores, in float `substitute`. A thread block takes `Columns` columns.
 template <RowOrder Order, bool Corrects, int Columns, class T>
 void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
                   int columns, const T* scale, double trusted = HUGE_VAL) {
@@ -411,7 +419,7 @@ template <RowOrder Order = RowOrder::plain, bool Corrects = Order != RowOrder::p
 void solve_in_one_launch(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
                          int columns, const T* scale = nullptr, double trusted = HUGE_VAL) {
   context.stage("solve");
-  // For a small B, blocks take fewer columns each, so that there are enough blocks for all multiprocessors.
+  // With few columns, a block takes fewer of them, so that there are enough blocks for all multiprocessors.
   if (columns <= 1024)
     return launch_solve<Order, Corrects, 8>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
   launch_solve<Order, Corrects, 32>(context, l, ldl, rows, b, ldb, columns, scale, trusted);

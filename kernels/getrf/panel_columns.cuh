@@ -2,12 +2,12 @@
 /// Factors the columns of a panel of an LU factorisation one by one, in the registers of a cluster
 /// (cluster_panel.cuh).
 ///
-/// Registers can only be indexed by constants. A slice is a group of at most 8 columns. Within a slice each
-/// step shifts the row's elements left by one column, and the finished element enters at the right end. After
-/// all steps of the slice, every element is back in its register. The columns right of the slice are updated
-/// when the slice ends: first by substitution in the pivot rows, then by a product. Then the slices
-/// themselves are rotated in the same way. One loop body therefore serves all columns, which keeps the code
-/// small enough for the instruction cache.
+/// Registers can only be indexed by constants, so the current column must always be in the same register. The
+/// columns are factored in slices of at most 8 columns. Within a slice each step shifts the row's elements
+/// left by one register, and the finished element enters at the slice's right end. After all steps of the
+/// slice, every element is back in its register. Then the columns right of the slice are updated: first by
+/// substitution in the pivot rows, then by a product. At the end the row is rotated left by one slice. One
+/// loop body therefore serves all columns, which keeps the code small enough for the instruction cache.
 
 #include <cmath>
 #include <cstdint>
@@ -35,8 +35,8 @@ __device__ __forceinline__ void rotate(T (&v)[RowsPerThread][Columns]) {
   }
 }
 
-/// Returns the warp's candidate for the pivot of column j (the first of `v`) among its rows that are not
-/// pivots yet.
+/// Returns the warp's candidate for the pivot of column j, among its rows that are not pivots yet. The column
+/// is in the first register of each row of `v`.
 template <int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ WarpCandidate<T> warp_candidate(const T (&v)[RowsPerThread][Columns],
                                                            const int (&position)[RowsPerThread], int j) {
@@ -56,9 +56,11 @@ __device__ __forceinline__ WarpCandidate<T> warp_candidate(const T (&v)[RowsPerT
 }
 
 /// Factors the first `count` columns of slice `slice_index`. Rows exchange their `position`s, not their
-/// elements. `warp_best`: the warp's candidate for the first column, which was already sent. `has_next`: true
-/// if columns follow right of the slice. `first_zero`: set to the first column whose pivot is 0. `my_pivot`:
-/// set to the pivot of column `lane`.
+/// elements.
+/// @param warp_best the warp's candidate for the first column, which was already sent
+/// @param has_next true if columns follow right of the slice
+/// @param first_zero set to the first column whose pivot is 0
+/// @param my_pivot set to the pivot's position if column `lane` of the panel is in this slice
 template <class Exchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int (&position)[RowsPerThread],
                                              unsigned slice_index, int count, bool has_next,
@@ -98,8 +100,8 @@ __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int
       }
     }
 
-    // Updates each row and shifts it by one column. The compiler interleaves the independent updates with the
-    // computation of the next candidate, whose instructions form a dependency chain.
+    // Updates each row and shifts it by one column. The compiler interleaves these independent updates with
+    // the dependent instructions that compute the next candidate.
     GAUSSWEEP_UNROLL
     for (int c = 1; c < slice; ++c) {
       GAUSSWEEP_UNROLL
@@ -115,6 +117,7 @@ __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int
 }
 
 /// Subtracts the product of L and U of slice `slice_index` - 1 from the columns right of slice `slice_index`.
+/// `remaining`: the number of the panel's columns from slice `slice_index` on.
 template <int Group, class Exchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void subtract_products(T (&v)[RowsPerThread][Columns], unsigned slice_index,
                                                   int remaining, const Exchange& exchange) {
@@ -126,7 +129,7 @@ __device__ __forceinline__ void subtract_products(T (&v)[RowsPerThread][Columns]
   }
 }
 
-/// Factors a panel of `cols` columns. Arguments as for factor_slice.
+/// Factors a panel of `cols` columns. The parameters are those of factor_slice.
 template <class Exchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void factor_columns(T (&v)[RowsPerThread][Columns], int (&position)[RowsPerThread],
                                                int cols, const Exchange& exchange, int& first_zero,
@@ -142,7 +145,7 @@ __device__ __forceinline__ void factor_columns(T (&v)[RowsPerThread][Columns], i
       }
       WarpCandidate<T> warp_best = warp_candidate(v, position, begin);
       exchange.send(0, v, position, warp_best);
-      // Runs after the candidate is sent, so that no block waits for this update.
+      // Updates these columns after sending the candidate, so that no block waits for the update.
       if (slice_index > 0) subtract_products<1>(v, slice_index, remaining, exchange);
       const int count = min(remaining, slice);
       factor_slice(v, position, slice_index, count, remaining > slice, exchange, warp_best, first_zero,

@@ -1,10 +1,11 @@
 #pragma once
-/// Exchanges pivot candidates among the warps that hold a panel's rows, for panel_columns.cuh. Blocks of a
-/// cluster exchange messages; the warps of a single block use shared memory.
+/// Exchanges pivot candidates among the warps that own a panel's rows, for panel_columns.cuh. The blocks of a
+/// cluster send messages to each other's shared memory. If the cluster has a single block, its warps read the
+/// block's shared memory instead.
 ///
 /// A panel is factored in slices of at most 8 columns. A candidate's message contains its row's elements in
-/// the slice, so that one message suffices to continue with the next column. The complete pivot row is sent
-/// when the pivot is known; it is needed only when the slice ends.
+/// the slice, so that every block can update the slice without further messages. The complete pivot row is
+/// sent when the pivot is known; it is needed only for the update right of the slice.
 
 #include <algorithm>
 #include <cmath>
@@ -22,12 +23,15 @@ using gaussweep::lu::max_blocks;
 template <int Columns>
 constexpr int slice_columns = std::min(Columns, 8);
 
-/// The senders of candidates. `warps`: every warp of the cluster. `blocks`: one warp per block, which sends
-/// the best candidate of the block. `block`: the cluster has one block, whose warps need no messages.
-enum class Senders { block, warps, blocks };
+/// The senders of candidates.
+enum class Senders {
+  block,  ///< the cluster has one block, whose warps need no messages
+  warps,  ///< every warp of the cluster sends its best candidate
+  blocks  ///< one warp per block sends the best candidate of the block
+};
 
-/// A candidate and its row within the slice. row[0] is the negated reciprocal of the candidate, if that is a
-/// normal number. The other elements are those right of the candidate; finished columns are 0.
+/// A candidate and its row's elements in the slice. row[0] is the negated reciprocal of the candidate, if
+/// that is a normal number. Then follow the elements right of the candidate, and zeros for finished columns.
 template <class T, int Slice>
 struct alignas(16) Message {
   Candidate candidate;
@@ -42,31 +46,31 @@ struct ExchangeMemory {
   static constexpr int max_senders = SentBy == Senders::block   ? warps
                                      : SentBy == Senders::warps ? 32
                                                                 : max_blocks;
-  Message<T, slice> messages[slice][max_senders];  ///< one row per column
-  Message<T, slice> warp_best[2][warps];
-  alignas(16) T rows[slice][Columns];  ///< pivot rows, beginning with the slice's first column
-  alignas(16) T warp_rows[warps][Columns];
-  alignas(16) T upper[2][slice][Columns];  ///< rows of U right of the slice; double-buffered, because the
-                                           ///< next slice's rows are stored while these are in use
+  Message<T, slice> messages[slice][max_senders];  ///< the received candidates, per column of the slice
+  Message<T, slice> warp_best[2][warps];           ///< each warp's candidate; even and odd columns alternate
+  alignas(16) T rows[slice][Columns];  ///< the received pivot rows, beginning with the slice's first column
+  alignas(16) T warp_rows[warps][Columns];  ///< per warp: the pivot row that it sends
+  alignas(16) T upper[2][slice][Columns];   ///< rows of U right of the slice; double-buffered, because the
+                                            ///< next slice's rows are stored while these are in use
   /// The slice's columns of L, negated, as [column][row of the thread][thread]; 0 in rows above the diagonal.
   T lower[slice][Columns > slice ? RowsPerThread : 1][Threads];
-  std::uint64_t messages_arrived[slice];
-  std::uint64_t rows_arrived;
+  std::uint64_t messages_arrived[slice];  ///< mbarriers, one per column of the slice
+  std::uint64_t rows_arrived;             ///< the mbarrier of `rows`
 };
 
 #if GAUSSWEEP_CLUSTERS
 
-/// A warp's candidates for the pivot of the next column: each lane's candidate, its negated reciprocal, and
-/// the lane with the best candidate.
+/// A warp's candidates for the pivot of the next column.
 template <class T>
 struct WarpCandidate {
-  Candidate mine;
-  T minus_inverse;
-  Choice choice;
+  Candidate mine;   ///< the lane's candidate
+  T minus_inverse;  ///< the negated reciprocal of the lane's candidate
+  Choice choice;    ///< the lane with the best candidate
 };
 
 /// The exchange of candidates and pivot rows. Column `i` is relative to slice `slice_index`. Message slots
 /// are reused in the next slice, which starts only after all senders have finished the current one.
+/// @tparam SentBy the senders of candidates
 template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
 class Exchange {
  public:
@@ -76,8 +80,8 @@ class Exchange {
   static constexpr int slice = Memory::slice;
   using BestMessage = Message<T, slice>;
 
-  /// `cols`: columns of the panel, or 0 if this cluster factors no panel and uses no barriers. No block may
-  /// send a message before all blocks of the cluster have run this constructor.
+  /// Initialises the mbarriers. `cols`: columns of the panel, or 0 if this cluster factors no panel and uses
+  /// no mbarriers. No block may send a message before all blocks of the cluster have run this constructor.
   __device__ __forceinline__ Exchange(Memory& memory, int cols)
       // The shuffle stops the compiler from recomputing the address at each use.
       : base_(__shfl_sync(0xffffffffu, simt::shared_address(&memory), 0)),
@@ -95,7 +99,8 @@ class Exchange {
     simt::fence_mbarrier_init();
   }
 
-  /// Sends the candidate for the slice's column i. @pre its elements in the slice are up to date
+  /// Sends the warp's candidate for the slice's column i, or, with Senders::blocks, the block's best one.
+  /// @pre the candidate row's elements in the slice are up to date
   __device__ __forceinline__ void send(unsigned i, const Rows& v, const Positions& position,
                                        const WarpCandidate<T>& warp_best) const {
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -152,8 +157,8 @@ class Exchange {
     const unsigned messages = base_ + message_offset(i, 0);
     load_message(messages + static_cast<unsigned>(best_at(messages, senders_)) * message_bytes, best);
   }
-  /// Sends the pivot row of the slice's column i, without finished slices, if this warp owns it. @pre the row
-  /// has its final position
+  /// Sends the pivot row of the slice's column i, without finished slices, if this warp owns the row. @pre
+  /// the row has its final position
   __device__ __forceinline__ void send_pivot_row(unsigned slice_index, unsigned i, const Rows& v,
                                                  const Positions& position) const {
     const int j = static_cast<int>(slice_index * slice + i);
@@ -190,8 +195,8 @@ class Exchange {
       }
     }
   }
-  /// Computes the rows of U right of the slice from the pivot rows, and prepares the next slice. All warps of
-  /// the block must call this.
+  /// Computes the rows of U right of the slice from the pivot rows, and arms the mbarriers for the next
+  /// slice. All warps of the block must call this.
   __device__ __forceinline__ void solve(unsigned slice_index, int cols) const {
     if constexpr (single_block) {
       __syncthreads();
@@ -208,7 +213,7 @@ class Exchange {
     }
     __syncthreads();
   }
-  /// Stores the slice's part of L for subtract_product.
+  /// Stores the slice's columns of L in shared memory for subtract_product.
   __device__ __forceinline__ void store_lower(unsigned slice_index, const Rows& v,
                                               const Positions& position) const {
     GAUSSWEEP_UNROLL
@@ -250,8 +255,9 @@ class Exchange {
  private:
   static constexpr bool single_block = SentBy == Senders::block, by_warp = SentBy == Senders::warps;
   static constexpr unsigned warps = Threads / 32;
+  /// The largest number of blocks to which a warp sends; lane l sends to block l % receivers.
   static constexpr unsigned receivers = by_warp ? std::min(32 / warps, 16u) : max_blocks;
-  static constexpr unsigned pack = 16 / sizeof(T);
+  static constexpr unsigned pack = 16 / sizeof(T);  ///< elements in 16 bytes
   static constexpr unsigned message_bytes = sizeof(BestMessage), message_packs = message_bytes / 16;
   static constexpr unsigned row_bytes = Columns * sizeof(T);
 
@@ -328,8 +334,9 @@ class Exchange {
     return best_lane(lane < senders ? load_candidate(address + lane * message_bytes) : no_candidate);
   }
 
-  /// Computes the rows of U right of the slice in one warp, one column per lane. Pivot row k was sent when k
-  /// columns were finished, so its multiplier of column i is at index `slice - 1 - k + i`.
+  /// Computes the rows of U right of the slice in one warp, one column per lane. Pivot row k was sent after
+  /// k + 1 steps, each of which shifted the row's elements. Its multiplier of column i is therefore at index
+  /// `slice - 1 - k + i`.
   __device__ __forceinline__ void solve_by_warp(unsigned slice_index) const {
     const unsigned columns = Columns - (slice_index + 1) * slice;
     const unsigned column = threadIdx.x < columns ? threadIdx.x : 0;
@@ -359,23 +366,25 @@ class Exchange {
     }
   }
 
-  /// Arms the barriers for the messages of slice `slice_index` of a panel of `cols` columns, one barrier per
-  /// thread. Messages may arrive before their barrier is armed, but only after all messages of the previous
-  /// slice. Barriers that no thread waits for are not armed.
+  /// Arms the mbarriers for the messages of slice `slice_index` of a panel of `cols` columns, one per thread.
+  /// A message may arrive before its mbarrier is armed, but only after all messages of the previous slice.
+  /// The mbarriers of columns that do not exist are not armed.
   __device__ __forceinline__ void expect_messages(unsigned slice_index, int cols) const {
     if (threadIdx.x >= slice || static_cast<int>(slice_index * slice + threadIdx.x) >= cols) return;
     simt::mbarrier_arrive_expect_tx(base_ + barrier_offset(threadIdx.x), senders_ * message_bytes);
   }
-  /// Arms the barrier for the pivot rows of slice `slice_index` if another slice follows.
+  /// Arms the mbarrier for the pivot rows of slice `slice_index` if another slice follows.
   __device__ __forceinline__ void expect_rows(unsigned slice_index, int cols) const {
     if (static_cast<int>((slice_index + 1) * slice) >= cols) return;
     simt::mbarrier_arrive_expect_tx(base_ + barrier_offset(slice), slice * (Columns - slice_index * slice) *
                                                                        static_cast<unsigned>(sizeof(T)));
   }
 
-  unsigned base_;  ///< shared memory address of the block's memory (simt)
-  unsigned blocks_, sender_, senders_;
-  unsigned receiver_;  ///< address of the memory of the block that this lane sends to
+  unsigned base_;      ///< address of ExchangeMemory in the block's shared memory
+  unsigned blocks_;    ///< blocks of the cluster
+  unsigned sender_;    ///< the index of this warp or block among the senders
+  unsigned senders_;   ///< number of senders
+  unsigned receiver_;  ///< address of ExchangeMemory in the block to which this lane sends
 };
 
 #endif

@@ -1,5 +1,5 @@
 #pragma once
-/// Candidates for the pivot of a column, and their comparison.
+/// Pivot candidates of the LU panels in a cluster (panel_exchange.cuh), and their comparison.
 
 #include <cmath>
 #include <cstdint>
@@ -8,24 +8,24 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu::detail {
 
-/// Returns the bits of |value|, which are ordered like the values.
+/// Returns the bits of |value|, which have the order of the magnitudes.
 __device__ __forceinline__ unsigned magnitude(float value) {
   return __float_as_uint(value) & 0x7fffffffu;
 }
 
-constexpr int no_row = 0x7fffffff;
+constexpr int no_row = 0x7fffffff;  ///< the position of a row that does not exist
 
-/// A candidate for the pivot, as sent to other blocks. Its magnitude takes two words. `high` has its highest
-/// bit set, so that every candidate is larger than `no_candidate`. `position`: the current index of the
-/// candidate's row. `sign_word`: the word of the value that contains the sign.
+/// A candidate for the pivot, as sent to other blocks.
 struct alignas(16) Candidate {
-  unsigned high, low;
-  int position;
-  unsigned sign_word;
+  unsigned high;  ///< the magnitude's high word, with the highest bit set: larger than that of no_candidate
+  unsigned low;   ///< the magnitude's low word; 0 for floats
+  int position;   ///< the current position of the candidate's row
+  unsigned sign_word;  ///< the high word of the value, with its sign
 };
 constexpr unsigned candidate_bit = 0x80000000u;
 constexpr Candidate no_candidate = {0, 0, no_row, 0};
 
+/// Returns the candidate with the given value and row position.
 __device__ __forceinline__ Candidate candidate(double value, int position) {
   const auto high = static_cast<unsigned>(__double2hiint(value));
   return {high | candidate_bit, static_cast<unsigned>(__double2loint(value)), position, high};
@@ -34,6 +34,7 @@ __device__ __forceinline__ Candidate candidate(float value, int position) {
   const unsigned bits = __float_as_uint(value);
   return {bits | candidate_bit, 0, position, bits};
 }
+/// Returns the candidate's value. The second parameter only selects the type.
 __device__ __forceinline__ double value_of(const Candidate& c, double) {
   return __hiloint2double(static_cast<int>(c.sign_word), static_cast<int>(c.low));
 }
@@ -72,14 +73,15 @@ __device__ __forceinline__ int best_lane(const Candidate& mine) {
   return __ffs(static_cast<int>(__ballot_sync(all, largest && first))) - 1;
 }
 
-/// The lane with the largest candidate, found by comparing the high words without their lowest five bits; the
-/// first lane if there is no candidate. Ambiguous if the high words of two candidates differ only in these
-/// bits: then best_lane must decide. Takes one warp reduction instead of best_lane's three.
+/// The lane of a warp with the largest candidate, found by comparing only the high words without their lowest
+/// five bits. This takes one warp reduction; best_lane takes three.
 struct Choice {
-  int lane;
+  int lane;            ///< the lane; 0 if there is no candidate
   unsigned near_ties;  ///< mask of the lanes whose high words agree with the largest except in these bits
+  /// Returns true if several lanes are near ties, so that best_lane must decide.
   __device__ __forceinline__ bool is_ambiguous() const { return (near_ties & (near_ties - 1)) != 0; }
 };
+/// Returns the choice among the candidates' high words, one per lane; 0 means no candidate.
 __device__ __forceinline__ Choice choose(unsigned high) {
   constexpr unsigned all = 0xffffffffu;
   const unsigned largest = __reduce_max_sync(all, (high & ~31u) | (31 - threadIdx.x % 32));
@@ -118,7 +120,7 @@ __device__ __forceinline__ float reciprocal(float value) {
   return std::fma(sign * estimate, std::fma(-value, estimate, 1.0f), sign * estimate);
 }
 
-/// Loads a candidate from a shared memory address (simt).
+/// Loads a candidate from a shared memory address (simt::shared_address).
 __device__ __forceinline__ Candidate load_candidate(unsigned address) {
   unsigned words[4];
   simt::load_pack(address, words);

@@ -1,10 +1,12 @@
 #pragma once
-/// The updates of the previous panel to the other columns, applied by the kernel that factors the next panel.
+/// Device functions with which the kernel that factors a panel (cluster_panel.cuh) first applies the previous
+/// panel to the other columns.
 ///
-/// In every column right of the previous panel, its updates are row exchanges, a substitution in the panel's
-/// rows and a product with its L. The next panel's cluster applies them to its own columns while it loads
-/// these into registers. Meanwhile other clusters of the same launch apply them to the columns further right.
-/// No cluster waits for another: each reads only data from before the launch and rows that it wrote itself.
+/// The update of a column right of the previous panel consists of row exchanges, a substitution in the
+/// previous panel's rows, and a product with its L. The first cluster of the launch applies the update to the
+/// columns of the new panel while it loads them into registers. Other clusters of the same launch apply the
+/// update to the columns further right. No cluster waits for another: each reads only data from before the
+/// launch and rows that it wrote itself.
 
 #include <algorithm>
 #include <cmath>
@@ -19,32 +21,35 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
 using gaussweep::lu::levels;
 
-constexpr int widest_panel = 32;
+constexpr int widest_panel = 32;  ///< largest number of columns of a panel
 
-/// A panel's row exchanges as source and target rows, which are stored in addition to LAPACK's pivots. Rows
-/// are counted from 0 in the matrix. Row `first + t` receives the content of row `source[t]`. Its previous
-/// content moves to row `target[t]`, or to one of the panel's first `cols` rows if target[t] is -1.
+/// A panel's row exchanges, stored in addition to LAPACK's pivots, because all rows can move at the same
+/// time. The panel has `cols` columns; its first row is row `first` of the matrix. Rows are counted from 0 in
+/// the matrix, and 0 <= t < cols.
 struct Exchanges {
-  int* source;
-  int* target;
+  int* source;  ///< row first + t receives the content of row source[t]
+  int* target;  ///< the content of row first + t moves to row target[t]; -1 if it stays in these `cols` rows
 };
 
-/// The previous panel, whose columns end where the panel of this launch begins. `rows_at`: two permutations
-/// of `order` elements per recursion level, whose elements are exchanged like the elements of a column. Bit l
-/// of `parities` selects the permutation in use on level l.
+/// The previous panel, whose columns end where the panel of this launch begins. A block is a range of columns
+/// that is factored panel by panel, at the bottom of the recursion.
 struct Update {
-  int cols;           ///< columns of the previous panel; 0 if there is none
-  int columns_left;   ///< columns of the block left of the previous panel
-  int columns_right;  ///< columns of the block right of the panel of the launch
-  Exchanges exchanges;
+  int cols;             ///< columns of the previous panel; 0 if there is none
+  int columns_left;     ///< columns of the block left of the previous panel
+  int columns_right;    ///< columns of the block right of the panel of this launch
+  Exchanges exchanges;  ///< of the previous panel
+  /// Two permutations of `order` elements per recursion level. Their elements are exchanged like those of a
+  /// column of the matrix.
   int* rows_at;
   int order;
-  unsigned parities;
+  unsigned parities;  ///< bit l selects the permutation in use on level l
 };
 
 namespace detail {
 
-/// Applies a panel's exchanges to `Columns` columns per warp. Reads every value before it writes any.
+/// Applies a panel's exchanges to `Columns` columns per warp. Lane t passes source[t] and target[t], or -1,
+/// and `own_row` = first + t. Returns the new content of row `own_row` in `top` and does not store it. Reads
+/// all values before it writes any.
 template <class U, int Columns>
 __device__ __forceinline__ void exchange_columns(U (&top)[Columns], U* const (&column)[Columns], int source,
                                                  int target, int own_row) {
@@ -62,7 +67,7 @@ __device__ __forceinline__ void exchange_columns(U (&top)[Columns], U* const (&c
   }
 }
 
-/// Applies a panel's exchanges like exchange_columns, and also stores the rows that move to the top.
+/// Applies a panel's exchanges like exchange_columns, and also stores `top`.
 template <class U, int Columns>
 __device__ __forceinline__ void exchange_and_store(U* const (&column)[Columns], int source, int target,
                                                    int own_row) {
@@ -85,8 +90,8 @@ __device__ __forceinline__ void permutations_of(int* (&column)[4], int group, in
 }
 
 /// Solves with a unit lower triangle of 32 rows in shared memory (`triangle`, column-major) for eight columns
-/// of `x` (row-major with leading dimension `stride`), by one warp: a lane has every fourth row of a column.
-/// The triangle's columns from `columns` on are 0.
+/// of `x` (row-major with leading dimension `stride`), by one warp. Each lane computes every fourth element
+/// of one column. The triangle's columns from `columns` on are 0.
 template <class T>
 __device__ __forceinline__ void solve_tile(const T* triangle, T* x, int stride, int columns) {
   const int column = static_cast<int>(threadIdx.x) % 8;
@@ -108,7 +113,7 @@ __device__ __forceinline__ void solve_tile(const T* triangle, T* x, int stride, 
   for (int r = 0; r < 8; ++r) x[(r * 4 + part) * stride + column] = y[r];
 }
 
-/// Leading dimension of U in shared memory, chosen such that bank conflicts are rare.
+/// Leading dimension of the rows of U in shared memory, chosen such that bank conflicts are rare.
 template <class T, int Columns>
 constexpr int upper_stride = (Columns < 8 ? 8 : Columns) + 16 / static_cast<int>(sizeof(T));
 
@@ -116,15 +121,16 @@ constexpr int upper_stride = (Columns < 8 ? 8 : Columns) + 16 / static_cast<int>
 template <class T>
 constexpr int panel_triangle_stride = std::is_same_v<T, double> ? triangle_stride : widest_panel;
 
-/// Elements of shared memory per warp for substitution and product; at least one.
+/// Elements of shared memory that a warp needs for substitution and product; at least one.
 template <class T>
 constexpr int panel_scratch = std::is_same_v<T, double> ? std::max(inverses_size, staging_size) : 1;
 
 #if GAUSSWEEP_CLUSTERS
 
-/// Returns the row whose content the previous panel's exchanges moved to `row`, both relative to the panel's
-/// first row. The lanes of a warp query 32 consecutive rows. `displaced_to` of lane t: the new row of the
-/// previous panel's row t, negative if that row stays in the panel.
+/// Returns the row whose content the previous panel's exchanges move to `row`. Rows are relative to the first
+/// row of the panel of this launch; the previous panel's rows are negative. The lanes of a warp query 32
+/// consecutive rows. `displaced_to` of lane t: the row to which the previous panel's row t moves, negative if
+/// it stays in the previous panel.
 __device__ __forceinline__ int displaced_from(int row, int lane, int displaced_to, int update_cols) {
   const int begin = row - lane;
   unsigned in_window = __ballot_sync(0xffffffffu, displaced_to >= begin && displaced_to < begin + 32);
@@ -137,8 +143,9 @@ __device__ __forceinline__ int displaced_from(int row, int lane, int displaced_t
   return from;
 }
 
-/// Applies the previous panel's exchanges to the permutations and to the block's columns left of that panel;
-/// `warps` warps share the work. `column`: the matrix's column at which the panel of the launch begins.
+/// Applies the previous panel's exchanges to the permutations and to the block's columns left of that panel.
+/// `warps` warps split the work; this one has index `warp`. `column`: the matrix's column at which the panel
+/// of the launch begins.
 template <class T>
 __device__ __forceinline__ void exchange_other_columns(T* column, std::int64_t lda, int first,
                                                        const Update& update, int warp, int warps) {
@@ -167,9 +174,10 @@ __device__ __forceinline__ void exchange_other_columns(T* column, std::int64_t l
   }
 }
 
-/// Loads the unit lower triangle of the previous panel into `triangle`, column-major with 32 rows, with zeros
-/// on and above the diagonal and beyond its columns. Loads its rows in `cols` columns at `a`, after its
-/// exchanges, into `upper`. `a` and `panel` point at row `first`, where the launch's panel begins.
+/// Loads the operands of the substitution in the previous panel's rows: its unit lower triangle into
+/// `triangle`, and its rows (after its exchanges) in the `cols` columns at `a` into `upper`. The triangle is
+/// column-major with 32 rows, with zeros on and above the diagonal and beyond its columns. `a` and `panel`
+/// point at row `first`, where the launch's panel begins.
 template <int Columns, int Threads, class T>
 __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int64_t lda, int first, int cols,
                                            const Update& update, T* triangle, T* upper) {
@@ -206,9 +214,9 @@ __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int6
   }
 }
 
-/// Computes v -= L U. Reads rows `row`, `row` + `step`, … of L from memory, at most row `rows` - 1. `l`: the
-/// previous panel, from the current panel's first row on. The constructor starts the first loads of L
-/// (prologue).
+/// Computes v -= L U without tensor cores. A thread reads rows `row`, `row` + `step`, … of L from global
+/// memory, at most row `rows` - 1. `l`: the previous panel, from the current panel's first row on. The
+/// constructor starts the first loads of L (prologue).
 template <int Columns, int RowsPerThread, class T>
 class ProductWithL {
  public:
@@ -230,7 +238,7 @@ class ProductWithL {
         for (int s = 0; s < RowsPerThread; ++s) factor[s][k] = -next_[s][k];
       }
       load_columns(begin + k_step < k_count_ ? begin + k_step : begin);
-      // Sums up the terms before subtracting them: single terms much smaller than the element would be lost.
+      // Adds up the terms before subtracting them: terms much smaller than the element would be rounded away.
       const auto row_bytes = static_cast<unsigned>(upper_stride<T, Columns> * sizeof(T));
       const unsigned u_rows = simt::shared_address(upper) + static_cast<unsigned>(begin) * row_bytes;
       GAUSSWEEP_UNROLL
@@ -281,7 +289,8 @@ using PanelProduct =
     std::conditional_t<tensor_product<T, Columns>,
                        ProductOnTensorCores<Columns, RowsPerThread, upper_stride<T, Columns>>,
                        ProductWithL<Columns, RowsPerThread, T>>;
-/// Computes the rows of U in `upper` by substitution with `triangle`; warps share the columns, 8 at a time.
+/// Computes the rows of U in `upper` by substitution with `triangle`; each warp solves for 8 columns at a
+/// time. `scratch`: panel_scratch elements of shared memory per warp.
 template <int Columns, int Threads, class T>
 __device__ __forceinline__ void solve_upper(const T* triangle, T* upper, T* scratch, int update_cols) {
   constexpr int stride = upper_stride<T, Columns>;

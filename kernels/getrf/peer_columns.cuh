@@ -1,5 +1,6 @@
 #pragma once
-/// The columns of a distributed matrix, for kernels that access the memory of other GPUs.
+/// Addresses of the columns of a matrix that is distributed over GPUs, for kernels that access the memory of
+/// other GPUs.
 
 #include <vector>
 
@@ -9,29 +10,30 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// The cyclic distribution of columns, as seen by one GPU; see ColumnBlocks.
+/// The cyclic distribution of block columns (ColumnBlocks), from the view of GPU `gpu`.
 struct OwnColumns {
   int width, gpus, gpu;
 
   OwnColumns(const ColumnBlocks& blocks, int own_gpu)
       : width(static_cast<int>(blocks.width)), gpus(blocks.gpus), gpu(own_gpu) {}
-  /// Returns the column of the matrix that is column `local` on this GPU.
+  /// Returns the index in the matrix of this GPU's column `local`.
   __device__ int global(int local) const { return (local / width * gpus + gpu) * width + local % width; }
 };
 
-/// All parts of a distributed matrix.
+/// The parts of a distributed matrix on all GPUs.
 template <class T>
 struct PeerColumns {
   T* parts[max_gpus] = {};
   std::int64_t ld;
   int width, gpus;
 
-  /// `of_gpu(gpu)` returns the first column of a GPU.
+  /// of_gpu(gpu) returns the address of the GPU's first column.
   template <class Part>
   PeerColumns(const ColumnBlocks& blocks, std::int64_t leading_dimension, const Part& of_gpu)
       : ld(leading_dimension), width(static_cast<int>(blocks.width)), gpus(blocks.gpus) {
     for (int gpu = 0; gpu < gpus; ++gpu) parts[gpu] = of_gpu(gpu);
   }
+  /// Returns the address of column j of the matrix.
   __device__ T* column(int j) const {
     const int block = j / width;
     return parts[block % gpus] + (block / gpus * width + j % width) * ld;

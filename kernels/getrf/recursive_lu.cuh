@@ -1,12 +1,13 @@
 #pragma once
-/// LU factorisation with partial pivoting, recursive in columns, with panels in a cluster's registers.
+/// LU factorisation with partial pivoting, recursive in columns; a thread-block cluster factors each panel in
+/// registers (cluster_panel.cuh).
 ///
 /// Toledo's recursion (S. Toledo, Locality of reference in LU decomposition with partial pivoting, SIAM J.
 /// Matrix Anal. Appl. 18, 1997): factor the left half of the columns, update the right half, factor its lower
 /// part, exchange the rows of the left half. The products then have the largest possible k, for which a GPU's
-/// GEMM is fastest. At the bottom of the recursion, blocks of several panels are factored from left to right.
-/// While one cluster factors a panel, other clusters of its launch apply the previous panel's updates to the
-/// rest of the block.
+/// GEMM is fastest. The recursion ends at blocks of several panels, which are factored from left to right.
+/// While one cluster factors a panel, other clusters of the same launch apply the previous panel to the rest
+/// of the block.
 
 #include <algorithm>
 #include <functional>
@@ -22,9 +23,10 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
 using namespace gaussweep::lu;
 
-/// Substitutes with a triangle of rows [first, first + count), recursively, so that most of the work is in
-/// large products. solve_block(row, rows) substitutes with a diagonal block of at most solve_rows rows;
-/// product(row, rows, before, k) subtracts the product with the k solved rows from `before` on.
+/// Solves with the lower triangle of rows [first, first + count), recursively, so that most of the work is in
+/// large products. solve_block(row, rows) solves with the diagonal block of `rows` <= solve_rows rows at
+/// `row`. product(row, rows, before, k) updates the rows [row, row + rows) by the product with the k solved
+/// rows from `before` on.
 template <class SolveBlock, class Product>
 void solve_by_blocks(int first, int count, const SolveBlock& solve_block, const Product& product) {
   if (count <= solve_rows) return solve_block(first, count);
@@ -44,8 +46,8 @@ class RecursiveLu {
 
  public:
   /// `a`: n x n on the device. `pivots`: LAPACK's pivots, from 1. `info`: 0 at the start, set to the first
-  /// zero pivot, from 1. If Products are for a preconditioner, lda must be leading_dimension(n), and the
-  /// padding between columns is overwritten. @pre 1 <= n <= max_panel_rows
+  /// zero pivot, from 1. If Products::preconditions, lda must be leading_dimension(n), and the padding
+  /// between columns is overwritten. @pre 1 <= n <= max_panel_rows
   RecursiveLu(Context& context, T* a, std::int64_t lda, std::int64_t n, int* pivots, int* info,
               Workspace& workspace)
       : RecursiveLu(context, a, lda, n, pivots, info, workspace, !preconditions && is_copied(n, sizeof(T))) {}
@@ -107,15 +109,17 @@ class RecursiveLu {
     factor(0, columns);
   }
 
-  /// Returns a device array with the row of A (from 0) of every row of L and U. Valid after `factor`.
+  /// Returns a device array: for every row of L and U, the index of the row in A (from 0). Valid after
+  /// `factor`.
   const int* row_order() const { return row_order(n_); }
-  /// Returns the same after `factor_columns`.
+  /// Returns the same array after factor_columns(columns).
   const int* row_order(int columns) const {
     return permutations_ + 2 * level_of(columns) * static_cast<std::int64_t>(n_);
   }
 
  private:
   T* at(int row, int column) { return a_ + row + column * lda_; }
+  /// Sets all permutations to the identity.
   void start() {
     context_.stage("start");
     simt::launch(context_, start_permutations<int>, dim3(blocks_of(n_, 256)), dim3(256), 0, permutations_,
@@ -132,11 +136,11 @@ class RecursiveLu {
     return preconditions || a_ != input_ ? (rows + 7) / 8 * 8 : rows;
   }
 
-  /// The number of elements of T that occupy the registers of a double.
+  /// The number of elements of T that take as many registers as a double.
   static constexpr int elements_per_double = sizeof(double) / sizeof(T);
 
-  /// Returns the number of columns of the panel that begins at `row`. It is constant within 32 rows, so that
-  /// panels end at block boundaries.
+  /// Returns the number of columns of the panel whose first row is `row`. It is constant within 32 rows, so
+  /// that panels end at block boundaries.
   int panel_columns(int row) const {
     const int rows = n_ - row / 32 * 32;
     if (rows <= cluster_rows || preconditions) return 32;
@@ -145,17 +149,17 @@ class RecursiveLu {
                                   : rows <= 8 * cluster_rows ? 4
                                                              : 2);
   }
-  /// Returns the number of columns of a block of panels. The updates of a panel within the block run
-  /// concurrently with the next panel and should not take longer than that panel. The block is therefore
-  /// narrower if there are more rows.
+  /// Returns the number of columns of a block of panels whose first row is `row`. The update by a panel
+  /// within the block runs concurrently with the next panel and should not take longer than that panel. The
+  /// block is therefore narrower if there are more rows.
   int block_columns(int row) const {
     const int rows = n_ - row;
     const int panels = preconditions || rows > 2 * cluster_rows ? 8 : rows > cluster_rows / 2 ? 16 : 32;
     return std::max(64, std::min(max_block_columns_, panels * panel_columns(row)));
   }
 
-  /// Returns the number of last columns that are merged into the last block. As a separate block they would
-  /// need the same number of launches as that block.
+  /// Returns the number of remainder columns that are merged into the last block: at most an eighth of a
+  /// block. A separate block of these columns would need as many launches as the last block.
   int merged_columns(int n) const {
     const int block = block_columns(n - 1), beyond = n % block;
     return preconditions || n < block || beyond > block / 8 ? 0 : beyond;
@@ -184,8 +188,9 @@ class RecursiveLu {
     exchange(right, right_count, half, first, half);
   }
 
+  /// Factors a block, panel by panel, from row `first` down.
   void factor_block(int first, int count) {
-    int before = 0;  // columns of the previous panel
+    int previous_cols = 0;  // columns of the previous panel
     int cols = 0;
     for (int j = first; j < first + count; j += cols) {
       cols = std::min(panel_columns(j), first + count - j);
@@ -198,17 +203,17 @@ class RecursiveLu {
           product(rows_from(below), count - after, cols, at(below, j), at(j, below), at(below, below));
         }
       } else {
-        const int previous = j - before;
+        const int previous = j - previous_cols;
         panel(j, cols,
-              {before, previous - first, count - after, exchanges_of(previous), permutations_, n_,
+              {previous_cols, previous - first, count - after, exchanges_of(previous), permutations_, n_,
                parities_of(previous)});
-        before = cols;
+        previous_cols = cols;
       }
     }
     if (!preconditions) follow_panel(first, count, first + count - cols, cols, count);
   }
 
-  /// Returns the bit mask that selects one of each pair of permutations for column j.
+  /// Returns Update::parities for column j: bit l selects one of the two permutations of level l.
   unsigned parities_of(int j) const {
     unsigned parities = 0;
     const int column = std::min(j, unmerged_ - 1);
@@ -216,9 +221,9 @@ class RecursiveLu {
     return parities;
   }
 
-  /// Applies the exchanges and the triangular solve of the panel of `cols` columns at j to the block's
-  /// `count` columns from `first`: left of the panel, and from the block's column `after` on. The product is
-  /// not included.
+  /// Applies the panel of `cols` columns at column j to the block, which has `count` columns from column
+  /// `first` on. The block's columns left of the panel and from its column `after` on get the row exchanges;
+  /// the columns from `after` on also get the triangular solve. The product is not included.
   void follow_panel(int first, int count, int j, int cols, int after) {
     const int before = j - first;
     const int beyond = preconditions ? std::max(0, n_ - j - window) : 0;
@@ -229,6 +234,7 @@ class RecursiveLu {
                  permutations_, n_, parities_of(j), at(j + window, j), beyond);
   }
 
+  /// Factors the panel at column `first` with pivots from a window (window_panel.cuh).
   void window_panel(int first, int cols) {
     context_.stage("panel");
     simt::launch(context_, factor_window<T>, dim3(1), dim3(window), sizeof(WindowMemory<T>), at(first, first),
@@ -236,6 +242,8 @@ class RecursiveLu {
                  info_);
   }
 
+  /// Applies `update` and factors the panel at column `first` (cluster_panel.cuh). Chooses the number of rows
+  /// per thread such that the panel fits in the registers of a cluster.
   void panel(int first, int cols, const Update& update) {
     context_.stage("panel");
     const int rows = n_ - first;
@@ -259,9 +267,8 @@ class RecursiveLu {
 
   template <int Columns, int RowsPerThread, int Threads, Senders SentBy = Senders::blocks>
   void launch_panel(int first, int rows, int cols, const Update& update) {
-    unsigned blocks = SentBy == Senders::block
-                          ? 1
-                          : 2;  // compute-sanitizer does not support messages within a cluster of one block
+    // At least 2, because compute-sanitizer does not support messages within a cluster of one block.
+    unsigned blocks = SentBy == Senders::block ? 1 : 2;
     while (static_cast<int>(blocks) * Threads * RowsPerThread < rows) blocks *= 2;
     const unsigned clusters =
         update.cols == 0 ? 1 : 1 + exchangers<SentBy> + blocks_of(update.columns_right, Columns);
@@ -279,16 +286,17 @@ class RecursiveLu {
     subtract_product(context_, products_, m, n, k, a, lda_, b, lda_, c, lda_);
   }
 
-  /// Returns the level of the permutations for parts of `width` columns.
+  /// Returns the level of the permutations for parts of `width` columns: parts of level l have up to 64 * 2^l
+  /// columns.
   static int level_of(int width) {
     int level = 0;
     while (64 << level < width) ++level;
     return level;
   }
-  /// Applies the row exchanges of columns [first, first + count) to columns [begin, begin + columns). Called
-  /// once for every part of the recursion, right after it was factored. `width`: the width of such parts; the
-  /// last part of the matrix may be narrower. Permutations of narrower parts may be out of date, because they
-  /// are not reset within a block.
+  /// Applies the row exchanges of columns [first, first + count), a part of the recursion, to columns [begin,
+  /// begin + columns). Called once per part, right after the part was factored. `width`: the number of
+  /// columns of such parts; the last part of the matrix may be narrower. The permutations of levels within a
+  /// block are not reset and must not be used.
   void exchange(int first, int count, int width, int begin, int columns) {
     context_.stage("exchange");
     const int level = level_of(width);
@@ -322,22 +330,21 @@ class RecursiveLu {
   }
 
   Context& context_;
-  T* input_;
+  T* input_;  // the matrix of the caller
   std::int64_t ld_input_;
-  T* a_;  // the input matrix, or its copy
+  T* a_;  // input_, or its copy
   std::int64_t lda_;
   int n_;
-  int max_block_columns_ =
-      max_rows;   ///< limit for block_columns (at least 64); must be initialised before whole_
-  int unmerged_;  // columns without those of merged_columns
+  int max_block_columns_ = max_rows;  // limit for block_columns (at least 64); initialised before unmerged_
+  int unmerged_;                      // n_ - merged_columns(n_)
   int* pivots_;
   int* info_;
   Exchanges exchanges_{};
-  int* permutations_ = nullptr;
-  T* buffer_ = nullptr;
+  int* permutations_ = nullptr;  // two per level; see Update::rows_at
+  T* buffer_ = nullptr;          // column_buffers columns for exchange_many
   Products* products_ = nullptr;
   std::function<bool(int)> should_continue_;
-  int next_check_ = 0;
+  int next_check_ = 0;  // the column from which should_continue_ is called next
   bool aborted_ = false;
 };
 

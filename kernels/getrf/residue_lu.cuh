@@ -1,5 +1,6 @@
 #pragma once
-/// Products of the LU by residues of 8 bits (gemm/residue_products.cuh), used if they are faster.
+/// The large products of getrf/residues and gesv/residues: integer products modulo several 8-bit numbers
+/// (gemm/residue_products.cuh), if this is faster than the vendor's GEMM.
 
 #include "kernels/gemm/residue_products.cuh"
 #include "kernels/getrf/recursive_lu.cuh"
@@ -7,24 +8,25 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// Computes the products of a factorisation of order n, except those that residues cannot compute.
+/// The class `Products` of RecursiveLu that computes products by residues.
 template <class T>
 class ResidueUpdates {
  public:
   static constexpr bool preconditions = false;
 
+  /// The workspace is for a factorisation of order n.
   ResidueUpdates(Context& context, std::int64_t n, const Parameters& parameters, Workspace& memory)
       : moduli_(static_cast<int>(parameters.integer("moduli"))),
         least_inner_(parameters.integer("least_inner")),
         products_(context, residue_capacity(n, moduli_), memory) {}
 
   /// Computes C -= L U (C is m x n). Returns false, and does nothing, if the vendor's product is faster or
-  /// residues are impossible.
+  /// residues cannot compute the product (ResidueProducts::multiply).
   bool subtract(int m, int n, int k, const T* l, std::int64_t ldl, const T* u, std::int64_t ldu, T* c,
                 std::int64_t ldc) {
-    const bool wanted =
+    const bool uses_residues =
         least_inner_ == 0 ? residues_are_faster(m, n, k, moduli_, sizeof(T)) : k >= least_inner_;
-    if (!wanted) return false;
+    if (!uses_residues) return false;
     const int moduli =
         products_.multiply(moduli_, {const_cast<T*>(l), m, k, ldl}, {const_cast<T*>(u), k, n, ldu},
                            {c, m, n, ldc}, residues::Output::subtracted);

@@ -1,5 +1,6 @@
 #pragma once
-/// Right-hand sides that a substitution copies from GPU to GPU, to the owner of the next block column.
+/// Right-hand sides of a substitution on several GPUs: they are copied from GPU to GPU, always to the owner
+/// of the next block column of the triangle.
 
 #include <vector>
 
@@ -9,17 +10,18 @@
 
 namespace gaussweep {
 
-/// Columns that are valid on one GPU of a group at a time, at the start on the first GPU.
+/// Right-hand sides with a copy per GPU, of which only one is up to date: at first that of the first GPU.
 template <class T>
 class TravellingColumns {
  public:
-  /// @param b on the first GPU @param parts workspace of each GPU for a copy of `b` with ld = rows
+  /// @param b the right-hand sides on the first GPU
+  /// @param parts provide each other GPU's workspace for a copy of `b` with ld = rows
   TravellingColumns(DeviceGroup& group, const MatrixView<T>& b, std::vector<OperandPart<T>>& parts)
       : group_(group), views_{b} {
     for (std::size_t gpu = 1; gpu < parts.size(); ++gpu)
       views_.push_back({parts[gpu].workspace.template take<T>(b.rows * b.cols), b.rows, b.cols, b.rows});
   }
-  /// Copies the columns to a GPU, after the work that is queued on the GPU that has them now.
+  /// Copies the columns to a GPU, after the work that is queued on the GPU that has the current values.
   const MatrixView<T>& bring_to(int gpu) {
     const MatrixView<T>& to = views_[static_cast<std::size_t>(gpu)];
     if (gpu == holder_) return to;
@@ -49,7 +51,7 @@ MatrixView<T> block_column(const ColumnBlocks& blocks, const std::vector<Operand
   return {a.data + blocks.local_begin(block) * a.ld, a.rows, blocks.columns(block), a.ld};
 }
 
-/// Returns the bytes of workspace per GPU for travelling columns.
+/// Returns the bytes of workspace per GPU for TravellingColumns.
 inline std::size_t travelling_bytes(const Shape& shape, std::size_t element) {
   return workspace_piece(shape.n * shape.nrhs, element);
 }

@@ -1,11 +1,12 @@
 #pragma once
-/// Triangular solves and products with 32 rows on tensor cores in double, one warp each. They apply a panel
-/// of an LU factorisation to the columns beyond it.
+/// Triangular solves and products with 32 rows on tensor cores in double, each by one warp. LU uses them to
+/// apply a panel to the columns right of it; Cholesky and the inverses of triangles use them too.
 ///
-/// Fragments of an 8 x 8 product with 4 columns of A, with g = lane / 4 and t = lane % 4: a lane has A(g, t),
-/// B(t, g), D(g, 2t) and D(g, 2t + 1). The k indices may have any order that is the same in A and B. With
-/// k = 2t + h in the h-th of two products, a lane's elements of D are its elements of A. The result of one
-/// product is therefore the operand of the next without leaving its registers.
+/// In a product D += A B of an 8 x 4 by a 4 x 8 matrix, lane 4g + t (0 <= t < 4) has the elements A(g, t),
+/// B(t, g), D(g, 2t) and D(g, 2t + 1), its fragments. A product with 8 k indices is two such products. The k
+/// indices may be split between the two in any way that is the same in A and B. Here the h-th product (h = 0,
+/// 1) has k = 2t + h. A lane's elements of D are then also its elements of A in the next product, so that the
+/// result of one product is the operand of the next without leaving its registers.
 
 #include <cmath>
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// Computes D += A B, 8 x 8, with 4 columns of A; see the top of this file.
+/// Computes D += A B, where A is 8 x 4 and B is 4 x 8; see the top of this file.
 __device__ __forceinline__ void multiply_8x8(double (&d)[2], double a, double b) {
 #if __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
@@ -32,7 +33,8 @@ __device__ __forceinline__ void multiply_8x8(double (&d)[2], double a, double b)
 #endif
 }
 
-/// Computes D += A B, 16 x 8, with 4 columns of A: A(g, t), A(g + 8, t); B(t, g); D as below.
+/// Computes D += A B, where A is 16 x 4 and B is 4 x 8. A lane has A(g, t), A(g + 8, t); B(t, g); and D(g,
+/// 2t), D(g, 2t + 1), D(g + 8, 2t), D(g + 8, 2t + 1).
 __device__ __forceinline__ void multiply_16x8(double (&d)[4], const double (&a)[2], double b) {
 #if __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
@@ -48,8 +50,8 @@ __device__ __forceinline__ void multiply_16x8(double (&d)[4], const double (&a)[
 #endif
 }
 
-/// Computes D += A B, 16 x 8, with 8 columns of A. A lane has rows g and g + 8 of A in column 2t, then in
-/// column 2t + 1; rows 2t and 2t + 1 of B; and D(g, 2t), D(g, 2t + 1), D(g + 8, 2t), D(g + 8, 2t + 1).
+/// Computes D += A B, where A is 16 x 8 and B is 8 x 8. A lane has A(g, 2t), A(g + 8, 2t), A(g, 2t + 1), A(g
+/// + 8, 2t + 1); B(2t, g), B(2t + 1, g); and D(g, 2t), D(g, 2t + 1), D(g + 8, 2t), D(g + 8, 2t + 1).
 __device__ __forceinline__ void multiply_16x8(double (&d)[4], const double (&a)[4], const double (&b)[2]) {
 #if __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
@@ -93,8 +95,9 @@ __device__ __forceinline__ void invert_diagonal_tiles(const double* triangle, do
   __syncwarp();
 }
 
-/// Returns true if one of these inverses is too inaccurate: the absolute column sum of a tile or of its
-/// inverse exceeds `trusted`. The product of a tile's largest two sums is its condition number in the 1-norm.
+/// Returns true if an inverse of invert_diagonal_tiles may be too inaccurate: a sum of magnitudes in a column
+/// of a tile or of its inverse exceeds `trusted`. (The largest such sums of a tile and of its inverse are
+/// their 1-norms, and the product of these is the condition number.)
 /// @pre `triangle` has zeros on and above its diagonal; called by one warp after invert_diagonal_tiles
 __device__ __forceinline__ bool needs_correction(const double* triangle, const double* inverses,
                                                  double trusted) {
@@ -110,7 +113,7 @@ __device__ __forceinline__ bool needs_correction(const double* triangle, const d
 
 /// Solves with a unit lower triangle of 32 rows for eight columns of `x` (row-major with leading dimension
 /// `stride`), by one warp, tile by tile: X_i = inverse_i (X_i - sum of L_ij X_j, j < i). The products on
-/// tensor cores are transposed: columns of x are rows of A and D.
+/// tensor cores are transposed: columns of x are rows of A and D. X_i are the rows of x in tile i.
 /// @tparam Corrected corrects every X_i by the inverse times its residual. `triangle` must then have zeros on
 /// and above its diagonal.
 template <bool Corrected = false>
@@ -174,8 +177,8 @@ __device__ __forceinline__ void store_two(double* to, double first, double secon
 #endif
 }
 
-/// Leading dimension and size of the shared memory in which a warp converts a tile from fragment layout to
-/// row layout.
+/// Leading dimension and number of elements of the shared memory with which a warp converts 8 columns of a
+/// product from fragments to one row per lane.
 constexpr int staging_stride = 10;
 constexpr int staging_size = 32 * staging_stride;
 
@@ -196,7 +199,7 @@ class ProductOnTensorCores {
         lda_(lda) {
     load(0);
   }
-  /// `staging`: handed_size elements of shared memory for this warp, aligned to 16 bytes.
+  /// `staging`: staging_size elements of shared memory for this warp, aligned to 16 bytes.
   __device__ __forceinline__ void subtract(double (&v)[RowsPerThread][Columns], const double* upper,
                                            double* staging) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -236,6 +239,7 @@ class ProductOnTensorCores {
 
  private:
   static constexpr int steps = Columns / 8;
+  /// Loads the fragments of the warp's 32 rows of L for the lanes' rows s.
   __device__ __forceinline__ void load(int s) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const auto column_step = static_cast<unsigned>(lda_);  // 32-bit offsets suffice

@@ -1,10 +1,11 @@
 #pragma once
-/// The panel of an LU factorisation with pivots from a window of rows, in one thread block.
+/// Factors a panel of the float LU in gesv/mixed_gmres in one thread block, with pivots from a window of
+/// rows.
 ///
-/// Pivots are the largest elements of the next 256 rows, not of all rows, which suffices for an LU that is a
-/// preconditioner. All data stays on one multiprocessor, and a column costs one barrier: every warp stores
-/// its candidate and the candidate's row before the barrier, and selects the best candidate after it. L in
-/// the rows below the window is computed afterwards (solve_below_window); its elements may exceed 1.
+/// Pivots are the largest elements of the next 256 rows (the window), not of all rows, which suffices for an
+/// LU that is a preconditioner. All data stays on one multiprocessor, and a column costs one barrier: every
+/// warp stores its candidate and the candidate's row before the barrier, and selects the best candidate after
+/// it. L in the rows below the window is computed afterwards (solve_below_window); its elements may exceed 1.
 ///
 /// Each thread keeps one row in registers. Each step shifts the remaining elements by one column, so that
 /// registers are indexed by constants only. Multipliers and rows of U are stored in shared memory once they
@@ -33,8 +34,8 @@ struct WindowMemory {
 };
 
 /// Factors the panel at `a` (column-major, lda) of at most `window` rows and 32 columns in one block. `first`
-/// is the panel's row in the matrix: pivots (from 1) and exchanges refer to rows of the matrix. `info`: set
-/// to the first zero pivot, from 1, if it is still 0; the panel is then unusable.
+/// is the index in the matrix of the panel's first row: pivots (from 1) and exchanges refer to rows of the
+/// matrix. `info`: set to the first zero pivot, from 1, if it is still 0; the panel is then unusable.
 /// @pre WindowMemory of dynamic shared memory
 template <class T>
 __global__ void __launch_bounds__(gaussweep::lu::window)
@@ -60,7 +61,7 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
   const unsigned warp_rows_address = simt::shared_address(warp_rows);
 
   T v[width];
-  int position = thread < rows ? thread : -1;  // never a pivot, even if its zeros become NaN
+  int position = thread < rows ? thread : -1;  // a row at -1 never becomes a pivot, even if it has NaN
   GAUSSWEEP_UNROLL
   for (int c = 0; c < width; ++c) v[c] = thread < rows && c < cols ? a[thread + c * lda] : T(0);
 
@@ -124,8 +125,8 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
 #endif
 }
 
-/// Computes one row of L below the window per thread, by substitution with U, the panel's upper triangle of
-/// 32 columns at `u`. @pre 32 threads; the panel has 32 columns
+/// Computes one row of L below the window per thread, by substitution with the panel's upper triangle at `u`.
+/// @pre 32 threads; the panel has 32 columns
 template <class T>
 __device__ __forceinline__ void solve_below_window(const T* u, T* row, std::int64_t lda, bool inside) {
   constexpr int width = 32;
