@@ -24,10 +24,11 @@ Extent extent_of_b(const Shape& s) {
 Extent extent_of_c(const Shape& s) {
   return {s.m, s.n * s.batch};
 }
-double operations(const Shape& s) {
+double flops_of(const Shape& s) {
   return 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
 }
-double operands(const Shape& s) {
+/// Returns the number of elements that any method must read (A and B) or write (C).
+double elements_of(const Shape& s) {
   const auto m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
   return m * k + k * n + m * n;
 }
@@ -41,8 +42,8 @@ ProblemRow problem_row() {
   row.second = SecondOperand::matrix;
   row.b = extent_of_b;
   row.x = extent_of_c;
-  row.flops = operations;
-  row.elements = operands;
+  row.flops = flops_of;
+  row.elements = elements_of;
   row.judge = {judges::product<float>, judges::product<double>};
   row.tolerance = 3;
   return row;
@@ -57,8 +58,8 @@ constexpr const char* cejka_soriano =
     "L. Čejka, Parallel LU Decomposition for the GPU, ČVUT 2022; "
     "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011";
 
-/// Returns a method with the properties that all gemm methods share: C is a separate matrix, and the inputs
-/// survive.
+/// Returns a method with the properties that all gemm methods share: C is a separate matrix, and A and B are
+/// not overwritten.
 Method gemm_method(std::string variant, std::string summary, std::string source) {
   Method method = row(gemm(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::x;

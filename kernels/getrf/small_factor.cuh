@@ -8,13 +8,13 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// The destination of the row exchanges, n integers from 0 per system: either LAPACK's pivots, or `order`,
-/// the index of the pivot row of each step. The other pointer is null.
+/// The destination of the row exchanges, n integers from 0 per system. One of the pointers is null.
 struct PivotOutput {
-  int* pivots;
-  int* order;
+  int* pivots;  ///< LAPACK's pivots
+  int* order;   ///< the index of the pivot row of each step
 };
 
+/// Factors S::systems systems per block, with rows in registers.
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     factor_rows(std::int64_t count, int n, T* a, PivotOutput output, int* info) {
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks)
   if (threadIdx.x == 0) info[s] = found;
 }
 
-/// Replaces A by L and U, whose row k is the pivot row of step k.
+/// Replaces every A of the batch by L and U. Row k of the result is the pivot row of step k.
 template <class T>
 void factor(Context& context, Operands<T>& op, PivotOutput output, const Parameters& parameters) {
   const Shape& shape = op.shape;

@@ -1,5 +1,6 @@
 #pragma once
-/// LU with partial pivoting of systems of order up to N = 128, in the registers of a thread group.
+/// LU with partial pivoting, and L D L^T, of small systems in registers, for the batched methods: a group of
+/// threads, at most one block, factors one system of order up to N <= 128.
 ///
 /// Each thread keeps one row in registers. For large N, W threads share a row: part w (0 <= w < W) keeps the
 /// columns w, w + W, w + 2 W, ... Step k finds the largest element of column k among the rows that have not
@@ -7,21 +8,21 @@
 /// subtract a multiple of it. Rows are not exchanged: each thread stores the number of the step in which its
 /// row was the pivot.
 ///
-/// Registers can only be indexed by constants. Therefore every step shifts the active columns left by one
-/// register: column k is always in the first register, and the finished column enters behind the active ones.
-/// The steps are split into four segments. The columns of a finished segment stay in their registers, and the
-/// next segment shifts only the remaining columns. The final register of each column is therefore a constant
-/// (`final_register`).
+/// Registers can only be indexed by constants. Therefore every step shifts the unfinished columns left by one
+/// register: in step k, column k is in the first register, and the finished column moves behind the
+/// unfinished ones. The steps are split into four segments. The columns of a finished segment stay in their
+/// registers, and the next segment shifts only the remaining columns. The final register of each column is
+/// therefore a constant (`final_register`).
 ///
 /// The matrix is padded with an identity from order n to N, so that every loop has a constant length.
 /// Segments beyond n are skipped. Padding row i is marked as the pivot of step i from the start. It therefore
-/// never becomes a pivot of the matrix, even if the matrix contains NaN. Rounding errors are those of
+/// is never the pivot of a step before n, even if the matrix contains NaN. Rounding errors are those of
 /// unblocked right-looking LU.
 ///
 /// A symmetric system is factored as L D L^T without pivoting. Every step subtracts products of one column of
 /// the lower triangle only. Elimination in both triangles would be unstable: the triangles differ by rounding
-/// errors, and a small pivot amplifies the difference. For N <= 48 all columns of L D stay in shared memory.
-/// Column k of L D is row k of D L^T, which back substitution and an upper factor need.
+/// errors, and a small pivot amplifies the difference. Column k of L D is row k of D L^T, which back
+/// substitution and an upper factor need. For N <= 48 all columns of L D stay in shared memory.
 
 #include <cmath>
 #include <cstdint>
@@ -34,25 +35,20 @@
 #include "kernels/getrf/workspaces.hpp"
 #include "kernels/simt/simt.hpp"
 
-#ifdef __CUDACC__
-#define GAUSSWEEP_NOINLINE __noinline__
-#else
-#define GAUSSWEEP_NOINLINE
-#endif
-
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// The work split of a thread block for systems of order up to N. `W`: threads per row. `Columns`: right-hand
-/// sides per system, which part 0 of each row eliminates together with A. `Symmetric`: the matrix is positive
-/// definite, and row k is the pivot of step k.
+/// The work split of a thread block for systems of order up to N.
+/// @tparam W_ threads per row
+/// @tparam Columns right-hand sides per system, which part 0 of each row eliminates together with A
+/// @tparam Symmetric the matrix is positive definite, and row k is the pivot of step k
 template <int N_, int W_, int Columns, bool Symmetric>
 struct WorkSplit {
   static constexpr int N = N_, W = W_;
   static constexpr bool symmetric = Symmetric;
   /// All columns of L D stay in shared memory.
   static constexpr bool keeps_columns = Symmetric && W == 1 && N <= 48;
-  /// Cholesky factors are computed from L D with a single rounding. With more, residuals at orders up to 3
-  /// would exceed LAPACK's visibly, because they are measured in units of n u.
+  /// Cholesky factors are computed from L D with a single rounding per element. More roundings would make
+  /// residuals in units of n u visibly larger than LAPACK's at orders up to 3.
   static constexpr bool rounds_once = Symmetric && N <= 4;
   static constexpr int columns = N / W;        ///< of A per thread
   static constexpr int rhs_columns = Columns;  ///< right-hand sides per thread of part 0
@@ -63,7 +59,7 @@ struct WorkSplit {
   static constexpr int group = rows * W;                         ///< threads per system
   static constexpr int systems = group >= 64 ? 1 : 128 / group;  ///< per block
   static constexpr int threads = group * systems;
-  static constexpr int lanes = rows < 32 ? rows : 32;  ///< lanes that search a pivot together
+  static constexpr int lanes = rows < 32 ? rows : 32;  ///< lanes of a warp that search one pivot together
   static constexpr int warps = rows / lanes;           ///< per part
   static constexpr int segments = 4;
   static constexpr int steps = columns / segments;  ///< steps of W columns per segment
@@ -75,8 +71,8 @@ struct WorkSplit {
   static constexpr int final_register(int c) { return columns - (c / steps + 1) * steps + c % steps; }
 };
 
-/// `Storage` padded to an odd multiple of 16 bytes, so that equal elements of the systems of a warp lie in
-/// different banks.
+/// `Storage` padded to an odd multiple of 16 bytes, so that the same element of different systems in a warp
+/// lies in different banks.
 template <class Storage>
 struct Padded : Storage {
   alignas(16) char padding[sizeof(Storage) / 16 % 2 == 0 ? 16 : 32];
@@ -89,7 +85,7 @@ struct SharedStorage {
   T factor[S::W > 1 ? S::rows : 1];  ///< per row: its multiplier in the current step
   T candidate[S::warps];             ///< per warp: the value of its pivot candidate
   int candidate_row[S::warps];
-  int flag;          ///< of any_in_group
+  int flag;          ///< for any_in_group
   int pivots[S::N];  ///< per step: the pivot row (invert) or LAPACK's pivot index from 0 (factor)
   T sum[2][S::W][S::rhs_columns];  ///< the current unknown, or each part's partial sum for it
   T pivot[2];
@@ -118,7 +114,7 @@ __device__ __forceinline__ T inverse_power_of_two(T value) {
   return value;
 }
 
-/// Waits for all threads of the same system.
+/// Waits for all threads of the thread's group, which are those of one system.
 template <class S>
 __device__ __forceinline__ void wait_for_group() {
   if (S::group <= 32) {
@@ -128,8 +124,8 @@ __device__ __forceinline__ void wait_for_group() {
   }
 }
 
-/// A column-major n x n matrix. `a` is null for a thread group without a system. Such a group factors the
-/// identity, because all threads of a block must reach the same barriers.
+/// A column-major n x n matrix. `a` is null for a thread group that has no system, because the batch has
+/// ended. Such a group factors the identity, so that all threads of a block reach the same barriers.
 template <class T>
 struct System {
   T* a;
@@ -152,7 +148,7 @@ class Rows {
   __device__ void load(const System<const T>& source) {
     load_elements([&](int i, int j) { return source.a[i + j * source.ld]; }, source);
   }
-  /// Loads the row of a symmetric A from the stored triangle, without elements right of the diagonal if no
+  /// Loads the row of a symmetric A from the stored triangle. Elements right of the diagonal become 0 if no
   /// step uses them.
   __device__ void load(const System<const T>& source, Uplo uplo) {
     const bool lower = uplo == Uplo::lower;
@@ -188,9 +184,9 @@ class Rows {
     for (int r = 0; r < S::rhs_columns; ++r) y_[r] = x_[r];
   }
 
-  /// Returns true to all threads of the group if the system must be loaded again and rescaled. LU: an unknown
-  /// is not finite. L D L^T: all pivots are so small that sums underflow. Back substitution with D L^T
-  /// multiplies the errors of these sums by elements of L.
+  /// Returns true to all threads of the group if the system must be solved again with scaled rows. For LU
+  /// this means that an unknown is not finite. For L D L^T it means that all pivots are so small that sums
+  /// underflow; back substitution with D L^T multiplies the errors of these sums by elements of L.
   __device__ bool needs_rescaling(int info) {
     if constexpr (S::symmetric) return !any_in_group(row_ < n_ && pivot_ >= tiny);
     bool finite = true;
@@ -198,12 +194,14 @@ class Rows {
     for (int r = 0; r < S::rhs_columns; ++r) finite = finite && y_[r] - y_[r] == T(0);
     return any_in_group(info == 0 && !finite);
   }
-  /// Returns the same for an inverse. Reads the row that was computed last, which has errors of all others.
+  /// Returns the same for an inverse. Tests only the row that was computed last, because it depends on all
+  /// other rows.
   __device__ bool needs_rescaling(const InverseStorage<T, S>& upper, int info) {
     const T element = row_ < n_ ? upper.rows[0][row_] : T(0);
     return any_in_group(info == 0 && element - element != T(0));
   }
-  /// Returns true to all threads that must reach the same barriers if `value` is true in one of their groups.
+  /// Returns true if `value` is true for a thread with which this thread shares barriers: any thread of the
+  /// warp if groups are within warps. @pre `value` is the same for all threads of a group
   static __device__ bool any_that_synchronizes(bool value) {
     return S::group <= 32 ? __any_sync(0xffffffffu, value ? 1 : 0) != 0 : value;
   }
@@ -235,7 +233,7 @@ class Rows {
     for (int r = 0; r < S::rhs_columns; ++r) y_[r] *= scale;
     return scale;
   }
-  /// Replaces the inverse of the rescaled A by that of A. `scale`: the factor of the thread's row of A
+  /// Replaces the inverse of the rescaled A by that of A. `scale`: what rescale() returned.
   __device__ void unscale_inverse(InverseStorage<T, S>& upper, T scale) {
     wait_for_group<S>();
     upper.columns[0][row_] = scale;
@@ -323,11 +321,11 @@ class Rows {
   }
 
  private:
-  /// If all pivots of L D L^T are below this limit, sums underflow too early. It is above the smallest
-  /// subnormal number / u^2, which bounds the amplified errors by u |A|.
+  /// If all pivots of L D L^T are below this limit, underflow in sums may cause larger errors than rounding.
+  /// The limit is above the smallest subnormal number divided by u^2, which bounds these errors by u |A|.
   static constexpr T tiny = sizeof(T) == 8 ? T(0x1p-900) : T(0x1p-90);
 
-  /// Keeps element(i, j) for each of the thread's elements (i, j) of the matrix.
+  /// Loads element(i, j) for each of the thread's elements (i, j) of the matrix, and the identity beyond n.
   template <class Element>
   __device__ void load_elements(Element&& element, const System<const T>& source) {
     if (S::group > 32 && row_ == 0 && is_first_part()) shared_.flag = 0;
@@ -368,7 +366,7 @@ class Rows {
     if (any) wait_for_group<S>();  // all threads have read the flag before one of them resets it
     return any;
   }
-  /// Returns info, or 0 if it names a padding step beyond n.
+  /// Returns info, or 0 if info is a padding step beyond n.
   __device__ int info_within(int info) const { return info > n_ ? 0 : info; }
 
   /// Like lane_of_largest, for groups of fewer than 32 lanes. Returns a lane of the group, or -1.
@@ -402,8 +400,8 @@ class Rows {
     return __ffs(static_cast<int>(lanes)) - 1;
   }
   /// Returns the pivot row of the current step: the row with the largest |element|; ties go to the lowest
-  /// row. NaN compares as larger than every number, so that it reaches all elements that depend on it.
-  /// Returns no valid row in padding steps.
+  /// row. NaN compares as larger than every number, so that it spreads to all elements that depend on it.
+  /// Returns no valid row in padding steps. `owner`: the thread's part contains the pivot column.
   __device__ int find_pivot(bool owner, T& pivot) {
     constexpr int no_row = 0x7fffffff;
     if (owner) {
@@ -524,7 +522,7 @@ class Rows {
     GAUSSWEEP_UNROLL
     for (int r = 0; r < S::rhs_columns; ++r) y_[r] = std::fma(-factor, shared_.rhs[stage][r], y_[r]);
   }
-  /// Returns element j > row() of the thread's row of D L^T, which is `own` if it is kept in a register.
+  /// Returns element j > row() of the thread's row of D L^T: `own`, unless shared memory keeps all columns.
   __device__ __forceinline__ T right_of_diagonal(int j, T own) const {
     if constexpr (S::keeps_columns) {
       return j > row_ ? shared_.row[row_][0][j - row_] : T(0);
@@ -681,8 +679,8 @@ void with_work_split(std::int64_t n, Launch&& launch) {
   }
 }
 
-/// The index of a thread's system in the batch (`system`) and in the block, and the thread's index in its
-/// group.
+/// The index of a thread's system in the block (`in_block`) and in the batch (`system`), and the thread's
+/// index in its group.
 template <class S>
 struct GroupIndex {
   __device__ GroupIndex()
@@ -692,6 +690,7 @@ struct GroupIndex {
   int in_block, thread;
   std::int64_t system;
 };
+/// Returns the grid for `systems` systems; blockIdx.y selects one of `chunks` groups of right-hand sides.
 template <class S>
 dim3 blocks_for(std::int64_t systems, std::int64_t chunks = 1) {
   return dim3(static_cast<unsigned>((systems + S::systems - 1) / S::systems), static_cast<unsigned>(chunks));

@@ -15,14 +15,15 @@ struct Batch {
   Uplo uplo;
 };
 
-/// True if systems whose sums leave the range are solved again. In groups of 24 to 48 rows, the call alone
-/// costs registers that make ordinary systems 8 to 27 % slower (H200).
+/// True if systems whose intermediate sums overflow or underflow are solved again (Rows::needs_rescaling).
+/// For 24 <= N <= 48, the mere call of the second solve costs registers that make all systems 8 to 27 %
+/// slower (H200).
 template <class S>
 constexpr bool solves_again = S::N <= 16 || S::N >= 64;
 
 /// Solves the group's system with S::rhs_columns right-hand sides; `blockIdx.y` selects these. Returns true
-/// to all threads of the group if sums left the range, so that solve_rescaled must solve the system again.
-/// `Rescales`: scales the system first, and stores the answer only if `wanted`.
+/// to all threads of the group if the system must be solved again by solve_rescaled. If `Rescales`, first
+/// scales the system. Stores the answer only if `wanted`.
 template <class T, class S, bool Rescales>
 __device__ __forceinline__ bool solve_group(Padded<SharedStorage<T, S>>* shared_of, const Batch& batch,
                                             const T* a, const T* b, T* x, int* info, bool wanted) {
@@ -59,15 +60,16 @@ __device__ __forceinline__ bool solve_group(Padded<SharedStorage<T, S>>* shared_
     return rows.needs_rescaling(found);
   }
 }
-/// A separate function, because its registers must not add to those of the usual case.
+/// Solves the group's system again after scaling its rows, and stores the answer if `wanted`. A separate
+/// function, because its registers must not add to those of the first solve.
 template <class T, class S>
 __device__ GAUSSWEEP_NOINLINE void solve_rescaled(Padded<SharedStorage<T, S>>* shared_of, const Batch& batch,
                                                   const T* a, const T* b, T* x, int* info, bool wanted) {
   solve_group<T, S, true>(shared_of, batch, a, b, x, info, wanted);
 }
 
-/// The least number of thread blocks per multiprocessor. It limits the registers of solve_rescaled where
-/// solve_group needs fewer.
+/// Returns the minimum number of thread blocks per multiprocessor, for __launch_bounds__. It prevents
+/// solve_rescaled from raising the number of registers above what solve_group needs.
 template <class T, class S>
 constexpr int solve_blocks() {
   constexpr int n = S::N;
@@ -77,7 +79,8 @@ constexpr int solve_blocks() {
   return n == 4 ? 12 : n == 16 && single ? 9 : 1;
 }
 
-/// Solves S::systems systems per block. Systems whose sums leave the range are solved again after scaling.
+/// Solves S::systems systems per block, with rows in registers. Solves a system again after scaling if
+/// solves_again and Rows::needs_rescaling are true.
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, (solve_blocks<T, S>()))
     solve_kernel(Batch batch, const T* a, const T* b, T* x, int* info) {
@@ -89,6 +92,7 @@ __global__ void __launch_bounds__(S::threads, (solve_blocks<T, S>()))
   }
 }
 
+/// Solves all systems with rows in registers, `Columns` right-hand sides at a time.
 template <class T, int Columns, bool Symmetric>
 void solve_columns(Context& context, Operands<T>& op) {
   const Shape& shape = op.shape;
@@ -114,8 +118,8 @@ __global__ void __launch_bounds__(S::threads, S::blocks)
   WithRhs ? system.solve_rhs(x + b_offset) : system.solve(b + b_offset, x + b_offset, batch.nrhs);
 }
 
-/// Solves A X = B. `Symmetric`: A is positive definite. Kernels with rows in registers solve up to four
-/// right-hand sides at a time, panel kernels 32.
+/// Solves A X = B for every system of the batch. `Symmetric`: A is positive definite. Kernels with rows in
+/// registers solve up to four right-hand sides at a time, panel kernels 16 or 32.
 template <class T, bool Symmetric>
 void solve(Context& context, Operands<T>& op, const Parameters& parameters) {
   context.stage("solve");

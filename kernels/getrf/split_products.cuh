@@ -1,16 +1,18 @@
 #pragma once
-/// Products of the LU in float on tensor cores: every float is split into two halves (half-precision
-/// numbers), and three of the four partial products are computed.
+/// Products of the float LU in gesv/mixed_gmres on tensor cores: every float is split into two halves
+/// (half-precision numbers), and three of the four partial products are computed.
 ///
-/// x = hi + lo: hi is x rounded to half, lo is x - hi rounded to half; together they keep 22 of 24 bits. Then
-/// hi hi + hi lo + lo hi is one product of half-precision matrices with three times the k range, accumulated
-/// in float. Tensor cores truncate, not round, when they add to the accumulator. The small products therefore
-/// come first, while the accumulator is small. Every `max_split_k` terms, cuBLAS adds the sum to C with
-/// rounding. The range of halves is 2^-24 to 65504. L and U are scaled by 2^4, so that elements of about 1
-/// lose nothing. Elements above 4094 become infinite, which then shows in the factors. (|L| <= 1 with pivots
-/// from all rows, but |L| may be much larger with pivots from a window.) Source: H. Ootomo, R. Yokota,
-/// Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
-/// performance, IJHPCA 36, 2022.
+/// A float x is replaced by hi + lo: hi is x rounded to half, lo is x - hi rounded to half. Together they
+/// keep 22 of 24 bits. The sum hi hi + hi lo + lo hi is one product of half-precision matrices with three
+/// times the k range, accumulated in float. Tensor cores truncate, not round, when they add to the
+/// accumulator. The small products therefore come first, while the accumulator is small. After every
+/// `max_split_k` terms, cuBLAS adds the sum to C with rounding.
+///
+/// The range of halves is 2^-24 to 65504. L and U are scaled by 2^4, so that `lo` does not underflow for
+/// elements of about 1. Elements above 4094 become infinite, which then shows in the factors. (|L| <= 1 with
+/// pivots from all rows, but |L| may be much larger with pivots from a window, as in window_panel.cuh.)
+/// Source: H. Ootomo, R. Yokota, Recovering single precision accuracy from Tensor Cores while surpassing the
+/// FP32 theoretical peak performance, IJHPCA 36, 2022.
 
 #include <cuda_fp16.h>
 
@@ -41,6 +43,7 @@ __device__ __forceinline__ Split split(float value) {
 struct alignas(8) FourHalves {
   __half2 first, second;
 };
+/// Splits four consecutive elements of a column, scaled by split_scale; elements from `count` on count as 0.
 __device__ __forceinline__ void split_four(const float* from, int count, FourHalves& high, FourHalves& low) {
   float value[4] = {0, 0, 0, 0};
   if (count >= 4) {
@@ -97,10 +100,10 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// Computes products by split halves in preallocated buffers.
+/// The class `Products` of RecursiveLu that computes products of a preconditioner by split halves.
 class SplitProducts {
  public:
-  /// `memory`: gaussweep::lu::split_bytes(n) for a factorisation of order n.
+  /// `memory` has gaussweep::lu::split_bytes(n) bytes for a factorisation of order n.
   SplitProducts(Context& context, std::int64_t n, Workspace& memory)
       : context_(context),
         handles_(vendor_handles(context)),
@@ -113,7 +116,7 @@ class SplitProducts {
   static constexpr bool preconditions = true;
 
   /// Computes C -= L U (C is m x n). Returns false, and does nothing, if k is too small or no multiple of 8.
-  /// Six times as fast if m is a multiple of 8.
+  /// The product is six times as fast if m is a multiple of 8.
   bool subtract(int m, int n, int k, const float* l, std::int64_t ldl, const float* u, std::int64_t ldu,
                 float* c, std::int64_t ldc) {
     if (k < gaussweep::lu::min_split_k || k % 8 != 0) return false;
@@ -128,9 +131,9 @@ class SplitProducts {
     return true;
   }
 
-  /// Computes B = L^-1 B (B is solve_rows x columns); `block`: the index of L among the diagonal blocks of
-  /// solve_rows rows. For many columns, multiplies by the inverse and keeps it, because the recursion solves
-  /// with each block once per level.
+  /// Computes B = L^-1 B (B is solve_rows x columns). `block`: the index of L among the diagonal blocks of
+  /// solve_rows rows. With more than 1024 columns, multiplies by the inverse of L. Stores the inverse,
+  /// because each level of the recursion solves with L once.
   void solve(int block, const float* l, std::int64_t ldl, float* b, std::int64_t ldb, int columns) {
     constexpr int columns_per_block = 8;
     if (columns <= 1024) {
@@ -163,7 +166,7 @@ class SplitProducts {
     return static_cast<unsigned>((count + each - 1) / each);
   }
 
-  /// Splits `l` (m x inner) to `left` and `u` (inner x n) to right_.
+  /// Splits `l` (m x k_count) into `left` and `u` (k_count x n) into right_.
   void split(const float* l, std::int64_t ldl, int m, __half* left, std::int64_t ld_left, const float* u,
              std::int64_t ldu, int n, int k_count) {
     context_.stage("split");
@@ -178,9 +181,9 @@ class SplitProducts {
   VendorHandles& handles_;
   __half* left_;
   __half* right_;
-  float* inverse_;
-  __half* inverses_;
-  std::vector<bool> is_inverted_;
+  float* inverse_;                 // the inverse of one diagonal block
+  __half* inverses_;               // the split inverses of all diagonal blocks
+  std::vector<bool> is_inverted_;  // per diagonal block: its inverse is in inverses_
 };
 
 }  // namespace gaussweep::cuda::lu

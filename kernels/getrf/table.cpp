@@ -19,7 +19,8 @@ GAUSSWEEP_DECLARE_FLOAT(getrf_halves)
 namespace gaussweep {
 namespace {
 
-double operands(const Shape& shape) {
+/// Returns the number of elements that any method must read (A) or write (L and U).
+double elements_of(const Shape& shape) {
   return 2.0 * square_elements(shape);
 }
 
@@ -31,7 +32,7 @@ ProblemRow problem_row() {
   row.has_pivots = true;
   row.zero_pivot = ZeroPivot::singular;
   row.flops = lu_flops;
-  row.elements = operands;
+  row.elements = elements_of;
   row.judge = {judges::lu_factors<float>, judges::lu_factors<double>};
   row.tolerance = 30;
   return row;

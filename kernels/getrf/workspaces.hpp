@@ -1,5 +1,5 @@
 #pragma once
-/// Parameters, workspaces and thresholds of the LU methods. Needs no CUDA.
+/// Parameters, workspaces and thresholds of the LU methods. Compiles without CUDA.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,22 +14,25 @@
 
 namespace gaussweep::lu {
 
-constexpr int max_blocks = 16;  ///< thread blocks per cluster; NVIDIA calls more than 8 non-portable
-constexpr int panel_threads = 256;
+constexpr int max_blocks = 16;      ///< thread blocks per cluster; CUDA calls sizes above 8 non-portable
+constexpr int panel_threads = 256;  ///< threads per block
 constexpr int cluster_rows = 2 * max_blocks * panel_threads;  ///< largest row count of a panel of 32 columns
 constexpr int max_panel_rows = 16 * cluster_rows;             ///< largest row count of a panel of 2 columns
-constexpr int max_rows = max_panel_rows / 2;  ///< largest order with other products than cuBLAS's
-constexpr int levels = 12;  ///< levels of row permutations, for parts of 64, 128, ..., 131072 columns
-constexpr int max_few_exchanges = 512;         ///< more row exchanges copy whole columns (exchange_many)
-constexpr int max_distributed_columns = 1024;  ///< per panel on several GPUs; one thread per exchange
-constexpr int column_buffers = 132;            ///< column buffers for exchange_many; they fit in L2
+/// Largest order of the methods that compute products by halves or residues, gesv/mixed_gmres included.
+constexpr int max_rows = max_panel_rows / 2;
+/// Levels of the recursion in columns, for parts of 64, 128, ..., 131072 columns.
+constexpr int levels = 12;
+constexpr int max_few_exchanges = 512;  ///< more row exchanges copy whole columns (exchange_many)
+/// Largest number of columns per panel on several GPUs, where one thread per exchange moves all rows.
+constexpr int max_distributed_columns = 1024;
+constexpr int column_buffers = 132;  ///< column buffers for exchange_many; together they fit in L2
 
 /// Returns the leading dimension of internal matrices: products are fast with a multiple of 32 elements.
 constexpr std::int64_t leading_dimension(std::int64_t n) {
   return (n + 31) / 32 * 32;
 }
-/// Returns true if a contiguous matrix of order n is factored in a copy with leading_dimension(n). Products
-/// of doubles are up to 1.5 times as fast if columns begin at multiples of 16 elements.
+/// Returns true if a contiguous matrix of order n is factored in a copy with leading_dimension(n). The
+/// reason: products of doubles are up to 1.5 times as fast if columns begin at multiples of 16 elements.
 constexpr bool is_copied(std::int64_t n, std::size_t element) {
   return element == sizeof(double) && n >= 4096 && n % 16 != 0;
 }
@@ -45,6 +48,7 @@ inline std::size_t workspace_bytes(std::int64_t n, std::size_t element) {
          workspace_piece(is_copied(n, element) ? leading_dimension(n) * n : 0, element);
 }
 
+/// Returns the number of columns per block column and panel of the methods for several GPUs.
 inline std::int64_t column_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
   if (block > 0) return (block + 31) / 32 * 32;
@@ -60,7 +64,7 @@ inline bool is_panel_order(const Shape& shape, const Parameters&) {
 inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
   return stays_below(shape.n, parameters, 8192);
 }
-/// Adds to a registry row what a method for several GPUs needs.
+/// Adds the parameters and functions of a method for several GPUs to a registry row.
 inline Method on_several_gpus(Method method) {
   method.parameters = {
       gpus_parameter(),
@@ -78,8 +82,8 @@ constexpr std::size_t panel_bytes(std::int64_t rows, std::int64_t columns, std::
   return static_cast<std::size_t>(leading_dimension(rows) * columns) * element +
          static_cast<std::size_t>(columns + 1 + rows) * sizeof(int);
 }
-/// Returns the bytes of workspace per GPU: two panels, the workspace of a panel's factorisation, and the row
-/// exchanges of all panels with buffers for them.
+/// Returns the bytes of workspace per GPU: two panels, the workspace of a panel's factorisation, the row
+/// exchanges of all panels, and column buffers for these exchanges.
 inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   if (parameters.integer("gpus") == 1 || stays_on_one(shape, parameters))
     return workspace_bytes(shape.n, element);
@@ -90,12 +94,12 @@ inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& paramet
          workspace_piece(column_buffers * shape.n, element);
 }
 
-constexpr int solve_rows = 256;    ///< largest row count of a triangular update in one launch
+constexpr int solve_rows = 256;    ///< largest row count of a triangular solve in one launch
 constexpr int window = 256;        ///< rows that the window panel (window_panel.cuh) searches for pivots
 constexpr int min_split_k = 256;   ///< smallest k of a float product on tensor cores
-constexpr int max_split_k = 1024;  ///< largest k of one such product
+constexpr int max_split_k = 1024;  ///< largest k of one such product; larger products are split
 
-/// Returns the number of halves (16-bit floats) per operand of such a product, for a factorisation of order
+/// Returns the number of half-precision numbers per operand of such a product, for a factorisation of order
 /// n.
 inline std::int64_t split_elements(std::int64_t n) {
   return n <= min_split_k ? 0 : (n + 7) / 8 * 8 * 3 * std::min<std::int64_t>(n, max_split_k);
@@ -115,8 +119,8 @@ inline std::vector<Parameter> residue_parameters() {
                             "k from which products are by residues; 0: if that is faster")};
 }
 
-/// Returns the workspace sizes that suffice for every product of a factorisation of order n. Such products
-/// have m + k <= n.
+/// Returns the workspace sizes that suffice for every product of a factorisation of order n. In such a
+/// product m + k <= n.
 inline residues::Capacity residue_capacity(std::int64_t n, int moduli) {
   residues::Capacity capacity = residues::capacity_for(n / 2 + 16, n, n / 2 + 16, moduli);
   capacity.sums = moduli * residues::padded(n) * residues::padded(std::min<std::int64_t>(n, 2048));
@@ -129,12 +133,12 @@ inline std::size_t residue_bytes(const Shape& shape, const Parameters& parameter
          residues::bytes_of(residue_capacity(shape.n, static_cast<int>(parameters.integer("moduli"))));
 }
 
-/// Returns true if m x n x k by residues takes less time than the vendor's product with this element size,
-/// from rates measured on an H100 in operations per second and bytes per second.
+/// Returns true if a product m x n x k by residues is expected to take less time than the vendor's GEMM with
+/// this element size. Uses rates measured on an H100, in operations per second and bytes per second.
 inline bool residues_are_faster(double m, double n, double k, int moduli, std::size_t element) {
-  constexpr double vendor_double_rate = 55e12, vendor_float_rate = 50e12, byte_rate = 1.45e15,
-                   memory_rate = 2.5e12;
-  constexpr double half_rate_k = 300;        // k at which products of 8-bit integers reach half of byte_rate
+  constexpr double vendor_double_rate = 55e12, vendor_float_rate = 50e12, memory_rate = 2.5e12;
+  constexpr double byte_rate = 1.45e15;  // operations per second in products of 8-bit integers, for large k
+  constexpr double half_rate_k = 300;    // k at which these products reach half of byte_rate
   constexpr double launch_seconds = 100e-6;  // including the wait for the check whether residues are possible
   const double operations = 2 * m * n * k;
   const double vendor_seconds =
@@ -178,8 +182,9 @@ inline std::size_t fixed_point_workspace(const Shape& shape, const Parameters& p
 
 namespace gaussweep::batched {
 
-/// Largest orders: with rows in registers, of an inverse with rows in registers, and with panels.
-constexpr std::int64_t max_rows = 128, max_inverted = 64, max_panel_order = 512;
+constexpr std::int64_t max_rows = 128;         ///< largest order with rows in registers
+constexpr std::int64_t max_inverted = 64;      ///< largest order of an inverse with rows in registers
+constexpr std::int64_t max_panel_order = 512;  ///< largest order with panels
 
 inline std::vector<Parameter> parameters() {
   return {choice_parameter("kernel", {"auto", "rows", "panels"},
@@ -195,8 +200,9 @@ inline bool accepts_inverse(const Shape& shape, const Parameters& parameters) {
   return shape.n <= (parameters.choice("kernel") == "rows" ? max_inverted : max_panel_order);
 }
 
-/// Returns true if the panel kernels factor order n. Up to order 3 only rows in registers round as rarely as
-/// LAPACK. @param last the largest order at which rows in registers are faster
+/// Returns true if panel kernels factor order n. Up to order 3, only the kernels with rows in registers have
+/// as few roundings per element as LAPACK. @param last the largest order at which rows in registers are
+/// faster
 inline bool uses_panels(std::int64_t n, const Parameters& parameters, std::int64_t last) {
   const std::string& kernel = parameters.choice("kernel");
   return kernel == "auto" ? n > last : kernel == "panels" && n > 3;
