@@ -1,7 +1,7 @@
-/// gemm/cublas: the vendor reference on the GPU, cuBLAS's xgemm in the operands' precision.
+/// gemm/cublas: C = A B by cuBLAS's xgemm in the operands' precision, the vendor reference on the GPU.
 ///
 /// Layout: column-major; C is a separate matrix. Cost: 2 m n k operations. Workspace: only cuBLAS's internal
-/// one. Accepts any matrices with sizes below 2^31.
+/// workspace. Accepts any matrices with sizes below 2^31.
 ///
 /// Error: NVIDIA documents no bound. Sums in any order have this one: |C - A B| <= (k + 2) u |A| |B| (Higham,
 /// "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 3.5).

@@ -1,14 +1,15 @@
-/// gemm/cublas_emulated: C = A B by cuBLAS's emulation, even if cuBLAS expects it to be slower.
+/// gemm/cublas_emulated: C = A B by cuBLAS's emulation of double or float products on tensor cores of lower
+/// precision, even if cuBLAS expects it to be slower than its native product.
 ///
 /// Doubles are multiplied in fixed point on INT8 tensor cores with `mantissa_bits` bits; if this parameter is
 /// 0, cuBLAS determines at run time how many bits double accuracy needs. Floats are multiplied as nine
 /// products of bfloat16 (BF16x9), which GPUs support from compute capability 10.0 on. Layout: column-major; C
-/// is a separate matrix. Workspace: only cuBLAS's internal one. If the library has no such product, the trial
-/// is `skipped`.
+/// is a separate matrix. Workspace: only cuBLAS's internal workspace. If the library has no such product, the
+/// trial gets the status `skipped`.
 ///
-/// Error: NVIDIA documents no bound. In double, `mantissa_bits` bits of each element are kept, relative to
-/// the largest of its row of A or column of B; then |C - A B| is of the order k 2^-bits max|a(i, :)| max|b(:,
-/// j)| (K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009).
+/// Error: NVIDIA documents no bound. In double, each element keeps `mantissa_bits` bits, relative to the
+/// largest element of its row of A or column of B. Then |C - A B| is of the order k 2^-mantissa_bits
+/// max|a(i, :)| max|b(:, j)| (K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009).
 
 #include "kernels/core/errors.hpp"
 #include "kernels/registry/method.hpp"

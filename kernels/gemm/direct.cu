@@ -1,9 +1,9 @@
-/// gemm/direct: C = A B from column-major global memory as in the thesis, one thread per element of C.
+/// gemm/direct: C = A B from column-major global memory, one thread per element of C, not coalesced.
 ///
 /// J. Soriano, IIT 2011, section 5.2.4 (table 5.13): each thread multiplies its row of A with its column of
-/// B. Neighbouring threads have neighbouring columns of column-major matrices. All threads of a warp
-/// therefore read the same element of A, but their accesses to B and C are not coalesced. The thesis reports
-/// this flaw; gemm/global is the coalesced row-major version.
+/// B. Neighbouring threads have neighbouring columns of column-major matrices. They therefore read the same
+/// element of A, but their accesses to B and C are not coalesced. The thesis reports this flaw; gemm/global
+/// is the coalesced row-major version.
 ///
 /// Layout: column-major; C is a separate matrix. Cost: 2 m n k operations; every thread loads 2 k elements,
 /// and each element of B costs a cache line. Workspace: none. Accepts matrices of any shape.

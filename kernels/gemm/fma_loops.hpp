@@ -1,6 +1,6 @@
 #pragma once
-/// The two inner loops of the serial methods, with one fma per element, so that they give the bits of the GPU
-/// kernels.
+/// The two inner loops of the methods on one CPU core, with one fma per element, so that results have the
+/// same bits as those of the GPU kernels.
 
 #include <cmath>
 #include <cstdint>
@@ -14,7 +14,7 @@ using SubtractMultiple = void (*)(T* target, const T* row, T factor, std::int64_
 template <class T>
 using SubtractProducts = T (*)(T start, const T* x, const T* y, std::int64_t count);
 
-/// The loops for this processor's instruction set.
+/// The two loops, compiled for this processor's instruction set.
 template <class T>
 struct FmaLoops {
   SubtractMultiple<T> subtract_multiple;
@@ -33,7 +33,7 @@ T products_generic(T sum, const T* x, const T* y, std::int64_t count) {
   return sum;
 }
 
-// Without the FMA instruction every std::fma is a library call, which gives the same bits ten times slower.
+// Without the FMA instruction every std::fma is a library call: the same bits, but ten times slower.
 #if defined(__x86_64__) && defined(__GNUC__)
 template <class T>
 __attribute__((target("avx2,fma"))) void multiple_avx2(T* target, const T* row, T factor,

@@ -1,13 +1,14 @@
 #pragma once
-/// Products of floats on tensor cores: every float is split into two halves, and three of the four partial
-/// products are computed.
+/// Products of floats on tensor cores: every float is split into two halves (half-precision numbers), and
+/// three of the four partial products are computed.
 ///
-/// x = hi + lo: hi is x rounded to half, lo is x - hi rounded to half; together they keep 22 of 24 bits. Then
-/// hi hi + hi lo + lo hi is one product of half-precision matrices with three times the k range, accumulated
-/// in float. Tensor cores truncate, not round, when they add to the accumulator. The small products therefore
-/// come first, while the accumulator is small. After `inner` terms the sum is added to a float sum with
-/// rounding. (H. Ootomo, R. Yokota, Recovering single precision accuracy from Tensor Cores while surpassing
-/// the FP32 theoretical peak performance, IJHPCA 36, 2022.) half_steps.cuh describes the scaling.
+/// A float x is replaced by hi + lo: hi is x rounded to half, lo is x - hi rounded to half. Together they
+/// keep 22 of 24 bits. The sum hi hi + hi lo + lo hi is one product of half-precision matrices with three
+/// times the k range, accumulated in float. Tensor cores truncate, not round, when they add to the
+/// accumulator. The small products therefore come first, while the accumulator is small. After `inner` terms
+/// the accumulator is added to a float sum with rounding. (H. Ootomo, R. Yokota, Recovering single precision
+/// accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance, IJHPCA 36, 2022.)
+/// half_steps.cuh describes the scaling of A and B.
 
 #include <algorithm>
 
@@ -34,7 +35,7 @@ class HalfProducts {
         exponent_memory_(memory.take<int>(capacity.exponents)) {}
 
   /// Computes C = A B, or C -= A B if `subtracted`; column-major, any leading dimensions. Elements of C that
-  /// depend on a non-finite element become non-finite. Asynchronous.
+  /// depend on a non-finite element become non-finite. Returns before the device has finished.
   void multiply(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c, bool subtracted) {
     if (c.rows == 0 || c.cols == 0) return;
     const std::int64_t m8 = padded(c.rows);
@@ -61,7 +62,7 @@ class HalfProducts {
     return static_cast<unsigned>((count + block_size - 1) / block_size);
   }
 
-  /// Computes the exponents of the maxima of all rows and columns.
+  /// Computes `exponents_` of A and B.
   void measure_all(MatrixView<const float> a, MatrixView<const float> b) {
     context_.stage("measure");
     exponents_.a_columns = exponent_memory_;
@@ -73,7 +74,8 @@ class HalfProducts {
     launch_measure<1>(a, b, b, a.cols);
     launch_measure<2>(a, b, a, b.cols);
   }
-  /// Launches one pass of `measure`; `by_rows` is the matrix whose rows it measures.
+  /// Launches one pass of `measure`. `by_rows` is the matrix whose rows it measures; `column_blocks` is the
+  /// number of columns of the other matrix.
   template <int pass>
   void launch_measure(MatrixView<const float> a, MatrixView<const float> b, MatrixView<const float> by_rows,
                       std::int64_t column_blocks) {
@@ -83,8 +85,8 @@ class HalfProducts {
                  dim3(threads), 0, a, b, exponents_, row_blocks, slices);
   }
 
-  /// Adds the product of a k slice that begins at k = `first` to the sums. `column`: the first column of C's
-  /// current block.
+  /// Adds the product of a k slice to the sums. `first` is the slice's first k index, `column` the first
+  /// column of the current block of C.
   void multiply_slice(MatrixView<const float> a, MatrixView<const float> b, std::int64_t first,
                       std::int64_t column, std::int64_t m8) {
     const std::int64_t k8 = padded(a.cols);
@@ -115,10 +117,10 @@ class HalfProducts {
   Context& context_;
   Capacity capacity_;
   std::int64_t inner_;
-  Half* left_;
-  Half* right_;
-  float* sums_;
-  int* exponent_memory_;
+  Half* left_;            // the split k slice of A
+  Half* right_;           // the split k slice of B
+  float* sums_;           // the sums of a block of C, scaled
+  int* exponent_memory_;  // the memory of exponents_
   Exponents exponents_{};
 };
 

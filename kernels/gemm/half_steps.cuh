@@ -1,11 +1,13 @@
 #pragma once
-/// The kernels around the half-precision products: exponents, scaling, splitting.
+/// The kernels before and after the half-precision products of half_products.cuh: exponents, scaling and
+/// splitting of the operands, and the conversion of the sums to C.
 ///
-/// A and B are scaled by powers of two to A' = D1 A D2 and B' = D2^-1 B D3. D2 equalises the maximum of each
-/// column of A' and the maximum of the matching row of B'. D1 and D3 scale the maximum of each row of A' and
-/// of each column of B' to [2^14, 2^15). The high half keeps all its digits for elements down to 2^-18 times
-/// the maximum, and the low half stores the remainder. The accuracy of each element of C therefore does not
-/// depend on the grading of rows, columns or the k range, nor on the position in float's range.
+/// A and B are scaled by diagonal matrices of powers of two to A' = D1 A D2 and B' = D2^-1 B D3. D2 makes the
+/// maximum of column k of A D2 and the maximum of row k of D2^-1 B about equal. D1 and D3 scale the maximum
+/// of each row of A' and of each column of B' to [2^14, 2^15). The two halves then have a relative error of
+/// at most 2^-21 for elements down to 2^-18 times the maximum, and an absolute error of at most 2^-25 for
+/// smaller ones. The accuracy of each element of C therefore does not depend on the magnitudes of rows,
+/// columns and k indices relative to each other.
 
 #include <algorithm>
 #include <cmath>
@@ -23,8 +25,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND::halves {
 using namespace gaussweep::halves;
 
 constexpr int threads = 256;
-constexpr int top_exponent = 15;                      ///< scaled elements are below 2^top; halves end at 2^16
-constexpr int unset = static_cast<int>(0x80808080u);  ///< exponent of zeros: the pattern of a fill with 0x80
+constexpr int top_exponent = 15;  ///< scaled elements are below 2^15; halves are below 2^16
+/// The exponent of a row or column of zeros: the value that a fill with bytes 0x80 gives.
+constexpr int unset = static_cast<int>(0x80808080u);
 
 #ifdef __CUDACC__
 using Half = __half;
@@ -58,8 +61,8 @@ inline float to_float(Half value) {
 }
 #endif
 
-/// Returns the smallest e >= -126 with |value| < 2^e, or `unset` if the value is 0 or not finite. (Two halves
-/// suffice for values below 2^-126, because their last digit is at least 2^-149.)
+/// Returns the smallest e >= -126 with |value| < 2^e, or `unset` if the value is 0 or not finite. (Smaller e
+/// are not needed: values below 2^-126 are multiples of 2^-149, so that two halves represent them exactly.)
 __device__ __forceinline__ int exponent_above(float value) {
   const unsigned bits = __float_as_uint(value) & 0x7fffffffu;
   return bits == 0 || bits >= 0x7f800000u ? unset : static_cast<int>(bits >> 23) - 126;
@@ -70,7 +73,7 @@ __device__ __forceinline__ int larger(int a, int b) {
 __device__ __forceinline__ int smaller(int a, int b) {
   return a < b ? a : b;
 }
-/// Returns value * 2^exponent, in two steps, because 2^exponent may be outside float's range.
+/// Returns value * 2^exponent. Multiplies twice, because 2^exponent may be outside float's range.
 __device__ __forceinline__ float scaled(float value, int exponent) {
   exponent = exponent < -250 ? -250 : exponent > 250 ? 250 : exponent;
   const int half = exponent >> 1;
@@ -78,20 +81,20 @@ __device__ __forceinline__ float scaled(float value, int exponent) {
          __uint_as_float(static_cast<unsigned>(exponent - half + 127) << 23);
 }
 
-/// Returns the exponent shift that brings a maximum with exponent `max_exponent` below 2^top.
+/// Returns the exponent s for which 2^s scales a maximum with exponent `max_exponent` to [2^14, 2^15).
 __device__ __forceinline__ int shift_to_top(int max_exponent) {
   return max_exponent == unset ? 0 : top_exponent - max_exponent;
 }
 
-/// The exponents of the largest |element| per row and per column; `unset` if all elements are 0.
+/// The exponents (exponent_above) of the largest |element| per row and per column.
 struct Exponents {
   int* a_columns;  ///< for the k columns of A
   int* b_rows;     ///< for the k rows of B
   int* rows;       ///< for the m rows of A D2
   int* columns;    ///< for the n columns of D2^-1 B
 
-  /// Returns the exponent of element k of D2. If B's row k is zero, A's column k is scaled down, so that this
-  /// column does not determine the maxima of A's rows. The same holds with A and B exchanged.
+  /// Returns log2 of element k of D2. If row k of B is zero, D2 makes column k of A so small that it does not
+  /// determine the maxima of A's rows. The same holds with A and B exchanged.
   __device__ __forceinline__ int d2_exponent(int k) const {
     constexpr int exponent_of_zeros = -280;
     const int a = a_columns[k] == unset ? exponent_of_zeros : a_columns[k];
@@ -100,9 +103,9 @@ struct Exponents {
   }
 };
 
-/// Measures maxima: pass 1 of A's columns and B's rows, pass 2 of the rows of A D2 and the columns of D2^-1
-/// B. The first row_blocks * slices blocks process 256 rows of one matrix in one of `slices` ranges of its
-/// columns. Each further block processes one column of the other matrix.
+/// Computes the Exponents: pass 1 those of A's columns and B's rows, pass 2 those of the rows of A D2 and the
+/// columns of D2^-1 B. Each of the first row_blocks * slices blocks processes 256 rows of one matrix in one
+/// of `slices` ranges of its columns. Each further block processes one column of the other matrix.
 template <int pass>
 __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, MatrixView<const float> b,
                                                    Exponents exponents, int row_blocks, int slices) {
@@ -152,11 +155,10 @@ struct alignas(4 * sizeof(Half)) HalfQuad {
   Half value[4];
 };
 
-/// Splits a k slice of both operands. The first `left_blocks` blocks write the halves [low, high, high] of A
-/// (m x k) to `left` (m8 x 3 k8). The other blocks write [high; low; high] of each column of B (k x n) to
-/// `right` (3 k8 x n). m8 and k8 are m and k, padded with zeros to multiples of 8. A thread processes four
-/// elements of a column at a time. `first`: the index of A's first column in the k range of the whole
-/// product.
+/// Scales and splits a k slice of both operands. The first `left_blocks` blocks write the halves [low, high,
+/// high] of A (m x k) to `left` (m8 x 3 k8). The other blocks write [high; low; high] of each column of B
+/// (k x n) to `right` (3 k8 x n). m8 and k8 are m and k, padded with zeros to multiples of 8. A thread
+/// processes four elements of a column at a time. `first`: the first k index of the slice.
 template <class T>
 __global__ void __launch_bounds__(threads)
     split(MatrixView<const T> a, MatrixView<const T> b, Exponents exponents, int first, Half* left, int m8,
@@ -176,7 +178,7 @@ __global__ void __launch_bounds__(threads)
     const int row = static_cast<int>(i % quads_per_column) * 4;
     // Loads are unconditional with clamped indices: a predicated load would stall.
     const int clamped_column = smaller(column, columns - 1);
-    // The exponent shift of the whole column: by D2 at this k index (A), or by D3 (B).
+    // The log2 of the column's scale: an element of D2 (A), or of D3 (B).
     const int column_shift = is_a ? exponents.d2_exponent(first + clamped_column)
                                   : shift_to_top(exponents.columns[clamped_column]);
     float value[4];
@@ -212,8 +214,7 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Stores C = S or C -= S, where S are the sums divided by D1 and D3. A thread processes four columns of one
-/// row.
+/// Stores C = S or C -= S, where S = D1^-1 (sums) D3^-1. A thread processes four columns of one row.
 template <bool subtracted>
 __global__ void __launch_bounds__(threads)
     scale_back(const float* sums, std::int64_t m8, MatrixView<float> c, const int* rows, const int* columns) {

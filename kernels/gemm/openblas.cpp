@@ -1,7 +1,8 @@
-/// gemm/openblas: the vendor reference on the CPU, OpenBLAS's xGEMM on all cores that the process may use.
+/// gemm/openblas: C = A B by OpenBLAS's xGEMM on all cores that the process may use, the vendor reference on
+/// the CPU.
 ///
-/// Layout: column-major; C is a separate matrix. Cost: 2 m n k operations. Workspace: none, except OpenBLAS's
-/// internal one. Accepts any matrices with sizes below 2^31.
+/// Layout: column-major; C is a separate matrix. Cost: 2 m n k operations. Workspace: only OpenBLAS's
+/// internal workspace. Accepts any matrices with sizes below 2^31.
 ///
 /// Error: |C - A B| <= (k + 2) u |A| |B| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
 /// section 3.5).

@@ -2,9 +2,10 @@
 /// Products of floats or doubles by residues: Ozaki's scheme II on 8-bit integer tensor cores.
 ///
 /// The rows of A and the columns of B are scaled and rounded to integers, which are reduced modulo N coprime
-/// numbers up to 256. The N products of bytes are exact in 32 bits. The Chinese remainder theorem gives the
-/// product of the integers. Only rounding to integers causes an error. (K. Ozaki, Y. Uchino, T. Imamura,
-/// Ozaki Scheme II, arXiv:2504.08009; Y. Uchino, K. Ozaki, T. Imamura, SC '25 workshops, arXiv:2508.03984.)
+/// numbers of at most 256 (the moduli). The residues are bytes; the N products of matrices of bytes are exact
+/// in 32 bits. The Chinese remainder theorem gives the product of the integers. Only rounding to integers
+/// causes a significant error. (K. Ozaki, Y. Uchino, T. Imamura, Ozaki Scheme II, arXiv:2504.08009; Y.
+/// Uchino, K. Ozaki, T. Imamura, SC '25 workshops, arXiv:2508.03984.)
 
 #include <algorithm>
 
@@ -17,9 +18,11 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 
-/// C = A B (product) or C -= A B (subtracted). With a given number of moduli, a product has to be as accurate
-/// as bits_verified requires. The LU subtracts without a look-ahead, as accurately as bits_for_lu requires.
-enum class Output { product, subtracted };
+/// The result of a product, and the accuracy that it needs if the caller gives the number of moduli.
+enum class Output {
+  product,    ///< C = A B, as accurate as bits_verified requires
+  subtracted  ///< C -= A B in an LU, as accurate as bits_for_lu requires, without a look-ahead
+};
 
 /// Computes products by residues in a given workspace.
 template <class T>
@@ -36,11 +39,11 @@ class ResidueProducts {
         exponents_(memory.take<int>(capacity.exponents + 2)),
         measurements_(reinterpret_cast<Measurements*>(exponents_ + capacity.exponents)) {}
 
-  /// Computes the product with `count` moduli, less those that add no bits, or with the number that the
-  /// accuracy of T needs if `count` is 0. Waits for the device. Returns the number of moduli, or 0 if C is
-  /// unchanged because elements are not finite, out of range or too different in size, k is too large, or
-  /// `count` moduli are not accurate enough (Output). Column-major. @pre `capacity` is for at least `count`
-  /// moduli
+  /// Computes the product with `count` moduli (without those that add no bits), or with the number of moduli
+  /// that the accuracy of T needs if `count` is 0. All matrices are column-major. Waits for the device.
+  /// @return the number of moduli, or 0 if C is unchanged, because elements are not finite, out of range or
+  /// of too different magnitudes, k is too large, or `count` moduli are not accurate enough (Output)
+  /// @pre `capacity` is for at least `count` moduli
   int multiply(int count, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, Output output) {
     if (a.cols > max_inner_size || a.cols == 0 || c.rows == 0 || c.cols == 0) return 0;
     int bits = 0;
@@ -80,14 +83,15 @@ class ResidueProducts {
             column_exponents() + first};
   }
 
-  /// Measures the operands and returns the number of moduli: the requested one, or the smallest that is
-  /// accurate enough if `requested` is 0. Returns 0 if residues are impossible or not accurate enough. Sets
-  /// `bits` to the largest sum of the bits of an element of A and of an element of B.
+  /// Measures the operands and returns the number of moduli: `requested`, or the smallest number that is
+  /// accurate enough if `requested` is 0. Returns 0 if residues cannot compute the product or are not
+  /// accurate enough. Sets `bits` to the number of bits that an element of A and an element of B have
+  /// together.
   int choose_moduli(int requested, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, Output output,
                     int& bits) {
     constexpr int digits = sizeof(T) == 4 ? 24 : 53;
     rows_ = a.rows;
-    bool is_sufficient = false;  // for any operands
+    bool is_sufficient = false;  // `requested` moduli are accurate enough for any operands
     if (requested != 0) {
       requested = useful_moduli(requested, a.cols);
       bits = std::min(joint_bits(requested, a.cols), max_bits);
@@ -109,7 +113,8 @@ class ResidueProducts {
     simt::launch(context_, find_out_of_range<int>, dim3(blocks_of(a.rows + b.cols, threads)), dim3(threads),
                  0, exponents_, static_cast<int>(a.rows + b.cols), measurements_);
     if (is_sufficient) return measurements().out_of_range == 0 ? requested : 0;
-    // First tries an eighth of the terms, which suffices if all elements have similar magnitudes.
+    // The look-ahead. First it uses an eighth of the terms, which suffice if all elements have similar
+    // magnitudes.
     for (const int stride : {8, 1}) {
       if (stride > 1 && a.cols < 4096) continue;
       const std::int64_t sampled = (padded(a.cols) / chunk + stride - 1) / stride * chunk;
@@ -136,7 +141,8 @@ class ResidueProducts {
     return result;
   }
 
-  /// Computes the smallest sum of |a| |b| over every `stride`th group of 16 terms.
+  /// Computes the smallest element of |A| |B| (Measurements::smallest_sum), with only every `stride`th group
+  /// of 16 k indices, which are `sampled` indices.
   void sum_magnitudes(int stride, std::int64_t sampled, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
     context_.stage("look_ahead");
     const std::int64_t m = padded(c.rows), k = padded(sampled);
@@ -163,7 +169,8 @@ class ResidueProducts {
   static unsigned row_blocks(std::int64_t m, int chunks) {
     return blocks_of(m, threads / 8) * blocks_of(chunks, 8);
   }
-  /// Writes the residues of the rows of A or of the columns of B to `to`, with `plane` bytes per modulus.
+  /// Writes the residues of the rows of A or of the columns of B to `to`, which has `plane` bytes per
+  /// modulus.
   template <bool of_rows>
   void convert(const Vectors<T>& from, int bits, std::int64_t padded_count, std::int64_t plane,
                signed char* to, const ModulusTable& table) {
@@ -199,12 +206,12 @@ class ResidueProducts {
 
   Context& context_;
   Capacity capacity_;
-  signed char* left_;
-  signed char* right_;
-  int* sums_;
-  int* exponents_;  // of the rows of A, then of the columns of B
+  signed char* left_;   // the residues of A
+  signed char* right_;  // the residues of a block of B's columns
+  int* sums_;           // per modulus: the products of bytes for a block of C
+  int* exponents_;      // of the scales of A's rows, then of B's columns
   Measurements* measurements_;
-  std::int64_t rows_ = 0;
+  std::int64_t rows_ = 0;  // rows of A
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::residues

@@ -1,9 +1,11 @@
 #pragma once
-/// The kernels around the products of bytes: scaling, residues, reconstruction.
+/// The kernels before and after the products of bytes in residue_products.cuh: scaling, residues, look-ahead
+/// and reconstruction of C.
 ///
 /// Row i of A is scaled by 2^(bits - e), where e is the smallest exponent with |a| <= 2^e for the whole row,
 /// and rounded to integers. The same is done for the columns of B. Both are stored with contiguous k indices
-/// and padded with zeros to multiples of 16: products of bytes require this layout.
+/// and padded with zeros to multiples of 16: products of bytes require this layout. A row of A or a column of
+/// B is called a vector, and 16 of its elements are a chunk.
 
 #include <cmath>
 #include <cstdint>
@@ -16,7 +18,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 
 using namespace gaussweep::residues;
 
-constexpr int unset = static_cast<int>(0x80808080u);  ///< exponent of zeros: the pattern of a fill with 0x80
+/// The exponent of a vector of zeros: the value that a fill with bytes 0x80 gives.
+constexpr int unset = static_cast<int>(0x80808080u);
 constexpr int threads = 256;
 constexpr int chunk = 16;                ///< bytes that a thread stores in one access
 constexpr double to_integer = 0x1.8p52;  ///< adding it rounds a double below 2^51 to an integer
@@ -28,22 +31,24 @@ constexpr bool rows_of_a = true, columns_of_b = false;
 
 /// Measurements that the host reads to choose the number of moduli.
 struct Measurements {
-  int out_of_range;  ///< 1: an |exponent| exceeds max_operand_exponent, or an element is not finite
-  int smallest_sum;  ///< the smallest sum of |a| |b| in the look-ahead
+  int out_of_range;  ///< 1 if an |exponent| exceeds max_operand_exponent or an element is not finite
+  int smallest_sum;  ///< the smallest element of |A| |B|, with elements of A and B in magnitude_bits bits
 };
 
 /// The rows of A or the columns of B: `count` vectors of `length` elements.
 template <class T>
 struct Vectors {
   const T* data;
-  std::int64_t vector_stride,
-      element_stride;  ///< strides between vectors and between the elements of a vector
+  std::int64_t vector_stride;   ///< distance of two vectors
+  std::int64_t element_stride;  ///< distance of two elements of a vector
   int count, length;
-  const int* exponents;
+  const int* exponents;  ///< per vector: e as above
 };
 
+/// Returns the smallest e with |value| <= 2^e, `unset` for 0, or a number above max_operand_exponent if the
+/// value is not finite.
 __device__ __forceinline__ int exponent_above(double value) {
-  // Unsigned, because the sum would overflow for a NaN.
+  // Unsigned, because a signed sum would overflow for a NaN.
   const auto bits = static_cast<unsigned long long>(__double_as_longlong(value)) & 0x7fffffffffffffffULL;
   return bits == 0 ? unset : static_cast<int>((bits + 0xfffffffffffffULL) >> 52) - 1023;
 }
@@ -51,7 +56,7 @@ __device__ __forceinline__ double power_of_two(int exponent) {
   return __longlong_as_double(static_cast<long long>(exponent + 1023) << 52);
 }
 
-/// Computes the exponents of A's rows; one thread measures `slice` columns of one row.
+/// Computes the exponents of A's rows. One thread reads `slice` columns of one row.
 template <class T>
 __global__ void __launch_bounds__(threads) measure_rows(MatrixView<T> a, int slice, int* exponents) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -105,7 +110,7 @@ struct alignas(16) Chunk {
 };
 
 /// Assigns a vector and a chunk of 16 elements to the thread. For rows of A, eight lanes store 128 contiguous
-/// bytes, and four neighbouring lanes read 32 bytes; for columns of B all lanes access contiguous memory.
+/// bytes, and four lanes read 32 contiguous bytes. For columns of B all lanes access contiguous memory.
 template <bool of_rows>
 __device__ __forceinline__ void assign_chunk(int chunks, int& vector, int& chunk_index) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -135,9 +140,9 @@ __device__ __forceinline__ void load(const Vectors<T>& from, int vector, int fir
   }
 }
 
-/// Computes the residues of the scaled elements for all moduli: reads the elements once and writes one plane
-/// of bytes per modulus.
-/// @tparam wide bits may exceed one_step_bits
+/// Computes the residues of the scaled elements for all moduli. Reads the elements once, and writes a matrix
+/// of bytes (a plane of `plane` bytes) per modulus.
+/// @tparam wide true if `bits` may exceed one_step_bits
 /// @pre bits <= 58
 template <class T, bool of_rows, bool wide>
 __global__ void __launch_bounds__(threads)
@@ -165,7 +170,7 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Computes |element| in 7 bits, rounded down, for every `stride`th group of 16 elements.
+/// Computes |element| in 7 bits, rounded down, for every `stride`th chunk of 16 elements.
 template <class T, bool of_rows>
 __global__ void __launch_bounds__(threads)
     make_magnitudes(Vectors<T> from, int stride, int padded_count, int chunks, signed char* to) {
@@ -188,7 +193,7 @@ struct alignas(16) SumQuad {
   int value[4];
 };
 
-/// Finds the smallest sum of |a| |b| over all elements of C, except in rows and columns of zeros.
+/// Finds the smallest element of |A| |B|, except in rows of zeros of A and columns of zeros of B.
 template <class Int>
 __global__ void __launch_bounds__(threads)
     find_smallest_sum(const Int* sums, int padded_rows, int rows, int cols, const int* row_exponents,
@@ -213,8 +218,8 @@ __global__ void __launch_bounds__(threads)
   if (threadIdx.x % 32 == 0) atomicMin(&measurements->smallest_sum, smallest);
 }
 
-/// Reconstructs an integer x from sum over l of c_l w_l, given in limbs, the highest first. With x / P =
-/// 2^-56 (high + low 2^-56), returns 2^56 x.
+/// Reconstructs an integer x from `sum`, the sum over l of c_l w_l in limbs, the highest limb first. This sum
+/// modulo 1 is x / P = 2^-56 (high + low 2^-56). Returns 2^56 x.
 __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const ModulusTable& table) {
   constexpr long long mask = (1LL << limb_bits) - 1;
   GAUSSWEEP_UNROLL
@@ -226,8 +231,8 @@ __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Modu
   const long long signed_high = static_cast<long long>(static_cast<unsigned long long>(sum[0]) << 36) >> 36;
   const long long high = signed_high * (1LL << limb_bits) + sum[1];
   const long long low = (sum[2] << limb_bits) + sum[3];
-  // Sums below the weights' rounding errors are 0. Each weight is wrong by up to half its last bit, so that
-  // the weighted sum of 18 numbers below 2^30 is wrong by less than 2^35 last bits.
+  // A sum smaller than the error from rounding the weights means x = 0. Each weight is wrong by up to half
+  // its last bit, so the weighted sum of 18 numbers of at most 2^30 is wrong by less than 2^35 last bits.
   constexpr long long noise = 1LL << 35;
   if ((high == 0 && low < noise) || (high == -1 && low > (1LL << 56) - noise)) return 0;
   const auto first = static_cast<double>(high);
@@ -240,9 +245,9 @@ __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Modu
   return product + remainder;
 }
 
-/// Reconstructs A B from the sums per modulus and stores it in C or subtracts it from C. A thread processes
+/// Reconstructs A B from the sums per modulus, and stores it in C or subtracts it from C. A thread processes
 /// four rows of a column.
-/// @param bits sum of the bits of an element of A and of an element of B
+/// @param bits the bits that an element of A and an element of B have together
 template <class T, bool subtract>
 __global__ void __launch_bounds__(threads)
     reconstruct(const int* sums, std::int64_t plane, int padded_rows, MatrixView<T> c, int bits,

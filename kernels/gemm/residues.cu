@@ -1,23 +1,28 @@
 /// gemm/residues: C = A B by residues modulo coprime numbers, on 8-bit integer tensor cores.
 ///
-/// Ozaki's scheme II; residue_products.cuh names the sources. Layout: column-major; C is a separate matrix.
-/// Cost: 2 m n k operations on bytes per modulus, plus 2 m n k or m n k / 4 for the look-ahead. The
-/// look-ahead chooses the number of moduli such that every element is as accurate as a product in full
-/// precision guarantees. The parameter `moduli` overrides it, less moduli that add no bits. Workspace: m k +
-/// c (k + 4 m) bytes per modulus with c = 2048 columns, or more if m < 16384. The vendor's GEMM computes the
-/// product if an element is not finite, the maximum of a row or column is above 2^400 or below 2^-400, the
-/// magnitudes of elements differ too much, the given moduli are too few for the bound below, or k > 65536.
-/// The report's iterations are the number of moduli, and its convergence is `converged`. If the vendor
-/// computed the product, they are 0 and empty.
+/// The algorithm is Ozaki's scheme II; residue_products.cuh describes it and names the sources. Layout:
+/// column-major; C is a separate matrix. Cost: 2 m n k operations on bytes per modulus, plus 2 m n k or
+/// m n k / 4 for the look-ahead. The look-ahead estimates |A| |B| and chooses the number of moduli such that
+/// every element has the error bound of a product in full precision. The parameter `moduli` overrides this
+/// number; moduli that add no bits are not used. Workspace: m k + c (k + 4 m) bytes per modulus, where c is
+/// 2048 columns, or more if m < 16384.
 ///
-/// Error: with the chosen moduli |C - A B| <= (k + 2) u |A| |B| (residue_numbers.hpp: bits_needed), as for a
-/// product in full precision (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
-/// section 3.5). With given `moduli` of product P, rounding the scaled elements causes about k 2^-b max|a(i,
-/// :)| max|b(:, j)| in element (i, j), where b = min(58, log2(P / (2 k)) / 2) (K. Ozaki, Y. Uchino, T.
-/// Imamura, arXiv:2504.08009). They are too few unless ||C - A B|| <= sqrt(k + 2) u ||A|| ||B|| (Frobenius
-/// norms), or every element has a third of the error above. The first holds for any operands if b >= 26 in
-/// float and b >= 55 in double. Otherwise a look-ahead decides about the second. In float the second needs at
-/// least 5 to 7 moduli, depending on k, and in double 12 to 15.
+/// The vendor's GEMM computes the product if an element is not finite, if the maximum of a row or column is
+/// above 2^400 or below 2^-400, if the magnitudes of elements differ too much, if the parameter `moduli` is
+/// too small for the bound below, or if k > 65536. The report's iterations are the number of moduli, and its
+/// convergence is `converged`. If the vendor's GEMM computed the product, iterations are 0 and convergence is
+/// empty.
+///
+/// Error: if the look-ahead chooses the moduli, |C - A B| <= (k + 2) u |A| |B| (bits_needed in
+/// residue_numbers.hpp), as for a product in full precision (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., section 3.5). If the parameter `moduli` chooses moduli with product P, rounding the
+/// scaled elements causes an error of about k 2^-b max|a(i, :)| max|b(:, j)| in element (i, j), where
+/// b = min(58, log2(P / (2 k)) / 2) (K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009).
+///
+/// The parameter `moduli` is large enough if one of two conditions holds: ||C - A B|| <= sqrt(k + 2) u ||A||
+/// ||B|| (Frobenius norms), or every element has at most a third of the error bound above. The first
+/// condition holds for any operands if b >= 26 in float and b >= 55 in double. Otherwise a look-ahead tests
+/// the second condition. It needs at least 5 to 7 moduli in float, depending on k, and 12 to 15 in double.
 
 #include "kernels/gemm/residue_products.cuh"
 #include "kernels/tables.hpp"

@@ -5,12 +5,12 @@
 /// tiles, every thread loads one element of each into shared memory and accumulates the products of its row
 /// and column. This version accepts any m, n and k: elements beyond the edge are 0.
 ///
-/// The threads of a warp load neighbouring elements (coalesced), read one row of B's tile (without bank
-/// conflicts) and the same element of A's tile (a broadcast).
+/// The threads of a warp load neighbouring elements from global memory (coalesced). From shared memory they
+/// read neighbouring elements of B's tile (no bank conflicts) and the same element of A's tile (a broadcast).
 ///
 /// Layout: row-major; C is a separate matrix. Cost: 2 m n k operations, 2 m n k / tile loads from global
-/// memory, and two shared memory loads per multiply-add, which limit its speed. Workspace: none; shared
-/// memory for two tiles. Accepts matrices of any shape.
+/// memory, and two shared memory loads per multiply-add, which limit its speed. Workspace: none. Two tiles
+/// are in shared memory. Accepts matrices of any shape.
 ///
 /// Error: |C - A B| <= g |A| |B| with g = k u / (1 - k u) (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., section 3.5).

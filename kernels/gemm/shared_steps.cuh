@@ -13,8 +13,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 template <class T, int tile>
 __global__ void __launch_bounds__(tile* tile)
     multiply_tiles(MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
-  alignas(16)
-      __shared__ T a_tile[tile][tile];  // aligned, so that several elements of a row are one vector load
+  // Aligned, so that one vector load reads several elements of a row.
+  alignas(16) __shared__ T a_tile[tile][tile];
   __shared__ T b_tile[tile][tile];
   const int tx = static_cast<int>(threadIdx.x);
   const int ty = static_cast<int>(threadIdx.y);

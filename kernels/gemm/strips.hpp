@@ -1,5 +1,5 @@
 #pragma once
-/// Products with more rows than one grid covers.
+/// Splits products that have more rows than one grid covers.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,8 +11,9 @@ namespace gaussweep {
 /// The largest gridDim.y of any GPU.
 constexpr std::int64_t max_grid_y = 65535;
 
-/// Calls product(rows of a, rows of c) for strips of at most `max_grid_y` tiles, from the top. Nearly all
-/// matrices have one strip. Row-major. @pre a.rows = c.rows
+/// Splits the rows of row-major matrices a and c into strips of at most `max_grid_y` tiles, and calls
+/// product(strip of a, strip of c) for each, from the top. Nearly all matrices have one strip.
+/// @pre a.rows = c.rows
 template <class T, class Product>
 void for_row_strips(MatrixView<T> a, MatrixView<T> c, std::int64_t tile, Product product) {
   const std::int64_t strip = max_grid_y * tile;

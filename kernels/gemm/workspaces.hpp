@@ -1,5 +1,6 @@
 #pragma once
-/// Workspaces, parameters and expected speed of products by split halves and by residues. No CUDA needed.
+/// Workspaces, parameters and expected speed of products by split halves and by residues. Compiles without
+/// CUDA.
 
 #include <algorithm>
 #include <cstdint>
@@ -10,18 +11,19 @@
 
 namespace gaussweep::halves {
 
-/// Number of partial products (low high, high low, high high), which form one half-precision product with the
-/// k range 3 k.
+/// Number of partial products (low high, high low, high high), which are computed as one half-precision
+/// product with 3 k terms.
 constexpr int parts = 3;
-/// Number of terms after which a tensor-core sum is added to a float sum (default of the parameter `inner`).
-/// A product must be as accurate as SGEMM's even if all terms have one sign. In LU the terms have both signs,
-/// so that longer sums are accurate enough.
+/// Defaults of the parameter `inner`, the number of terms after which a tensor-core sum is added to a float
+/// sum. gemm/halves must be as accurate as SGEMM even if all terms have the same sign. In LU the terms have
+/// both signs, so that longer sums are accurate enough.
 constexpr int product_inner = 256, lu_inner = 1024;
 
 /// The largest k for which gemm/halves computes the product in double.
 constexpr int max_few_terms = 256;
-/// Returns the number of terms per tensor-core sum. Every 16 terms may truncate a unit of the sum. Below
-/// k = 512, where splitting alone may reach a ratio of 0.5, a sum has at most 32 terms.
+/// Returns the number of terms per tensor-core sum. After every 16 terms the sum is truncated, which may lose
+/// a unit in its last place. For k < 512 splitting alone may cause half of the normwise error bound
+/// sqrt(k + 2) u ||A|| ||B||, so that a sum has at most 32 terms.
 constexpr std::int64_t terms_per_sum(std::int64_t k, std::int64_t inner) {
   return k < 512 ? std::min<std::int64_t>(inner, 32) : inner;
 }
@@ -34,7 +36,7 @@ constexpr std::int64_t padded(std::int64_t size) {
 constexpr std::int64_t block_width(std::int64_t m) {
   return std::max<std::int64_t>(2048, (1 << 26) / padded(m) / 256 * 256);
 }
-/// Workspace sizes for one or several products.
+/// Workspace sizes for one product, or for the largest of several.
 struct Capacity {
   std::int64_t left = 0;       ///< half-precision numbers of one k slice of A
   std::int64_t right = 0;      ///< half-precision numbers of one k slice of B
@@ -82,7 +84,7 @@ inline bool are_faster(double m, double n, double k) {
   constexpr double float_rate = 46e12, half_rate = 600e12, memory_rate = 3e12;
   constexpr double launch_time = 20e-6;
   const double operations = 2 * m * n * k;
-  const double moved_bytes = 18 * (m * k + k * n) + 16 * m * n;
+  const double moved_bytes = 18 * (m * k + k * n) + 16 * m * n;  // operands and their halves; sums and C
   return parts * operations / half_rate + moved_bytes / memory_rate + launch_time < operations / float_rate;
 }
 
