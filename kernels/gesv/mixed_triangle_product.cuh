@@ -62,9 +62,9 @@ __global__ void __launch_bounds__(group)
     const bool high = (lane & 2 * half) != 0;
 #pragma unroll
     for (int i = 0; i < half; ++i) {
-      const double kept = high ? column_sum[i + half] : column_sum[i];
+      const double remaining = high ? column_sum[i + half] : column_sum[i];
       const double sent = high ? column_sum[i] : column_sum[i + half];
-      column_sum[i] = kept + __shfl_xor_sync(0xffffffffu, sent, 2 * half);
+      column_sum[i] = remaining + __shfl_xor_sync(0xffffffffu, sent, 2 * half);
     }
   }
   column_sum[0] += __shfl_xor_sync(0xffffffffu, column_sum[0], 1);

@@ -213,10 +213,10 @@ __global__ void __launch_bounds__(solve_rows)
     if (Order != RowOrder::plain && inside) x[c] *= scale[row_stride * row];
   }
   // Loads are unconditional with clamped indices, because a predicated load would stall the next one.
-  const T* const own_row = l + (inside ? row : rows - 1);
+  const T* const row_of_l = l + (inside ? row : rows - 1);
   T factor[32];  // of this row, for the next 32 unknowns
   GAUSSWEEP_UNROLL
-  for (int k = 0; k < 32; ++k) factor[k] = own_row[(k < rows ? k : rows - 1) * ldl];
+  for (int k = 0; k < 32; ++k) factor[k] = row_of_l[(k < rows ? k : rows - 1) * ldl];
   GAUSSWEEP_UNROLL
   for (int k = 0; k < 32; ++k) factor[k] = inside && (warp > 0 || k < lane) ? -factor[k] : T(0);
   GAUSSWEEP_ROLLED
@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(solve_rows)
       GAUSSWEEP_UNROLL
       for (int k = 0; k < 32; ++k) {
         const int column = first + 32 + k;
-        next[k] = own_row[(column < rows ? column : rows - 1) * ldl];
+        next[k] = row_of_l[(column < rows ? column : rows - 1) * ldl];
       }
     }
     asm volatile("" ::: "memory");
@@ -377,8 +377,8 @@ __global__ void __launch_bounds__(solve_rows)
       for (int q = 0; q < 4; ++q) {
         GAUSSWEEP_UNROLL
         for (int t = 0; t < Tiles; ++t) {
-          const double* const own = solved + (q * 8 + tile_column * 2) * stride + t * 8 + tile_row;
-          const double solved_b[2] = {own[0], own[stride]};
+          const double* const fragment = solved + (q * 8 + tile_column * 2) * stride + t * 8 + tile_row;
+          const double solved_b[2] = {fragment[0], fragment[stride]};
           GAUSSWEEP_UNROLL
           for (int i = 0; i < 4; i += 2) {
             const double a[4] = {factor[i][2 * q], factor[i + 1][2 * q], factor[i][2 * q + 1],

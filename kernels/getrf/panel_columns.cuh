@@ -41,17 +41,17 @@ template <int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ WarpCandidate<T> warp_candidate(const T (&v)[RowsPerThread][Columns],
                                                            const int (&position)[RowsPerThread], int j) {
   WarpCandidate<T> warp_best;
-  warp_best.mine = no_candidate;
+  warp_best.of_lane = no_candidate;
   GAUSSWEEP_UNROLL
   for (int s = 0; s < RowsPerThread; ++s) {
     Candidate c = candidate(v[s][0], position[s]);
     const unsigned eligible_mask = (position[s] >= j) & (position[s] != no_row) ? ~0u : 0u;
     c.high &= eligible_mask;
     c.low &= eligible_mask;
-    if (s == 0 || is_better(c, warp_best.mine)) warp_best.mine = c;
+    if (s == 0 || is_better(c, warp_best.of_lane)) warp_best.of_lane = c;
   }
-  warp_best.choice = choose(warp_best.mine.high);
-  warp_best.minus_inverse = reciprocal<-1>(value_of(warp_best.mine, T()));
+  warp_best.choice = choose(warp_best.of_lane.high);
+  warp_best.minus_inverse = reciprocal<-1>(value_of(warp_best.of_lane, T()));
   return warp_best;
 }
 

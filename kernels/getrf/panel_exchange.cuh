@@ -63,9 +63,9 @@ struct ExchangeMemory {
 /// A warp's candidates for the pivot of the next column.
 template <class T>
 struct WarpCandidate {
-  Candidate mine;   ///< the lane's candidate
-  T minus_inverse;  ///< the negated reciprocal of the lane's candidate
-  Choice choice;    ///< the lane with the best candidate
+  Candidate of_lane;  ///< the lane's candidate
+  T minus_inverse;    ///< the negated reciprocal of the lane's candidate
+  Choice choice;      ///< the lane with the best candidate
 };
 
 /// The exchange of candidates and pivot rows. Column `i` is relative to slice `slice_index`. Message slots
@@ -112,7 +112,7 @@ class Exchange {
     store_message(own_message, i, v, position, warp_best, warp_best.choice.lane);
     if (warp_best.choice.is_ambiguous()) {
       __syncwarp();
-      store_message(own_message, i, v, position, warp_best, best_lane(warp_best.mine));
+      store_message(own_message, i, v, position, warp_best, best_lane(warp_best.of_lane));
     }
     if constexpr (!single_block) {
       if constexpr (by_warp) {
@@ -286,12 +286,13 @@ class Exchange {
                                                        const Positions& position,
                                                        const WarpCandidate<T>& warp_best, int from) {
     const bool best = static_cast<int>(threadIdx.x % 32) == from;
-    const unsigned words[4] = {warp_best.mine.high, warp_best.mine.low,
-                               static_cast<unsigned>(warp_best.mine.position), warp_best.mine.sign_word};
+    const unsigned words[4] = {warp_best.of_lane.high, warp_best.of_lane.low,
+                               static_cast<unsigned>(warp_best.of_lane.position),
+                               warp_best.of_lane.sign_word};
     simt::store_pack_if(best, address, words);
     GAUSSWEEP_UNROLL
     for (int s = 0; s < RowsPerThread; ++s) {
-      const bool stores_row = best && (RowsPerThread == 1 || position[s] == warp_best.mine.position);
+      const bool stores_row = best && (RowsPerThread == 1 || position[s] == warp_best.of_lane.position);
       GAUSSWEEP_UNROLL
       for (unsigned c = 0; c < slice; c += pack) {
         T elements[pack];

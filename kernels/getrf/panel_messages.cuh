@@ -62,13 +62,14 @@ __device__ __forceinline__ bool has_reciprocal(const Candidate& c, float) {
 
 #if GAUSSWEEP_CLUSTERS
 
-/// Returns the lane with the largest candidate of the warp; ties go to the smallest position.
-__device__ __forceinline__ int best_lane(const Candidate& mine) {
+/// Returns the lane with the largest candidate of the warp; ties go to the smallest position. `of_lane`: the
+/// lane's candidate.
+__device__ __forceinline__ int best_lane(const Candidate& of_lane) {
   constexpr unsigned all = 0xffffffffu;
-  bool largest = __reduce_max_sync(all, mine.high) == mine.high;
-  const unsigned low = largest ? mine.low : 0u;
+  bool largest = __reduce_max_sync(all, of_lane.high) == of_lane.high;
+  const unsigned low = largest ? of_lane.low : 0u;
   largest = __reduce_max_sync(all, low) == low && largest;
-  const unsigned position = static_cast<unsigned>(largest ? mine.position : no_row);
+  const unsigned position = static_cast<unsigned>(largest ? of_lane.position : no_row);
   const bool first = __reduce_min_sync(all, position) == position;
   return __ffs(static_cast<int>(__ballot_sync(all, largest && first))) - 1;
 }

@@ -79,11 +79,11 @@ class Panels : PanelRows<T, S, Symmetric> {
       T a[panel_elements];
       for_rows([&](int e) {
         T* const row_elements = a + e * width;
-        const bool needs = row(e) < n_ && step_[e] < first + width;
+        const bool is_needed = row(e) < n_ && step_[e] < first + width;
         GAUSSWEEP_UNROLL
         for (int c = 0; c < width; ++c)
           row_elements[c] =
-              needs && first + c < n_ && step_[e] <= first + c ? element_of_u(e, first + c) : T(0);
+              is_needed && first + c < n_ && step_[e] <= first + c ? element_of_u(e, first + c) : T(0);
         const int local_step = step_[e] - first;
         if (local_step < 0 || local_step >= width) return;
         T diagonal = 1;
@@ -663,8 +663,8 @@ class Panels : PanelRows<T, S, Symmetric> {
     const auto step = [&](int i) { return Forward ? i : n_ - 1 - i; };
     const auto fetch_element = [&](int i) {
       const int k = step(i);
-      const bool wanted = has_row && i < n_ && (Forward ? step_[0] > k : step_[0] < k);
-      return !wanted ? T(0) : Symmetric && !Forward ? *address_of(k, row()) : *address_of(row(), k);
+      const bool is_needed = has_row && i < n_ && (Forward ? step_[0] > k : step_[0] < k);
+      return !is_needed ? T(0) : Symmetric && !Forward ? *address_of(k, row()) : *address_of(row(), k);
     };
     T next[group_steps];  // elements for the next steps
     GAUSSWEEP_UNROLL

@@ -161,8 +161,8 @@ class RecursiveLu {
   /// Returns the number of remainder columns that are merged into the last block: at most an eighth of a
   /// block. A separate block of these columns would need as many launches as the last block.
   int merged_columns(int n) const {
-    const int block = block_columns(n - 1), beyond = n % block;
-    return preconditions || n < block || beyond > block / 8 ? 0 : beyond;
+    const int block = block_columns(n - 1), remainder = n % block;
+    return preconditions || n < block || remainder > block / 8 ? 0 : remainder;
   }
 
   /// Factors columns [first, first + count) from row `first` down.
@@ -226,12 +226,13 @@ class RecursiveLu {
   /// the columns from `after` on also get the triangular solve. The product is not included.
   void follow_panel(int first, int count, int j, int cols, int after) {
     const int before = j - first;
-    const int beyond = preconditions ? std::max(0, n_ - j - window) : 0;
-    const int blocks = levels / 4 + (before + 3) / 4 + (count - after + 3) / 4 + (beyond + 31) / 32;
+    const int rows_below_window = preconditions ? std::max(0, n_ - j - window) : 0;
+    const int blocks =
+        levels / 4 + (before + 3) / 4 + (count - after + 3) / 4 + (rows_below_window + 31) / 32;
     context_.stage("exchange_and_solve");
     simt::launch(context_, exchange_and_solve<T>, dim3(static_cast<unsigned>(blocks)), dim3(32), 0,
                  a_ + first * lda_, lda_, at(j, j), j, cols, before, after, count, exchanges_of(j),
-                 permutations_, n_, parities_of(j), at(j + window, j), beyond);
+                 permutations_, n_, parities_of(j), at(j + window, j), rows_below_window);
   }
 
   /// Factors the panel at column `first` with pivots from a window (window_panel.cuh).

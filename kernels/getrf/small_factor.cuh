@@ -22,17 +22,17 @@ __global__ void __launch_bounds__(S::threads)
   const GroupIndex<S> index;
   const bool inside = index.system < count;
   Rows<T, S> rows(shared_of[index.in_block], index.thread);
-  T* const own = inside ? a + index.system * n * n : nullptr;
-  rows.load({own, n, n});
+  T* const matrix = inside ? a + index.system * n * n : nullptr;
+  rows.load({matrix, n, n});
   rows.load_rhs(nullptr, n, n, 0);
-  const int found = rows.factor();
-  rows.store({own, n, n});
+  const int system_info = rows.factor();
+  rows.store({matrix, n, n});
   if (output.pivots != nullptr) {
     rows.store_pivots(inside ? output.pivots + index.system * n : nullptr, n);
   } else if (inside) {
     rows.store_order(output.order + index.system * n, n);
   }
-  if (inside && index.thread == 0) info[index.system] = found;
+  if (inside && index.thread == 0) info[index.system] = system_info;
 }
 
 template <class T, class S>
@@ -41,14 +41,14 @@ __global__ void __launch_bounds__(S::threads, S::blocks)
   __shared__ panels::SharedStorage<T, S> shared;
   const std::int64_t s = blockIdx.x;
   panels::Panels<T, S, false> system(shared, {a + s * n * n, n, Uplo::lower});
-  const int found = system.factor();
+  const int system_info = system.factor();
   system.exchange();
   if (output.pivots != nullptr) {
     system.store_pivots(output.pivots + s * n);
   } else {
     system.store_order(output.order + s * n);
   }
-  if (threadIdx.x == 0) info[s] = found;
+  if (threadIdx.x == 0) info[s] = system_info;
 }
 
 /// Replaces every A of the batch by L and U. Row k of the result is the pivot row of step k.

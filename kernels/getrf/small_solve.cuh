@@ -15,18 +15,18 @@ struct Batch {
   Uplo uplo;
 };
 
-/// True if systems whose intermediate sums overflow or underflow are solved again (Rows::needs_rescaling).
-/// For 24 <= N <= 48, the mere call of the second solve costs registers that make all systems 8 to 27 %
-/// slower (H200).
+/// True if systems whose intermediate sums overflow or underflow are solved again
+/// (Rows::needs_rescaling). For 24 <= N <= 48, the mere call of the second solve costs registers that make
+/// all systems 8 to 27 % slower (H200).
 template <class S>
 constexpr bool solves_again = S::N <= 16 || S::N >= 64;
 
 /// Solves the group's system with S::rhs_columns right-hand sides; `blockIdx.y` selects these. Returns true
-/// to all threads of the group if the system must be solved again by solve_rescaled. If `Rescales`, first
-/// scales the system. Stores the answer only if `wanted`.
+/// to all threads of the group if the system must be solved again by solve_rescaled. If
+/// `Rescales`, first scales the system.
 template <class T, class S, bool Rescales>
 __device__ __forceinline__ bool solve_group(Padded<SharedStorage<T, S>>* shared_of, const Batch& batch,
-                                            const T* a, const T* b, T* x, int* info, bool wanted) {
+                                            const T* a, const T* b, T* x, int* info, bool stores_answer) {
   const GroupIndex<S> index;
   const int first = static_cast<int>(blockIdx.y) * S::rhs_columns;
   const std::int64_t n = batch.n;
@@ -42,11 +42,11 @@ __device__ __forceinline__ bool solve_group(Padded<SharedStorage<T, S>>* shared_
     rows.load(system);
   }
   rows.load_rhs(inside ? b + offset : nullptr, n, batch.n, count);
-  if (Rescales) rows.rescale(wanted);
-  const int found = rows.factor();
+  if (Rescales) rows.rescale(stores_answer);
+  const int system_info = rows.factor();
   rows.substitute();
-  if (inside && rows.is_first_part() && wanted) {
-    if (index.thread == 0 && blockIdx.y == 0) info[index.system] = found;
+  if (inside && rows.is_first_part() && stores_answer) {
+    if (index.thread == 0 && blockIdx.y == 0) info[index.system] = system_info;
     if (rows.step() >= 0 && rows.step() < batch.n) {
       GAUSSWEEP_UNROLL
       for (int r = 0; r < S::rhs_columns; ++r) {
@@ -57,15 +57,16 @@ __device__ __forceinline__ bool solve_group(Padded<SharedStorage<T, S>>* shared_
   if constexpr (Rescales || !solves_again<S>) {
     return false;
   } else {
-    return rows.needs_rescaling(found);
+    return rows.needs_rescaling(system_info);
   }
 }
-/// Solves the group's system again after scaling its rows, and stores the answer if `wanted`. A separate
-/// function, because its registers must not add to those of the first solve.
+/// Solves the group's system again after scaling its rows, and stores the answer if
+/// `stores_answer`. A separate function, because its registers must not add to those of the first solve.
 template <class T, class S>
 __device__ GAUSSWEEP_NOINLINE void solve_rescaled(Padded<SharedStorage<T, S>>* shared_of, const Batch& batch,
-                                                  const T* a, const T* b, T* x, int* info, bool wanted) {
-  solve_group<T, S, true>(shared_of, batch, a, b, x, info, wanted);
+                                                  const T* a, const T* b, T* x, int* info,
+                                                  bool stores_answer) {
+  solve_group<T, S, true>(shared_of, batch, a, b, x, info, stores_answer);
 }
 
 /// Returns the minimum number of thread blocks per multiprocessor, for __launch_bounds__. It prevents
@@ -79,16 +80,17 @@ constexpr int solve_blocks() {
   return n == 4 ? 12 : n == 16 && single ? 9 : 1;
 }
 
-/// Solves S::systems systems per block, with rows in registers. Solves a system again after scaling if
-/// solves_again and Rows::needs_rescaling are true.
+/// Solves S::systems systems per block, with rows in registers. Solves a system again after
+/// scaling if solves_again and Rows::needs_rescaling are true.
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, (solve_blocks<T, S>()))
     solve_kernel(Batch batch, const T* a, const T* b, T* x, int* info) {
   __shared__ Padded<SharedStorage<T, S>> shared_of[S::systems];
-  [[maybe_unused]] const bool again = solve_group<T, S, false>(shared_of, batch, a, b, x, info, true);
+  [[maybe_unused]] const bool needs_second_solve =
+      solve_group<T, S, false>(shared_of, batch, a, b, x, info, true);
   if constexpr (solves_again<S>) {
-    if (Rows<T, S>::any_that_synchronizes(again))
-      solve_rescaled<T, S>(shared_of, batch, a, b, x, info, again);
+    if (Rows<T, S>::any_that_synchronizes(needs_second_solve))
+      solve_rescaled<T, S>(shared_of, batch, a, b, x, info, needs_second_solve);
   }
 }
 
@@ -113,8 +115,8 @@ __global__ void __launch_bounds__(S::threads, S::blocks)
   __shared__ panels::SharedStorage<T, S> shared;
   const std::int64_t s = blockIdx.x, n = batch.n, b_offset = s * n * batch.nrhs;
   panels::Panels<T, S, Symmetric, WithRhs> system(shared, {a + s * n * n, batch.n, batch.uplo});
-  const int found = system.factor(b + b_offset);
-  if (threadIdx.x == 0) info[s] = found;
+  const int system_info = system.factor(b + b_offset);
+  if (threadIdx.x == 0) info[s] = system_info;
   WithRhs ? system.solve_rhs(x + b_offset) : system.solve(b + b_offset, x + b_offset, batch.nrhs);
 }
 

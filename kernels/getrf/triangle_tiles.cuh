@@ -25,9 +25,9 @@ __device__ __forceinline__ void multiply_8x8(double (&d)[2], double a, double b)
 #else
   const int lane = static_cast<int>(threadIdx.x) % 32;
   for (int k = 0; k < 4; ++k) {
-    const double own = __shfl_sync(0xffffffffu, a, lane / 4 * 4 + k);
+    const double a_of_k = __shfl_sync(0xffffffffu, a, lane / 4 * 4 + k);
     for (int q = 0; q < 2; ++q) {
-      d[q] = fma(own, __shfl_sync(0xffffffffu, b, (lane % 4 * 2 + q) * 4 + k), d[q]);
+      d[q] = fma(a_of_k, __shfl_sync(0xffffffffu, b, (lane % 4 * 2 + q) * 4 + k), d[q]);
     }
   }
 #endif
@@ -182,10 +182,10 @@ __device__ __forceinline__ void store_two(double* to, double first, double secon
 constexpr int staging_stride = 10;
 constexpr int staging_size = 32 * staging_stride;
 
-/// Computes v -= L U by one warp. Each lane owns rows `row`, `row` + `step`, ... of v; neighbouring lanes own
-/// neighbouring rows. L: the `k_count` <= Columns columns at `l`; rows from `rows` on are not read. U:
-/// `upper` in shared memory, row-major with leading dimension `Stride`, with zeros from row `k_count` on. The
-/// constructor starts the first loads of L (prologue).
+/// Computes v -= L U by one warp. Each lane owns rows `row`, `row` + `step`, ... of v; neighbouring lanes
+/// own neighbouring rows. L: the `k_count` <= Columns columns at `l`; rows from `rows` on are not read.
+/// U: `upper` in shared memory, row-major with leading dimension `Stride`, with zeros from row `k_count` on.
+/// The constructor starts the first loads of L (prologue).
 template <int Columns, int RowsPerThread, int Stride>
 class ProductOnTensorCores {
  public:
@@ -265,7 +265,7 @@ class ProductOnTensorCores {
   /// Computes the 8 columns of L U from column 8 `tile` on.
   __device__ __forceinline__ void multiply(int tile, const double* upper, double (&d)[2][4]) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const double* const own = upper + lane % 4 * 2 * Stride + tile * 8 + lane / 4;
+    const double* const fragment = upper + lane % 4 * 2 * Stride + tile * 8 + lane / 4;
     GAUSSWEEP_UNROLL
     for (int m = 0; m < 2; ++m) {
       GAUSSWEEP_UNROLL
@@ -273,7 +273,7 @@ class ProductOnTensorCores {
     }
     GAUSSWEEP_UNROLL
     for (int q = 0; q < steps; ++q) {
-      const double u[2] = {own[q * 8 * Stride], own[(q * 8 + 1) * Stride]};
+      const double u[2] = {fragment[q * 8 * Stride], fragment[(q * 8 + 1) * Stride]};
       GAUSSWEEP_UNROLL
       for (int m = 0; m < 2; ++m) multiply_16x8(d[m], factor_[q][m], u);
     }

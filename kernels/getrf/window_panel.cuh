@@ -70,11 +70,12 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
   GAUSSWEEP_ROLLED
   for (int j = 0; j < cols; ++j) {
     const int buffer = j % 2;
-    const unsigned mine = position >= j ? magnitude(v[0]) : 0u;
-    const unsigned largest = __reduce_max_sync(0xffffffffu, mine);
-    const int best_warp_lane = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, mine == largest))) - 1;
+    const unsigned lane_magnitude = position >= j ? magnitude(v[0]) : 0u;
+    const unsigned largest = __reduce_max_sync(0xffffffffu, lane_magnitude);
+    const int best_warp_lane =
+        __ffs(static_cast<int>(__ballot_sync(0xffffffffu, lane_magnitude == largest))) - 1;
     if (lane == best_warp_lane) {
-      warp_best[buffer][warp] = {mine, position, v[0]};
+      warp_best[buffer][warp] = {lane_magnitude, position, v[0]};
       GAUSSWEEP_UNROLL
       for (int c = 0; c < width; c += pack)
         simt::store_pack(
