@@ -1,5 +1,5 @@
 /// gemm/cublas_emulated: C = A B by cuBLAS's emulation of double or float products on tensor cores of lower
-/// precision, even if cuBLAS expects it to be slower than its native product.
+/// precision. The emulation is used even if cuBLAS expects it to be slower than the native product.
 ///
 /// Doubles are multiplied in fixed point on INT8 tensor cores with `mantissa_bits` bits; if this parameter is
 /// 0, cuBLAS determines at run time how many bits double accuracy needs. Floats are multiplied as nine

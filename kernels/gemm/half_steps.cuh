@@ -4,10 +4,10 @@
 ///
 /// A and B are scaled by diagonal matrices of powers of two to A' = D1 A D2 and B' = D2^-1 B D3. D2 makes the
 /// maximum of column k of A D2 and the maximum of row k of D2^-1 B about equal. D1 and D3 scale the maximum
-/// of each row of A' and of each column of B' to [2^14, 2^15). The two halves then have a relative error of
-/// at most 2^-21 for elements down to 2^-18 times the maximum, and an absolute error of at most 2^-25 for
-/// smaller ones. The accuracy of each element of C therefore does not depend on the magnitudes of rows,
-/// columns and k indices relative to each other.
+/// of each row of A' and of each column of B' to [2^14, 2^15). Two halves then represent elements down to
+/// 2^-18 times the maximum with a relative error of at most 2^-21, and smaller elements with an absolute
+/// error of at most 2^-25. The accuracy of each element of C therefore does not depend on the magnitudes of
+/// rows, columns and k indices relative to each other.
 
 #include <algorithm>
 #include <cmath>

@@ -71,7 +71,7 @@ inline ModulusTable modulus_table(int count) {
   return result;
 }
 
-/// Returns the largest number of bits that an element of A and an element of B may have together, such that
+/// Returns the largest number of bits that an element of A and an element of B may have together. With it,
 /// sums of k products stay below P / 2 for the first `count` moduli.
 inline int joint_bits(int count, std::int64_t k) {
   double bits = -1 - std::log2(static_cast<double>(k)) - 1e-6;

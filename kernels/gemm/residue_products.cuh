@@ -41,8 +41,9 @@ class ResidueProducts {
 
   /// Computes the product with `count` moduli (without those that add no bits), or with the number of moduli
   /// that the accuracy of T needs if `count` is 0. All matrices are column-major. Waits for the device.
-  /// @return the number of moduli, or 0 if C is unchanged, because elements are not finite, out of range or
-  /// of too different magnitudes, k is too large, or `count` moduli are not accurate enough (Output)
+  /// @return the number of moduli, or 0 if residues cannot compute the product; C is then unchanged. Reasons:
+  /// elements are not finite, out of range or of too different magnitudes; k is too large; `count` moduli are
+  /// not accurate enough (Output).
   /// @pre `capacity` is for at least `count` moduli
   int multiply(int count, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, Output output) {
     if (a.cols > max_inner_size || a.cols == 0 || c.rows == 0 || c.cols == 0) return 0;

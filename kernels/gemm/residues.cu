@@ -8,16 +8,16 @@
 /// 2048 columns, or more if m < 16384.
 ///
 /// The vendor's GEMM computes the product if an element is not finite, if the maximum of a row or column is
-/// above 2^400 or below 2^-400, if the magnitudes of elements differ too much, if the parameter `moduli` is
-/// too small for the bound below, or if k > 65536. The report's iterations are the number of moduli, and its
-/// convergence is `converged`. If the vendor's GEMM computed the product, iterations are 0 and convergence is
-/// empty.
+/// above 2^400 or below 2^-400, or if k > 65536. It also does so if the magnitudes of elements differ too
+/// much, or if the parameter `moduli` is too small for the bound below. The report's iterations are the
+/// number of moduli, and its convergence is `converged`. If the vendor's GEMM computed the product,
+/// iterations are 0 and convergence is empty.
 ///
 /// Error: if the look-ahead chooses the moduli, |C - A B| <= (k + 2) u |A| |B| (bits_needed in
 /// residue_numbers.hpp), as for a product in full precision (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., section 3.5). If the parameter `moduli` chooses moduli with product P, rounding the
-/// scaled elements causes an error of about k 2^-b max|a(i, :)| max|b(:, j)| in element (i, j), where
-/// b = min(58, log2(P / (2 k)) / 2) (K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009).
+/// Algorithms", 2nd ed., section 3.5). If the parameter `moduli` is given, let P be the product of the moduli
+/// and b = min(58, log2(P / (2 k)) / 2). Rounding the scaled elements then causes an error of about k 2^-b
+/// max|a(i, :)| max|b(:, j)| in element (i, j) (K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009).
 ///
 /// The parameter `moduli` is large enough if one of two conditions holds: ||C - A B|| <= sqrt(k + 2) u ||A||
 /// ||B|| (Frobenius norms), or every element has at most a third of the error bound above. The first

@@ -4,9 +4,9 @@
 /// keeps one row of A and of up to four right-hand sides in registers (getrf/small_rows.cuh). A is read once
 /// per four right-hand sides, and only the answer is written. If the rows do not fit in registers, a thread
 /// block solves one system in panels of 32 columns (getrf/panels.cuh) and overwrites A. With rows in
-/// registers, up to order 16 and from 49 on, a system whose answer is not finite is solved again with scaled
-/// rows, because intermediate results may overflow although X does not. Layout: column-major, systems
-/// contiguous; X does not overwrite B. Cost: 2/3 n^3 + 2 n^2 nrhs operations per system; with rows in
+/// registers, intermediate results may overflow although X does not. Up to order 16 and from order 49 on, a
+/// system whose answer is not finite is therefore solved again with scaled rows. Layout: column-major,
+/// systems contiguous; X does not overwrite B. Cost: 2/3 n^3 + 2 n^2 nrhs operations per system; with rows in
 /// registers, A is factored again for every four right-hand sides. Workspace: none. A pivot that is exactly 0
 /// gives info > 0, and the answer is then not finite. n <= 512.
 ///

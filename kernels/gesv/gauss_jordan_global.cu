@@ -4,9 +4,9 @@
 /// the columns. Each iteration has one thread per element, which loads its multiplier and its element of the
 /// pivot row from global memory.
 ///
-/// Layout: [A | B] row-major; the answer replaces B. Cost: n^3 / 2 multiply-adds and n^3 elements read or
-/// written (both doubled if the parameter `grid` is `full`), and one synchronous transfer to the host per
-/// column, as in the paper. Workspace: n elements. A must be nonsingular: a column without a nonzero pivot
+/// Layout: [A | B] row-major; the answer replaces B. Cost: n^3 / 2 multiply-adds, n^3 elements read or
+/// written (both doubled if the parameter `grid` is `full`), and, as in the paper, one synchronous transfer
+/// to the host per column. Workspace: n elements. A must be nonsingular: a column without a nonzero pivot
 /// gives info > 0 and ends the method. The residual grows with the condition number of A for any choice of
 /// pivots: this method fails for Hilbert and Cauchy matrices, which elimination with back substitution
 /// solves.

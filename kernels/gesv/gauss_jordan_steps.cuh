@@ -8,8 +8,8 @@
 ///
 /// The paper launches N x N threads in every iteration (parameter `grid`: full). All of them compute, even
 /// left of the pivot, where the pivot row is zero. With `grid`: shrinking, columns 0 to i have no threads and
-/// keep their values. Both grids give answers with the same bits, because the full grid only subtracts zeros
-/// in columns 0 to i - 1, and of column i only the diagonal element is read again.
+/// keep their values. Both grids give answers with the same bits: in columns 0 to i - 1 the full grid only
+/// subtracts zeros. Of column i only the diagonal element is read again.
 
 #include <cmath>
 #include <cstdint>

@@ -19,7 +19,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// What a factor of exactly 0 means for the elimination with one pivot row.
+/// The consequence of a factor of exactly 0 for the elimination with one pivot row.
 enum class ZeroFactor {
   skips_row,   ///< the row needs no update; the rows below it may
   ends_stripe  ///< an earlier stage has eliminated this column in this and in all later rows of the stripe

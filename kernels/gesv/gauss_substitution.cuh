@@ -33,9 +33,9 @@ __device__ void reduce_in_block(T* cache, T value) {
   }
 }
 
-/// Solves one system per block, from the last row to the first. Of p threads, thread t sums the products in
-/// the columns n - p + t, n - 2 p + t, …. The block reduces these sums, and thread 0 subtracts the result
-/// from the right-hand side.
+/// Solves one system per block, from the last row to the first. If there are p threads, thread t sums the
+/// products in the columns n - p + t, n - 2 p + t, …. The block reduces these sums, and thread 0 subtracts
+/// the result from the right-hand side.
 template <class T>
 __global__ void substitute_by_reduction(const T* a, std::int64_t ld, Shape shape, T* x, const int* info) {
   T* cache = simt::dynamic_shared<T>();

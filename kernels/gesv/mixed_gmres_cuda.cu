@@ -1,6 +1,6 @@
 /// gesv/mixed_gmres: LU in float with products on tensor cores, refined by GMRES to full precision.
 ///
-/// Scales rows and columns of A by powers of two, so that all elements are below 2, and factors the result in
+/// Scales rows and columns of A by powers of two, so that all elements are below 2. Factors the result in
 /// float (getrf/recursive_lu.cuh with the products of getrf/split_products.cuh). The factors precondition
 /// flexible GMRES in double. Flexible means that the preconditioned directions are stored, so that the
 /// preconditioner may change. It changes if the factors, applied in float, give too slow convergence, for
@@ -19,7 +19,7 @@
 /// - n is less than the parameter `float_from`, or `float_from` is 0 and gesv/recursive is expected to be
 /// faster (worth_trying in mixed_workspace.hpp);
 /// - an element of A is not finite, or the norm of A is not between 2^-500 and 2^500;
-/// - more than three pivots of a sample of 64 rows and columns are below 2^-10.5.
+/// - more than three pivots of a sample of 64 rows and columns of the scaled matrix are below 2^-10.5.
 ///
 /// During the factorisation and the iteration:
 /// - a pivot is 0;
@@ -28,14 +28,14 @@
 /// - a right-hand side does not converge: its group and all later groups fall back.
 ///
 /// Layout: column-major; the answer replaces b; A is overwritten only by a fallback. Cost: 2/3 n^3 operations
-/// in float, computed as three times as many in half precision. Per right-hand side, each iteration costs
-/// about 4 n^2 operations and each GMRES cycle about 2 n^2. Workspace: memory for the factors in double, 3072
-/// half-precision numbers per row and per column, 63 vectors per right-hand side, partial sums of products
-/// and, from 9 right-hand sides on, inverted diagonal blocks of the factors. If float is not tried, the
-/// workspace is that of gesv/recursive. The report's history holds, per iteration, the largest 2-norm of a
-/// residual, scaled so that it bounds |b - A x| / (|A| |x|). The report's convergence is `converged`, or
-/// empty after a fallback. `info` is 0, or that of gesv/recursive after a fallback. n <= 65536. Needs compute
-/// capability 9.0.
+/// in float, which are computed as 2 n^3 in half precision. Per right-hand side, each iteration costs about 4
+/// n^2 operations and each GMRES cycle about 2 n^2. Workspace: memory for the factors in double, 3072
+/// half-precision numbers per row and per column, 63 vectors per right-hand side, and partial sums of
+/// products. From 9 right-hand sides on, it also has inverted diagonal blocks of the factors. If float is not
+/// tried, the workspace is that of gesv/recursive. The report's history holds, per iteration, the largest
+/// 2-norm of a residual, scaled so that it bounds |b - A x| / (|A| |x|). The report's convergence is
+/// `converged`, or empty after a fallback. `info` is 0, or that of gesv/recursive after a fallback. n <=
+/// 65536. Needs compute capability 9.0.
 
 #include "kernels/gesv/mixed_lu.cuh"
 #include "kernels/gesv/mixed_refinement.cuh"

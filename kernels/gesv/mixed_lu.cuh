@@ -110,9 +110,9 @@ class LuFactors {
       : system_(system), memory_(memory), pivots_(memory.take<int>(system.n + 1)) {}
 
   /// Computes R, C and the factors, and stores the measurements in `measured`. Returns false if refinement
-  /// would not converge: an element is not finite, the norm is out of range, a pivot is 0, a sample of the
-  /// matrix has several tiny pivots, or the pivots decrease so fast that later ones would be smaller than
-  /// float's rounding errors.
+  /// would not converge, for one of these reasons: an element is not finite, the norm is out of range, a
+  /// pivot is 0, or a sample of the matrix has several tiny pivots. Another reason: the pivots decrease so
+  /// fast that later ones would be smaller than float's rounding errors.
   bool prepare_factors(Scalars& measured) {
     const System<T>& s = system_;
     Context& context = s.context;

@@ -133,10 +133,10 @@ class Refinement {
   /// The iteration state of one right-hand side.
   struct RhsState {
     Krylov krylov;
-    double norm_of_x = 0;  ///< 0: not yet known
-    double last_residual = std::numeric_limits<double>::infinity();
-    bool solved = false;
-    bool finished = false;  ///< converged in this cycle
+    double norm_of_x = 0;  ///< the lower bound max|y| min(C); 0: not yet known
+    double last_residual = std::numeric_limits<double>::infinity();  ///< max|b - A x| after the last cycle
+    bool solved = false;    ///< the convergence test after a cycle has passed
+    bool finished = false;  ///< this cycle needs no further iterations for this right-hand side
   };
 
   dim3 grid() const { return {blocks_, nrhs_}; }
@@ -147,7 +147,7 @@ class Refinement {
     return host_readings;
   }
 
-  /// Computes w_ = R A C y, or w_ = R (b - A C y) if b is given.
+  /// Computes w_ = R A C y, or w_ = R (b - A C y) if b is given, for all right-hand sides.
   template <class Y>
   void multiply(const Y* y, const T* b = nullptr, std::int64_t ldb = 0) {
     context_.stage("multiply");
@@ -209,7 +209,9 @@ class Refinement {
     gather(slice_count, 0, nrhs_, slices_, b, ldb);
   }
 
+  /// Returns true if solves with the factors multiply by inverted diagonal blocks.
   bool uses_block_inverses() const { return max_nrhs_ >= min_rhs_for_products; }
+  /// Returns the object that inverts these blocks and solves with them. F: float or double.
   template <class F>
   BlockProducts<F> block_solver(const F* factors) {
     return {context_,  n64(),         factors,

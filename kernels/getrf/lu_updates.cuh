@@ -100,8 +100,8 @@ __device__ __forceinline__ void reset_permutation(int* rows_at, const int* pivot
 }
 
 /// Applies the row exchanges of columns [first, first + count), count <= 1024, to the `columns` columns at
-/// `a`. A block takes `Each` columns. A thread moves the new content of one of the rows [first, first +
-/// count) to this row, and possibly the old content of one of these rows to a row below them.
+/// `a`. A block takes `Each` columns. Each thread moves the new content of one row in [first, first + count)
+/// to this row. It may also move the old content of such a row to a row below them.
 /// @param rows_at the permutation of columns [first, first + count): for each row, the row with its new
 /// content
 /// @param previous the permutation of the `previous_count` columns before `first`; it is reset to the

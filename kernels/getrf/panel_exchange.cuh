@@ -75,8 +75,8 @@ template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
 class Exchange {
  public:
   using Memory = ExchangeMemory<T, Columns, RowsPerThread, Threads, SentBy>;
-  using Rows = T[RowsPerThread][Columns];
-  using Positions = int[RowsPerThread];
+  using Rows = T[RowsPerThread][Columns];  ///< a thread's rows
+  using Positions = int[RowsPerThread];    ///< their positions under LAPACK's row exchanges
   static constexpr int slice = Memory::slice;
   using BestMessage = Message<T, slice>;
 
@@ -225,8 +225,8 @@ class Exchange {
       }
     }
   }
-  /// Subtracts the product of L and U of slice `slice_index` from slice `slice_index` + `Group` + 1, which is
-  /// in registers `Group` * slice to (`Group` + 1) * slice - 1 of `v`.
+  /// Subtracts the product of L and U of slice `slice_index` from slice `slice_index` + `Group` + 1. The
+  /// latter is in the `slice` registers of `v` from `Group` * slice on.
   template <int Group>
   __device__ __forceinline__ void subtract_product(unsigned slice_index, Rows& v) const {
     constexpr int first = Group * slice;

@@ -32,7 +32,7 @@ class PanelRows {
     const int thread = static_cast<int>(threadIdx.x);
     return RowsPerThread == 1 ? thread : thread / 32 * 32 * RowsPerThread + 32 * e + thread % 32;
   }
-  /// Returns the first of the four rows of which the thread has elements after transpose_quads().
+  /// After transpose_quads() the thread has elements of four rows; returns the first of these.
   __device__ __forceinline__ int first_of_four(int e = 0) const { return row(e) / 4 * 4; }
   /// Waits for all threads of the system.
   static __device__ __forceinline__ void wait() {

@@ -39,7 +39,8 @@ struct Update {
   int columns_right;    ///< columns of the block right of the panel of this launch
   Exchanges exchanges;  ///< of the previous panel
   /// Two permutations of `order` elements per recursion level. Their elements are exchanged like those of a
-  /// column of the matrix.
+  /// column of the matrix. RecursiveLu::exchange later uses them to move rows of other columns. The two
+  /// alternate from part to part of a level, so that one can be reset while the other is in use.
   int* rows_at;
   int order;
   unsigned parities;  ///< bit l selects the permutation in use on level l

@@ -3,11 +3,11 @@
 /// The recursion is in recursive_lu.cuh. gemm/residue_products.cuh computes the products: it rounds L and U
 /// to scaled integers and multiplies their residues modulo several 8-bit numbers. Products with k below the
 /// parameter `least_inner` use the vendor's GEMM; if `least_inner` is 0, rates measured on an H100 decide per
-/// product. The vendor's GEMM also computes products with elements that are not finite, products whose rows
-/// or columns have maxima above 2^400 or below 2^-400, and all products if `moduli` is so small that elements
-/// keep less than 18 bits in float or 47 bits in double. Workspace: the workspace of getrf/recursive and, per
-/// modulus, n^2 / 4 bytes and 2048 columns of 9 n / 2 bytes. The report's iterations are the number of
-/// products by residues. Everything else is as in getrf/recursive.
+/// product. The vendor's GEMM also computes products with elements that are not finite, or with rows or
+/// columns whose maxima are above 2^400 or below 2^-400. It computes all products if `moduli` is so small
+/// that elements keep less than 18 bits in float or 47 bits in double. Workspace: the workspace of
+/// getrf/recursive and, per modulus, n^2 / 4 bytes and 2048 columns of 9 n / 2 bytes. The report's iterations
+/// are the number of products by residues. Everything else is as in getrf/recursive.
 ///
 /// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
 /// 2nd ed., theorem 9.3). Every product by residues with k terms adds about k 2^-b max|l(i, :)| max|u(:, j)|

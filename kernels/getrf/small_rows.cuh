@@ -82,13 +82,13 @@ template <class T, class S>
 struct SharedStorage {
   alignas(16) T row[S::stages][S::W][S::columns];  ///< the pivot row, part by part
   T rhs[S::stages][S::rhs_columns];
-  T factor[S::W > 1 ? S::rows : 1];  ///< per row: its multiplier in the current step
+  T factor[S::W > 1 ? S::rows : 1];  ///< per row: the multiplier in the current step
   T candidate[S::warps];             ///< per warp: the value of its pivot candidate
   int candidate_row[S::warps];
   int flag;          ///< for any_in_group
   int pivots[S::N];  ///< per step: the pivot row (invert) or LAPACK's pivot index from 0 (factor)
   T sum[2][S::W][S::rhs_columns];  ///< the current unknown, or each part's partial sum for it
-  T pivot[2];
+  T pivot[2];                      ///< if W > 1: the pivot of the current unknown's row
   /// 1 / sqrt(pivot) per row; if S::rounds_once, then the rounding errors of these numbers.
   T inverse_root[S::symmetric ? (S::rounds_once ? 2 : 1) * S::rows : 1];
 };

@@ -10,7 +10,7 @@
 
 namespace gaussweep {
 
-/// Right-hand sides with a copy per GPU, of which only one is up to date: at first that of the first GPU.
+/// Right-hand sides with a copy per GPU. Only one copy is up to date, at first that of the first GPU.
 template <class T>
 class TravellingColumns {
  public:

@@ -2,11 +2,11 @@
 /// Triangular solves and products with 32 rows on tensor cores in double, each by one warp. LU uses them to
 /// apply a panel to the columns right of it; Cholesky and the inverses of triangles use them too.
 ///
-/// In a product D += A B of an 8 x 4 by a 4 x 8 matrix, lane 4g + t (0 <= t < 4) has the elements A(g, t),
-/// B(t, g), D(g, 2t) and D(g, 2t + 1), its fragments. A product with 8 k indices is two such products. The k
-/// indices may be split between the two in any way that is the same in A and B. Here the h-th product (h = 0,
-/// 1) has k = 2t + h. A lane's elements of D are then also its elements of A in the next product, so that the
-/// result of one product is the operand of the next without leaving its registers.
+/// Let D += A B be a product of an 8 x 4 and a 4 x 8 matrix. Lane 4g + t (0 <= t < 4) has the elements A(g,
+/// t), B(t, g), D(g, 2t) and D(g, 2t + 1): its fragments. A product with 8 k indices is two such products.
+/// The k indices may be split between the two in any way that is the same in A and B. Here the h-th product
+/// (h = 0, 1) has k = 2t + h. A lane's elements of D are then also its elements of A in the next product. The
+/// result of one product is therefore the operand of the next without leaving the lane's registers.
 
 #include <cmath>
 #include <cstdint>
