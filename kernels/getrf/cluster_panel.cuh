@@ -122,8 +122,8 @@ __global__ void __launch_bounds__(Threads, 1)
   const int right_begin = (cluster - 1) * Columns;
   T* const own_columns = cluster == 0 ? a : a + (cols + right_begin) * lda;
   const int own_count = cluster == 0 ? cols : min(Columns, update.columns_right - right_begin);
-  const int own_row = static_cast<int>(rank) * Threads + thread;
-  const int step = static_cast<int>(blocks) * Threads;
+  const int own_row = static_cast<int>(rank) * Threads + thread;  // the thread's first row
+  const int step = static_cast<int>(blocks) * Threads;            // distance of the thread's rows
   const int displaced_to = lane < update.cols ? update.exchanges.target[lane] - first : -1;
   if (update.cols > 0)
     load_upper<Columns, Threads>(own_columns, a, lda, first, own_count, update, triangle, upper);

@@ -71,7 +71,7 @@ __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int
   GAUSSWEEP_ROLLED
   for (int i = 0; i < count; ++i) {
     const int j = static_cast<int>(slice_index) * slice + i;
-    typename Exchange::BestMessage best;
+    typename Exchange::SliceMessage best;
     const bool unambiguous = exchange.await(slice_index, static_cast<unsigned>(i), best);
     T factor[RowsPerThread], entering[RowsPerThread];  // `factor` holds negated multipliers
     GAUSSWEEP_UNROLL

@@ -78,7 +78,7 @@ class Exchange {
   using Rows = T[RowsPerThread][Columns];  ///< a thread's rows
   using Positions = int[RowsPerThread];    ///< their positions under LAPACK's row exchanges
   static constexpr int slice = Memory::slice;
-  using BestMessage = Message<T, slice>;
+  using SliceMessage = Message<T, slice>;
 
   /// Initialises the mbarriers. `cols`: columns of the panel, or 0 if this cluster factors no panel and uses
   /// no mbarriers. No block may send a message before all blocks of the cluster have run this constructor.
@@ -138,9 +138,9 @@ class Exchange {
       }
     }
   }
-  /// Waits until all candidates for column i have arrived, and loads the best candidate's message. Returns
-  /// false if the choice is ambiguous; call resolve then.
-  __device__ __forceinline__ bool await(unsigned slice_index, unsigned i, BestMessage& best) const {
+  /// Waits until all candidates for the slice's column i have arrived, and loads the best candidate's
+  /// message. Returns false if the choice is ambiguous; the caller must then call resolve().
+  __device__ __forceinline__ bool await(unsigned slice_index, unsigned i, SliceMessage& best) const {
     const unsigned lane = threadIdx.x % 32;
     if constexpr (single_block) {
       __syncthreads();
@@ -153,7 +153,7 @@ class Exchange {
     return !choice.is_ambiguous();
   }
   /// Loads the message of column i's best candidate, chosen by comparing the complete magnitudes.
-  __device__ __forceinline__ void resolve(unsigned i, BestMessage& best) const {
+  __device__ __forceinline__ void resolve(unsigned i, SliceMessage& best) const {
     const unsigned messages = base_ + message_offset(i, 0);
     load_message(messages + static_cast<unsigned>(best_at(messages, senders_)) * message_bytes, best);
   }
@@ -258,7 +258,7 @@ class Exchange {
   /// The largest number of blocks to which a warp sends; lane l sends to block l % receivers.
   static constexpr unsigned receivers = by_warp ? std::min(32 / warps, 16u) : max_blocks;
   static constexpr unsigned pack = 16 / sizeof(T);  ///< elements in 16 bytes
-  static constexpr unsigned message_bytes = sizeof(BestMessage), message_packs = message_bytes / 16;
+  static constexpr unsigned message_bytes = sizeof(SliceMessage), message_packs = message_bytes / 16;
   static constexpr unsigned row_bytes = Columns * sizeof(T);
 
   /// Returns the offset of a sender's message for the slice's column i, in the shared memory of any block.
@@ -271,10 +271,12 @@ class Exchange {
   __device__ __forceinline__ static unsigned barrier_offset(unsigned i) {
     return static_cast<unsigned>(offsetof(Memory, messages_arrived)) + i * 8;
   }
+  /// Returns the address of row k of U right of slice `slice_index`.
   __device__ __forceinline__ unsigned upper_row_address(unsigned slice_index, int k) const {
     return base_ + static_cast<unsigned>(offsetof(Memory, upper)) +
            (slice_index % 2 * slice + static_cast<unsigned>(k)) * row_bytes;
   }
+  /// Returns the address of the element of the thread's row s in the slice's column k of L.
   __device__ __forceinline__ unsigned lower_address(int k, int s) const {
     return base_ + static_cast<unsigned>(offsetof(Memory, lower)) +
            static_cast<unsigned>((k * RowsPerThread + s) * Threads * static_cast<int>(sizeof(T))) +
@@ -317,13 +319,14 @@ class Exchange {
         words[w] = 0;
     }
   }
-  __device__ __forceinline__ static void load_message(unsigned address, BestMessage& message) {
+  __device__ __forceinline__ static void load_message(unsigned address, SliceMessage& message) {
     message.candidate = load_candidate(address);
     GAUSSWEEP_UNROLL
     for (unsigned c = 0; c < slice; c += pack) {
       simt::load_pack(address + static_cast<unsigned>(sizeof(Candidate) + c * sizeof(T)), &message.row[c]);
     }
   }
+  /// Returns the high word of the candidate in the message at `address`.
   __device__ __forceinline__ static unsigned high_at(unsigned address) {
     unsigned high;
     simt::load_one(address, high);

@@ -1,6 +1,6 @@
 #pragma once
 /// LU with partial pivoting, and L D L^T, of small systems in registers, for the batched methods: a group of
-/// threads, at most one block, factors one system of order up to N <= 128.
+/// threads, at most one block, factors one system of order n <= N, where N is a constant up to 128.
 ///
 /// Each thread keeps one row in registers. For large N, W threads share a row: part w (0 <= w < W) keeps the
 /// columns w, w + W, w + 2 W, ... Step k finds the largest element of column k among the rows that have not
