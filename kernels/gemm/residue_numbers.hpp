@@ -128,8 +128,8 @@ inline double bits_verified(int digits, std::int64_t k, double smallest_sum) {
 ///
 /// Three conditions must hold: those of bits_guaranteed and bits_verified, and a statistical condition. The
 /// roundings of elements have random signs, and their sum must not exceed the typical error of a product in
-/// full precision, which rounds its partial sums. For uniform elements in [-1, 1] this requires digits + 0.7
-/// - log2(k) / 2 bits, and more bits if most elements are much smaller than the largest one.
+/// full precision, which rounds its partial sums. For uniform elements in [-1, 1], digits + 0.7 - log2(k) / 2
+/// bits suffice. More bits are needed if most elements are much smaller than the largest one.
 /// @param sampled number of terms per sum of the look-ahead
 inline double bits_needed(int digits, std::int64_t k, std::int64_t sampled, int smallest_sum) {
   const double uniform = static_cast<double>(sampled) * 0x1p12;  // expected sum: each term is 2^14 / 4

@@ -94,8 +94,8 @@ Method by_residues() {
   method.mixed_precision = true;
   method.parameters = {integer_parameter(
       "moduli", 0, 0, residues::max_moduli,
-      "number of moduli, at least 5; 0: the number that full precision needs; a number that is not "
-      "accurate enough, as below 12 in double, gives the vendor's product")};
+      "number of moduli, at least 5; 0: the number that full precision needs; if the number is not "
+      "accurate enough, as below 12 in double, the vendor's GEMM computes the product")};
   method.accepts = [](const Shape&, const Parameters& p) {
     return p.integer("moduli") == 0 || p.integer("moduli") >= residues::min_moduli;
   };

@@ -73,9 +73,9 @@ inline Parameter inner_parameter(int default_value) {
                            "terms per tensor-core sum: more terms are faster and less accurate");
 }
 inline std::vector<Parameter> lu_parameters() {
-  return {inner_parameter(lu_inner), integer_parameter("least_inner", 0, 0, 65536,
-                                                       "k from which products are by halves; 0: if that "
-                                                       "is faster")};
+  return {inner_parameter(lu_inner),
+          integer_parameter("least_inner", 0, 0, 65536,
+                            "smallest k of products by halves; 0: use halves if that is faster")};
 }
 
 /// Returns true if a product m x n x k by halves is expected to take less time than SGEMM. Uses rates

@@ -71,13 +71,13 @@ Parameter threads() {
 }
 
 std::vector<Parameter> cyclic_parameters() {
-  return {
-      integer_parameter("blocks", 8, 1, 65535, "blocks (stripes of rows) of the first stage"), threads(),
-      choice_parameter("back_substitution", {"reduction", "pipelined", "pipelined_locks"},
-                       "one block with sum reductions, or a pipeline of blocks with one flag per unknown or, "
-                       "as in the paper, with locks that every thread polls"),
-      choice_parameter("preparation", {"none", "add_rows"},
-                       "nothing, or rows added to rows until no element is 0")};
+  return {integer_parameter("blocks", 8, 1, 65535, "blocks (stripes of rows) of the first stage"), threads(),
+          choice_parameter(
+              "back_substitution", {"reduction", "pipelined", "pipelined_locks"},
+              "one block with sum reductions; a pipeline of blocks with one flag per unknown; or, as "
+              "in the paper, a pipeline with one lock per unknown that every thread polls"),
+          choice_parameter("preparation", {"none", "add_rows"},
+                           "none, or adding rows to other rows until no element of A is 0")};
 }
 
 /// Returns the bytes for the row number of a stage's zero pivot (gauss_steps.cuh) and for the flags or locks
@@ -99,7 +99,7 @@ Method fuhrmann_method(std::string variant, std::string summary) {
 Method gauss_serial() {
   Method method = fuhrmann_method("gauss_serial", "Gaussian elimination on one CPU core");
   method.parameters = {choice_parameter("pivoting", {"none", "partial"},
-                                        "row exchanges: none, or for the largest element in the column")};
+                                        "none, or exchange rows for the largest pivot in the column")};
   return on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, gesv_gauss_serial));
 }
 
@@ -231,7 +231,7 @@ Method multi_gpu() {
 }
 
 Method by_residues() {
-  Method method = in_place("residues", "recursive, with large products by residues if that is faster",
+  Method method = in_place("residues", "recursive, with large products by INT8 residues if that is faster",
                            "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
   method.mixed_precision = true;
   method.parameters = lu::residue_parameters();
@@ -261,9 +261,10 @@ Method mixed_gmres() {
       "mixed_gmres", "LU in float with tensor-core products, GMRES to full precision; else as recursive",
       "gaussweep, after E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40, 2018");
   method.mixed_precision = true;
-  method.parameters = {integer_parameter("float_from", 0, 0, lu::max_rows + 1,
-                                         "smallest n that tries factors in float (below: recursive); 0: "
-                                         "if that is expected to be faster")};
+  method.parameters = {
+      integer_parameter("float_from", 0, 0, lu::max_rows + 1,
+                        "smallest n for which factors in float are tried (below: recursive); "
+                        "0: they are tried if that is expected to be faster")};
   method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return mixed::workspace_bytes(shape.n, shape.nrhs, element, parameters.integer("float_from"));
