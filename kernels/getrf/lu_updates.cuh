@@ -265,13 +265,13 @@ __global__ void __launch_bounds__(solve_rows)
 /// Computes B = L^-1 B like `substitute`, in double on tensor cores. A block takes 8 `Tiles` columns of B; a
 /// warp has 32 rows of these as 8 x 8 tiles. Each diagonal block of 32 rows is solved with the inverses of
 /// its diagonal tiles (triangle_tiles.cuh), 8 columns per warp.
-/// @param trusted if Corrects, solutions with inverses whose column sums exceed this limit are corrected by
-/// one refinement step (needs_correction)
+/// @param max_column_sum if Corrects, solutions with inverses whose column sums exceed this limit are
+/// corrected by one refinement step (needs_correction)
 /// @pre blockDim.x >= rows, a multiple of 32
 template <int Tiles, RowOrder Order, bool Corrects>
 __global__ void __launch_bounds__(solve_rows)
     solve_on_tensor_cores(const double* l, std::int64_t ldl, int rows, double* b, std::int64_t ldb,
-                          int columns, const double* scale, double trusted) {
+                          int columns, const double* scale, double max_column_sum) {
 #if GAUSSWEEP_CLUSTERS
   constexpr int row_stride = Order == RowOrder::reversed ? -1 : 1;
   constexpr bool is_scaled = Order != RowOrder::plain;
@@ -304,7 +304,7 @@ __global__ void __launch_bounds__(solve_rows)
     __syncwarp();
     invert_diagonal_tiles(triangles[warp % 2], inverses[warp % 2]);
     if constexpr (Corrects) {
-      const bool needed = needs_correction(triangles[warp % 2], inverses[warp % 2], trusted);
+      const bool needed = needs_correction(triangles[warp % 2], inverses[warp % 2], max_column_sum);
       if (lane == 0) corrects[warp % 2] = needed;
     }
   };
@@ -404,25 +404,27 @@ __global__ void __launch_bounds__(solve_rows)
 /// solve_on_tensor_cores, in float `substitute`. A thread block takes `Columns` columns.
 template <RowOrder Order, bool Corrects, int Columns, class T>
 void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
-                  int columns, const T* scale, double trusted = HUGE_VAL) {
+                  int columns, const T* scale, double max_column_sum = HUGE_VAL) {
   const dim3 grid(static_cast<unsigned>((columns + Columns - 1) / Columns));
   const dim3 block(static_cast<unsigned>((rows + 31) / 32 * 32));
   if constexpr (std::is_same_v<T, double>) {
     simt::launch(context, solve_on_tensor_cores<Columns / 8, Order, Corrects>, grid, block, 0, l, ldl, rows,
-                 b, ldb, columns, scale, trusted);
+                 b, ldb, columns, scale, max_column_sum);
   } else {
     simt::launch(context, substitute<T, Columns, Order>, grid, block, 0, l, ldl, rows, b, ldb, columns, false,
                  scale);
   }
 }
+/// Chooses the number of columns per thread block and launches the solve B = L^-1 B.
+/// @param max_column_sum limit of solve_on_tensor_cores
 template <RowOrder Order = RowOrder::plain, bool Corrects = Order != RowOrder::plain, class T>
 void solve_in_one_launch(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
-                         int columns, const T* scale = nullptr, double trusted = HUGE_VAL) {
+                         int columns, const T* scale = nullptr, double max_column_sum = HUGE_VAL) {
   context.stage("solve");
   // With few columns, a block takes fewer of them, so that there are enough blocks for all multiprocessors.
   if (columns <= 1024)
-    return launch_solve<Order, Corrects, 8>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
-  launch_solve<Order, Corrects, 32>(context, l, ldl, rows, b, ldb, columns, scale, trusted);
+    return launch_solve<Order, Corrects, 8>(context, l, ldl, rows, b, ldb, columns, scale, max_column_sum);
+  launch_solve<Order, Corrects, 32>(context, l, ldl, rows, b, ldb, columns, scale, max_column_sum);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

@@ -2,11 +2,13 @@
 /// Triangular solves and products with 32 rows on tensor cores in double, each by one warp. LU uses them to
 /// apply a panel to the columns right of it; Cholesky and the inverses of triangles use them too.
 ///
-/// Let D += A B be a product of an 8 x 4 and a 4 x 8 matrix. Lane 4g + t (0 <= t < 4) has the elements A(g,
-/// t), B(t, g), D(g, 2t) and D(g, 2t + 1): its fragments. A product with 8 k indices is two such products.
-/// The k indices may be split between the two in any way that is the same in A and B. Here the h-th product
-/// (h = 0, 1) has k = 2t + h. A lane's elements of D are then also its elements of A in the next product. The
-/// result of one product is therefore the operand of the next without leaving the lane's registers.
+/// Let D += A B be a product of an 8 x 4 and a 4 x 8 matrix. Lane 4g + t (0 <= t < 4) has these elements, its
+/// fragments:
+///   A(g, t); B(t, g); D(g, 2t), D(g, 2t + 1).
+/// A product with 8 k indices is two such products. The k indices may be split between the two in any way
+/// that is the same in A and B. Here the h-th product (h = 0, 1) has k = 2t + h. A lane's elements of D are
+/// then also its elements of A in the next product. The result of one product is therefore the operand of the
+/// next without leaving the lane's registers.
 
 #include <cmath>
 #include <cstdint>
@@ -33,8 +35,8 @@ __device__ __forceinline__ void multiply_8x8(double (&d)[2], double a, double b)
 #endif
 }
 
-/// Computes D += A B, where A is 16 x 4 and B is 4 x 8. A lane has A(g, t), A(g + 8, t); B(t, g); and D(g,
-/// 2t), D(g, 2t + 1), D(g + 8, 2t), D(g + 8, 2t + 1).
+/// Computes D += A B, where A is 16 x 4 and B is 4 x 8. A lane's fragments are
+///   A(g, t), A(g + 8, t); B(t, g); D(g, 2t), D(g, 2t + 1), D(g + 8, 2t), D(g + 8, 2t + 1).
 __device__ __forceinline__ void multiply_16x8(double (&d)[4], const double (&a)[2], double b) {
 #if __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
@@ -50,8 +52,9 @@ __device__ __forceinline__ void multiply_16x8(double (&d)[4], const double (&a)[
 #endif
 }
 
-/// Computes D += A B, where A is 16 x 8 and B is 8 x 8. A lane has A(g, 2t), A(g + 8, 2t), A(g, 2t + 1), A(g
-/// + 8, 2t + 1); B(2t, g), B(2t + 1, g); and D(g, 2t), D(g, 2t + 1), D(g + 8, 2t), D(g + 8, 2t + 1).
+/// Computes D += A B, where A is 16 x 8 and B is 8 x 8. A lane's fragments are
+///   A(g, 2t), A(g + 8, 2t), A(g, 2t + 1), A(g + 8, 2t + 1); B(2t, g), B(2t + 1, g);
+///   D(g, 2t), D(g, 2t + 1), D(g + 8, 2t), D(g + 8, 2t + 1).
 __device__ __forceinline__ void multiply_16x8(double (&d)[4], const double (&a)[4], const double (&b)[2]) {
 #if __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
@@ -95,12 +98,12 @@ __device__ __forceinline__ void invert_diagonal_tiles(const double* triangle, do
   __syncwarp();
 }
 
-/// Returns true if an inverse of invert_diagonal_tiles may be too inaccurate: a sum of magnitudes in a column
-/// of a tile or of its inverse exceeds `trusted`. (The largest such sums of a tile and of its inverse are
-/// their 1-norms, and the product of these is the condition number.)
+/// Returns true if an inverse of invert_diagonal_tiles may be too inaccurate: a column of a tile or of its
+/// inverse has a sum of magnitudes above `max_column_sum`. (The largest such sum is the 1-norm. The product
+/// of the 1-norms of a tile and of its inverse is the tile's condition number.)
 /// @pre `triangle` has zeros on and above its diagonal; called by one warp after invert_diagonal_tiles
 __device__ __forceinline__ bool needs_correction(const double* triangle, const double* inverses,
-                                                 double trusted) {
+                                                 double max_column_sum) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   double tile_sum = 1, inverse_sum = 0;
   GAUSSWEEP_UNROLL
@@ -108,7 +111,7 @@ __device__ __forceinline__ bool needs_correction(const double* triangle, const d
     tile_sum += std::fabs(triangle[lane * triangle_stride + lane / 8 * 8 + r]);
     inverse_sum += std::fabs(inverses[lane * inverse_stride + r]);
   }
-  return __any_sync(0xffffffffu, tile_sum <= trusted && inverse_sum <= trusted ? 0 : 1) != 0;
+  return __any_sync(0xffffffffu, tile_sum <= max_column_sum && inverse_sum <= max_column_sum ? 0 : 1) != 0;
 }
 
 /// Solves with a unit lower triangle of 32 rows for eight columns of `x` (row-major with leading dimension

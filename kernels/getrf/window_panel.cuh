@@ -8,9 +8,10 @@
 /// it. L in the rows below the window is computed afterwards (solve_below_window); its elements may exceed 1.
 ///
 /// Each thread keeps one row in registers. Each step shifts the remaining elements by one column, so that
-/// registers are indexed by constants only. Multipliers and rows of U are stored in shared memory once they
-/// are known. Rows do not move while the panel is factored; each thread tracks the position that LAPACK's
-/// exchanges would give its row. Ties go to the candidate of the lowest lane, whatever its position.
+/// registers are indexed by constants only. Multipliers and rows of U are stored in shared memory. Rows do
+/// not move while the panel is factored; each thread tracks the position that LAPACK's exchanges would give
+/// its row. Unlike in LAPACK, ties go to the candidate of the lowest warp and lane, not to the first
+/// position.
 
 #include "kernels/getrf/cluster_panel.cuh"
 
@@ -27,10 +28,10 @@ struct WindowMemory {
     int position;
     T value;
   };
-  alignas(16) T warp_rows[2][threads / 32][width];
-  WindowCandidate warp_best[2][threads / 32];
-  T upper[width][width];  ///< [row][column - row]
-  T lower[width][threads];
+  alignas(16) T warp_rows[2][threads / 32][width];  ///< the rows of the warps' candidates
+  WindowCandidate warp_best[2][threads / 32];       ///< the warps' candidates
+  T upper[width][width];                            ///< rows of U as [row][column - row]
+  T lower[width][threads];                          ///< multipliers as [column][thread]
 };
 
 /// Factors the panel at `a` (column-major, lda) of at most `window` rows and 32 columns in one block. `first`
