@@ -64,6 +64,7 @@ inline std::size_t bytes_of(const Capacity& capacity) {
          workspace_piece(capacity.sums, sizeof(float)) + workspace_piece(capacity.exponents, sizeof(int));
 }
 
+/// Returns the bytes of capacity_of_lu with the parameter `inner`.
 inline std::size_t lu_bytes(std::int64_t n, const Parameters& parameters, bool includes_solves) {
   return bytes_of(capacity_of_lu(n, parameters.integer("inner"), includes_solves));
 }

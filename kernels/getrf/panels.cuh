@@ -192,7 +192,7 @@ class Panels : PanelRows<T, S, Symmetric> {
 
  private:
   static constexpr bool tensor = sizeof(T) == 8;             ///< products run on tensor cores
-  static constexpr bool accumulates = tensor && !Symmetric;  ///< substitution with U: see sweep()
+  static constexpr bool accumulates = tensor && !Symmetric;  ///< substitution with U: see substitute_groups()
   /// True if Cholesky updates a panel by a product. In float up to order 128, elimination by rows is faster.
   static constexpr bool has_products = tensor || S::rows > 128;
   static constexpr int RowsPerThread = S::RowsPerThread, width = S::width, no_row = 0x7fffffff;
@@ -204,7 +204,7 @@ class Panels : PanelRows<T, S, Symmetric> {
 
   /// Applies the elimination steps [0, steps) to the thread's rows of a panel.
   __device__ void eliminate(int steps, T (&a)[panel_elements]) {
-    if constexpr (tensor) return sweep<true>(steps, a);
+    if constexpr (tensor) return substitute_groups<true>(steps, a);
     T next[group_steps];
     load_multipliers(0, steps, next);
     wait();
@@ -561,7 +561,8 @@ class Panels : PanelRows<T, S, Symmetric> {
   /// 0 and accumulates only the subtracted products. The right-hand sides of U are the `columns` columns of
   /// `b`, whose row k belongs to step k.
   template <bool Forward>
-  __device__ void sweep(int steps, T (&a)[panel_elements], const T* b = nullptr, int columns = 0) {
+  __device__ void substitute_groups(int steps, T (&a)[panel_elements], const T* b = nullptr,
+                                    int columns = 0) {
     constexpr int quarter = width / 4;
     const bool by_rows = Symmetric && (system_.uplo == Uplo::upper) == Forward;
     const FragmentLoader loader(system_.a, n_, n_, min(steps, n_), by_rows);
@@ -632,7 +633,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     if constexpr (Symmetric && tensor) {
       if (uses_substitution_) return substitute<true>(a);
     }
-    if constexpr (tensor) return sweep<true>(n_, a);
+    if constexpr (tensor) return substitute_groups<true>(n_, a);
     if (Symmetric) {
       substitute<true>(a);
     } else {
@@ -645,7 +646,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     if constexpr (Symmetric && tensor) {
       if (uses_substitution_) return substitute<false>(a);
     }
-    if constexpr (tensor) return sweep<false>(n_, a, b, columns);
+    if constexpr (tensor) return substitute_groups<false>(n_, a, b, columns);
     substitute<false>(a);
   }
 

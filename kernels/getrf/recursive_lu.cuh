@@ -158,8 +158,9 @@ class RecursiveLu {
     return std::max(64, std::min(max_block_columns_, panels * panel_columns(row)));
   }
 
-  /// Returns the number of remainder columns that are merged into the last block: at most an eighth of a
-  /// block. A separate block of these columns would need as many launches as the last block.
+  /// Returns the number of columns beyond a multiple of the block width that are merged into the last block:
+  /// at most an eighth of a block. A separate block of these columns would need as many launches as the last
+  /// block.
   int merged_columns(int n) const {
     const int block = block_columns(n - 1), remainder = n % block;
     return preconditions || n < block || remainder > block / 8 ? 0 : remainder;
@@ -266,6 +267,7 @@ class RecursiveLu {
     launch_panel<2 * elements_per_double, 32, panel_threads>(first, rows, cols, update);
   }
 
+  /// Launches factor_panel with the smallest cluster whose threads have `rows` rows.
   template <int Columns, int RowsPerThread, int Threads, Senders SentBy = Senders::blocks>
   void launch_panel(int first, int rows, int cols, const Update& update) {
     // At least 2, because compute-sanitizer does not support messages within a cluster of one block.
@@ -337,7 +339,7 @@ class RecursiveLu {
   std::int64_t lda_;
   int n_;
   int max_block_columns_ = max_rows;  // limit for block_columns (at least 64); initialised before unmerged_
-  int unmerged_;                      // n_ - merged_columns(n_)
+  int unmerged_;                      // n_ - merged_columns(n_), or the columns of factor_columns
   int* pivots_;
   int* info_;
   Exchanges exchanges_{};
