@@ -38,8 +38,7 @@ class Panels : PanelRows<T, S, Symmetric> {
   using Base = PanelRows<T, S, Symmetric>;
   using Base::Base;
 
-  /// Factors all of A in place without moving rows. Returns LAPACK's info. `rhs`: the right-hand side, if
-  /// WithRhs.
+  /// Factors all of A in place without moving rows, and eliminates `rhs` if WithRhs. Returns LAPACK's info.
   __device__ int factor(const T* rhs = nullptr) {
     int info = 0;
     if (threadIdx.x == 0) shared_.info = 0;
@@ -650,8 +649,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     substitute<false>(a);
   }
 
-  /// Solves L y = a of a symmetric system (if Forward), or L^T x = a, or U x = a, one unknown per step,
-  /// without tensor cores.
+  /// Like substitute_groups, but one unknown per step, without tensor cores. Forward: only for Cholesky.
   template <bool Forward>
   __device__ void substitute(T (&a)[panel_elements]) {
     wait();  // no thread uses `rows` in shared memory any more, and all threads have stored their elements
