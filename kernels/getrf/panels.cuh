@@ -649,7 +649,8 @@ class Panels : PanelRows<T, S, Symmetric> {
     substitute<false>(a);
   }
 
-  /// Like substitute_groups, but one unknown per step, without tensor cores. Forward: only for Cholesky.
+  /// Like substitute_groups, but one unknown per step, without tensor cores, and always with the right-hand
+  /// sides in `a`. Forward is used only for Cholesky.
   template <bool Forward>
   __device__ void substitute(T (&a)[panel_elements]) {
     wait();  // no thread uses `rows` in shared memory any more, and all threads have stored their elements
