@@ -1,8 +1,9 @@
-/// getrf/lapack: LU with partial pivoting on the CPU, LAPACK's xGETRF as OpenBLAS implements it, on all cores
-/// that the process may use.
+/// getrf/lapack: LU with partial pivoting on the CPU: OpenBLAS's xGETRF, on all cores that the process may
+/// use.
 ///
 /// Layout: column-major; L (unit diagonal) and U overwrite A. Cost: 2/3 n^3 operations. Workspace: only
-/// OpenBLAS's internal one. Accepts any matrix: a zero pivot gives info > 0, and the factors are still valid.
+/// OpenBLAS's internal workspace. Accepts any matrix: a zero pivot gives info > 0, and the factors are still
+/// valid.
 ///
 /// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
 /// 2nd ed., theorem 9.3). With partial pivoting |L| |U| is rarely larger than n |A|.
