@@ -1,5 +1,6 @@
 #pragma once
-/// Lays out operands in one allocation, with gaps between them that detect writes outside of operands.
+/// Computes the offsets of operands in one allocation, with gaps between them that reveal writes out of
+/// bounds.
 
 #include <cstddef>
 #include <string>
@@ -10,35 +11,42 @@
 
 namespace gaussweep {
 
-/// The operands of an allocation, with gaps of at least `min_gap` bytes before the first one and behind each.
+/// The layout of one allocation: operands, and a gap of at least `min_gap` bytes before the first operand and
+/// behind each operand.
 class GappedLayout {
  public:
-  static constexpr std::size_t first_offset = min_gap;  ///< of the first operand
-  /// @param element the bytes of a floating-point number (for the pattern of the gaps)
+  static constexpr std::size_t first_offset = min_gap;  ///< offset of the first operand in the allocation
+  /// @param element bytes of the numbers that the gaps' patterns consist of, 4 or 8
   explicit GappedLayout(std::size_t element = 8) : element_(element) {}
-  /// Appends an operand and returns its offset, a multiple of 256.
-  /// @param element the bytes of its elements
+  /// Appends an operand and a gap. Returns the operand's offset, a multiple of 256.
+  /// @param element bytes of an element of the operand
   std::size_t append(const std::string& operand, std::size_t bytes, std::size_t element);
-  /// Appends a matrix whose lines (rows or columns) have `line_bytes` bytes and then padding up to `stride`.
-  /// @param line the name of a line in messages: "row" or "column"
+  /// Appends a matrix with padding behind each of its rows or columns, and a gap. Returns the matrix's
+  /// offset.
+  /// @param line "row" or "column", for messages
+  /// @param lines number of rows or columns
+  /// @param line_bytes bytes of a row or column without its padding
+  /// @param stride bytes of a row or column with its padding
   std::size_t append(const std::string& operand, const char* line, std::size_t lines, std::size_t line_bytes,
                      std::size_t stride);
   /// Returns the size of the allocation; 0 without operands.
   std::size_t bytes() const { return bytes_; }
-  /// Returns the padding of the operand whose lines have padding (at most one has); nullptr if none has.
+  /// Returns the padding of the first operand that has padding; nullptr if no operand has any.
   const MemoryGap* padding() const;
-  /// Fills the gaps from offset `from` to the end of `memory`, except for padding. On emulated devices they
-  /// become red zones (watched_memory.hpp).
+  /// Writes the patterns of the gaps that begin at offset `from` or later and end within `memory`, except
+  /// padding. On an emulated device, all gaps within `memory` become red zones instead (WatchedMemory).
   void fill(Device& device, const Buffer& memory, std::size_t from = 0) const;
-  /// Fills the padding.
+  /// Writes the pattern of padding().
   void fill_padding(Device& device, const Buffer& memory) const;
-  /// Returns MemoryGap::change of the first gap that has changed; empty if none has.
+  /// Compares all gaps and the padding with their patterns. Returns a description of the first change
+  /// (MemoryGap::change); empty if nothing has changed.
   std::string overrun(Device& device, const void* memory) const;
 
  private:
   MemoryGap& append_gap(std::size_t offset, std::size_t bytes);
   std::size_t element_, bytes_ = 0;
-  std::vector<MemoryGap> gaps_;  ///< sorted by their ends
+  std::vector<MemoryGap>
+      gaps_;  ///< gaps and padding, sorted by their ends: overrun() reads adjacent ones together
 };
 
 }  // namespace gaussweep

@@ -1,5 +1,6 @@
 #pragma once
-/// The inverse by the recursive LU factorisation, for geinv/recursive and geinv/halves.
+/// Inverts a general matrix for geinv/recursive and geinv/halves: P A = L U, then X = U^-1 L^-1, then
+/// A^-1 = X P, an exchange of the columns of X.
 
 #include <type_traits>
 
@@ -10,8 +11,10 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
-/// Replaces op.a by its inverse, with the workspace of geinv_recursive_workspace.
-/// @param products computes the large products (getrf/lu_products.cuh); null with NoProducts
+/// Replaces op.a by its inverse. op.workspace has geinv_recursive_workspace() bytes.
+/// @tparam Products a class that computes large products instead of the vendor (getrf/lu_products.cuh), or
+/// NoProducts
+/// @param products null with NoProducts
 template <class T, class Products>
 void invert(Context& context, Operands<T>& op, Products* products) {
   const int n = static_cast<int>(op.shape.n);
@@ -20,7 +23,7 @@ void invert(Context& context, Operands<T>& op, Products* products) {
   auto& memory = op.workspace;
   int* const pivots = memory.template take<int>(order);
   T* const reciprocals = memory.template take<T>(order);
-  T* const elements = memory.template take<T>(geinv_recursive_elements(order));
+  T* const scratch = memory.template take<T>(geinv_recursive_elements(order));
   T* const x = memory.template take<T>(matrix);
   T* const a = order == n ? op.a.data : memory.template take<T>(matrix);
   const std::int64_t lda = order == n ? op.a.ld : order;
@@ -35,13 +38,13 @@ void invert(Context& context, Operands<T>& op, Products* products) {
     inverts_by_products = products->accepts(order / 2, order / 2, order / 2);
   }
   if (inverts_by_products) {
-    lu::copy_matrix<T>(context, {a, lda, 0}, x, order, order, order);  // the identity
+    lu::copy_matrix<T>(context, {a, lda, 0}, x, order, order, order);  // sets X to the identity
     LowerInverse<T, Products>{context, a, lda, x, order, products}.solve(0, order);
   } else {
-    levels::TriangleInverse<T>(context, {a, lda, order, true, true}, order, elements)
+    levels::TriangleInverse<T>(context, {a, lda, order, true, true}, order, scratch)
         .invert(x, order, nullptr);
   }
-  UpperSolve<T, Products>{context, a, lda, order, x, order, order, elements, reciprocals, products}.solve();
+  UpperSolve<T, Products>{context, a, lda, order, x, order, order, scratch, reciprocals, products}.solve();
   context.stage("substitution");
   constexpr bool lower = true, unit = true, has_right_hand_side = true;
   simt::launch_early(

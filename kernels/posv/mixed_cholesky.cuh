@@ -1,10 +1,12 @@
 #pragma once
-/// The factorisation of posv/mixed_gmres: Cholesky of the scaled matrix in float.
+/// The factorisation of posv/mixed_gmres: the Cholesky factorisation, in float, of the scaled matrix R A C.
 ///
-/// R = C scales the diagonal by powers of two to [1/2, 2); no other element is then larger in magnitude. A
-/// shift, slightly larger than the rounding errors, is added to the diagonal. A matrix with a few tiny
-/// eigenvalues then keeps positive pivots, and each of these eigenvalues costs an iteration instead of a
-/// failed factorisation. (N. J. Higham, S. Pranesh, Exploiting lower precision arithmetic in solving
+/// R = C is a diagonal matrix of powers of two. It scales the diagonal of A to [1/2, 2). All other elements
+/// of R A C are then less than 2 in magnitude, because A is positive definite.
+///
+/// A shift of 16 times float's unit roundoff is added to the diagonal of R A C. The pivots then stay positive
+/// even if A has a few tiny eigenvalues. Each of these eigenvalues costs one more iteration of GMRES instead
+/// of a failed factorisation. (N. J. Higham, S. Pranesh, Exploiting lower precision arithmetic in solving
 /// symmetric positive definite linear systems and least squares problems, SIAM J. Sci. Comput. 43, 2021)
 
 #include <functional>
@@ -16,9 +18,9 @@
 
 namespace gaussweep::cuda::mixed {
 
-constexpr int square = 32;  ///< order of a tile of scale_symmetric
+constexpr int tile_order = 32;  ///< order of a tile of scale_symmetric
 
-/// Computes R and C, and the largest of their reciprocals.
+/// Computes the diagonals of R and C, and the largest of their reciprocals.
 template <class T>
 __global__ void __launch_bounds__(group)
     scale_by_diagonal(const T* a, std::int64_t lda, int n, double* row_scale, double* column_scale,
@@ -29,30 +31,35 @@ __global__ void __launch_bounds__(group)
   if (i < n) row_scale[i] = column_scale[i] = scale;
 }
 
-/// Scales a symmetric matrix of order n with one stored triangle. If `mirrored`, also writes the other
-/// triangle of `a`. Stores the lower triangle of the scaled matrix in float, padded with an identity, in
-/// `out` (ld_out x ld_out). Stores row sums per column of tiles, with stride ld_out, in `sums`: first the
-/// sums of |A|, then the sums of squares of A C without the diagonal. A block processes a tile and its mirror
-/// image.
+/// Scales a symmetric matrix A of order n. A thread block processes a tile below or on the diagonal, and its
+/// mirror image.
+/// @param upper true: the upper triangle of A is stored; false: the lower one
+/// @param mirrored true: also writes the other triangle of A
+/// @param scale the diagonal of R = C
+/// @param shift is added to the diagonal of R A C
+/// @param out receives the lower triangle of R A C in float, padded with an identity to ld_out x ld_out
+/// @param sums receives two matrices with ld_out rows and a column per 32 columns of A. Column t of the first
+/// matrix has the row sums of |A| within the t-th 32 columns of A. The second matrix has those of the squares
+/// of A C without the diagonal
 template <class T>
 __global__ void __launch_bounds__(256)
     scale_symmetric(T* a, std::int64_t lda, int n, bool upper, bool mirrored, const double* scale,
                     float shift, float* out, std::int64_t ld_out, double* sums) {
-  __shared__ T tile[square][square + 1];
-  __shared__ double scales[2][square];  // for the tile's rows and for its columns
+  __shared__ T tile[tile_order][tile_order + 1];
+  __shared__ double scales[2][tile_order];  // elements of `scale` for the tile's rows and for its columns
   if (blockIdx.y > blockIdx.x) return;
   const bool diagonal = blockIdx.x == blockIdx.y;
-  const int first_row = static_cast<int>(blockIdx.x) * square;
-  const int first_column = static_cast<int>(blockIdx.y) * square;
-  const int x = static_cast<int>(threadIdx.x) % square, y = static_cast<int>(threadIdx.x) / square;
-  constexpr int step = 256 / square;
+  const int first_row = static_cast<int>(blockIdx.x) * tile_order;
+  const int first_column = static_cast<int>(blockIdx.y) * tile_order;
+  const int x = static_cast<int>(threadIdx.x) % tile_order, y = static_cast<int>(threadIdx.x) / tile_order;
+  constexpr int step = 256 / tile_order;
   if (y < 2) {
     const int i = (y == 0 ? first_row : first_column) + x;
     scales[y][x] = i < n ? scale[i] : 1.0;
   }
   // Threads with neighbouring x access neighbouring elements of a column in memory.
 #pragma unroll
-  for (int k = y; k < square; k += step) {
+  for (int k = y; k < tile_order; k += step) {
     const int r = upper ? k : x, c = upper ? x : k;
     const int i = first_row + r, j = first_column + c;
     if (i < j) continue;
@@ -62,13 +69,13 @@ __global__ void __launch_bounds__(256)
   }
   __syncthreads();
 #pragma unroll
-  for (int k = y; k < square; k += step) {
+  for (int k = y; k < tile_order; k += step) {
     const int r = upper ? x : k, c = upper ? k : x;
     const int i = first_row + r, j = first_column + c;
     if (mirrored && i > j && i < n) a[upper ? i + j * lda : j + i * lda] = tile[r][c];
   }
 #pragma unroll
-  for (int k = y; k < square; k += step) {
+  for (int k = y; k < tile_order; k += step) {
     const int i = first_row + x, j = first_column + k;
     if (i < j) continue;
     float value = i == j ? 1.0f : 0.0f;
@@ -78,12 +85,12 @@ __global__ void __launch_bounds__(256)
     }
     out[i + j * ld_out] = value;
   }
-  // Four threads sum up a row or a column of the tile.
-  const bool by_row = threadIdx.x < 4 * square;
-  const int line = static_cast<int>(threadIdx.x) / 4 % square;
+  // Four threads sum up a row or a column of the tile. A column of the tile is a row of the mirror image.
+  const bool by_row = threadIdx.x < 4 * tile_order;
+  const int line = static_cast<int>(threadIdx.x) / 4 % tile_order;
   double sum = 0, squares = 0;
 #pragma unroll
-  for (int k = static_cast<int>(threadIdx.x) % 4; k < square; k += 4) {
+  for (int k = static_cast<int>(threadIdx.x) % 4; k < tile_order; k += 4) {
     const auto value = static_cast<double>(by_row ? tile[line][k] : tile[k][line]);
     const double scaled = value * scales[by_row ? 1 : 0][k];
     sum += std::fabs(value);
@@ -97,18 +104,19 @@ __global__ void __launch_bounds__(256)
   const std::int64_t index =
       line + (by_row ? first_row + blockIdx.y * ld_out : first_column + blockIdx.x * ld_out);
   sums[index] = sum;
-  sums[index + ld_out * (ld_out / square)] = squares;
+  sums[index + ld_out * (ld_out / tile_order)] = squares;
 }
 
-/// Computes the largest row sum of |A|, and the largest row sum of squares of the scaled matrix without the
-/// diagonal. A block has 32 rows; each warp adds up an eighth of the partial sums.
+/// Computes, from the sums of scale_symmetric, the largest row sum of |A| and the largest row sum of squares
+/// of R A C without the diagonal. A thread block processes 32 rows; each warp adds up an eighth of their
+/// sums.
 static __global__ void __launch_bounds__(group)
     largest_sums(const double* sums, std::int64_t ld, int n, const double* scale, Scalars* result) {
   constexpr int warps = group / 32;
   __shared__ double warp_sums[2][warps][32];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int row = static_cast<int>(blockIdx.x) * 32 + lane;
-  const int tiles = static_cast<int>(ld) / square;
+  const int tiles = static_cast<int>(ld) / tile_order;
   double sum = 0, squares = 0;
 #pragma unroll 4
   for (int t = warp; t < tiles; t += warps) {
@@ -128,16 +136,18 @@ static __global__ void __launch_bounds__(group)
   atomic_max_of_warp(&result->off_diagonal, squares * factor * factor);
 }
 
+/// The Cholesky factors of R A C, with which Refinement preconditions GMRES (Factors = CholeskyFactors).
 template <class T>
 class CholeskyFactors {
  public:
-  static constexpr bool unit = false;  ///< the lower factor has no unit diagonal
-  static constexpr bool symmetric = true;
-  static constexpr int max_iterations = 4;  ///< the number of iterations after which refinement is given up
+  static constexpr bool unit = false;       ///< L has no unit diagonal
+  static constexpr bool symmetric = true;   ///< A is symmetric
+  static constexpr int max_iterations = 4;  ///< refinement is given up if it would need more iterations
   static std::int64_t leading_dimension(std::int64_t n) { return gaussweep::tiles::padded(n); }
 
-  /// `mirrored`: also fills A's other triangle. `memory`: definite::refinement_bytes -
-  /// mixed::iteration_bytes.
+  /// @param uplo the stored triangle of A
+  /// @param mirrored true: prepare_factors also writes the other triangle of A
+  /// @param memory workspace of definite::refinement_bytes - mixed::iteration_bytes bytes
   CholeskyFactors(const System<T>& system, Uplo uplo, bool mirrored, Workspace& memory)
       : system_(system),
         uplo_(uplo),
@@ -149,8 +159,8 @@ class CholeskyFactors {
   bool upper() const { return uplo_ == Uplo::upper; }
   bool mirrored() const { return mirrored_; }
 
-  /// Scales and factors. Returns false if refinement is not worth trying: an element is not finite or out of
-  /// range, a pivot is not positive, or a sample indicates many tiny eigenvalues.
+  /// Scales A and factors R A C. Returns false if refinement is not worth trying: an element is not finite or
+  /// out of range, a pivot is not positive, or a sample of the matrix indicates many tiny eigenvalues.
   bool prepare_factors(Scalars& measured) {
     const System<T>& s = system_;
     Context& context = s.context;
@@ -163,8 +173,8 @@ class CholeskyFactors {
     measured = s.read();
     if (!s.has_few_low_pivots(measured)) return false;
     context.stage("scale");
-    const auto tiles_down = static_cast<unsigned>(s.ld / square);
-    double* const sums = s.double_factors;  // unused memory in front of `float_factors`
+    const auto tiles_down = static_cast<unsigned>(s.ld / tile_order);
+    double* const sums = s.double_factors;  // unused until the factors are converted to double
     simt::launch(context, scale_symmetric<T>, dim3(tiles_down, tiles_down), dim3(256), 0, s.a.data, s.a.ld,
                  s.n, upper(), mirrored_, s.row_scale, shift, s.float_factors, s.ld, sums);
     simt::launch(context, largest_sums, dim3(tiles_down), dim3(group), 0, sums, s.ld, s.n, s.row_scale,
@@ -173,19 +183,20 @@ class CholeskyFactors {
     measured.scale_of_rows = 1 / value_of(measured.columns);
     if (!s.is_in_range(measured)) return false;
     context.device.fill(info_, 0, sizeof(int));
-    // If all eigenvalues are about 1, the subtracted products are small, and rounding to FP16 suffices.
+    // If R A C is close to its diagonal, the products in its updates are small, and their factors may be
+    // rounded to FP16.
     const bool high_only =
         value_of(measured.off_diagonal) <= small_updates && measured.smallest_sampled > 0.5;
     tiles::SplitUpdates updates(context, s.n, memory_, high_only);
     tiles::RecursiveCholesky<float, tiles::SplitUpdates> cholesky(context, definite::padded_shape(s.n),
                                                                   s.float_factors, s.ld, info_, memory_,
                                                                   tiles::widths_of_halves());
-    if (!cholesky.factor(updates, [this](int columns) { return is_positive(columns); })) return false;
+    if (!cholesky.factor(updates, [this](int columns) { return has_positive_pivots(columns); })) return false;
     cholesky.mirror();
-    return failed_at() == 0;
+    return failed_column() == 0;
   }
 
-  /// Returns null: rows are not exchanged.
+  /// Returns the row permutation: null, because Cholesky exchanges no rows.
   const int* rows() const { return nullptr; }
 
   /// Replaces z by the solution of L L^T x = z.
@@ -196,28 +207,31 @@ class CholeskyFactors {
   }
 
  private:
-  /// Checks for a failed pivot after about each eighth of the columns, as long as most of the work remains.
-  bool is_positive(int columns) {
+  /// Returns false if a pivot of the first `columns` columns was not positive. Looks only once per n / 8
+  /// columns, because the host waits for the device. Looks no longer after 5/8 of the columns, because little
+  /// work remains to be saved.
+  bool has_positive_pivots(int columns) {
     if (columns < next_check_ || 8 * columns > 5 * system_.n) return true;
     next_check_ += system_.n / 8;
-    return failed_at() == 0;
+    return failed_column() == 0;
   }
-  int failed_at() const {
+  /// Returns the index, from 1, of the first pivot that is not positive; 0 if there is none.
+  int failed_column() const {
     int column = 0;
     system_.context.device.to_host(&column, info_, sizeof(column));
     return column;
   }
 
-  static constexpr float shift = 0x1p-20f;
-  static constexpr double small_updates = 0x1p-8;
-  static constexpr double low_pivot = -6;  ///< log2 of the limit for low pivots of the sample
+  static constexpr float shift = 0x1p-20f;         ///< added to the diagonal of R A C
+  static constexpr double small_updates = 0x1p-8;  ///< limit of Scalars::off_diagonal for updates in FP16
+  static constexpr double low_pivot = -6;          ///< pivots of the sample below 2^low_pivot count as low
 
   System<T> system_;
   Uplo uplo_;
   bool mirrored_;
   Workspace& memory_;
   int* info_;
-  int next_check_;
+  int next_check_;  ///< number of factored columns from which has_positive_pivots looks again
 };
 
 }  // namespace gaussweep::cuda::mixed

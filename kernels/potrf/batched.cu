@@ -24,24 +24,24 @@ namespace {
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     cholesky_small(std::int64_t count, int n, T* a, Uplo uplo, int* info) {
-  __shared__ small::Padded<small::SharedStorage<T, S>> shared_of[S::systems];
+  __shared__ small::Padded<small::SharedStorage<T, S>> storage[S::systems];
   const small::GroupIndex<S> index;
   const bool inside = index.system < count;
-  small::Rows<T, S> rows(shared_of[index.in_block], index.thread);
-  T* const own = inside ? a + index.system * n * n : nullptr;
-  rows.load({own, n, n}, uplo);
+  small::Rows<T, S> rows(storage[index.in_block], index.thread);
+  T* const matrix = inside ? a + index.system * n * n : nullptr;
+  rows.load({matrix, n, n}, uplo);
   rows.load_rhs(nullptr, n, n, 0);
-  const int found = rows.factor();
-  rows.store_cholesky({own, n, n}, uplo);
-  if (inside && index.thread == 0) info[index.system] = found;
+  const int pivot_info = rows.factor();
+  rows.store_cholesky({matrix, n, n}, uplo);
+  if (inside && index.thread == 0) info[index.system] = pivot_info;
 }
 
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, S::blocks) cholesky_panels(int n, T* a, Uplo uplo, int* info) {
   __shared__ panels::SharedStorage<T, S> shared;
   const std::int64_t s = blockIdx.x;
-  const int found = panels::Panels<T, S, true>(shared, {a + s * n * n, n, uplo}).factor();
-  if (threadIdx.x == 0) info[s] = found;
+  const int pivot_info = panels::Panels<T, S, true>(shared, {a + s * n * n, n, uplo}).factor();
+  if (threadIdx.x == 0) info[s] = pivot_info;
 }
 
 }  // namespace
@@ -50,7 +50,8 @@ template <class T>
 void potrf_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("factor");
-  // In double, rows are faster again if they fill a warp.
+  // In double, rows in registers are faster than panels up to order 16, and at order 32, where they fill a
+  // warp.
   const bool rows_to_16 = sizeof(T) == 8 && shape.n != 32;
   if (batched::uses_panels(shape.n, parameters, rows_to_16 ? 16 : batched::max_rows_order(sizeof(T)))) {
     return panels::with_work_split<T, true>(shape.n, [&](auto split) {

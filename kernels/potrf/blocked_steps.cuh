@@ -19,9 +19,9 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::cholesky {
 
-constexpr int tile = 16;
+constexpr int tile = 16;  ///< order of a block
 
-/// A symmetric matrix, whose lower or upper triangle is read and overwritten.
+/// The symmetric matrix, whose lower or upper triangle is read and overwritten by the Cholesky factor.
 template <class T>
 struct Factor {
   T* data;
@@ -30,6 +30,7 @@ struct Factor {
   bool upper;
   int* info;
 
+  /// Returns element (i, j) of L, which is element (j, i) of a stored upper triangle.
   __host__ __device__ T& at(std::int64_t i, std::int64_t j) const {
     return upper ? data[j + i * ld] : data[i + j * ld];
   }
@@ -102,25 +103,25 @@ __global__ void __launch_bounds__(tile* tile) topleft(Factor<T> a, std::int64_t 
 /// in the paper, only 16 threads solve, one row each; all threads load and store.
 template <class T>
 __global__ void __launch_bounds__(tile* tile) strip(Factor<T> a, std::int64_t b) {
-  __shared__ Block<T> corner;
-  __shared__ Block<T> work;
+  __shared__ Block<T> diagonal_block;
+  __shared__ Block<T> solution;
   if (*a.info != 0) return;
   const std::int64_t bi = b + 1 + blockIdx.x;
-  load(corner, a, b, b);
-  load(work, a, bi, b);
+  load(diagonal_block, a, b, b);
+  load(solution, a, bi, b);
   __syncthreads();
   if (threadIdx.y == 0) {
-    T* const row = work[threadIdx.x];
+    T* const row = solution[threadIdx.x];
     for (int k = 0; k < tile; ++k) {
       T remainder = row[k];
-      for (int m = 0; m < k; ++m) remainder = std::fma(-corner[k][m], row[m], remainder);
-      row[k] = remainder / corner[k][k];
+      for (int m = 0; m < k; ++m) remainder = std::fma(-diagonal_block[k][m], row[m], remainder);
+      row[k] = remainder / diagonal_block[k][k];
     }
   }
   __syncthreads();
   const BlockElement p = element_in(a);
   const std::int64_t i = bi * tile + p.i;
-  if (i < a.n) a.at(i, b * tile + p.j) = work[p.i][p.j];
+  if (i < a.n) a.at(i, b * tile + p.j) = solution[p.i][p.j];
 }
 
 /// Subtracts left right^T from block (bi, bj).

@@ -1,7 +1,9 @@
 #pragma once
 /// Cholesky factorisation of a matrix whose block columns are distributed over several GPUs. One launch
-/// factors a panel (recursive_cholesky.cuh); getrf/distributed_panels.cuh is the schedule. The first GPU may
-/// factor the last few thousand rows alone in one launch, because panels of so few rows take longer.
+/// factors a panel (recursive_cholesky.cuh); getrf/distributed_panels.cuh is the schedule.
+///
+/// The first GPU may factor the last few thousand rows and columns, the *rest*, alone in one launch. Panels
+/// of so few rows take longer.
 
 #include <vector>
 
@@ -11,8 +13,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Sets the matrix's info to a panel's info unless an earlier panel has set it. @param first the panel's
-/// first column
+/// Sets the matrix's info from a panel's info, unless an earlier panel has set it. @param first column of the
+/// matrix in which the panel begins
 template <class Index>
 __global__ void collect_info(const Index* panel_info, Index first, Index* info) {
   if (*info == 0 && *panel_info != 0) *info = *panel_info > 0 ? first + *panel_info : *panel_info;
@@ -31,9 +33,9 @@ __global__ void __launch_bounds__(256)
 template <class T>
 class DistributedCholesky {
  public:
-  /// @param parts per GPU: A, and a workspace of multi_gpu_bytes
-  /// @param info on the first GPU; 0 at the start
-  /// @param rest the maximum number of last rows that the first GPU factors alone; 0: none
+  /// @param parts each GPU's block columns of A, and its workspace of multi_gpu_bytes
+  /// @param info memory of the first GPU; must be 0 at the start
+  /// @param rest the maximum number of rows of the rest; 0: all block columns are factored as panels
   DistributedCholesky(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts,
                       int* info, std::int64_t rest = 0)
       : panels_(context, blocks, parts, panel_bytes(blocks.n, blocks.width, sizeof(T))),
@@ -56,6 +58,7 @@ class DistributedCholesky {
   /// GPU's stream.
   void factor(MatrixView<T> b = {}) {
     DeviceGroup& group = panels_.group();
+    // Saves the elements above the diagonal in diagonal blocks, which the factorisation overwrites.
     group.fork(blocks_.gpus);
     for (std::int64_t block = 0; block < blocks_.count(); ++block)
       copy_diagonal(block, diagonal(block), panels_.ld(blocks_.gpu_of(block)), saved(block), blocks_.width);
@@ -85,19 +88,23 @@ class DistributedCholesky {
 
  private:
   using Streams = typename DistributedPanels<T>::Streams;
-  static constexpr std::int64_t strip = 512;  ///< maximum number of columns of a product
+  static constexpr std::int64_t product_columns = 512;  ///< maximum number of columns of a product
 
   static constexpr std::size_t bytes_of(std::int64_t elements) {
     return static_cast<std::size_t>(elements) * sizeof(T);
   }
+  /// Returns the number of rows of a block column from its diagonal block down.
   std::int64_t rows(std::int64_t block) const { return blocks_.n - blocks_.begin(block); }
   /// Returns the leading dimension of a panel, which has whole tiles.
   std::int64_t panel_ld(std::int64_t block) const { return padded(rows(block)); }
   T* panel(int gpu, std::int64_t block) { return static_cast<T*>(panels_.panel(gpu, block)); }
+  /// Returns a panel's info, which follows the panel's elements in memory.
   int* info_of(int gpu, std::int64_t block) {
     return reinterpret_cast<int*>(panel(gpu, block) + panel_ld(block) * padded(blocks_.columns(block)));
   }
+  /// Returns the first element of a diagonal block.
   T* diagonal(std::int64_t block) { return panels_.column(block, blocks_.begin(block)); }
+  /// Returns the memory in which the elements above a block's diagonal are saved.
   T* saved(std::int64_t block) {
     return saved_[static_cast<std::size_t>(blocks_.gpu_of(block))] +
            blocks_.local_begin(block) * blocks_.width;
@@ -108,21 +115,23 @@ class DistributedCholesky {
                  dim3(static_cast<unsigned>(blocks_.columns(block))), dim3(256), 0, from, ld_from, to, ld_to);
   }
 
+  /// Copies a block column to its panel and factors the panel. Returns the panel's bytes.
   std::size_t factor_panel(Context& context, std::int64_t block) {
     const int owner = blocks_.gpu_of(block);
     const std::int64_t ld = panel_ld(block), columns = blocks_.columns(block);
-    T* const own = panel(owner, block);
+    T* const own_panel = panel(owner, block);
     // An identity extends the last panel to whole tiles.
-    lu::copy_matrix<T>(context, {diagonal(block), panels_.ld(owner), static_cast<int>(rows(block))}, own, ld,
-                       static_cast<int>(ld), static_cast<int>(padded(columns)));
+    lu::copy_matrix<T>(context, {diagonal(block), panels_.ld(owner), static_cast<int>(rows(block))},
+                       own_panel, ld, static_cast<int>(ld), static_cast<int>(padded(columns)));
     context.device.fill(info_of(owner, block), 0, sizeof(int));
     Workspace workspace(workspaces_[static_cast<std::size_t>(owner)], workspace_bytes_);
     const Shape shape{ld, ld, ld};
-    RecursiveCholesky<T>(context, shape, own, ld, info_of(owner, block), workspace)
+    RecursiveCholesky<T>(context, shape, own_panel, ld, info_of(owner, block), workspace)
         .factor_columns(static_cast<int>(padded(columns)));
     return panel_bytes(rows(block), columns, sizeof(T));
   }
 
+  /// Copies a factored panel to the matrix.
   void copy_back(Device& device, std::int64_t block) {
     const int owner = blocks_.gpu_of(block);
     device.copy_2d(diagonal(block), bytes_of(panels_.ld(owner)), panel(owner, block),
@@ -161,12 +170,13 @@ class DistributedCholesky {
     }
   }
 
+  /// Launches collect_info on the first GPU.
   void collect(Context& context, const int* info, std::int64_t first) {
     simt::launch(context, collect_info<int>, dim3(1), dim3(1), 0, info, static_cast<int>(first), info_);
   }
 
-  /// Does the steps of b = L^-1 b with the columns [first, last) of L, on the first GPU. @param l element
-  /// (first, first) of L
+  /// Performs the steps of B = L^-1 B with columns [first, last) of L on the first GPU.
+  /// @param l the address of element (first, first) of L
   void solve(Context& context, const T* l, std::int64_t ld, std::int64_t first, std::int64_t last,
              const MatrixView<T>& b) {
     T* const top = b.data + first;
@@ -178,16 +188,17 @@ class DistributedCholesky {
                 top, b.ld, T(1), top + columns, b.ld);
   }
 
-  /// Subtracts the product with a panel from the block column `other`, in strips of columns from the diagonal
-  /// down. The products overwrite the triangles above the diagonal, too, because rectangular products are
-  /// faster.
+  /// Subtracts the product of the panel `block` from the block column `other`, in products of up to 512
+  /// columns from the diagonal down. The products overwrite triangles above the diagonal, too, because
+  /// rectangular products are faster.
+  /// @param part number of the update's previous products; it selects the stream
   void update(int gpu, std::int64_t block, std::int64_t other, const Streams& streams, std::int64_t& part) {
     const std::int64_t ld = panels_.ld(gpu), ld_panel = panel_ld(block), columns = blocks_.columns(other);
-    for (std::int64_t begin = 0; begin < columns; begin += strip) {
+    for (std::int64_t begin = 0; begin < columns; begin += product_columns) {
       const T* const l = panel(gpu, block) + blocks_.begin(other) - blocks_.begin(block) + begin;
       vendor_gemm(streams.context(part++), vendor::Op::none, vendor::Op::transpose, rows(other) - begin,
-                  std::min(strip, columns - begin), blocks_.columns(block), T(-1), l, ld_panel, l, ld_panel,
-                  T(1), diagonal(other) + begin * (ld + 1), ld);
+                  std::min(product_columns, columns - begin), blocks_.columns(block), T(-1), l, ld_panel, l,
+                  ld_panel, T(1), diagonal(other) + begin * (ld + 1), ld);
     }
   }
 
@@ -196,8 +207,8 @@ class DistributedCholesky {
   std::int64_t panel_count_;
   std::size_t workspace_bytes_;
   std::vector<void*> workspaces_;
-  std::vector<T*> saved_;  ///< per GPU: the diagonal blocks, side by side
-  T* rest_ = nullptr;      ///< on the first GPU
+  std::vector<T*> saved_;  ///< per GPU: memory for its diagonal blocks, side by side (see saved())
+  T* rest_ = nullptr;      ///< memory of the first GPU for the rest of the matrix
   int* rest_info_ = nullptr;
   int* info_;
 };

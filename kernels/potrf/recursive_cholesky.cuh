@@ -1,7 +1,7 @@
 #pragma once
-/// The recursive Cholesky factorisation. A small matrix or a block column is factored in one launch
-/// (tile_chain.cuh). The recursion halves the columns, so that the updates between launches have the largest
-/// k.
+/// The recursive Cholesky factorisation. One launch factors a small matrix or a block column
+/// (tile_chain.cuh). The recursion halves the columns, so that the products between launches have the largest
+/// possible k.
 
 #include <algorithm>
 #include <functional>
@@ -28,20 +28,22 @@ using namespace gaussweep::tiles;
 struct Widths {
   int one_launch = 0;  ///< the largest order that is factored in one launch; 0: 9216, in float 6144
   int panel = 0;  ///< columns per launch of larger orders; 0: 2048, from n = 14336 on 3072, in float 1024
-  int tail = 40;  ///< rows of tiles of a launch's tail (see Schedule)
+  int tail = 40;  ///< rows of a launch's tail columns, in tiles (see Schedule)
 };
 
-/// Selects the vendor's products for updates.
+/// Selects the vendor's GEMM and SYRK for updates.
 struct NoUpdates {};
 
 /// One factorisation A = L L^T in place of the lower triangle, or A = U^T U in place of the upper one.
-/// @tparam Updates a class that computes the updates instead of the vendor, e.g. SplitUpdates
+/// @tparam Updates NoUpdates, or a class that computes the updates instead of the vendor, e.g. SplitUpdates
 template <class T, class Updates = NoUpdates>
 class RecursiveCholesky {
  public:
-  /// `a` is on the device. `info`, which must be 0, becomes the index, from 1, of the first pivot that is not
-  /// positive. `scaled`: factors a copy whose diagonal is scaled by powers of two to [1/2, 2].
-  /// @throws std::invalid_argument if `a` itself is factored and its columns are not 16 bytes aligned
+  /// @param a the matrix, in device memory
+  /// @param info must be 0; becomes the index, from 1, of the first pivot that is not positive
+  /// @param workspace tiles::workspace_bytes
+  /// @param scaled true: factors a copy whose diagonal is scaled by powers of two to [1/2, 2)
+  /// @throws std::invalid_argument if `a` itself is factored and its columns are not aligned to 16 bytes
   RecursiveCholesky(Context& context, const Shape& shape, T* a, std::int64_t lda, int* info,
                     Workspace& workspace, Widths widths = {}, bool scaled = false)
       : context_(context),
@@ -82,7 +84,7 @@ class RecursiveCholesky {
   /// @pre the matrix is not copied; `columns` is a multiple of 64
   void factor_columns(int columns) {
     reset(columns / order);
-    chain(0, columns);
+    factor_in_one_launch(0, columns);
   }
   /// Like factor(), but does not copy the factor back. Returns the factor: the matrix itself, or the copy in
   /// the workspace, which an identity extends to whole tiles.
@@ -96,7 +98,7 @@ class RecursiveCholesky {
     mirror();
     return factor;
   }
-  /// Stores the transpose of the factor in the other triangle, after `factor`. @pre no copy was factored
+  /// Stores the transpose of the factor in the other triangle. @pre factor() has factored the matrix itself
   void mirror() { copy_by_squares(a_, lda_, n_, Uplo::upper, true, nullptr); }
 
  private:
@@ -104,7 +106,7 @@ class RecursiveCholesky {
 
   T* at(int row, int column) { return a_ + row + column * lda_; }
 
-  /// Resets the flags and the first mailboxes, which follow them in memory.
+  /// Resets the flags, and the first `mailboxes` mailboxes, which follow the flags in memory.
   void reset(int mailboxes) {
     context_.stage("start");
     const auto end =
@@ -112,6 +114,7 @@ class RecursiveCholesky {
     context_.device.fill(flags_, 0xff, end - reinterpret_cast<std::uintptr_t>(flags_));
   }
 
+  /// Factors the matrix, or its copy in the workspace.
   void factor_matrix() {
     reset(count_);
     if (scale_ != nullptr) {
@@ -126,7 +129,7 @@ class RecursiveCholesky {
     factor(0, n_);
   }
 
-  /// Copies the stored triangle to the workspace, or the factor back.
+  /// Copies the stored triangle to the workspace, or with `back` the factor to the matrix.
   void copy(bool back) {
     const int n = static_cast<int>(shape_.n);
     if (shape_.uplo == Uplo::upper || scale_ != nullptr) {
@@ -145,10 +148,10 @@ class RecursiveCholesky {
                  uplo == Uplo::upper, a_, lda_, back, scale);
   }
 
-  /// Factors columns [first, first + count) from row `first` down.
+  /// Factors columns [first, first + count) from row `first` down, recursively.
   void factor(int first, int count) {
     if (count <= panel_) {
-      chain(first, count);
+      factor_in_one_launch(first, count);
       stopped_ = should_continue_ && first + count < n_ && !should_continue_(first + count);
       return;
     }
@@ -161,9 +164,9 @@ class RecursiveCholesky {
   }
 
   /// Factors columns [first, first + count) from row `first` down, in one launch.
-  void chain(int first, int count) {
+  void factor_in_one_launch(int first, int count) {
     context_.stage("panel");
-    Chain<T> arguments{};
+    LaunchArguments<T> arguments{};
     arguments.a = at(first, first);
     arguments.ld = lda_;
     arguments.rows = (n_ - first) / order;
@@ -177,7 +180,7 @@ class RecursiveCholesky {
     arguments.first_column = first;
     arguments.by_division = shape_.n <= 8;
     arguments.info = info_;
-    arguments.max_polls = 1 << 22;  // these polls take seconds; a launch takes milliseconds
+    arguments.max_polls = 1 << 22;  // so many polls take seconds, a launch only milliseconds
     const int tasks = (arguments.rows + 1) / 2 * arguments.columns + 1;
     const auto grid = static_cast<unsigned>(std::min(tasks, simt::multiprocessors(context_)));
     if constexpr (sizeof(T) == sizeof(float)) {
@@ -187,9 +190,9 @@ class RecursiveCholesky {
     }
   }
   template <int GroupsPerUpdate>
-  void launch(const Chain<T>& arguments, unsigned grid) {
+  void launch(const LaunchArguments<T>& arguments, unsigned grid) {
     simt::launch_clusters(context_, factor_chain<T, GroupsPerUpdate>, 1, grid, dim3(threads),
-                          sizeof(ChainMemory<T, GroupsPerUpdate>), arguments);
+                          sizeof(SharedStorage<T, GroupsPerUpdate>), arguments);
   }
 
   /// Subtracts the product of the `k` columns beginning at `first` from the `count` columns beginning at
@@ -231,14 +234,14 @@ class RecursiveCholesky {
   std::int64_t input_ld_;
   int* info_;
   Widths widths_;
-  int n_;
+  int n_;      // order of the matrix, rounded up to whole tiles
   int count_;  // tiles per column of the matrix
   unsigned* flags_;
   T* mailboxes_;
   T* a_;  // the input matrix or its copy
   std::int64_t lda_;
-  T* scale_ = nullptr;
-  int panel_ = 0;
+  T* scale_ = nullptr;  // scales of rows and columns, if the copy is scaled
+  int panel_ = 0;       // maximum number of columns per launch
   Updates* updates_ = nullptr;
   std::function<bool(int)> should_continue_;
   bool stopped_ = false;

@@ -10,9 +10,9 @@
 
 namespace gaussweep::tiles {
 
-constexpr int tile_order = 64;
+constexpr int tile_order = 64;  ///< rows and columns of a tile
 
-/// Returns the order of a copied matrix: n rounded up to whole tiles.
+/// Returns n rounded up to whole tiles, the order of a copied matrix.
 constexpr std::int64_t padded(std::int64_t n) {
   return (n + tile_order - 1) / tile_order * tile_order;
 }
@@ -20,16 +20,17 @@ constexpr std::int64_t padded(std::int64_t n) {
 inline bool is_copied(const Shape& shape, bool scaled = false) {
   return scaled || shape.uplo == Uplo::upper || shape.n % tile_order != 0;
 }
-/// Returns the number of flags between blocks: a state per tile, a ticket per launch, and the time-out flag.
+/// Returns the number of 32-bit words by which thread blocks synchronise: a state per tile, a ticket per
+/// launch, and the time-out flag.
 constexpr std::int64_t flag_words(std::int64_t n) {
   const std::int64_t count = padded(n) / tile_order;
   return count * count + count + 1;
 }
 
-/// Number of elements of a diagonal tile's mailbox.
+/// Number of elements of a diagonal tile's mailbox: the tile, and the inverses of its 8 x 8 diagonal tiles.
 constexpr std::int64_t mailbox_elements = tile_order * (tile_order + 8);
 
-/// Returns the bytes of workspace of a factorisation of order n, or of its panels, without a copy.
+/// Returns the bytes of workspace of a factorisation of order n, or of its panels, without a copy of A.
 inline std::size_t in_place_bytes(std::int64_t n, std::size_t element) {
   return workspace_piece(flag_words(n), sizeof(unsigned)) +
          workspace_piece(padded(n) / tile_order * mailbox_elements, element);
@@ -42,21 +43,22 @@ inline std::size_t workspace_bytes(const Shape& shape, std::size_t element, bool
          workspace_piece(scaled ? padded(shape.n) : 0, element);
 }
 
+/// Returns the columns per block for several GPUs.
 inline std::int64_t column_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
   if (block > 0) return padded(block);
   return shape.n >= 8192 * parameters.integer("gpus") ? 1024 : 512;
 }
-/// Returns true if one GPU factors the matrix faster than several. Solves gain less than factorisations, so
-/// that they have a larger limit.
+/// Returns true if one GPU factors the matrix faster than several. posv has a larger limit, because its
+/// solves gain less from several GPUs.
 template <std::int64_t smallest = 10240>
 bool stays_on_one(const Shape& shape, const Parameters& parameters) {
   return stays_below(shape.n, parameters, smallest);
 }
 inline constexpr auto solve_stays_on_one = stays_on_one<11264>;
-/// Returns the number of block columns that are factored as panels. The first GPU factors the rest of the
-/// matrix alone in one launch; a rest of less than two block columns is factored as panels, too. @param rest
-/// the maximum number of rows of the rest
+/// Returns the number of block columns that are factored as panels. The first GPU factors the remaining
+/// columns, the *rest*, alone in one launch. There is no rest if it would have less than two block columns.
+/// @param rest the maximum number of rows of the rest
 inline std::int64_t panels_before(const ColumnBlocks& blocks, std::int64_t rest) {
   std::int64_t panels = 1;
   while (panels < blocks.count() && blocks.n - blocks.begin(panels) > rest) ++panels;
@@ -66,11 +68,13 @@ inline std::int64_t panels_before(const ColumnBlocks& blocks, std::int64_t rest)
 inline std::int64_t rest_order(const ColumnBlocks& blocks, std::int64_t rest) {
   return padded(blocks.n - blocks.begin(panels_before(blocks, rest)));
 }
+/// Returns the maximum number of rows of the rest.
 inline std::int64_t rest_rows(const Parameters& parameters) {
   const std::int64_t rest = parameters.integer("rest");
   return rest > 0 ? rest : 4096;
 }
-/// Adds to a registry row what a method for several GPUs needs. Such a method takes the lower triangle.
+/// Adds the parameters and functions of a method for several GPUs to a registry row. On several GPUs such a
+/// method takes only the lower triangle.
 inline Method on_several_gpus(Method method) {
   method.parameters = {
       gpus_parameter(),
@@ -86,10 +90,11 @@ inline Method on_several_gpus(Method method) {
   };
   return method;
 }
-/// Returns the bytes of a panel of whole tiles, and its info.
+/// Returns the bytes of a panel of whole tiles and of its info.
 constexpr std::size_t panel_bytes(std::int64_t rows, std::int64_t columns, std::size_t element) {
   return static_cast<std::size_t>(padded(rows) * padded(columns)) * element + sizeof(int);
 }
+/// Returns the bytes of a copy of the rest and of its info.
 inline std::size_t rest_bytes(const ColumnBlocks& blocks, const Parameters& parameters, std::size_t element) {
   if (parameters.all().count("rest") == 0) return 0;
   const std::int64_t order = rest_order(blocks, rest_rows(parameters));
@@ -111,7 +116,7 @@ inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& paramet
          rest_bytes(blocks, parameters, element);
 }
 
-/// Returns the maximum number of columns that one split converts to FP16 (split_updates.cuh).
+/// Returns the maximum number of columns of P that are converted to FP16 together (split_updates.cuh).
 constexpr std::int64_t split_columns(std::int64_t n) {
   return std::min<std::int64_t>(padded(n), 4096);
 }

@@ -1,10 +1,11 @@
 #pragma once
 /// Updates of a Cholesky factorisation in float on tensor cores: C -= P P^T with P in FP16.
 ///
-/// A float is split into two FP16 numbers, and three of their products are computed (getrf/split_products.cuh
-/// explains why). Both factors are the same matrix, so that it is split once, into the four parts [high, low,
-/// high, high]. The last three parts times the first three parts are the three products. If the symmetric
-/// matrix has a diagonal of about 1, no element of the factor overflows in FP16.
+/// A float is split into two FP16 numbers, high and low. Three of their four products are computed
+/// (getrf/split_products.cuh explains why). P is split only once, because it is both factors. Its parts are
+/// stored as [high, low, high, high]. One product then suffices: [low, high, high] times the transpose of
+/// [high, low, high]. The diagonal of the symmetric matrix must be scaled to about 1. Then no element of the
+/// Cholesky factor overflows in FP16.
 
 #include <cuda_fp16.h>
 
@@ -18,9 +19,11 @@
 
 namespace gaussweep::cuda::tiles {
 
-/// Splits the rows x k_count matrix at `p` into rows x 4 k_count FP16 numbers. `HighOnly`: computes only the
-/// first part, the matrix rounded to FP16. A thread converts four elements of a column at a time. @pre all
-/// columns are aligned to 16 bytes; rows % 8 == 0, because `rows` is the leading dimension of the result
+/// Splits the rows x k_count matrix at `p` into rows x 4 k_count FP16 numbers. A thread converts four
+/// elements of a column at a time.
+/// @tparam HighOnly true: computes only the first part, the matrix rounded to FP16
+/// @pre all columns are aligned to 16 bytes; rows % 8 == 0, because `rows` is the leading dimension of
+/// `halves`
 template <bool HighOnly, class Half>
 __global__ void __launch_bounds__(256)
     split_panel(const float* p, std::int64_t ldp, int rows, int k_count, Half* halves) {
@@ -49,11 +52,12 @@ inline Widths widths_of_halves() {
   return widths;
 }
 
-/// Computes the updates of a factorisation from the FP16 parts of some columns.
+/// Computes the updates of a factorisation on tensor cores, for RecursiveCholesky.
 class SplitUpdates {
  public:
-  /// `high_only`: rounds to FP16 without a low part, which takes a third of the work and causes a relative
-  /// error of 2^-11. `memory`: gaussweep::tiles::split_bytes(n).
+  /// @param memory workspace of split_bytes(n) bytes
+  /// @param high_only true: omits the low parts. This takes a third of the operations and causes a relative
+  /// error of 2^-11 per factor
   SplitUpdates(Context& context, std::int64_t n, Workspace& memory, bool high_only = false)
       : context_(context),
         high_only_(high_only),
@@ -75,11 +79,13 @@ class SplitUpdates {
   }
 
  private:
-  static constexpr int square = 512;
+  static constexpr int square = 512;  ///< order of the squares on the diagonal
   static constexpr float product_scale = 1 / (lu::detail::split_scale * lu::detail::split_scale);
+  /// The size of P, whose FP16 parts are in halves_.
   struct Panel {
     int height, k_count;
   };
+  /// A block of C: its first row and column, and its size.
   struct Block {
     int row, column, rows, columns;
   };
@@ -91,11 +97,12 @@ class SplitUpdates {
     simt::launch(context_, high_only_ ? split_panel<true, __half> : split_panel<false, __half>, dim3(blocks),
                  dim3(256), 0, p, ldp, panel.height, panel.k_count, halves_);
   }
+  /// Subtracts P P^T from the lower triangle of the `count` columns of C and from the rows below.
   void multiply(const Panel& panel, int count, float* c, std::int64_t ldc) {
     const int below = panel.height - count;
     if (below > 0) multiply(panel, {count, 0, below, count}, 1, c, ldc);
-    // The triangle: first the squares on its diagonal. Then, for squares of doubling order, the blocks that
-    // complete pairs of them to squares of twice the order.
+    // The triangle begins with the squares on its diagonal. Each pair of neighbouring squares and the block
+    // left of the lower one then form a lower triangle of twice the order, and so on with doubled squares.
     const int squares = count / square, remainder = count % square;
     if (squares > 0) multiply(panel, {0, 0, square, square}, squares, c, ldc);
     if (remainder > 0) multiply(panel, {squares * square, squares * square, remainder, remainder}, 1, c, ldc);
@@ -120,8 +127,8 @@ class SplitUpdates {
   Context& context_;
   bool high_only_;
   VendorHandles& handles_;
-  int columns_;  // columns that are split into four FP16 parts together
-  __half* halves_;
+  int columns_;     // maximum number of columns that are split into four FP16 parts together
+  __half* halves_;  // the FP16 parts of P
 };
 
 }  // namespace gaussweep::cuda::tiles

@@ -1,23 +1,27 @@
 #pragma once
-/// The Cholesky factorisation of some block columns in one launch whose blocks wait for each other's tiles.
+/// The Cholesky factorisation of adjacent columns in one launch. Its thread blocks wait for each other's
+/// tiles.
 ///
-/// The columns consist of `columns` tiles of 64; they have `rows` >= columns tiles from the first diagonal
-/// down. Blocks take tasks by ticket, in an order in which a task waits only for earlier tasks, so that any
-/// number of resident blocks makes progress. A tile's state is a 32-bit flag in global memory: the number of
-/// groups (8 tile columns) whose products were subtracted from it, or `finished`. There are three kinds of
-/// tasks, which multiply operands as soon as they are finished:
+/// The launch factors `columns` columns of 64 x 64 tiles. They reach from the diagonal down to row `rows` - 1
+/// of tiles, rows >= columns. From here on, rows and columns are those of tiles. A *group* is 8 columns.
 ///
-///   diagonal j  subtracts the products of the columns of j - 1's group (or of the tail) left of j - 1 from
-///               A(j, j - 1) and A(j, j); solves for L(j, j - 1) with column j - 1's triangle as its columns
-///               arrive; subtracts L(j, j - 1) L(j, j - 1)^T from A(j, j) and factors A(j, j). These tasks
+/// Thread blocks take tasks by ticket. A task waits only for tasks with earlier tickets. Any number of
+/// resident thread blocks therefore makes progress. A tile's state is a 32-bit flag in global memory: the
+/// number of groups whose products have been subtracted from the tile, or `finished`. A task multiplies
+/// operand tiles as soon as they are finished. There are three kinds of tasks:
+///
+///   diagonal j  Subtracts from A(j, j - 1) and A(j, j) the products that no update subtracts. Solves for
+///               L(j, j - 1), while another thread block still computes the last columns of L(j - 1, j - 1).
+///               Subtracts L(j, j - 1) L(j, j - 1)^T from A(j, j) and factors A(j, j). The diagonal tasks
 ///               are the critical path.
-///   panel i, j  computes L of tiles i and i + 1 in column j by substitution with inverses of 8 x 8 tiles
-///   update i, j subtracts the product of one group of columns (or of `GroupsPerUpdate` groups, if j is
-///               far from them) from tiles i and i + 1 of columns j and j + 1
+///   panel i, j  Subtracts the products that no update subtracts from A(i, j) and A(i + 1, j). Solves for
+///               L(i, j) and L(i + 1, j) with inverses of the 8 x 8 diagonal tiles of L(j, j).
+///   update i, j Subtracts the product of one group from rows i and i + 1 of columns j and j + 1. If j is far
+///               right of the group, it subtracts the product of `GroupsPerUpdate` groups.
 ///
-/// The updates of the next group's columns come before these columns. The other updates of a group are spread
-/// over the next eight steps, so that the critical path and the bulk of the operations overlap. The last
-/// columns, the tail, have no updates (Schedule explains why).
+/// When a group is finished, its product is first subtracted from the next group. Other updates are spread
+/// over the steps of the next group, so that the critical path and the bulk of the operations overlap. The
+/// products of the last columns, the tail columns, have no updates (Schedule explains why).
 
 #include "kernels/potrf/tile_launch.cuh"
 #include "kernels/potrf/tile_update.cuh"
@@ -29,19 +33,19 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 template <class T, int GroupsPerUpdate, Kind kind>
 __device__ GAUSSWEEP_NOINLINE void run_task_function();
 
-/// Takes the next task. Not inlined, because its variables would take registers from tasks.
+/// Takes the next task. Not inlined: its variables would occupy registers that the tasks need.
 template <class T, int GroupsPerUpdate>
 __device__ GAUSSWEEP_NOINLINE Kind next_task();
 
-/// The work of one block.
+/// One thread block, which runs tasks until none is left.
 template <class T, int GroupsPerUpdate>
 class Worker {
  public:
-  __device__ Worker(const Chain<T>& chain, ChainMemory<T, GroupsPerUpdate>& memory)
-      : chain_(chain), memory_(memory) {}
+  __device__ Worker(const LaunchArguments<T>& arguments, SharedStorage<T, GroupsPerUpdate>& memory)
+      : arguments_(arguments), memory_(memory) {}
 
   __device__ void work() {
-    if (thread() == 0) memory_.schedule = {chain_.rows, chain_.columns, chain_.tail_rows};
+    if (thread() == 0) memory_.schedule = {arguments_.rows, arguments_.columns, arguments_.tail_rows};
     if (thread() < 2) memory_.added[thread()] = 0;
     for (;;) {
       const Kind kind = next_kind();
@@ -55,11 +59,12 @@ class Worker {
       }
     }
   }
-  /// Takes the next ticket and stores its task in shared memory.
+  /// Takes the next ticket, stores its task in shared memory, and waits until the task's tiles have all
+  /// earlier updates.
   __device__ __forceinline__ Kind next() {
     if (warp() == 0) {
       if (thread() == 0) {
-        memory_.task = memory_.schedule.task(atomicAdd(global(chain_.ticket), 1u) + 1);
+        memory_.task = memory_.schedule.task(atomicAdd(global(arguments_.ticket), 1u) + 1);
       }
       __syncwarp();
       if (memory_.task.kind != Kind::none) await_result(memory_.task);
@@ -80,15 +85,16 @@ class Worker {
     }
   }
 
-  /// Returns true to all lanes of a warp if a wait times out after this many polls, or another wait has.
+  /// Returns true to all lanes of a warp if a wait times out after `polls` polls, or if another wait of the
+  /// factorisation has timed out.
   __device__ bool times_out(int polls) const {
-    if (polls >= chain_.max_polls) {
-      simt::store_volatile(global(memory_.chain.timed_out), 0u);
-      *global(memory_.chain.info) = -1;
+    if (polls >= arguments_.max_polls) {
+      simt::store_volatile(global(memory_.arguments.timed_out), 0u);
+      *global(memory_.arguments.info) = -1;
       return true;
     }
     return polls % 1024 == 1023 &&
-           __any_sync(0xffffffffu, simt::load_volatile(global(memory_.chain.timed_out)) == 0) != 0;
+           __any_sync(0xffffffffu, simt::load_volatile(global(memory_.arguments.timed_out)) == 0) != 0;
   }
 
  private:
@@ -113,45 +119,48 @@ class Worker {
   __device__ static int warp() { return thread() / 32; }
   __device__ static int lane() { return thread() % 32; }
 
-  /// Returns the first column whose operands the Gate waits for during the products. For an update it is the
-  /// first column of the last group; is_result_ready waits for the earlier groups.
-  __device__ static int first_awaited(const Task& task) {
+  /// Returns the first column whose operand tiles may be unfinished when the products begin, so that Gate
+  /// polls them. For an update it is the first column of its last group; is_result_ready checks the other
+  /// groups.
+  __device__ static int first_polled(const Task& task) {
     return task.kind == Kind::update && task.to - task.from > group ? task.to - group : task.from;
   }
 
-  /// Returns the address of the state of one of the four operand tiles in column `column`, selected by lane %
-  /// 4, or null if the task does not multiply this column.
+  /// Returns the address of the state of an operand tile: the one of the four tiles in column `column` that
+  /// lane % 4 selects. Returns null if the task does not multiply this column.
   __device__ const unsigned* operand_state(const Task& task, int column) const {
     if (column >= task.to) return nullptr;
-    const Tiles task_tiles(task, chain_.rows, chain_.columns);
+    const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
     const int tile =
         lane() % 4 < 2 ? task_tiles.row_of(lane() % 2) : task_tiles.column_of(lane() % 4 - 2 == 0 ? 0 : 2);
-    return chain_.state(tile, column);
+    return arguments_.state(tile, column);
   }
   __device__ static bool is_finished(const unsigned* state) {
     return state == nullptr || simt::load_acquire(state) == finished;
   }
 
-  /// Tracks which operand tiles of a product are finished (open), one group of columns after another. A lane
-  /// polls one tile.
+  /// Tracks which operand tiles of a product are open, i.e. finished and readable, one group of columns after
+  /// another. Each lane of the first warp polls one of the group's 4 x 8 tiles. Parameters `tile` are columns
+  /// of tiles, counted from task.from.
   class Gate {
    public:
-    /// `open_mask`: the open tiles of the first polled group, one bit per lane.
+    /// @param open_mask the open tiles of the first polled group, one bit per lane
     __device__ Gate(const Worker& worker, const Task& task, unsigned open_mask)
         : worker_(worker),
-          state_(worker.operand_state(task, first_awaited(task) + lane() / 4)),
+          state_(worker.operand_state(task, first_polled(task) + lane() / 4)),
           open_mask_(open_mask),
-          open_tiles_(first_awaited(task) - task.from),
-          columns_left_(task.to - first_awaited(task) - group) {}
+          open_tiles_(first_polled(task) - task.from),
+          columns_left_(task.to - first_polled(task) - group) {}
     __device__ bool is_all_open() const { return open_mask_ == ~0u && columns_left_ <= 0; }
     __device__ bool is_open(int tile) const {
       return tile < open_tiles_ ||
              (tile < open_tiles_ + group && (open_mask_ >> 4 * (tile - open_tiles_) & 15u) == 15u);
     }
+    /// Waits until all operands in column `tile` are open; has a barrier of the thread block.
     __device__ void wait_for(int tile) {
       if (warp() == 0) {
         for (int polls = 0; !is_open(tile); ++polls) {
-          peek();
+          poll();
           if (worker_.times_out(polls)) open_mask_ = ~0u;
         }
         if (lane() == 0) worker_.memory_.open[3] = open_mask_;  // other warps may still read open[2]
@@ -160,90 +169,94 @@ class Worker {
       open_mask_ = worker_.memory_.open[3];
       advance();
     }
+    /// Polls if `useful`, and tells all threads the result; has a barrier of the thread block. Called once
+    /// per k slice p.
     __device__ void poll_gate(int p, bool useful) {
       if (is_all_open()) return __syncthreads();
       unsigned& open_word = worker_.memory_.open[p % 2];
       if (warp() == 0) {
-        if (useful) peek();
+        if (useful) poll();
         if (lane() == 0) open_word = open_mask_;
       }
       __syncthreads();
       open_mask_ = open_word;
       advance();
     }
-    __device__ unsigned peek() { return open_mask_ = __ballot_sync(0xffffffffu, is_finished(state_)); }
+    /// Polls once and returns the mask of open tiles. Called by the first warp only.
+    __device__ unsigned poll() { return open_mask_ = __ballot_sync(0xffffffffu, is_finished(state_)); }
 
    private:
-    /// Moves to the next group if this one is open.
+    /// Moves on to the next group if all tiles of this one are open.
     __device__ void advance() {
       if (open_mask_ != ~0u || columns_left_ <= 0) return;
       open_mask_ = 0;
       open_tiles_ += group;
-      state_ = lane() / 4 < columns_left_ ? state_ + group * worker_.chain_.states_ld : nullptr;
+      state_ = lane() / 4 < columns_left_ ? state_ + group * worker_.arguments_.states_ld : nullptr;
       columns_left_ -= group;
     }
 
     const Worker& worker_;
     const unsigned* state_;
     unsigned open_mask_;
-    int open_tiles_;    ///< tile columns before the polled group, all open
-    int columns_left_;  ///< columns of tiles after the polled group
+    int open_tiles_;    ///< number of columns before the polled group; all are open
+    int columns_left_;  ///< number of columns after the polled group
   };
 
-  /// Waits, in the first warp, until all earlier updates of the task's tiles are complete. Polls the
-  /// operands, too.
+  /// Waits, in the first warp, until all earlier updates of the task's tiles are complete. Also polls the
+  /// operands, as the start value of Gate.
   __device__ void await_result(const Task& task) const {
     Gate gate(*this, task, 0);
     for (int polls = 0;; ++polls) {
       const bool ready = is_result_ready(task);
-      const unsigned open = gate.peek();
+      const unsigned open = gate.poll();
       if (lane() == 0) memory_.open[2] = open;
       if (ready || times_out(polls)) return;
     }
   }
-  /// Returns true to all lanes of a warp if the earlier updates of the task's tiles are complete and the
-  /// operands before first_awaited() are finished.
+  /// Returns true to all lanes of a warp if all earlier updates of the task's tiles are complete and the
+  /// operands left of first_polled() are finished.
   __device__ bool is_result_ready(const Task& task) const {
-    const Tiles task_tiles(task, chain_.rows, chain_.columns);
+    const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
     const unsigned required = static_cast<unsigned>(task.from / group);
     bool ready =
         lane() >= 4 || !task_tiles.is_changed(lane()) ||
-        simt::load_acquire(chain_.state(task_tiles.row_of(lane()), task_tiles.column_of(lane()))) + 1 >=
+        simt::load_acquire(arguments_.state(task_tiles.row_of(lane()), task_tiles.column_of(lane()))) + 1 >=
             required;
-    for (int first = task.from; first < first_awaited(task); first += group) {
+    for (int first = task.from; first < first_polled(task); first += group) {
       ready = ready && is_finished(operand_state(task, first + lane() / 4));
     }
     return __all_sync(0xffffffffu, ready) != 0;
   }
-  /// Sets the state of the task's tiles after a barrier. Uses warp 3, which never polls.
+  /// Sets the state of the tiles that the task has changed, after a barrier. Uses warp 3, because warp 0
+  /// polls.
   __device__ void publish(const Task& task, unsigned state) const {
     __syncthreads();
-    const Tiles task_tiles(task, chain_.rows, chain_.columns);
+    const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
     if (warp() == 3 && lane() < 4 && task_tiles.is_changed(lane())) {
-      simt::store_release(chain_.state(task_tiles.row_of(lane()), task_tiles.column_of(lane())), state);
+      simt::store_release(arguments_.state(task_tiles.row_of(lane()), task_tiles.column_of(lane())), state);
     }
     __syncwarp();  // the lanes leave the task's function together
   }
 
-  /// Returns the receiver of column j's triangle.
+  /// Returns the receiver of diagonal tile j.
   __device__ __forceinline__ TriangleReceiver<T, Worker> receiver_of(int j) const {
-    return {*this, chain_.triangle(j), memory_.triangle(), memory_.inverses()};
+    return {*this, arguments_.triangle(j), memory_.triangle(), memory_.inverses()};
   }
 
-  /// Computes a task's sum of products minus a Rows x Columns part C of the matrix. C is loaded to registers
-  /// first and subtracted last, because it may be far larger than the terms: each term would be rounded to
-  /// its magnitude.
-  template <int Rows, int Columns, int Strips>
-  __device__ __forceinline__ void subtract(TileProduct<T, Rows, Columns, Strips>& product, const Task& task,
-                                           const Tiles& task_tiles) {
+  /// Computes the sum of a task's products, and subtracts a Rows x Columns part C of the matrix from the sum.
+  /// C is loaded to registers first but subtracted last. C may be far larger than the products, and a sum
+  /// that begins with C would round each product to C's magnitude.
+  template <int Rows, int Columns, int SquaresDown>
+  __device__ __forceinline__ void subtract(TileProduct<T, Rows, Columns, SquaresDown>& product,
+                                           const Task& task, const Tiles& task_tiles) {
     const int rows = task_tiles.next_row == task_tiles.row ? order : 2 * order;
     const int columns = task_tiles.next_column == task_tiles.column ? order : 2 * order;
-    const T* const c = chain_.tile(task_tiles.row, task_tiles.column);
+    const T* const c = arguments_.tile(task_tiles.row, task_tiles.column);
     T c_elements[2 * product.pairs];
     int e = 0;
     product.for_pairs([&](int row, int column, T&, T&) {
       load_two(
-          c + (row < rows ? row : row - order) + (column < columns ? column : column - order) * chain_.ld,
+          c + (row < rows ? row : row - order) + (column < columns ? column : column - order) * arguments_.ld,
           c_elements[e], c_elements[e + 1]);
       e += 2;
     });
@@ -254,21 +267,22 @@ class Worker {
       second -= c_elements[e++];
     });
   }
+  /// Computes the sum of a task's products. Calls on_first_slice() when the first k slice has arrived.
   template <class Product, class OnFirstSlice>
   __device__ __forceinline__ void add_products(Product& product, const Task& task, const Tiles& task_tiles,
                                                OnFirstSlice on_first_slice) {
     product.clear();
     Gate gate(*this, task, memory_.open[2]);
-    const Operand<T> a{chain_.tile(task_tiles.row, task.from),
+    const Operand<T> a{arguments_.tile(task_tiles.row, task.from),
                        task_tiles.next_row == task_tiles.row ? order : 2 * order};
-    const Operand<T> b{chain_.tile(task_tiles.column, task.from),
+    const Operand<T> b{arguments_.tile(task_tiles.column, task.from),
                        task_tiles.next_column == task_tiles.column ? order : 2 * order};
-    product.template add_tiles<stages>(memory_.storage, a, b, chain_.ld, task.to - task.from, gate,
+    product.template add_tiles<stages>(memory_.storage, a, b, arguments_.ld, task.to - task.from, gate,
                                        on_first_slice);
   }
 
   __device__ __forceinline__ void update(const Task& task) {
-    const Tiles task_tiles(task, chain_.rows, chain_.columns);
+    const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
     TileProduct<T, 2 * order, 2 * order, 4> product;
     add_products(product, task, task_tiles, [&] { prefetch_result(task, task_tiles); });
     if constexpr (sizeof(T) == sizeof(double)) {
@@ -277,17 +291,17 @@ class Worker {
       // A warp tile is in one of the four tiles.
       const int tile = product.warp_row() + product.warp_column() / 2 * 2;
       if (task_tiles.is_changed(tile)) {
-        subtract_sums(product, chain_.tile(task.i, task.j), chain_.ld,
+        subtract_sums(product, arguments_.tile(task.i, task.j), arguments_.ld,
                       task_tiles.row_of(tile) == task_tiles.column_of(tile));
       }
       publish(task, static_cast<unsigned>(task.to / group) - 1);
     }
   }
-  /// Subtracts an update's sums with the copy engine, and sets the tiles' states. Two warps process each
-  /// column of tiles; the other warps continue. The changed tiles of a column are neighbours.
+  /// Subtracts an update's sums from the matrix by bulk copies, and sets the tiles' states. Two warps process
+  /// each column of tiles; the other warps continue. The changed tiles of a column are adjacent.
   template <class Product>
   __device__ __forceinline__ void add_sums(Product& product, const Task& task, const Tiles& task_tiles) {
-    static_assert(2 * order * sums_stride <= ChainMemory<T, GroupsPerUpdate>::elements);
+    static_assert(2 * order * sums_stride <= SharedStorage<T, GroupsPerUpdate>::elements);
     double* const sums = memory_.storage;
     store_negated(product, sums);
     __syncthreads();
@@ -296,29 +310,29 @@ class Worker {
       const int j = task_tiles.column_of(2 * column);
       const int begin = task_tiles.is_changed(2 * column) ? 0 : 1,
                 end = task_tiles.is_changed(2 * column + 1) ? 2 : 1;
-      add_columns(chain_.tile(task_tiles.row, j), chain_.ld, sums + column * order * sums_stride,
+      add_columns(arguments_.tile(task_tiles.row, j), arguments_.ld, sums + column * order * sums_stride,
                   begin * order, end * order, task_tiles.row + begin == j, column_part, 2);
       __threadfence_block();
-      if (atomicAdd(&memory_.added[column], 1u) % 2 == 1) {  // the other warp is done too
+      if (atomicAdd(&memory_.added[column], 1u) % 2 == 1) {  // the other warp of the column is done too
         for (int i = begin; i < end; ++i) {
-          simt::store_release(chain_.state(task_tiles.row + i, j),
+          simt::store_release(arguments_.state(task_tiles.row + i, j),
                               static_cast<unsigned>(task.to / group) - 1);
         }
       }
     }
     __syncwarp();  // as in publish
   }
-  /// Prefetches the part of the matrix that an update changes to the L2 cache.
+  /// Prefetches to L2 the part of the matrix that an update changes.
   __device__ __forceinline__ void prefetch_result(const Task& task, const Tiles& task_tiles) {
     if (!task_tiles.is_changed(3)) return;
     constexpr int lines = 2 * order * static_cast<int>(sizeof(T)) / 128;  // cache lines per column
-    const T* const c = chain_.tile(task.i, task.j);
+    const T* const c = arguments_.tile(task.i, task.j);
     for (int k = thread(); k < lines * 2 * order; k += threads) {
-      prefetch(c + k % lines * (2 * order / lines) + k / lines * chain_.ld);
+      prefetch(c + k % lines * (2 * order / lines) + k / lines * arguments_.ld);
     }
   }
   __device__ __forceinline__ void panel(const Task& task) {
-    const Tiles task_tiles(task, chain_.rows, chain_.columns);
+    const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
     TileProduct<T, 2 * order, order, 2> product;
     subtract(product, task, task_tiles);
     constexpr int stride = stride_of<T>(2 * order);
@@ -327,7 +341,7 @@ class Worker {
       memory_.solved()[column * stride + row + 1] = -second;
     });
     const int rows = task_tiles.next_row == task_tiles.row ? order : 2 * order;
-    T* const c = chain_.tile(task.i, task.j);
+    T* const c = arguments_.tile(task.i, task.j);
     __syncthreads();
     RowSolver<T, stride> solver(memory_.solved(), product.registers());
     solver.load();
@@ -337,7 +351,7 @@ class Worker {
       receiver.receive(m);
       if (warp() * 16 < rows) {
         solver.solve(m, memory_.triangle(), memory_.inverses(),
-                     [&](int row, int column, T value) { c[row + column * chain_.ld] = value; });
+                     [&](int row, int column, T value) { c[row + column * arguments_.ld] = value; });
       }
     }
     publish(task, finished);
@@ -345,17 +359,18 @@ class Worker {
 
   __device__ __forceinline__ void diagonal(const Task& task) {
     const int j = task.j;
-    const Tiles task_tiles(task, chain_.rows, chain_.columns);
+    const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
     TileProduct<T, order, 2 * order, 2> product;
     subtract(product, task, task_tiles);
-    // Columns from 64 on belong to the diagonal tile. If j is 0, both halves do.
+    // The product's columns from 64 on belong to A(j, j), those before to A(j, j - 1). If j is 0, both halves
+    // are A(j, j).
     const bool has_diagonal = product.warp_column() >= 2;
     T* const triangle = memory_.triangle();
     if (j > 0) {
       constexpr int stride = stride_of<T>(order);
       T* const solved = memory_.solved();
-      T* const c = chain_.tile(j, j - 1);
-      // A warp needs either its sums or the remaining columns of its rows; both use the same registers.
+      T* const c = arguments_.tile(j, j - 1);
+      // A warp needs either its sums or the unsolved columns of its rows. Both use the same registers.
       RowSolver<T, stride> solver(solved, product.registers());
       const auto load_rows = [&] {
         if (!has_diagonal) {
@@ -370,7 +385,7 @@ class Worker {
       const auto solve = [&](int m) {
         if (has_diagonal) return;
         solver.solve(m, triangle, memory_.inverses(),
-                     [&](int row, int column, T value) { c[row + column * chain_.ld] = value; });
+                     [&](int row, int column, T value) { c[row + column * arguments_.ld] = value; });
       };
       // The warps of the diagonal tile multiply the solved columns by their transpose.
       const auto add_square = [&](int m) {
@@ -401,47 +416,48 @@ class Worker {
       });
     }
     __syncthreads();
-    if (j > 0 && thread() == 96) simt::store_release(chain_.state(j, j - 1), finished);
-    const int failed = factor_tile(triangle, memory_.reciprocals, chain_.triangle(j), chain_.by_division);
-    if (thread() == 0 && failed >= 0 && *chain_.info == 0) {
-      *chain_.info = chain_.first_column + j * order + failed + 1;
+    if (j > 0 && thread() == 96) simt::store_release(arguments_.state(j, j - 1), finished);
+    const int failed =
+        factor_tile(triangle, memory_.reciprocals, arguments_.triangle(j), arguments_.by_division);
+    if (thread() == 0 && failed >= 0 && *arguments_.info == 0) {
+      *arguments_.info = arguments_.first_column + j * order + failed + 1;
     }
-    T* const target = chain_.tile(j, j);
+    T* const target = arguments_.tile(j, j);
     GAUSSWEEP_UNROLL
     for (int k = 0; k < order * order / threads; ++k) {
       const int row = thread() % order, column = thread() / order + k * (threads / order);
-      if (row >= column) target[row + column * chain_.ld] = triangle[column * triangle_stride + row];
+      if (row >= column) target[row + column * arguments_.ld] = triangle[column * triangle_stride + row];
     }
     __syncthreads();  // the next task overwrites shared memory
   }
 
-  const Chain<T>& chain_;
-  ChainMemory<T, GroupsPerUpdate>& memory_;
+  const LaunchArguments<T>& arguments_;
+  SharedStorage<T, GroupsPerUpdate>& memory_;
 };
 
 template <class T, int GroupsPerUpdate, Kind kind>
 __device__ GAUSSWEEP_NOINLINE void run_task_function() {
-  ChainMemory<T, GroupsPerUpdate>& memory = *simt::dynamic_shared<ChainMemory<T, GroupsPerUpdate>>();
-  const Chain<T> chain = memory.chain;
-  Worker<T, GroupsPerUpdate>(chain, memory).template run_task<kind>();
+  SharedStorage<T, GroupsPerUpdate>& memory = *simt::dynamic_shared<SharedStorage<T, GroupsPerUpdate>>();
+  const LaunchArguments<T> arguments = memory.arguments;
+  Worker<T, GroupsPerUpdate>(arguments, memory).template run_task<kind>();
 }
 
 template <class T, int GroupsPerUpdate>
 __device__ GAUSSWEEP_NOINLINE Kind next_task() {
-  ChainMemory<T, GroupsPerUpdate>& memory = *simt::dynamic_shared<ChainMemory<T, GroupsPerUpdate>>();
-  const Chain<T> chain = memory.chain;
-  return Worker<T, GroupsPerUpdate>(chain, memory).next();
+  SharedStorage<T, GroupsPerUpdate>& memory = *simt::dynamic_shared<SharedStorage<T, GroupsPerUpdate>>();
+  const LaunchArguments<T> arguments = memory.arguments;
+  return Worker<T, GroupsPerUpdate>(arguments, memory).next();
 }
 
 template <class T, int GroupsPerUpdate>
-__global__ void __launch_bounds__(threads, 1) factor_chain(Chain<T> chain) {
+__global__ void __launch_bounds__(threads, 1) factor_chain(LaunchArguments<T> arguments) {
 #if GAUSSWEEP_CLUSTERS
   simt::griddepcontrol_launch_dependents();
   simt::griddepcontrol_wait();
-  ChainMemory<T, GroupsPerUpdate>& memory = *simt::dynamic_shared<ChainMemory<T, GroupsPerUpdate>>();
-  if (threadIdx.x == 0) memory.chain = chain;
+  SharedStorage<T, GroupsPerUpdate>& memory = *simt::dynamic_shared<SharedStorage<T, GroupsPerUpdate>>();
+  if (threadIdx.x == 0) memory.arguments = arguments;
   __syncthreads();
-  Worker<T, GroupsPerUpdate>(chain, memory).work();
+  Worker<T, GroupsPerUpdate>(arguments, memory).work();
 #endif
 }
 

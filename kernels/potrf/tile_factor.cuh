@@ -1,6 +1,6 @@
 #pragma once
-/// The Cholesky factorisation of a 64 x 64 tile in shared memory by one thread block, and the solution of X
-/// L^T = B with the factor.
+/// The Cholesky factorisation of a 64 x 64 tile in shared memory by one thread block, and the solution of
+/// X L^T = B with the factor. B has 64 or 128 rows.
 
 #include <cmath>
 #include <cstdint>
@@ -11,17 +11,18 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Leading dimensions in shared memory of a triangle and of the inverse of one of its 8 x 8 diagonal tiles,
-/// and the number of elements of all these inverses.
-constexpr int triangle_stride = order + 2;
-constexpr int inverse_stride = lu::inverse_stride;
-constexpr int inverses_in_shared = order * inverse_stride;
-/// The mailbox of a factored tile in global memory: the columns of the tile, then the columns of the 8 x 8
-/// inverses.
+constexpr int triangle_stride = order + 2;  ///< leading dimension of a triangle in shared memory
+constexpr int inverse_stride =
+    lu::inverse_stride;  ///< leading dimension of an 8 x 8 inverse in shared memory
+constexpr int inverses_in_shared =
+    order * inverse_stride;  ///< elements of all 8 x 8 inverses in shared memory
+/// The mailbox of a factored tile in global memory: the columns of the tile, then from element
+/// mailbox_inverses on the columns of the inverses of its 8 x 8 diagonal tiles.
 constexpr int mailbox_inverses = order * order;
-constexpr int mailbox_size = mailbox_inverses + order * 8;
+constexpr int mailbox_size = mailbox_inverses + order * 8;  ///< elements of a mailbox
 
-/// Sends an element without a flag: all bits of an empty mailbox are set, which no published number has.
+/// Stores an element in a mailbox. No flag is needed: all bits of an empty element are set, a pattern that no
+/// sent number has.
 template <class T>
 __device__ __forceinline__ void send(T* target, T value) {
   simt::store_volatile(target, chain::publishable(value));
@@ -72,13 +73,12 @@ __device__ __forceinline__ T approximate_reciprocal_root(T x) {
 #endif
 }
 
-/// Computes eight columns like factor_8_columns, but as LAPACK does: every pivot from the stored columns,
-/// with sqrt and division. This path is rare, so that rolled loops on an array in local memory keep its code
-/// short.
+/// Computes eight columns like factor_8_columns, but as LAPACK does, with sqrt and division. This path is
+/// rare. Its loops are therefore rolled, which keeps the code short but puts the array in local memory.
 template <class T>
 __device__ __forceinline__ void factor_8_columns_by_division(const T* triangle, int first, T* reciprocals,
                                                              int& failed, T (&own_row)[8]) {
-  constexpr int own_index = 8;  // the thread's row follows the rows of the diagonal tile
+  constexpr int own_index = 8;  // in `rows`, the thread's row follows the rows of the diagonal tile
   T rows[9][8];
   GAUSSWEEP_ROLLED
   for (int i = 0; i <= own_index; ++i) {
@@ -109,17 +109,22 @@ __device__ __forceinline__ void factor_8_columns_by_division(const T* triangle, 
   for (int k = 0; k < 8; ++k) own_row[k] = rows[own_index][k];
 }
 
-/// Factors eight columns beginning at `first`; each of 64 threads has a row. Every thread also factors the 8
-/// x 8 diagonal tile, so that no thread waits for another. The diagonal's reciprocals are stored in
-/// `reciprocals`. `failed`, if negative, becomes the first column whose pivot is no positive number. The rows
-/// of the diagonal tile stay in `own_row`, because other threads still read them in shared memory.
+/// Factors eight columns beginning at `first`; each of 64 threads computes one row. Every thread also factors
+/// the 8 x 8 diagonal tile, so that no thread waits for another. Rows below the diagonal tile are stored in
+/// `triangle`. Rows of the diagonal tile are only returned in `own_row`, because other threads still read
+/// them.
+/// @param reciprocals receives the reciprocals of the factor's diagonal
+/// @param failed if negative, becomes the first column whose pivot is not a positive finite number
+/// @param own_row receives the thread's row
+/// @param by_division true: computes the columns by factor_8_columns_by_division
 ///
-/// For a pivot p let y be about 1 / sqrt(p) and e = 1 - p y^2; then 1 / p = y^2 (1 + e + e^2 + ...). The next
-/// pivot is computed from this series, four operations after y. The columns, which need the accurate root,
-/// are computed concurrently. If a pivot is no normal number, or if `by_division`, all eight columns are
-/// computed again by factor_8_columns_by_division. The series has up to six roundings per diagonal element
-/// more than LAPACK. At orders up to 3 they would visibly increase residuals, which are measured in units of
-/// n u.
+/// For a pivot p let y be an approximation of 1 / sqrt(p) and e = 1 - p y^2; then 1 / p = y^2 (1 + e + e^2 +
+/// ...). The next pivot is computed from this series, four operations after y. The columns, which need the
+/// accurate root, are computed concurrently. If a pivot is not a normal number, all eight columns are
+/// computed again by factor_8_columns_by_division.
+///
+/// The series has up to six more roundings per diagonal element than LAPACK. At orders up to 3 they would
+/// visibly increase residuals, which are measured in units of n u. `by_division` therefore avoids the series.
 template <class T>
 __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reciprocals, int& failed,
                                                  T (&own_row)[8], bool by_division) {
@@ -171,7 +176,7 @@ __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reci
   }
 }
 
-/// Inverts the 8 x 8 diagonal tile at `first` and sends the inverse, with one warp.
+/// Inverts the 8 x 8 diagonal tile at (first, first) and sends the inverse to the mailbox, with one warp.
 template <class T>
 __device__ __forceinline__ void invert_8x8(const T* triangle, const T* reciprocals, int first, T* mailbox) {
   const int column = static_cast<int>(threadIdx.x) % 32;
@@ -191,11 +196,12 @@ __device__ __forceinline__ void invert_8x8(const T* triangle, const T* reciproca
   for (int i = 0; i < 8; ++i) send(mailbox + mailbox_inverses + (first + column) * 8 + i, y[i]);
 }
 
-/// Replaces the lower triangle of a 64 x 64 tile by its Cholesky factor, with a block of 8 warps. Two warps
-/// factor eight columns at a time, while the other warps apply the previous columns to the rest of the tile.
-/// `reciprocals` has 64 elements in shared memory. The columns and inverses that a solve needs are sent to
-/// `mailbox` as they are computed. `by_division` applies to the first eight columns (factor_8_columns).
-/// @return the first column with a pivot that is not positive, or -1; valid in the first warp
+/// Replaces the lower triangle of a 64 x 64 tile by its Cholesky factor, with a thread block of 8 warps. Two
+/// warps factor eight columns at a time, while the other warps apply the previous columns to the rest of the
+/// tile. The columns and inverses that RowSolver needs are sent to `mailbox` as they are computed.
+/// @param reciprocals 64 elements of shared memory
+/// @param by_division argument of factor_8_columns for the first eight columns
+/// @return the first column whose pivot is not a positive finite number, or -1; valid in the first warp
 template <class T>
 __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailbox, bool by_division) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -208,7 +214,9 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailb
       factor_8_columns(triangle, 8 * s, reciprocals, failed, own_row, by_division && s == 0);
     } else if (s > 0) {
       if (warp == 7) invert_8x8(triangle, reciprocals, 8 * (s - 1), mailbox);
-      int number = warp - 2;  // of the tiles right of the next column of tiles, counted column by column
+      // The warp's next 8 x 8 tile. Tiles are counted from the diagonal down, column by column; the column of
+      // tiles that is factored next is left out.
+      int number = warp - 2;
       GAUSSWEEP_ROLLED
       for (int j = s + 1; j < 8; ++j) {
         GAUSSWEEP_ROLLED
@@ -234,8 +242,8 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailb
   return failed;
 }
 
-/// Solves X L^T = B in place of B, eight columns at a time: X[column * Stride + row] in shared memory, 16
-/// rows per warp. L and the inverses of its diagonal tiles are in shared memory too.
+/// Solves X L^T = B in place of B, eight columns at a time. A warp solves for 16 rows of X. X (with leading
+/// dimension Stride), L and the inverses of its 8 x 8 diagonal tiles are in shared memory.
 template <class T, int Stride>
 class RowSolver {
  public:
@@ -245,6 +253,7 @@ class RowSolver {
         x_(x),
         first_(static_cast<int>(threadIdx.x) / 32 * 16),
         lane_(static_cast<int>(threadIdx.x) % 32) {}
+  /// Initialises the registers from B.
   __device__ __forceinline__ void load() {
     GAUSSWEEP_UNROLL
     for (int j = 0; j < 8; ++j) {
@@ -268,8 +277,8 @@ class RowSolver {
     multiply_16x8(solved, left, right);
     const T factor[4] = {-solved[0], -solved[2], -solved[1], -solved[3]};
     const T* const l_columns = triangle + (8 * m + 2 * t) * triangle_stride + g;
-    // The columns shift by eight per call, so that all calls run the same code, which saves instruction cache
-    // misses.
+    // The registers shift by eight columns per call. All calls therefore run the same code, which avoids
+    // misses in the instruction cache.
     GAUSSWEEP_UNROLL
     for (int j = 1; j < 8; ++j) {
       if (m + j < 8) {
@@ -292,7 +301,7 @@ class RowSolver {
   __device__ __forceinline__ int row(int e) const { return first_ + lane_ / 4 + e / 2 * 8; }
   __device__ __forceinline__ int column(int j, int e) const { return 8 * j + 2 * (lane_ % 4) + e % 2; }
 
-  /// True in float: the sums begin at 0, and B is added last. TileProduct::partial tells why.
+  /// True in float: the sums begin at 0, and B is added last. The reason is that of TileProduct::partial.
   static constexpr bool adds_b_last = sizeof(T) == sizeof(float);
   T (&remaining_)[8][4];
   T* x_;

@@ -6,51 +6,54 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-constexpr unsigned finished = 1u << 30;
-constexpr int stages = 4;  ///< k slices in shared memory
+constexpr unsigned finished = 1u << 30;  ///< the state of a tile that belongs to the factor
+constexpr int stages = 4;                ///< k slices in shared memory
 /// The arguments of one launch. Counts and indices are in tiles, counted from the first diagonal tile of the
 /// launch. All bits of the mailboxes and of the flags are set before the launch.
 template <class T>
-struct Chain {
+struct LaunchArguments {
   T* a;
   std::int64_t ld;
   int rows, columns;
-  int tail_rows;     ///< rows of the tail (see Schedule)
-  T* mailboxes;      ///< mailboxes of the diagonal tiles, mailbox_size elements each
-  unsigned* states;  ///< each tile's state (tile_chain.cuh) - 1, column by column with stride `states_ld`
+  int tail_rows;  ///< rows of the tail columns (see Schedule)
+  T* mailboxes;   ///< mailboxes of the diagonal tiles, mailbox_size elements each
+  unsigned*
+      states;  ///< per tile: its state (tile_chain.cuh) minus 1; a matrix of leading dimension `states_ld`
   std::int64_t states_ld;
   unsigned* ticket;     ///< the last ticket that was taken
-  unsigned* timed_out;  ///< one flag per factorisation: 0 after a time-out
+  unsigned* timed_out;  ///< one flag per factorisation: 0 after a wait has timed out
   int first_column;     ///< the launch's first column in the matrix, in elements
-  bool by_division;     ///< argument of factor_8_columns
+  bool by_division;     ///< true: the first eight columns are factored as in LAPACK (factor_8_columns)
   int* info;
   int max_polls;  ///< the number of polls after which a wait times out
 
   __device__ T* tile(int i, int j) const { return global(a + i * order + j * (order * ld)); }
   __device__ unsigned* state(int i, int j) const { return global(states + i + j * states_ld); }
+  /// Returns the mailbox of diagonal tile j.
   __device__ T* triangle(int j) const {
     return global(mailboxes + j * static_cast<std::int64_t>(mailbox_size));
   }
 };
 
-/// A block's shared memory. @tparam GroupsPerUpdate as for Schedule
+/// A thread block's shared memory. @tparam GroupsPerUpdate as for Schedule
 template <class T, int GroupsPerUpdate>
-struct ChainMemory {
+struct SharedStorage {
   static constexpr int elements = stages * TileProduct<T, 2 * order, 2 * order, 4>::slice_elements;
   static_assert(order * stride_of<T>(2 * order) + order * triangle_stride + inverses_in_shared <= elements,
                 "after the products, the solver's data replace the k slices");
   alignas(16) T storage[elements];
   T reciprocals[order];
-  Chain<T> chain;
+  LaunchArguments<T> arguments;
   Schedule<GroupsPerUpdate> schedule;  ///< used by the thread that takes tickets
   Task task;
   unsigned added[2];  ///< per column of tiles, the number of warps that have added their sums
-  /// Masks of finished operands (Gate): [0] and [1] alternate between slices, [2] is the mask at the start of
-  /// a task, [3] the mask after a wait.
+  /// Masks of finished operands (Gate). Elements 0 and 1 serve even and odd k slices, so that a slow warp can
+  /// still read the previous mask. Element 2 is the mask at the start of a task, element 3 the one after a
+  /// wait.
   unsigned open[4];
 
-  /// Return the memory that is used after the products: the 64 or 128 rows to solve with leading dimension
-  /// stride_of, the triangle, and its inverses.
+  /// Return the data of a solve, which replace the k slices after the products: the 64 or 128 rows to solve
+  /// (with leading dimension stride_of), the triangle, and the inverses of its 8 x 8 diagonal tiles.
   __device__ T* solved() { return storage; }
   __device__ T* triangle() { return storage + order * stride_of<T>(2 * order); }
   __device__ T* inverses() { return triangle() + order * triangle_stride; }

@@ -1,5 +1,5 @@
 #pragma once
-/// Memory access of the tiled Cholesky factorisation.
+/// Functions for memory access in the tiled Cholesky factorisation (tile_chain.cuh).
 
 #include <type_traits>
 
@@ -12,8 +12,7 @@
 #else
 #define GAUSSWEEP_NOINLINE
 #endif
-/// Keeps the following loop over a tile's eight columns of 8 x 8 tiles rolled in double, where its code is
-/// longer.
+/// Keeps the following loop of eight steps rolled in double, where the code of a step is long.
 #ifdef __CUDACC__
 #define GAUSSWEEP_ROLLED_IN_DOUBLE _Pragma("unroll (sizeof(T) == sizeof(double) ? 1 : 9)")
 #else
@@ -35,21 +34,22 @@ __device__ __forceinline__ void store_two(T* to, T first, T second) {
 #endif
 }
 
-/// Prefetches a line to the L2 cache.
+/// Prefetches a cache line to L2.
 __device__ __forceinline__ void prefetch([[maybe_unused]] const void* line) {
 #ifdef __CUDA_ARCH__
   asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
 #endif
 }
 
-/// Makes the thread's earlier memory accesses visible to the copy engine (async proxy), after a barrier.
+/// Makes the thread's earlier memory accesses visible to bulk copies (the async proxy) that other threads
+/// start after the next barrier.
 __device__ __forceinline__ void fence_async_proxy() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async;" ::: "memory");
 #endif
 }
-/// Makes the copy engine add elements in shared memory to global memory, in the L2 cache. Asynchronous;
-/// await_additions() waits. @pre all addresses are multiples of 16, and `count` is even
+/// Starts a bulk copy that adds elements in shared memory to elements in global memory, in the L2 cache.
+/// await_additions() waits for it. @pre all addresses are multiples of 16, and `count` is even
 __device__ __forceinline__ void add_in_cache(double* to, const double* shared, int count) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64 [%0], [%1], %2;" ::"l"(
@@ -84,7 +84,7 @@ __device__ __forceinline__ T* global(T* pointer) {
 __device__ __forceinline__ void load_in_order(unsigned from, double (&pair)[2]) {
   asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(pair[0]), "=d"(pair[1]) : "r"(from));
 }
-/// Does simt::copy_pack to an address in shared memory if `wanted`, without a branch.
+/// Copies 16 bytes to an address in shared memory like simt::copy_pack, but only if `wanted`. Has no branch.
 __device__ __forceinline__ void copy_pack_if(bool wanted, unsigned shared, const void* global) {
 #if __CUDA_ARCH__ >= 800
   asm volatile(

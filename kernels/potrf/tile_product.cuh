@@ -1,12 +1,12 @@
 #pragma once
-/// Products of tiles of 64 rows by a thread block. k slices of 128 bytes per row are staged in shared memory:
-/// while one slice is multiplied, copies of other slices are in flight. All products run on tensor cores; a
-/// float is split into two TF32 numbers.
+/// Products C = A B^T of 64 x 64 tiles by a thread block of 256 threads. k slices of 128 bytes per row are
+/// staged in shared memory: while one slice is multiplied, copies of other slices are in flight. All products
+/// run on tensor cores; a float is split into two TF32 numbers.
 ///
-/// A block has 256 threads. The result of Rows x Columns is in registers: each warp has a warp tile of 16
-/// Strips x 32. The rows and columns of a lane are the same in both precisions: in each 16 x 16 square, rows
-/// 2g and 2g + 1 and columns 4t to 4t + 3, with g = lane / 4 and t = lane % 4. With these, a load of two
-/// elements from shared memory gives operands of tensor cores. Global memory is accessed 16 bytes at a time.
+/// C has Rows x Columns elements in registers. Each warp has a warp tile of SquaresDown x 2 squares of 16
+/// x 16. Let g = lane / 4 and t = lane % 4. In each square, a lane has rows 2g and 2g + 1 and columns 4t to
+/// 4t + 3, in double and in float. A load of two adjacent elements from shared memory then gives operands of
+/// tensor cores. Global memory is accessed 16 bytes at a time.
 
 #include <cstdint>
 
@@ -41,8 +41,9 @@ __device__ __forceinline__ void multiply_tf32(float (&d)[4], const unsigned (&a)
 }
 #endif
 
-/// Computes D += A B for D of 16 x 8 and 8 columns of A, as in triangle_tiles.cuh. A lane has rows g and g +
-/// 8 of A in two columns, and the same two rows of B. Omits the smallest of the four TF32 products.
+/// Computes D += A B, where D has 16 x 8 elements and A has 8 columns. The fragments are those of the
+/// overload in triangle_tiles.cuh for double: a lane has rows g and g + 8 of A in two columns, and two rows
+/// of B. Omits the smallest of the four TF32 products.
 using lu::multiply_16x8;
 __device__ __forceinline__ void multiply_16x8(float (&d)[4], const float (&a)[4], const float (&b)[2]) {
 #ifdef __CUDA_ARCH__
@@ -69,7 +70,8 @@ __device__ __forceinline__ void multiply_16x8(float (&d)[4], const float (&a)[4]
 #endif
 }
 
-/// The rows of an operand of a product. Row r is read from row r % stored_rows.
+/// An operand of a product. Its row r is read from row r % stored_rows of `data`, so that an operand of 128
+/// rows may consist of a single tile.
 template <class T>
 struct Operand {
   const T* data;
@@ -82,19 +84,21 @@ bool is_packed(const T* data, std::int64_t ld) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % (16 / static_cast<int>(sizeof(T))) == 0;
 }
 
-/// C = A B^T for A of Rows rows and B of Columns rows.
-template <class T, int Rows, int Columns, int Strips>
+/// The product C = A B^T, for A with Rows rows and B with Columns rows.
+/// @tparam SquaresDown 16 x 16 squares in a column of a warp tile
+template <class T, int Rows, int Columns, int SquaresDown>
 struct TileProduct {
   static constexpr int rows = Rows, columns = Columns;
   static constexpr int depth = 128 / static_cast<int>(sizeof(T));  ///< columns of a k slice
   static constexpr int slices_per_tile = order / depth;
-  static constexpr int warps_down = Rows / (16 * Strips);
+  static constexpr int warps_down = Rows / (16 * SquaresDown);
   static_assert(warps_down * (Columns / 32) * 32 == threads, "eight warps share the result");
   static constexpr int stride_a = stride_of<T>(Rows);
   static constexpr int stride_b = stride_of<T>(Columns);
-  static constexpr int slice_elements = depth * (stride_a + stride_b);  ///< of both operands
+  static constexpr int slice_elements = depth * (stride_a + stride_b);  ///< for both operands
 
-  T sum[Strips][2][2][4];  ///< [strip][square][column's parity][2 (row's parity) + column's half]
+  /// The lane's sums: element (2g + r, 4t + c) of square (s, square) is sum[s][square][c % 2][2 r + c / 2].
+  T sum[SquaresDown][2][2][4];
 
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
@@ -102,9 +106,9 @@ struct TileProduct {
   __device__ static int warp_column() { return warp() / warps_down; }
 
   /// In float, the sums since the last `add_partial_sums`. Tensor cores truncate when they add to an
-  /// accumulator, and a short sum loses less.
+  /// accumulator. The sum of fewer products therefore loses less.
   static constexpr bool has_partial = sizeof(T) == sizeof(float);
-  T partial[has_partial ? Strips : 1][2][2][4];
+  T partial[has_partial ? SquaresDown : 1][2][2][4];
 
   __device__ __forceinline__ void clear() {
     for_pairs([](int, int, T& first, T& second) { first = second = 0; });
@@ -117,31 +121,34 @@ struct TileProduct {
       partial = 0;
     });
   }
-  static constexpr int pairs = 8 * Strips;  ///< a lane's pairs of sums in neighbouring rows of a column
+  static constexpr int pairs =
+      8 * SquaresDown;  ///< number of a lane's pairs of sums; a pair is in adjacent rows
   /// Calls visit(row, column, sum, sum in the next row) for one of the lane's pairs.
   template <class Visit>
   __device__ __forceinline__ void visit_pair(int pair, Visit visit) {
-    const int s = pair % Strips, c = pair / Strips % 4, square = pair / Strips / 4;
-    visit((warp_row() * Strips + s) * 16 + lane() / 4 * 2,
+    const int s = pair % SquaresDown, c = pair / SquaresDown % 4, square = pair / SquaresDown / 4;
+    visit((warp_row() * SquaresDown + s) * 16 + lane() / 4 * 2,
           warp_column() * 32 + square * 16 + lane() % 4 * 4 + c, sum[s][square][c % 2][c / 2],
           sum[s][square][c % 2][2 + c / 2]);
   }
+  /// Calls visit like visit_pair for all pairs of the lane.
   template <class Visit>
   __device__ __forceinline__ void for_pairs(Visit visit) {
     GAUSSWEEP_UNROLL
     for (int pair = 0; pair < pairs; ++pair) visit_pair(pair, visit);
   }
 
-  /// Returns the sums' registers for reuse.
+  /// Returns the registers of the sums, for another use.
   __device__ __forceinline__ T (&registers())[8][4] {
     static_assert(sizeof(sum) >= 32 * sizeof(T));
     return reinterpret_cast<T(&)[8][4]>(sum);
   }
+  /// Calls visit(sum, partial sum) for all sums of the lane.
   template <class Visit>
   __device__ __forceinline__ void for_partial_sums(Visit visit) {
     if constexpr (has_partial) {
       GAUSSWEEP_UNROLL
-      for (int s = 0; s < Strips; ++s) {
+      for (int s = 0; s < SquaresDown; ++s) {
         GAUSSWEEP_UNROLL
         for (int e = 0; e < 16; ++e)
           visit(sum[s][e / 8][e / 4 % 2][e % 4], partial[s][e / 8][e / 4 % 2][e % 4]);
@@ -164,11 +171,11 @@ struct TileProduct {
       }
       end();
     }
-    static constexpr int pack = 16 / static_cast<int>(sizeof(T));
-    static constexpr int count_a = Rows * depth / pack / threads;
-    static constexpr int count = (Rows + Columns) * depth / pack / threads;
-    /// Alternatively, the caller starts copies 0 to count - 1 of a slice, from from(i) to element offset(i),
-    /// then end().
+    static constexpr int pack = 16 / static_cast<int>(sizeof(T));            ///< elements per copy
+    static constexpr int count_a = Rows * depth / pack / threads;            ///< copies per thread of A
+    static constexpr int count = (Rows + Columns) * depth / pack / threads;  ///< copies per thread of A and B
+    /// Instead of start(), the caller may start copies 0 to count - 1 itself and then call end(). Copy i is
+    /// from from(i) to element offset(i) of the slice.
     __device__ __forceinline__ const T* from(int i) const {
       return i < count_a ? a_ + i * step<Rows> * ld_ : b_ + (i - count_a) * step<Columns> * ld_;
     }
@@ -184,8 +191,10 @@ struct TileProduct {
     }
 
    private:
+    /// The number of columns of `Lines` rows that the thread block copies at a time.
     template <int Lines>
-    static constexpr int step = (threads * pack) / Lines;  ///< columns that the block copies at a time
+    static constexpr int step = (threads * pack) / Lines;
+    /// Return the row and the column of the thread's first copy in a slice with `Lines` rows.
     template <int Lines>
     __device__ static int row() {
       return static_cast<int>(threadIdx.x) % (Lines / pack) * pack;
@@ -199,8 +208,9 @@ struct TileProduct {
     std::int64_t ld_;
   };
 
-  /// Adds the product of `Depth` columns in shared memory with leading dimensions `StrideA` and `StrideB`.
-  /// Calls overlapped() after the first multiplications, so that it overlaps the other multiplications.
+  /// Adds the product of `Depth` columns of A and B in shared memory, with leading dimensions StrideA and
+  /// StrideB. `row` and `column` are the warp tile's first rows in A and in B. Calls overlapped() after the
+  /// first multiplications, so that it overlaps the other ones.
   template <int StrideA, int StrideB, int Depth, class Overlapped>
   __device__ __forceinline__ void add(const T* a, const T* b, int row, int column, Overlapped overlapped) {
     const int g = lane() / 4, t = lane() % 4;
@@ -209,10 +219,10 @@ struct TileProduct {
       // Double buffering: the next four columns are loaded to registers while four are multiplied.
       const T* const left = a_rows + t * StrideA;
       const T* const right = b + column + 2 * g + t * StrideB;
-      double left_of[2][Strips][2], right_of[2][2][2];
+      double left_of[2][SquaresDown][2], right_of[2][2][2];
       const auto load = [&](int k) {
         GAUSSWEEP_UNROLL
-        for (int s = 0; s < Strips; ++s) {
+        for (int s = 0; s < SquaresDown; ++s) {
           double(&pair)[2] = left_of[k / 4 % 2][s];
           lu::load_two(left + k * StrideA + s * 16, pair[0], pair[1]);
         }
@@ -227,7 +237,7 @@ struct TileProduct {
       for (int k = 0; k < Depth; k += 4) {
         if (k + 4 < Depth) load(k + 4);
         GAUSSWEEP_UNROLL
-        for (int s = 0; s < Strips; ++s) {
+        for (int s = 0; s < SquaresDown; ++s) {
           GAUSSWEEP_UNROLL
           for (int e = 0; e < 4; ++e) {
             lu::multiply_16x8(sum[s][e / 2][e % 2], left_of[k / 4 % 2][s], right_of[k / 4 % 2][e / 2][e % 2]);
@@ -239,12 +249,12 @@ struct TileProduct {
 #ifdef __CUDACC__
       GAUSSWEEP_UNROLL
       for (int k = 0; k < Depth; k += 8) {
-        float left_of[Strips][4], right_of[4][2];
+        float left_of[SquaresDown][4], right_of[4][2];
         GAUSSWEEP_UNROLL
         for (int h = 0; h < 2; ++h) {
           const int own_column = k + 4 * h + t;
           GAUSSWEEP_UNROLL
-          for (int s = 0; s < Strips; ++s) {
+          for (int s = 0; s < SquaresDown; ++s) {
             load_two(a_rows + own_column * StrideA + s * 16, left_of[s][2 * h], left_of[s][2 * h + 1]);
           }
           GAUSSWEEP_UNROLL
@@ -254,7 +264,7 @@ struct TileProduct {
           }
         }
         GAUSSWEEP_UNROLL
-        for (int s = 0; s < Strips; ++s) {
+        for (int s = 0; s < SquaresDown; ++s) {
           GAUSSWEEP_UNROLL
           for (int e = 0; e < 4; ++e) multiply_16x8(partial[s][e / 2][e % 2], left_of[s], right_of[e]);
         }
@@ -264,7 +274,7 @@ struct TileProduct {
       // The emulation needs no tensor core layout; shuffles would take most of its time.
       overlapped();
       for (int k = 0; k < Depth; ++k) {
-        for (int s = 0; s < Strips; ++s) {
+        for (int s = 0; s < SquaresDown; ++s) {
           for (int e = 0; e < 16; ++e) {
             const int c = e % 4, square = e / 4 % 2, r = e / 8;
             T& value = sum[s][square][c % 2][2 * r + c / 2];
@@ -278,22 +288,25 @@ struct TileProduct {
   }
 
 #ifdef __CUDACC__
-  /// The double-buffered register fragments of doubles, and their addresses in shared memory. The operands of
-  /// the next products are loaded during the current ones, also across slices.
+  /// In double: the double-buffered fragments in registers, and the address of the k slices in shared memory.
+  /// The fragments of the next products are loaded during the current ones, also from one slice to the next.
   struct Pipeline {
-    unsigned begin;  ///< address of the slices
+    unsigned begin;  ///< shared-memory address of stage 0
     int slot = 0;    ///< the stage of the next slice
-    double left[2][Strips][2], right[2][2];
+    double left[2][SquaresDown][2], right[2][2];
 
     __device__ __forceinline__ explicit Pipeline(const T* memory)
         : begin(static_cast<unsigned>(__cvta_generic_to_shared(memory))) {
       load_left(0, begin, 0);
       load_right(0, begin, 0, 0);
     }
+    /// Load the lane's fragments of A and B in four columns, step `step` of the slice at `from`, to buffer
+    /// `which`.
     __device__ __forceinline__ void load_left(int which, unsigned from, int step) {
-      const unsigned lane_offset = (lane() % 4 * stride_a + warp_row() * 16 * Strips + lane() / 4 * 2) * size;
+      const unsigned lane_offset =
+          (lane() % 4 * stride_a + warp_row() * 16 * SquaresDown + lane() / 4 * 2) * size;
       GAUSSWEEP_UNROLL
-      for (int s = 0; s < Strips; ++s) {
+      for (int s = 0; s < SquaresDown; ++s) {
         load_in_order(from + lane_offset + (4 * step * stride_a + s * 16) * size, left[which][s]);
       }
     }
@@ -305,14 +318,16 @@ struct TileProduct {
   };
   static constexpr int size = static_cast<int>(sizeof(T));
 
-  /// Multiplies the next slice. Interleaves the copies of another slice if `copies_next`, and then calls
-  /// on_copied(). await_next() waits for the next slice and returns true if there is one.
+  /// Multiplies the next slice, interleaved with the start of copies of a later slice.
+  /// @param copies_next true if there is a later slice to copy
+  /// @param on_copied on_copied() is called after all copies have been started
+  /// @param await_next await_next() waits for the next slice and returns true if there is one
   template <int Stages, class OnCopied, class Await>
   __device__ __forceinline__ void multiply_slice(Pipeline& pipeline, Copies& copies, bool copies_next,
                                                  OnCopied on_copied, Await await_next) {
     constexpr int steps = depth / 4;
-    // The copies are spread over all products before on_copied().
-    constexpr int between = (2 * steps - 1) * 2 * Strips / Copies::count;
+    // A copy is started after every `between` products, so that all have been started before on_copied().
+    constexpr int between = (2 * steps - 1) * 2 * SquaresDown / Copies::count;
     const unsigned current = pipeline.begin + pipeline.slot * (slice_elements * size);
     const unsigned previous =
         pipeline.begin + (pipeline.slot == 0 ? Stages - 1 : pipeline.slot - 1) * (slice_elements * size);
@@ -333,10 +348,10 @@ struct TileProduct {
           }
         }
         GAUSSWEEP_UNROLL
-        for (int i = 0; i < 2 * Strips; ++i) {
-          const int s = i % Strips, half = i / Strips;
+        for (int i = 0; i < 2 * SquaresDown; ++i) {
+          const int s = i % SquaresDown, half = i / SquaresDown;
           lu::multiply_16x8(sum[s][square][half], pipeline.left[step % 2][s], pipeline.right[square][half]);
-          const int number = (2 * step + square) * 2 * Strips + i;
+          const int number = (2 * step + square) * 2 * SquaresDown + i;
           GAUSSWEEP_UNROLL
           for (int k = 0; k < Copies::count; ++k) {
             if (number != k * between + 1) continue;
@@ -348,24 +363,26 @@ struct TileProduct {
   }
 #endif
 
-  /// Adds the product of `tiles` tiles of columns. `memory`: `Stages` k slices of shared memory.
+  /// Adds the product of A and B in `tiles` columns of tiles. `memory` has `Stages` k slices of shared
+  /// memory. Calls on_first_slice() when the first slice has arrived. Ends with a barrier of the thread
+  /// block.
   ///
-  /// `gate` tracks which tiles are finished and can be read, equally in all threads of the block:
-  ///   bool is_open(tile)         returns true if the tile can be read; is_all_open(): if all tiles can be
-  ///   read void wait_for(tile)        waits until the tile can be read; contains a barrier of the block void
-  ///   poll_gate(p, useful)  called once per slice p; polls if `useful`; contains a barrier of the block
-  /// Calls on_first_slice() when the first slice has arrived. Ends with a barrier of the block.
+  /// `gate` (Worker::Gate) tracks which tiles may be read, equally in all threads of the thread block:
+  ///   is_open(tile)         returns true if column `tile` of both operands may be read
+  ///   is_all_open()         returns true if all columns may be read
+  ///   wait_for(tile)        waits until the column may be read; has a barrier of the thread block
+  ///   poll_gate(p, useful)  is called once per slice p; polls if `useful`; has a barrier of the thread block
   template <int Stages, class Gate, class OnFirstSlice>
   __device__ __forceinline__ void add_tiles(T* memory, const Operand<T>& a, const Operand<T>& b,
                                             std::int64_t ld, int tiles, Gate& gate,
                                             OnFirstSlice on_first_slice) {
     const int count = tiles * slices_per_tile;
-    int started = 0;
+    int started = 0;  // number of slices whose copies have been started
     Copies copies(a, b, ld);
     const auto can_start = [&](int end) {
       return started < count && started < end && gate.is_open(started / slices_per_tile);
     };
-    // Waits until slice p has arrived for all threads, and all have read the slice before the previous one.
+    // Waits until slice p has arrived for all threads, and all threads have read slice p - 2.
     const auto await_slice = [&](int p) {
       if (started == p) gate.wait_for(p / slices_per_tile);
       while (can_start(p + Stages - 1)) {
@@ -390,8 +407,8 @@ struct TileProduct {
     if constexpr (pipelined) {
       Pipeline pipeline(memory);
       int p = 0;
-      // Runs until all tiles are finished. The loop after this one does not poll, which saves a tenth of the
-      // products' time.
+      // This loop runs until all tiles may be read. The next loop does not poll, which saves a tenth of the
+      // time of the products.
       GAUSSWEEP_ROLLED
       for (; p < count && !(started == p + Stages - 1 && gate.is_all_open()); ++p) {
         const bool copies_next = started == p + Stages - 1 && can_start(p + Stages);
@@ -426,7 +443,7 @@ struct TileProduct {
       GAUSSWEEP_ROLLED
       for (int p = 0; p < count; ++p) {
         const T* const slice = memory + p % Stages * slice_elements;
-        add<stride_a, stride_b, depth>(slice, slice + depth * stride_a, warp_row() * 16 * Strips,
+        add<stride_a, stride_b, depth>(slice, slice + depth * stride_a, warp_row() * 16 * SquaresDown,
                                        warp_column() * 32, [&] {
                                          if (!can_start(p + Stages)) return;
                                          copies.start(memory + started % Stages * slice_elements);

@@ -8,13 +8,15 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 constexpr int group = 8;       ///< tile columns per group; an update subtracts the product of whole groups
 constexpr int min_share = 16;  ///< the minimum number of a group's deferred updates in one step
 
+/// The kinds of tasks (tile_chain.cuh); `none` ends the launch.
 enum class Kind { none, diagonal, panel, update };
 struct Task {
   Kind kind;
-  int i, j;
+  int i, j;      ///< row and column of the first changed tile; a diagonal task changes (j, j - 1), too
   int from, to;  ///< the product of tile columns [from, to) is subtracted
 };
 
+/// Returns the number of pairs of tiles in `count` tiles; the last pair may have only one tile.
 __host__ __device__ constexpr int pairs(int count) {
   return (count + 1) / 2;
 }
@@ -23,13 +25,13 @@ __host__ __device__ constexpr int sum_up_to(int count) {
   return count * (count + 1) / 2;
 }
 
-/// The tasks in the order of tickets, step by step. Step j contains the tasks that run while diagonal j is
-/// factored. Required updates are those of the columns of the next group; all others are deferred and spread
-/// over the group's steps.
+/// The tasks in the order of tickets, step by step. Step j contains the tasks that run while diagonal tile j
+/// is factored. When a group of columns begins, its required updates subtract the product of the previous
+/// group from it. Updates of later groups are deferred: they are spread over the steps of the current group.
 ///
-/// The last columns are the tail: they have `tail_rows` rows, plus or minus half a group. Their operations
-/// cannot keep all blocks busy, and tasks would wait for updates. The tail therefore has no updates: its
-/// diagonals and panels subtract all products of the tail's columns.
+/// The last columns are the tail columns: they have `tail_rows` rows, plus or minus half a group. Their
+/// operations cannot keep all thread blocks busy, and tasks would wait for updates. There are therefore no
+/// updates with products of tail columns: diagonal and panel tasks subtract these products themselves.
 /// @tparam GroupsPerUpdate the number of groups whose product a deferred update subtracts
 template <int GroupsPerUpdate>
 class Schedule {
@@ -39,7 +41,7 @@ class Schedule {
     begin_step();
   }
 
-  /// Returns the task of a ticket. @pre tickets ascend from call to call
+  /// Returns the task of a ticket. @pre `ticket` is larger than in the previous call
   __host__ __device__ Task task(unsigned ticket) {
     while (ticket - first_ >= static_cast<unsigned>(diagonal_ + panels_ + required_ + deferred_)) {
       first_ += static_cast<unsigned>(diagonal_ + panels_ + required_ + deferred_);
@@ -47,7 +49,7 @@ class Schedule {
       begin_step();
     }
     int number = static_cast<int>(ticket - first_);
-    // The first column whose products the diagonal and the panels subtract.
+    // The first column whose products the diagonal and panel tasks subtract. Updates subtract the others.
     const int first_column = min_of((step_ - 1) / group * group, tail_);
     if (number < diagonal_)
       return {Kind::diagonal, step_, step_, step_ > 0 ? first_column : 0, max_of(step_ - 1, 0)};
@@ -66,21 +68,22 @@ class Schedule {
  private:
   __host__ __device__ static int max_of(int a, int b) { return a > b ? a : b; }
   __host__ __device__ static int min_of(int a, int b) { return a < b ? a : b; }
-  /// Returns the first row of the panels of column step_ - 1. The diagonal's task computes the tile above it.
+  /// Returns the first row of the panel tasks of column step_ - 1. The diagonal task computes the tile above.
   __host__ __device__ int first_of_panel() const { return step_ < columns_ ? step_ + 1 : step_; }
   /// Returns the number of updates of the group of columns that begins at `column`. Every pair of columns has
-  /// one update less than the pair before.
+  /// one update less than the previous pair.
   __host__ __device__ int updates(int column) const {
     return sum_up_to(pairs(rows_) - column / 2) -
            sum_up_to(pairs(rows_) - pairs(min_of(column + group, columns_)));
   }
-  /// Returns the distance of the columns of two groups that are updated in this step. When the tail begins,
-  /// all groups are updated.
+  /// Returns the distance, in columns, from one group that is updated in this step to the next one. When the
+  /// tail begins, all groups are updated.
   __host__ __device__ int column_step() const {
     return current_group() == tail_ ? group : GroupsPerUpdate * group;
   }
   /// Returns the first column of the step's group.
   __host__ __device__ int current_group() const { return step_ / group * group; }
+  /// Counts the tasks of the step.
   __host__ __device__ void begin_step() {
     diagonal_ = step_ < columns_ ? 1 : 0;
     panels_ = step_ > 0 ? pairs(max_of(rows_ - first_of_panel(), 0)) : 0;
@@ -96,8 +99,9 @@ class Schedule {
     first_deferred_ = step_share * (step_ - current_group());
     deferred_ = max_of(min_of(group_deferred_ - first_deferred_, step_share), 0);
   }
-  /// Returns a deferred update. In a step, one of every `GroupsPerUpdate` groups of columns gets all products
-  /// that it is missing. Only the product of the current group is therefore missing in the next group.
+  /// Returns deferred update `number` of the step. While a group is current, the next group and every
+  /// `GroupsPerUpdate`-th group after it get all missing products of groups before the current one. When the
+  /// next group begins, it therefore misses only one product, which its required updates subtract.
   __host__ __device__ Task deferred_update(int number) const {
     number += first_deferred_;
     int column = current_group() + group;
@@ -110,7 +114,7 @@ class Schedule {
     return by_rows ? in_rows(number, column, from, current_group())
                    : in_columns(number, column, from, current_group());
   }
-  /// Returns update `number` of the columns from `column` on, counted column by column.
+  /// Returns update `number` of the columns from `column` on, counted down each pair of columns.
   __host__ __device__ Task in_columns(int number, int column, int from, int to) const {
     for (;; column += 2) {
       const int count = pairs(rows_ - column);
@@ -119,7 +123,8 @@ class Schedule {
     }
   }
 
-  /// Like in_columns, but counted row by row, so that concurrent updates share operands of both sides.
+  /// Like in_columns, but counted along each pair of rows. Concurrent updates then share operands of both
+  /// sides.
   __host__ __device__ Task in_rows(int number, int column, int from, int to) const {
     const int max_per_row = pairs(min_of(group, columns_ - column));
     int row = 0;  // pair of rows; pair r has min(r + 1, max_per_row) updates
@@ -140,7 +145,8 @@ class Schedule {
   int first_deferred_ = 0;  ///< index of this step's first deferred update in the group
 };
 
-/// The rows and columns of a task's tiles. The task changes those tiles (row, column) for which is_changed().
+/// The two rows and two columns of tiles that a task works on. is_changed() selects the tiles that it
+/// changes. If there is only one row or column, next_row or next_column repeats it.
 struct Tiles {
   int row, next_row, column, next_column;
   int excluded_diagonal;  ///< the diagonal tile that a diagonal task updates instead, or -1
@@ -151,11 +157,11 @@ struct Tiles {
         column(task.kind == Kind::diagonal && task.j > 0 ? task.j - 1 : task.j),
         next_column(task.kind == Kind::update && task.j + 1 < columns ? task.j + 1 : task.j),
         excluded_diagonal(task.kind == Kind::update ? task.to : -1) {}
-  /// Return the row and the column of result tile k of four: k % 2 selects the row, k / 2 the column.
+  /// Return the row and the column of tile k of the four tiles: k % 2 selects the row, k / 2 the column.
   __host__ __device__ int row_of(int k) const { return k % 2 == 0 ? row : next_row; }
   __host__ __device__ int column_of(int k) const { return k / 2 == 0 ? column : next_column; }
-  /// Returns true if the task changes tile k: the tile is in the lower triangle and no duplicate of another
-  /// one.
+  /// Returns true if the task changes tile k: the tile is in the lower triangle, and no other k names the
+  /// same tile.
   __host__ __device__ bool is_changed(int k) const {
     const int i = row_of(k), j = column_of(k);
     return i >= j && !(i == j && i == excluded_diagonal) && (k % 2 == 0 || i != row) &&

@@ -1,11 +1,11 @@
 #pragma once
-/// The epilogue of an update: subtraction of its sums from the matrix.
+/// The epilogue of an update task (tile_chain.cuh): subtracts the sums of products from the matrix.
 
 #include "kernels/potrf/tile_product.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-constexpr int sums_stride = 2 * order + 2;  ///< elements between two columns of sums in shared memory
+constexpr int sums_stride = 2 * order + 2;  ///< leading dimension of the sums in shared memory
 
 /// Stores a product's negated sums to shared memory.
 template <class Product>
@@ -15,9 +15,10 @@ __device__ __forceinline__ void store_negated(Product& product, double* sums) {
   });
   fence_async_proxy();
 }
-/// Adds sums in shared memory to rows [begin, end) of a column of tiles. A thread adds every
-/// `column_stride`-th column from `first_column` on. `on_diagonal`: row `begin` is the first row of a
-/// diagonal tile, in which elements above the diagonal stay unchanged.
+/// Adds sums in shared memory to rows [begin, end) of a column of tiles, with one thread. The thread adds
+/// every `column_stride`-th column from `first_column` on.
+/// @param on_diagonal true: row `begin` is the first row of a diagonal tile. Its elements above the diagonal
+/// stay unchanged
 __device__ __forceinline__ void add_columns(double* c, std::int64_t ld, const double* sums, int begin,
                                             int end, bool on_diagonal, int first_column, int column_stride) {
   GAUSSWEEP_ROLLED
@@ -25,7 +26,7 @@ __device__ __forceinline__ void add_columns(double* c, std::int64_t ld, const do
     double* const target = c + column * ld;
     const double* const source = sums + column * sums_stride;
     int first = on_diagonal ? begin + column : begin;
-    if (first % 2 != 0) {  // the copy engine needs an even number of elements
+    if (first % 2 != 0) {  // bulk copies need an even number of elements
       simt::atomic_add(target + first, source[first]);
       ++first;
     }
@@ -33,8 +34,9 @@ __device__ __forceinline__ void add_columns(double* c, std::int64_t ld, const do
   }
   await_additions();
 }
-/// Subtracts a warp's sums from its part of the matrix, a few pairs at a time. `on_diagonal`: the part is in
-/// a diagonal tile, where only elements on and below the diagonal are changed.
+/// Subtracts a warp's sums from its part of the matrix, a few pairs of elements at a time.
+/// @param on_diagonal true: the part is in a diagonal tile, where only elements on and below the diagonal are
+/// changed
 template <class Product, class T>
 __device__ __forceinline__ void subtract_sums(Product& product, T* c, std::int64_t ld, bool on_diagonal) {
   constexpr int batch = 8;

@@ -8,24 +8,28 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Returns the power of two s for which s^2 `value` is in [1/2, 2], or 1 if `value` is not positive or not
-/// finite.
+/// Returns the power of two s for which s^2 `value` is in [1/2, 2). Returns 1 if `value` is not positive or
+/// not finite.
 template <class T>
 __device__ __forceinline__ T root_scale(T value) {
   if (!(value > 0) || std::isinf(value)) return 1;
   return std::ldexp(T(1), -((std::ilogb(value) + 4097) / 2 - 2048));
 }
 
+/// Computes the factors for rows and columns that scale the diagonal to [1/2, 2).
 template <class T>
 __global__ void scale_diagonal(const T* a, std::int64_t lda, int n, T* scale) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < n) scale[i] = root_scale(a[i + i * lda]);
 }
 
-/// Copies the lower triangle of the matrix of order n at `matrix`, or the transpose of its upper triangle, to
-/// the lower triangle of `padded_copy`, or with `back` from `padded_copy` to `matrix`. The order of
-/// `padded_copy` is n rounded up to a multiple of 64; an identity fills it up. `scale`, unless null, scales
-/// rows and columns of the copy; with `back`, rows are divided by it. A thread block copies 32 x 32 elements.
+/// Copies a triangle of `matrix` (of order n) to the lower triangle of `padded_copy`, or back. The order of
+/// `padded_copy` is n rounded up to a multiple of 64; an identity fills it up. A thread block copies 32 x 32
+/// elements.
+/// @param upper true: the triangle of `matrix` is the upper one, and is transposed; false: the lower one
+/// @param back true: copies from `padded_copy` to `matrix`
+/// @param scale null, or factors for the rows and columns of the copy. With `back`, only rows are divided by
+/// them: a factor of S A S is then S times that of A
 template <class T>
 __global__ void __launch_bounds__(256)
     copy_triangle(T* matrix, std::int64_t ld, int n, bool upper, T* padded_copy, std::int64_t padded_ld,

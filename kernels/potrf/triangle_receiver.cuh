@@ -5,21 +5,21 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Copies a triangle and the inverses of its diagonal 8 x 8 tiles to shared memory, eight columns at a time,
-/// as they arrive. Loads only the elements below the diagonal tiles.
-/// @tparam Waiter has times_out(polls), which returns true to all lanes of a warp if a wait has timed out
+/// Copies a triangle and the inverses of its 8 x 8 diagonal tiles to shared memory, eight columns at a time,
+/// as they arrive in the mailbox. Of the triangle, copies only elements below the 8 x 8 diagonal tiles.
+/// @tparam Waiter has a method times_out(polls), which returns true to all lanes of a warp if a wait has
+/// timed out (Worker)
 template <class T, class Waiter>
 class TriangleReceiver {
  public:
-  /// `mailbox`: the mailbox; `triangle` and `inverses`: in shared memory. Starts the loads of the first
-  /// columns.
+  /// Starts the loads of the first columns. `triangle` and `inverses` are in shared memory.
   __device__ __forceinline__ TriangleReceiver(const Waiter& waiter, const T* mailbox, T* triangle,
                                               T* inverses)
       : waiter_(waiter), mailbox_(mailbox), triangle_(triangle), inverses_(inverses) {
     load(0);
   }
-  /// Waits for columns 8m to 8m + 7 and stores them; contains a barrier of the block. Starts the loads of the
-  /// next columns.
+  /// Waits for columns 8m to 8m + 7 and stores them to shared memory. Starts the loads of the next columns.
+  /// Ends with a barrier of the thread block.
   __device__ __forceinline__ void receive(int m) {
     for (int polls = 0; has_missing_element() && !waiter_.times_out(polls); ++polls) load(m);
     GAUSSWEEP_UNROLL
@@ -36,6 +36,7 @@ class TriangleReceiver {
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
   __device__ static int row() { return thread() % order; }
   __device__ static int column() { return thread() / order; }
+  /// Loads the thread's elements of columns 8m to 8m + 7 and of their diagonal tile's inverse to registers.
   __device__ __forceinline__ void load(int m) {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < per_thread; ++k) {
@@ -44,7 +45,7 @@ class TriangleReceiver {
     }
     inverse_ = thread() < 64 ? simt::load_volatile(mailbox_ + (mailbox_inverses + 64 * m) + thread()) : T(0);
   }
-  /// Returns true to all lanes of a warp if one of them lacks an element.
+  /// Returns true to all lanes of a warp if an element of one of them was not in the mailbox yet.
   __device__ __forceinline__ bool has_missing_element() const {
     // Tests the inverse last: otherwise the compiler moves registers that loads still write to.
     bool missing = false;

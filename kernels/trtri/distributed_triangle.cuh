@@ -1,10 +1,10 @@
 #pragma once
-/// The inverse of a triangular matrix whose block columns are distributed over several GPUs, in place, by
-/// substitution. Every panel of the triangle is copied to all GPUs while they still work on the panel before.
-/// Each GPU applies the panels to its own block columns of the inverse, which do not depend on the block
-/// columns of other GPUs.
+/// Inverts a triangular matrix in place by substitution. Its block columns are distributed over several GPUs.
+/// Every panel of the triangle is copied to all GPUs while they still work on the previous panel. Each GPU
+/// applies the panels to its own block columns of the inverse. These do not depend on other GPUs' columns.
 ///
-/// A lower triangle L = M D is split into a unit lower triangular M and the diagonal D; L^-1 = D^-1 M^-1.
+/// A lower triangle is split into L = M D, because apply_lower takes a unit lower triangle. M is unit lower
+/// triangular and D is the diagonal of L. The inverse is D^-1 M^-1.
 
 #include <vector>
 
@@ -15,8 +15,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
 using namespace gaussweep::inverse;
 
-/// Copies a lower triangular panel, with every column divided by its diagonal element; the diagonal itself is
-/// not divided. One thread block per column.
+/// Copies columns of L as columns of M: divides the elements below the diagonal by the diagonal element of
+/// their column. Copies the diagonal, D, unchanged. One thread block per column.
+/// @param rows number of rows from the first diagonal element down
 template <class T>
 __global__ void __launch_bounds__(threads)
     make_unit(const T* from, std::int64_t ld_from, int rows, T* to, std::int64_t ld_to) {
@@ -28,7 +29,7 @@ __global__ void __launch_bounds__(threads)
     target[i] = i > k ? source[i] / divisor : divisor;
 }
 
-/// Divides `rows` rows of `columns` columns by the elements on a panel's diagonal.
+/// Divides each row of X (rows x columns) by the element in the same row of the panel's diagonal.
 template <class T>
 __global__ void __launch_bounds__(threads)
     divide_rows(const T* panel, std::int64_t ld, int rows, int columns, T* x, std::int64_t ldx) {
@@ -39,8 +40,8 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Sets *info to the index, from 1, of the first 0 on a diagonal, unless *info already has a smaller index.
-/// The launch has one warp. @param first the diagonal's first column in the matrix
+/// Sets *info to the matrix index, from 1, of the first 0 on a panel's diagonal, unless *info already has a
+/// smaller index. The launch has one warp. @param first column of the matrix in which the panel begins
 template <class T>
 __global__ void __launch_bounds__(32)
     check_diagonal(const T* diagonal, std::int64_t ld, int columns, int first, int* info) {
@@ -56,9 +57,12 @@ __global__ void __launch_bounds__(32)
   }
 }
 
-/// Copies a GPU's columns of the triangle above or below the diagonal of a square. One thread block per
-/// column.
-/// @param local the first column on this GPU @param first the square's first column in the matrix
+/// Copies the elements above or below the diagonal in a GPU's columns of a square on the matrix's diagonal.
+/// One thread block per column.
+/// @param rows order of the square
+/// @param local index of the first copied column among the GPU's columns
+/// @param first column of the matrix in which the square begins
+/// @param above true: copies the elements above the diagonal; false: those below
 template <class T>
 __global__ void __launch_bounds__(threads)
     copy_triangle_columns(const T* from, std::int64_t ld_from, int rows, OwnColumns own, int local, int first,
@@ -69,22 +73,22 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// One inversion in place of a triangle of the distributed matrix. A panel consists of several block columns,
-/// because products with wide panels are faster. Blocks are narrow, so that all GPUs have equal work.
+/// The inversion of one distributed triangular matrix. A panel consists of several block columns, because
+/// products with wide panels are faster. Block columns are narrow, so that all GPUs have equal work.
 template <class T>
 class DistributedTriangle {
  public:
-  /// @param width columns of a panel, in whole blocks
-  /// @param parts per GPU: A, and a workspace of triangular_bytes
-  /// @param keeps true: the other triangle does not change; false: its elements in the squares on the panels'
-  /// diagonals are overwritten
+  /// @param width columns per panel, a multiple of the columns per block
+  /// @param parts each GPU's block columns of A, and its workspace of triangle_bytes
+  /// @param keeps_other_triangle true: the other triangle does not change; false: its elements in the squares
+  /// on the panels' diagonals are overwritten
   DistributedTriangle(Context& context, const ColumnBlocks& blocks, std::int64_t width,
-                      std::vector<OperandPart<T>>& parts, Uplo uplo, bool keeps)
+                      std::vector<OperandPart<T>>& parts, Uplo uplo, bool keeps_other_triangle)
       : panels_(context, blocks, parts, lu::panel_bytes(blocks.n, width, sizeof(T))),
         blocks_(blocks),
         width_(width),
         is_lower_(uplo == Uplo::lower),
-        keeps_(keeps) {
+        keeps_other_triangle_(keeps_other_triangle) {
     for (OperandPart<T>& part : parts) {
       saved_.push_back(part.workspace.template take<T>(width * width));
       reversed_.push_back(part.workspace.template take<T>(width * lu::solve_rows));
@@ -92,18 +96,20 @@ class DistributedTriangle {
     }
   }
 
-  /// Inverts, asynchronously on the first GPU's stream.
-  /// @param info on the first GPU: receives the first index, from 1, with a 0 on the diagonal; or null
+  /// Inverts the triangle. Asynchronous on the first GPU's stream.
+  /// @param info null, or memory of the first GPU: receives the index, from 1, of the first 0 on the diagonal
   void invert(int* info) {
-    send_all(is_lower_, [&](int gpu, const Step& step) { apply(gpu, step, gpu == 0 ? info : nullptr); });
+    send_and_apply(is_lower_,
+                   [&](int gpu, const Step& step) { apply(gpu, step, gpu == 0 ? info : nullptr); });
   }
-  /// Replaces the upper triangular inverse P by the upper triangle of P P^T. @pre `keeps` is false
+  /// Replaces the upper triangular inverse P by the upper triangle of P P^T.
+  /// @pre `keeps_other_triangle` is false
   void square() {
-    send_all(true, [this](int gpu, const Step& step) { add_products(gpu, step); });
+    send_and_apply(true, [this](int gpu, const Step& step) { add_products(gpu, step); });
   }
 
  private:
-  /// The blocks [first, last) of a panel.
+  /// A step of the loop over panels: the index of its panel, which has the block columns [first, last).
   struct Step {
     std::int64_t index, first, last;
   };
@@ -114,22 +120,25 @@ class DistributedTriangle {
   static constexpr std::size_t bytes_of(std::int64_t elements) {
     return static_cast<std::size_t>(elements) * sizeof(T);
   }
+  /// Returns a GPU's copy of the step's panel.
   TrianglePanel<T> panel(int gpu, const Step& step) {
     const std::int64_t begin = blocks_.begin(step.first), end = blocks_.begin(step.last);
     const std::int64_t rows = is_lower_ ? blocks_.n - begin : end;
     return {static_cast<T*>(panels_.panel(gpu, step.index)), lu::leading_dimension(rows),
             static_cast<int>(rows), static_cast<int>(end - begin)};
   }
-  /// Returns the first block of a step that a GPU owns; step.last or more if there is none.
-  std::int64_t first_of(int gpu, const Step& step) const {
+  /// Returns the first of the step's block columns that the GPU owns; step.last or more if it owns none.
+  std::int64_t first_block(int gpu, const Step& step) const {
     return step.first + (gpu - blocks_.gpu_of(step.first) + blocks_.gpus) % blocks_.gpus;
   }
 
-  /// Applies all panels on all GPUs. Sends the next panel while one is applied.
+  /// Sends one panel after the other to all GPUs and applies it there. Sends the next panel while one is
+  /// applied.
+  /// @param ascending true: from the first panel to the last; false: from the last to the first
   /// @param apply apply(gpu, step): applies a panel to the GPU's columns. It must not change block columns
   /// that are sent later
   template <class Apply>
-  void send_all(bool ascending, const Apply& apply) {
+  void send_and_apply(bool ascending, const Apply& apply) {
     DeviceGroup& group = panels_.group();
     const std::int64_t last = (blocks_.n - 1) / width_;
     const auto step_at = [&](std::int64_t index) { return step(ascending ? index : last - index); };
@@ -152,15 +161,15 @@ class DistributedTriangle {
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
       // Panels k and k - 2 share memory, which is free when the other GPUs have copied panel k - 2.
       group.wait_for_others_copies(gpu, blocks_.gpus);
-      for (std::int64_t block = first_of(gpu, step); block < step.last; block += blocks_.gpus)
+      for (std::int64_t block = first_block(gpu, step); block < step.last; block += blocks_.gpus)
         copy_block(group.use(gpu), step, block);
     }
     group.stage(blocks_.gpus, "transfer");
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
       Device& copies = group.copies(gpu);
-      copies.wait_for(group.device(gpu));  // where the uses of panel k - 2 are queued
+      copies.wait_for(group.device(gpu));  // this stream queues the uses of panel k - 2
       for (int other = 0; other < blocks_.gpus; ++other) {
-        const std::int64_t first = first_of(other, step);
+        const std::int64_t first = first_block(other, step);
         if (other == gpu || first >= step.last) continue;
         copies.wait_for(group.device(other));
         for (std::int64_t block = first; block < step.last; block += blocks_.gpus) {
@@ -173,8 +182,8 @@ class DistributedTriangle {
     }
   }
 
-  /// Copies a block column into a panel. Columns of a lower triangle are divided by their diagonal elements;
-  /// columns of an upper one get zeros below the diagonal block.
+  /// Copies a block column into its owner's panel. From a lower triangle, copies M and D (make_unit). From an
+  /// upper one, fills the rows below the diagonal block with zeros.
   void copy_block(Context& context, const Step& step, std::int64_t block) {
     const int owner = blocks_.gpu_of(block), columns = static_cast<int>(blocks_.columns(block));
     const TrianglePanel<T> to = panel(owner, step);
@@ -190,30 +199,33 @@ class DistributedTriangle {
     }
   }
 
+  /// Applies a panel to the GPU's columns of the inverse. The GPU's columns of the panel itself are no longer
+  /// needed, so that they become columns of the inverse here. Sets *info if the diagonal has a 0.
   void apply(int gpu, const Step& step, int* info) {
     Context& context = panels_.group().use(gpu);
     const TrianglePanel<T> triangle = panel(gpu, step);
     const std::int64_t begin = blocks_.begin(step.first), row = is_lower_ ? begin : 0, ld = panels_.ld(gpu);
-    const std::int64_t own = blocks_.columns_before(step.first, gpu);
-    const std::int64_t own_end = blocks_.columns_before(step.last, gpu);
-    T* const square = panels_.local_column(gpu, own, begin);
+    // The GPU's columns [local, local_end) belong to the panel.
+    const std::int64_t local = blocks_.columns_before(step.first, gpu);
+    const std::int64_t local_end = blocks_.columns_before(step.last, gpu);
+    T* const square = panels_.local_column(gpu, local, begin);
     T* const saved = saved_[static_cast<std::size_t>(gpu)];
     const auto copy_other_triangle = [&](const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to) {
-      if (!keeps_ || own == own_end) return;
-      simt::launch(context, copy_triangle_columns<T>, dim3(static_cast<unsigned>(own_end - own)),
+      if (!keeps_other_triangle_ || local == local_end) return;
+      simt::launch(context, copy_triangle_columns<T>, dim3(static_cast<unsigned>(local_end - local)),
                    dim3(threads), 0, from, ld_from, triangle.columns, OwnColumns(blocks_, gpu),
-                   static_cast<int>(own), static_cast<int>(begin), is_lower_, to, ld_to);
+                   static_cast<int>(local), static_cast<int>(begin), is_lower_, to, ld_to);
     };
     copy_other_triangle(square, ld, saved, width_);
     start_blocks(context, panels_, gpu, step.first, step.last, row, triangle.rows);
     if (is_lower_) {
       T* const x = panels_.local_column(gpu, 0, row);
-      apply_lower<true>(context, triangle, x, ld, own_end);
-      divide(context, triangle, x, ld, own_end);
+      apply_lower<true>(context, triangle, x, ld, local_end);
+      divide(context, triangle, x, ld, local_end);
     } else {
       const auto index = static_cast<std::size_t>(gpu);
-      apply_upper(context, triangle, panels_.local_column(gpu, own, row), ld, blocks_.columns_of(gpu) - own,
-                  reversed_[index], reciprocals_[index]);
+      apply_upper(context, triangle, panels_.local_column(gpu, local, row), ld,
+                  blocks_.columns_of(gpu) - local, reversed_[index], reciprocals_[index]);
     }
     copy_other_triangle(saved, width_, square, ld);
     if (info == nullptr) return;
@@ -222,13 +234,14 @@ class DistributedTriangle {
                  triangle.columns, static_cast<int>(begin), info);
   }
 
+  /// Replaces X = M^-1 by D^-1 X in the panel's first m.columns rows. D is the diagonal of `m`.
   void divide(Context& context, const TrianglePanel<T>& m, T* x, std::int64_t ld, std::int64_t columns) {
     if (columns == 0) return;
     simt::launch(context, divide_rows<T>, dim3(static_cast<unsigned>(std::min<std::int64_t>(columns, 1024))),
                  dim3(threads), 0, m.a, m.ld, m.columns, static_cast<int>(columns), x, ld);
   }
 
-  /// Adds the products with a panel of P to a GPU's block columns of P P^T.
+  /// Adds the product of a panel of P and its transpose to the GPU's block columns of P P^T.
   void add_products(int gpu, const Step& step) {
     Context& context = panels_.group().use(gpu);
     const TrianglePanel<T> p = panel(gpu, step);
@@ -242,8 +255,9 @@ class DistributedTriangle {
   DistributedPanels<T> panels_;
   ColumnBlocks blocks_;
   std::int64_t width_;
-  bool is_lower_, keeps_;
-  std::vector<T*> saved_, reversed_, reciprocals_;  ///< per GPU
+  bool is_lower_, keeps_other_triangle_;
+  std::vector<T*> saved_;                   ///< per GPU: the other triangle of a panel's square
+  std::vector<T*> reversed_, reciprocals_;  ///< per GPU: the workspace of apply_upper
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::inverse
