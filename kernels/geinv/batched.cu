@@ -31,16 +31,16 @@ constexpr int inverse_blocks() {
   return N <= 4 ? 16 : N <= 8 ? 12 : N <= 12 ? 10 : N <= 16 ? 9 : N <= 24 ? 7 : N <= 32 ? 5 : 8;
 }
 
-/// The shared memory of a block.
+/// The shared memory of a thread block.
 template <class T, class S>
 struct SmallStorage {
   small::Padded<small::SharedStorage<T, S>> shared[S::systems];
   small::Padded<small::InverseStorage<T, S>> upper[S::systems];
 };
 
-/// Inverts the group's matrix. Returns true to all threads of the group if sums left the range, so that
-/// invert_rescaled must invert it again. `Rescales`: scales the rows first, and stores the inverse only if
-/// `wanted`.
+/// Inverts the thread group's matrix. Returns true to all threads of the group if sums left the range, so
+/// that invert_rescaled must invert the matrix again.
+/// @tparam Rescales true: scales the rows first, and stores the inverse only if `wanted`
 template <class T, class S, bool Rescales>
 __device__ __forceinline__ bool invert_group(SmallStorage<T, S>& storage, std::int64_t count, int n,
                                              const T* a, T* x, int* info, bool wanted) {
@@ -51,14 +51,15 @@ __device__ __forceinline__ bool invert_group(SmallStorage<T, S>& storage, std::i
   const std::int64_t first = index.system * n * n;
   rows.load({inside ? a + first : nullptr, n, n});
   const T scale = Rescales ? rows.rescale(wanted) : T(1);
-  const int found = rows.invert(upper, n);
-  const bool again = !Rescales && rows.needs_rescaling(upper, found);
+  const int pivot_info = rows.invert(upper, n);
+  const bool must_repeat = !Rescales && rows.needs_rescaling(upper, pivot_info);
   if (Rescales) rows.unscale_inverse(upper, scale);
   rows.store_inverse({inside && wanted ? x + first : nullptr, n, n});
-  if (inside && wanted && index.thread == 0) info[index.system] = found;
-  return again;
+  if (inside && wanted && index.thread == 0) info[index.system] = pivot_info;
+  return must_repeat;
 }
-/// A separate function, because its registers must not add to those of the usual case.
+/// Inverts the thread group's matrix again if `wanted`. Not inlined: its registers must not add to those of
+/// the usual case.
 template <class T, class S>
 __device__ GAUSSWEEP_NOINLINE void invert_rescaled(SmallStorage<T, S>& storage, std::int64_t count, int n,
                                                    const T* a, T* x, int* info, bool wanted) {
@@ -69,9 +70,9 @@ template <class T, class S>
 __global__ void __launch_bounds__(S::threads, (inverse_blocks<T, S::N>()))
     invert_small(std::int64_t count, int n, const T* a, T* x, int* info) {
   __shared__ SmallStorage<T, S> storage;
-  const bool again = invert_group<T, S, false>(storage, count, n, a, x, info, true);
-  if (small::Rows<T, S>::any_that_synchronizes(again))
-    invert_rescaled<T, S>(storage, count, n, a, x, info, again);
+  const bool must_repeat = invert_group<T, S, false>(storage, count, n, a, x, info, true);
+  if (small::Rows<T, S>::any_that_synchronizes(must_repeat))
+    invert_rescaled<T, S>(storage, count, n, a, x, info, must_repeat);
 }
 
 template <class T, class S>
@@ -79,23 +80,24 @@ __global__ void __launch_bounds__(S::threads, S::blocks) invert_panels(int n, T*
   __shared__ panels::SharedStorage<T, S> shared;
   const std::int64_t s = blockIdx.x, first = s * n * n;
   panels::Panels<T, S, false> system(shared, {a + first, n, Uplo::lower});
-  const int found = system.factor();
+  const int pivot_info = system.factor();
   system.solve(nullptr, x + first, n);
   const int column = static_cast<int>(threadIdx.x);
   if (column == 0) {
-    info[s] = found;
+    info[s] = pivot_info;
     shared.substitutes = false;
   }
   __syncthreads();
-  // The first element of a column depends on all its elements.
+  // Back substitution computes the first element of a column last, from all others. It is therefore not
+  // finite if one of them is not.
   T* const own_column = column < n ? x + first + column * n : nullptr;
-  const bool again = own_column != nullptr && found == 0 && *own_column - *own_column != T(0);
-  if (again) shared.substitutes = true;
+  const bool must_repeat = own_column != nullptr && pivot_info == 0 && *own_column - *own_column != T(0);
+  if (must_repeat) shared.substitutes = true;
   __syncthreads();
   if (!shared.substitutes) return;
   system.exchange();
   __syncthreads();
-  if (again) columns::substitute_column(a + first, n, system.step(), own_column);
+  if (must_repeat) columns::substitute_column(a + first, n, system.step(), own_column);
 }
 
 /// Computes LU and then the columns of the inverse, in double.

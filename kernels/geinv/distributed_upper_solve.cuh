@@ -1,6 +1,7 @@
 #pragma once
 /// The solve U X = L^-1 of geinv/multi_gpu, by block rows from the last one up. Every GPU gets a copy of the
-/// block row of U. The block row of X then replaces the original. No GPU needs columns of X from another.
+/// block row of U. The block row of X then replaces the block row of U in A. No GPU needs columns of X from
+/// other GPUs.
 
 #include <cstddef>
 #include <vector>
@@ -12,12 +13,12 @@ namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
 using namespace gaussweep::inverse;
 
-/// Copies `rows` rows of a GPU's columns to a block row, in which each block is contiguous, and sets the
-/// originals to 0. One thread block per column. @param step elements from one block of the GPU to its next
-/// one in the block row
+/// Moves `rows` rows of a GPU's columns to a block row, in which each block is contiguous: sets the originals
+/// to 0. One thread block per column.
+/// @param step number of elements from one block of the GPU to its next one in the block row
 template <class T>
 __global__ void __launch_bounds__(threads)
-    take_rows(T* from, std::int64_t ld, int rows, T* to, std::int64_t step) {
+    move_rows(T* from, std::int64_t ld, int rows, T* to, std::int64_t step) {
   const int column = static_cast<int>(blockIdx.x);
   T* const source = from + column * ld;
   T* const target = to + column / rows * step + column % rows * rows;
@@ -27,12 +28,12 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// One solve in place: L^-1 on and below the diagonal blocks, and U above them, are replaced by X = U^-1
-/// L^-1.
+/// The solve for one distributed matrix, in place. X = U^-1 L^-1 replaces L^-1, which is on and below the
+/// diagonal blocks, and U, which is above them.
 template <class T>
 class DistributedUpperSolve {
  public:
-  /// Takes upper_solve_bytes of each workspace; block rows of U are stored in the panels' memory.
+  /// Takes upper_solve_bytes from each GPU's workspace. Stores block rows of U in the memory of `panels`.
   DistributedUpperSolve(DistributedPanels<T>& panels, std::vector<OperandPart<T>>& parts)
       : panels_(panels), blocks_(panels.blocks()) {
     for (OperandPart<T>& part : parts) {
@@ -42,13 +43,13 @@ class DistributedUpperSolve {
     }
   }
 
-  /// Returns the memory of a diagonal block of U on a GPU, with leading dimension ColumnBlocks::width. The
-  /// upper triangle must be stored there before `solve`.
+  /// Returns a GPU's memory for a diagonal block of U, with leading dimension ColumnBlocks::width. The caller
+  /// must store the block's upper triangle in it before `solve`.
   T* diagonal(int gpu, std::int64_t block) {
     return diagonals_[static_cast<std::size_t>(gpu)] + block * blocks_.width * blocks_.width;
   }
 
-  /// Solves, asynchronously on the first GPU's stream.
+  /// Solves for all block rows. Asynchronous on the first GPU's stream.
   void solve() {
     DeviceGroup& group = panels_.group();
     group.fork(blocks_.gpus);
@@ -62,7 +63,7 @@ class DistributedUpperSolve {
   }
 
  private:
-  /// Returns block `other` of a block row on a GPU.
+  /// Returns a GPU's copy of block (block, other) of U.
   T* row_block(int gpu, std::int64_t block, std::int64_t other) {
     return static_cast<T*>(panels_.panel(gpu, block)) + (other - 1) * blocks_.width * blocks_.width;
   }
@@ -71,7 +72,7 @@ class DistributedUpperSolve {
     return block + 1 + (gpu - blocks_.gpu_of(block + 1) + blocks_.gpus) % blocks_.gpus;
   }
 
-  /// Collects a block row of U, without its diagonal block, on every GPU.
+  /// Copies a block row of U, without its diagonal block, to every GPU.
   void send(std::int64_t block) {
     DeviceGroup& group = panels_.group();
     const std::int64_t step = blocks_.gpus * blocks_.width * blocks_.width;
@@ -82,7 +83,7 @@ class DistributedUpperSolve {
       const std::int64_t first = blocks_.columns_before(block + 1, gpu);
       const std::int64_t columns = blocks_.columns_of(gpu) - first;
       if (columns == 0) continue;
-      simt::launch(group.use(gpu), take_rows<T>, dim3(static_cast<unsigned>(columns)), dim3(threads), 0,
+      simt::launch(group.use(gpu), move_rows<T>, dim3(static_cast<unsigned>(columns)), dim3(threads), 0,
                    panels_.local_column(gpu, first, blocks_.begin(block)), panels_.ld(gpu),
                    static_cast<int>(blocks_.width), row_block(gpu, block, first_right(gpu, block)), step);
     }
@@ -90,7 +91,7 @@ class DistributedUpperSolve {
     const std::size_t stride = static_cast<std::size_t>(step) * sizeof(T);
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
       Device& copies = group.copies(gpu);
-      copies.wait_for(group.device(gpu));  // where the uses of block row k + 2 are queued
+      copies.wait_for(group.device(gpu));  // this stream queues the uses of block row k + 2
       for (int other = 0; other < blocks_.gpus; ++other) {
         const std::int64_t first = first_right(other, block);
         if (other == gpu || first >= blocks_.count()) continue;
@@ -123,7 +124,8 @@ class DistributedUpperSolve {
 
   DistributedPanels<T>& panels_;
   ColumnBlocks blocks_;
-  std::vector<T*> diagonals_, reversed_, reciprocals_;  ///< per GPU
+  std::vector<T*> diagonals_;               ///< per GPU: the diagonal blocks of U
+  std::vector<T*> reversed_, reciprocals_;  ///< per GPU: the workspace of UpperSolve
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::inverse

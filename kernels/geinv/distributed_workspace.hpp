@@ -1,5 +1,6 @@
 #pragma once
-/// Parameters and workspace sizes of inverses on several GPUs, in a header that needs no CUDA.
+/// Parameters and workspace sizes of geinv/multi_gpu, poinv/multi_gpu and trtri/multi_gpu, in a header that
+/// needs no CUDA.
 
 #include "kernels/geinv/recursive_workspace.hpp"
 #include "kernels/poinv/recursive_workspace.hpp"
@@ -16,16 +17,17 @@ inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
 inline Parameter gpus_from_parameter() {
   return integer_parameter("gpus_from", 0, 0, 1 << 30, "smallest n for several GPUs; 0: 14336");
 }
-/// Returns the columns per block of trtri and of poinv, which are those of potrf's panels.
+/// Returns the columns per block of trtri/multi_gpu.
 inline std::int64_t triangle_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
   return block > 0 ? tiles::padded(block) : shape.n <= 24576 ? 256 : 512;
 }
+/// Returns the columns per block of poinv/multi_gpu, which are also those of its Cholesky panels.
 inline std::int64_t definite_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
   return block > 0 ? tiles::padded(block) : shape.n <= 4096 ? 256 : 512;
 }
-/// Returns the columns of the panels of trtri and poinv, in blocks of `block` columns.
+/// Returns the columns per panel of trtri and poinv, a multiple of the columns per block.
 inline std::int64_t panel_width(const Shape& shape, const Parameters& parameters, std::int64_t block) {
   std::int64_t width = parameters.integer("panel");
   if (width == 0) width = std::min<std::int64_t>(shape.n / 16, 2048);
@@ -44,15 +46,15 @@ inline Parameter panel_parameter() {
 constexpr std::size_t two_panels(std::size_t panel_bytes) {
   return 2 * workspace_piece(static_cast<std::int64_t>(panel_bytes), 1);
 }
-/// Returns the bytes of workspace per GPU for the solve with U: the diagonal blocks of U, and one of them
-/// reversed, with its reciprocals.
+/// Returns the bytes of workspace per GPU of DistributedUpperSolve: the diagonal blocks of U, one of them
+/// with reversed rows and columns, and the reciprocals of its diagonal.
 inline std::size_t upper_solve_bytes(const ColumnBlocks& blocks, std::size_t element) {
   return workspace_piece(blocks.count() * blocks.width * blocks.width, element) +
          workspace_piece(blocks.width * lu::solve_rows, element) + workspace_piece(blocks.width, element);
 }
 
-/// Returns the bytes of workspace per GPU of geinv/multi_gpu: panels, a panel's factorisation, pivots, two
-/// row orders, and the solve with U.
+/// Returns the bytes of workspace per GPU of geinv/multi_gpu: two panels, the factorisation of a panel,
+/// pivots, two row orders, and the solve with U.
 inline std::size_t general_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   if (parameters.integer("gpus") == 1 || lu::stays_on_one(shape, parameters))
     return geinv_recursive_workspace(shape.n, element);
@@ -60,8 +62,8 @@ inline std::size_t general_bytes(const Shape& shape, const Parameters& parameter
   return two_panels(lu::panel_bytes(shape.n, blocks.width, element)) + lu::in_place_bytes(shape.n, element) +
          3 * workspace_piece(shape.n, sizeof(int)) + upper_solve_bytes(blocks, element);
 }
-/// Returns the bytes of workspace per GPU of a triangle's inverse with panels of `width` columns: two panels,
-/// a saved square of the other triangle, and a reversed triangle of U with its reciprocals.
+/// Returns the bytes of workspace per GPU of DistributedTriangle with panels of `width` columns: two panels,
+/// saved elements of the other triangle, and the workspace of UpperSolve.
 inline std::size_t triangle_bytes(const Shape& shape, std::int64_t width, std::size_t element) {
   return two_panels(lu::panel_bytes(shape.n, width, element)) + workspace_piece(width * width, element) +
          workspace_piece(width * lu::solve_rows, element) + workspace_piece(width, element);

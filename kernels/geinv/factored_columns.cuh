@@ -1,14 +1,18 @@
 #pragma once
-/// The inverses of small matrices in double from their factors: X = U^-1 L^-1 P, a few columns per warp.
+/// Computes the inverses of small matrices in double from their LU factors: X = U^-1 L^-1 P.
 ///
-/// The columns of X are independent: a warp computes 8 or 16 columns by both substitutions. Squares of 32 x
-/// 32 elements of L and U are staged in shared memory for all warps of a block. Products D += A B of 8 x 8
-/// tiles use triangle_tiles.cuh with X transposed: rows of A and D are columns of X. Lane 4 g + t therefore
-/// has rows 8i + 2t and 8i + 2t + 1 of tile i in column g. A lane's finished elements are also its elements
-/// of the operand A; it stores them in a part of shared memory that no other thread reads. Solves with a
-/// diagonal tile multiply by its inverse. The inverse of a tile of U may be large, so that one refinement
-/// step follows, which reduces the error to that of a substitution. Columns that are not finite are computed
-/// again by substitution with scaled rows of U, because products may overflow before they cancel.
+/// The columns of X are independent: a warp computes 8 or 16 columns by forward and back substitution.
+/// Squares of 32 x 32 elements of L and U are staged in shared memory for all warps of a thread block.
+///
+/// Products D += A B of 8 x 8 tiles use the tensor core fragments of triangle_tiles.cuh. X is transposed in
+/// them: rows of A and D are columns of X. Lane 4 g + t therefore has rows 8i + 2t and 8i + 2t + 1 of X in
+/// column g, for every tile i. A lane's finished elements of X are also its elements of the operand A. It
+/// stores them in a part of shared memory that no other thread reads.
+///
+/// Solves with a diagonal tile multiply by its inverse. The inverse of a tile of U may be large. One
+/// refinement step therefore follows, which reduces the error to that of substitution. Columns that are not
+/// finite are computed again by substitution with scaled rows of U, because products may overflow before they
+/// cancel.
 
 #include <cmath>
 #include <cstdint>
@@ -19,7 +23,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::columns {
 
-constexpr int tile = 8;                     ///< order of a tile, and columns per set
+constexpr int tile = 8;                     ///< order of a tile; also the columns of X per set
 constexpr int tiles = 4;                    ///< tiles in a row or column of a square
 constexpr int square_order = tile * tiles;  ///< rows and columns of a square
 /// The leading dimension of a square in shared memory, with which loads of fragments have no bank conflicts.
@@ -27,8 +31,8 @@ constexpr int pitch = lu::triangle_stride;
 constexpr int square_size = square_order * pitch;
 constexpr int pairs = square_order / 2;  ///< pairs of elements in a square's column
 
-/// The work split: a warp computes `Sets` sets of eight columns, and a block has `Warps` warps. While one
-/// square is used, `Prefetched` squares are being copied.
+/// The work split: a warp computes `Sets` sets of eight columns of X, and a thread block has `Warps` warps.
+/// While one square is used, `Prefetched` squares are being copied.
 template <int Sets, int Warps, int Prefetched>
 struct WorkSplit {
   static constexpr int sets = Sets, warps = Warps, prefetched = Prefetched, threads = 32 * Warps;
@@ -53,14 +57,14 @@ struct Batch {
   const int* info;        ///< LAPACK's info of the factors
 };
 
-/// Iterates over the squares in the order of their use: squares of L from the first nonzero row down, then
+/// An iterator over the squares in the order of their use: squares of L from the first nonzero row down, then
 /// squares of U from the last row up. The last diagonal square is visited once, for both L and U.
 class SquareOrder {
  public:
   __device__ SquareOrder(int first, int squares) : first_(first), squares_(squares), i_(first), j_(first) {}
-  __device__ int i() const { return i_; }
-  __device__ int j() const { return j_; }
-  __device__ bool is_down() const { return down_; }
+  __device__ int i() const { return i_; }            ///< the square's row of squares
+  __device__ int j() const { return j_; }            ///< the square's column of squares
+  __device__ bool is_down() const { return down_; }  ///< true in the forward substitution with L
   __device__ bool is_done() const { return i_ < 0; }
   __device__ bool begins_row() const { return j_ == (down_ ? first_ : squares_ - 1); }
   __device__ bool is_last_row() const { return i_ == squares_ - 1; }
@@ -119,7 +123,7 @@ __device__ GAUSSWEEP_NOINLINE void substitute_column(const T* factors, int n, in
   }
 }
 
-/// A thread's part of a block's columns. @tparam Split a WorkSplit
+/// The columns of X that a thread block computes. @tparam Split a WorkSplit
 template <class Split>
 class Columns {
  public:
@@ -194,6 +198,7 @@ class Columns {
     simt::end_copy_group();
   }
 
+  /// Performs the steps of both substitutions that use one square.
   __device__ void process(const SquareOrder& current, const double* square) {
     const bool is_diagonal = current.i() == current.j();
     if (current.begins_row()) load_row_of_squares(current);
@@ -208,12 +213,13 @@ class Columns {
     if (squares_ > 1) store_negated(current.i());
   }
 
-  /// Returns true if this row of tiles has nonzero elements in the warp's columns of L^-1.
+  /// Returns true if row `tile_index` of tiles has nonzero elements in the warp's columns of L^-1.
   __device__ __forceinline__ bool is_nonzero(int tile_index) const { return tile_index * tile >= column_; }
+  /// Returns true if row `tile_index` of tiles begins within the matrix.
   __device__ __forceinline__ bool is_inside(int tile_index) const { return tile_index * tile < n_; }
 
-  /// Loads the right-hand sides for a row of squares: of the identity when solving with L, of L^-1 when
-  /// solving with U.
+  /// Initialises a_ with the right-hand sides in a row of squares: with the identity when solving with L,
+  /// with L^-1 when solving with U.
   __device__ void load_row_of_squares(const SquareOrder& current) {
     GAUSSWEEP_UNROLL
     for (int i = 0; i < tiles; ++i) {
@@ -245,6 +251,7 @@ class Columns {
     return inverses(of_u) + lu::inverses_size +
            ((tile_index * Split::sets + s) * Split::threads + static_cast<int>(threadIdx.x)) * 2;
   }
+  /// Stores the finished elements of row `square` of squares, negated, for later products.
   __device__ void store_negated(int square) {
     GAUSSWEEP_UNROLL
     for (int i = 0; i < tiles; ++i) {
@@ -375,6 +382,7 @@ class Columns {
       for (int above = 0; above < i; ++above) subtract_tile(square, above, i, negated_x);
     }
   }
+  /// Stores the thread's elements of tile i, which is tile `tile_index` of the matrix, to X in global memory.
   __device__ __forceinline__ void store(int tile_index, int i) {
     const int row = tile_index * tile + 2 * t();
     GAUSSWEEP_UNROLL
@@ -412,7 +420,7 @@ class Columns {
   bool packed_;
   double nan_if_not_finite_ = 0;     ///< NaN if the thread has stored an element that is not finite, else 0
   int target_columns_[Split::sets];  ///< the columns of X that the thread stores to, or -1
-  TileElements a_[tiles];
+  TileElements a_[tiles];            ///< the thread's right-hand sides, then answers, in a row of squares
 };
 
 /// Computes the columns of one block. Blocks of the same system have consecutive indices, so that they find
@@ -432,6 +440,7 @@ void launch_split(Context& context, const Batch& batch, std::int64_t systems) {
   simt::launch(context, invert_columns<Split>, dim3(static_cast<unsigned>(blocks)), dim3(Split::threads),
                Split::shared_bytes(batch.n), batch);
 }
+/// Returns true if a thread block of the work split fits in the device's shared memory.
 template <class Split>
 bool fits(Context& context, const Batch& batch) {
   return Split::shared_bytes(batch.n) <= simt::max_shared_bytes(context);

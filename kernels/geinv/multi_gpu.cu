@@ -1,16 +1,16 @@
-/// geinv/multi_gpu: the inverse of one matrix on several GPUs, by LU with partial pivoting, L^-1 computed
-/// with it, and a solve with U.
+/// geinv/multi_gpu: the inverse of one matrix on several GPUs, by LU with partial pivoting and a solve with
+/// U. The factorisation also computes L^-1.
 ///
 /// The GPU that owns a block column copies it to a contiguous panel and factors the panel, as in
 /// getrf/multi_gpu. Every GPU receives the panel and applies it to its other columns. Columns right of the
 /// panel become U and the trailing matrix; columns left of the panel become L^-1. The update therefore has
-/// wide products even if few columns of A remain. The next panel is factored meanwhile.
+/// wide products even if few columns of A remain. The next panel is factored during this update.
 /// distributed_upper_solve.cuh then solves U X = L^-1. At the end the columns of X are permuted by the row
 /// exchanges of LU, across GPUs. On one GPU the method is geinv/recursive.
 ///
-/// Layout: column-major, in place, block columns distributed cyclically. Cost: 2 n^3 operations in all; each
-/// GPU receives n^2 elements of panels, and at the end at most n^2 / gpus elements of columns. Workspace per
-/// GPU: two panels of n x 512, 512 n elements for U's diagonal blocks, and the workspace of a panel's
+/// Layout: column-major, in new_index, block columns distributed cyclically. Cost: 2 n^3 operations in all;
+/// each GPU receives n^2 elements of panels, and at the end at most n^2 / gpus elements of columns. Workspace
+/// per GPU: two panels of n x 512, 512 n elements for U's diagonal blocks, and the workspace of a panel's
 /// factorisation. A pivot that is exactly 0 gives info > 0, and the answer is then not finite. n <= 65536.
 /// Needs compute capability 9.0 and peer access between the GPUs.
 ///
@@ -29,23 +29,27 @@ void geinv_recursive(Context& context, Operands<T>& op, const Parameters& parame
 
 namespace inverse {
 
-/// Applies a panel's row exchanges to a row order, which lists the original row of every row, from 0.
-/// @param from, to the row order before and after @param first the panel's first row
+/// Applies a panel's row exchanges to a row order. A row order has the original index, from 0, of every row.
+/// @param from the row order before the exchanges
+/// @param rows_at the exchanges: the previous index, from the panel's first row on, of each row of the panel
+/// @param first the panel's first row
+/// @param to receives the row order after the exchanges
 template <class Index>
 __global__ void add_exchanges(const Index* from, const Index* rows_at, Index first, Index n, Index* to) {
   const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < n) to[i] = from[i < first ? i : first + rows_at[i - first]];
 }
 
-/// Copies `rows` rows of a GPU's columns to their new positions in `to`, also to other GPUs. One thread block
-/// per column.
-/// @param place the new index of every column of the matrix
+/// Copies `rows` rows of a GPU's columns to their new positions, also on other GPUs. One thread block per
+/// column.
+/// @param new_index the new index of every column of the matrix
 template <class T>
-__global__ void __launch_bounds__(threads) send_columns(const T* from, std::int64_t ld, int rows,
-                                                        OwnColumns own, const int* place, PeerColumns<T> to) {
+__global__ void __launch_bounds__(threads)
+    send_columns(const T* from, std::int64_t ld, int rows, OwnColumns own, const int* new_index,
+                 PeerColumns<T> to) {
   const int local = static_cast<int>(blockIdx.x);
   const T* const source = from + local * ld;
-  T* const target = to.column(place[own.global(local)]);
+  T* const target = to.column(new_index[own.global(local)]);
   for (int begin = static_cast<int>(threadIdx.x); begin < rows; begin += elements_per_thread * threads) {
     T value[elements_per_thread];
     GAUSSWEEP_UNROLL
@@ -59,11 +63,12 @@ __global__ void __launch_bounds__(threads) send_columns(const T* from, std::int6
   }
 }
 
-/// One inversion in place of the distributed matrix.
+/// The inversion of one distributed matrix, in new_index.
 template <class T>
 class GeneralInverse {
  public:
-  /// @param parts per GPU: A, and a workspace of general_bytes @param info on the first GPU; 0 at the start
+  /// @param parts each GPU's block columns of A, and its workspace of general_bytes
+  /// @param info memory of the first GPU; must be 0 at the start
   GeneralInverse(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts, int* info)
       : panels_(context, blocks, parts, lu::panel_bytes(blocks.n, blocks.width, sizeof(T))),
         blocks_(blocks),
@@ -79,7 +84,7 @@ class GeneralInverse {
     }
   }
 
-  /// Asynchronous on the first GPU's stream.
+  /// Replaces the matrix by its inverse. Asynchronous on the first GPU's stream.
   void invert() {
     factor_and_invert();
     solve_.solve();
@@ -90,13 +95,14 @@ class GeneralInverse {
   lu::FactoredPanel<T> panel(int gpu, std::int64_t block) {
     return {panels_.panel(gpu, block), blocks_.n - blocks_.begin(block), blocks_.columns(block)};
   }
+  /// Returns the L of a factored panel, whose diagonal is an implicit 1.
   TrianglePanel<T> unit_panel(int gpu, std::int64_t block) {
     const lu::FactoredPanel<T> l = panel(gpu, block);
     return {l.a, l.ld, l.rows, l.columns};
   }
   std::int64_t ld(int gpu) { return panels_.ld(gpu); }
   dim3 thread_per_row() const { return dim3(static_cast<unsigned>((blocks_.n + threads - 1) / threads)); }
-  /// Returns the original row of every row, as of the start of block `block`.
+  /// Returns the row order before block column `block` is factored (see add_exchanges).
   int* order(int gpu, std::int64_t block) { return orders_[block % 2][static_cast<std::size_t>(gpu)]; }
   static constexpr std::size_t bytes_of(std::int64_t elements) {
     return static_cast<std::size_t>(elements) * sizeof(T);
@@ -130,20 +136,22 @@ class GeneralInverse {
     group.join(blocks_.gpus);
   }
 
+  /// Copies a block column to its panel and factors the panel. Returns the panel's bytes.
   std::size_t factor_panel(Context& context, std::int64_t block) {
     const auto owner = static_cast<std::size_t>(blocks_.gpu_of(block));
-    const lu::FactoredPanel<T> own = panel(blocks_.gpu_of(block), block);
+    const lu::FactoredPanel<T> own_panel = panel(blocks_.gpu_of(block), block);
     Device& device = context.device;
-    device.copy_2d(own.a, bytes_of(own.ld), panels_.column(block, blocks_.begin(block)),
-                   bytes_of(ld(blocks_.gpu_of(block))), bytes_of(own.rows),
-                   static_cast<std::size_t>(own.columns));
-    device.fill(own.info, 0, sizeof(int));
+    device.copy_2d(own_panel.a, bytes_of(own_panel.ld), panels_.column(block, blocks_.begin(block)),
+                   bytes_of(ld(blocks_.gpu_of(block))), bytes_of(own_panel.rows),
+                   static_cast<std::size_t>(own_panel.columns));
+    device.fill(own_panel.info, 0, sizeof(int));
     Workspace workspace(workspaces_[owner], workspace_bytes_);
-    lu::RecursiveLu<T> factors(context, own.a, own.ld, own.rows, own.pivots, own.info, workspace, false);
-    factors.factor_columns(own.columns);
-    device.copy(own.rows_at, factors.row_order(own.columns),
-                static_cast<std::size_t>(own.rows) * sizeof(int));
-    return lu::panel_bytes(own.rows, own.columns, sizeof(T));
+    lu::RecursiveLu<T> factors(context, own_panel.a, own_panel.ld, own_panel.rows, own_panel.pivots,
+                               own_panel.info, workspace, false);
+    factors.factor_columns(own_panel.columns);
+    device.copy(own_panel.rows_at, factors.row_order(own_panel.columns),
+                static_cast<std::size_t>(own_panel.rows) * sizeof(int));
+    return lu::panel_bytes(own_panel.rows, own_panel.columns, sizeof(T));
   }
 
   /// Applies a panel's row exchanges to `count` columns at `c`, which points to the panel's first row.
@@ -166,8 +174,8 @@ class GeneralInverse {
     apply_lower<false>(panels_.group().use(gpu), unit_panel(gpu, block), c, ld(gpu), columns);
   }
 
-  /// Updates a GPU's columns of L^-1 with a panel, from the first column to the panel's last one. Stores the
-  /// panel's diagonal block of U and its row exchanges.
+  /// Updates the GPU's columns of L^-1 up to the panel's last column. Stores the panel's diagonal block of U
+  /// and its row exchanges.
   void invert(int gpu, std::int64_t block) {
     Context& context = panels_.group().use(gpu);
     const lu::FactoredPanel<T> l = panel(gpu, block);
@@ -184,10 +192,12 @@ class GeneralInverse {
       simt::launch(context, lu::collect_pivots<T>, dim3(1), dim3(threads), 0, l, first, pivots_[0], info_);
   }
 
-  /// Permutes the columns of U^-1 L^-1, in slices of rows that fit in the panels' memory.
+  /// Permutes the columns of U^-1 L^-1, some rows at a time, because the panels' memory does not hold all
+  /// rows.
   void exchange_columns() {
     DeviceGroup& group = panels_.group();
-    const auto part_rows = static_cast<int>(panel_elements_ / blocks_.columns_of(0) / 32 * 32);
+    const auto part_rows =
+        static_cast<int>(panel_elements_ / blocks_.columns_of(0) / 32 * 32);  // rows at a time
     for (std::int64_t row = 0, part = 0; row < blocks_.n; row += part_rows, ++part) {
       const int rows = static_cast<int>(std::min<std::int64_t>(part_rows, blocks_.n - row));
       const PeerColumns<T> to(blocks_, part_rows,

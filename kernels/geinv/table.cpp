@@ -23,6 +23,7 @@ namespace {
 double operations(const Shape& shape) {
   return lu_flops(shape) + lu_inverse_flops(shape);
 }
+/// Returns the minimum number of elements moved: A is read, and the inverse is written.
 double operands(const Shape& shape) {
   return 2.0 * square_elements(shape);
 }

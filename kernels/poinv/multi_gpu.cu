@@ -30,7 +30,8 @@ namespace {
 constexpr int mirror_tile = 32;
 constexpr int mirror_rows = 8;  ///< rows of a thread block
 
-/// Writes a tile of the other triangle in a GPU's columns. The source tile may be on another GPU.
+/// Writes a tile of the other triangle, i.e. the one that is not `uplo`, in a GPU's columns. The tile that it
+/// mirrors may be on another GPU.
 template <class T>
 __global__ void __launch_bounds__(mirror_tile* mirror_rows)
     mirror_tiles(Uplo uplo, PeerColumns<T> x, OwnColumns own, int n) {
@@ -79,7 +80,9 @@ void poinv_multi_gpu(Context& context, Operands<T>& op, const Parameters& parame
   if (op.parts.empty()) return poinv_recursive(context, op, parameters);
   const ColumnBlocks blocks{op.shape.n, inverse::definite_block(op.shape, parameters),
                             static_cast<int>(op.parts.size())};
-  std::vector<OperandPart<T>> parts = op.parts;  // the inverse takes the factorisation's workspace
+  // The inversion uses the workspace of the factorisation again. `parts` keeps its state before the first
+  // use.
+  std::vector<OperandPart<T>> parts = op.parts;
   const Parameters factors = inverse::cholesky_parameters(op.shape, parameters);
   tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::rest_rows(factors)).factor();
   mirror_columns(context, Uplo::lower, blocks, parts);

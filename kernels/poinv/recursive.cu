@@ -55,27 +55,28 @@ MatrixView<T> factor(Context& context, Operands<T>& op, bool mirrors) {
   return mirrors ? cholesky.factor_and_mirror() : cholesky.factor_without_copy_back();
 }
 
-/// Replaces the factor, padded to `order`, by the inverse of A.
+/// Replaces the Cholesky factor in `x` by the inverse of A.
 template <class T>
 struct Inverse {
   Context& context;
-  MatrixView<T> x;
+  MatrixView<T> x;  ///< the factor, padded with an identity to `order`
   int order;
   T* triangle;     ///< order x order elements of workspace
   T* scratch;      ///< geinv_recursive_elements(order) elements of workspace
   T* reciprocals;  ///< `order` elements of workspace
 
   void by_levels() {
-    // Multiplying from the left (the last member) keeps Q L - I small. In A Q^T Q - I = L (Q L - I)^T Q + (L
-    // Q - I) the first term has the larger factors.
-    levels::TriangleInverse<T>(context, {x.data, x.ld, order, true, false, 1, 0, true}, order, scratch)
-        .invert(triangle, order, nullptr);
+    levels::Triangle<T> l{x.data, x.ld, order, true, false};
+    // Keeps Q L - I small. In A Q^T Q - I = L (Q L - I)^T Q + (L Q - I) the first term has the larger
+    // factors.
+    l.from_left = true;
+    levels::TriangleInverse<T>(context, l, order, scratch).invert(triangle, order, nullptr);
     levels::TriangleSquare<T>(context, triangle, order, order, x.data, x.ld).multiply();
   }
   /// @pre the factor's transpose is in the other triangle
   void by_substitution() {
-    lu::copy_matrix<T>(context, {x.data, x.ld, 0}, triangle, order, order,
-                       order);  // 0 columns of x, padded with an identity
+    // Copies no columns of `x`, so that `triangle` becomes the identity.
+    lu::copy_matrix<T>(context, {x.data, x.ld, 0}, triangle, order, order, order);
     inverse::UpperSolve<T, lu::NoProducts> solve{context, x.data, x.ld,    order,       triangle,
                                                  order,   order,  scratch, reciprocals, nullptr};
     solve.inverts = true;  // the right-hand side is the identity

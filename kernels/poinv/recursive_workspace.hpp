@@ -6,8 +6,8 @@
 
 namespace gaussweep {
 
-/// Returns the bytes for the inverse of the factor, scratch elements as in geinv/recursive, the reciprocals
-/// of the diagonal, and potrf/recursive's workspace.
+/// Returns the bytes of workspace: the inverse of the factor, geinv_recursive_elements(), the reciprocals of
+/// the diagonal, and potrf/recursive's workspace.
 inline std::size_t poinv_recursive_workspace(std::int64_t n, std::size_t element) {
   const std::int64_t order = levels::padded_order(n);
   Shape shape;

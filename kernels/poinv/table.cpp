@@ -19,6 +19,7 @@ namespace {
 double operations(const Shape& shape) {
   return cholesky_flops(shape) + cholesky_inverse_flops(shape);
 }
+/// Returns the minimum number of elements moved: A is read, and the inverse is written.
 double operands(const Shape& shape) {
   return 2.0 * square_elements(shape);
 }

@@ -1,9 +1,9 @@
 #pragma once
 /// Computes the lower triangle of C = Q^T Q for a lower triangular Q, by the vendor's products. Starts with
-/// all squares on the diagonal. Then each level joins pairs of squares: it computes Q22^T Q21 for the block
-/// below the first square, and adds Q21^T Q21 to the first square. The products are split into strips that
-/// omit zeros of Q and the upper triangle of C. In double on a Hopper GPU, one launch of large_tiles.cuh
-/// computes C = P P^T with P = Q^T instead.
+/// all squares on the diagonal, C = Q11^T Q11. Then each level joins pairs of squares: it computes Q22^T Q21
+/// for the block below the first square, and adds Q21^T Q21 to the first square. The products are split along
+/// the triangle, so that they omit zeros of Q and the upper triangle of C. In double on a Hopper GPU, one
+/// launch of large_tiles.cuh computes C = P P^T with P = Q^T instead.
 
 #include <algorithm>
 #include <cstdint>
@@ -28,19 +28,21 @@ inline LevelProduct<double> square_of_upper(const double* p, std::int64_t ldp, i
   return product;
 }
 
+/// The product C = Q^T Q by the vendor's library.
 template <class T>
 class TriangleSquare {
  public:
   TriangleSquare(Context& context, const T* q, std::int64_t ldq, int order, T* c, std::int64_t ldc)
       : context_(context), q_(q), ldq_(ldq), order_(order), c_(c), ldc_(ldc) {}
 
-  /// Computes C. `q` must have zeros above its diagonal. Also overwrites some elements of `c` above the
-  /// diagonal. `square_order`: order of the first squares. Asynchronous.
+  /// Computes the lower triangle of C. Also overwrites some elements of `c` above the diagonal. Asynchronous.
+  /// @param square_order order of the first squares
+  /// @pre `q` has zeros above its diagonal
   void multiply(int square_order = 256) {
     context_.stage("square");
     const int full_squares = order_ / square_order;
-    if (full_squares > 0) start(0, square_order, full_squares);
-    if (order_ % square_order > 0) start(full_squares * square_order, order_ % square_order, 1);
+    if (full_squares > 0) multiply_squares(0, square_order, full_squares);
+    if (order_ % square_order > 0) multiply_squares(full_squares * square_order, order_ % square_order, 1);
     for (int half = square_order; half < order_; half *= 2) {
       const int pairs = (order_ - half + 2 * half - 1) / (2 * half);
       const int last_order = std::min(half, order_ - (pairs - 1) * 2 * half - half);
@@ -51,7 +53,8 @@ class TriangleSquare {
   }
 
  private:
-  void start(int first, int size, int count) {
+  /// Computes `count` squares of order `size` on the diagonal, from row `first` on.
+  void multiply_squares(int first, int size, int count) {
     product(size, size, size, q(first, first), q(first, first), T(0), c(first, first), size, count);
   }
 
@@ -59,7 +62,8 @@ class TriangleSquare {
   /// `first`.
   void join(int first, int half, int second_order, int count) {
     const int second = first + half;
-    const int strip_width = std::max(512, (1 << 22) / order_ / 64 * 64);  // enough tiles for the GPU
+    // Rows or columns per product. With order_ columns, a product of this width has enough tiles for the GPU.
+    const int strip_width = std::max(512, (1 << 22) / order_ / 64 * 64);
     for (int begin = 0; begin < second_order; begin += strip_width) {
       const int rows = std::min(strip_width, second_order - begin);
       product(rows, half, second_order - begin, q(second + begin, second + begin), q(second + begin, first),

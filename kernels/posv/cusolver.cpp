@@ -30,9 +30,10 @@ void posv_cusolver(Context& context, Operands<T>& op, const Parameters&) {
     context.stage("potrs");
     set_pointers(context, b, op.b.data, nrhs * op.b.ld, batch);
     if (nrhs == 1) return vendor::potrs_batch(handles, uplo, n, a, op.a.ld, b, op.b.ld, batch);
-    for (const bool first : {true, false}) {  // L, then L^T; or U^T, then U
-      const vendor::Op side = first == (uplo == Uplo::lower) ? vendor::Op::none : vendor::Op::transpose;
-      vendor::trsm_batch(handles, uplo, side, n, nrhs, a, op.a.ld, b, op.b.ld, batch);
+    for (const bool is_first : {true, false}) {  // solves with L, then with L^T; or with U^T, then with U
+      const vendor::Op transposition =
+          is_first == (uplo == Uplo::lower) ? vendor::Op::none : vendor::Op::transpose;
+      vendor::trsm_batch(handles, uplo, transposition, n, nrhs, a, op.a.ld, b, op.b.ld, batch);
     }
     return;
   }

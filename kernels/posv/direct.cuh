@@ -1,5 +1,6 @@
 #pragma once
-/// posv by Cholesky in the operands' precision.
+/// Solves a symmetric positive definite system by Cholesky in the operands' precision. posv/recursive
+/// consists of this, and posv/mixed_gmres falls back to it.
 
 #include "kernels/potrf/recursive_cholesky.cuh"
 #include "kernels/registry/method.hpp"
@@ -7,8 +8,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// Factors op.a and replaces the right-hand sides from index `first` on by their solutions. `memory`:
-/// definite::direct_bytes.
+/// Factors op.a and replaces the right-hand sides from index `first` on by their solutions.
+/// @param memory workspace of definite::direct_bytes
 template <class T>
 void solve_directly(Context& context, Operands<T>& op, std::int64_t first, Workspace& memory) {
   const std::int64_t n = op.shape.n;

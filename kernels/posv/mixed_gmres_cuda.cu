@@ -1,29 +1,31 @@
 /// posv/mixed_gmres: Cholesky in float with products on tensor cores, refined by GMRES to full precision.
 ///
 /// A is scaled by powers of two to a diagonal of about 1 and factored in float by
-/// potrf/recursive_cholesky.cuh with the products of potrf/split_updates.cuh. If every row has a small sum of
-/// squares off the diagonal, the products are in FP16 without low parts. This factor preconditions the GMRES
-/// of gesv/mixed_gmres in double (gesv/mixed_refinement.cuh), which has the same error bounds here. Up to 64
-/// right-hand sides are refined together.
+/// potrf/recursive_cholesky.cuh with the products of potrf/split_updates.cuh. If the off-diagonal elements of
+/// every row have a small sum of squares, the products round their factors to FP16. The Cholesky factor
+/// preconditions the GMRES of gesv/mixed_gmres in double (gesv/mixed_refinement.cuh). Up to 64 right-hand
+/// sides are refined together.
 ///
-/// The method falls back to posv/recursive in these cases. Before the factorisation: n is less than the
-/// parameter `float_from`, or `float_from` is 0 and the expected time is longer (posv/mixed_workspace.hpp:
-/// refined_ms); a sample of 64 rows and columns has several tiny pivots; or an element is not finite or near
-/// the end of double's range. Later: a pivot is not positive, or the iteration of a right-hand side does not
-/// converge.
+/// The method falls back to posv/recursive in these cases:
+/// - n is less than the parameter `float_from`;
+/// - `float_from` is 0, and posv/recursive is expected to be faster (worth_trying in
+/// posv/mixed_workspace.hpp);
+/// - a sample of 64 rows and columns has several tiny pivots;
+/// - an element is not finite or is near the end of double's range;
+/// - a pivot is not positive;
+/// - the iteration of a right-hand side does not converge.
 ///
 /// Layout: column-major; the answer replaces b. The triangle `uplo` of A is read, and survives unless the
 /// method falls back; with several right-hand sides the other triangle becomes its mirror image. Cost: 1/3
 /// n^3 operations in float (executed as one or three times as many in FP16), and about 4 n^2 per iteration
-/// and right-hand side. Workspace: the factor with room for double, 4 FP16 numbers for each of n x 4096
+/// and right-hand side. Workspace: memory for the factor in double, 4 FP16 numbers for each of n x 4096
 /// elements, 61 vectors per right-hand side and, for many right-hand sides, inverses of diagonal blocks of
 /// the factor; if float is not tried, the workspace of posv/recursive. The report is like that of
 /// gesv/mixed_gmres. `info` is 0, or that of posv/recursive after a fallback. Needs compute capability 9.0.
 ///
-/// Error: |b - A x| <= 8 u |A| |x| in the infinity norm, or max(1, n / 2) u |A| |x| up to n = 16, or u |A|
-/// |x| sqrt(n) / 4 from n = 1024 on, or max(2, sqrt(n)) u |A| |x| if the residual stagnates below this bound
-/// (E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40, 2018). After a fallback the error is that of
-/// posv/recursive.
+/// Error: |b - A x| <= c u |A| |x| in the infinity norm (E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40,
+/// 2018). c is max(1, n / 2) up to n = 16, sqrt(n) / 4 from n = 1024 on, and 8 in between. If the residual
+/// stagnates above this bound, c is max(2, sqrt(n)). After a fallback the error is that of posv/recursive.
 
 #include "kernels/gesv/mixed_refinement.cuh"
 #include "kernels/posv/direct.cuh"

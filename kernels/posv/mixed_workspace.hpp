@@ -8,13 +8,14 @@
 
 namespace gaussweep::definite {
 
-/// Returns the bytes of workspace of posv/recursive.
+/// Returns the bytes of workspace of posv/recursive, to which posv/mixed_gmres falls back.
 inline std::size_t direct_bytes(const Shape& shape, std::size_t element) {
   return tiles::workspace_bytes(shape, element) +
          workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(shape.n, shape.nrhs, element)), 1);
 }
 
-/// Returns the shape of the matrix that is factored in float: whole tiles, lower triangle.
+/// Returns the shape of the matrix that is factored in float: its order is padded to whole tiles, and its
+/// lower triangle is stored.
 inline Shape padded_shape(std::int64_t n) {
   const std::int64_t order = tiles::padded(n);
   return {order, order, order, 1, Uplo::lower};
@@ -27,17 +28,15 @@ inline std::size_t refinement_bytes(std::int64_t n, std::int64_t nrhs) {
          workspace_piece(1, sizeof(int));
 }
 
-/// Returns the expected milliseconds of posv/recursive on an H200: the critical path, the products and the
-/// solves.
+/// Returns the expected milliseconds of posv/recursive on an H200: the critical path of the factorisation,
+/// its products, and the solves. The solve kernel reads the factor once per eight right-hand sides.
 inline double direct_ms(double n, std::int64_t nrhs) {
   const double thousands = n / 1000;
   const double square = thousands * thousands;
+  const double critical_path = 0.135 * thousands, products = 0.0068 * square * thousands;
   const double solve = 0.03 * thousands + 0.0015 * square;
   const auto passes = static_cast<double>((nrhs + 7) / 8);
-  return 0.135 * thousands + 0.0068 * square * thousands +
-         solve * (nrhs == 1   ? 1
-                  : nrhs <= 4 ? 1.2
-                              : 1.6 * passes);
+  return critical_path + products + solve * (nrhs == 1 ? 1 : nrhs <= 4 ? 1.2 : 1.6 * passes);
 }
 
 /// Returns the expected milliseconds of posv/mixed_gmres on an H200, with a factor in float and five
@@ -56,8 +55,8 @@ inline double refined_ms(double n, std::int64_t nrhs) {
   return time;
 }
 
-/// Returns true if a factor in float is tried. @param from the parameter `float_from`; if it is 0, compares
-/// the expected times
+/// Returns true if posv/mixed_gmres tries a factor in float.
+/// @param from the parameter `float_from`; if it is 0, the expected times are compared
 inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t from) {
   if (from > 0) return n >= from;
   const auto order = static_cast<double>(n);

@@ -1,10 +1,10 @@
 /// posv/multi_gpu: Cholesky of one matrix on several GPUs, as potrf/multi_gpu.
 ///
 /// L^-1 is applied to B on the first GPU, panel by panel. The solve with L^T goes through the block columns
-/// of L from the last to the first, and copies B to the GPU that owns the next one. On one GPU the method is
-/// posv/recursive. Layout: column-major, block columns of A distributed cyclically, B on the first GPU; the
-/// answer replaces B. Cost: 1/3 n^3 + 2 n^2 nrhs operations in all. Workspace per GPU: the workspace of
-/// potrf/multi_gpu, and n nrhs elements. Needs a symmetric positive definite matrix: a pivot that is not
+/// of L from the last to the first; before each one, B is copied to the GPU that owns it. On one GPU the
+/// method is posv/recursive. Layout: column-major, block columns of A distributed cyclically, B on the first
+/// GPU; the answer replaces B. Cost: 1/3 n^3 + 2 n^2 nrhs operations in all. Workspace per GPU: the workspace
+/// of potrf/multi_gpu, and n nrhs elements. Needs a symmetric positive definite matrix: a pivot that is not
 /// positive gives info > 0, and the answer is then undefined. Needs compute capability 9.0 and peer access
 /// between the GPUs. `uplo` must be lower; with one GPU it may be upper, too.
 ///
@@ -35,13 +35,13 @@ void posv_multi_gpu(Context& context, Operands<T>& op, const Parameters& paramet
     const MatrixView<T>& x = columns.bring_to(gpu);
     const MatrixView<T> l = block_column(blocks, op.parts, block);
     const std::int64_t row = blocks.begin(block), next = row + l.cols;
-    Context& own = group.use(gpu);
+    Context& owner = group.use(gpu);
     if (next < blocks.n) {
-      vendor_gemm(own, vendor::Op::transpose, vendor::Op::none, l.cols, x.cols, blocks.n - next, T(-1),
+      vendor_gemm(owner, vendor::Op::transpose, vendor::Op::none, l.cols, x.cols, blocks.n - next, T(-1),
                   l.data + next, l.ld, x.data + next, x.ld, T(1), x.data + row, x.ld);
     }
-    vendor_trsm(own, vendor::Side::left, Uplo::lower, vendor::Op::transpose, vendor::Diagonal::stored, l.cols,
-                x.cols, T(1), l.data + row, l.ld, x.data + row, x.ld);
+    vendor_trsm(owner, vendor::Side::left, Uplo::lower, vendor::Op::transpose, vendor::Diagonal::stored,
+                l.cols, x.cols, T(1), l.data + row, l.ld, x.data + row, x.ld);
   }
   group.join(blocks.gpus);
 }

@@ -20,7 +20,7 @@ double operations(const Shape& shape) {
   const auto n = static_cast<double>(shape.n);
   return cholesky_flops(shape) + static_cast<double>(shape.nrhs) * (2.0 * n * n);
 }
-/// Returns the elements moved: A's triangle and B are read, X is written.
+/// Returns the minimum number of elements moved: A's triangle and B are read, X is written.
 double operands(const Shape& shape) {
   return triangle_elements(shape) + 2.0 * columns_elements(shape);
 }

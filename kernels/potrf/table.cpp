@@ -22,6 +22,7 @@ void potrf_halves(Context&, Operands<float>&, const Parameters&);
 namespace gaussweep {
 namespace {
 
+/// Returns the minimum number of elements moved: the triangle is read and written.
 double operands(const Shape& shape) {
   return 2.0 * triangle_elements(shape);
 }

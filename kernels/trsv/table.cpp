@@ -21,7 +21,7 @@ double operations(const Shape& shape) {
   const auto n = static_cast<double>(shape.n);
   return static_cast<double>(shape.nrhs) * (n * n);
 }
-/// Counts the triangle of A and B, which are read, and X, which is written.
+/// Returns the minimum number of elements moved: A's triangle and B are read, X is written.
 double operands(const Shape& shape) {
   return triangle_elements(shape) + 2.0 * columns_elements(shape);
 }
@@ -47,7 +47,7 @@ Problem trsv() {
   return Problem(the_row);
 }
 
-constexpr const char* report = "Algorithmic Techniques: Dense Lower Triangular Solver (course report)";
+constexpr const char* course_report = "Algorithmic Techniques: Dense Lower Triangular Solver (course report)";
 
 /// Returns a method with the properties that all trsv methods share: column-major A and b; the answer
 /// replaces b.
@@ -58,12 +58,12 @@ Method trsv_method(std::string variant, std::string summary, std::string source)
 }
 
 Method serial() {
-  return on_cpu(trsv_method("serial", "substitution by columns on one CPU core", report),
+  return on_cpu(trsv_method("serial", "substitution by columns on one CPU core", course_report),
                 GAUSSWEEP_ENTRY(host, trsv_serial));
 }
 
 Method serial_rows() {
-  Method method = trsv_method("serial_rows", "substitution by rows on one CPU core", report);
+  Method method = trsv_method("serial_rows", "substitution by rows on one CPU core", course_report);
   method.layout = Layout::row_major;
   return on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, trsv_serial_rows));
 }
@@ -77,7 +77,7 @@ Method gets() {
 
 /// Returns a GPU method of the course report.
 Method report_method(std::string variant, std::string summary, PortableEntries entries) {
-  Method method = trsv_method(std::move(variant), std::move(summary), report);
+  Method method = trsv_method(std::move(variant), std::move(summary), course_report);
   method.max_nrhs = 65535;  // one row of blocks per right-hand side
   return portable(std::move(method), entries);
 }

@@ -18,6 +18,7 @@ double operations(const Shape& shape) {
   const auto n = static_cast<double>(shape.n);
   return n * n * n / 3.0 + 2.0 / 3.0 * n;
 }
+/// Returns the minimum number of elements moved: the triangle is read, and its inverse is written.
 double operands(const Shape& shape) {
   return 2.0 * triangle_elements(shape);
 }
@@ -48,7 +49,8 @@ Method trtri_method(std::string variant, std::string summary, std::string source
   return method;
 }
 
-/// Returns the bytes moved: step k reads and writes the part of X that it changes; then all rows are divided.
+/// Returns the bytes moved by GETS: step k reads and writes the part of X that it changes. In the end all
+/// elements of X are read and divided.
 double gets_bytes(const Shape& shape, const Parameters&, std::size_t element) {
   const auto n = static_cast<double>(shape.n);
   const double changed = (n - 1) * n * (n + 1) / 6 + n * n;
