@@ -8,7 +8,7 @@
 /// distributed_upper_solve.cuh then solves U X = L^-1. At the end the columns of X are permuted by the row
 /// exchanges of LU, across GPUs. On one GPU the method is geinv/recursive.
 ///
-/// Layout: column-major, in new_index, block columns distributed cyclically. Cost: 2 n^3 operations in all;
+/// Layout: column-major, in place, block columns distributed cyclically. Cost: 2 n^3 operations in all;
 /// each GPU receives n^2 elements of panels, and at the end at most n^2 / gpus elements of columns. Workspace
 /// per GPU: two panels of n x 512, 512 n elements for U's diagonal blocks, and the workspace of a panel's
 /// factorisation. A pivot that is exactly 0 gives info > 0, and the answer is then not finite. n <= 65536.
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// The inversion of one distributed matrix, in new_index.
+/// The inversion of one distributed matrix, in place.
 template <class T>
 class GeneralInverse {
  public:
