@@ -1,9 +1,10 @@
 #pragma once
-/// Steps of geinv/recursive in addition to LU and the inverse of L: the solve of U X = L^-1 and the exchange
-/// of columns. Also the solve of L X = I by substitution, whose products can be large products by halves.
+/// Steps of geinv/recursive after LU: the solve of U X = L^-1 and the exchange of columns. For geinv/halves
+/// also the solve of L X = I by substitution, because its products can be computed by halves.
 ///
-/// A solve with a block of 256 rows of U uses getrf/recursive's kernel for unit lower triangles. To this end
-/// the rows and columns of the block are reversed, and each row is divided by its diagonal element.
+/// A solve with a triangle of 256 rows on U's diagonal uses getrf/recursive's kernel for unit lower
+/// triangles. To this end the rows and columns of the triangle are reversed, and each row is divided by its
+/// diagonal element.
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +21,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
 constexpr int threads = 256;
-constexpr int elements_per_thread = 4;  ///< elements per thread and column
+constexpr int elements_per_thread = 4;  ///< elements of a column that a thread copies
 
 /// Reverses the triangles on U's diagonal. Row i of U right of the diagonal, divided by its diagonal element,
 /// becomes row order - 1 - i of `reversed` (order x 256), in triangle (order - 1 - i) / 256. Sets
@@ -41,9 +42,9 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Computes X = U^-1 L^-1 again by substitution in strips of columns that left the range, with scaled rows of
-/// U. An element of X that is not finite makes the first element of its column not finite. Does nothing if
-/// *info is not 0. Thread block s checks the columns [32 s, 32 s + 32).
+/// Computes 32 columns of X = U^-1 L^-1 again, by substitution with scaled rows of U, if one of them is not
+/// finite. It suffices to check the first element of each column: it is computed last, from all others. Does
+/// nothing if *info is not 0. Thread block s checks the columns [32 s, 32 s + 32).
 /// @param l, u equations for the same X, with right-hand sides
 template <class T>
 __global__ void __launch_bounds__(levels::strip_threads)
@@ -87,16 +88,16 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Returns the number of rows that a recursive solve splits off from `count` > solve_rows rows: the largest
-/// solve_rows 2^k less than `count`.
+/// Returns the number of rows of the part that a recursive solve of `count` > solve_rows rows solves first:
+/// the largest solve_rows 2^k less than `count`.
 inline int first_part(int count) {
   int part = lu::solve_rows;
   while (2 * part < count) part *= 2;
   return part;
 }
 
-/// Computes rows [first, first + count) of X = L^-1, L unit lower triangular, up to their last column. X
-/// begins as the identity, and the rows above are complete.
+/// Replaces the identity X by L^-1 for a unit lower triangular L, by substitution.
+/// @tparam Products as for lu::subtract_product
 template <class T, class Products>
 struct LowerInverse {
   Context& context;
@@ -106,6 +107,7 @@ struct LowerInverse {
   std::int64_t ldx;
   Products* products;
 
+  /// Computes the nonzero part of rows [first, first + count) of X. @pre the rows above are complete
   void solve(int first, int count) {
     if (count <= lu::solve_rows) {
       return lu::solve_in_one_launch(context, l + first * (ldl + 1), ldl, count, x + first, ldx,
@@ -120,7 +122,7 @@ struct LowerInverse {
   }
 };
 
-/// Computes B = U^-1 B, by blocks of rows from the last one up.
+/// Replaces B by U^-1 B, block row by block row from the last one up.
 template <class T, class Products>
 struct UpperSolve {
   Context& context;
@@ -135,8 +137,8 @@ struct UpperSolve {
   Products* products;
   /// True if B is the identity of order `order`. U^-1 B is then upper triangular, so that less is computed.
   bool inverts = false;
-  /// In double, a solution with an 8 x 8 inverse is refined if a column sum of the inverse or of its tile
-  /// exceeds this limit.
+  /// In double, 8 x 8 tiles of U are solved with their inverses. The solution is refined if a column sum of
+  /// the tile or of its inverse exceeds this limit.
   double trusted = 32;
 
   void solve() {

@@ -14,8 +14,8 @@ constexpr std::int64_t geinv_recursive_elements(std::int64_t order) {
   return std::max(levels::workspace_elements(order), order * lu::solve_rows);
 }
 
-/// Returns the bytes of n pivots, LU's workspace, the reciprocals of U's diagonal, geinv_recursive_elements()
-/// and an n x n matrix. If n is padded to padded_order(n), a padded copy of A is added.
+/// Returns the bytes of workspace: pivots, LU's workspace, the reciprocals of U's diagonal,
+/// geinv_recursive_elements() and the inverse. If n is not a multiple of 16, a padded copy of A is added.
 inline std::size_t geinv_recursive_workspace(std::int64_t n, std::size_t element) {
   const std::int64_t order = levels::padded_order(n);
   return workspace_piece(order, sizeof(int)) + lu::workspace_bytes(order, element) +

@@ -7,39 +7,41 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-using chain::Chain;
+using chain::LaunchArguments;
 
-/// Number of polls after which a wait times out. They take seconds, while a solve takes milliseconds.
+/// Number of polls after which a wait times out. So many polls take seconds, a solve only milliseconds.
 constexpr int max_polls = 1 << 24;
 
-/// Returns the limit of the condition number for inverses of triangles from partial pivoting that are used
-/// without correction, in a system of order n. Such triangles have condition numbers from 100 to 1000 and
-/// lose less than a factor of 3 in accuracy. Residuals are measured in units of n u, so that the limit of
-/// small systems is n.
+/// Returns max_uncorrected_condition for the factors of LU with partial pivoting, in a system of order n: the
+/// condition number up to which the inverse of a diagonal triangle is used without correction. These
+/// triangles have condition numbers from 100 to 1000, and their inverses lose less than a factor of 3 in
+/// accuracy. The limit for small systems is n, because residuals are measured in units of n u.
 float max_condition_lu(std::int64_t n) {
   const auto order = static_cast<float>(n);
   return std::min(order < 128 ? order : order * order / 128, 2000.0f);
 }
-/// Returns the same limit for Cholesky factors. Triangles of well-conditioned factors stay below this limit.
+/// Returns max_uncorrected_condition for Cholesky factors. The triangles of well-conditioned factors stay
+/// below this limit.
 float max_condition_cholesky(std::int64_t n) {
   return std::min(static_cast<float>(n), 32.0f);
 }
 
-/// The number of prefetched tiles, limited by the registers.
+/// The number of prefetched tiles for R right-hand sides, limited by the registers.
 template <class T, int R>
 constexpr int depth = sizeof(T) == 4 && R == 1   ? 3
                       : sizeof(T) == 8 && R == 8 ? 1
                                                  : 2;
 
+/// Launches the kernel. @param items number of items (chain::Control)
 template <class T, int R, bool Paired, bool Transposed>
-void launch_chain(Context& context, const Chain<T>& arguments, int items) {
+void launch_chain(Context& context, const LaunchArguments<T>& arguments, int items) {
   const auto grid = static_cast<unsigned>(std::min(items, simt::multiprocessors(context)));
   simt::launch(context, chain::solve_chain<T, R, depth<T, R>, Paired, Transposed>, dim3(grid),
                dim3(chain::threads), 0, arguments);
 }
 
 template <class T, int R>
-void launch_chain(Context& context, const Chain<T>& arguments, int items, vendor::Op op) {
+void launch_chain(Context& context, const LaunchArguments<T>& arguments, int items, vendor::Op op) {
   const bool paired =
       reinterpret_cast<std::uintptr_t>(arguments.a) % (2 * sizeof(T)) == 0 && arguments.ld % 2 == 0;
   if (op == vendor::Op::transpose) {
@@ -54,7 +56,7 @@ void launch_chain(Context& context, const Chain<T>& arguments, int items, vendor
 /// Sets the members of `arguments` that point into the workspace, and solves for all right-hand sides,
 /// rhs_per_launch at a time.
 template <class T>
-void solve(Context& context, Chain<T> arguments, std::int64_t nrhs, void* memory,
+void solve(Context& context, LaunchArguments<T> arguments, std::int64_t nrhs, void* memory,
            vendor::Op op = vendor::Op::none) {
   const ChainWorkspace layout(arguments.n, nrhs, sizeof(T), arguments.sweeps == 2);
   auto* const bytes = static_cast<std::byte*>(memory);
@@ -98,7 +100,7 @@ template <class T>
 void solve_triangle(Context& context, Uplo uplo, vendor::Diagonal diagonal, std::int64_t n, std::int64_t nrhs,
                     const T* a, std::int64_t ld, T* b, std::int64_t ldb, void* workspace, int* info,
                     vendor::Op op) {
-  Chain<T> arguments{};
+  LaunchArguments<T> arguments{};
   arguments.n = n;
   arguments.sweeps = 1;
   arguments.a = a;
@@ -114,13 +116,13 @@ void solve_triangle(Context& context, Uplo uplo, vendor::Diagonal diagonal, std:
 
 namespace {
 
-/// Solves with both triangles of `a`, first with the lower one. `unit_lower`: the lower triangle has a unit
-/// diagonal.
+/// Solves with both triangles of `a`, first with the lower one.
+/// @param unit_lower true if the lower triangle has a unit diagonal
 template <class T>
 void solve_both(Context& context, std::int64_t n, std::int64_t nrhs, const T* a, std::int64_t ld,
                 bool unit_lower, const int* pivots, T* b, std::int64_t ldb, float max_uncorrected_condition,
                 void* workspace, int* info) {
-  Chain<T> arguments{};
+  LaunchArguments<T> arguments{};
   arguments.n = n;
   arguments.sweeps = 2;
   arguments.a = a;

@@ -1,25 +1,27 @@
 #pragma once
-/// The kernel of trsv/inverted_blocks and of the solves after an LU or Cholesky decomposition: a dependency
-/// chain of block rows in one launch, started by block_chain.cu.
+/// The kernel of trsv/inverted_blocks and of the solves after an LU or Cholesky decomposition. One launch
+/// processes block rows that depend on each other. block_chain.cu launches it.
 ///
-/// A thread block takes block rows of 64 rows by ticket. A segment of the answer consists of the 64 elements
-/// of one block row. For each block row, a thread block inverts the 64 x 64 triangle on the diagonal,
-/// multiplies the off-diagonal tiles by the finished segments, and multiplies the remaining right-hand side
-/// by the inverse, which gives this row's segment. Segments are published without a flag: before the launch
-/// all bits in their memory are set, a pattern that no published number has (`publishable`). A consumer polls
-/// the values. This costs one trip through L2 per block row, while a flag would cost two trips and a fence.
-/// Tiles do not depend on segments and are prefetched before the wait.
+/// A block row has 64 rows. A segment of the answer consists of the 64 elements of one block row. Thread
+/// blocks take block rows by ticket. For each block row, a thread block inverts the 64 x 64 triangle on the
+/// diagonal. It multiplies the off-diagonal tiles by finished segments and subtracts the products from the
+/// right-hand side. It multiplies the remainder by the inverse, which gives the segment of this block row.
 ///
-/// A block waits only for lower tickets, whose blocks are running or have finished. The chain therefore
-/// progresses with any number of resident blocks, even one. A wait times out after `max_polls` polls: the row
-/// then becomes NaN, all other waits end soon, and info is -1.
+/// Segments are published without a flag: before the launch all bits in their memory are set, a pattern that
+/// no published number has (`publishable`). A consumer polls the values. This costs one trip through L2 per
+/// block row, while a flag would cost two trips and a fence. Tiles do not depend on segments and are
+/// prefetched before the wait.
 ///
-/// Accuracy. The residual of x = inverse * y is of order g u |x| instead of u |x|, with g = max |inverse|
-/// |triangle| e (Skeel's condition number, independent of row scaling; e is a vector of ones). If g is at
-/// most `max_uncorrected_condition`, which the caller chooses, x is not corrected. Otherwise the inverse
-/// times the residual is added to x, in float twice if needed. Each correction multiplies the error by about
-/// g u. If the corrections do not suffice (correctable_condition), the row is solved by substitution, which
-/// takes 20 microseconds.
+/// A thread block waits only for lower tickets, whose thread blocks are running or have finished. Any number
+/// of resident thread blocks therefore makes progress, even one. A wait times out after `max_polls` polls:
+/// the row then becomes NaN, all other waits end soon, and info is -1.
+///
+/// Accuracy. Let e = (1, ..., 1), and let g be the largest element of |inverse| |triangle| e (Skeel's
+/// condition number, which does not depend on the scaling of rows). The residual of x = inverse * y is of the
+/// order g u |x| instead of u |x|. If g is at most `max_uncorrected_condition`, which the caller chooses, x
+/// is not corrected. Otherwise the inverse times the residual is added to x, in float twice if needed. Each
+/// correction multiplies the error by about g u. If the corrections do not suffice (correctable_condition),
+/// the block row is solved by substitution, which takes 20 microseconds.
 
 #include <cmath>
 #include <cstdint>
@@ -31,19 +33,20 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace chain {
 
-/// Counters; all bits are set before the launch.
+/// The counters of a launch. An item of work is one block row of a sweep, or all row exchanges. All bits of
+/// the counters are set before the launch.
 struct Control {
-  unsigned ticket;     ///< the last ticket taken
-  unsigned done;       ///< finished items - 1
+  unsigned ticket;     ///< the last ticket that was taken; tickets are indices of items
+  unsigned done;       ///< number of finished items, minus 1
   unsigned zero;       ///< the smallest i, from 1, with a(i, i) = 0
-  unsigned timed_out;  ///< 0 after a wait timed out, else all bits set
+  unsigned timed_out;  ///< 0 after a wait has timed out, else all bits set
 };
 
-/// One triangular solve. Its block rows are processed in the order of substitution.
+/// The solve with one triangle. Its block rows are processed in the order of substitution.
 template <class T>
 struct Sweep {
   bool lower;
-  bool unit;           ///< unit diagonal; the stored one is not read
+  bool unit;           ///< the triangle has a unit diagonal; the stored diagonal is not read
   const T* source;     ///< segments of the right-hand side, or null if it is in b
   T* segments;         ///< segments of the answer
   bool stores_answer;  ///< also stores the answer in b
@@ -52,7 +55,7 @@ struct Sweep {
 /// The arguments of the kernel. In an array of segments, element i of right-hand side r has index
 /// (i / order * R + r) * order + i % order.
 template <class T>
-struct Chain {
+struct LaunchArguments {
   std::int64_t n;
   int nrhs;    ///< at most the kernel's R
   int blocks;  ///< block rows of a sweep
@@ -62,7 +65,7 @@ struct Chain {
   T* b;
   std::int64_t ldb;
   const int* pivots;  ///< LAPACK's pivots, from 1, by which the rows of b are exchanged first, or null
-  int* sources;       ///< with pivots: n ints, all bits set
+  int* sources;       ///< with pivots: n ints for the row permutation, all bits set before the launch
   T* permuted;        ///< with pivots: the segments of b after the exchanges
   Sweep<T> sweep[2];
   Control* control;
@@ -71,16 +74,17 @@ struct Chain {
   float max_uncorrected_condition;  ///< an inverse with at most this condition number is not corrected
 };
 
+/// The shared memory of a thread block.
 template <class T, int R>
 struct Shared {
   Square<T> square;  ///< the diagonal triangle and its inverse; later the sums of the warps
-  alignas(16) T staged[warps][R * columns];
+  alignas(16) T staged[warps][R * columns];  ///< per warp, the elements of a segment in the warp's columns
   unsigned ticket;
 };
 
-/// Distributes the warp's elements of a segment, `columns` x R elements with columns fastest, over the lanes:
-/// slot s of a lane holds element index(lane, s). If there are fewer than 32 elements, several lanes hold
-/// copies.
+/// The distribution of a warp's elements of a segment over its lanes. The elements are R vectors of
+/// `columns` elements. Slot s of a lane holds element index(lane, s). If there are fewer than 32 elements,
+/// several lanes hold copies.
 template <int R>
 struct LaneMap {
   static constexpr int count = columns * R;
@@ -89,19 +93,21 @@ struct LaneMap {
   __device__ static int index(int lane, int slot) { return lane % count + slot * lanes; }
 };
 
-/// The device functions of one thread block.
-/// @tparam Depth number of prefetched tiles @tparam Paired lanes load pairs of rows (row_of)
-/// @tparam Transposed the matrix is the transpose of the stored one
+/// One thread block, which processes items until none is left.
+/// @tparam R maximum number of right-hand sides
+/// @tparam Depth number of prefetched tiles
+/// @tparam Paired true: lanes load pairs of rows (row_of)
+/// @tparam Transposed true: the matrix is the transpose of the stored one
 template <class T, int R, int Depth, bool Paired, bool Transposed>
 struct Worker {
   using Map = LaneMap<R>;
-  const Chain<T>& chain;
+  const LaunchArguments<T>& arguments;
   Shared<T, R>& shared;
   int lane, warp;
 
   /// Returns the number of matrix rows from the first row of a block row on.
   __device__ std::int64_t height(int block) const {
-    return chain.n - static_cast<std::int64_t>(block) * order;
+    return arguments.n - static_cast<std::int64_t>(block) * order;
   }
   /// Returns the block row that a sweep solves in a step.
   __device__ static int block_of(const Sweep<T>& sweep, int step, int blocks) {
@@ -110,8 +116,9 @@ struct Worker {
   /// Loads the tile of a block row and of the `columns` matrix columns from `column` on.
   __device__ void load_tile(Slice<T>& slice, int block, std::int64_t column) const {
     const std::int64_t row = static_cast<std::int64_t>(block) * order;
-    const T* const first = chain.a + (Transposed ? column + row * chain.ld : row + column * chain.ld);
-    load<T, Paired, Transposed>(slice, first, chain.ld, lane, height(block), chain.n - column);
+    const T* const first =
+        arguments.a + (Transposed ? column + row * arguments.ld : row + column * arguments.ld);
+    load<T, Paired, Transposed>(slice, first, arguments.ld, lane, height(block), arguments.n - column);
   }
   /// Returns the address of this lane's element of a segment.
   __device__ const T* element_address(const T* segments, int block, int slot) const {
@@ -119,18 +126,19 @@ struct Worker {
     return segments + (static_cast<std::int64_t>(block) * R + index / columns) * order + warp * columns +
            index % columns;
   }
-  /// Loads the warp's values of a segment without waiting; values that are not published have all bits set.
-  __device__ void peek(T (&values)[Map::slots], const T* segments, int block) const {
+  /// Loads the warp's values of a segment once. Values that are not published yet have all bits set.
+  __device__ void load_values(T (&values)[Map::slots], const T* segments, int block) const {
     GAUSSWEEP_UNROLL
     for (int s = 0; s < Map::slots; ++s) values[s] = simt::load_volatile(element_address(segments, block, s));
   }
-  /// Returns true if the wait ends after this poll without success, here or in another block.
+  /// Returns true if a wait times out after `polls` polls, or if a wait in another thread block has timed
+  /// out.
   __device__ bool times_out(int polls) const {
-    if (polls >= chain.max_polls) {
-      simt::store_volatile(&chain.control->timed_out, 0u);
+    if (polls >= arguments.max_polls) {
+      simt::store_volatile(&arguments.control->timed_out, 0u);
       return true;
     }
-    return polls % 1024 == 1023 && simt::load_volatile(&chain.control->timed_out) == 0u;
+    return polls % 1024 == 1023 && simt::load_volatile(&arguments.control->timed_out) == 0u;
   }
   /// Polls until all of the warp's values are published; after a timeout they become NaN.
   __device__ void await(T (&values)[Map::slots], const T* segments, int block) const {
@@ -140,7 +148,7 @@ struct Worker {
       for (int s = 0; s < Map::slots; ++s) missing = missing || is_unpublished(values[s]);
       if (!__any_sync(all_lanes, missing)) return;
       if (times_out(polls)) break;
-      peek(values, segments, block);
+      load_values(values, segments, block);
     }
     GAUSSWEEP_UNROLL
     for (int s = 0; s < Map::slots; ++s) values[s] = std::numeric_limits<T>::quiet_NaN();
@@ -156,10 +164,10 @@ struct Worker {
     __syncwarp();
     return staged;
   }
-  /// Loads the elements of the right-hand sides in the warp's columns.
+  /// Loads the warp's part of the right-hand sides: those elements of the segment that belong to its columns.
   __device__ void right_hand_side(T (&values)[Map::slots], const Sweep<T>& sweep, int block) const {
     if (sweep.source != nullptr) {
-      peek(values, sweep.source, block);
+      load_values(values, sweep.source, block);
       await(values, sweep.source, block);
       return;
     }
@@ -168,8 +176,8 @@ struct Worker {
       const int index = Map::index(lane, s);
       const int row = warp * columns + index % columns;
       const int r = index / columns;
-      values[s] = row < height(block) && r < chain.nrhs
-                      ? chain.b[static_cast<std::int64_t>(block) * order + row + r * chain.ldb]
+      values[s] = row < height(block) && r < arguments.nrhs
+                      ? arguments.b[static_cast<std::int64_t>(block) * order + row + r * arguments.ldb]
                       : T(0);
     }
   }
@@ -177,8 +185,8 @@ struct Worker {
   __device__ void publish(const Sweep<T>& sweep, int block, int r, int row, T value) const {
     value = publishable(value);
     simt::store_volatile(sweep.segments + (static_cast<std::int64_t>(block) * R + r) * order + row, value);
-    if (sweep.stores_answer && row < height(block) && r < chain.nrhs) {
-      chain.b[static_cast<std::int64_t>(block) * order + row + r * chain.ldb] = value;
+    if (sweep.stores_answer && row < height(block) && r < arguments.nrhs) {
+      arguments.b[static_cast<std::int64_t>(block) * order + row + r * arguments.ldb] = value;
     }
   }
 
@@ -186,7 +194,7 @@ struct Worker {
   /// identity beyond the matrix.
   __device__ void load_triangle(const Sweep<T>& sweep, int block) const {
     const std::int64_t size = height(block);
-    const T* const first = chain.a + static_cast<std::int64_t>(block) * order * (chain.ld + 1);
+    const T* const first = arguments.a + static_cast<std::int64_t>(block) * order * (arguments.ld + 1);
     constexpr int per_thread = order * order / threads;
     // Row and column in memory; i and j are those of the triangle.
     const int p = static_cast<int>(threadIdx.x) % order, q0 = static_cast<int>(threadIdx.x) / order;
@@ -198,20 +206,20 @@ struct Worker {
       const bool off_diagonal = sweep.lower ? i > j : i < j;
       elements[k] = i == j ? T(1) : T(0);
       if (i < size && j < size && (off_diagonal || (i == j && !sweep.unit)))
-        elements[k] = first[p + q * chain.ld];
+        elements[k] = first[p + q * arguments.ld];
     }
     GAUSSWEEP_UNROLL
     for (int k = 0; k < per_thread; ++k) {
       const int q = q0 + k * (order / per_thread);
       const int i = Transposed ? q : p, j = Transposed ? p : q;
       if (i == j && elements[k] == T(0)) {
-        atomicMin(&chain.control->zero, static_cast<unsigned>(block * order + i + 1));
+        atomicMin(&arguments.control->zero, static_cast<unsigned>(block * order + i + 1));
       }
       shared.square.at(sweep.lower ? i : order - 1 - i, sweep.lower ? j : order - 1 - j) = elements[k];
     }
   }
 
-  /// Loads the warp's columns of the diagonal triangle.
+  /// Loads the warp's columns of the diagonal triangle from global memory.
   __device__ void load_own_columns(Slice<T>& slice, const Sweep<T>& sweep, int block) const {
     load_tile(slice, block, static_cast<std::int64_t>(block) * order + warp * columns);
     GAUSSWEEP_UNROLL
@@ -226,7 +234,8 @@ struct Worker {
     }
   }
 
-  /// Loads the warp's columns of the inverse, rotated back.
+  /// Loads the warp's columns of the inverse from shared memory. The inverse of an upper triangle is rotated
+  /// back.
   __device__ void load_inverse(Slice<T>& slice, bool lower) const {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < columns; ++c) {
@@ -241,7 +250,7 @@ struct Worker {
 
   /// Number of buffers for the sums of the warps, which share memory with `square`.
   static constexpr int buffers = 2 * R * warps * order <= order * stride ? 2 : 1;
-  /// Returns the warps' sums for right-hand side r: sums[w * order + row].
+  /// Returns the sums of all warps for right-hand side r. Those of warp w begin at element w * order.
   __device__ T* sums_of(int r, int buffer) const {
     return shared.square.elements + (buffer % buffers * R + r) * warps * order;
   }
@@ -328,11 +337,12 @@ struct Worker {
       T value = 0;
       if (sweep.source != nullptr) {  // published completely: every warp has waited for its columns
         value = simt::load_volatile(sweep.source + (static_cast<std::int64_t>(block) * R + r) * order + row);
-      } else if (row < size && r < chain.nrhs) {
-        value = chain.b[static_cast<std::int64_t>(block) * order + row + r * chain.ldb];
+      } else if (row < size && r < arguments.nrhs) {
+        value = arguments.b[static_cast<std::int64_t>(block) * order + row + r * arguments.ldb];
       }
       y[v] = value - total<warps>(sums_of(r, 0), 0, row);
     }
+    // Each step processes a group of `columns` columns.
     const auto group_of = [&](int step) { return sweep.lower ? step : warps - 1 - step; };
     const auto load_group = [&](Slice<T>& slice, int group) {
       load_tile(slice, block, static_cast<std::int64_t>(block) * order + group * columns);
@@ -369,13 +379,13 @@ struct Worker {
     for (int v = 0; v < rows; ++v) publish(sweep, block, r, row_of<Paired>(lane, v), y[v]);
   }
 
-  /// Solves the block row of a sweep's step `step`.
+  /// Solves the block row that a sweep processes in step `step`.
   __device__ void solve_row(const Sweep<T>& sweep, int step) const {
-    const int block = block_of(sweep, step, chain.blocks);
+    const int block = block_of(sweep, step, arguments.blocks);
     const auto load_own = [&](Slice<T>& slice, int column_block) {
       load_tile(slice, block, static_cast<std::int64_t>(column_block) * order + warp * columns);
     };
-    const auto block_at = [&](int s) { return block_of(sweep, s, chain.blocks); };
+    const auto block_at = [&](int s) { return block_of(sweep, s, arguments.blocks); };
     Slice<T> last_tile, prefetched[Depth];
     T prefetched_numbers[Depth][Map::slots];
     if (step > 0) load_own(last_tile, block_at(step - 1));
@@ -383,12 +393,12 @@ struct Worker {
     for (int d = 0; d < Depth; ++d) {
       if (d < step - 1) {
         load_own(prefetched[d], block_at(d));
-        peek(prefetched_numbers[d], sweep.segments, block_at(d));
+        load_values(prefetched_numbers[d], sweep.segments, block_at(d));
       }
     }
     load_triangle(sweep, block);
     __syncthreads();
-    const int corrections = shared.square.invert(chain.max_uncorrected_condition);
+    const int corrections = shared.square.invert(arguments.max_uncorrected_condition);
 
     T sums[R][rows] = {};
     for (int s = 0; s < step - 1; s += Depth) {
@@ -399,7 +409,7 @@ struct Worker {
         multiply<T, R>(prefetched[d], stage(prefetched_numbers[d]), sums);
         if (s + d + Depth < step - 1) {
           load_own(prefetched[d], block_at(s + d + Depth));
-          peek(prefetched_numbers[d], sweep.segments, block_at(s + d + Depth));
+          load_values(prefetched_numbers[d], sweep.segments, block_at(s + d + Depth));
         }
       }
     }
@@ -412,7 +422,7 @@ struct Worker {
     __syncthreads();  // the inverse is in registers; its memory is reused for sums
     if (step > 0) {
       T latest[Map::slots];
-      peek(latest, sweep.segments, block_at(step - 1));
+      load_values(latest, sweep.segments, block_at(step - 1));
       await(latest, sweep.segments, block_at(step - 1));
       multiply<T, R>(last_tile, stage(latest), sums);
     }
@@ -435,27 +445,29 @@ struct Worker {
   __device__ void permute() const {
     static_assert(sizeof(shared.square.quarters) >= 2 * order * sizeof(int),
                   "quarters must hold the source rows of two segments");
-    exchange_rows<T, R>(chain.n, chain.nrhs, chain.b, chain.ldb, chain.pivots, chain.permuted,
-                        reinterpret_cast<int*>(shared.square.elements),
-                        static_cast<int>(order * stride * sizeof(T) / sizeof(int)), chain.sources,
+    exchange_rows<T, R>(arguments.n, arguments.nrhs, arguments.b, arguments.ldb, arguments.pivots,
+                        arguments.permuted, reinterpret_cast<int*>(shared.square.elements),
+                        static_cast<int>(order * stride * sizeof(T) / sizeof(int)), arguments.sources,
                         reinterpret_cast<int*>(shared.square.quarters));
   }
 
-  /// Returns the number of items.
-  __device__ int items() const { return chain.sweeps * chain.blocks + (chain.pivots != nullptr ? 1 : 0); }
+  /// Returns the number of items of the launch.
+  __device__ int items() const {
+    return arguments.sweeps * arguments.blocks + (arguments.pivots != nullptr ? 1 : 0);
+  }
 
   /// Processes items (block rows, and the row exchanges as the first item) until none is left.
   __device__ void work() const {
     for (;;) {
-      if (threadIdx.x == 0) shared.ticket = atomicAdd(&chain.control->ticket, 1u) + 1u;
+      if (threadIdx.x == 0) shared.ticket = atomicAdd(&arguments.control->ticket, 1u) + 1u;
       __syncthreads();
       int item = static_cast<int>(shared.ticket);
       if (item >= items()) return;
-      if (chain.pivots != nullptr) --item;
+      if (arguments.pivots != nullptr) --item;
       if (item < 0) {
         permute();
       } else {
-        solve_row(chain.sweep[item / chain.blocks], item % chain.blocks);
+        solve_row(arguments.sweep[item / arguments.blocks], item % arguments.blocks);
       }
       __syncthreads();  // no thread still uses the ticket or shared memory
       if (threadIdx.x == 0) finish_item();
@@ -463,24 +475,24 @@ struct Worker {
   }
   /// Sets info after the last item.
   __device__ void finish_item() const {
-    if (chain.info == nullptr) return;
+    if (arguments.info == nullptr) return;
     __threadfence();
-    if (atomicAdd(&chain.control->done, 1u) + 2u != static_cast<unsigned>(items())) return;
+    if (atomicAdd(&arguments.control->done, 1u) + 2u != static_cast<unsigned>(items())) return;
     __threadfence();
-    const unsigned zero = simt::load_volatile(&chain.control->zero);
-    if (simt::load_volatile(&chain.control->timed_out) == 0u) {
-      *chain.info = -1;
+    const unsigned zero = simt::load_volatile(&arguments.control->zero);
+    if (simt::load_volatile(&arguments.control->timed_out) == 0u) {
+      *arguments.info = -1;
     } else if (zero != unset) {
-      *chain.info = static_cast<int>(zero);
+      *arguments.info = static_cast<int>(zero);
     }
   }
 };
 
 template <class T, int R, int Depth, bool Paired, bool Transposed = false>
-__global__ void __launch_bounds__(threads, 1) solve_chain(Chain<T> chain) {
+__global__ void __launch_bounds__(threads, 1) solve_chain(LaunchArguments<T> arguments) {
   __shared__ Shared<T, R> shared;
   const int t = static_cast<int>(threadIdx.x);
-  Worker<T, R, Depth, Paired, Transposed>{chain, shared, t % lanes, t / lanes}.work();
+  Worker<T, R, Depth, Paired, Transposed>{arguments, shared, t % lanes, t / lanes}.work();
 }
 
 }  // namespace chain

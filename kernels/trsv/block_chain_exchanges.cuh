@@ -1,10 +1,10 @@
 #pragma once
-/// Applies LAPACK's n sequential row exchanges in one thread block, while other blocks already solve.
+/// Applies LAPACK's n sequential row exchanges in one thread block, while other thread blocks already solve.
 ///
 /// A warp processes 32 exchanges together, one per lane: each lane finds by shuffles the last lower lane that
 /// wrote one of its two rows. Only row numbers (`sources`) are exchanged; each element of a right-hand side
-/// moves once. Pivots are at or below their row, so that row i is final after exchange i, and segments can be
-/// published in order.
+/// moves once. Exchange i does not touch rows above i. Row i is therefore final after exchange i, and
+/// segments (block_chain.cuh) can be published in order.
 
 #include "kernels/trsv/block_chain_tiles.cuh"
 
@@ -14,10 +14,11 @@ namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 struct Exchanges {
   int n;
   const int* pivots;  ///< from 1
-  int* sources;       ///< n ints: the row of the original b that is now in this row, or -1 for the row itself
+  int* sources;       ///< per row, the row of the original b that is now in it; -1 for the row itself
 
+  /// Returns the row of the original b that is now in row q.
   __device__ int source_of(int q) const { return sources[q] < 0 ? q : sources[q]; }
-
+  /// Returns the pivot of row i; 0 beyond the matrix.
   __device__ int pivot_of(int i) const { return i < n ? pivots[i] : 0; }
   /// Returns the row, from 0, that is exchanged with row i, or for i >= n a number that no other lane has.
   __device__ int partner(int i, int pivot) const {
@@ -25,8 +26,8 @@ struct Exchanges {
     return pivot <= i || pivot > n ? i : pivot - 1;  // guards against invalid pivots
   }
 
-  /// Applies the exchanges of rows first … first + 31; every lane exchanges row first + lane with its row q.
-  /// @return the row of the original b that is then in row first + lane
+  /// Applies exchanges first to first + 31, one per lane: exchanges row first + lane with row q. Returns the
+  /// row of the original b that is in row first + lane afterwards.
   __device__ int exchange(int first, int lane, int q) const {
     const int i = first + lane;
     const bool inside = i < n;
@@ -40,9 +41,10 @@ struct Exchanges {
       if (s < lane && other == q) previous = s;
       overwritten_later = overwritten_later || (s > lane && other == q);
     }
+    // The content of a row is the row of the original b that is in it.
     int content = inside ? source_of(i) : 0;
-    int moved_in = inside ? source_of(q) : 0;  // the content of row q before its exchange
-    // Follows the links to the content of row i before its exchange.
+    int moved_in = inside ? source_of(q) : 0;  // the content of row q before this lane's exchange
+    // Follows the links to the content of row i before this lane's exchange.
     GAUSSWEEP_UNROLL
     for (int round = 0; round < 5; ++round) {
       const int from = link < 0 ? lane : link;
@@ -58,10 +60,12 @@ struct Exchanges {
   }
 };
 
-/// Publishes b (n x nrhs) after the exchanges as segments of R right-hand sides. Warp 0 computes the source
-/// rows; the other warps move the elements. The sources are kept in `shared_sources`, `capacity` ints in
-/// shared memory, if these suffice, else in `global_sources` (all bits set). `source_rows`: a double buffer
-/// in shared memory for the source rows of two segments.
+/// Applies the exchanges to b (n x nrhs) and publishes the result as segments of R right-hand sides. Warp 0
+/// computes the source rows; the other warps move the elements.
+/// @param permuted receives the segments
+/// @param shared_sources `capacity` ints of shared memory for Exchanges::sources
+/// @param global_sources n ints with all bits set, used instead if n > capacity
+/// @param source_rows double buffer in shared memory for the source rows of two segments
 template <class T, int R>
 __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t ldb, const int* pivots,
                               T* permuted, int* shared_sources, int capacity, int* global_sources,

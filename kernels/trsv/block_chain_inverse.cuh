@@ -1,18 +1,19 @@
 #pragma once
-/// Inverts a 64 x 64 lower triangle in shared memory with all threads of a block: inverts the 16 x 16
-/// triangles on the diagonal, then joins pairs of inverses twice. trtri/diagonal_blocks.cuh inverts larger
-/// triangles.
+/// Inverts a 64 x 64 lower triangle in shared memory with all threads of a thread block: inverts the 16 x 16
+/// triangles on the diagonal, then joins pairs of inverses to inverses of order 32 and 64.
+/// trtri/diagonal_blocks.cuh inverts larger triangles.
 
 #include "kernels/trsv/block_chain_tiles.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 
-/// The maximum number of corrections. In double a second correction would need too many registers.
+/// The maximum number of corrections of a solution (block_chain.cuh). In double a second correction would
+/// need too many registers.
 template <class T>
 constexpr int max_corrections = sizeof(T) == sizeof(float) ? 2 : 1;
-/// Returns the largest condition number g = max |inverse| |triangle| e for which `count` corrections suffice
-/// (block_chain.cuh): g (g u)^count <= 1/4. In double also g^2 (g u) <= 1/4, because |triangle inverse - I|
-/// can be as large as g^2 u.
+/// Returns the largest condition number g (block_chain.cuh) for which `count` corrections suffice:
+/// g (g u)^count <= 1/4. In double also g^2 (g u) <= 1/4, because |triangle inverse - I| can be as large as
+/// g^2 u.
 template <class T>
 __device__ constexpr T correctable_condition(int count) {
   if (sizeof(T) == sizeof(double)) return T(0x1p17);
@@ -24,15 +25,16 @@ template <class T, int Order = order>
 struct Square {
   static constexpr int leading_dimension = Order + 2;  ///< columns start in different banks
   alignas(16) T elements[Order * leading_dimension];  ///< column-major; free for other use between inversions
-  T quarters[4][Order];
-  T scale[Order];
-  T reciprocals[Order];
-  int corrections;
+  T quarters[4][Order];  ///< row sums, each over a quarter of the columns (sum_quarters)
+  T scale[Order];        ///< row sums of |triangle|
+  T reciprocals[Order];  ///< reciprocals of the triangle's diagonal
+  int corrections;       ///< number of corrections that solutions need
 
   __device__ T& at(int i, int j) { return elements[j * leading_dimension + i]; }
   __device__ const T& at(int i, int j) const { return elements[j * leading_dimension + i]; }
 
-  /// Computes quarters of the row sums of |square|, weighted by `scale` if `scaled`, one quarter per thread.
+  /// Computes quarters of the row sums of |elements|, one quarter per thread. If `scaled`, multiplies each
+  /// element by the `scale` of its column.
   __device__ void sum_quarters(bool scaled) {
     const int i = static_cast<int>(threadIdx.x) % order, quarter = static_cast<int>(threadIdx.x) / order;
     T sum = 0;
@@ -43,6 +45,7 @@ struct Square {
     }
     quarters[quarter][i] = sum;
   }
+  /// Returns the sum of row i's quarters.
   __device__ T row_sum(int i) const {
     return (quarters[0][i] + quarters[1][i]) + (quarters[2][i] + quarters[3][i]);
   }
@@ -108,9 +111,9 @@ struct Square {
     __syncthreads();
   }
 
-  /// Replaces the triangle by its inverse.
-  /// @return the number of corrections that answers need: 0 if the condition number is at most
-  /// `max_uncorrected_condition`, more than max_corrections if the inverse is unusable
+  /// Replaces the triangle by its inverse. Returns the number of corrections that solutions need: 0 if the
+  /// condition number is at most `max_uncorrected_condition`, more than max_corrections if the inverse is
+  /// unusable.
   __device__ int invert(float max_uncorrected_condition) {
     const int t = static_cast<int>(threadIdx.x);
     constexpr bool unscaled = false, scaled = true;

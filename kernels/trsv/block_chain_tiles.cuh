@@ -1,6 +1,6 @@
 #pragma once
-/// The building blocks of block_chain.cuh: tile sizes, tiles of the matrix, and the numbers that thread
-/// blocks exchange through global memory.
+/// The building blocks of block_chain.cuh: tile sizes, products of tiles in registers, and the representation
+/// of numbers that thread blocks exchange through global memory.
 
 #include <cmath>
 #include <cstdint>
@@ -12,12 +12,12 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 
 constexpr int order = 64;  ///< rows of a block row
-constexpr int warps = 8;   ///< warps per block; each has `columns` columns of every tile
+constexpr int warps = 8;   ///< warps per thread block; each multiplies `columns` columns of every tile
 constexpr int lanes = 32;
 constexpr int threads = warps * lanes;
-constexpr int columns = order / warps;
-constexpr int rows = order / lanes;  ///< rows per lane: 2
-constexpr int stride = order + 2;    ///< leading dimension of Square; columns start in different banks
+constexpr int columns = order / warps;  ///< columns per warp: 8
+constexpr int rows = order / lanes;     ///< rows per lane: 2
+constexpr int stride = order + 2;       ///< leading dimension of Square; columns start in different banks
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr unsigned unset = 0xffffffffu;  ///< a counter in Control that was never written
 
@@ -26,7 +26,7 @@ struct alignas(2 * sizeof(T)) Pair {
   T first, second;
 };
 
-/// Returns true if all bits of the value are set, which means that no value was published at its address.
+/// Returns true if all bits of the value are set: no value has been published at its address yet.
 template <class T>
 __device__ __forceinline__ bool is_unpublished(T value) {
   if constexpr (sizeof(T) == 8) {
@@ -46,21 +46,22 @@ __device__ __forceinline__ T publishable(T value) {
   return value == value ? value : std::numeric_limits<T>::quiet_NaN();
 }
 
-/// A warp's columns of a tile, in registers (a fragment per lane).
+/// A lane's elements of the warp's columns of a tile.
 template <class T>
 struct Slice {
   T value[columns][rows];
 };
 
-/// Returns the v-th row of a lane within a block row. @tparam Paired a lane has two neighbouring rows, so
-/// that one access loads both
+/// Returns row v, from 0, of a lane's two rows within a block row. @tparam Paired true: the lane's rows are
+/// adjacent, so that one access loads both
 template <bool Paired>
 __device__ __forceinline__ int row_of(int lane, int v) {
   return Paired ? rows * lane + v : lane + lanes * v;
 }
 
-/// Loads a fragment from `first` on; elements beyond `height` and `width` become 0. @tparam Transposed the
-/// rows are contiguous in memory, instead of the columns
+/// Loads the lane's elements of `columns` columns of a tile. Elements beyond `height` and `width` become 0.
+/// @tparam Transposed true: rows are contiguous in memory instead of columns
+/// @param first the first element of the columns
 template <class T, bool Paired, bool Transposed = false>
 __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64_t ld, int lane,
                                      std::int64_t height, std::int64_t width) {
@@ -103,7 +104,8 @@ __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64
   }
 }
 
-/// Computes sums += slice * staged.
+/// Adds the product of the warp's columns and R vectors of `columns` elements, in shared memory at `staged`,
+/// to the lane's sums.
 template <class T, int R>
 __device__ __forceinline__ void multiply(const Slice<T>& slice, const T* staged, T (&sums)[R][rows]) {
   GAUSSWEEP_UNROLL

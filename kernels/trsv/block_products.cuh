@@ -14,13 +14,15 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// Solves A x = b with the triangles of a decomposition of A.
+/// The solve of A x = b with both triangles of a decomposition of A.
 template <class T>
 class BlockProducts {
  public:
-  /// @param lu both triangles, n x n @param unit the lower triangle has a unit diagonal
+  /// @param lu both triangles, n x n
+  /// @param unit true if the lower triangle has a unit diagonal
   /// @param order order of the diagonal blocks
-  /// @param nrhs maximum number of right-hand sides @param ldb leading dimension of the right-hand sides
+  /// @param nrhs maximum number of right-hand sides
+  /// @param ldb leading dimension of the right-hand sides
   /// @param memory BlockProductsWorkspace(n, nrhs, order, ldb).elements() elements
   BlockProducts(Context& context, std::int64_t n, const T* lu, std::int64_t ld, bool unit, std::int64_t order,
                 std::int64_t nrhs, std::int64_t ldb, T* memory)
@@ -53,7 +55,7 @@ class BlockProducts {
     }
   }
 
-  /// Replaces b, n x nrhs, by U^-1 L^-1 b. Asynchronous.
+  /// Replaces b (n x nrhs) by U^-1 L^-1 b. Asynchronous.
   void solve(T* b, std::int64_t nrhs) {
     for (std::int64_t first = 0; first < n_; first += order_) {
       const std::int64_t rows = std::min(order_, n_ - first);
@@ -72,6 +74,7 @@ class BlockProducts {
   }
 
  private:
+  /// Computes C = alpha A B + beta C. Both B and C have leading dimension ldb_.
   void multiply(std::int64_t m, std::int64_t nrhs, std::int64_t k, T alpha, const T* a, std::int64_t lda,
                 const T* b, T beta, T* c) {
     if (m == 0) return;

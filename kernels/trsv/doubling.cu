@@ -2,9 +2,9 @@
 ///
 /// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver": row operations turn the 2
 /// x 2 triangles on the diagonal into identities (triangle_steps.cuh), then the triangles of order 4, 8, …
-/// (doubling_steps.cuh), one launch each. One thread per element keeps its sum in a register and reads all
-/// operands from global memory. Works for any n (the last group may be incomplete), both triangles and
-/// several right-hand sides.
+/// (doubling_steps.cuh), with one launch per order. One thread per element keeps its sum in a register and
+/// reads all operands from global memory. Works for any n (the last triangle may be smaller), both triangles
+/// and several right-hand sides.
 ///
 /// Layout: column-major; the answer replaces b, and A is overwritten. Cost: log2(n) steps, n^3 / 6 operations
 /// and n^3 / 6 loads, while substitution takes n^2 operations; the report shows that the parallelism does not

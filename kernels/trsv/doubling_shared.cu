@@ -1,10 +1,11 @@
-/// trsv/doubling_shared: doubling with tiles of 32 x 32 in shared memory.
+/// trsv/doubling_shared: trsv/doubling with tiles of 32 x 32 in shared memory.
 ///
 /// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", the optimised version of
-/// doubling.cu. A step is a matrix product of multipliers and rows: a block loads a tile of each into shared
-/// memory, accumulates its 32 x 32 elements, and continues with the next pair of tiles. Steps from 32 on use
-/// tiles: a tile then lies within one group of rows and is either entirely left of the multipliers or not at
-/// all. Earlier steps have short sums and read global memory.
+/// trsv/doubling. A step (doubling_steps.cuh) is a matrix product of multipliers and rows. A thread block
+/// loads a tile of each into shared memory, accumulates its 32 x 32 elements, and continues with the next
+/// pair of tiles. Only steps from 32 on use tiles: each tile then lies within one group of rows, and either
+/// all or none of its columns are left of the multipliers. Earlier steps have short sums and read global
+/// memory.
 ///
 /// Layout: column-major; the answer replaces b, and A is overwritten. Cost: as trsv/doubling, n^3 / 6
 /// operations, but n^3 / 192 loads from global memory. Workspace: none; shared memory for two tiles. A zero
@@ -26,7 +27,7 @@ __global__ void __launch_bounds__(tile* tile) operate_on_tiles(RowOperations<T> 
   __shared__ T rows_above[tile][tile];   // [column][row]
   const int tx = static_cast<int>(threadIdx.x);
   const int ty = static_cast<int>(threadIdx.y);
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile;  // the tile's first lower row
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile;  // number of the tile's first row
   const std::int64_t columns = o.columns(first);
   if (static_cast<std::int64_t>(blockIdx.y) * tile >= columns) return;  // uniform for the block
   const StridedMatrix<T> target = o.target();

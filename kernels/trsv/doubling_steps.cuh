@@ -15,26 +15,28 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// Step i on one target: the part of l left of the multipliers, or the right-hand sides. One launch processes
-/// both targets, in different planes of the grid. The lower rows of all groups are numbered t = 0, 1, …, so
-/// that every thread has work.
+/// The row operations of step i on one target: the part of l left of the multipliers, or the right-hand
+/// sides. One launch processes both targets, in two planes of the grid. The lower rows of all groups are
+/// numbered t = 0, 1, …, so that every thread has work.
 template <class T>
 struct RowOperations {
   LowerSystem<T> s;
   std::int64_t i;
-  bool on_matrix;  ///< true: the target is l (grid plane 0); false: the right-hand sides
+  bool on_matrix;  ///< true: the target is l, in grid plane 0; false: the target is the right-hand sides
 
   /// Returns the operations of this thread's plane.
   __device__ RowOperations for_plane() const { return {s, i, on_matrix && blockIdx.z == 0}; }
 
+  /// Returns the number of lower rows of all groups.
   __host__ __device__ std::int64_t lower_rows() const {
     const std::int64_t remainder = s.n % (2 * i);
     return s.n / (2 * i) * i + (remainder > i ? remainder - i : 0);
   }
   /// Returns g for lower row t: the first row that is subtracted and the first column of the multipliers.
   __host__ __device__ std::int64_t group(std::int64_t t) const { return t / i * 2 * i; }
+  /// Returns the row of the matrix that is lower row t.
   __device__ std::int64_t row(std::int64_t t) const { return group(t) + i + t % i; }
-  /// Returns the columns of the target that change in lower row t.
+  /// Returns the number of columns of the target that change in lower row t.
   __host__ __device__ std::int64_t columns(std::int64_t t) const { return on_matrix ? group(t) : s.nrhs; }
   __device__ const StridedMatrix<T>& target() const { return on_matrix ? s.l : s.b; }
 };
@@ -42,8 +44,7 @@ struct RowOperations {
 template <class T>
 using RowOperationsKernel = void (*)(RowOperations<T>);
 
-/// Block size of steps with and without tiles.
-constexpr unsigned step_block = 32;
+constexpr unsigned step_block = 32;  ///< rows and columns per thread block, with and without tiles
 
 /// Computes one element per thread, with the sum in a register.
 template <class T>
@@ -60,8 +61,7 @@ __global__ void __launch_bounds__(step_block* step_block) operate_on_rows(RowOpe
   target(y, x) = value;
 }
 
-/// Launches step i in blocks of 32 x 32 elements. In the last step only the right-hand sides
-/// change.
+/// Launches step i with thread blocks of 32 x 32 elements. In the last step only the right-hand sides change.
 template <class T>
 void launch_row_operations(Context& context, const LowerSystem<T>& s, std::int64_t i,
                            RowOperationsKernel<T> kernel) {

@@ -1,16 +1,16 @@
 /// trsv/inverted_blocks: substitution by blocks of 64 rows in one launch, with inverted diagonal triangles.
 ///
-/// A thread block takes a block row, inverts its diagonal triangle, subtracts the products of its tiles with
-/// the segments of the answer as these are published, and multiplies the remainder by the inverse
-/// (block_chain.cuh). The n / 64 block rows form a dependency chain through polled values; tiles are
-/// prefetched.
+/// A thread block takes a block row and inverts its diagonal triangle. It subtracts the products of the block
+/// row's tiles and the finished parts of the answer from the right-hand side, and multiplies the remainder by
+/// the inverse (block_chain.cuh). It polls for parts of the answer that other thread blocks compute; tiles
+/// are prefetched.
 ///
 /// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side,
 /// and 64^2 / 3 for each of the n rows; the triangle is read once per eight right-hand sides. The time is
-/// that of reading the triangle for large n, and that of n / 64 dependent steps for small n. Workspace: the
-/// segments (solve_triangle_workspace). The first zero on the diagonal gives info > 0, and the answer is then
-/// not finite. If an inverse is too inaccurate, its result is corrected or the block row is solved by
-/// substitution.
+/// that of reading the triangle for large n, and that of n / 64 dependent steps for small n. Workspace:
+/// solve_triangle_workspace, mainly for the published answer. The first zero on the diagonal gives info > 0,
+/// and the answer is then not finite. If an inverse is too inaccurate, its result is corrected or the block
+/// row is solved by substitution.
 ///
 /// Error: |b - A x| <= c (n + g) u |A| |x|, as for substitution (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 8.5), where g bounds Skeel's condition number of the triangles whose results

@@ -2,10 +2,10 @@
 ///
 /// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver": row operations turn all 2
 /// x 2 triangles on the diagonal into identities in parallel (triangle_steps.cuh). The first two elements of
-/// the right-hand side are then unknowns. Launch i subtracts unknowns 2 i and 2 i + 1 times their columns
-/// from all rows below, which yields the next two unknowns. This takes half the launches of column_sweep and
-/// one pass over the matrix. Works for any n (if n is odd, the last row is a 1 x 1 triangle), both triangles
-/// and several right-hand sides (one row of blocks each).
+/// the right-hand side are then the first two unknowns. Launch i subtracts unknowns 2 i and 2 i + 1 times
+/// their columns from all rows below, which yields the next two unknowns. This takes half the launches of
+/// column_sweep and one pass over the matrix. Works for any n (if n is odd, the last row is a 1 x 1
+/// triangle), both triangles and several right-hand sides (one row of thread blocks each).
 ///
 /// Layout: column-major; the answer replaces b, and A is overwritten. Cost: n^2 operations per right-hand
 /// side in n / 2 launches, after a pass that reads and writes the triangle with n^2 / 2 divisions. Workspace:
@@ -23,7 +23,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Subtracts columns x and x + 1 from all rows below row x + 1.
+/// Subtracts unknowns x and x + 1 times their columns from all rows below row x + 1.
 template <class T>
 __global__ void sweep_two_columns(LowerSystem<T> s, std::int64_t x) {
   const std::int64_t y = x + 2 + index_x();

@@ -1,7 +1,7 @@
 /// trsv/serial_rows: forward (lower) or back (upper) substitution by rows on one CPU core.
 ///
-/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", the CPU solver as listed:
-/// subtracts the products of a row with the solved unknowns from the row's right-hand side, one after
+/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", the CPU solver as printed
+/// in it: subtracts the products of a row with the solved unknowns from the row's right-hand side, one after
 /// another, and divides by the diagonal. Works for any n, both triangles and several right-hand sides.
 /// trsv/serial does the same by columns.
 ///

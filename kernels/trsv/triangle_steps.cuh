@@ -1,7 +1,7 @@
 #pragma once
-/// Common parts of the GPU's triangular solvers, after the course report "Algorithmic Techniques: Dense Lower
-/// Triangular Solver": a view of an upper triangle as a lower one, and the report's first kernel, which
-/// solves with the 2 x 2 triangles on the diagonal.
+/// Common parts of trsv/column_sweep, pair_sweep, doubling and doubling_shared, after the course report
+/// "Algorithmic Techniques: Dense Lower Triangular Solver": a view of an upper triangle as a lower one, and
+/// the report's first kernel, which solves with the 2 x 2 triangles on the diagonal.
 
 #include <cmath>
 #include <cstdint>
@@ -52,14 +52,14 @@ inline unsigned blocks_of(std::int64_t count, unsigned threads) {
   return static_cast<unsigned>((count + threads - 1) / threads);
 }
 
-/// The block shape of kernels with one thread per element; a warp accesses consecutive elements of a column.
+/// The thread block shape of solve_pairs; a warp accesses consecutive pairs of a column.
 constexpr unsigned patch_rows = 32;
 constexpr unsigned patch_columns = 8;
 
-/// Applies to `target` the row operations that make every 2 x 2 triangle of `l` an identity, one thread per 2
-/// x 2 block. `target` is either the part of `l` left of the triangles (below_diagonal) or the right-hand
-/// sides. The triangles themselves keep their values, because all threads of their rows read them; later
-/// steps treat them as identities.
+/// Applies to `target` the row operations that turn every 2 x 2 triangle of `l` into an identity, with one
+/// thread per 2 x 2 block. The triangles themselves keep their values, because all threads of their rows read
+/// them; later steps treat them as identities.
+/// @param below_diagonal true: `target` is the part of `l` left of the triangles; false: the right-hand sides
 template <class T>
 __global__ void solve_pairs(LowerSystem<T> s, StridedMatrix<T> target, std::int64_t columns,
                             bool below_diagonal) {

@@ -1,9 +1,9 @@
 /// solve_wide: a triangular solve for many right-hand sides.
 ///
-/// The triangle is divided into blocks of 256 rows in the order of substitution. The blocks on the diagonal
-/// are copied as unit lower triangles, with every row divided by its diagonal element. The triangular kernel
-/// of getrf/recursive solves with the copies. The recursion of getrf/recursive_lu.cuh turns all other work
-/// into large products, by the vendor's GEMM.
+/// The triangle is divided into block rows of 256 rows in the order of substitution. Their triangles on the
+/// diagonal are copied as unit lower triangles, with every row divided by its diagonal element. The
+/// triangular kernel of getrf/recursive solves with the copies. The recursion of getrf/recursive_lu.cuh turns
+/// all other work into large products, which the vendor's GEMM computes.
 ///
 /// Error: substitution has |B - op(A) X| of the order n u |A| |X| (Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd ed., section 8.1). In double, tiles of 8 x 8 are solved with their inverses;
@@ -21,10 +21,9 @@ namespace wide {
 constexpr int threads = 256;
 constexpr double trusted_sum = 32;  ///< see lu::solve_on_tensor_cores
 
-/// Copies the triangles on the diagonal. Position s of the substitution is row s, or n - 1 - s if `backward`.
-/// Elements of `triangles`, n x 256, are divided by the diagonal element of their row. reciprocals[i] is the
-/// reciprocal of diagonal element i. A thread block processes 256 positions; gridDim.y is the number of
-/// columns.
+/// Copies the triangles on the diagonal to `triangles` (n x 256), with every row divided by its diagonal
+/// element. Row s of `triangles` is row s of op(A), or row n - 1 - s if `backward`. Sets reciprocals[i] to
+/// the reciprocal of diagonal element i. A thread block copies 256 rows; gridDim.y is the number of columns.
 template <class T>
 __global__ void __launch_bounds__(threads)
     copy_triangles(TriangleView<T> a, bool backward, T* triangles, T* reciprocals) {
@@ -57,6 +56,7 @@ void solve_wide(Context& context, const TriangleView<T>& a, std::int64_t nrhs, T
   simt::launch(context, wide::copy_triangles<T>, grid, dim3(wide::threads), 0, a, backward, triangles,
                reciprocals);
 
+  // The arguments s and `before` of the following functions are positions in the order of substitution.
   const int columns = static_cast<int>(nrhs);
   const auto solve_block = [&](int s, int count) {
     if (backward) {

@@ -8,8 +8,8 @@
 
 namespace gaussweep {
 
-/// Byte offsets, all multiples of 256. A set of segments (block_chain.cuh) holds one vector of n elements per
-/// right-hand side of a launch.
+/// The byte offsets in the workspace of block_chain.cu, all multiples of 256. A set of segments
+/// (block_chain.cuh) holds one vector of n elements per right-hand side of a launch.
 struct ChainWorkspace {
   ChainWorkspace(std::int64_t n, std::int64_t nrhs, std::size_t element, bool with_exchanges)
       : rhs_per_launch(nrhs == 1   ? 1
@@ -19,9 +19,11 @@ struct ChainWorkspace {
         source_bytes_(with_exchanges ? workspace_piece(n, sizeof(int)) : 0),
         sets_(with_exchanges ? 3 : 1) {}
 
+  /// Returns the offset of a set of segments.
   std::size_t segments(int set) const {
     return control_bytes + static_cast<std::size_t>(set) * segment_bytes_;
   }
+  /// Returns the offset of the row permutation.
   std::size_t sources() const { return segments(sets_); }
   std::size_t bytes() const { return sources() + source_bytes_; }
 
@@ -45,9 +47,11 @@ inline std::size_t solve_lu_workspace(std::int64_t n, std::int64_t nrhs, std::si
   return ChainWorkspace(n, nrhs, element, with_exchanges).bytes();
 }
 
-/// Sizes in elements; every part begins at a multiple of 256 bytes.
+/// The sizes of the parts of BlockProducts' workspace, in elements. Every part begins at a multiple of 256
+/// bytes.
 struct BlockProductsWorkspace {
-  /// `order`: order of the blocks, 64 times a power of two; `ld`: leading dimension of the right-hand sides.
+  /// @param order order of the diagonal blocks, 64 times a power of two
+  /// @param ld leading dimension of the right-hand sides
   constexpr BlockProductsWorkspace(std::int64_t n, std::int64_t nrhs, std::int64_t order, std::int64_t ld)
       : count((n + order - 1) / order),
         inverses(count * order * order),

@@ -1,7 +1,7 @@
 #pragma once
-/// The border of an inverse: the last few rows of a lower triangle's inverse, or columns of an upper
-/// triangle's inverse. For a lower triangle [A 0; L B] with X = A^-1 and Y = B^-1, the border is -Y (L X).
-/// One launch reads X once. The tiles of level_products.cuh would take as long for one row as for 64.
+/// Computes the border of a triangle's inverse: its last few rows, or columns if the triangle is upper. For a
+/// lower triangle [A 0; L B] with X = A^-1 and Y = B^-1, the border is -Y (L X). One launch reads X once. The
+/// tiles of level_products.cuh would take as long for one row as for 64.
 
 #include <cmath>
 #include <cstdint>
@@ -15,28 +15,32 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 constexpr int max_border = 16;  ///< the largest number of rows (columns) of a border
 
-/// A border and the inverses around it. An upper triangle is treated as its transpose: "rows" of the border
-/// are then its columns, and the columns of X are its rows.
+/// A border and the inverses around it. An upper triangle is treated as its transpose. Rows of the border are
+/// then columns in memory, and columns of X are rows in memory.
 template <class T>
 struct Border {
   const T* triangle;  ///< the triangle's first element
   std::int64_t ld;
   T* x;  ///< the triangle's inverse, which already contains X and Y, with zeros in the other triangle of X
   std::int64_t ldx;
-  T* staged;  ///< L or Y L if uses_staging(): order x width() elements, with interleaved rows
+  T* staged;  ///< a copy of L, or Y L, if uses_staging(): a matrix of `order` columns, leading dimension
+              ///< width()
   int order;  ///< the order of X, a multiple of 16
   int rows;   ///< rows of the border, at most max_border
   bool lower;
   bool corner_first;  ///< computes -(Y L) X instead of -Y (L X)
   T limit;  ///< *exceeds_limit becomes 1 if an |element| of the first product exceeds this or is NaN
   int* exceeds_limit;  ///< may be null
+  /// Returns the number of rows of the border, padded for multiply_border.
   __host__ __device__ int width() const { return rows <= 8 ? 8 : 16; }
-  /// Returns true if blocks read L or Y L from `staged`: if they need Y L, or if they would overwrite the L
-  /// that other blocks read.
+  /// Returns true if thread blocks read L or Y L from `staged`: if they need Y L, or if they would overwrite
+  /// the L that other thread blocks read.
   __host__ __device__ bool uses_staging() const { return triangle == x || corner_first; }
+  /// Checks an element of the first product.
   __device__ void check(T value) const {
     if (exceeds_limit != nullptr && !(std::fabs(value) <= limit)) *exceeds_limit = 1;
   }
+  /// Returns element (i, l) of Y.
   __device__ T corner(int i, int l) const { return x[offset(i, order + l, ldx)]; }
   /// Returns the offset of element k of the border's row i in a matrix with leading dimension
   /// `leading_dimension`.
@@ -61,16 +65,17 @@ __global__ void __launch_bounds__(256) stage_border(Border<T> b) {
   b.staged[e] = value;
 }
 
-constexpr int border_warps = 16, border_columns = 16;  ///< warps and columns of the border per thread block
+constexpr int border_warps = 16;    ///< warps per thread block of multiply_border
+constexpr int border_columns = 16;  ///< columns of the border per thread block
 
 template <class T>
 __device__ __forceinline__ const T& element(const Strided<T>& m, int i, int j) {
   return m.data[i * m.row_stride + j * m.col_stride];
 }
 
-/// One step of eight k indices of the product of 16 columns of X with 8 Parts rows of the border, by a warp.
-/// Holds the elements that a lane loads: in double a fragment for the tensor cores, in float all factors of
-/// the lane's sums. In both precisions lanes own sums in the fragment layout of triangle_tiles.cuh.
+/// The operands in a lane's registers for eight k indices of a product: 16 columns of X times 8 Parts rows of
+/// the border. In double they are fragments for the tensor cores, in float all factors of the lane's sums. In
+/// both precisions lanes own sums in the fragment layout of triangle_tiles.cuh.
 template <class T, int Parts>
 class BorderStep {
  public:
@@ -93,6 +98,7 @@ class BorderStep {
       }
     }
   }
+  /// Adds the products of the eight k indices to the lane's sums.
   __device__ __forceinline__ void add_to(T (&sums)[Parts][4]) const {
     GAUSSWEEP_UNROLL
     for (int p = 0; p < Parts; ++p) {
@@ -117,7 +123,8 @@ class BorderStep {
 };
 
 /// Computes 16 columns of the border per thread block. The warps split the k range. The k indices of the
-/// diagonal are added last, as in levels.cuh (multiply_by_strips).
+/// diagonal are added last, for the reason given at multiply_by_strips in levels.cuh.
+/// @tparam Width Border::width()
 template <class T, int Width>
 __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b) {
   constexpr int parts = Width / 8, size = Width * border_columns;
@@ -126,7 +133,7 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
   const int g = thread % 32 / 4, t = thread % 4;
   T* const shared = simt::dynamic_shared<T>();
-  // Y is copied to shared memory after the sums.
+  // In shared memory, the sums of all warps come first, then a copy of Y.
   T* const y = shared + border_warps * size;
   if (const int i = thread % Width, l = thread / Width; l <= i && i < b.rows) {
     const T* const corner = b.x + b.order * (b.ldx + 1);

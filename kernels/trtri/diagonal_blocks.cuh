@@ -10,21 +10,21 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-/// The triangle to be inverted, which may be padded with an identity; or `count` triangles of the same order
-/// on a matrix's diagonal, `triangle_stride` elements apart. The matrix may end inside the last triangle.
+/// The triangle to be inverted, or `count` triangles of the same order on a matrix's diagonal. The matrix may
+/// end inside the last triangle; elements beyond its end are those of an identity.
 template <class T>
 struct Triangle {
   const T* data;
   std::int64_t ld;
   int n;  ///< rows of all triangles together
   bool lower;
-  bool unit;  ///< unit diagonal; the stored one is ignored
+  bool unit;  ///< the triangle has a unit diagonal; the stored diagonal is ignored
   int count = 1;
-  std::int64_t triangle_stride = 0;
-  bool from_left = false;  ///< the inverse X has a small |X A - I| instead of |A X - I|
+  std::int64_t triangle_stride = 0;  ///< elements from one triangle to the next one
+  bool from_left = false;            ///< the inverse X has a small |X A - I| instead of |A X - I|
 };
 
-/// Sets *info to i (from 1) unless *info already holds a smaller index.
+/// Sets *info to the index i, from 1, unless *info already holds a smaller index.
 __device__ __forceinline__ void record_zero(int* info, int i) {
   int expected = 0;
   for (;;) {
@@ -34,8 +34,8 @@ __device__ __forceinline__ void record_zero(int* info, int i) {
   }
 }
 
-/// Computes d += A B, 16 x 8, with one warp over the k range [k_begin, k_end), multiples of 8. d has the
-/// fragment layout of triangle_tiles.cuh.
+/// Computes d += A B, where d has 16 x 8 elements, with one warp. k_begin and k_end, the ends of the k range,
+/// are multiples of 8. d has the fragment layout of triangle_tiles.cuh.
 template <class T>
 __device__ __forceinline__ void add_product(T (&d)[4], const T* a, int lda, const T* b, int ldb, int k_begin,
                                             int k_end) {
@@ -66,9 +66,9 @@ template <class T, int Order>
 __device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, int order, int begin,
                                               int end) {
   constexpr int ld = chain::Square<T, Order>::leading_dimension;
-  constexpr int warps = Order / 8, rounds = Order > 64 ? 2 : 1;  // tiles per warp
+  constexpr int warps = Order / 8, rounds = Order > 64 ? 2 : 1;  // a warp computes `rounds` tiles of 16 x 8
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int tiles_across = order / 8, tiles_per_pair = order / 16 * tiles_across;  // tiles
+  const int tiles_across = order / 8, tiles_per_pair = order / 16 * tiles_across;
   const auto for_tiles = [&](auto visit) {
     GAUSSWEEP_UNROLL
     for (int r = 0; r < rounds; ++r) {
@@ -105,18 +105,21 @@ __device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, i
   store(T(-1));
 }
 
-/// Returns the limit of the Skeel condition number, the largest element of |inverse| |triangle| e (e = ones),
-/// for inverses of blocks by products of inverses. It is about 4 for well-conditioned triangles. Unit
-/// triangles of LU have 100 to 1000 and lose less than a factor of 3 in accuracy (trsv/block_chain.cu). Of
-/// these, only useless inverses are recomputed.
+/// Returns the limit of a block's Skeel condition number, the largest element of |inverse| |triangle| e with
+/// e = (1, ..., 1). Above the limit, the block is inverted by substitution instead of products of inverses.
+///
+/// The condition number is about 4 for well-conditioned triangles. Unit triangles of LU have 100 to 1000 and
+/// lose less than a factor of 3 in accuracy (trsv/block_chain.cu). Their limit is so high that only useless
+/// inverses are replaced.
 template <class T>
 __device__ constexpr T max_condition(bool unit) {
   return unit ? T(0x1p17) : T(16);
 }
 
-/// Returns the limit of |W| for a level's first product W: 4 / sqrt(half), for unit triangles of LU 2^15 /
-/// sqrt(half). W multiplies the residual of Y and the rounding errors of the second product. These errors
-/// have random signs and grow by about sqrt(half) max |W|.
+/// Returns the limit of |W| for a level's first product W = L X (levels.cuh): 4 / sqrt(half), for unit
+/// triangles of LU 2^15 / sqrt(half). W multiplies the residual of Y and the rounding errors of the second
+/// product. These errors have random signs and grow by about sqrt(half) max |W|.
+/// @param half order of X and Y
 template <class T>
 T max_product(bool unit, int half) {
   return static_cast<T>((unit ? 0x1p15 : 4) / std::sqrt(half));
@@ -126,7 +129,7 @@ T max_product(bool unit, int half) {
 /// per thread. X then satisfies |A X - I| <= g |A| |X|, or with `from_left` |X A - I| <= g |X| |A|, with g =
 /// n u / (1 - n u) (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). Row i is
 /// scaled by 2^-p and column i by 2^-q, where 2^(p + q) is about the pivot, so that no product overflows
-/// before it cancels. All threads must call this. @pre a barrier after the last access to `square`
+/// before it cancels. All threads must call this. @pre a barrier has followed the last access to `square`
 template <class T, int MaxOrder>
 __device__ void substitute(chain::Square<T, MaxOrder>& square, bool from_left) {
   const int t = static_cast<int>(threadIdx.x), count = static_cast<int>(blockDim.x);
@@ -177,18 +180,19 @@ __device__ void substitute(chain::Square<T, MaxOrder>& square, bool from_left) {
   __syncthreads();
 }
 
-/// The order of each triangle's inverse and the order of the blocks on its diagonal, the last of which may be
-/// smaller.
+/// The sizes of a launch of invert_diagonal_blocks.
 struct Layout {
-  int order, block;
-  int* needs_substitution;  ///< flag of the following levels, which is set to 0; may be null
+  int order;                ///< order of each triangle's inverse
+  int block;                ///< order of the blocks on the diagonal; the last block may be smaller
+  int* needs_substitution;  ///< null, or the flag of the following levels, which is set to 0 here
 };
 
-/// Inverts one block on the diagonal per thread block, by products of inverses if these are as accurate as
-/// substitution, and writes it to `x`. If gridDim.y is not 1, further thread blocks copy the other blocks of
-/// the triangle to `x`. blockIdx.z selects the triangle; the inverses of several triangles are contiguous.
-/// `info`, unless null, receives the first index, from 1, with a 0 on the diagonal.
+/// Inverts one block on the diagonal per thread block and writes the inverse to `x`: by products of inverses
+/// if these are as accurate as substitution, else by substitution. If gridDim.y is not 1, further thread
+/// blocks copy the other blocks of the triangle to `x`. blockIdx.z selects the triangle; the inverses of
+/// several triangles are contiguous.
 /// @tparam MaxOrder upper limit of the order of a block
+/// @param info null, or receives the index, from 1, of the first 0 on the diagonal
 template <class T, int MaxOrder>
 __global__ void __launch_bounds__(4 * MaxOrder)
     invert_diagonal_blocks(Triangle<T> a, T* x, std::int64_t ldx, Layout layout, int* info) {
@@ -198,7 +202,7 @@ __global__ void __launch_bounds__(4 * MaxOrder)
     *layout.needs_substitution = 0;
   if (a.lower ? down < right : down > right) return;
   const int triangle = static_cast<int>(blockIdx.z);
-  const int first_matrix_row = triangle * layout.order;  // rows
+  const int first_matrix_row = triangle * layout.order;
   const int rows_left = a.n - first_matrix_row;
   const T* const triangle_data = a.data + triangle * a.triangle_stride;
   x += first_matrix_row * ldx;
@@ -209,7 +213,8 @@ __global__ void __launch_bounds__(4 * MaxOrder)
   const int rows = extent(down), columns = extent(right);
   const int first_row = down * layout.block, first_column = right * layout.block;
   const int t = static_cast<int>(threadIdx.x), i = t % MaxOrder, j0 = t / MaxOrder;
-  // `diagonal`: the column of the diagonal element, relative to the block.
+  // The thread reads and writes elements of `row`, which is relative to the triangle. Columns are relative to
+  // the block; `diagonal` is the column of the diagonal element.
   const int row = first_row + i, diagonal = row - first_column;
   // Columns [begin, end) of the row are read; `written_columns` columns are written.
   int begin = a.lower ? 0 : diagonal, end = a.lower ? diagonal + 1 : columns;
@@ -229,7 +234,7 @@ __global__ void __launch_bounds__(4 * MaxOrder)
 
   auto& square = *simt::dynamic_shared<chain::Square<T, MaxOrder>>();
   // Upper triangles are rotated by 180 degrees.
-  const auto rotated = [&](int k) { return a.lower ? k : MaxOrder - 1 - k; };
+  const auto rotated = [&](int k) { return a.lower ? k : MaxOrder - 1 - k; };  // index in `square`
   T* const own_elements = &square.at(rotated(i), rotated(j0));
   const int step = a.lower ? 4 * square.leading_dimension : -4 * square.leading_dimension;
   T abs_sum = 0;  // sum of |element| over a quarter of the row

@@ -24,17 +24,17 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::gets {
 
-/// One elimination step: updates rows [row, end_row) in columns [column, end_column).
+/// One elimination step: updates rows [row, end_row) of X in columns [column, end_column).
 template <class T>
 struct Step {
   MatrixView<T> a, x;
-  std::int64_t k;
+  std::int64_t k;  ///< the pivot row
   std::int64_t row, end_row;
   std::int64_t column, end_column;
 };
 
-/// Updates one element per thread. Neighbouring threads work on neighbouring rows; a block covers blockDim.x
-/// rows and blockDim.y columns.
+/// Updates one element of X per thread. Neighbouring threads work on neighbouring rows; a thread block covers
+/// blockDim.x rows and blockDim.y columns.
 template <class T>
 __global__ void eliminate(Step<T> s) {
   const std::int64_t i = s.row + static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
@@ -58,12 +58,14 @@ __global__ void normalise(MatrixView<T> a, MatrixView<T> x) {
 constexpr std::array<std::string_view, 8> stages{"gets_1", "gets_2", "gets_3", "gets_4",
                                                  "gets_5", "gets_6", "gets_7", "gets_8"};
 
+/// The shape of thread blocks. Their height is the number of rows of X that they cover.
 enum class Threads {
-  fixed,    ///< one column of threads per block, with the same height in every step
-  adaptive  ///< the block's height shrinks with the remaining rows, and the block covers several columns
+  fixed,    ///< a thread block covers one column; its height is the same in every step
+  adaptive  ///< the height shrinks with the number of remaining rows; a thread block covers several columns
 };
 
-/// Returns the shape of a thread block of `threads` threads, a multiple of 32, for `rows` rows.
+/// Returns the shape of a thread block of `threads` threads for `rows` rows. @pre `threads` is a multiple of
+/// 32
 inline dim3 block_for(std::int64_t rows, std::int64_t threads, Threads thread_shape) {
   std::int64_t height = threads;
   if (thread_shape == Threads::adaptive) {
@@ -82,9 +84,10 @@ struct Columns {
   std::int64_t first, end;
 };
 
-/// Computes X = A^-1 X for the triangle `uplo` of `a`, which is not changed. `columns(k)` returns the columns
-/// in which row k of X can differ from 0. Asynchronous: does not check the diagonal; a 0 on it leads to
-/// elements that are not finite.
+/// Computes X = A^-1 X for the triangle `uplo` of `a`, which is not changed. Asynchronous: does not check the
+/// diagonal; a 0 on it leads to elements that are not finite.
+/// @param threads number of threads per thread block
+/// @param columns columns(k) returns the columns in which row k of X can differ from 0
 template <class T, class ColumnsOfRow>
 void solve(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::int64_t threads,
            Threads thread_shape, ColumnsOfRow columns) {

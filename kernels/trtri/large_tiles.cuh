@@ -1,6 +1,6 @@
 #pragma once
-/// Products in double on tensor cores in which A or B is triangular. They serve two callers: a level of
-/// trtri/levels computes C = factor A B, and poinv/recursive computes C = P P^T.
+/// Products in double on tensor cores in which A or B is triangular. A level of trtri/levels computes
+/// C = factor A B with them, poinv/recursive C = P P^T.
 ///
 /// Tiles: a thread block computes one C tile of 128 x 128 elements, or of 64 x 64 if there are few C tiles.
 /// The k loop covers only the k range in which the triangle is nonzero. If there are few C tiles, the two
@@ -10,8 +10,8 @@
 /// consumer warps multiply. Each consumer warp computes half of the C tile's rows; it waits for producers but
 /// not for other consumers. Eight consumer warps saturate a multiprocessor with one block. Four make fewer
 /// loads from shared memory, which are the bottleneck if there are many blocks. Producer warps give registers
-/// to consumer warps (setmaxnreg). sm_90 lacks that instruction: there the kernel takes 2.5 times as long as
-/// on sm_90a (one H100, n = 8192).
+/// to consumer warps (setmaxnreg). Code compiled for sm_90 lacks that instruction: the kernel then takes 2.5
+/// times as long as code for sm_90a (one H100, n = 8192).
 ///
 /// Shared memory: an operand keeps its contiguous index (rows of A, columns of B, or k). A lane's two rows of
 /// a fragment of A are neighbours in memory, and so are its columns of two fragments of B. Each load
@@ -26,8 +26,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 constexpr int large_depth = 16;  ///< depth of a k tile
-/// From this number of 128 x 128 tiles on, they are faster than 64 x 64 tiles: for a level and for P P^T
-/// (measured on one H100).
+/// The smallest number of 128 x 128 tiles with which they are faster than 64 x 64 tiles, for a level and for
+/// P P^T (measured on one H100).
 constexpr int min_large_tiles_of_level = 200;
 constexpr int min_large_tiles_of_square = 276;
 /// From this k on, two blocks share a C tile in levels with few tiles (measured on one H200).
@@ -55,7 +55,7 @@ class LargeCopies {
   using KTile = LargeKTile<KContiguous, Lines>;
 
  public:
-  /// @param source the first k tile
+  /// @param source address of the first k tile
   /// @param line_count rows of A or columns of B in the matrix, counted from `source`
   /// @param k_count length of the k range, counted from `source`
   /// @param k_step distance to the next k tile along k
@@ -256,6 +256,7 @@ class LargeProduct : LargeRing<Order, Square> {
   __device__ static int row_part() { return warp() % 2 * (Order / 2); }       ///< the warp's first row
   __device__ static int row() { return row_part() + 2 * g(); }                ///< the lane's first row
   __device__ static int column() { return warp() / 2 * (tiles_across * 8); }  ///< the warp's first column
+  /// Returns the memory of stage p.
   __device__ __forceinline__ double* slot(int p) const { return memory_ + p * stage_elements; }
   /// The mbarriers of a stage: `full` completes when the k tile has arrived, `empty` when all warps have read
   /// it.
@@ -278,14 +279,14 @@ class LargeProduct : LargeRing<Order, Square> {
   /// Loads two elements of B: two k indices of one column, or one k index of two columns. The calls for all n
   /// load all fragments of one half of a k tile.
   __device__ __forceinline__ void load_right(int buffer, const double* from, int half, int n) {
-    const int inner = 8 * half + 2 * t(), line = column() + 2 * g() + n / 2 * 16;
+    const int k_index = 8 * half + 2 * t(), line = column() + 2 * g() + n / 2 * 16;
     if constexpr (Square) {
       double pair[2];
-      load_pair(from + A::elements + (inner + n % 2) * B::stride + line, pair);
+      load_pair(from + A::elements + (k_index + n % 2) * B::stride + line, pair);
       right_[buffer][n / 2 * 2][n % 2] = pair[0];
       right_[buffer][n / 2 * 2 + 1][n % 2] = pair[1];
     } else {
-      load_pair(from + A::elements + (line + n % 2) * B::stride + inner, right_[buffer][n]);
+      load_pair(from + A::elements + (line + n % 2) * B::stride + k_index, right_[buffer][n]);
     }
   }
   /// Multiplies one half of the k tile `current`. Fragments are loaded one step ahead: those of A for the
@@ -353,12 +354,12 @@ __global__ void __launch_bounds__(32 * (Warps + producer_warps), Order == 64 ? 2
   if (threadIdx.x >= 32 * Warps) {
     simt::setmaxnreg_dec<40>();
     const int step = tile.step(large_depth), first = tile.first(large_depth) + first_k_tile * step;
-    const int inner = tile.end - first;
+    const int k_count = tile.end - first;
     const double* const a = p.a + tile.pair * p.a_step + tile.row + first * p.lda;
     const double* const b =
         p.b + tile.pair * p.b_step + (Square ? tile.column + first * p.ldb : first + tile.column * p.ldb);
-    product.copy(LargeCopies<false, Order, Warps>(a, p.lda, tile.rows, inner, step),
-                 LargeCopies<!Square, Order, Warps>(b, p.ldb, tile.columns, inner, step), count);
+    product.copy(LargeCopies<false, Order, Warps>(a, p.lda, tile.rows, k_count, step),
+                 LargeCopies<!Square, Order, Warps>(b, p.ldb, tile.columns, k_count, step), count);
     return;
   }
   simt::setmaxnreg_inc<Order == 128 ? 232 : Warps == 8 ? 96 : 168>();
@@ -401,7 +402,8 @@ void launch_large(Context& context, const LevelProduct<double>& p, const LargeGr
 template <bool Square>
 void launch_large(Context& context, const LevelProduct<double>& p, int pairs, int min_large_tiles,
                   int min_split_k) {
-  constexpr int all_tiles = 1 << 28;  // more than there are: tile() does not reorder tiles within a wave
+  // With 128 x 128 tiles, the wave exceeds the number of tiles. tile() then does not reorder them.
+  constexpr int all_tiles = 1 << 28;
   const LargeGrid<128, Square> large{{p, pairs, all_tiles}};
   if (large.tiles() >= min_large_tiles) return launch_large<1, 8>(context, p, large);
   const int multiprocessors = simt::multiprocessors(context);

@@ -10,27 +10,31 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-/// The k range of a C tile in a product with a triangle: it begins or ends at the tile's rows or columns. For
-/// a lower triangle, from_columns applies to a triangle on the right and up_to_rows to one on the left; for
-/// an upper triangle, up_to_columns and from_rows.
-enum class KRange { from_columns, up_to_rows, up_to_columns, from_rows };
+/// The k range of a C tile in a product with a triangle: it begins or ends at the tile's rows or columns.
+enum class KRange {
+  from_columns,   ///< B is a lower triangle
+  up_to_rows,     ///< A is a lower triangle
+  up_to_columns,  ///< B is an upper triangle
+  from_rows       ///< A is an upper triangle
+};
 
-/// The products C = factor A B of all pairs of a level, which have the same shape. In the last pair C may
-/// have fewer rows (lower triangle) or fewer columns (upper triangle).
+/// The products C = factor A B of all pairs of a level (levels.cuh), which have the same shape. In the last
+/// pair, C may have fewer rows (lower triangle) or fewer columns (upper triangle). A `_step` is the number of
+/// elements from the operand of one pair to that of the next pair; a `_triangle_step` leads to the next
+/// triangle.
 template <class T>
 struct LevelProduct {
   const T* a;
-  std::int64_t lda, a_step;  ///< distance between the operands of two pairs
+  std::int64_t lda, a_step;
   const T* b;
   std::int64_t ldb, b_step;
   T* c;
   std::int64_t ldc, c_step;
   T* zeros;  ///< the block that mirrors C in the other triangle and is set to 0, or null
   std::int64_t ldz, z_step;
-  std::int64_t a_triangle_step, b_triangle_step, c_triangle_step,
-      z_triangle_step;  ///< distances between triangles
-  int rows, columns, k;
-  int last_rows, last_columns;
+  std::int64_t a_triangle_step, b_triangle_step, c_triangle_step, z_triangle_step;
+  int rows, columns, k;         ///< C is rows x columns, A is rows x k
+  int last_rows, last_columns;  ///< the size of C in the last pair
   KRange k_range;
   T factor;
   T limit;             ///< *exceeds_limit becomes 1 if an |element| of A B exceeds this or is NaN
@@ -47,26 +51,30 @@ struct LevelProduct {
 /// A C tile and its k range. The tile is empty if it has no rows or no columns.
 struct Tile {
   int pair, row, column, rows, columns;
-  int begin, end;
+  int begin, end;      ///< the k range
   bool from_diagonal;  ///< the k range begins at the tile's diagonal instead of ending there
 
   __device__ bool is_nonempty() const { return rows > 0 && columns > 0; }
   /// Returns the number of k tiles of this depth; the last one may be smaller. With `from_diagonal` the k
   /// tiles run backwards, so that the triangle's diagonal comes last (levels.cuh, multiply_by_strips).
   __device__ int k_tiles(int depth) const { return (end - begin + depth - 1) / depth; }
+  /// Returns the first k index of the k tile that is multiplied first.
   __device__ int first(int depth) const {
     return from_diagonal ? begin + (k_tiles(depth) - 1) * depth : begin;
   }
+  /// Returns the distance in k from one k tile to the next one.
   __device__ int step(int depth) const { return from_diagonal ? -depth : depth; }
 };
 
-/// The C tiles of a product, in `groups` of `group_size` tiles. A group is a row or column of tiles with
-/// equal k ranges. Tiles with the longest k range start first. If all tiles run concurrently, a
-/// multiprocessor gets a long k range and a short one.
+/// The C tiles of a product, in the order in which thread blocks compute them. Tiles with the longest k range
+/// start first. If all tiles run concurrently, a multiprocessor gets one tile with a long and one with a
+/// short k range. A group is a row or column of tiles with equal k ranges.
 template <int Order>
 struct TileGrid {
-  int pairs, group_size, groups;
-  int wave;  ///< number of multiprocessors: that many tiles start together
+  int pairs;
+  int group_size;  ///< tiles per group
+  int groups;      ///< groups per pair
+  int wave;        ///< number of tiles that start together: the number of multiprocessors
   template <class T>
   TileGrid(const LevelProduct<T>& p, int count, int multiprocessors) : pairs(count), wave(multiprocessors) {
     const int down = ((count == 1 ? p.last_rows : p.rows) + Order - 1) / Order;
@@ -80,12 +88,13 @@ struct TileGrid {
   __device__ Tile tile(const LevelProduct<T>& p, int index) const {
     return at(p, schedule_rank(index, blocks()));
   }
-  /// Returns the rank by k range, longest first, of the tile that block `index` computes.
+  /// Returns the rank, by length of the k range with the longest first, of the tile that thread block `index`
+  /// computes.
   __device__ int schedule_rank(int index, int tiles) const {
     if (tiles > 3 * wave || index < wave || index >= 2 * wave) return index;
     return wave + (tiles < 2 * wave ? tiles : 2 * wave) - 1 - index;
   }
-  /// Returns the tile with rank `index` by k range, longest first.
+  /// Returns the tile of rank `index`.
   template <class T>
   __device__ Tile at(const LevelProduct<T>& p, int index) const {
     const bool by_columns = p.is_by_columns();
@@ -138,8 +147,8 @@ __global__ void __launch_bounds__(256)
   if (!is_within) *first.exceeds_limit = 1;
 }
 
-/// A C tile of Order x Order elements, computed by two rows of warps from 16 x 8 fragments. Also in float,
-/// which does not use tensor cores, lanes own sums in the fragment layout of triangle_tiles.cuh. k tiles pass
+/// The product of a C tile of Order x Order elements. Two rows of warps compute it in 16 x 8 fragments. Float
+/// does not use tensor cores, but its sums have the fragment layout of triangle_tiles.cuh, too. k tiles pass
 /// through a ring buffer of `Stages` stages in shared memory.
 template <class T, int Order, int Threads, int Stages>
 class TileProduct {
@@ -235,11 +244,11 @@ class TileProduct {
   __device__ static int b_k() { return thread() % tile_depth; }
   __device__ static int b_column() { return thread() / tile_depth; }
 
-  /// Starts to copy the next k tile if `wanted`. Elements beyond the k range are set to 0. Rows and columns
+  /// Starts to copy the next k tile if `exists`. Elements beyond the k range are set to 0. Rows and columns
   /// beyond the tile keep old contents, which only reach sums that are not stored.
   template <bool Whole>
-  __device__ __forceinline__ void load(bool wanted, T* to) {
-    if (wanted) {
+  __device__ __forceinline__ void load(bool exists, T* to) {
+    if (exists) {
       if (remaining_k_ >= tile_depth) {
         copy<Whole>(to, [](int) { return true; });
       } else {

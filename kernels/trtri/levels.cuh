@@ -1,14 +1,17 @@
 #pragma once
-/// Inverts a triangular matrix level by level. The inverses X and Y of two neighbouring triangles on the
-/// diagonal are joined to the inverse of both: with the block L between them, -Y (L X) is the missing block.
-/// A few launches join all pairs of a level. level_products.cuh computes small products, large_tiles.cuh
-/// large ones in double on a Hopper GPU; both skip the zeros of triangles tile by tile. The vendor's library
-/// computes other large products in strips, whose k range begins or ends at the diagonal. If the order
+/// Inverts a triangular matrix level by level. A level joins pairs of inverses X and Y of neighbouring
+/// triangles on the diagonal: with the block L between the triangles, -Y (L X) is the missing block of the
+/// pair's inverse. Each level doubles the order of the inverses. A few launches join all pairs of a level.
+///
+/// level_products.cuh computes small products, large_tiles.cuh large ones in double on a Hopper GPU; both
+/// skip the zeros of triangles tile by tile. The vendor's library computes other large products in strips,
+/// i.e. some rows or columns at a time, each with a k range that begins or ends at the diagonal. If the order
 /// exceeds a power of two times the block order by a few rows, border.cuh adds these rows last.
 ///
-/// L X determines the error A X - I: it multiplies the residual of Y and the errors of the second product. If
-/// L X has large elements, whole_substitution.cuh overwrites the inverse. X A - I depends on Y L in the same
-/// way. Triangles with `from_left`, for which X A - I has to be small, are therefore joined by -(Y L) X.
+/// L X determines the error of the pair's inverse Z of A, A Z - I: it multiplies the residual of Y and the
+/// errors of the second product. If L X has large elements, whole_substitution.cuh computes the inverse
+/// again. Z A - I depends on Y L in the same way. Triangles with `from_left`, for which Z A - I has to be
+/// small, are therefore joined by -(Y L) X.
 
 #include <algorithm>
 #include <cstdint>
@@ -25,12 +28,13 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 using namespace gaussweep::levels;
 
-/// The order of the blocks on the diagonal, a multiple of 8, and the number of rows in the border. The order
-/// is chosen for few levels whose pairs are almost equal. Either the last block is smaller than the others,
-/// or the number of equal blocks is a power of two and a few rows remain for the border. An additional level
-/// for these rows would take as long as one with full tiles.
+/// The sizes of the blocks on the diagonal and of the border. They are chosen for few levels whose pairs are
+/// almost equal. Either the last block is smaller than the others, or the number of equal blocks is a power
+/// of two and a few rows remain for the border. An additional level for these rows would take as long as one
+/// with full tiles.
 struct Blocks {
-  int order, border;
+  int order;   ///< order of the blocks, a multiple of 8
+  int border;  ///< rows of the border
   static Blocks of(int order, int max_order) {
     const int max_border_rows = order >= min_order_with_border ? max_border : 0;
     int count = 1;
@@ -48,10 +52,11 @@ struct Blocks {
 struct Schedule {
   static constexpr int never = 1 << 30;
   Blocks blocks{64, 0};  ///< on the diagonal
-  /// The largest half whose products level_products.cuh computes; a single pair may have as many elements.
+  /// The largest order of a pair's inverses for which level_products.cuh computes the products. If there is
+  /// only one pair, it does so for up to max_kernel_half^2 elements of C.
   int max_kernel_half = never;
   int min_64_tiles = never;  ///< smallest number of 64 x 64 tiles for which level_products.cuh uses these
-  int strip_width = 0;       ///< columns (or rows) per call of the vendor's product
+  int strip_width = 0;       ///< rows or columns of C per product of the vendor's library
   /// The smallest number of 64 x 64 tiles of a product in double for which large_tiles.cuh computes it.
   int min_tiles_for_large = never;
   int min_128_tiles = 0;  ///< smallest number of 128 x 128 tiles for which large_tiles.cuh uses these
@@ -89,9 +94,10 @@ struct Schedule {
 template <class T>
 class TriangleInverse {
  public:
-  /// `order`: a.n, or more if the triangle is padded with an identity. `products`: workspace_elements(order)
-  /// elements. For several triangles, `order` is the order of each triangle, a power of two from 64 on, and
-  /// `products` has product_elements(order) elements per triangle.
+  /// @param order a.n, or more if the triangle is padded with an identity. For several triangles: the order
+  /// of each triangle, 64 times a power of two
+  /// @param products workspace of workspace_elements(order) elements. For several triangles:
+  /// product_elements(order) elements per triangle
   TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products)
       : TriangleInverse(context, a, order, products,
                         a.count == 1 ? Schedule::of<T>(context, static_cast<int>(order))
@@ -100,9 +106,9 @@ class TriangleInverse {
                   const Schedule& schedule)
       : context_(context), a_(a), order_(static_cast<int>(order)), products_(products), schedule_(schedule) {}
 
-  /// Writes the inverse to x, order x order, with zeros in the other triangle; the inverses of several
+  /// Writes the inverse to x (order x order), with zeros in the other triangle; the inverses of several
   /// triangles are contiguous. x must not overlap the triangle, which is not changed. Asynchronous.
-  /// @param info 0 at the start, receives the first index, from 1, with a 0 on the diagonal; or null
+  /// @param info null, or must be 0 and receives the index, from 1, of the first 0 on the diagonal
   void invert(T* x, std::int64_t ldx, int* info) {
     x_ = x;
     ldx_ = ldx;
@@ -138,6 +144,7 @@ class TriangleInverse {
 
   int even_order() const { return order_ - schedule_.blocks.border; }  ///< the order without a border
 
+  /// Inverts the blocks on the diagonal. If `copies`, copies the other blocks of the triangle to x_.
   void invert_blocks(bool copies, int* info) {
     context_.stage("diagonal_blocks");
     const int order = schedule_.blocks.order;
@@ -236,6 +243,7 @@ class TriangleInverse {
     }
   }
 
+  /// Launches level_products.cuh. @param tiles number of 64 x 64 tiles of C in all pairs
   void launch(const Product& p, int pairs, int tiles) {
     const bool uses_64_tiles = tiles * a_.count >= schedule_.min_64_tiles &&
                                simt::max_shared_bytes(context_) >= TileProduct<T, 64, 128, 3>::bytes;
@@ -262,6 +270,7 @@ class TriangleInverse {
     return p;
   }
 
+  /// Computes the products of all pairs by the vendor's library, that of a smaller last pair separately.
   void multiply_pairs_by_strips(const Product& p, int pairs) {
     const bool is_last_smaller = p.last_rows < p.rows || p.last_columns < p.columns;
     const int full_pairs = is_last_smaller ? pairs - 1 : pairs;
@@ -302,7 +311,7 @@ class TriangleInverse {
   Schedule schedule_;
   T* x_ = nullptr;
   std::int64_t ldx_ = 0;
-  const T* source_ = nullptr;  // the matrix with the blocks that are not inverted yet
+  const T* source_ = nullptr;  // the matrix from which levels read their blocks L: the triangle, or x_
   std::int64_t ld_source_ = 0;
 };
 

@@ -21,11 +21,12 @@ struct TrianglePanel {
   int rows, columns;
 };
 
-/// Eliminates with a unit lower triangular panel of L, whose diagonal is not read, in the `count` columns at
-/// `c`. C becomes L^-1 C in the panel's first `columns` rows, and the product with L is subtracted from the
-/// rows below.
-/// @tparam Corrects true if L may have elements above 1: solutions with ill-conditioned inverses of 8 x 8
-/// tiles are then corrected
+/// Performs the steps of forward substitution that use one panel of a unit lower triangular L. The diagonal
+/// of L is not read. The first l.columns rows of C become L^-1 C; their product with the rest of the panel is
+/// subtracted from the rows below.
+/// @tparam Corrects true if L may have elements above 1: solutions are then corrected if the inverse of an 8
+/// x 8 tile is ill-conditioned
+/// @param c the element of C in the panel's first row @param count number of columns of C
 template <bool Corrects, class T>
 void apply_lower(Context& context, const TrianglePanel<T>& l, T* c, std::int64_t ldc, std::int64_t count) {
   const int columns = static_cast<int>(count);
@@ -45,9 +46,11 @@ void apply_lower(Context& context, const TrianglePanel<T>& l, T* c, std::int64_t
   subtract(l.columns, l.rows - l.columns, 0, l.columns);
 }
 
-/// Eliminates with a panel of U. C becomes U^-1 C in the panel's last `columns` rows, and the product with U
-/// is subtracted from the rows above.
-/// @param reversed, reciprocals workspace for `u.columns` x lu::solve_rows and `u.columns` elements
+/// Performs the steps of back substitution that use one panel of U. The last u.columns rows of C become U^-1
+/// C; their product with the rest of the panel is subtracted from the rows above.
+/// @param c the element of C in the panel's first row @param count number of columns of C
+/// @param reversed workspace of u.columns x lu::solve_rows elements
+/// @param reciprocals workspace of u.columns elements
 template <class T>
 void apply_upper(Context& context, const TrianglePanel<T>& u, T* c, std::int64_t ldc, std::int64_t count,
                  T* reversed, T* reciprocals) {
@@ -61,8 +64,9 @@ void apply_upper(Context& context, const TrianglePanel<T>& u, T* c, std::int64_t
               c + above, ldc, T(1), c, ldc);
 }
 
-/// Sets a GPU's columns of an inverse to columns of the identity. One thread block per column.
-/// @param x the element in row `row` of the matrix and column `local` of the GPU
+/// Sets rows [row, row + rows) of a GPU's columns of an inverse to those of the identity. One thread block
+/// per column.
+/// @param x the element in row `row` of the matrix and column `local` of the GPU's columns
 template <class T>
 __global__ void __launch_bounds__(threads)
     start_columns(T* x, std::int64_t ld, int row, int rows, OwnColumns own, int local) {
@@ -71,8 +75,8 @@ __global__ void __launch_bounds__(threads)
     x[i + column * ld] = T(i == diagonal ? 1 : 0);
 }
 
-/// Sets a GPU's columns of L^-1 or U^-1 in the blocks [first, last) to the identity, in `rows` rows from row
-/// `row` on.
+/// Sets rows [row, row + rows) of the inverse to those of the identity, in the GPU's columns that belong to
+/// the blocks [first, last).
 template <class T>
 void start_blocks(Context& context, DistributedPanels<T>& panels, int gpu, std::int64_t first,
                   std::int64_t last, std::int64_t row, int rows) {

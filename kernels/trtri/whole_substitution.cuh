@@ -1,7 +1,7 @@
 #pragma once
-/// Substitution with a whole triangle, one strip of columns per thread block. trtri/levels uses it for
-/// triangles whose blocks would lose digits in products with inverses, geinv/recursive for columns that left
-/// the range.
+/// Substitution with a whole triangle. A thread block computes a strip, i.e. 32 columns of the answer.
+/// trtri/levels uses it for triangles whose inverses would lose digits in products of inverses,
+/// geinv/recursive for columns that left the range.
 
 #include <cmath>
 #include <cstdint>
@@ -13,13 +13,14 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 constexpr int strip_columns = 32;  ///< columns of the inverse per thread block
 constexpr int strip_rows = 32;     ///< rows of the inverse per step
 constexpr int strip_depth = 64;    ///< k indices per step of a product
-constexpr int strip_ld = 34;       ///< leading dimension of a tile with strip_rows rows
-constexpr int strip_ld_deep = 66;  ///< leading dimension of a tile with strip_depth rows
+constexpr int strip_ld = 34;       ///< leading dimension of a tile of M, which has strip_rows rows
+constexpr int strip_ld_deep = 66;  ///< leading dimension of a tile of Y, which has strip_depth rows
 constexpr int strip_threads = 256;
 
-/// The equation M Y = I with a lower triangular M. Y is the inverse X, or its transpose: X A = I is
-/// equivalent to A^T X^T = I. Rows and columns are reversed if M would otherwise be upper triangular. With
-/// `has_right_hand_side` the equation is M Y = B, and only rows are reversed. Y then replaces B.
+/// The equation M Y = I with a lower triangular M, by which the inverse X of a triangle A is computed. Either
+/// A X = I, with M = A and Y = X, or A^T X^T = I, with M = A^T and Y = X^T. Rows and columns are reversed if
+/// M would otherwise be upper triangular. With `has_right_hand_side` the equation is M Y = B, and only rows
+/// of Y are reversed. Y then replaces B.
 template <class T>
 struct LowerEquation {
   Triangle<T> a;
@@ -28,49 +29,58 @@ struct LowerEquation {
   int order;                         ///< the order of x; the triangle is padded with an identity
   bool has_right_hand_side = false;  ///< x holds B, a full matrix. @pre !a.from_left
 
+  /// Returns true if M = A^T.
   __device__ bool is_transposed() const { return a.from_left; }
   /// Returns the row (or column) of A and X that corresponds to row (or column) k of M and Y.
   __device__ int index_in_a(int k) const { return a.lower == a.from_left ? order - 1 - k : k; }
+  /// Returns element (i, j) of M; 0 beyond its order.
   __device__ T m(int i, int j) const {
     return i >= order || j > i ? T(0) : i > j ? below_diagonal(i, j) : pivot(i);
   }
-  /// @pre j < i < order
+  /// Returns element (i, j) of M. @pre j < i < order
   __device__ T below_diagonal(int i, int j) const {
     const int row = index_in_a(is_transposed() ? j : i), column = index_in_a(is_transposed() ? i : j);
     return row < a.n && column < a.n ? a.data[row + column * a.ld] : T(0);
   }
+  /// Returns element (i, i) of M.
   __device__ T pivot(int i) const {
     return index_in_a(i) >= a.n || a.unit ? T(1) : a.data[index_in_a(i) * (a.ld + 1)];
   }
   /// Returns true if Y has an element (i, j) that may differ from 0.
-  __device__ bool has(int i, int j) const {
+  __device__ bool may_be_nonzero(int i, int j) const {
     return i < order && j < order && (has_right_hand_side || j <= i);
   }
+  /// Returns element (i, j) of Y.
   __device__ T& y(int i, int j) const {
     if (has_right_hand_side) return x[index_in_a(i) + j * ldx];
     return is_transposed() ? x[index_in_a(j) + index_in_a(i) * ldx] : x[index_in_a(i) + index_in_a(j) * ldx];
   }
+  /// Returns element (i, j) of the right-hand side, which is I or B.
   __device__ T right_hand_side(int i, int j) const {
     if (!has_right_hand_side) return T(i == j ? 1 : 0);
-    return has(i, j) ? y(i, j) : T(0);
+    return may_be_nonzero(i, j) ? y(i, j) : T(0);
   }
 };
 
+/// The shared memory of a thread block that computes a strip.
 template <class T>
 struct StripTiles {
   T left[strip_ld * strip_depth];          ///< a tile of M
   T right[strip_ld_deep * strip_columns];  ///< a tile of Y; later right-hand sides
   T pivots[strip_rows];
-  T max_abs[strip_threads / 32][strip_rows];  ///< |M| in a row, a part per warp
-  int exponents[strip_rows];                  ///< row i of M and of I is multiplied by 2^-exponents[i]
+  T max_abs[strip_threads / 32]
+           [strip_rows];      ///< per warp, the largest |element| of M in its part of each row
+  int exponents[strip_rows];  ///< row i of M and of the right-hand side is multiplied by 2^-exponents[i]
   bool is_finite;
 };
 
 /// Computes columns [first_column, first_column + 32) of Y from row first_row on, 32 rows at a time, by a
-/// thread block. The rows above are 0. Then |M Y - I| <= g |M| |Y| with g = n u / (1 - n u) (Higham,
-/// "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). If a product overflows, these
-/// rows are computed again, with rows of M that are scaled by powers of two such that no product of M and Y
-/// overflows. With a right-hand side, which is overwritten, the rows of M are scaled from the start.
+/// thread block. The rows above are 0. The error bound is |M Y - I| <= g |M| |Y| with g = n u / (1 - n u)
+/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5).
+///
+/// If a product overflows, these 32 rows are computed again with scaled rows of M. The scales are powers of
+/// two with which no product of M and Y overflows. With a right-hand side, the rows of M are scaled from the
+/// start, because Y overwrites the right-hand side.
 template <class T>
 __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, int first_row) {
   auto& tiles = *simt::dynamic_shared<StripTiles<T>>();
@@ -104,7 +114,7 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
       const int i = row + row_of_left(element), k = k_begin + column_of_left(element);
       left[q] = k < row && i < e.order ? e.below_diagonal(i, k) : T(0);
       const int l = k_begin + row_of_right(element), j = first_column + column_of_right(element);
-      right[q] = l < row && e.has(l, j) ? e.y(l, j) : T(0);
+      right[q] = l < row && e.may_be_nonzero(l, j) ? e.y(l, j) : T(0);
     }
   };
   const auto store = [&] {
@@ -115,6 +125,7 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
       tiles.right[row_of_right(element) + column_of_right(element) * strip_ld_deep] = right[q];
     }
   };
+  // Sets the exponents that scale 32 rows of M, from `row` on, to elements of at most 1.
   const auto find_exponents = [&](int row) {
     T largest = 0;
     for (int k = first_row + warp; k <= row + lane; k += warps) {
@@ -191,7 +202,7 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
     GAUSSWEEP_UNROLL
     for (int c = 0; c < columns_per_warp; ++c) {
       const int j = first_column + warp * columns_per_warp + c;
-      if (!e.has(row + lane, j)) continue;
+      if (!e.may_be_nonzero(row + lane, j)) continue;
       e.y(row + lane, j) = y[c];
       is_finite = is_finite && y[c] - y[c] == T(0);
     }
@@ -227,7 +238,7 @@ __global__ void __launch_bounds__(strip_threads)
   substitute_strip(e, first_column, first_column);
 }
 
-/// Inverts the triangle by substitution if *needed is not 0. Asynchronous.
+/// Launches invert_by_strips for the whole inverse. Asynchronous.
 template <class T>
 void invert_if_needed(Context& context, const LowerEquation<T>& equation, const int* needs_substitution) {
   context.stage("substitution");
