@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# From a fresh clone to a first sweep: installs missing packages, builds, runs jobs/plans/quickstart.yaml over MPI ranks,
-# shows who wins and reads the results with h5py.
+# Takes a fresh clone to a first sweep: installs missing packages, builds, runs jobs/plans/quickstart.yaml on MPI ranks,
+# prints the fastest methods and reads the results with h5py.
 #
 #   jobs/quickstart.sh [-o DIR] [-n RANKS]
 #
 #   -o DIR    the run directory (default: runs/quickstart, or the next free runs/quickstart-2, -3, …)
 #   -n RANKS  default: one per GPU; 2 if there is no GPU
 #
-# GAUSSWEEP_BUILD: the build folder (default: build). An existing one keeps its settings.
+# GAUSSWEEP_BUILD: the build folder (default: build). An existing build folder keeps its CMake settings.
 set -euo pipefail
 fail() { echo "quickstart.sh: $*" >&2; exit 2; }
 source_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -8,10 +8,10 @@
 #   IMAGE    PNG or PGM (default: jobs/plans/data/shapes_64.pgm)
 #   OPTION…  options of every gaussweep restore, e.g. --method poinv/cholesky_gets --precision float --backend cuda
 #
-# GAUSSWEEP names the program (default: build/gaussweep). Exit code: the worst one of gaussweep restore.
+# GAUSSWEEP names the program (default: build/gaussweep). Exit code: the largest one of the gaussweep restore calls.
 set -uo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-gaussweep=${GAUSSWEEP:-$here/../build/gaussweep}
+jobs=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+gaussweep=${GAUSSWEEP:-$jobs/../build/gaussweep}
 
 if [[ $# -lt 1 || $1 == -h || $1 == --help ]]; then
   sed -n '2,/^set -/{/^#/s/^# \{0,1\}//p}' "$0"
@@ -23,7 +23,7 @@ if [[ $1 == -* ]]; then
 fi
 out=$1
 shift
-image=$here/plans/data/shapes_64.pgm
+image=$jobs/plans/data/shapes_64.pgm
 if [[ $# -gt 0 && $1 != -* ]]; then
   image=$1
   shift
@@ -37,7 +37,7 @@ if [[ -e $out ]]; then
   exit 2
 fi
 
-# name | point-spread function | noise | lambda, which grows with the noise and with the strength of the blur
+# name | point-spread function | noise | regularisation parameter lambda; more noise or a stronger blur needs a larger one
 cases=(
   "blurred_none          |--psf gaussian --sigma 1.5|none            |1e-6"
   "blurred_salt_pepper   |--psf gaussian --sigma 1.5|salt_pepper:0.05|0.1"

@@ -3,12 +3,12 @@
 #
 #   jobs/setup.sh [--for-tests] [--check]
 #
-#   --for-tests  also the packages that only the tests need (tests/run.sh asks for it)
-#   --check      install nothing, list what is missing
+#   --for-tests  also install the packages that only the tests need (tests/run.sh needs them)
+#   --check      install nothing, list the missing packages
 #
-# Exit codes: 0 everything is installed, 1 the installation failed, 2 something is missing and cannot be installed by this
-# script (not root, or no apt): the message names the missing packages and the command to install them.
-# If everything is installed, the script only asks dpkg once and fetches no package list.
+# Exit codes: 0 all packages are installed, 1 the installation failed, 2 packages are missing and this script cannot
+# install them (not root, or no apt). The message then names the missing packages and the command to install them.
+# If all packages are installed, the script calls dpkg once and fetches no package list.
 set -euo pipefail
 
 # One line per package: its Debian name, then the probe on systems without dpkg: a command, a header or a Python module.
@@ -42,9 +42,9 @@ packages_to_build_and_run=(
 )
 # g++-11 is the host compiler of CUDA 11.8 (tests/cuda11_toolchain.sh). The tests use git to list the tracked files, and
 # clang-format, shellcheck, black and flake8 to check their style. jsonschema validates plans against the editors' schema.
-# The Slurm tests start a cluster of their own; the gateway for MATLAB and Octave is built and tested with Octave.
-# The report is tested in a headless Chromium, and its figures with LaTeX (pgf is in texlive-pictures). Programs in Fortran
-# and C, built with pkg-config, call the library.
+# The Slurm tests start their own small cluster; the gateway for MATLAB and Octave is built and tested with Octave.
+# The report is tested in a headless Chromium, and its figures with LaTeX (pgf is in texlive-pictures). Test programs in
+# Fortran and C, built with pkg-config, call the library.
 packages_for_tests=(
   "g++-11              command:g++-11"
   "clang-format-14     command:clang-format-14"
@@ -86,7 +86,7 @@ for line in "${packages[@]}"; do
   probes+=("$probe")
 done
 
-# The header folders of usual systems, in addition to the compiler's own.
+# has_header NAME: returns true if g++ finds the header. Also looks in CPATH and in Debian's folders for HDF5 and OpenBLAS.
 has_header() {
   local folder
   local -a folders=(-I/usr/include/hdf5/serial -I/usr/include/openblas)
@@ -94,6 +94,7 @@ has_header() {
   command -v g++ >/dev/null && printf '#include <%s>\n' "$1" | g++ -std=c++17 "${folders[@]}" -E -x c++ - >/dev/null 2>&1
 }
 
+# is_installed PROBE: returns true if the command, header or Python module exists.
 is_installed() {
   case "$1" in
     command:*) command -v "${1#command:}" >/dev/null ;;
@@ -103,6 +104,7 @@ is_installed() {
 }
 
 missing=()
+# Sets `missing` to the packages that are not installed.
 find_missing() {
   missing=()
   local i
@@ -135,7 +137,7 @@ fail_missing() {
   exit 2
 }
 if ! command -v apt-get >/dev/null; then
-  fail_missing "this system has no apt-get; install what these Debian packages hold with its own package manager or modules"
+  fail_missing "this system has no apt-get; install the equivalents of these Debian packages with its package manager or modules"
 fi
 how="as root: apt-get update && apt-get install --no-install-recommends ${missing[*]}"
 if $check_only; then fail_missing "$how"; fi

@@ -6,8 +6,8 @@
 #   --env FILE   a file like jobs/env/template.sh, or the name of one in jobs/env (default: $GAUSSWEEP_ENV, else none)
 #   --dry-run    print the commands
 #
-# JOBS: the number of parallel compilers (default: the number of cores). If the site forbids long builds on login nodes:
-# srun --cpus-per-task=8 jobs/env/build.sh --env FILE
+# JOBS: the number of parallel compilers (default: the number of cores). If the site forbids long builds on login nodes,
+# build in a job: srun --cpus-per-task=8 jobs/env/build.sh --env FILE
 
 script=build.sh
 jobs=$(cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/.." && pwd) || exit 2
@@ -16,7 +16,7 @@ show_help() { sed -n '2,/^$/{/^#/s/^# \{0,1\}//p}' "$jobs/env/build.sh"; }
 values="env"
 flags="dry-run"
 read_options -o / "$@"
-[[ ${#positionals[@]} -eq 0 ]] || fail "what is '${positionals[0]}'? Options: --env FILE, --dry-run"
+[[ ${#positionals[@]} -eq 0 ]] || fail "unknown argument '${positionals[0]}'; allowed: --env FILE, --dry-run"
 GAUSSWEEP_CUDA_ARCHITECTURES=''
 GAUSSWEEP_CMAKE_OPTIONS=()
 read_environment

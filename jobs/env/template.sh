@@ -4,10 +4,11 @@
 # is the source folder. Every run directory keeps a copy of this file, so it must not contain passwords.
 
 # Modules that are loaded in the job and for the build, after `module purge`. If Slurm's commands come from a module, list
-# that too. Empty: none, and no command `module` is needed.
+# that module, too. If this is empty, no modules are loaded and no command `module` is needed.
 GAUSSWEEP_MODULES=""
 
-# Called after the modules are loaded, for settings that depend on them (paths under $CUDA_HOME, a Python environment).
+# A function that is called after the modules are loaded, for settings that depend on them (paths under $CUDA_HOME, a
+# Python environment).
 gaussweep_setup() { :; }
 
 # Use a separate build directory for each toolchain.
@@ -30,11 +31,12 @@ GAUSSWEEP_LAUNCHER_OPTIONS=()          # e.g. (--mpi=pmix) for srun, (--mca pml 
 # Options of sbatch at this site: for every job, then for whole nodes (sweep.sbatch), for a task of an array
 # (array.sbatch), and for the merge (finish.sbatch), which needs no GPU.
 GAUSSWEEP_SBATCH=()                    # e.g. (--account=ab123)
-GAUSSWEEP_SWEEP_SBATCH=()              # e.g. (--partition=gpu --gres=gpu:4): --exclusive alone brings no GPU everywhere
+GAUSSWEEP_SWEEP_SBATCH=()              # e.g. (--partition=gpu --gres=gpu:4): on some clusters --exclusive alone gives no GPUs
 GAUSSWEEP_ARRAY_SBATCH=()              # e.g. (--partition=gpu --gres=gpu:1 --cpus-per-task=8)
 GAUSSWEEP_FINISH_SBATCH=()             # e.g. (--partition=cpu --time=30 --mem=8G)
 
-# The trials that a night's mail follows over a week (jobs/slurm/night.sh). Default: the fastest of each problem.
+# Options of analysis/report: the trials whose times the mail of a night shows for the past week (jobs/slurm/night.sh).
+# Default: the fastest trial of each problem.
 # GAUSSWEEP_TREND="--problem gesv --method recursive"
 
 # Ranks are bound to the CPUs next to their GPU (jobs/slurm/rank.sh); `none` keeps the launcher's binding.

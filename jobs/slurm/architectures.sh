@@ -4,7 +4,7 @@
 #
 #   jobs/slurm/architectures.sh PLAN -o DIR --feature NAME=ENV [--feature …] [--gres TYPE=ENV …] [OPTION…] [-- SBATCH-OPTION…]
 #
-#   -o DIR             gets one run directory per architecture (DIR/NAME), results.h5, compare-FIRST-OTHER.txt, report/
+#   -o DIR             receives one run directory per architecture (DIR/NAME), results.h5, compare-FIRST-OTHER.txt, report/
 #   --feature NAME=ENV nodes with the feature NAME (--constraint), with the environment file ENV: a path or the name of
 #                      one in jobs/env, e.g. --feature kepler=cuda-11.8 --feature hopper=cuda-13
 #   --gres TYPE=ENV    nodes with GPUs of this GRES type, e.g. --gres h200=cuda-13
@@ -27,8 +27,9 @@ read_plan
 names=()
 environments=()
 requests=()
-# add WHAT REQUEST-PREFIX REQUEST-SUFFIX LINES
-add() {
+# add_architectures OPTION PREFIX SUFFIX LINES: adds the architectures in LINES (NAME=ENV per line), the values of --OPTION.
+# The option of sbatch that requests an architecture is PREFIX NAME SUFFIX.
+add_architectures() {
   local line name file
   value[$1]=
   while IFS= read -r line; do
@@ -44,8 +45,8 @@ add() {
     requests+=("$2$name$3")
   done <<<"$4"
 }
-add feature --constraint= "" "${value[feature]:-}"
-add gres --gres=gpu: ":${value[gpus]:-1}" "${value[gres]:-}"
+add_architectures feature --constraint= "" "${value[feature]:-}"
+add_architectures gres --gres=gpu: ":${value[gpus]:-1}" "${value[gres]:-}"
 [[ ${#names[@]} -ge 2 ]] || fail "give at least two architectures: --feature NAME=ENV or --gres TYPE=ENV each"
 [[ -z ${value[gpus]:-} || -n ${value[gres]:-} ]] || fail "--gpus goes with --gres; for --feature put -- --gpus-per-node=${value[gpus]}"
 export_submission
@@ -62,7 +63,7 @@ for i in "${!names[@]}"; do
   ) || exit
 done
 
-# If one sweep is refused, name those that were submitted before, because they have no merge.
+# If one sweep is refused, the message names the sweeps that were submitted before, because no merge follows them.
 sweeps=()
 directories=()
 for i in "${!names[@]}"; do

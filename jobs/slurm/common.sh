@@ -1,9 +1,9 @@
-# Sourced by the scripts of this folder: options, the site's environment, submission, checks. Each script has two roles.
-# Started by hand, it submits itself (or others). As a Slurm batch job it does the work. There its name is
-# `slurm_script`, because slurmd runs a copy in its spool folder.
+# Sourced by the scripts of this folder: options, the site's environment, submission, checks. A caller sets `script` and
+# `jobs`. The batch scripts have two roles. Started by hand, they submit themselves. As a Slurm job they do the work;
+# their name is then `slurm_script`, because slurmd runs a copy in its spool folder.
 set -o pipefail
 shopt -s inherit_errexit 2>/dev/null || true
-# Before bash 4.4 (RHEL 7) `set -u` rejects empty arrays.
+# Makes the use of unset variables an error, except before bash 4.4 (RHEL 7), where `set -u` rejects empty arrays.
 strict() { if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then set -u; fi; }
 # leniently COMMAND…: runs code of the site and its modules without `set -u`, which that code may not support.
 leniently() {
@@ -18,13 +18,15 @@ strict
 source_root=$(cd "$jobs/.." && pwd)
 export GAUSSWEEP_SOURCE=$source_root
 
+# Prints a message to standard error.
 say() { echo "$script: $*" >&2; }
 fail() { say "$*"; exit 2; }
+# Returns true in a batch job.
 in_job() { [[ ${0##*/} == slurm_script ]]; }
 absolute() { realpath -m -- "$1"; }
 
-# Inside another job (scrontab, an interactive shell on a node), that job's variables must not reach the submitted job,
-# because Slurm overwrites only variables that the new job has too.
+# If this script is started inside another job (scrontab, an interactive shell on a node), that job's variables must not
+# reach the submitted job: Slurm overwrites only variables that the new job has, too.
 if [[ -n ${SLURM_JOB_ID:-} ]] && ! in_job; then
   unset GAUSSWEEP_SUBMITTED_BY
   for name in $(compgen -v | grep -E '^(SLURM|PMI|PMI2|PMIX)_'); do
@@ -37,8 +39,9 @@ fi
 
 show_help() { sed -n '2,/^$/{/^#/s/^# \{0,1\}//p}' "$jobs/slurm/$script"; }
 
-# read_options ARGUMENT…: sets plan, output, positionals, sbatch_options, value[NAME] and flag[NAME]. `values` and `flags` list
-# the script's options; `lists` those with a value that may be repeated (the values are joined by newlines).
+# read_options ARGUMENT…: sets output, positionals, sbatch_options, value[NAME] and flag[NAME]. The caller lists its options
+# with a value in `values` and those without a value in `flags`. Options that are also in `lists` may be repeated; their
+# values are joined by newlines.
 declare -A value=() flag=()
 positionals=()
 sbatch_options=()
@@ -87,7 +90,7 @@ read_options() {
   check_time
 }
 
-# Checks the time limit: a notice at the start would leave no time to work.
+# Checks that the time limit is longer than the notice: with a notice at the start there would be no time to work.
 check_time() {
   local seconds
   # Only minutes and minutes:seconds can be too short; hours and days are long enough. 0 means no limit.
@@ -97,8 +100,9 @@ check_time() {
     fail "--time ${value[time]} is no longer than the notice, which comes $notice s before the end: give more --time or less --notice"
 }
 
+# Sets `plan` to the plan's path, the only positional argument.
 read_plan() {
-  [[ ${#positionals[@]} -eq 1 ]] || fail "give one plan (got ${#positionals[@]}: ${positionals[*]:-none}); --help says more"
+  [[ ${#positionals[@]} -eq 1 ]] || fail "give one plan (got ${#positionals[@]}: ${positionals[*]:-none}); see --help"
   plan=$(absolute "${positionals[0]}")
   if [[ ! -f $plan ]]; then
     local folder=$plan
@@ -109,7 +113,7 @@ read_plan() {
   [[ -r $plan ]] || fail "the plan $plan cannot be read"
 }
 
-# Prints the command that submits this call again, without --resume and --retry-failed. The program's hints and missing.txt
+# Prints the command that repeats this submission, without --resume and --retry-failed. The program's hints and missing.txt
 # show it with one of these options.
 submission() {
   local name word
@@ -123,7 +127,7 @@ submission() {
   if ((${#sbatch_options[@]})); then printf ' --'; printf ' %q' "${sbatch_options[@]}"; fi
 }
 
-# common_options NAME…: sets `common` to the options NAME… and the flags that were given, for the sweeps.
+# common_options NAME…: sets `common` to those of the options NAME… and of the flags that were given, for the sweeps.
 common_options() {
   local name
   common=()
@@ -135,7 +139,7 @@ common_options() {
   done
 }
 
-# Exports the output of `submission` to the jobs, unless the calling script has exported its own.
+# Exports the output of `submission` to the jobs, unless a script that calls this one has exported its own submission.
 export_submission() { export GAUSSWEEP_SUBMITTED_BY=${GAUSSWEEP_SUBMITTED_BY:-$(submission)}; }
 
 # environment_file NAME: prints the path of an environment file, given a path or the name of a file in jobs/env/.
@@ -147,7 +151,7 @@ environment_file() {
   fail "no environment file '$1', neither as a path nor in $jobs/env ($(cd "$jobs/env" && printf '%s\n' *.sh | sed '/^build.sh$/d; s/\.sh$//' | paste -sd ' '))"
 }
 
-# Reads the site's variables. load_modules loads the modules, which a login node may not have.
+# Sets the site's variables from the environment file. Does not load modules (load_modules), which a login node may lack.
 read_environment() {
   local name=${value[env]:-${GAUSSWEEP_ENV:-}}
   env_file=
@@ -163,11 +167,11 @@ read_environment() {
     fail "GAUSSWEEP_LAUNCHER=$GAUSSWEEP_LAUNCHER in $env_file: allowed are mpirun and srun, or a function gaussweep_launch"
   export GAUSSWEEP_BUILD=${GAUSSWEEP_BUILD:-$source_root/build}
   gaussweep=${GAUSSWEEP:-$GAUSSWEEP_BUILD/gaussweep}
-  # In an installation, share/gaussweep takes the place of the source folder.
+  # An installation has share/gaussweep instead of the source folder.
   [[ -e $source_root/CMakeLists.txt ]] || gaussweep=${GAUSSWEEP:-$(realpath -m "$source_root/../../bin/gaussweep")}
 }
 
-# Loads the modules. Returns false if this node cannot, with a message that `refusal` keeps.
+# Loads the modules and calls gaussweep_setup. If that fails, returns false and sets `refusal` to the message.
 load_modules() {
   local file
   if [[ -n $GAUSSWEEP_MODULES ]]; then
@@ -196,7 +200,7 @@ refuse_modules() {
 
 no_program() { echo "no program $1; build it with: $jobs/env/build.sh${env_file:+ --env $env_file}"; }
 
-# Checks before the job waits in a queue that the program exists and accepts the plan.
+# Checks, before the job waits in a queue, that the program exists and accepts the plan.
 check_plan() {
   local message code
   if [[ ! -x $gaussweep ]]; then
@@ -254,9 +258,9 @@ submit() {
     fi
     return
   fi
-  command -v sbatch >/dev/null || fail "no sbatch here; run this where jobs are submitted"
+  command -v sbatch >/dev/null || fail "there is no command 'sbatch' here; run this on a node from which jobs are submitted"
   job_id=$("${command[@]}") || { say "sbatch refused"; exit 1; }
-  job_id=${job_id%%;*}  # "ID;cluster" where there are several clusters
+  job_id=${job_id%%;*}  # with several clusters, sbatch prints "ID;CLUSTER"
 }
 
 # slurm_path DIR: prints DIR for --output. It escapes %, because Slurm replaces patterns such as %j.
@@ -269,7 +273,7 @@ keep_dry_run() {
   refused=$1
 }
 
-# print_submitted WORD…: prints the end of a submission. A dry run of a job that would be refused ends the script.
+# print_submitted WORD…: prints the job's number and a description. Ends the script if Slurm would refuse the job (dry run).
 print_submitted() {
   if [[ -n ${flag[parsable]:-} ]]; then
     echo "$job_id"
@@ -290,8 +294,8 @@ status_number() {
 # plan_name FILE: prints the line of a plan that names it, without quotes and comment.
 plan_name() { sed -n "/^name:/{s/ *#.*//; s/[\"']//g; p; q}" "$1"; }
 
-# Refuses a directory with a sweep of another plan, or with any sweep unless continuing was requested or Slurm has restarted
-# the job.
+# check_directory DIR: fails if DIR has a sweep of another plan. Fails if DIR has any sweep, unless --resume or --retry-failed
+# was given or Slurm has restarted the job.
 check_directory() {
   if [[ -f $1/journal.jsonl && -z ${flag[resume]:-} && -z ${flag[retry-failed]:-} && ${SLURM_RESTART_COUNT:-0} -eq 0 ]]; then
     fail "$1 holds a sweep already; give another directory, or --resume to go on with that one"

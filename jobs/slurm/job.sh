@@ -1,8 +1,8 @@
 # Sourced by sweep.sbatch and array.sbatch inside a job: starts gaussweep on every rank, forwards Slurm's notice to it, and
 # requeues the job until the sweep is complete.
 
-# Saves the sweep's environment in DIR/logs/environment-JOB[_TASK]-START.txt, readable by the owner only. It contains the
-# variables that affect a measurement, except those whose name or value looks like a secret.
+# save_environment DIR: saves the sweep's environment in DIR/logs/environment-JOB[_TASK]-START.txt, readable by the owner
+# only. The file lists the variables that affect a measurement, except those whose name or value looks like a secret.
 recorded_variables='PATH|LD_LIBRARY_PATH|LD_PRELOAD|MODULEPATH|LOADEDMODULES|HOSTNAME|LANG|LC_ALL|TMPDIR|(CUDA|NVIDIA|OMP|OPENBLAS|OMPI_MCA|PMIX_MCA|UCX|HDF5|GAUSSWEEP)_[A-Z0-9_a-z]*|SLURM_(JOB|ARRAY|NODE|NNODES|NTASKS|TASKS|CPUS?|GPUS?|MEM|RESTART|CLUSTER|DISTRIBUTION|TRES)[A-Z0-9_]*'
 save_environment() {
   local file=$1/logs/environment-${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_}${SLURM_ARRAY_TASK_ID:-$SLURM_JOB_ID}-${SLURM_RESTART_COUNT:-0}.txt
@@ -38,7 +38,7 @@ save_environment() {
   fi
 }
 
-# Prints the number of ranks per node: the user's, else one per GPU, else one.
+# Prints the number of ranks per node: the number that the user gave, else one per GPU, else one.
 ranks_per_node() {
   local gpus
   if [[ -n ${value[ranks-per-node]:-} ]]; then echo "${value[ranks-per-node]}"; return; fi
@@ -48,8 +48,8 @@ ranks_per_node() {
   echo $((gpus > 0 ? gpus : 1))
 }
 
-# launch RANKS_PER_NODE COMMAND…: starts the launcher in the background and sets `launched` to its process id. An environment
-# file may define gaussweep_launch for an MPI whose mpirun has other options.
+# launch RANKS_PER_NODE COMMAND…: starts the launcher in the background and sets `launched` to its process id. If the
+# environment file defines gaussweep_launch, for an MPI whose mpirun has other options, calls that.
 launch() {
   local ranks=$1
   shift
@@ -60,7 +60,7 @@ launch() {
     srun --ntasks-per-node="$ranks" --ntasks=$((ranks * SLURM_JOB_NUM_NODES)) --overcommit --cpu-bind=none --kill-on-bad-exit=0 \
       "${GAUSSWEEP_LAUNCHER_OPTIONS[@]}" "$@" &
   else
-    # mpirun starts one daemon per node. With --gpus-per-task that daemon, and so all of its ranks, would have one GPU.
+    # mpirun starts one daemon per node. With --gpus-per-task that daemon, and therefore all of its ranks, would have one GPU.
     if [[ ${SLURM_GPUS_PER_TASK:-}${SLURM_TRES_PER_TASK:-} && -n ${SLURM_GPUS_ON_NODE:-} ]]; then
       export SLURM_GPUS_PER_NODE=$SLURM_GPUS_ON_NODE
       unset SLURM_GPUS_PER_TASK SLURM_TRES_PER_TASK
@@ -70,14 +70,14 @@ launch() {
   launched=$!
 }
 
-# Prints the job's number. Slurm gives an array's last task the number of the whole array, so a task uses both numbers.
+# Prints the job's number. Slurm gives an array's last task the number of the whole array, so that a task needs both numbers.
 job_name() {
   if [[ -n ${SLURM_ARRAY_JOB_ID:-} ]]; then echo "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"; else echo "$SLURM_JOB_ID"; fi
 }
 
-# After a preemption Slurm ends the job's steps, and with them mpirun, at once. It ends the job itself only after the
-# partition's GraceTime. Slurm requeues only jobs that it ends itself, so a job that ends earlier must requeue itself.
-# Returns if the job was not preempted or the requeue fails.
+# Requeues a preempted job and exits. Returns if the job was not preempted or the requeue fails. After a preemption Slurm
+# immediately ends the job's steps, and mpirun with them. It ends the job itself only after the partition's GraceTime. Slurm
+# requeues only jobs that it ends itself, so that a job that ends earlier must requeue itself.
 requeue_if_preempted() {
   local name
   name=$(job_name)
@@ -107,7 +107,7 @@ requeue() {
   if [[ $(status_number "$1" "done") -le $2 ]]; then
     echo "start $restarts" >>"$fruitless"
     if (($(wc -l <"$fruitless") >= 2)); then
-      say "no trial ended in two starts; not requeued. Where each takes longer than the job's time, give more --time, or a smaller plan, and --resume"
+      say "no trial ended in two starts; not requeued. If each takes longer than the job's time, give more --time, or a smaller plan, and --resume"
       return
     fi
   else
@@ -169,7 +169,7 @@ run_sweep() {
   export CUDA_DEVICE_ORDER=${CUDA_DEVICE_ORDER:-PCI_BUS_ID}  # so that CUDA and nvidia-smi number GPUs alike
   save_environment "$directory"
   if ((${SLURM_RESTART_COUNT:-0} == 0)); then rm -f "$directory/logs/fruitless-starts"; fi
-  # Processes on a failed node, which Slurm cannot reach, may live on for a while and hold the lock.
+  # Processes of an earlier start on a failed node, which Slurm cannot reach, may run on for a while and hold the lock.
   if [[ -f $directory/lock ]]; then
     flock --timeout 600 "$directory/lock" true &
     launched=$!
@@ -187,12 +187,12 @@ run_sweep() {
     ranks=$(ranks_per_node)
     local -a arguments=(run "$plan" -o "$directory" --grace $((notice / 2)) --backend "${value[backend]:-auto}")
     if [[ -n ${flag[retry-failed]:-} && ${SLURM_RESTART_COUNT:-0} -eq 0 ]]; then arguments+=(--retry-failed); else arguments+=(--resume); fi
-    # The sweep starts no trial that would outlast the job. But after a start without a finished trial there is no limit,
-    # so that a trial that is only estimated to be too long is tried.
+    # With a limit, the sweep starts no trial that is estimated to outlast the job. After a start that finished no trial
+    # there is no limit: the estimate may be too long.
     left=$(seconds_left)
     if [[ -n $left && ! -f $directory/logs/fruitless-starts ]] && ((left > 2 * notice)); then arguments+=(--time-limit $((left - notice / 2))); fi
     say "job $(job_name), start ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-?}, $ranks rank(s) per node, ${before:-0} trials are recorded"
-    # A launcher may fail before it starts a rank: a daemon got no connection in time, or Slurm no credential.
+    # A launcher may fail before it starts a rank, e.g. because a daemon could not connect in time. Then it is started again.
     while rm -f "$started"; do
       launch "$ranks" "$jobs/slurm/rank.sh" --started "$started" "$gaussweep" "${arguments[@]}" "$@"
       if [[ -n $stopped ]] && ! $forwarded; then forward_signal; fi  # the signal came just before the launch
@@ -217,9 +217,9 @@ run_sweep() {
   fi
   if [[ $code -ge 5 ]]; then requeue_if_preempted; fi
   say "$ended $code"
-  # After scancel or a preemption, whoever caused it decides whether the job starts again.
+  # Requeues the job unless it was ended by scancel or a preemption: then the user or Slurm decides if it starts again.
   if [[ $code -eq 5 && $stopped != ended ]]; then requeue "$directory" "${before:-0}"; fi
-  # A rank that was killed (by the kernel, out of memory) ends the other ranks, but the sweep continues.
+  # If a rank was killed (e.g. by the kernel, which was out of memory), all ranks end. The sweep continues after a requeue.
   if [[ $code -gt 128 && -z $stopped ]] && scontrol show job "$(job_name)" | grep -q 'JobState=RUNNING'; then
     if ((failures < 3)); then say "a rank was killed by signal $((code - 128))"; fi
     requeue "$directory" "${before:-0}"

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# A short text about a night, for mail: missing trials, unexpected failures, results that became slower or wrong compared
-# with the nights before and since when (`gaussweep trend`), the fastest trials of each night, and the winners.
+# Prints a short text about a night's results, for mail: missing trials, unexpected failures, trials that became slower or
+# wrong compared with the nights before and since when (`gaussweep trend`), the times of the fastest trials in each night,
+# and the fastest methods.
 #
 #   jobs/slurm/night.sh [--env FILE] NIGHT [BEFORE [EARLIER…]]
 #
-#   NIGHT, BEFORE, EARLIER   directories with results.h5 (and missing.txt), as nightly.sh writes them, directories with the
-#                            run directory sweep, or results files
+#   NIGHT, BEFORE, EARLIER   directories with results.h5 (and missing.txt), as nightly.sh writes them, directories that contain
+#                            a run directory `sweep`, or results files
 #   --env FILE               the site, as for nightly.sh (default: $GAUSSWEEP_ENV); its build has the program
 #   $GAUSSWEEP               the program, without an environment file (default: build/gaussweep, or the one on the path)
-#   $GAUSSWEEP_TREND         the trials that are followed over three or more nights, as options of analysis/report, e.g.
+#   $GAUSSWEEP_TREND         the trials whose times are shown for three or more nights, as options of analysis/report, e.g.
 #                            --problem gesv,trsv --gpu *H200*; default: the fastest of each problem, at its largest size
 #
 # Its first line is the mail's subject. Exit code: 0, or 4 if trials became slower or wrong, or trials of the nights before
@@ -19,7 +20,7 @@ script=night.sh
 jobs=$(cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/.." && pwd) || exit 2
 source "$jobs/slurm/common.sh"
 gaussweep=${GAUSSWEEP:-}
-places=()
+paths=()
 while (($#)); do
   case $1 in
     -h | --help) show_help; exit 0 ;;
@@ -29,10 +30,10 @@ while (($#)); do
       shift 2
       ;;
     -*) fail "unknown option '$1'; allowed: --env FILE, --help" ;;
-    *) places+=("$1") && shift ;;
+    *) paths+=("$1") && shift ;;
   esac
 done
-set -- "${places[@]}"
+set -- "${paths[@]}"
 if [[ -z $gaussweep ]]; then
   read_environment
   load_modules >&2 || exit 2
@@ -43,6 +44,7 @@ if [[ ! -x $gaussweep ]]; then
 fi
 if (($# < 1)); then fail "give NIGHT [BEFORE [EARLIER…]]"; fi
 
+# results_of PATH: prints the results file of a night.
 results_of() {
   if [[ -d $1 && ! -e $1/results.h5 && -e $1/sweep/results.h5 ]]; then
     echo "$1/sweep/results.h5"
@@ -62,6 +64,7 @@ for folder; do
   folder=${folder%/results.h5}
   names+=("${folder%/sweep}")
 done
+# distinct WORD…: prints the number of different words.
 distinct() { printf '%s\n' "$@" | sort -u | wc -l; }
 while (($(distinct "${names[@]}") > 1 && $(distinct "${names[@]##*/}") == 1)); do
   names=("${names[@]%/*}")

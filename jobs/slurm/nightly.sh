@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Submits a sweep, and a job that merges the results and writes the report, however the sweep ends. Made for unattended use
-# from crontab or scrontab.
+# Submits a sweep, and a job that merges the results and writes the report. That job runs however the sweep ends. Made for
+# unattended use from crontab or scrontab.
 #
 #   jobs/slurm/nightly.sh PLAN -o DIR [OPTION…] [-- SBATCH-OPTION…]
 #
-#   -o DIR        gets the sweep's run directories, results.h5, missing.txt and report/
+#   -o DIR        receives the sweep's run directories, results.h5, missing.txt and report/
 #   --dated       use DIR/YYYY-MM-DD instead: one directory per night, compared with the previous one
 #   --mail WHOM   send DIR/night.txt, a short summary of the night, to this address
-#   --shards N    as a job array of N shards (array.sbatch); without it as one job on whole nodes (sweep.sbatch)
-#   --resume      complete the sweep of an earlier call, then merge and report again; of a dated night with that night's
-#                 directory and without --dated
+#   --shards N    run the sweep as a job array of N shards (array.sbatch); default: as one job on whole nodes (sweep.sbatch)
+#   --resume      complete the sweep of an earlier call, then merge and report again. To complete a dated night, give its
+#                 directory as DIR and omit --dated.
 #   --dry-run     print what would be submitted; the exit code is that of the submission
 #
 # Options of the sweep: --env FILE, --time T, --ranks-per-node N, --requeues N, --notice SECONDS, --backend B,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a command as one rank of a sweep, bound to the CPUs next to the rank's GPU: the one with its local number among
-# those in CUDA_VISIBLE_DEVICES (all GPUs if that is not set). Without a GPU nothing is bound.
+# Runs a command as one rank of a sweep, bound to the CPUs next to the rank's GPU. The rank with local number i has GPU i of
+# CUDA_VISIBLE_DEVICES, or of all GPUs if that is not set. Without a GPU nothing is bound.
 #
 #   rank.sh [--started FILE] COMMAND [ARGUMENT…]
 #
@@ -18,7 +18,8 @@ esac
 # mpirun's own variable comes first, because under mpirun all ranks inherit the batch step's SLURM_LOCALID.
 local_rank=${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${SLURM_LOCALID:-0}}}
 
-cpus_beside_gpu() {
+# Prints the list of CPUs next to the rank's GPU; nothing if they are unknown.
+cpus_near_gpu() {
   local -a visible=()
   local gpu bus list
   if [[ -n ${CUDA_VISIBLE_DEVICES+set} ]]; then
@@ -40,7 +41,7 @@ cpus_beside_gpu() {
 }
 
 if [[ ${GAUSSWEEP_BIND:-gpu} != none ]] && command -v nvidia-smi >/dev/null && command -v taskset >/dev/null; then
-  cpus=$(cpus_beside_gpu)
+  cpus=$(cpus_near_gpu)
   # taskset fails for CPUs outside of the job; the rank then keeps its binding.
   if [[ -n $cpus ]] && taskset -cp "$cpus" $$ >/dev/null 2>&1; then
     echo "rank.sh: $(hostname -s), local rank $local_rank: CPUs $cpus" >&2
