@@ -45,8 +45,7 @@ class GappedLayout {
  private:
   MemoryGap& append_gap(std::size_t offset, std::size_t bytes);
   std::size_t element_, bytes_ = 0;
-  std::vector<MemoryGap>
-      gaps_;  ///< gaps and padding, sorted by their ends: overrun() reads adjacent ones together
+  std::vector<MemoryGap> gaps_;  ///< sorted by their ends, because overrun() reads adjacent gaps together
 };
 
 }  // namespace gaussweep

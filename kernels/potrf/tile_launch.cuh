@@ -17,8 +17,7 @@ struct LaunchArguments {
   int rows, columns;
   int tail_rows;  ///< rows of the tail columns (see Schedule)
   T* mailboxes;   ///< mailboxes of the diagonal tiles, mailbox_size elements each
-  unsigned*
-      states;  ///< per tile: its state (tile_chain.cuh) minus 1; a matrix of leading dimension `states_ld`
+  unsigned* states;  ///< each tile's state (tile_chain.cuh) minus 1, with leading dimension `states_ld`
   std::int64_t states_ld;
   unsigned* ticket;     ///< the last ticket that was taken
   unsigned* timed_out;  ///< one flag per factorisation: 0 after a wait has timed out

@@ -302,7 +302,7 @@ TYPED_TEST(BlockChain, AWaitTimesOut) {
   const DeviceArray<unsigned char> memory(*this->device, std::vector<unsigned char>(layout.bytes(), 0xff));
   const DeviceArray<chain::Control> control(
       *this->device, {chain::Control{0, 0, chain::unset, chain::unset}});  // ticket 0 is taken and "done"
-  chain::Chain<T> work{};
+  chain::LaunchArguments<T> work{};
   work.n = s.n;
   work.nrhs = 1;
   work.blocks = 4;
