@@ -1,4 +1,5 @@
-/// potrf/halves: Cholesky factorisation in float whose updates are products by split halves on tensor cores.
+/// potrf/halves: Cholesky factorisation in float whose updates run on tensor cores, with floats that are
+/// split into FP16 numbers (halves).
 ///
 /// Like potrf/recursive in float, but with 512 columns per launch and the updates of split_updates.cuh, which
 /// are as accurate as float products. The method factors a copy of the matrix, scaled by powers of two to a

@@ -169,8 +169,8 @@ class Worker {
       open_mask_ = worker_.memory_.open[3];
       advance();
     }
-    /// Polls if `useful`, and tells all threads the result; has a barrier of the thread block. Called once
-    /// per k slice p.
+    /// Polls if `useful`, and passes the result to all threads; has a barrier of the thread block. Called
+    /// once per k slice p.
     __device__ void poll_gate(int p, bool useful) {
       if (is_all_open()) return __syncthreads();
       unsigned& open_word = worker_.memory_.open[p % 2];
@@ -320,7 +320,7 @@ class Worker {
         }
       }
     }
-    __syncwarp();  // as in publish
+    __syncwarp();  // the lanes leave the task's function together
   }
   /// Prefetches to L2 the part of the matrix that an update changes.
   __device__ __forceinline__ void prefetch_result(const Task& task, const Tiles& task_tiles) {

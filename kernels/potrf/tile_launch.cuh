@@ -15,8 +15,8 @@ struct LaunchArguments {
   T* a;
   std::int64_t ld;
   int rows, columns;
-  int tail_rows;  ///< rows of the tail columns (see Schedule)
-  T* mailboxes;   ///< mailboxes of the diagonal tiles, mailbox_size elements each
+  int tail_rows;     ///< rows of the tail columns (see Schedule)
+  T* mailboxes;      ///< mailboxes of the diagonal tiles, mailbox_size elements each
   unsigned* states;  ///< each tile's state (tile_chain.cuh) minus 1, with leading dimension `states_ld`
   std::int64_t states_ld;
   unsigned* ticket;     ///< the last ticket that was taken

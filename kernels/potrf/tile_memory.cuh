@@ -68,8 +68,8 @@ __device__ __forceinline__ void await_additions() {
 #endif
 }
 
-/// Returns the same pointer and tells the compiler that it points to global memory. The compiler treats a
-/// pointer that was kept in shared memory as generic.
+/// Returns the same pointer, and lets the compiler assume that it points to global memory. Otherwise the
+/// compiler treats a pointer that was loaded from shared memory as generic.
 template <class T>
 __device__ __forceinline__ T* global(T* pointer) {
 #ifdef __CUDA_ARCH__

@@ -23,8 +23,7 @@ struct Border {
   std::int64_t ld;
   T* x;  ///< the triangle's inverse, which already contains X and Y, with zeros in the other triangle of X
   std::int64_t ldx;
-  T* staged;  ///< a copy of L, or Y L, if uses_staging(): a matrix of `order` columns, leading dimension
-              ///< width()
+  T* staged;  ///< if uses_staging(): a copy of L, or Y L, with leading dimension width()
   int order;  ///< the order of X, a multiple of 16
   int rows;   ///< rows of the border, at most max_border
   bool lower;
@@ -68,6 +67,7 @@ __global__ void __launch_bounds__(256) stage_border(Border<T> b) {
 constexpr int border_warps = 16;    ///< warps per thread block of multiply_border
 constexpr int border_columns = 16;  ///< columns of the border per thread block
 
+/// Returns element (i, j) of a matrix.
 template <class T>
 __device__ __forceinline__ const T& element(const Strided<T>& m, int i, int j) {
   return m.data[i * m.row_stride + j * m.col_stride];

@@ -1,8 +1,8 @@
 /// trtri/cusolver: the inverse of a triangular matrix on the GPU, cuSOLVER's Xtrtri (CUDA 11.4 and later).
 ///
 /// Layout: column-major; the inverse overwrites the triangle `uplo` of A. Cost: 1/3 n^3 operations.
-/// Workspace: Xtrtri's buffer. VendorHandles keeps it; the first run of a size (the warm-up) allocates it. A
-/// 0 on the diagonal gives info > 0, and the answer is then not the inverse. A small kernel reads the
+/// Workspace: Xtrtri's buffer. VendorHandles allocates it in the first run of a size (the warm-up) and caches
+/// it. A 0 on the diagonal gives info > 0, and the answer is then not the inverse. A small kernel reads the
 /// diagonal first (stage "diagonal"), so that info does not depend on the library's version.
 ///
 /// Error: NVIDIA documents no bound. The algorithm has this one: the residual is of the order n u |X| |A| on

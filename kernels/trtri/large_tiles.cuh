@@ -4,14 +4,14 @@
 ///
 /// Tiles: a thread block computes one C tile of 128 x 128 elements, or of 64 x 64 if there are few C tiles.
 /// The k loop covers only the k range in which the triangle is nonzero. If there are few C tiles, the two
-/// blocks of a cluster compute one C tile, each with half of the k range.
+/// thread blocks of a cluster compute one C tile, each with half of the k range.
 ///
 /// Warps: four producer warps copy k tiles of depth 16 to a ring buffer in shared memory. Eight or four
 /// consumer warps multiply. Each consumer warp computes half of the C tile's rows; it waits for producers but
-/// not for other consumers. Eight consumer warps saturate a multiprocessor with one block. Four make fewer
-/// loads from shared memory, which are the bottleneck if there are many blocks. Producer warps give registers
-/// to consumer warps (setmaxnreg). Code compiled for sm_90 lacks that instruction: the kernel then takes 2.5
-/// times as long as code for sm_90a (one H100, n = 8192).
+/// not for other consumers. Eight consumer warps saturate a multiprocessor with one thread block. Four
+/// consumer warps make fewer loads from shared memory, which are the bottleneck if there are many thread
+/// blocks. Producer warps give registers to consumer warps (setmaxnreg). Code for sm_90 lacks that
+/// instruction and takes 2.5 times as long as code for sm_90a (one H100, n = 8192).
 ///
 /// Shared memory: an operand keeps its contiguous index (rows of A, columns of B, or k). A lane's two rows of
 /// a fragment of A are neighbours in memory, and so are its columns of two fragments of B. Each load
