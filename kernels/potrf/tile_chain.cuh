@@ -37,13 +37,14 @@ __device__ GAUSSWEEP_NOINLINE void run_task_function();
 template <class T, int GroupsPerUpdate>
 __device__ GAUSSWEEP_NOINLINE Kind next_task();
 
-/// One thread block, which runs tasks until none is left.
+/// The work of one thread block: takes tasks and runs them. The file comment describes the tasks.
 template <class T, int GroupsPerUpdate>
 class Worker {
  public:
   __device__ Worker(const LaunchArguments<T>& arguments, SharedStorage<T, GroupsPerUpdate>& memory)
       : arguments_(arguments), memory_(memory) {}
 
+  /// Runs tasks until none is left.
   __device__ void work() {
     if (thread() == 0) memory_.schedule = {arguments_.rows, arguments_.columns, arguments_.tail_rows};
     if (thread() < 2) memory_.added[thread()] = 0;
@@ -131,9 +132,9 @@ class Worker {
   __device__ const unsigned* operand_state(const Task& task, int column) const {
     if (column >= task.to) return nullptr;
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
-    const int tile =
+    const int row =
         lane() % 4 < 2 ? task_tiles.row_of(lane() % 2) : task_tiles.column_of(lane() % 4 - 2 == 0 ? 0 : 2);
-    return arguments_.state(tile, column);
+    return arguments_.state(row, column);
   }
   __device__ static bool is_finished(const unsigned* state) {
     return state == nullptr || simt::load_acquire(state) == finished;
@@ -247,8 +248,8 @@ class Worker {
   /// C is loaded to registers first but subtracted last. C may be far larger than the products, and a sum
   /// that begins with C would round each product to C's magnitude.
   template <int Rows, int Columns, int SquaresDown>
-  __device__ __forceinline__ void subtract(TileProduct<T, Rows, Columns, SquaresDown>& product,
-                                           const Task& task, const Tiles& task_tiles) {
+  __device__ __forceinline__ void compute_sum_minus_c(TileProduct<T, Rows, Columns, SquaresDown>& product,
+                                                      const Task& task, const Tiles& task_tiles) {
     const int rows = task_tiles.next_row == task_tiles.row ? order : 2 * order;
     const int columns = task_tiles.next_column == task_tiles.column ? order : 2 * order;
     const T* const c = arguments_.tile(task_tiles.row, task_tiles.column);
@@ -281,6 +282,7 @@ class Worker {
                                        on_first_slice);
   }
 
+  /// Runs an update task.
   __device__ __forceinline__ void update(const Task& task) {
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
     TileProduct<T, 2 * order, 2 * order, 4> product;
@@ -331,10 +333,11 @@ class Worker {
       prefetch(c + k % lines * (2 * order / lines) + k / lines * arguments_.ld);
     }
   }
+  /// Runs a panel task.
   __device__ __forceinline__ void panel(const Task& task) {
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
     TileProduct<T, 2 * order, order, 2> product;
-    subtract(product, task, task_tiles);
+    compute_sum_minus_c(product, task, task_tiles);
     constexpr int stride = stride_of<T>(2 * order);
     product.for_pairs([&](int row, int column, T first, T second) {
       memory_.solved()[column * stride + row] = -first;
@@ -357,11 +360,12 @@ class Worker {
     publish(task, finished);
   }
 
+  /// Runs a diagonal task.
   __device__ __forceinline__ void diagonal(const Task& task) {
     const int j = task.j;
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
     TileProduct<T, order, 2 * order, 2> product;
-    subtract(product, task, task_tiles);
+    compute_sum_minus_c(product, task, task_tiles);
     // The product's columns from 64 on belong to A(j, j), those before to A(j, j - 1). If j is 0, both halves
     // are A(j, j).
     const bool has_diagonal = product.warp_column() >= 2;

@@ -43,8 +43,8 @@ struct Blocks {
     if (border == 0 || (border <= max_border_rows && block_order % 32 == 0)) return {block_order, border};
     return {(order / count + 8) / 8 * 8, 0};
   }
-  /// The smallest order with a border. A border takes one more launch, or two if the inverse is computed in
-  /// place, and its rows need space in the workspace of products.
+  /// The smallest order with a border. A border takes one more launch, or two if the triangle was first
+  /// copied to the memory of the inverse. Its rows need space in the workspace of products.
   static constexpr int min_order_with_border = 1000;
 };
 
@@ -91,6 +91,7 @@ struct Schedule {
   }
 };
 
+/// The inversion of one triangle, or of several triangles of the same order.
 template <class T>
 class TriangleInverse {
  public:
@@ -116,11 +117,11 @@ class TriangleInverse {
     invert_blocks(copies, info);
     source_ = copies ? x : a_.data;
     ld_source_ = copies ? ldx : a_.ld;
-    for (int half = schedule_.blocks.order; half < even_order(); half *= 2) join(half);
+    for (int half = schedule_.blocks.order; half < order_without_border(); half *= 2) join(half);
     if (const int border_rows = schedule_.blocks.border; border_rows > 0) {
-      add_border<T>(context_,
-                    {source_, ld_source_, x, ldx, products_, even_order(), border_rows, a_.lower,
-                     a_.lower == a_.from_left, max_product<T>(a_.unit, even_order()), needs_substitution()});
+      add_border<T>(context_, {source_, ld_source_, x, ldx, products_, order_without_border(), border_rows,
+                               a_.lower, a_.lower == a_.from_left,
+                               max_product<T>(a_.unit, order_without_border()), needs_substitution()});
     }
     if (schedule_.blocks.order < order_ && needs_substitution() != nullptr) {
       invert_if_needed<T>(context_, {a_, x, ldx, order_}, needs_substitution());
@@ -142,7 +143,7 @@ class TriangleInverse {
     return a_.count == 1 ? reinterpret_cast<int*>(products_ + product_elements(order_)) : nullptr;
   }
 
-  int even_order() const { return order_ - schedule_.blocks.border; }  ///< the order without a border
+  int order_without_border() const { return order_ - schedule_.blocks.border; }
 
   /// Inverts the blocks on the diagonal. If `copies`, copies the other blocks of the triangle to x_.
   void invert_blocks(bool copies, int* info) {
@@ -163,8 +164,8 @@ class TriangleInverse {
 
   /// Joins all pairs of inverses of order `half`; the second inverse of the last pair may be smaller.
   void join(int half) {
-    const int pairs = (even_order() - half + 2 * half - 1) / (2 * half);
-    const int last_half = std::min(half, even_order() - (pairs - 1) * 2 * half - half);
+    const int pairs = (order_without_border() - half + 2 * half - 1) / (2 * half);
+    const int last_half = std::min(half, order_without_border() - (pairs - 1) * 2 * half - half);
     const bool lower = a_.lower;
     const std::int64_t triangle_stride = ldx_ * order_;  // distance of several inverses in x
     const std::int64_t second = half * (ldx_ + 1), x_step = 2 * second;
