@@ -69,6 +69,7 @@ class SplitUpdates {
   /// rows x k_count matrix at p. Both have leading dimension `ld`. Also writes some elements above the
   /// diagonal.
   void subtract(int rows, int k_count, const float* p, int count, float* c, std::int64_t ld) {
+    // The memory holds four times as many columns if they have only the high part.
     const int max_columns = high_only_ ? 4 * columns_ : columns_;
     for (int k_begin = 0; k_begin < k_count; k_begin += max_columns) {
       const Panel panel{rows, std::min(max_columns, k_count - k_begin)};

@@ -113,6 +113,7 @@ class DistributedTriangle {
   struct Step {
     std::int64_t index, first, last;
   };
+  /// Returns the step of panel `index`.
   Step step(std::int64_t index) const {
     const std::int64_t count = width_ / blocks_.width;
     return {index, index * count, std::min((index + 1) * count, blocks_.count())};
@@ -159,7 +160,8 @@ class DistributedTriangle {
     DeviceGroup& group = panels_.group();
     group.stage(blocks_.gpus, "panel");
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
-      // Panels k and k - 2 share memory, which is free when the other GPUs have copied panel k - 2.
+      // A panel uses the memory of the panel that was sent two steps before. This memory is free when the
+      // other GPUs have copied that panel.
       group.wait_for_others_copies(gpu, blocks_.gpus);
       for (std::int64_t block = first_block(gpu, step); block < step.last; block += blocks_.gpus)
         copy_block(group.use(gpu), step, block);
@@ -167,7 +169,7 @@ class DistributedTriangle {
     group.stage(blocks_.gpus, "transfer");
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
       Device& copies = group.copies(gpu);
-      copies.wait_for(group.device(gpu));  // this stream queues the uses of panel k - 2
+      copies.wait_for(group.device(gpu));  // this stream applies the panel that was sent two steps before
       for (int other = 0; other < blocks_.gpus; ++other) {
         const std::int64_t first = first_block(other, step);
         if (other == gpu || first >= step.last) continue;
@@ -210,6 +212,7 @@ class DistributedTriangle {
     const std::int64_t local_end = blocks_.columns_before(step.last, gpu);
     T* const square = panels_.local_column(gpu, local, begin);
     T* const saved = saved_[static_cast<std::size_t>(gpu)];
+    // Copies the elements of the other triangle in the panel's square.
     const auto copy_other_triangle = [&](const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to) {
       if (!keeps_other_triangle_ || local == local_end) return;
       simt::launch(context, copy_triangle_columns<T>, dim3(static_cast<unsigned>(local_end - local)),
