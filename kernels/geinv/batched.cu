@@ -1,16 +1,21 @@
 /// geinv/batched: the inverses of many small matrices.
 ///
-/// Source: gaussweep. Up to order 16 in double and 64 in float, a thread group inverts one matrix by LU with
-/// partial pivoting, with one row per thread in registers (getrf/small_rows.cuh). Larger matrices in double:
-/// getrf/batched overwrites A by L and U; in a second launch each warp substitutes a few columns of the
-/// identity (factored_columns.cuh). Larger matrices in float: a thread block factors one matrix in panels of
-/// 32 columns (getrf/panels.cuh), and L and U overwrite A. Error: |A X - I| is of the order n u |L| |U| |X|
-/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3, method A). Intermediate
-/// results may leave the range although X does not. With rows in registers, a matrix whose inverse is not
-/// finite is therefore inverted again with scaled rows. Otherwise each column that is not finite is computed
-/// again by substitution with scaled rows of U. Layout: column-major, matrices contiguous. Cost: 2 n^3
-/// operations per matrix; A is read and written once, in double twice. Workspace: in double one index per
-/// row. A pivot that is exactly 0 gives info > 0, and the answer is then not finite. n <= 512.
+/// Source: gaussweep. All matrices are inverted by LU with partial pivoting:
+/// - up to order 16 in double and 64 in float: a thread group inverts one matrix, with one row per thread in
+/// registers (getrf/small_rows.cuh);
+/// - larger matrices in double: getrf/batched overwrites A by L and U; in a second launch each warp
+/// substitutes a few columns of the identity (factored_columns.cuh);
+/// - larger matrices in float: a thread block factors one matrix in panels of 32 columns (getrf/panels.cuh),
+/// and L and U overwrite A.
+///
+/// Error: |A X - I| is of the order n u |L| |U| |X| (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., section 14.3, method A). Intermediate results may leave the range although X does
+/// not. With rows in registers, a matrix whose inverse is not finite is therefore inverted again with scaled
+/// rows. Otherwise each column that is not finite is computed again by substitution with scaled rows of U.
+///
+/// Layout: column-major, matrices contiguous. Cost: 2 n^3 operations per matrix; A is read and written once,
+/// in double twice. Workspace: in double one index per row. A pivot that is exactly 0 gives info > 0, and the
+/// answer is then not finite. n <= 512.
 
 #include "kernels/geinv/factored_columns.cuh"
 #include "kernels/getrf/panels.cuh"

@@ -57,8 +57,8 @@ struct Batch {
   const int* info;        ///< LAPACK's info of the factors
 };
 
-/// An iterator over the squares in the order of their use: squares of L from the first nonzero row down, then
-/// squares of U from the last row up. The last diagonal square is visited once, for both L and U.
+/// An iterator over the squares in the order of their use. It visits squares of L from the first nonzero row
+/// down, then squares of U from the last row up. It visits the last diagonal square once, for both L and U.
 class SquareOrder {
  public:
   __device__ SquareOrder(int first, int squares) : first_(first), squares_(squares), i_(first), j_(first) {}

@@ -23,9 +23,10 @@ namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 constexpr int threads = 256;
 constexpr int elements_per_thread = 4;  ///< elements of a column that a thread copies
 
-/// Reverses the triangles on U's diagonal. Row i of U right of the diagonal, divided by its diagonal element,
-/// becomes row order - 1 - i of `reversed` (order x 256), in triangle (order - 1 - i) / 256. Sets
-/// reciprocals[i] to 1 / u(i, i). A thread block processes 256 rows; gridDim.y is the number of columns.
+/// Reverses the triangles of 256 rows on U's diagonal, and divides their rows by the diagonal elements. Row i
+/// of U becomes row order - 1 - i of `reversed` (order x 256). The triangles begin at multiples of 256 rows
+/// of `reversed`. Sets reciprocals[i] to 1 / u(i, i). A thread block processes 256 rows; gridDim.y is the
+/// number of columns.
 template <class T>
 __global__ void __launch_bounds__(threads)
     reverse_triangles(const T* u, std::int64_t ldu, int order, T* reversed, T* reciprocals) {

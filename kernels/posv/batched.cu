@@ -1,15 +1,19 @@
 /// posv/batched: many small symmetric positive definite systems, factored and solved in one launch.
 ///
 /// Source: gaussweep. Small systems keep their rows in registers and are solved like those of gesv/batched,
-/// but without pivoting: A = L D L^T, and D L^T serves as U. Up to order 16 and from 49 on, a system whose
-/// elements are all tiny is solved again after multiplication by a power of two, because sums that underflow
-/// would lose digits. Larger systems are factored in panels: A = L L^T. For several right-hand sides in
-/// double, panels multiply by the inverses of 8 x 8 diagonal triangles, or substitute if an inverse would be
-/// inaccurate. Error: (A + E) x = b with |E| of the order n u
-/// |L| |L^T|, where L is the Cholesky factor (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd
-/// ed., theorem 10.4). Layout: column-major, systems contiguous; only the triangle `uplo` of A is read, and X
-/// does not overwrite B. Cost: 2/3 n^3 + 2 n^2 nrhs operations per system; with panels 1/3 n^3 + 2 n^2 nrhs.
-/// Workspace: none. A pivot that is not positive gives info > 0. n <= 512.
+/// but without pivoting: A = L D L^T, and D L^T serves as U. Sums that underflow would lose digits. Up to
+/// order 16 and from 49 on, a system whose elements are all tiny is therefore solved again after
+/// multiplication by a power of two.
+///
+/// Larger systems are factored in panels: A = L L^T. For several right-hand sides in double, panels multiply
+/// by the inverses of 8 x 8 diagonal triangles, or substitute if an inverse would be inaccurate.
+///
+/// Error: (A + E) x = b with |E| of the order n u |L| |L^T|, where L is the Cholesky factor (Higham,
+/// "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 10.4).
+///
+/// Layout: column-major, systems contiguous; only the triangle `uplo` of A is read, and X does not overwrite
+/// B. Cost: 2/3 n^3 + 2 n^2 nrhs operations per system; with panels 1/3 n^3 + 2 n^2 nrhs. Workspace: none. A
+/// pivot that is not positive gives info > 0. n <= 512.
 
 #include "kernels/getrf/small_solve.cuh"
 #include "kernels/tables.hpp"

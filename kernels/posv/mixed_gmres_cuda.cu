@@ -19,8 +19,8 @@
 /// method falls back; with several right-hand sides the other triangle becomes its mirror image. Cost: 1/3
 /// n^3 operations in float (executed as one or three times as many in FP16), and about 4 n^2 per iteration
 /// and right-hand side. Workspace: memory for the factor in double, 4 FP16 numbers for each of n x 4096
-/// elements, 61 vectors per right-hand side and, for many right-hand sides, inverses of diagonal blocks of
-/// the factor; if float is not tried, the workspace of posv/recursive. The report is like that of
+/// elements, and 61 vectors per right-hand side. Many right-hand sides also need inverses of diagonal blocks
+/// of the factor. If float is not tried, the workspace is that of posv/recursive. The report is like that of
 /// gesv/mixed_gmres. `info` is 0, or that of posv/recursive after a fallback. Needs compute capability 9.0.
 ///
 /// Error: |b - A x| <= c u |A| |x| in the infinity norm (E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40,

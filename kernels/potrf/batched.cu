@@ -1,12 +1,15 @@
 /// potrf/batched: the Cholesky factors of many small matrices in one launch.
 ///
 /// Source: gaussweep. A thread group factors one matrix, with one row per thread in registers
-/// (getrf/small_rows.cuh): A = L D L^T from the lower triangle; then the columns of L D are divided by the
+/// (getrf/small_rows.cuh): A = L D L^T from the lower triangle. The columns of L D are then divided by the
 /// square roots of D. If the rows do not fit in registers, a thread block factors one matrix in panels of 32
-/// columns (getrf/panels.cuh). Error: L L^T = A + E with |E| <= g |L| |L^T| and g = c u / (1 - c u), where c
-/// = n + 3 for rows in registers up to order 4, else c = n + 7, for panels in double c = n + 9. This is
-/// Cholesky's bound with two to eight more roundings per product (Higham, "Accuracy and Stability of
-/// Numerical Algorithms", 2nd ed., theorem 10.3).
+/// columns (getrf/panels.cuh).
+///
+/// Error: L L^T = A + E with |E| <= g |L| |L^T| and g = c u / (1 - c u). With rows in registers c is n + 3 up
+/// to order 4, and n + 7 above. With panels c is n + 7 in float and n + 9 in double. This is Cholesky's bound
+/// (c = n + 1) with two to eight more roundings per product (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., theorem 10.3).
+///
 /// Layout: column-major, matrices contiguous; the factor overwrites the triangle `uplo` of A, and the other
 /// triangle is neither read nor written. Cost: 2/3 n^3 operations per matrix, twice Cholesky's, or with
 /// panels 1/3 n^3. The triangle is read and written once, with panels n / 96 times. Workspace: none. A pivot

@@ -11,13 +11,12 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-constexpr int triangle_stride = order + 2;  ///< leading dimension of a triangle in shared memory
-constexpr int inverse_stride =
-    lu::inverse_stride;  ///< leading dimension of an 8 x 8 inverse in shared memory
-constexpr int inverses_in_shared =
-    order * inverse_stride;  ///< elements of all 8 x 8 inverses in shared memory
-/// The mailbox of a factored tile in global memory: the columns of the tile, then from element
-/// mailbox_inverses on the columns of the inverses of its 8 x 8 diagonal tiles.
+/// Leading dimensions in shared memory: of a triangle, and of the inverse of one of its 8 x 8 diagonal tiles.
+constexpr int triangle_stride = order + 2;
+constexpr int inverse_stride = lu::inverse_stride;
+constexpr int inverses_in_shared = order * inverse_stride;  ///< elements of a triangle's 8 x 8 inverses
+/// The mailbox of a factored tile in global memory has the columns of the tile. The columns of the inverses
+/// of its 8 x 8 diagonal tiles follow, from element mailbox_inverses on.
 constexpr int mailbox_inverses = order * order;
 constexpr int mailbox_size = mailbox_inverses + order * 8;  ///< elements of a mailbox
 

@@ -51,10 +51,12 @@ struct SharedStorage {
   /// wait.
   unsigned open[4];
 
-  /// Return the data of a solve, which replace the k slices after the products: the 64 or 128 rows to solve
-  /// (with leading dimension stride_of), the triangle, and the inverses of its 8 x 8 diagonal tiles.
+  // After the products, the data of a solve replace the k slices.
+  /// Returns the 64 or 128 rows to solve, with leading dimension stride_of.
   __device__ T* solved() { return storage; }
+  /// Returns the triangle of a diagonal tile.
   __device__ T* triangle() { return storage + order * stride_of<T>(2 * order); }
+  /// Returns the inverses of the triangle's 8 x 8 diagonal tiles.
   __device__ T* inverses() { return triangle() + order * triangle_stride; }
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Inverts a 64 x 64 lower triangle in shared memory with all threads of a thread block: inverts the 16 x 16
-/// triangles on the diagonal, then joins pairs of inverses to inverses of order 32 and 64.
+/// Inverts a 64 x 64 lower triangle in shared memory with all threads of a thread block. First inverts the
+/// 16 x 16 triangles on the diagonal, then joins pairs of inverses to inverses of order 32 and 64.
 /// trtri/diagonal_blocks.cuh inverts larger triangles.
 
 #include "kernels/trsv/block_chain_tiles.cuh"

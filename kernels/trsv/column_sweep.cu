@@ -1,14 +1,15 @@
 /// trsv/column_sweep: substitution with one launch per column and one thread per row ("GPU Simple").
 ///
-/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver": launch i subtracts
-/// unknown i - 1 times its column from the right-hand side; the thread of row i then divides by the diagonal.
-/// Unknowns can overwrite their right-hand sides, because only the thread that writes b(i) reads it in launch
-/// i. Works for any n, both triangles and several right-hand sides (one row of thread blocks each).
+/// The algorithm is that of the course report "Algorithmic Techniques: Dense Lower Triangular Solver". Launch
+/// i subtracts unknown i - 1 times its column from the right-hand side. The thread of row i then divides by
+/// the diagonal. Unknowns can overwrite their right-hand sides, because only the thread that writes b(i)
+/// reads it in launch i. Works for any n, both triangles and several right-hand sides (one row of thread
+/// blocks each).
 ///
 /// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side
-/// in n launches, whose overhead dominates up to some thousand unknowns. Workspace: none. A zero on the
-/// diagonal (read first, in stage "diagonal") gives info > 0, its first index, and the answer is then not
-/// finite.
+/// in n launches, whose overhead dominates up to some thousand unknowns. Workspace: none. The diagonal is
+/// read first (stage "diagonal"). If it has a zero, info is the index, from 1, of the first one, and the
+/// answer is not finite.
 ///
 /// Error: |b - A x| <= g |A| |x| with g = n u / (1 - n u) (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 8.5).

@@ -1,15 +1,15 @@
 /// trsv/doubling: 2 x 2 triangles, then blocks of doubling size by row operations ("GPU Complex 2").
 ///
-/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver": row operations turn the 2
-/// x 2 triangles on the diagonal into identities (triangle_steps.cuh), then the triangles of order 4, 8, …
-/// (doubling_steps.cuh), with one launch per order. One thread per element keeps its sum in a register and
-/// reads all operands from global memory. Works for any n (the last triangle may be smaller), both triangles
-/// and several right-hand sides.
+/// The algorithm is that of the course report "Algorithmic Techniques: Dense Lower Triangular Solver". Row
+/// operations turn the 2 x 2 triangles on the diagonal into identities (triangle_steps.cuh), then the
+/// triangles of order 4, 8, … (doubling_steps.cuh), with one launch per order. One thread per element keeps
+/// its sum in a register and reads all operands from global memory. Works for any n (the last triangle may be
+/// smaller), both triangles and several right-hand sides.
 ///
 /// Layout: column-major; the answer replaces b, and A is overwritten. Cost: log2(n) steps, n^3 / 6 operations
-/// and n^3 / 6 loads, while substitution takes n^2 operations; the report shows that the parallelism does not
-/// compensate for this. Workspace: none. A zero on the diagonal (read first, in stage "diagonal") gives info
-/// > 0, its first index, and the answer is then not finite.
+/// and n^3 / 6 loads. Substitution takes only n^2 operations; the report shows that the parallelism does not
+/// compensate for this. Workspace: none. The diagonal is read first (stage "diagonal"). If it has a zero,
+/// info is the index, from 1, of the first one, and the answer is not finite.
 ///
 /// Error: let D contain the 2 x 2 triangles and M_s the multipliers of step s, which multiplies by the
 /// inverse of M_s. Then |b - A x| is of the order n u |D| |M_1| |M_2| ... |x| (Higham, "Accuracy and

@@ -8,9 +8,9 @@
 /// memory.
 ///
 /// Layout: column-major; the answer replaces b, and A is overwritten. Cost: as trsv/doubling, n^3 / 6
-/// operations, but n^3 / 192 loads from global memory. Workspace: none; shared memory for two tiles. A zero
-/// on the diagonal (read first, in stage "diagonal") gives info > 0, its first index, and the answer is then
-/// not finite. The error bound is that of trsv/doubling.
+/// operations, but n^3 / 192 loads from global memory. Workspace: none; shared memory for two tiles. The
+/// diagonal is read first (stage "diagonal"). If it has a zero, info is the index, from 1, of the first one,
+/// and the answer is not finite. The error bound is that of trsv/doubling.
 
 #include "kernels/tables.hpp"
 #include "kernels/trsv/doubling_steps.cuh"

@@ -7,9 +7,9 @@
 /// one final launch divides all rows by the diagonal.
 ///
 /// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side,
-/// n launches without synchronisation; each thread divides by the diagonal. Workspace: none. A zero on the
-/// diagonal (read first, in stage "diagonal") gives info > 0, its first index, and the answer is then not
-/// finite.
+/// n launches without synchronisation; each thread divides by the diagonal. Workspace: none. The diagonal is
+/// read first (stage "diagonal"). If it has a zero, info is the index, from 1, of the first one, and the
+/// answer is not finite.
 ///
 /// Error: |b - A x| <= g |A| |x| with g = n u / (1 - n u) (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 8.5).

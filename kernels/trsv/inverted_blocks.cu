@@ -1,9 +1,9 @@
 /// trsv/inverted_blocks: substitution by blocks of 64 rows in one launch, with inverted diagonal triangles.
 ///
-/// A thread block takes a block row and inverts its diagonal triangle. It subtracts the products of the block
-/// row's tiles and the finished parts of the answer from the right-hand side, and multiplies the remainder by
-/// the inverse (block_chain.cuh). It polls for parts of the answer that other thread blocks compute; tiles
-/// are prefetched.
+/// A thread block takes a block row and inverts its diagonal triangle. It multiplies the block row's tiles by
+/// the finished parts of the answer, and subtracts the products from the right-hand side. It multiplies the
+/// remainder by the inverse (block_chain.cuh). It polls for parts of the answer that other thread blocks
+/// compute; tiles are prefetched.
 ///
 /// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side,
 /// and 64^2 / 3 for each of the n rows; the triangle is read once per eight right-hand sides. The time is

@@ -1,11 +1,12 @@
 /// trsv/serial: forward (lower) or back (upper) substitution on one CPU core.
 ///
-/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", the CPU solver: computes
-/// an unknown by a division, then subtracts the unknown times its column from the right-hand side. Works for
-/// any n, both triangles and several right-hand sides.
+/// The algorithm is that of the CPU solver in the course report "Algorithmic Techniques: Dense Lower
+/// Triangular Solver": computes an unknown by a division, then subtracts the unknown times its column from
+/// the right-hand side. Works for any n, both triangles and several right-hand sides.
 ///
 /// Layout: column-major; the answer replaces b. Cost: n^2 operations per right-hand side, in loops over the
-/// columns. Workspace: none. A zero on the diagonal gives info > 0, its first index, and leaves b unchanged.
+/// columns. Workspace: none. If the diagonal has a zero, info is the index, from 1, of the first one, and b
+/// is unchanged.
 ///
 /// Error: |b - A x| <= g |A| |x| with g = n u / (1 - n u) (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 8.5).

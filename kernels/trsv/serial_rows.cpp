@@ -1,13 +1,13 @@
 /// trsv/serial_rows: forward (lower) or back (upper) substitution by rows on one CPU core.
 ///
-/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", the CPU solver as printed
-/// in it: subtracts the products of a row with the solved unknowns from the row's right-hand side, one after
-/// another, and divides by the diagonal. Works for any n, both triangles and several right-hand sides.
-/// trsv/serial does the same by columns.
+/// The algorithm is that of the CPU solver as printed in the course report "Algorithmic Techniques: Dense
+/// Lower Triangular Solver". It subtracts the products of a row with the solved unknowns, one after another,
+/// from the row's right-hand side, and divides by the diagonal. Works for any n, both triangles and several
+/// right-hand sides. trsv/serial is the same by columns.
 ///
 /// Layout: row-major, as in C; the answer replaces b. Cost: n^2 operations per right-hand side, in sequential
-/// sums along the rows. Workspace: none. A zero on the diagonal gives info > 0, its first index, and leaves b
-/// unchanged.
+/// sums along the rows. Workspace: none. If the diagonal has a zero, info is the index, from 1, of the first
+/// one, and b is unchanged.
 ///
 /// Error: |b - A x| <= g |A| |x| with g = n u / (1 - n u) (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 8.5).

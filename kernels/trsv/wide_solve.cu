@@ -6,8 +6,8 @@
 /// all other work into large products, which the vendor's GEMM computes.
 ///
 /// Error: substitution has |B - op(A) X| of the order n u |A| |X| (Higham, "Accuracy and Stability of
-/// Numerical Algorithms", 2nd ed., section 8.1). In double, tiles of 8 x 8 are solved with their inverses;
-/// solutions are corrected once if a column sum of a tile or of its inverse exceeds 32.
+/// Numerical Algorithms", 2nd ed., section 8.1). In double, tiles of 8 x 8 are solved with their inverses. A
+/// solution is corrected once if a column sum of the tile or of its inverse exceeds 32.
 
 #include "kernels/trsv/wide_solve.hpp"
 

@@ -187,10 +187,10 @@ struct Layout {
   int* needs_substitution;  ///< null, or the flag of the following levels, which is set to 0 here
 };
 
-/// Inverts one block on the diagonal per thread block and writes the inverse to `x`: by products of inverses
-/// if these are as accurate as substitution, else by substitution. If gridDim.y is not 1, further thread
-/// blocks copy the other blocks of the triangle to `x`. blockIdx.z selects the triangle; the inverses of
-/// several triangles are contiguous.
+/// Inverts one block on the diagonal per thread block and writes the inverse to `x`. Uses products of
+/// inverses if these are as accurate as substitution, else substitution. If gridDim.y is not 1, further
+/// thread blocks copy the other blocks of the triangle to `x`. blockIdx.z selects the triangle; the inverses
+/// of several triangles are contiguous.
 /// @tparam MaxOrder upper limit of the order of a block
 /// @param info null, or receives the index, from 1, of the first 0 on the diagonal
 template <class T, int MaxOrder>

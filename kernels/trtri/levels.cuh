@@ -1,6 +1,6 @@
 #pragma once
-/// Inverts a triangular matrix level by level. A level joins pairs of inverses X and Y of neighbouring
-/// triangles on the diagonal: with the block L between the triangles, -Y (L X) is the missing block of the
+/// Inverts a triangular matrix level by level. A level joins the inverses X and Y of neighbouring triangles
+/// on the diagonal. Let L be the block between these triangles; then -Y (L X) is the missing block of the
 /// pair's inverse. Each level doubles the order of the inverses. A few launches join all pairs of a level.
 ///
 /// level_products.cuh computes small products, large_tiles.cuh large ones in double on a Hopper GPU; both
@@ -8,10 +8,10 @@
 /// i.e. some rows or columns at a time, each with a k range that begins or ends at the diagonal. If the order
 /// exceeds a power of two times the block order by a few rows, border.cuh adds these rows last.
 ///
-/// L X determines the error of the pair's inverse Z of A, A Z - I: it multiplies the residual of Y and the
-/// errors of the second product. If L X has large elements, whole_substitution.cuh computes the inverse
-/// again. Z A - I depends on Y L in the same way. Triangles with `from_left`, for which Z A - I has to be
-/// small, are therefore joined by -(Y L) X.
+/// Let Z be the inverse of a pair's triangle A. L X determines the error A Z - I: it multiplies the residual
+/// of Y and the errors of the second product. If L X has large elements, whole_substitution.cuh computes the
+/// whole inverse again. Z A - I depends on Y L in the same way. Triangles with `from_left`, for which Z A - I
+/// has to be small, are therefore joined by -(Y L) X.
 
 #include <algorithm>
 #include <cstdint>
