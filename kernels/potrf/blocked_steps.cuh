@@ -148,8 +148,8 @@ __global__ void __launch_bounds__(tile* tile) diagupdate(Factor<T> a, std::int64
   subtract(a, bi, bi, left, left);
 }
 
-/// Computes A(i, j) -= L(i, b) L(j, b)^T below the diagonal. Thread block x updates block column j = b + 1 +
-/// x: all blocks i > j, one after another.
+/// Computes A(i, j) -= L(i, b) L(j, b)^T below the diagonal. Thread block x updates block column
+/// j = b + 1 + x: all blocks i > j, one after another.
 template <class T>
 __global__ void __launch_bounds__(tile* tile) loupdate(Factor<T> a, std::int64_t b) {
   __shared__ Block<T> left;

@@ -117,10 +117,10 @@ __device__ __forceinline__ void factor_8_columns_by_division(const T* triangle, 
 /// @param own_row receives the thread's row
 /// @param by_division true: computes the columns by factor_8_columns_by_division
 ///
-/// For a pivot p let y be an approximation of 1 / sqrt(p) and e = 1 - p y^2; then 1 / p = y^2 (1 + e + e^2 +
-/// ...). The next pivot is computed from this series, four operations after y. The columns, which need the
-/// accurate root, are computed concurrently. If a pivot is not a normal number, all eight columns are
-/// computed again by factor_8_columns_by_division.
+/// For a pivot p let y be an approximation of 1 / sqrt(p), and e = 1 - p y^2. Then
+/// 1 / p = y^2 (1 + e + e^2 + ...). The next pivot is computed from this series, four operations after y. The
+/// columns, which need the accurate root, are computed concurrently. If a pivot is not a normal number, all
+/// eight columns are computed again by factor_8_columns_by_division.
 ///
 /// The series has up to six more roundings per diagonal element than LAPACK. At orders up to 3 they would
 /// visibly increase residuals, which are measured in units of n u. `by_division` therefore avoids the series.

@@ -121,8 +121,7 @@ struct TileProduct {
       partial = 0;
     });
   }
-  static constexpr int pairs =
-      8 * SquaresDown;  ///< number of a lane's pairs of sums; a pair is in adjacent rows
+  static constexpr int pairs = 8 * SquaresDown;  ///< pairs of sums per lane; a pair is in adjacent rows
   /// Calls visit(row, column, sum, sum in the next row) for one of the lane's pairs.
   template <class Visit>
   __device__ __forceinline__ void visit_pair(int pair, Visit visit) {
@@ -174,8 +173,8 @@ struct TileProduct {
     static constexpr int pack = 16 / static_cast<int>(sizeof(T));            ///< elements per copy
     static constexpr int count_a = Rows * depth / pack / threads;            ///< copies per thread of A
     static constexpr int count = (Rows + Columns) * depth / pack / threads;  ///< copies per thread of A and B
-    /// Instead of start(), the caller may start copies 0 to count - 1 itself and then call end(). Copy i is
-    /// from from(i) to element offset(i) of the slice.
+    /// Instead of start(), the caller may start copies 0 to count - 1 itself and then call end(). The source
+    /// of copy i is from(i), its destination is element offset(i) of the slice.
     __device__ __forceinline__ const T* from(int i) const {
       return i < count_a ? a_ + i * step<Rows> * ld_ : b_ + (i - count_a) * step<Columns> * ld_;
     }
