@@ -63,7 +63,8 @@ class DistributedUpperSolve {
   }
 
  private:
-  /// Returns a GPU's copy of block (block, other) of U.
+  /// Returns a GPU's copy of block (block, other) of U. Only blocks right of the diagonal are copied, so that
+  /// `other` is at least 1.
   T* row_block(int gpu, std::int64_t block, std::int64_t other) {
     return static_cast<T*>(panels_.panel(gpu, block)) + (other - 1) * blocks_.width * blocks_.width;
   }
@@ -91,7 +92,7 @@ class DistributedUpperSolve {
     const std::size_t stride = static_cast<std::size_t>(step) * sizeof(T);
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
       Device& copies = group.copies(gpu);
-      copies.wait_for(group.device(gpu));  // this stream queues the uses of block row k + 2
+      copies.wait_for(group.device(gpu));  // this stream multiplies by block row k + 2
       for (int other = 0; other < blocks_.gpus; ++other) {
         const std::int64_t first = first_right(other, block);
         if (other == gpu || first >= blocks_.count()) continue;

@@ -1,5 +1,6 @@
 #pragma once
-/// The tasks of a tiled factorisation (tile_chain.cuh), and the order in which blocks take them.
+/// The tasks of a tiled Cholesky factorisation (tile_chain.cuh), and the order in which thread blocks take
+/// them. Rows and columns are those of tiles.
 
 #include "kernels/simt/simt.hpp"
 
@@ -8,8 +9,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 constexpr int group = 8;       ///< tile columns per group; an update subtracts the product of whole groups
 constexpr int min_share = 16;  ///< the minimum number of a group's deferred updates in one step
 
-/// The kinds of tasks (tile_chain.cuh); `none` ends the launch.
+/// The kinds of tasks (tile_chain.cuh); `none` means that no task is left.
 enum class Kind { none, diagonal, panel, update };
+/// One task of a thread block.
 struct Task {
   Kind kind;
   int i, j;      ///< row and column of the first changed tile; a diagonal task changes (j, j - 1), too
@@ -109,7 +111,8 @@ class Schedule {
     const int missing_groups =
         (GroupsPerUpdate - (column - current_group()) / group % GroupsPerUpdate) % GroupsPerUpdate + 1;
     const int from = max_of(current_group() - missing_groups * group, 0);
-    // For large matrices the operands of all rows do not fit in L2.
+    // For large matrices the operands of all rows do not fit in L2. Updates that run concurrently are then
+    // taken from few rows.
     const bool by_rows = GroupsPerUpdate > 1 && current_group() < tail_;
     return by_rows ? in_rows(number, column, from, current_group())
                    : in_columns(number, column, from, current_group());

@@ -165,7 +165,7 @@ struct Worker {
     return staged;
   }
   /// Loads the warp's part of the right-hand sides: those elements of the segment that belong to its columns.
-  __device__ void right_hand_side(T (&values)[Map::slots], const Sweep<T>& sweep, int block) const {
+  __device__ void load_right_hand_side(T (&values)[Map::slots], const Sweep<T>& sweep, int block) const {
     if (sweep.source != nullptr) {
       load_values(values, sweep.source, block);
       await(values, sweep.source, block);
@@ -418,7 +418,7 @@ struct Worker {
     load_inverse(inverse, sweep.lower);
     if (corrections > 0) load_own_columns(triangle, sweep, block);
     T values[Map::slots];
-    right_hand_side(values, sweep, block);
+    load_right_hand_side(values, sweep, block);
     __syncthreads();  // the inverse is in registers; its memory is reused for sums
     if (step > 0) {
       T latest[Map::slots];

@@ -68,8 +68,7 @@ struct StripTiles {
   T left[strip_ld * strip_depth];          ///< a tile of M
   T right[strip_ld_deep * strip_columns];  ///< a tile of Y; later right-hand sides
   T pivots[strip_rows];
-  T max_abs[strip_threads / 32]
-           [strip_rows];      ///< per warp, the largest |element| of M in its part of each row
+  T max_abs[strip_threads / 32][strip_rows];  ///< the largest |element| of M per row and warp
   int exponents[strip_rows];  ///< row i of M and of the right-hand side is multiplied by 2^-exponents[i]
   bool is_finite;
 };
