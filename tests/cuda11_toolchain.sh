@@ -45,7 +45,7 @@ for tool in apt-get dpkg g++-11; do
 done
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
-# Two concurrent runs would unpack over each other.
+# The lock is needed because two concurrent runs would unpack over each other.
 exec 9>"$folder/lock"
 flock 9
 if [[ -f $folder/stamp && $(cat "$folder/stamp") == "$layout" && -x $folder/nvcc ]]; then
@@ -76,7 +76,7 @@ echo "cuda11_toolchain.sh: fetching CUDA 11.8 (about 860 MB) into $folder" >&2
 apt-get "${options[@]}" update >&2 || fail "could not read the package lists of $release non-free"
 (cd "$folder/deb" && apt-get "${options[@]}" download "${packages[@]}" >&2) || fail "could not fetch ${packages[*]}"
 version=$(dpkg-deb -f "$folder"/deb/nvidia-cuda-toolkit_*.deb Version)
-[[ $version == 11.8.* ]] || fail "$release holds CUDA $version, wanted is 11.8 (Debian 12)"
+[[ $version == 11.8.* ]] || fail "$release has CUDA $version; 11.8 is needed (Debian 12)"
 root=$folder/root
 for package in "$folder"/deb/*.deb; do
   dpkg -x "$package" "$root"

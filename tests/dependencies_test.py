@@ -3,7 +3,7 @@
 
     tests/dependencies_test.py BUILD        a configured build folder
 
-Every forbidden header is compiled with the real flags of each module's target and must fail for that reason.
+Compiles every forbidden header with the real flags of each module's target: each must fail because it is forbidden.
 Also searches the sources for violations that compile: other headers of the same libraries, clocks, printing,
 relative includes, methods named in the driver.
 """
@@ -42,7 +42,7 @@ DRIVER = {
 
 
 def folder_of(layer):
-    """Returns the folder of a layer: that of its header above."""
+    """Returns the folder of a layer, in which its header in DRIVER is."""
     return str(pathlib.PurePosixPath(DRIVER[layer][1]).parent)
 
 
@@ -91,7 +91,7 @@ MODULES = {
         forbidden=["io/records/record.hpp", "io/plan/plan.hpp", "driver/plan/trial.hpp", "hdf5.h", "H5Cpp.h",
                    "yaml-cpp/yaml.h", "nlohmann/json.hpp", "mpi.h", "CLI/CLI.hpp", "iostream"] + CUDA + PRINTING,
         libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|nlohmann/|mpi|CLI/|spdlog/|fmt/|iostream"),
-    # Loaded into such programs by LD_PRELOAD. It loads libgaussweep itself.
+    # A shared library that LD_PRELOAD loads into programs; it loads libgaussweep.
     "apps/preload": dict(
         targets=["gaussweep_cusolver"],
         allowed=["apps/c_api/gaussweep.h", "apps/preload/cutoffs.hpp", "nlohmann/json.hpp"],
@@ -99,7 +99,8 @@ MODULES = {
                    "yaml-cpp/yaml.h", "mpi.h", "CLI/CLI.hpp", "iostream"] + CUDA + PRINTING,
         libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|mpi|CLI/|spdlog/|fmt/|iostream"),
 }  # fmt: skip
-MAY_QUOTE = {
+# Module: prefixes of the project's headers that it may include (in quotes).
+INCLUDABLE = {
     "kernels": ("kernels/",),
     "io": ("io/",),
     "apps/mex": ("apps/mex/", "kernels/"),
@@ -108,12 +109,12 @@ MAY_QUOTE = {
 }
 for each in DRIVER:
     layers = tuple(folder_of(layer) + "/" for layer in {each} | below(each))
-    MAY_QUOTE[folder_of(each)] = layers + ("kernels/", "io/", "version.hpp")
+    INCLUDABLE[folder_of(each)] = layers + ("kernels/", "io/", "version.hpp")
 TREES = ("kernels", "io", "driver", "apps")
-MOST_FILES = 44  # per folder
+MAX_FILES = 44  # per folder
 # Built only if nvcc, Octave or MATLAB is installed.
 OPTIONAL = ("gaussweep_kernels_cuda", "gaussweep_mex_octave", "gaussweep_mex_matlab")
-TELLS_TIME_OR_PRINTS = re.compile(
+READS_CLOCK_OR_PRINTS = re.compile(
     r"std::chrono|\bclock_gettime\b|\bgettimeofday\b|\bclock64\s*\(|\bclock\s*\(|globaltimer|%clock"
     r"|\b(?:f|v|vf|d)?printf\s*\(|\bputs\s*\(|\bputchar\s*\(|std::(?:cout|cerr|clog)\b"
 )
@@ -130,7 +131,7 @@ def check(good, complaint):
 
 
 def without_comments(text):
-    """Returns the text with blanked comments; lines and string literals stay."""
+    """Returns the text with spaces instead of comments. Line breaks and string literals stay."""
     pattern = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\')', re.S)
     return pattern.sub(lambda m: m.group(1) if m.group(1) else re.sub(r"[^\n]", " ", m.group(0)), text)
 
@@ -200,20 +201,21 @@ def search_sources():
     for path in files:
         header = re.match(r"(///.*\n)*", path.read_text())[0]
         if re.match(r"/// [a-z]+/[a-z_]+: ", header):
-            said = re.search(r"\bError:\s|error bound", header)
-            check(said, f"{path}: the method's header states no error bound; write `Error: …`")
+            states_bound = re.search(r"\bError:\s|error bound", header)
+            check(states_bound, f"{path}: the method's header states no error bound; write `Error: …`")
     for module, rule in MODULES.items():
         libraries = re.compile(rule["libraries"])
         for path, text in sources(module):
             for kind, header in re.findall(r'^\s*#\s*include\s*([<"])([^>"]+)', text, re.M):
                 if kind == '"':
                     check(
-                        header.startswith(MAY_QUOTE[module]), f'{path}: #include "{header}" leaves the module {module}/'
+                        header.startswith(INCLUDABLE[module]),
+                        f'{path}: #include "{header}" leaves the module {module}/',
                     )
                 else:
                     check(not libraries.match(header), f"{path}: #include <{header}> is not for {module}/")
             if module == "kernels":
-                found = TELLS_TIME_OR_PRINTS.search(text)
+                found = READS_CLOCK_OR_PRINTS.search(text)
                 check(not found, f"{path}: {found and found.group(0)!r}: kernels/ has no clock and does not print")
             if module.startswith(("driver", "apps")):
                 for literal in re.findall(r'"((?:\\.|[^"\\\n])*)"', text):
@@ -310,7 +312,7 @@ def count_files():
     """Checks that folders of code stay small enough to be read as a list."""
     for folder in sorted({p.parent for tree in ("driver", "apps", "io") for p in (SOURCE / tree).rglob("*.?pp")}):
         count = sum(1 for p in folder.iterdir() if p.suffix in (".cpp", ".hpp"))
-        check(count <= MOST_FILES, f"{folder.relative_to(SOURCE)}/: {count} files; at most {MOST_FILES} are allowed")
+        check(count <= MAX_FILES, f"{folder.relative_to(SOURCE)}/: {count} files; at most {MAX_FILES} are allowed")
     stray = sorted(p.name for tree in ("driver", "apps", "io") for p in (SOURCE / tree).glob("*.?pp"))
     check(not stray, f"outside of the folders of driver/, apps/ and io/: {', '.join(stray)}")
 

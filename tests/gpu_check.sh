@@ -3,9 +3,9 @@
 # Usage: tests/gpu_check.sh [--build DIR] [--no-sanitizer] [--shards N] [--seconds S] [CMAKE_OPTION…]
 #   --shards N   processes per sanitizer (default: a third of the cores)
 #   --seconds S  time limit (default: 500)
-# Several GPUs share the tests and the sanitizers' processes. The sanitizers skip the tests of peaks (they measure speed), racecheck the vendors'
-# kernels (not ours, and minutes long), memcheck the intended refusals. Each tool prints clean, FOUND ERRORS, not finished, or "not run" (refused by
-# the machine). tests/gpu/sanitize.sh then runs our own methods at larger orders, under synccheck too, with a line per run.
+# Several GPUs share the tests and the sanitizers' processes. Skipped are tests of peaks (they measure speed), vendor kernels under racecheck (minutes
+# long, and not ours), and tests of refused calls under memcheck (it reports them). Each tool prints clean, FOUND ERRORS, not finished, or "not run"
+# (refused by the machine). tests/gpu/sanitize.sh then runs our own methods at larger orders, also under synccheck, and prints one line per run.
 set -uo pipefail
 source_dir=$(cd "$(dirname "$0")/.." && pwd)
 build=$source_dir/build-gpu

@@ -6,6 +6,7 @@
 
 namespace gaussweep::testing_help {
 
+/// Returns a row whose entry points compute nothing, on the given backends.
 inline Method idle_method(Problem problem, const std::string& variant,
                           std::vector<Backend> backends = {Backend::host}) {
   const Entry entry = {[](Context&, Operands<float>&, const Parameters&) {},

@@ -10,10 +10,10 @@ program=$prefix/bin/gaussweep
 [[ $("$program" --version) == gaussweep\ * ]] || { echo "install_test.sh: $program prints no version"; exit 1; }
 # The installed program looks for cuBLAS and cuSOLVER in the same folders as the built one.
 folders() { readelf -d "$1" | sed -n 's/.*R\(UN\)\?PATH.*\[\(.*\)\]/\2/p' | tr ':' '\n' | sort -u; }
-lost=$(comm -23 <(folders "$1/gaussweep") <(folders "$program"))
-[[ -z $lost ]] || { echo "install_test.sh: the installed program no longer searches $lost"; exit 1; }
-said=$("$program" plan "$prefix/share/gaussweep/jobs/plans/quickstart.yaml" --backend emulated)
-[[ $said == *"trials, 0 skipped, one after the other"* ]] || { echo "install_test.sh: plan said: $said"; exit 1; }
+missing=$(comm -23 <(folders "$1/gaussweep") <(folders "$program"))
+[[ -z $missing ]] || { echo "install_test.sh: the installed program no longer searches $missing"; exit 1; }
+output=$("$program" plan "$prefix/share/gaussweep/jobs/plans/quickstart.yaml" --backend emulated)
+[[ $output == *"trials, 0 skipped, one after the other"* ]] || { echo "install_test.sh: plan printed: $output"; exit 1; }
 for name in README.md io/SCHEMA.md LICENSE docs/plan.md docs/pictures/architecture.svg; do
   find "$prefix" -path "*/$name" | grep -q . || { echo "install_test.sh: $name is missing"; exit 1; }
 done
@@ -25,13 +25,13 @@ python3=$(PATH=/usr/bin:$PATH command -v python3)
 run=$prefix/results.h5
 "$python3" -c 'import sys; sys.path.insert(0, sys.argv[1]); import fixture; n = fixture.Night(); n.trial("gesv", "lapack", 4, 1e-3)
 n.write(sys.argv[2])' "$(dirname "$0")/analysis" "$run"
-said=$(cd "$prefix" && PYTHONPATH=$prefix/lib/python3/dist-packages "$python3" -c 'import gaussweep, sys
+output=$(cd "$prefix" && PYTHONPATH=$prefix/lib/python3/dist-packages "$python3" -c 'import gaussweep, sys
 records = gaussweep.load(sys.argv[1]).records
 print((records.status == "pass").sum(), gaussweep.__file__)' "$run")
-[[ $said == "1 $prefix"* ]] || { echo "install_test.sh: the Python package said: $said"; exit 1; }
+[[ $output == "1 $prefix"* ]] || { echo "install_test.sh: the Python package printed: $output"; exit 1; }
 # A job script finds the program that was installed with it, and submits nothing under --dry-run.
-said=$("$prefix/share/gaussweep/jobs/slurm/sweep.sbatch" "$prefix/share/gaussweep/jobs/plans/quickstart.yaml" -o "$prefix/run" --dry-run 2>&1) || true  # sbatch may refuse
-[[ $said != *"no program"* && $said == *"dry run: nothing was submitted"* ]] || { echo "install_test.sh: sweep.sbatch said: $said"; exit 1; }
+output=$("$prefix/share/gaussweep/jobs/slurm/sweep.sbatch" "$prefix/share/gaussweep/jobs/plans/quickstart.yaml" -o "$prefix/run" --dry-run 2>&1) || true  # sbatch may refuse
+[[ $output != *"no program"* && $output == *"dry run: nothing was submitted"* ]] || { echo "install_test.sh: sweep.sbatch printed: $output"; exit 1; }
 if find "$prefix" -name '*faulty*' | grep -q .; then echo "install_test.sh: parts of the build were installed"; exit 1; fi
 # The methods work as a CMake package, and the C interface also by pkg-config alone.
 libraries=$(dirname "$(find "$prefix" -name libgaussweep.so)")
@@ -52,9 +52,9 @@ package=$(dirname "$0")/package
 } >"$prefix/log" 2>&1 || { cat "$prefix/log"; exit 1; }
 export LD_LIBRARY_PATH=$libraries
 for program in solve rule/choose c/solve solve_by_pkg_config; do
-  said=$("$prefix/package/$program")
-  [[ $said == "info 0, x = (2, 3)" ]] || { echo "install_test.sh: $program printed: $said"; exit 1; }
+  output=$("$prefix/package/$program")
+  [[ $output == "info 0, x = (2, 3)" ]] || { echo "install_test.sh: $program printed: $output"; exit 1; }
 done
 # The library for LD_PRELOAD is next to libgaussweep, and a program starts with it.
-said=$(LD_PRELOAD=$libraries/libgaussweep_cusolver.so "$prefix/package/c/solve" 2>&1)
-[[ $said == "info 0, x = (2, 3)" ]] || { echo "install_test.sh: with libgaussweep_cusolver a program printed: $said"; exit 1; }
+output=$(LD_PRELOAD=$libraries/libgaussweep_cusolver.so "$prefix/package/c/solve" 2>&1)
+[[ $output == "info 0, x = (2, 3)" ]] || { echo "install_test.sh: with libgaussweep_cusolver a program printed: $output"; exit 1; }

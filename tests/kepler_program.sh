@@ -40,9 +40,9 @@ if [[ $target == gaussweep ]]; then
   "$binary" --version
   "$binary" methods --format json | python3 -c '
 import json, sys
-here = [m["id"] for m in json.load(sys.stdin) if "cuda" in m["backends"] and m["capability"] <= 35]
-print(len(here), "methods for a GPU of compute capability 3.5:", ", ".join(here))
-sys.exit(not here)'
+methods = [m["id"] for m in json.load(sys.stdin) if "cuda" in m["backends"] and m["capability"] <= 35]
+print(len(methods), "methods for a GPU of compute capability 3.5:", ", ".join(methods))
+sys.exit(not methods)'
   kernels=$(find kernels -name '*.cu' ! -name '*_cuda.cu' | wc -l)
 else
   binary=$folder/kernels/cuda/libgaussweep_kernels_cuda.a
@@ -51,6 +51,6 @@ fi
 "$toolkit/bin/cuobjdump" --list-elf "$binary" >"$folder/elf.log"
 for architecture in ${architectures//;/ }; do
   found=$(grep -c "\.sm_$architecture\." "$folder/elf.log" || true)
-  ((found >= kernels)) || fail "$found files of kernels for sm_$architecture in $binary, where the portable ones are $kernels"
+  ((found >= kernels)) || fail "$binary has $found files of kernels for sm_$architecture, but there are $kernels portable files"
 done
 echo "kepler_program.sh: $binary has $found files of portable kernels for sm_${architectures//;/ and sm_}"

@@ -56,7 +56,7 @@ build() {
     cmake --build "$folder" -j "$jobs" --target "$target" >>"$log" 2>&1
   local code=$?
   if ((code)) && [[ ${!#} != -DGAUSSWEEP_UNITY=OFF ]]; then
-    # Two files that compile alone may have clashing names.
+    # Two files that compile alone may use one name for different things.
     grep -m 5 'error' "$log"
     echo "run.sh: the build $preset failed with several files at a time; once more, file by file"
     build "$preset" "$folder" "$target" "$@" -DGAUSSWEEP_UNITY=OFF || return
@@ -152,15 +152,15 @@ skipped = collections.defaultdict(list)
 slowest = []
 
 
-def skip(name, said):
+def skip(name, message):
     # googletest prints the reason of a skip below its location
-    lines = [line.strip() for line in said.splitlines()]
+    lines = [line.strip() for line in message.splitlines()]
     lines = [s for s in lines if s and not re.match(r"\[|Running|Note:|\S+:\d+$|.*Skipped", s)]
     skipped[next(iter(lines), "no reason given")].append(name)
 
 
 def tests_of(process):
-    """What googletest says of the tests that ran in one process, as (name, status, what it said)."""
+    """Returns googletest's results of the tests that ran in one process, as (name, status, message)."""
     for case in xml.parse(process).getroot().iter("testcase"):
         name = f"{case.get('classname')}.{case.get('name')}"
         status = "failed" if case.find("failure") is not None else case.get("result")
@@ -173,9 +173,9 @@ for report in map(pathlib.Path, sys.argv[1:]):
         slowest.append((float(case.get("time") or 0), report.parts[0], name))
         process = report.parent / "tests" / f"{name}.xml"
         tests = list(tests_of(process)) if process.exists() else []
-        for test, status, said in tests:
+        for test, status, message in tests:
             if status == "skipped":
-                skip(test, said)
+                skip(test, message)
             elif status == "completed":
                 passed += 1
             else:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a Python test with an interpreter that has h5py. Usage: run_python.sh SCRIPT [ARGUMENT…]
 set -euo pipefail
-# Without it each start of the program starts it twice (driver/command/cli.cpp).
+# If this variable is not set, gaussweep sets it and starts itself again (driver/command/cli.cpp), which takes time.
 export OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
 # Looks for the modules without importing them, which would take longer than most scripts.
 has='import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ("h5py", "pandas"))))'

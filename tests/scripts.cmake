@@ -4,7 +4,7 @@ set(GAUSSWEEP_MPI_ENVIRONMENT
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl_vader_single_copy_mechanism=none)
 
-# They do not depend on the build, so they run once, in the build without sanitizers.
+# These tests do not depend on the build, so they run once, in the build without sanitizers.
 if(NOT GAUSSWEEP_SANITIZE)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   add_test(NAME source.dependencies COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/dependencies_test.py ${CMAKE_BINARY_DIR})

@@ -15,20 +15,20 @@ stand_in() {
 }
 # expect WHAT CODE TEXT… -- ARGUMENT…: runs setup.sh with the stand-ins and checks its exit code and output.
 expect() {
-  local what=$1 code=$2 text got said
+  local what=$1 code=$2 text exit_code output
   shift 2
   local -a texts=()
   while [[ $1 != -- ]]; do texts+=("$1"); shift; done
   shift
-  said=$(PATH="$stage:$PATH" jobs/setup.sh "$@" 2>&1)
-  got=$?
-  if [[ $got -ne $code ]]; then
-    echo "setup_test.sh: $what: exit code $got, wanted $code"
+  output=$(PATH="$stage:$PATH" jobs/setup.sh "$@" 2>&1)
+  exit_code=$?
+  if [[ $exit_code -ne $code ]]; then
+    echo "setup_test.sh: $what: exit code $exit_code, wanted $code"
     failed=1
   fi
   for text in "${texts[@]}"; do
-    if [[ "$said" != *"$text"* ]]; then
-      echo "setup_test.sh: $what: '$text' is not in: $said"
+    if [[ "$output" != *"$text"* ]]; then
+      echo "setup_test.sh: $what: '$text' is not in: $output"
       failed=1
     fi
   done
@@ -70,14 +70,14 @@ expect "all there" 0 "packages are installed" --
 [[ ! -e $stage/called ]] || { echo "setup_test.sh: apt-get was called though all was there"; failed=1; }
 expect "unknown option" 2 "unknown option '--quick'" "--for-tests" -- --quick
 
-# refuse TEXT SCRIPT ARGUMENT…
+# refuse TEXT SCRIPT ARGUMENT…: expects that the script refuses the arguments with exit code 2 and this text.
 refuse() {
-  local text=$1 got said
+  local text=$1 exit_code output
   shift
-  said=$(PATH="$stage:$PATH" "$@" 2>&1)
-  got=$?
-  if [[ $got -ne 2 || $said != *"$text"* ]]; then
-    echo "setup_test.sh: $*: exit code $got, wanted 2 and '$text': $said"
+  output=$(PATH="$stage:$PATH" "$@" 2>&1)
+  exit_code=$?
+  if [[ $exit_code -ne 2 || $output != *"$text"* ]]; then
+    echo "setup_test.sh: $*: exit code $exit_code, wanted 2 and '$text': $output"
     failed=1
   fi
 }
@@ -96,9 +96,9 @@ cp tests/style_test.sh "$stage/tree/tests"
 for name in new ignored; do printf 'TO%s\n' 'DO' >"$stage/tree/$name.md"; done
 echo 'ignored*' >"$stage/tree/.gitignore"
 git -C "$stage/tree" init --quiet
-said=$("$stage/tree/tests/style_test.sh" 2>&1)
-if [[ $said != *"new.md:1"* || $said == *"ignored.md"* ]]; then
-  echo "setup_test.sh: style_test.sh in a tree with new files: $said"
+output=$("$stage/tree/tests/style_test.sh" 2>&1)
+if [[ $output != *"new.md:1"* || $output == *"ignored.md"* ]]; then
+  echo "setup_test.sh: style_test.sh in a tree with new files: $output"
   failed=1
 fi
 
@@ -107,10 +107,10 @@ stand_in nvcc <<'BODY'
 while [ "$1" != -o ]; do shift; done
 echo object >"$2"
 BODY
-said=$(PATH="$stage:$PATH" XDG_CACHE_HOME="$stage" CCACHE_DISABLE=1 tests/portable_compile.sh kernels/gemm/direct.cu 2>&1)
-got=$?
-if [[ $got -ne 1 || $said != *"cuda-13:"*"ok"*"NO CUDA 11.8"* ]]; then
-  echo "setup_test.sh: portable_compile.sh without CUDA 11.8: exit code $got: $said"
+output=$(PATH="$stage:$PATH" XDG_CACHE_HOME="$stage" CCACHE_DISABLE=1 tests/portable_compile.sh kernels/gemm/direct.cu 2>&1)
+exit_code=$?
+if [[ $exit_code -ne 1 || $output != *"cuda-13:"*"ok"*"NO CUDA 11.8"* ]]; then
+  echo "setup_test.sh: portable_compile.sh without CUDA 11.8: exit code $exit_code: $output"
   failed=1
 fi
 

@@ -5,10 +5,10 @@
 #
 #   tests/style_test.sh [FILE…]        these files, or all of them
 set -uo pipefail
-asked=()
-for file in "$@"; do asked+=("$(realpath -e -- "$file")") || exit 2; done
+requested=()
+for file in "$@"; do requested+=("$(realpath -e -- "$file")") || exit 2; done
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-git rev-parse --is-inside-work-tree >/dev/null 2>&1 || { echo "SKIPPED: not a git checkout, so which files are ours is unknown"; exit 77; }
+git rev-parse --is-inside-work-tree >/dev/null 2>&1 || { echo "SKIPPED: not a git checkout, so which files are files_of_project is unknown"; exit 77; }
 
 failed=0
 unchecked=0
@@ -21,45 +21,45 @@ complain() {
   echo "style_test.sh: $*"
   failed=1
 }
-# ours PATTERN…: lists the tree's files, new ones too, or those that were given as arguments.
-ours() {
-  if [[ ${#asked[@]} -eq 0 ]]; then
+# files_of_project PATTERN…: lists the tree's files, new ones too, or those that were given as arguments.
+files_of_project() {
+  if [[ ${#requested[@]} -eq 0 ]]; then
     git ls-files --cached --others --exclude-standard -- "$@" | sort -u
   else
-    git ls-files --cached --others -- "$@" | sort -u | grep -Fxf <(realpath --relative-to=. -- "${asked[@]}")
+    git ls-files --cached --others -- "$@" | sort -u | grep -Fxf <(realpath --relative-to=. -- "${requested[@]}")
   fi
 }
-mapfile -t sources < <(ours '*.cpp' '*.hpp' '*.cu' '*.cuh')
-mapfile -t written < <(ours . | grep -E '\.(cpp|hpp|cu|cuh|py|sh|cmake|md|yaml|sbatch)$|CMakeLists\.txt$')
+mapfile -t sources < <(files_of_project '*.cpp' '*.hpp' '*.cu' '*.cuh')
+mapfile -t written < <(files_of_project . | grep -E '\.(cpp|hpp|cu|cuh|py|sh|cmake|md|yaml|sbatch)$|CMakeLists\.txt$')
 if [[ ${#written[@]} -eq 0 ]]; then complain "no file of the tree"; fi
 
-there=()
-for file in "${sources[@]}"; do if [[ -f $file ]]; then there+=("$file"); fi; done
+existing=()
+for file in "${sources[@]}"; do if [[ -f $file ]]; then existing+=("$file"); fi; done
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
 version=$([[ -n $formatter ]] && "$formatter" --version | sed -n 's/.*version \([0-9]*\)\..*/\1/p')
-if [[ ${#there[@]} -eq 0 ]]; then
+if [[ ${#existing[@]} -eq 0 ]]; then
   :
 elif [[ $version == 14 ]]; then
   # One process for all files, because its start takes as long as the formatting.
-  said=$(printf '%s\0' "${there[@]}" | xargs -0r "$formatter" --dry-run -Werror 2>&1) || {
+  output=$(printf '%s\0' "${existing[@]}" | xargs -0r "$formatter" --dry-run -Werror 2>&1) || {
     while read -r places file; do
       complain "$file: clang-format 14 would change $places places: clang-format-14 -i $file"
-    done < <(sed -n 's/^\([^:]*\):[0-9]*:[0-9]*: error: .*/\1/p' <<<"$said" | sort | uniq -c)
-    if ((!failed)); then complain "$said"; fi
+    done < <(sed -n 's/^\([^:]*\):[0-9]*:[0-9]*: error: .*/\1/p' <<<"$output" | sort | uniq -c)
+    if ((!failed)); then complain "$output"; fi
   }
 else
   not_checked "THE FORMAT OF THE C++ WAS" "$version" "CLANG-FORMAT 14"
 fi
 
 # Python files follow pyproject.toml (black) and .flake8 (flake8).
-mapfile -t python < <(ours '*.py' analysis/report)
+mapfile -t python < <(files_of_project '*.py' analysis/report)
 version=$(black --version 2>/dev/null | sed -n 's/^black, \([0-9]*\.[0-9]*\)\..*/\1/p')
 if [[ ${#python[@]} -eq 0 ]]; then
   :
 elif [[ $version == 23.1 ]]; then
   black --quiet --check "${python[@]}" || {
     black --check "${python[@]}" 2>&1 | grep '^would reformat\|^error:'
-    complain "black would lay out the files above otherwise: black FILE…"
+    complain "black would change the files above: black FILE…"
   }
 else
   not_checked "THE FORMAT OF THE PYTHON WAS" "$version" "BLACK 23.1"
@@ -73,10 +73,10 @@ else
   not_checked "THE PYTHON WAS OTHERWISE" "$version" "FLAKE8 5.0"
 fi
 if [[ ${#python[@]} -gt 0 ]] && grep -nE '^[[:space:]]+(import [A-Za-z_]|from [A-Za-z_.]+ import )' "${python[@]}"; then
-  complain "the imports above stand in functions, where they hide a circle: mend that"
+  complain "the imports above are in functions, where they hide an import cycle"
 fi
 
-mapfile -t scripts < <(ours '*.sh' '*.sbatch')
+mapfile -t scripts < <(files_of_project '*.sh' '*.sbatch')
 version=$(shellcheck --version 2>/dev/null | sed -n 's/^version: \([0-9]*\.[0-9]*\)\..*/\1/p')
 if [[ ${#scripts[@]} -eq 0 ]]; then
   :
@@ -89,7 +89,7 @@ fi
 while read -r lines file; do complain "$file: $lines lines, at most 700"; done < <(
   for file in "${written[@]}"; do if [[ -f $file ]]; then printf '%s\0' "$file"; fi; done |
     xargs -0r wc -l | awk '$1 > 700 && $2 != "total"')
-# split so that this file does not match
+# The words are split so that this file does not match.
 later='TO''DO|FIX''ME|XX''X'
 if [[ ${#written[@]} -gt 0 ]] && grep -nEIw "$later" "${written[@]}"; then complain "the lines above put something off"; fi
 

@@ -12,8 +12,9 @@ GAUSSWEEP_DECLARE_IN(GAUSSWEEP_BACKEND, gemm_shared)
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Reads GAUSSWEEP_FAULT_CHANGE: "work=1.01" (a factor), "launches=2" (a factor), or "waits=1" (added).
-double changed(const std::string& what, double otherwise) {
+/// Returns the number of `what` in GAUSSWEEP_FAULT_CHANGE, which is "work=1.01" (a factor), "launches=2" (a
+/// factor) or "waits=1" (added); `otherwise` if the variable has another name or is not set.
+double value_from_environment(const std::string& what, double otherwise) {
   const char* const text = std::getenv("GAUSSWEEP_FAULT_CHANGE");
   const std::string change = text == nullptr ? "" : text;
   return change.rfind(what + "=", 0) == 0 ? std::stod(change.substr(what.size() + 1)) : otherwise;
@@ -29,25 +30,27 @@ __global__ void chain(T* never_written, std::int64_t steps) {
 
 }  // namespace
 
-/// Computes the product with gemm/shared plus adjustable work: without `steps` half of its columns again,
-/// otherwise a chain of `steps` products in `launches` kernels. It reads an element `waits` times.
+/// Computes the product with gemm/shared, then does adjustable work. If `steps` is 0, it computes half of the
+/// columns again, otherwise a chain of `steps` products in `launches` kernels. Last it reads an element
+/// `waits` times.
 template <class T>
 void gemm_fault_changed(Context& ctx, Operands<T>& op, const Parameters& parameters) {
-  const double work = changed("work", 1);
+  const double work = value_from_environment("work", 1);
   gemm_shared<T>(ctx, op, parameters);
   if (parameters.integer("steps") == 0) {
-    Operands<T> part = op;  // a third of all work
-    const double share = 0.5 * (3 * work - 2);
+    Operands<T> part = op;
+    const double share = 0.5 * (3 * work - 2);  // all work, 1 + share, becomes 1.5 x `work`
     part.b.cols = part.x.cols =
         std::min(op.x.cols, static_cast<std::int64_t>(share * static_cast<double>(op.x.cols)));
     gemm_shared<T>(ctx, part, parameters);
   }
-  const auto launches =
-      static_cast<std::int64_t>(changed("launches", 1) * static_cast<double>(parameters.integer("launches")));
+  const auto launches = static_cast<std::int64_t>(value_from_environment("launches", 1) *
+                                                  static_cast<double>(parameters.integer("launches")));
   const auto steps = static_cast<std::int64_t>(work * static_cast<double>(parameters.integer("steps")));
   for (std::int64_t i = 0; i < launches && steps > 0; ++i)
     simt::launch(ctx, chain<T>, dim3(1), dim3(1), 0, op.x.data, steps / launches);
-  const auto waits = parameters.integer("waits") + static_cast<std::int64_t>(changed("waits", 0));
+  const auto waits =
+      parameters.integer("waits") + static_cast<std::int64_t>(value_from_environment("waits", 0));
   for (std::int64_t i = 0; i < waits; ++i) {
     T element = 0;
     ctx.device.to_host(&element, op.x.data, sizeof element);

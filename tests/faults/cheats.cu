@@ -71,7 +71,7 @@ void cheat_keeps_in_workspace(Context& ctx, Operands<T>& op, const Parameters& p
   ctx.device.copy(kept, op.x.data, bytes);
 }
 
-/// Keeps its first answer in memory of its own and returns it again.
+/// Keeps its first answer in memory that it allocates and returns it again.
 template <class T>
 void cheat_keeps(Context& ctx, Operands<T>& op, const Parameters& parameters) {
   Hoard<T>& hoard = Hoard<T>::of(ctx.device, bytes_of(op.x), 1);
@@ -142,7 +142,7 @@ void cheat_writes_other_triangle(Context& ctx, Operands<T>& op, const Parameters
   simt::launch(ctx, write_other_triangle<T>, dim3(1), dim3(1), 0, op.a);
 }
 
-/// Returns info = 7 for a regular matrix and info = 0 for a singular one.
+/// Returns info = 7 also for a regular matrix; the next cheat returns info = 0 also for a singular one.
 template <class T>
 void cheat_info_seven(Context& ctx, Operands<T>& op, const Parameters& parameters) {
   getrf_recursive<T>(ctx, op, parameters);

@@ -1,3 +1,4 @@
+// The rows of the methods of cheats.cu and changed.cu. Each is a copy of the row that it imitates.
 #include "kernels/tables.hpp"
 #include "tests/faults/faults.hpp"
 

@@ -1,7 +1,7 @@
 #include "kernels/simt/simt.hpp"
 #include "kernels/tables.hpp"
 
-/// The kernels of tests/faults/device_methods, with one misbehaviour each.
+/// The kernels of the rows in device_table.cpp, with one misbehaviour each.
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {

@@ -1,3 +1,4 @@
+// The rows of the methods of device_faults.cu.
 #include "kernels/tables.hpp"
 #include "tests/faults/faults.hpp"
 

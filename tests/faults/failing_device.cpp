@@ -1,3 +1,4 @@
+// Devices that fail as GAUSSWEEP_FAULT_DEVICE requests (faults.hpp).
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -13,6 +14,7 @@
 namespace gaussweep::faults {
 namespace {
 
+/// The fields of GAUSSWEEP_FAULT_DEVICE: RANK FETCHES HOW FILE.
 struct Fault {
   int rank = -1, fetches = 0;
   std::string how, file;
@@ -52,7 +54,7 @@ class FailingDevice final : public testing_help::ForwardingDevice {
 };
 
 /// Applies a fault that hits a worker before it has a device.
-void fail_in_the_making(const Fault& fault) {
+void fail_before_device_exists(const Fault& fault) {
   if (::access(fault.file.c_str(), F_OK) != 0) return;
   if (fault.how == "aborts") {
     std::fputs("the driver gives up\n", stderr);
@@ -76,13 +78,13 @@ int rank_of_parent() {
 
 std::unique_ptr<Device> make_failing_device(Backend backend) {
   std::unique_ptr<Device> device = driver::make_worker_device(backend);
-  const char* words = std::getenv("GAUSSWEEP_FAULT_DEVICE");
-  if (words == nullptr) return device;
+  const char* text = std::getenv("GAUSSWEEP_FAULT_DEVICE");
+  if (text == nullptr) return device;
   Fault fault;
-  std::istringstream(words) >> fault.rank >> fault.fetches >> fault.how >> fault.file;
+  std::istringstream(text) >> fault.rank >> fault.fetches >> fault.how >> fault.file;
   if (fault.rank < 0) fault.file += std::to_string(rank_of_parent());
   if (fault.rank >= 0 && fault.rank != rank_of_parent()) return device;
-  fail_in_the_making(fault);
+  fail_before_device_exists(fault);
   return std::make_unique<FailingDevice>(std::move(device), fault);
 }
 

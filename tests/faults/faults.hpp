@@ -11,7 +11,7 @@ namespace gaussweep::faults {
 
 /// gesv rows on the backend host: `fault_none` (a good answer after `milliseconds`), `fault_abort`,
 /// `fault_segfault`, `fault_exit`, `fault_hang`, `fault_throw`, `fault_leak`, `fault_nan`, `fault_lie`. Also
-/// `fault_once` (dies the first time, works the second), `fault_device_killer` (see `make_failing_device`).
+/// `fault_once` (dies the first time, works the second).
 std::vector<Method> host_methods();
 
 /// gesv rows on the backends emulated and cuda: `fault_endless_kernel`, `fault_illegal_address` (cuda only),

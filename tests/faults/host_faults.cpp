@@ -1,3 +1,4 @@
+// Methods on the CPU that crash, hang, leak or return wrong answers, and their rows.
 #include <chrono>
 #include <csignal>
 #include <cstdlib>

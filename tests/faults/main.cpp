@@ -1,3 +1,4 @@
+// gaussweep_faulty: gaussweep with the methods and devices of faults.hpp.
 #include "driver/command/cli.hpp"
 #include "tests/faults/faults.hpp"
 

@@ -1,3 +1,4 @@
+// Tests batches: many systems in one matrix, their verification, and the methods that solve them.
 #include "kernels/registry/batch.hpp"
 #include "kernels/check/check.hpp"
 #include "kernels/matrix/system.hpp"
@@ -46,8 +47,8 @@ TEST(Batch, RefusesTooManyColumns) {
   EXPECT_THROW(generate<float>(spec), std::invalid_argument);
 }
 
-std::vector<Findings> judged(const Method& method, Backend backend, const Inputs<double>& inputs,
-                             const Parameters& parameters) {
+std::vector<Findings> findings_of_systems(const Method& method, Backend backend, const Inputs<double>& inputs,
+                                          const Parameters& parameters) {
   const auto device = cpu(backend);
   Context context(*device);
   const Answer<double> answer = run_method(context, method, inputs, parameters);
@@ -56,12 +57,13 @@ std::vector<Findings> judged(const Method& method, Backend backend, const Inputs
 double worst_ratio(const Method& method, Backend backend, const Inputs<double>& inputs,
                    const Parameters& parameters) {
   double worst = 0;
-  for (const Findings& one : judged(method, backend, inputs, parameters)) worst = std::max(worst, one.ratio);
+  for (const Findings& one : findings_of_systems(method, backend, inputs, parameters))
+    worst = std::max(worst, one.ratio);
   return worst;
 }
 double mean_ratio(const Method& method, Backend backend, const Inputs<double>& inputs) {
   double sum = 0;
-  for (const Findings& one : judged(method, backend, inputs, defaults(method))) sum += one.ratio;
+  for (const Findings& one : findings_of_systems(method, backend, inputs, defaults(method))) sum += one.ratio;
   return sum / static_cast<double>(inputs.shape.batch);
 }
 
@@ -88,32 +90,32 @@ Ratios ratios_one_by_one(const Method& method, Backend backend, const Inputs<dou
 /// ratios
 void expect_as_accurate_as(const std::string& textbook, Backend backend, double max_factor, std::int64_t nrhs,
                            std::initializer_list<MatrixKind> kinds) {
-  const Method& known = row_of(textbook);
-  const Method& own = row_of(known.problem->name + "/batched");
+  const Method& reference = row_of(textbook);
+  const Method& batched = row_of(reference.problem->name + "/batched");
   for (const MatrixKind kind : kinds) {
     for (const std::int64_t n : {16, 40}) {
-      const Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(n, nrhs, 20), kind, 36);
-      const double allowed = max_factor * ratios_one_by_one(known, backend, inputs).worst;
-      for (const Parameters& parameters : parameter_grid(own, {})) {
-        if (!own.accepts(inputs.shape, parameters)) continue;
-        EXPECT_LE(worst_ratio(own, Backend::emulated, inputs, parameters), allowed)
-            << describe(own, Backend::emulated, inputs.shape, parameters, to_string(kind), "double");
+      const Inputs<double> inputs = make_inputs<double>(batched.problem, shape_of(n, nrhs, 20), kind, 36);
+      const double allowed = max_factor * ratios_one_by_one(reference, backend, inputs).worst;
+      for (const Parameters& parameters : parameter_grid(batched, {})) {
+        if (!batched.accepts(inputs.shape, parameters)) continue;
+        EXPECT_LE(worst_ratio(batched, Backend::emulated, inputs, parameters), allowed)
+            << describe(batched, Backend::emulated, inputs.shape, parameters, to_string(kind), "double");
       }
     }
   }
 }
 
-/// An inverse of a few steps of U would lose as many digits as the condition of these steps. (The ratios are
-/// up to 1.52 times the textbook's.)
+/// Products with inverses of diagonal blocks of U would lose as many digits as the condition of a block. (The
+/// ratios are up to 1.52 times the textbook's.)
 TEST(Batch, SeveralRightHandSidesAreAsAccurateAsElimination) {
   expect_as_accurate_as("gesv/gauss_pivot_serial", Backend::host, 1.6, 4,
                         {MatrixKind::uniform, MatrixKind::cauchy, MatrixKind::condition});
 }
 
-/// Products subtracted from the right-hand side one by one, each rounded at its size, give at least 0.9 times
-/// the textbook's ratio. (The method gives 0.28 to 0.37 times.)
+/// If the products were subtracted from the right-hand side one by one, with a rounding each, the ratio would
+/// be at least 0.9 times the textbook's. (The method's is 0.28 to 0.37 times.)
 TEST(Batch, IllConditionedSystemsAreTwiceAsAccurateAsElimination) {
-  const Method& own = row_of("gesv/batched");
+  const Method& batched = row_of("gesv/batched");
   const Method& textbook = row_of("gesv/gauss_pivot_serial");
   MatrixSpec spec;
   spec.kind = MatrixKind::condition;
@@ -130,29 +132,31 @@ TEST(Batch, IllConditionedSystemsAreTwiceAsAccurateAsElimination) {
       inputs.x_true = std::move(systems.x_true);
       inputs.b = std::move(systems.b);
       const double allowed = 0.5 * ratios_one_by_one(textbook, Backend::host, inputs).mean;
-      EXPECT_LE(mean_ratio(own, Backend::emulated, inputs), allowed) << n << ", " << nrhs;
+      EXPECT_LE(mean_ratio(batched, Backend::emulated, inputs), allowed) << n << ", " << nrhs;
     }
   }
 }
 
-/// All systems have the same factors, whose rounding alone decides LAPACK's ratio: a fixed bound.
+/// All systems have the same matrix, so that the ratio of a reference would depend on the rounding errors of
+/// one factorisation. Therefore the bound is a constant.
 TEST(Batch, CauchySystemsAreAccurate) {
-  const Method& own = row_of("gesv/batched");
-  const Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(64, 1, 16), MatrixKind::cauchy, 1);
-  EXPECT_LE(worst_ratio(own, Backend::emulated, inputs, defaults(own)), 0.0012);
+  const Method& batched = row_of("gesv/batched");
+  const Inputs<double> inputs =
+      make_inputs<double>(batched.problem, shape_of(64, 1, 16), MatrixKind::cauchy, 1);
+  EXPECT_LE(worst_ratio(batched, Backend::emulated, inputs, defaults(batched)), 0.0012);
 }
 
-/// Divided by a pivot of 2^-1000 the right-hand side would overflow, although it cancels to 0.
+/// Divided by a pivot of 2^-1000, the right-hand side would overflow before it cancels to 0.
 TEST(Batch, CancellingRightHandSidesDoNotOverflowOverTinyPivots) {
-  const Method& own = row_of("gesv/batched");
+  const Method& batched = row_of("gesv/batched");
   for (const std::int64_t n : {40, 70}) {
-    Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(n, 1, 2), MatrixKind::identity, 1);
+    Inputs<double> inputs = make_inputs<double>(batched.problem, shape_of(n, 1, 2), MatrixKind::identity, 1);
     for (std::int64_t s = 0; s < 2; ++s) {
       inputs.a(0, s * n) = 0x1p-1000;
       inputs.a(0, s * n + 1) = 0x1p30;
       for (std::int64_t i = 0; i < n; ++i) inputs.b(i, s) = i == 0 ? 0x1p30 : 1;
     }
-    EXPECT_EQ(worst_ratio(own, Backend::emulated, inputs, defaults(own)), 0) << n;
+    EXPECT_EQ(worst_ratio(batched, Backend::emulated, inputs, defaults(batched)), 0) << n;
   }
 }
 
@@ -164,45 +168,47 @@ TEST(Batch, InversesAreAsAccurateAsElimination) {
 /// The remainder of an identity column grows to 2^29 before it cancels; divided by pivots of 2^-1000 it would
 /// overflow.
 TEST(Batch, InversesOfTinyMatricesDoNotOverflow) {
-  const Method& own = row_of("geinv/batched");
+  const Method& batched = row_of("geinv/batched");
   for (const std::int64_t n : {31, 32}) {
-    Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(n, 1, 2), MatrixKind::wilkinson, 36);
+    Inputs<double> inputs =
+        make_inputs<double>(batched.problem, shape_of(n, 1, 2), MatrixKind::wilkinson, 36);
     fill(inputs.a, [&](std::int64_t i, std::int64_t j) { return inputs.a(i, j) * 0x1p-1000; });
-    EXPECT_LE(worst_ratio(own, Backend::emulated, inputs, defaults(own)), 1) << n;
+    EXPECT_LE(worst_ratio(batched, Backend::emulated, inputs, defaults(batched)), 1) << n;
   }
 }
 
 /// Back substitution with U has errors proportional to U's condition, and would fail from order 32 on.
 TEST(Batch, InversesOfCauchyMatricesAreAccurate) {
-  const Method& own = row_of("geinv/batched");
+  const Method& batched = row_of("geinv/batched");
   CpuContext context;
   for (const std::int64_t n : {2, 8, 9, 16, 20, 32, 33, 48, 64, 65, 128}) {
-    const Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(n, 1, 2), MatrixKind::cauchy, 36);
+    const Inputs<double> inputs =
+        make_inputs<double>(batched.problem, shape_of(n, 1, 2), MatrixKind::cauchy, 36);
     const double max_ratio = n > 16 ? 0.05 : 0.5;  // products with 8 x 8 inverses of U give 0.1 at order 20
-    for (const Parameters& parameters : parameter_grid(own, {})) {
-      if (!own.accepts(inputs.shape, parameters)) continue;
-      const Answer<double> answer = run_method(context, own, inputs, parameters);
-      for (const Findings& one : check_systems(own, inputs, answer, default_tolerance(own.problem))) {
+    for (const Parameters& parameters : parameter_grid(batched, {})) {
+      if (!batched.accepts(inputs.shape, parameters)) continue;
+      const Answer<double> answer = run_method(context, batched, inputs, parameters);
+      for (const Findings& one : check_systems(batched, inputs, answer, default_tolerance(batched.problem))) {
         EXPECT_LE(one.ratio, max_ratio)
-            << describe(own, Backend::emulated, inputs.shape, parameters, "cauchy", "double");
+            << describe(batched, Backend::emulated, inputs.shape, parameters, "cauchy", "double");
       }
     }
   }
 }
 
 /// A method, a backend without a GPU, and a kind of matrix.
-struct OnBatches {
+struct BatchCase {
   const char* id;
   Backend backend;
   MatrixKind kind;
 };
-std::string name_of(const testing::TestParamInfo<OnBatches>& info) {
+std::string name_of(const testing::TestParamInfo<BatchCase>& info) {
   std::string name = info.param.id;
   for (char& c : name) c = c == '/' ? '_' : c;
   return name + "_" + std::string(to_string(info.param.kind));
 }
 
-class MethodOnBatches : public testing::TestWithParam<OnBatches> {
+class MethodOnBatches : public testing::TestWithParam<BatchCase> {
  protected:
   void SetUp() override { device = cpu(GetParam().backend); }
   template <class T>
@@ -215,24 +221,24 @@ class MethodOnBatches : public testing::TestWithParam<OnBatches> {
   void expect_all_right(const Shape& shape, const Method& method, const Parameters& parameters) {
     // at order 1 the condition is always 1
     if (shape.n == 1 && GetParam().kind == MatrixKind::condition) return;
-    // Its last pivot is 2^(n - 1).
+    // The last pivot of a Wilkinson matrix is 2^(n - 1), which overflows in float.
     if (shape.n > 128 && GetParam().kind == MatrixKind::wilkinson && sizeof(T) == 4) return;
     if (method.accepts != nullptr && !method.accepts(shape, parameters)) return;
     Context context(*device);
     const Inputs<T> inputs = make_inputs<T>(method.problem, shape, GetParam().kind, 3);
     const Answer<T> answer = run_method(context, method, inputs, parameters);
-    const std::string words = describe(method, GetParam().backend, shape, parameters,
-                                       to_string(GetParam().kind), to_string(precision_of<T>));
+    const std::string description = describe(method, GetParam().backend, shape, parameters,
+                                             to_string(GetParam().kind), to_string(precision_of<T>));
     if (shape.batch == 1) {
-      EXPECT_LE(check(method, inputs, answer).ratio, method.problem->tolerance) << words;
+      EXPECT_LE(check(method, inputs, answer).ratio, method.problem->tolerance) << description;
       return;
     }
     const std::vector<Findings> all =
         check_systems(method, inputs, answer, default_tolerance(method.problem));
     ASSERT_EQ(all.size(), static_cast<std::size_t>(shape.batch));
     for (std::size_t s = 0; s < all.size(); ++s) {
-      EXPECT_LE(all[s].ratio, method.problem->tolerance) << words << ", system " << s << all[s].flaw;
-      EXPECT_EQ(answer.infos[s], 0) << words << ", system " << s;
+      EXPECT_LE(all[s].ratio, method.problem->tolerance) << description << ", system " << s << all[s].flaw;
+      EXPECT_EQ(answer.infos[s], 0) << description << ", system " << s;
     }
   }
   std::unique_ptr<Device> device;
@@ -313,32 +319,32 @@ TEST_P(MethodOnBatches, AnswersEqualLapacksWithinRounding) {
     for (std::int64_t s = 0; s < batch; ++s) {
       const Inputs<double> one = batch == 1 ? inputs : system_of(inputs, s);
       const Answer<double> reference = run_method(on_host, vendor, one, defaults(vendor));
-      const Answer<double> own = batch == 1 ? ours : system_of(ours, shape, s);
-      EXPECT_LT(difference(method.problem, one.shape, own, reference).largest, 1e-13) << s;
+      const Answer<double> batched = batch == 1 ? ours : system_of(ours, shape, s);
+      EXPECT_LT(difference(method.problem, one.shape, batched, reference).largest, 1e-13) << s;
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, MethodOnBatches,
-    testing::Values(OnBatches{"gesv/batched", Backend::emulated, MatrixKind::uniform},
-                    OnBatches{"gesv/batched", Backend::emulated, MatrixKind::cauchy},
-                    OnBatches{"gesv/batched", Backend::emulated, MatrixKind::condition},
-                    OnBatches{"gesv/gauss_block", Backend::emulated, MatrixKind::diagonally_dominant},
-                    OnBatches{"gesv/gauss_jordan_shared", Backend::emulated, MatrixKind::uniform},
-                    OnBatches{"gesv/crout", Backend::host, MatrixKind::diagonally_dominant},
-                    OnBatches{"gesv/lapack", Backend::host, MatrixKind::uniform},
-                    OnBatches{"geinv/lapack", Backend::host, MatrixKind::uniform},
-                    OnBatches{"getrf/batched", Backend::emulated, MatrixKind::uniform},
-                    OnBatches{"getrf/batched", Backend::emulated, MatrixKind::wilkinson},
-                    OnBatches{"potrf/batched", Backend::emulated, MatrixKind::spd},
-                    OnBatches{"posv/batched", Backend::emulated, MatrixKind::spd},
-                    OnBatches{"geinv/batched", Backend::emulated, MatrixKind::uniform},
-                    OnBatches{"getrf/lapack", Backend::host, MatrixKind::uniform},
-                    OnBatches{"potrf/lapack", Backend::host, MatrixKind::spd},
-                    OnBatches{"posv/lapack", Backend::host, MatrixKind::spd},
-                    OnBatches{"trsv/openblas", Backend::host, MatrixKind::triangular},
-                    OnBatches{"gemm/openblas", Backend::host, MatrixKind::uniform}),
+    testing::Values(BatchCase{"gesv/batched", Backend::emulated, MatrixKind::uniform},
+                    BatchCase{"gesv/batched", Backend::emulated, MatrixKind::cauchy},
+                    BatchCase{"gesv/batched", Backend::emulated, MatrixKind::condition},
+                    BatchCase{"gesv/gauss_block", Backend::emulated, MatrixKind::diagonally_dominant},
+                    BatchCase{"gesv/gauss_jordan_shared", Backend::emulated, MatrixKind::uniform},
+                    BatchCase{"gesv/crout", Backend::host, MatrixKind::diagonally_dominant},
+                    BatchCase{"gesv/lapack", Backend::host, MatrixKind::uniform},
+                    BatchCase{"geinv/lapack", Backend::host, MatrixKind::uniform},
+                    BatchCase{"getrf/batched", Backend::emulated, MatrixKind::uniform},
+                    BatchCase{"getrf/batched", Backend::emulated, MatrixKind::wilkinson},
+                    BatchCase{"potrf/batched", Backend::emulated, MatrixKind::spd},
+                    BatchCase{"posv/batched", Backend::emulated, MatrixKind::spd},
+                    BatchCase{"geinv/batched", Backend::emulated, MatrixKind::uniform},
+                    BatchCase{"getrf/lapack", Backend::host, MatrixKind::uniform},
+                    BatchCase{"potrf/lapack", Backend::host, MatrixKind::spd},
+                    BatchCase{"posv/lapack", Backend::host, MatrixKind::spd},
+                    BatchCase{"trsv/openblas", Backend::host, MatrixKind::triangular},
+                    BatchCase{"gemm/openblas", Backend::host, MatrixKind::uniform}),
     name_of);
 
 /// Panels of right-hand sides are multiplied by reciprocal pivots, unless these are infinite.
@@ -368,14 +374,14 @@ TEST(BatchDifference, ComparesTheTriangleOfEachSystem) {
   EXPECT_EQ(norm_of_answer(potrf, shape, other), 8);
   EXPECT_EQ(difference(potrf, shape, other, one).largest, 0);
   other.x(2, 3) += 2;  // the element is 6
-  const Difference apart = difference(potrf, shape, other, one);
-  EXPECT_EQ(apart.largest, 2.0 / 8);
-  EXPECT_EQ(apart.largest_relative, 2.0 / 6);
-  EXPECT_EQ(apart.mean_absolute, 2.0 / 12);
+  const Difference found = difference(potrf, shape, other, one);
+  EXPECT_EQ(found.largest, 2.0 / 8);
+  EXPECT_EQ(found.largest_relative, 2.0 / 6);
+  EXPECT_EQ(found.mean_absolute, 2.0 / 12);
 }
 
-/// Of 1,000 systems exactly those with an injected fault must report it.
-class FaultsInABatch : public testing::TestWithParam<OnBatches> {};
+/// Injects faults into 4 of 1,000 systems. Exactly these must report a fault.
+class FaultsInABatch : public testing::TestWithParam<BatchCase> {};
 
 TEST_P(FaultsInABatch, SpoilNoOtherSystem) {
   const Method& method = row_of(GetParam().id);
@@ -402,11 +408,11 @@ TEST_P(FaultsInABatch, SpoilNoOtherSystem) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FaultsInABatch,
-                         testing::Values(OnBatches{"gesv/batched", Backend::emulated, MatrixKind::uniform},
-                                         OnBatches{"gesv/gauss_jordan_shared", Backend::emulated,
+                         testing::Values(BatchCase{"gesv/batched", Backend::emulated, MatrixKind::uniform},
+                                         BatchCase{"gesv/gauss_jordan_shared", Backend::emulated,
                                                    MatrixKind::uniform},
-                                         OnBatches{"getrf/batched", Backend::emulated, MatrixKind::uniform},
-                                         OnBatches{"geinv/batched", Backend::emulated, MatrixKind::uniform}),
+                                         BatchCase{"getrf/batched", Backend::emulated, MatrixKind::uniform},
+                                         BatchCase{"geinv/batched", Backend::emulated, MatrixKind::uniform}),
                          name_of);
 
 }  // namespace

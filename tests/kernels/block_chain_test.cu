@@ -76,11 +76,11 @@ class BlockChain : public testing::Test {
   }
   /// Solves with the transpose of the transpose, which must give the same bits and info.
   void expect_same_by_transpose(const System<T>& s, Uplo uplo, Diagonal diagonal, const std::vector<T>& x) {
-    System<T> turned = s;
+    System<T> transposed = s;
     for (std::int64_t j = 0; j < s.n; ++j) {
-      for (std::int64_t i = 0; i < j; ++i) std::swap(turned.at(i, j), turned.at(j, i));
+      for (std::int64_t i = 0; i < j; ++i) std::swap(transposed.at(i, j), transposed.at(j, i));
     }
-    const DeviceArray<T> a(*device, turned.a), b(*device, s.b);
+    const DeviceArray<T> a(*device, transposed.a), b(*device, s.b);
     const DeviceArray<int> info(*device, 1);
     const DeviceArray<unsigned char> memory(*device, solve_triangle_workspace(s.n, s.nrhs, sizeof(T)));
     solve_triangle<T>(context, uplo == Uplo::lower ? Uplo::upper : Uplo::lower, diagonal, s.n, s.nrhs,
@@ -129,8 +129,9 @@ TYPED_TEST(BlockChain, SolvesBothTrianglesInEveryShape) {
   }
 }
 
-// With -c below a unit diagonal, the inverse has elements up to c (1 + c)^62. With growing c the inverse is
-// used as it is, then with one or two corrections, then not at all. The answer does not grow with c.
+// The blocks of order 64 have a unit diagonal and -c below it; their inverses have elements up to
+// c (1 + c)^62. With growing c the kernel uses the inverse as it is, then with one or two corrections, then
+// not at all. The answer does not grow with c.
 TYPED_TEST(BlockChain, SolvesTrianglesOfEveryCondition) {
   for (const double c : {0.02, 0.1, 0.15, 0.2, 0.25, 0.3, 0.5, 0.9}) {
     for (const std::int64_t nrhs : {1, 3, 8}) {
@@ -163,7 +164,7 @@ TYPED_TEST(BlockChain, SolvesWithThreadsInAnyOrder) {
   }
 }
 
-/// L and U of a matrix whose rows are exchanged by `pivots`; this test applies the exchanges to b one by one.
+/// Solves L U x = P b. The test applies the row exchanges `pivots` to b one by one.
 TYPED_TEST(BlockChain, SolvesBothTrianglesAfterExchanges) {
   using T = TypeParam;
   for (const std::int64_t n : {1, 2, 31, 64, 97, 321}) {
@@ -171,14 +172,14 @@ TYPED_TEST(BlockChain, SolvesBothTrianglesAfterExchanges) {
     std::vector<std::vector<int>> cases(5, std::vector<int>(static_cast<std::size_t>(n)));
     for (std::int64_t i = 0; i < n; ++i) {
       const auto k = static_cast<std::size_t>(i);
-      const auto one_of_the_rest = [&](std::int64_t rest) {
+      const auto row_among_next = [&](std::int64_t count) {
         return static_cast<int>(i + 1 +
-                                static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(rest)));
+                                static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(count)));
       };
-      cases[0][k] = one_of_the_rest(n - i);
+      cases[0][k] = row_among_next(n - i);
       cases[1][k] = static_cast<int>(n);                   // all with the last row
       cases[2][k] = static_cast<int>(std::min(i + 2, n));  // one row moves down through all others
-      cases[3][k] = one_of_the_rest(std::min<std::int64_t>(n - i, 7));
+      cases[3][k] = row_among_next(std::min<std::int64_t>(n - i, 7));
       cases[4][k] = static_cast<int>(i + 1);  // no exchange
     }
     cases.push_back({});
@@ -207,7 +208,6 @@ TYPED_TEST(BlockChain, SolvesBothTrianglesAfterExchanges) {
   }
 }
 
-/// Too many exchanges for shared memory.
 using BlockChainInFloat = BlockChain<float>;
 TEST_F(BlockChainInFloat, AppliesMoreExchangesThanSharedMemoryHolds) {
   using T = float;
@@ -241,7 +241,7 @@ TYPED_TEST(BlockChain, InfoIsTheFirstZeroOnTheDiagonal) {
   }
 }
 
-/// The NaN with all bits set is also the mark of a missing value. The kernel must not wait for it.
+/// The kernel marks a missing value by the NaN with all bits set. It must not wait if an answer is this NaN.
 TYPED_TEST(BlockChain, TerminatesIfNaNHasAllBitsSet) {
   TypeParam all_bits;
   std::memset(&all_bits, 0xff, sizeof(all_bits));

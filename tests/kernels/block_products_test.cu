@@ -35,9 +35,9 @@ void check_solve(Context& context, int n, int nrhs, bool unit, int order) {
     }
   }
   const DeviceArray<T> device_lu(context.device, lu), device_b(context.device, b);
-  const BlockProductsWorkspace room(n, nrhs, order, ldb);
+  const BlockProductsWorkspace layout(n, nrhs, order, ldb);
   const DeviceArray<T> memory(context.device,
-                              std::vector<T>(static_cast<std::size_t>(room.elements()), T(NAN)));
+                              std::vector<T>(static_cast<std::size_t>(layout.elements()), T(NAN)));
   BlockProducts<T> solver(context, n, device_lu.data(), ld, unit, order, nrhs, ldb, memory.data());
   solver.prepare();
   solver.solve(device_b.data(), nrhs);
@@ -65,10 +65,10 @@ TEST_P(BlockProductsTest, ZeroOnTheDiagonalGivesNoFiniteAnswer) {
   const int n = 100;
   std::vector<double> lu(n * n, 0.0);
   for (int i = 0; i < n; ++i) lu[i + i * n] = i == 70 ? 0 : 1;
-  const DeviceArray<double> there(context.device, lu), b(context.device, std::vector<double>(n, 1.0));
+  const DeviceArray<double> device_lu(context.device, lu), b(context.device, std::vector<double>(n, 1.0));
   const DeviceArray<double> memory(context.device,
                                    static_cast<std::size_t>(BlockProductsWorkspace(n, 1, 64, n).elements()));
-  BlockProducts<double> solver(context, n, there.data(), n, true, 64, 1, n, memory.data());
+  BlockProducts<double> solver(context, n, device_lu.data(), n, true, 64, 1, n, memory.data());
   solver.prepare();
   solver.solve(b.data(), 1);
   EXPECT_FALSE(std::isfinite(b.values()[70]));

@@ -1,3 +1,4 @@
+// Tests blur matrices against plain loops and by hand, and the noise that is added to images.
 #include "kernels/matrix/blur.hpp"
 
 #include <lapacke.h>
@@ -41,7 +42,7 @@ std::vector<MatrixSpec> samples(BlurMatrix what) {
       }
     }
   }
-  // The seen image is smaller or larger than the image.
+  // The blurred image that is seen has fewer or more pixels than the original.
   const std::size_t square = all.size();
   for (std::size_t i = 0; i < square; i += 3) {
     for (const auto& [width, height] : {std::pair{1, 1}, {3, 9}, {12, 5}}) {
@@ -56,14 +57,14 @@ std::vector<MatrixSpec> samples(BlurMatrix what) {
   return all;
 }
 
-/// Returns H by section 6.1 of the source: row p has all pixels' contributions to blurred pixel p.
+/// Returns H of blurred = H original: row p has the weights of all original pixels in blurred pixel p.
 HostMatrix<double> plain_h(const BlurSpec& spec) {
   const HostMatrix<double> w = point_spread(spec);
   const std::int64_t seen = spec.columns_seen();
   HostMatrix<double> h(spec.pixels_seen(), spec.pixels());
   for (std::int64_t p = 0; p < h.rows; ++p) {
     for (std::int64_t q = 0; q < h.cols; ++q) {
-      const std::int64_t i = q / spec.width - p / seen + (w.rows + 1) / 2 - 1;  // the centre of filter2matrix
+      const std::int64_t i = q / spec.width - p / seen + (w.rows + 1) / 2 - 1;  // (rows + 1) / 2 - 1: centre
       const std::int64_t j = q % spec.width - p % seen + (w.cols + 1) / 2 - 1;
       if (i >= 0 && i < w.rows && j >= 0 && j < w.cols) h(p, q) = w(i, j);
     }
@@ -110,7 +111,7 @@ TEST(PointSpread, ByHand) {
     const double row[] = {0, 0, 0.4, 0.4, 0.2};
     for (std::int64_t j = 0; j < 5; ++j) EXPECT_DOUBLE_EQ(w(i, j), i == 2 ? row[j] : 0) << i << " " << j;
   }
-  // Upwards means towards smaller row numbers.
+  // 90 degrees point upwards, to smaller row numbers.
   MatrixSpec up = blur(3, 3, PointSpread::motion);
   up.blur.length = 2;
   up.blur.angle = 90;
@@ -214,7 +215,7 @@ TEST(Blur, AppliesWithoutTheMatrix) {
 }
 
 TEST(Blur, RejectionsNameTheAllowedValues) {
-  const auto fault = [](const std::function<void(MatrixSpec&)>& change) {
+  const auto rejection = [](const std::function<void(MatrixSpec&)>& change) {
     MatrixSpec spec = blur(4, 3, PointSpread::gaussian, BlurMatrix::system);
     change(spec);
     try {
@@ -224,24 +225,26 @@ TEST(Blur, RejectionsNameTheAllowedValues) {
     }
     return std::string();
   };
-  EXPECT_EQ(fault([](MatrixSpec&) {}), "");
-  EXPECT_THAT(fault([](MatrixSpec& s) { s.blur.width = 5; }),
+  EXPECT_EQ(rejection([](MatrixSpec&) {}), "");
+  EXPECT_THAT(rejection([](MatrixSpec& s) { s.blur.width = 5; }),
               HasSubstr("matrix kind blur: n must be width x height, not 12 for 5 x 3"));
-  EXPECT_THAT(fault([](MatrixSpec& s) { s.blur.height = -3, s.blur.width = -4; }),
+  EXPECT_THAT(rejection([](MatrixSpec& s) { s.blur.height = -3, s.blur.width = -4; }),
               HasSubstr("width x height"));
-  EXPECT_THAT(fault([](MatrixSpec& s) { s.blur.sigma = 0; }), HasSubstr("sigma must be 0.1 to 100, not 0"));
-  EXPECT_THAT(fault([](MatrixSpec& s) { s.blur.sigma = NAN; }), HasSubstr("sigma must be"));
-  EXPECT_THAT(fault([](MatrixSpec& s) { s.blur.radius = 16; }), HasSubstr("radius must be 0 to 15, not 16"));
-  EXPECT_THAT(fault([](MatrixSpec& s) { s.blur.lambda = -1; }),
+  EXPECT_THAT(rejection([](MatrixSpec& s) { s.blur.sigma = 0; }),
+              HasSubstr("sigma must be 0.1 to 100, not 0"));
+  EXPECT_THAT(rejection([](MatrixSpec& s) { s.blur.sigma = NAN; }), HasSubstr("sigma must be"));
+  EXPECT_THAT(rejection([](MatrixSpec& s) { s.blur.radius = 16; }),
+              HasSubstr("radius must be 0 to 15, not 16"));
+  EXPECT_THAT(rejection([](MatrixSpec& s) { s.blur.lambda = -1; }),
               HasSubstr("lambda must be 0 to 1e30, not -1"));
-  EXPECT_THAT(fault([](MatrixSpec& s) { s.blur.psf = PointSpread::motion, s.blur.length = 17; }),
+  EXPECT_THAT(rejection([](MatrixSpec& s) { s.blur.psf = PointSpread::motion, s.blur.length = 17; }),
               HasSubstr("length must be 1 to 16, not 17"));
-  EXPECT_THAT(fault([](MatrixSpec& s) { s.blur.psf = PointSpread::file; }),
+  EXPECT_THAT(rejection([](MatrixSpec& s) { s.blur.psf = PointSpread::file; }),
               HasSubstr("1 to 31 rows and columns, not 0 x 0"));
-  EXPECT_THAT(fault([](MatrixSpec& s) { s.blur.seen_width = 2, s.blur.seen_height = 5; }),
+  EXPECT_THAT(rejection([](MatrixSpec& s) { s.blur.seen_width = 2, s.blur.seen_height = 5; }),
               HasSubstr("4 x 3 pixels of which 2 x 5 are seen makes a matrix of 10 x 10, not 12 x 12"));
-  EXPECT_THAT(fault([](MatrixSpec& s) { s.blur.seen_width = 2; }), HasSubstr("seen_height must be 1 to"));
-  EXPECT_THAT(fault([](MatrixSpec& s) {
+  EXPECT_THAT(rejection([](MatrixSpec& s) { s.blur.seen_width = 2; }), HasSubstr("seen_height must be 1 to"));
+  EXPECT_THAT(rejection([](MatrixSpec& s) {
                 s.blur.psf = PointSpread::file;
                 s.blur.weights = HostMatrix<double>(3, 1);
               }),

@@ -28,8 +28,8 @@ __global__ void early_return(int* out, int n) {
 
 /// Some threads run one more iteration than others.
 __global__ void uneven_rounds(int* out, int rounds) {
-  const int own = rounds + (threadIdx.x == 3 ? 1 : 0);
-  for (int i = 0; i < own; ++i) {
+  const int rounds_of_thread = rounds + (threadIdx.x == 3 ? 1 : 0);
+  for (int i = 0; i < rounds_of_thread; ++i) {
     __syncthreads();
     out[threadIdx.x] = i;
   }
@@ -55,26 +55,26 @@ __global__ void outside_of_mask(int* out) {
 /// out[i] = in[n - 1 - i] for one block of n <= 256 threads.
 template <bool mended>
 __global__ void reverse_in_shared(const int* in, int* out) {
-  __shared__ int part[256];
+  __shared__ int staged[256];
   const int i = static_cast<int>(threadIdx.x);
   const int n = static_cast<int>(blockDim.x);
-  part[i] = in[i];
+  staged[i] = in[i];
   if (mended) __syncthreads();
-  out[i] = part[n - 1 - i];
+  out[i] = staged[n - 1 - i];
 }
 
-/// Computes the sum of n values; n is a power of two up to 256. The halves are read backwards, so that the
-/// broken kernel is right in ascending thread order: there no thread reads what a later one has yet to write.
+/// Computes the sum of n values, a power of two up to 256, by adding the upper half to the lower one. In the
+/// broken kernel a thread may read an element before its owner has added to it in the previous step.
 template <bool mended>
 __global__ void sum_by_halves(const int* in, int* out) {
-  int* const part = simt::dynamic_shared<int>();
+  int* const staged = simt::dynamic_shared<int>();
   const int i = static_cast<int>(threadIdx.x);
-  part[i] = in[i];
+  staged[i] = in[i];
   for (int half = static_cast<int>(blockDim.x) / 2; half > 0; half /= 2) {
     if (mended || half == static_cast<int>(blockDim.x) / 2) __syncthreads();
-    if (i < half) part[i] += part[i + half];
+    if (i < half) staged[i] += staged[i + half];
   }
-  if (i == 0) *out = part[0];
+  if (i == 0) *out = staged[0];
 }
 
 // Without `mended` the lanes of a warp rely on lockstep execution.
@@ -82,11 +82,11 @@ __global__ void sum_by_halves(const int* in, int* out) {
 /// out[i] = in[(i + 1) % 32] for one warp.
 template <bool mended>
 __global__ void rotate_in_warp(const int* in, int* out) {
-  __shared__ int part[32];
+  __shared__ int staged[32];
   const int i = static_cast<int>(threadIdx.x);
-  part[i] = in[i];
+  staged[i] = in[i];
   if (mended) __syncwarp();
-  out[i] = part[(i + 1) % 32];
+  out[i] = staged[(i + 1) % 32];
 }
 
 // Without `mended` the barrier between threads of one block that write global memory and those that read it
@@ -157,7 +157,7 @@ __global__ void write_static_shared_by_pointer(double* out, int count) {
 
 // Kernels that wait for an event that never comes. They would hang on a GPU.
 
-/// Every block waits for the next one; on a GPU this ends only while all blocks are resident.
+/// Every block waits for the next one; on a GPU this ends only if all blocks are resident.
 __global__ void wait_for_higher_block(int* flags) {
   const int last = static_cast<int>(gridDim.x) - 1;
   const int block = static_cast<int>(blockIdx.x);

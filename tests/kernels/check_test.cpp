@@ -1,3 +1,4 @@
+// Tests the verification of answers: backward errors by hand, damaged answers, and scaling.
 #include "kernels/check/check.hpp"
 #include "kernels/check/norms.hpp"
 #include "kernels/vendor/blas.hpp"
@@ -264,7 +265,7 @@ TYPED_TEST(Check, InversesMayBeRightFromEitherSide) {
   EXPECT_GT(check(geinv, inputs, answer).ratio, 30);
 }
 
-// The other side is computed if the error exceeds 32 u; for small orders if the ratio exceeds 1.
+// The verification computes I - X A, too, if the error of I - A X exceeds 32 u (small orders: a ratio of 1).
 TEST(Inverse, OtherSideIsComputedBeyond32Roundoffs) {
   EXPECT_EQ(second_side_threshold(1), 1);
   EXPECT_EQ(second_side_threshold(32), 1);
@@ -302,41 +303,41 @@ TYPED_TEST(Check, RatiosDoNotDependOnTheScale) {
   for (const Problem problem : all_problems()) {
     const auto inputs = inputs_for<T>(problem, 9);
     const Answer<T> answer = vendor_answer(problem, inputs);
-    const Findings here = check(method_of(problem), inputs, answer);
+    const Findings unscaled = check(method_of(problem), inputs, answer);
     const int far = std::is_same_v<T, float> ? 60 : 960;
     for (const int scale : {far, -far}) {
-      auto moved = inputs;
-      Answer<T> moved_answer = answer;
+      auto scaled_inputs = inputs;
+      Answer<T> scaled_answer = answer;
       const auto multiply = [](HostMatrix<T>& a, int power) {
         for (T& value : a.data) value = std::ldexp(value, power);
       };
-      multiply(moved.a, scale);
+      multiply(scaled_inputs.a, scale);
       if (problem->second == SecondOperand::matrix) {
-        multiply(moved.b, -scale);
+        multiply(scaled_inputs.b, -scale);
       } else if (problem->second == SecondOperand::right_hand_sides) {
-        multiply(moved.b, scale);
+        multiply(scaled_inputs.b, scale);
       } else if (problem->name == "getrf") {  // L has a unit diagonal
         for (std::int64_t j = 0; j < 9; ++j) {
-          for (std::int64_t i = 0; i <= j; ++i) moved_answer.x(i, j) = std::ldexp(answer.x(i, j), scale);
+          for (std::int64_t i = 0; i <= j; ++i) scaled_answer.x(i, j) = std::ldexp(answer.x(i, j), scale);
         }
       } else if (problem->name == "potrf") {
-        multiply(moved_answer.x, scale / 2);
+        multiply(scaled_answer.x, scale / 2);
       } else {
-        multiply(moved_answer.x, -scale);
+        multiply(scaled_answer.x, -scale);
       }
-      const Findings there = check(method_of(problem), moved, moved_answer);
-      EXPECT_DOUBLE_EQ(there.ratio, here.ratio) << to_string(problem) << " 2^" << scale;
-      EXPECT_DOUBLE_EQ(there.backward_error, here.backward_error) << to_string(problem);
-      if (!std::isnan(here.pivot_growth)) {
-        EXPECT_DOUBLE_EQ(there.pivot_growth, here.pivot_growth);
+      const Findings scaled = check(method_of(problem), scaled_inputs, scaled_answer);
+      EXPECT_DOUBLE_EQ(scaled.ratio, unscaled.ratio) << to_string(problem) << " 2^" << scale;
+      EXPECT_DOUBLE_EQ(scaled.backward_error, unscaled.backward_error) << to_string(problem);
+      if (!std::isnan(unscaled.pivot_growth)) {
+        EXPECT_DOUBLE_EQ(scaled.pivot_growth, unscaled.pivot_growth);
       }
-      if (!std::isnan(here.forward_error)) {
-        EXPECT_DOUBLE_EQ(there.forward_error, here.forward_error);
+      if (!std::isnan(unscaled.forward_error)) {
+        EXPECT_DOUBLE_EQ(scaled.forward_error, unscaled.forward_error);
       }
-      if (!std::isnan(here.first_row_percent)) {
-        EXPECT_DOUBLE_EQ(there.first_row_percent, here.first_row_percent);
+      if (!std::isnan(unscaled.first_row_percent)) {
+        EXPECT_DOUBLE_EQ(scaled.first_row_percent, unscaled.first_row_percent);
       }
-      EXPECT_LE(there.ratio_bound, 1e-3);
+      EXPECT_LE(scaled.ratio_bound, 1e-3);
     }
   }
 }

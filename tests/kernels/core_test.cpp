@@ -74,12 +74,13 @@ TEST(UsableBackend, IsTheFirstOnWhichTheMethodRuns) {
   EXPECT_EQ(usable_backend(method, std::nullopt, 80), Backend::host);
   EXPECT_EQ(usable_backend(method, Backend::host, 90), Backend::host);
   method.host = {};
-  const auto fault = [&](std::optional<Backend> wanted, int capability) {
+  const auto rejection_of = [&](std::optional<Backend> wanted, int capability) {
     return message_of<std::invalid_argument>([&] { usable_backend(method, wanted, capability); });
   };
-  EXPECT_EQ(fault(std::nullopt, 80), "gesv/some needs compute capability 9.0, the GPU has 8.0");
-  EXPECT_EQ(fault(std::nullopt, 0), "gesv/some needs a GPU");
-  EXPECT_EQ(fault(Backend::emulated, 90), "gesv/some does not run on the backend emulated of this build");
+  EXPECT_EQ(rejection_of(std::nullopt, 80), "gesv/some needs compute capability 9.0, the GPU has 8.0");
+  EXPECT_EQ(rejection_of(std::nullopt, 0), "gesv/some needs a GPU");
+  EXPECT_EQ(rejection_of(Backend::emulated, 90),
+            "gesv/some does not run on the backend emulated of this build");
 }
 
 TEST(Parameters, RejectUndeclaredNamesAndOtherTypes) {
@@ -185,8 +186,8 @@ TEST(Registry, BuiltinRowsAreConsistent) {
     EXPECT_FALSE(method.source.empty()) << method.id();
     for (const Parameter& parameter : method.parameters) EXPECT_FALSE(parameter.help.empty()) << method.id();
     // A row without code in this build has unknown precisions.
-    const bool here = method.cuda || method.emulated || method.host;
-    EXPECT_EQ(method.has(Precision::float64), !here || method.variant != "halves") << method.id();
+    const bool has_code = method.cuda || method.emulated || method.host;
+    EXPECT_EQ(method.has(Precision::float64), !has_code || method.variant != "halves") << method.id();
   }
   for (const char* id : {"gesv/gauss_serial", "gesv/gauss_block", "gesv/gauss_cyclic_halving",
                          "gesv/gauss_cyclic_decrement", "gesv/lapack", "gesv/cusolver"}) {

@@ -25,17 +25,17 @@ class OnDevice {
     }
     buffer_ = Buffer(device, elements.size() * sizeof(T));
     device.to_device(buffer_.data(), elements.data(), buffer_.bytes());
-    place_ = {static_cast<const T*>(buffer_.data()), down, across};
+    layout_ = {static_cast<const T*>(buffer_.data()), down, across};
     released.x.rows = a.rows;
     released.x.cols = a.cols;
   }
-  DeviceCopy<T> copy() const { return {&released.x, place_}; }
+  DeviceCopy<T> copy() const { return {&released.x, layout_}; }
 
   Answer<T> released;
 
  private:
   Buffer buffer_;
-  Strided<T> place_;
+  Strided<T> layout_;
 };
 
 /// Backend and precision of a test.
@@ -60,7 +60,7 @@ class DeviceDifference : public testing::Test {
 
   /// Compares norms and differences of x and y in all layouts. @return the CPU's result
   ElementDifference compare(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
-                            const std::string& what) {
+                            const std::string& comparison) {
     HostReductions<T> on_host;
     const double x_norm = on_host.max_norm(x, part), y_norm = on_host.max_norm(y, part);
     const ElementDifference expected = on_host.element_difference(x, y, part, x_norm, y_norm);
@@ -68,14 +68,15 @@ class DeviceDifference : public testing::Test {
       for (const StorageOrder y_order : {StorageOrder::by_columns, StorageOrder::by_rows}) {
         const OnDevice<T> ours(*device, x, x_order), theirs(*device, y, y_order);
         const auto on_device = device_reductions<T>(*context, {ours.copy(), theirs.copy()});
-        const HostMatrix<T>&own = ours.released.x, &other = theirs.released.x;
-        EXPECT_TRUE(same_number(on_device->max_norm(own, part), x_norm)) << what;
-        EXPECT_TRUE(same_number(on_device->max_norm(other, part), y_norm)) << what;
-        const ElementDifference found = on_device->element_difference(own, other, part, x_norm, y_norm);
-        EXPECT_TRUE(same_number(found.largest, expected.largest)) << what;
-        EXPECT_TRUE(same_number(found.largest_relative, expected.largest_relative)) << what;
-        EXPECT_TRUE(same_number(found.mean_relative, expected.mean_relative)) << what;
-        EXPECT_TRUE(same_number(found.mean_absolute, expected.mean_absolute)) << what;
+        const HostMatrix<T>&own_answer = ours.released.x, &other = theirs.released.x;
+        EXPECT_TRUE(same_number(on_device->max_norm(own_answer, part), x_norm)) << comparison;
+        EXPECT_TRUE(same_number(on_device->max_norm(other, part), y_norm)) << comparison;
+        const ElementDifference found =
+            on_device->element_difference(own_answer, other, part, x_norm, y_norm);
+        EXPECT_TRUE(same_number(found.largest, expected.largest)) << comparison;
+        EXPECT_TRUE(same_number(found.largest_relative, expected.largest_relative)) << comparison;
+        EXPECT_TRUE(same_number(found.mean_relative, expected.mean_relative)) << comparison;
+        EXPECT_TRUE(same_number(found.mean_absolute, expected.mean_absolute)) << comparison;
       }
     }
     return expected;
@@ -88,7 +89,7 @@ TYPED_TEST_SUITE_P(DeviceDifference);
 
 constexpr Part every_part[] = {Part::all, Part::lower, Part::upper};
 
-inline std::string words_for(const char* kind, std::int64_t rows, std::int64_t cols, Part part) {
+inline std::string matrix_description(const char* kind, std::int64_t rows, std::int64_t cols, Part part) {
   return std::string(kind) + ", " + std::to_string(rows) + " x " + std::to_string(cols) + ", part " +
          std::to_string(static_cast<int>(part));
 }
@@ -116,11 +117,11 @@ HostMatrix<T> drawn(const Kind& kind, std::int64_t rows, std::int64_t cols, unsi
     const double fraction = 0.5 + static_cast<double>(generator()) / 0x1p33;
     T value = std::ldexp(static_cast<T>(fraction), std::max(exponent, Limits::min_exponent - Limits::digits));
     if (!std::isfinite(value)) value = Limits::max();
-    const auto what = generator() % 16;
-    if (what == 0) value = 0;
-    if (similar_to != nullptr && what < 4) value = similar_to->data[k];
-    if (similar_to != nullptr && what >= 4 && what < 8)
-      value = similar_to->data[k] - similar_to->data[k] * Limits::epsilon() * static_cast<T>(what);
+    const auto choice = generator() % 16;
+    if (choice == 0) value = 0;
+    if (similar_to != nullptr && choice < 4) value = similar_to->data[k];
+    if (similar_to != nullptr && choice >= 4 && choice < 8)
+      value = similar_to->data[k] - similar_to->data[k] * Limits::epsilon() * static_cast<T>(choice);
     a.data[k] = generator() % 2 == 0 ? value : -value;
   }
   return a;
@@ -140,7 +141,8 @@ TYPED_TEST_P(DeviceDifference, EqualsTheCpus) {
     for (const auto& [rows, cols] : sizes_to_compare()) {
       const HostMatrix<T> y = drawn<T>(kind, rows, cols, ++seed), x = drawn<T>(kind, rows, cols, ++seed, &y);
       for (const Part part : every_part) {
-        const ElementDifference found = this->compare(x, y, part, words_for(kind.name, rows, cols, part));
+        const ElementDifference found =
+            this->compare(x, y, part, matrix_description(kind.name, rows, cols, part));
         if (rows == cols && rows > 30) {
           EXPECT_GT(found.mean_relative, 0) << kind.name;
         }
@@ -182,7 +184,8 @@ TYPED_TEST_P(DeviceDifference, EqualsTheCpusForExtremeElements) {
   }
   const bool is_double = std::is_same_v<T, double>;
   for (const Part part : every_part) {
-    const ElementDifference found = this->compare(x, y, part, words_for("extreme", count, count, part));
+    const ElementDifference found =
+        this->compare(x, y, part, matrix_description("extreme", count, count, part));
     EXPECT_EQ(found.largest, 2);
     if (is_double) {
       EXPECT_EQ(found.largest_relative, std::numeric_limits<double>::max());
@@ -218,7 +221,7 @@ TYPED_TEST_P(DeviceDifference, NormsOfNonFiniteMatricesEqualTheCpus) {
               const OnDevice<T> on_device(*this->device, a, order);
               const auto reductions = device_reductions<T>(*this->context, {on_device.copy()});
               EXPECT_TRUE(same_number(reductions->max_norm(on_device.released.x, part), expected))
-                  << bad << " at " << at << words_for("", rows, cols, part);
+                  << bad << " at " << at << matrix_description("", rows, cols, part);
             }
           }
         }
@@ -264,8 +267,9 @@ TYPED_TEST_P(DeviceDifference, EqualsTheCpusForAnswers) {
           Answer<T> ours = answer, theirs = reference;
           change(theirs.x);
           damage(ours.x);
-          const std::string what = std::string(to_string(problem)) + ", " + std::string(to_string(uplo)) +
-                                   ", reference " + of_reference + ", answer " + of_answer;
+          const std::string comparison = std::string(to_string(problem)) + ", " +
+                                         std::string(to_string(uplo)) + ", reference " + of_reference +
+                                         ", answer " + of_answer;
           const OnDevice<T> own_on_device(*this->device, ours.x, StorageOrder::by_rows);
           const OnDevice<T> other_on_device(*this->device, theirs.x, StorageOrder::by_columns);
           const auto reductions =
@@ -273,12 +277,12 @@ TYPED_TEST_P(DeviceDifference, EqualsTheCpusForAnswers) {
           const double norm = norm_of_answer(problem, shape, theirs);
           EXPECT_TRUE(
               same_number(norm_of_answer(problem, shape, other_on_device.released, *reductions), norm))
-              << what;
+              << comparison;
           const Difference expected = difference(problem, shape, ours, theirs, norm);
           EXPECT_TRUE(same_bits(
               difference(problem, shape, own_on_device.released, other_on_device.released, norm, *reductions),
               expected))
-              << what;
+              << comparison;
           ++(std::isnan(expected.largest) ? unknown : std::isinf(expected.largest) ? infinite : finite);
         }
       }
@@ -354,9 +358,10 @@ TYPED_TEST_P(DeviceDifference, ComparesSmallReleasedDataOnTheDevice) {
   EXPECT_EQ(reductions->max_norm(device_x, Part::all), x_norm);
   EXPECT_EQ(reductions->first_not_finite(device_x, Part::all), std::nullopt);
   const double expected = element_difference(x, y, Part::all, x_norm, y_norm).mean_relative;
-  for (const auto& [own, other] :
+  for (const auto& [own_answer, other] :
        {std::pair{&x, &y}, {&x, &device_y}, {&device_x, &y}, {&device_x, &device_y}}) {
-    const ElementDifference found = reductions->element_difference(*own, *other, Part::all, x_norm, y_norm);
+    const ElementDifference found =
+        reductions->element_difference(*own_answer, *other, Part::all, x_norm, y_norm);
     EXPECT_TRUE(same_number(found.mean_relative, expected));
   }
 }

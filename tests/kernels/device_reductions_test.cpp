@@ -210,14 +210,14 @@ TYPED_TEST(DeviceJudge, DigestSeesAChangedBit) {
 template <class T>
 class Counted final : public ForwardingReductions<T> {
  public:
-  explicit Counted(int& asked) : asked_(asked) {}
+  explicit Counted(int& calls) : calls_(calls) {}
 
  private:
   Reductions<T>& target(const HostMatrix<T>*) override {
-    ++asked_;
+    ++calls_;
     return host_;
   }
-  int& asked_;
+  int& calls_;
   HostReductions<T> host_;
 };
 
@@ -229,14 +229,14 @@ TYPED_TEST(DeviceJudge, OnlyTheProductOfSmallMatricesUsesTheDevice) {
   for (const auto& [n, most] : {std::pair{6, 1}, std::pair{20, 4}}) {
     const auto inputs = make_inputs<T>(problem, {n, n, n, 2, Uplo::lower}, MatrixKind::uniform);
     const Answer<T> answer = run_method(this->host_context, vendor, inputs, defaults(vendor));
-    int asked = 0;
-    const auto reductions = small_on_host<T>(std::make_unique<Counted<T>>(asked), 300);
+    int calls = 0;
+    const auto reductions = small_on_host<T>(std::make_unique<Counted<T>>(calls), 300);
     const double tolerance = default_tolerance(problem);
     const Findings found = check(vendor, inputs, answer, tolerance, *reductions);
     expect_same(found, check(vendor, inputs, answer, tolerance), "n " + std::to_string(n));
-    EXPECT_GE(asked, 1) << n;
-    EXPECT_LE(asked, most) << n;
-    EXPECT_EQ(asked > 1, n == 20) << "A of order 20 is reduced on the device";
+    EXPECT_GE(calls, 1) << n;
+    EXPECT_LE(calls, most) << n;
+    EXPECT_EQ(calls > 1, n == 20) << "A of order 20 is reduced on the device";
   }
 }
 
@@ -247,14 +247,14 @@ TYPED_TEST(DeviceJudge, CpuComparesSmallAnswers) {
     Answer<T> answer, reference;
     reference.x = wild_matrix<T>(n, n, 1);
     answer.x = wild_matrix<T>(n, n, 2);
-    int asked = 0;
-    const auto reductions = small_on_host<T>(std::make_unique<Counted<T>>(asked), 100);
+    int calls = 0;
+    const auto reductions = small_on_host<T>(std::make_unique<Counted<T>>(calls), 100);
     const Shape shape{n, n, n, 1, Uplo::lower};
     const double norm = norm_of_answer(problem, shape, reference, *reductions);
     const Difference found = difference(problem, shape, answer, reference, norm, *reductions);
     const Difference expected = difference(problem, shape, answer, reference);
     EXPECT_TRUE(same_number(found.mean_relative, expected.mean_relative)) << n;
-    EXPECT_EQ(asked, n == 10 ? 0 : 3) << "two norms and a difference";
+    EXPECT_EQ(calls, n == 10 ? 0 : 3) << "two norms and a difference";
   }
 }
 

@@ -75,11 +75,12 @@ TYPED_TEST(AnswerDifference, ElementDifferences) {
   Answer<T> reference, answer;
   reference.x = matrix<T>(2, 2, {1, 2, 4, -4});
   answer.x = matrix<T>(2, 2, {1, 2, 7, -4});
-  const auto expect = [&](Problem problem, const Shape& its, double largest, double mean, double absolute) {
-    const Difference apart = difference(problem, its, answer, reference);
-    EXPECT_DOUBLE_EQ(apart.largest_relative, largest);
-    EXPECT_DOUBLE_EQ(apart.mean_relative, mean);
-    EXPECT_DOUBLE_EQ(apart.mean_absolute, absolute);
+  const auto expect = [&](Problem problem, const Shape& shape_of_case, double largest, double mean,
+                          double absolute) {
+    const Difference found = difference(problem, shape_of_case, answer, reference);
+    EXPECT_DOUBLE_EQ(found.largest_relative, largest);
+    EXPECT_DOUBLE_EQ(found.mean_relative, mean);
+    EXPECT_DOUBLE_EQ(found.mean_absolute, absolute);
   };
   expect(Problem::named("geinv"), shape, 0.75, 0.75 / 4, 3.0 / 4);
   expect(Problem::named("trtri"), {2, 2, 2, 1, Uplo::upper}, 0.75, 0.75 / 3, 3.0 / 3);

@@ -1,3 +1,4 @@
+// Tests the properties of a matrix that are reported to users: norms, symmetry, dominance, condition.
 #include "kernels/check/facts.hpp"
 #include "kernels/matrix/generate.hpp"
 #include "tests/testing.hpp"
@@ -20,7 +21,7 @@ Conditioning conditioning(HostMatrix<double> a) {
   return conditioning_of(std::move(a), facts);
 }
 
-HostMatrix<double> made(MatrixKind kind, std::int64_t n) {
+HostMatrix<double> generated(MatrixKind kind, std::int64_t n) {
   MatrixSpec spec;
   spec.kind = kind;
   spec.rows = spec.cols = n;
@@ -85,16 +86,16 @@ TEST(Facts, DefiniteMeansCholeskySucceeds) {
   EXPECT_TRUE(conditioning(matrix(2, 2, {2, -1, -1, 2})).is_definite);
   EXPECT_FALSE(conditioning(matrix(2, 2, {1, 2, 2, 1})).is_definite);   // positive diagonal, but indefinite
   EXPECT_FALSE(conditioning(matrix(2, 2, {2, -1, 1, 2})).is_definite);  // not symmetric
-  EXPECT_TRUE(conditioning(made(MatrixKind::spd, 65)).is_definite);
+  EXPECT_TRUE(conditioning(generated(MatrixKind::spd, 65)).is_definite);
 }
 
 TEST(Facts, KnownConditionNumbers) {
-  EXPECT_DOUBLE_EQ(conditioning(made(MatrixKind::identity, 5)).condition, 1);
+  EXPECT_DOUBLE_EQ(conditioning(generated(MatrixKind::identity, 5)).condition, 1);
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {2, -1, -1, 2})).condition, 3);      // Cholesky
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1, 2, 2, 1})).condition, 3);        // LU after Cholesky failed
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1, 2, 3, 4})).condition, 21);       // LU
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1, 0, 2, 4})).condition, 4 * 1.5);  // triangle
-  EXPECT_NEAR(conditioning(made(MatrixKind::hilbert, 5)).condition, 943656, 1);   // textbook value
+  EXPECT_NEAR(conditioning(generated(MatrixKind::hilbert, 5)).condition, 943656, 1);  // textbook value
   // No scale overflows or underflows.
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1e300, 2e300, 3e300, 4e300})).condition, 21);
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1e-300, 2e-300, 3e-300, 4e-300})).condition, 21);

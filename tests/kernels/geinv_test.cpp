@@ -18,20 +18,21 @@ Answer<T> invert(const std::string& variant, const Inputs<T>& inputs, StageSink*
 }
 
 template <class T>
-Inputs<T> of_kind(MatrixKind kind, std::int64_t n) {
+Inputs<T> geinv_inputs(MatrixKind kind, std::int64_t n) {
   return square_inputs<T>("geinv", n, kind, 1, 3);
 }
 
-/// Performs the same operations in the same order on the whole of [A | I], without threads and blocks.
+/// Inverts like the methods, with the same operations in the same order on all of [A | I], in plain loops.
+/// @param takes_largest the pivot is the largest element of the column, not the first nonzero one
 template <class T>
-HostMatrix<T> twin(HostMatrix<T> a, bool largest) {
+HostMatrix<T> twin(HostMatrix<T> a, bool takes_largest) {
   const std::int64_t n = a.rows;
   HostMatrix<T> x(n, n);
   for (std::int64_t i = 0; i < n; ++i) x(i, i) = 1;
   for (std::int64_t k = 0; k < n; ++k) {
     std::int64_t pivot = k;
     for (std::int64_t i = k + 1; i < n; ++i) {
-      const bool better = largest ? std::fabs(a(i, k)) > std::fabs(a(pivot, k)) : a(pivot, k) == 0;
+      const bool better = takes_largest ? std::fabs(a(i, k)) > std::fabs(a(pivot, k)) : a(pivot, k) == 0;
       if (better) pivot = i;
     }
     const T value = a(pivot, k);
@@ -92,7 +93,7 @@ TYPED_TEST(Geinv, ZeroPivotTakesTheFirstNonzeroRowBelow) {
 TYPED_TEST(Geinv, EqualsPlainLoopsToTheBit) {
   using T = TypeParam;
   for (const std::int64_t n : {2, 31, 70}) {
-    auto inputs = of_kind<T>(MatrixKind::uniform, n);
+    auto inputs = geinv_inputs<T>(MatrixKind::uniform, n);
     inputs.a(0, 0) = 0;  // makes the method without pivoting exchange rows too
     for (const std::string& variant : ours) {
       for (const char* threads : {"512", "1024", "256", "128"}) {
@@ -137,7 +138,7 @@ TYPED_TEST(Geinv, ColumnWithoutAPivotGivesInfo) {
 TYPED_TEST(Geinv, RecursiveIsAsAccurateAsLapack) {
   using T = TypeParam;
   for (const std::int64_t n : {64, 300}) {
-    auto inputs = of_kind<T>(MatrixKind::uniform, n);
+    auto inputs = geinv_inputs<T>(MatrixKind::uniform, n);
     inputs.a(n - 1, 0) = 2;
     const auto ratio = [&](const std::string& variant) {
       const Answer<T> found = invert(variant, inputs);

@@ -47,7 +47,7 @@ TEST(GemmHalves, AreAccurateOverTheWholeRange) {
   }
 }
 
-// All other elements are unaffected.
+// An Inf or NaN of A spoils its row of C, one of B its column. All other elements are unaffected.
 TEST(GemmHalves, NonFiniteValuesSpoilOnlyTheirRowsAndColumns) {
   HardFloatProduct hard = hard_float_product(0);
   Inputs<float>& in = hard.inputs;
@@ -72,8 +72,8 @@ TEST(GemmHalves, NonFiniteValuesSpoilOnlyTheirRowsAndColumns) {
 class HalfBlocks : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, HalfBlocks, ::testing::Values(0, 1));
 
-// Capacity for 16 columns at a time, pieces of 12 terms, and larger leading dimensions, whose padding must
-// stay untouched.
+// The workspace has capacity for 16 columns at a time and k slices of 12. The leading dimensions are larger
+// than needed; their padding must stay untouched.
 TEST_P(HalfBlocks, EqualAWholeProduct) {
   constexpr int m = 21, n = 50, k = 37, lda = 23, ldb = 41, ldc = 22, inner = 12;
   std::mt19937 engine(3);
@@ -105,7 +105,7 @@ TEST_P(HalfBlocks, EqualAWholeProduct) {
   }
 }
 
-// The predictor of the faster product must neither accept nor reject everything.
+// are_faster predicts whether products by halves are faster than SGEMM. It must not always answer the same.
 TEST(HalfLu, UsesHalvesOnlyForLargeProducts) {
   EXPECT_TRUE(gaussweep::halves::are_faster(8192, 8192, 8192));
   EXPECT_TRUE(gaussweep::halves::are_faster(8192, 8192, 1024));
@@ -119,8 +119,8 @@ TEST(HalfLu, RoomSufficesForEveryProduct) {
     for (const bool solved : {false, true}) {
       const halves::Capacity capacity = halves::capacity_of_lu(n, 512, solved);
       for (std::int64_t k = 32; k < n; k *= 2) {
-        const std::int64_t m = halves::padded(n - k), piece = 3 * std::min<std::int64_t>(k, 512);
-        EXPECT_LE(m * piece, capacity.left) << n << ", " << k;
+        const std::int64_t m = halves::padded(n - k), slice = 3 * std::min<std::int64_t>(k, 512);
+        EXPECT_LE(m * slice, capacity.left) << n << ", " << k;
         const std::int64_t columns = solved ? n : std::min(k, n - k);
         EXPECT_GE(capacity.sums, std::min<std::int64_t>(columns, 2048) * std::min(m, n / 2))
             << n << ", " << k;
@@ -129,8 +129,8 @@ TEST(HalfLu, RoomSufficesForEveryProduct) {
   }
 }
 
-// Four products of the LU in blocks of 64 columns, and two of the inverse in blocks of 256 rows, with L and
-// with U.
+// The 6 iterations are four products of the LU in blocks of 64 columns, and two of the inverse in blocks of
+// 256 rows (one with L, one with U).
 TEST(HalfLu, ComputesTheProductsOfAnInverse) {
   const Shape shape{300, 300, 300, 1, Uplo::lower};
   const auto inputs = make_inputs<float>(Problem::named("geinv"), shape, MatrixKind::uniform);

@@ -76,7 +76,7 @@ TEST(GemmResidues, AreAsAccurateAsDoubleOnHardProducts) {
   EXPECT_GE(by_residues, 12);
 }
 
-// The sums of these products of doubles would overflow int.
+// With a k above max_inner_size the int sums of residue products would overflow.
 TEST(GemmResidues, LeaveLargeKToOthers) {
   const Shape shape{2, 2, residues::max_inner_size + 1, 1, Uplo::lower};
   const auto inputs = make_inputs<double>(Problem::named("gemm"), shape, MatrixKind::uniform);
@@ -89,7 +89,8 @@ TEST(GemmResidues, LeaveLargeKToOthers) {
 class ResidueBlocks : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, ResidueBlocks, ::testing::Values(0, 1));
 
-// Capacity for 16 columns at a time, and larger leading dimensions, whose padding must stay untouched.
+// The workspace has capacity for 16 columns at a time. The leading dimensions are larger than needed; their
+// padding must stay untouched.
 TEST_P(ResidueBlocks, EqualAWholeProduct) {
   constexpr int m = 21, n = 50, k = 37, lda = 24, ldb = 41, ldc = 23, moduli = 15;
   std::mt19937 engine(3);
@@ -126,7 +127,7 @@ TEST_P(ResidueBlocks, EqualAWholeProduct) {
   }
 }
 
-// The predictor of the faster product must neither accept nor reject everything.
+// residues_are_faster compares residues with DGEMM. It must not always answer the same.
 TEST(ResidueLu, UsesResiduesOnlyForLargeProducts) {
   EXPECT_TRUE(gaussweep::lu::residues_are_faster(16384, 16384, 16384, 15, sizeof(double)));
   EXPECT_TRUE(gaussweep::lu::residues_are_faster(24576, 8192, 8192, 15, sizeof(double)));

@@ -8,8 +8,8 @@ namespace gaussweep {
 namespace {
 
 template <class T>
-Answer<T> multiply(const char* variant, const Inputs<T>& inputs, const Asked& asked = {}) {
-  return try_method(Problem::named("gemm"), variant, inputs, asked, 7).answer;
+Answer<T> multiply(const char* variant, const Inputs<T>& inputs, const ParameterChanges& changes = {}) {
+  return try_method(Problem::named("gemm"), variant, inputs, changes, 7).answer;
 }
 
 PRECISION_TEST_SUITE(Gemm);

@@ -1,3 +1,4 @@
+// Tests the matrix generator: equal bits on every backend and thread count, and the properties of each kind.
 #include <lapacke.h>
 
 #include "kernels/matrix/condition.hpp"
@@ -31,15 +32,15 @@ MatrixSpec square(MatrixKind kind, std::int64_t n, std::uint64_t seed = 1) {
 
 // Compares with the known answers published with the Random123 library.
 TEST(Philox, KnownAnswers) {
-  const auto words = [](const PhiloxBlock& block) {
+  const auto words_of = [](const PhiloxBlock& block) {
     return std::vector<std::uint32_t>(block.word, block.word + 4);
   };
-  EXPECT_THAT(words(philox({{0, 0, 0, 0}}, 0)),
+  EXPECT_THAT(words_of(philox({{0, 0, 0, 0}}, 0)),
               testing::ElementsAre(0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u));
   constexpr std::uint32_t f = 0xffffffffu;
-  EXPECT_THAT(words(philox({{f, f, f, f}}, ~std::uint64_t{0})),
+  EXPECT_THAT(words_of(philox({{f, f, f, f}}, ~std::uint64_t{0})),
               testing::ElementsAre(0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu));
-  EXPECT_THAT(words(philox({{0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u}}, 0x299f31d0a4093822u)),
+  EXPECT_THAT(words_of(philox({{0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u}}, 0x299f31d0a4093822u)),
               testing::ElementsAre(0xd16cfe09u, 0x94fdccebu, 0x5001e420u, 0x24126ea1u));
 }
 
@@ -409,8 +410,8 @@ TEST(MatrixSpec, CanonicalTextsAreEqualOnlyForEqualMatrices) {
   EXPECT_EQ(texts.size(), all_kinds.size());
 }
 
-// Frozen: if these values change, stored digests no longer identify their matrices, and generator_version
-// must be increased. The values are exact except for `condition`, whose powers come from the C library.
+// If these values change, stored digests no longer identify their matrices, and generator_version must be
+// increased. The values are exact except for `condition`, whose powers come from the C library.
 TEST(MatrixSpec, BitsOfGeneratorVersionOne) {
   const auto first_column = [](MatrixKind kind) {
     const auto a = generate<double>(square(kind, 3, 42));

@@ -1,4 +1,5 @@
-// Compares gesv/gauss_cyclic_shared bit by bit with plain-loop twins of its two schedules.
+// Compares gesv/gauss_cyclic_shared bit by bit with twins of its two schedules: plain loops with the same
+// operations in the same order (twins.hpp).
 
 #include "tests/kernels/method_run.hpp"
 #include "tests/kernels/twins.hpp"

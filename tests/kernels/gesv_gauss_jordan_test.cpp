@@ -9,9 +9,9 @@ namespace gaussweep {
 namespace {
 
 template <class T>
-Answer<T> solve(const char* variant, const Inputs<T>& inputs, const Asked& asked = {},
+Answer<T> solve(const char* variant, const Inputs<T>& inputs, const ParameterChanges& changes = {},
                 std::uint64_t shuffle_seed = 5) {
-  return try_method(Problem::named("gesv"), variant, inputs, asked, shuffle_seed).answer;
+  return try_method(Problem::named("gesv"), variant, inputs, changes, shuffle_seed).answer;
 }
 
 const char* const gauss_jordan_methods[] = {"gauss_jordan_serial", "gauss_jordan_global",
@@ -49,8 +49,8 @@ TYPED_TEST(GaussJordan, SingularMatrixGivesInfo) {
   EXPECT_EQ(solve("gauss_pivot_serial", inputs).info, 2);
 }
 
-// The traditional solver divides by the diagonal during back substitution: rows keep their scale. Here the
-// multipliers are 1/2 and 1/4, exact, and the last pivot is 6.
+// gauss_pivot_serial, the textbook solver, divides by the diagonal only during back substitution. Here all
+// operations are exact: the multipliers are 1/2 and 1/4, the last pivot is 6.
 TYPED_TEST(GaussJordan, TraditionalSolverByHand) {
   // (4 2 4; 2 3 4; 1 1 8) with x = (1, 2, 3).
   const auto inputs = equations<TypeParam>(3, 1, {1, 1, 8, 27, 4, 2, 4, 20, 2, 3, 4, 20});
@@ -75,7 +75,8 @@ TYPED_TEST(GaussJordan, SameBitsOnEveryBackendTileAndGrid) {
   }
 }
 
-// All N x N threads work in every iteration, or only those of the remaining columns: half of them on average.
+// With the grid `full` all n x n threads work in every iteration. With `shrinking` only those of the
+// remaining columns do, half of them on average.
 TEST(GaussJordanGrid, FullGridMovesTwiceAsMuch) {
   for (const auto& [problem, variant] : {std::pair{Problem::named("gesv"), "gauss_jordan_global"},
                                          std::pair{Problem::named("gesv"), "gauss_jordan_shared"},
@@ -95,9 +96,9 @@ TYPED_TEST(GaussJordan, IsAccurateIfPivotingIsNeeded) {
     auto inputs = square_inputs<TypeParam>("gesv", n, MatrixKind::uniform, 2, 4);
     for (std::int64_t i = 0; i < n; ++i) inputs.a(i, i) *= TypeParam(1e-4);
     inputs.b = right_hand_side<TypeParam>(inputs.a, inputs.x_true, 1);
-    const auto ratio = [&](const char* variant, const Asked& asked) {
+    const auto ratio = [&](const char* variant, const ParameterChanges& changes) {
       const Method& method = *registry().find(Problem::named("gesv"), variant);
-      return check(method, inputs, solve(variant, inputs, asked)).ratio;
+      return check(method, inputs, solve(variant, inputs, changes)).ratio;
     };
     EXPECT_LE(ratio("gauss_serial", {{"pivoting", "partial"}}), default_tolerance(Problem::named("gesv")))
         << n;

@@ -8,8 +8,8 @@ namespace gaussweep {
 namespace {
 
 template <class T>
-Outcome<T> solve(const char* variant, const Inputs<T>& inputs, const Asked& asked = {}) {
-  return try_method(Problem::named("gesv"), variant, inputs, asked, 3);
+Outcome<T> solve(const char* variant, const Inputs<T>& inputs, const ParameterChanges& changes = {}) {
+  return try_method(Problem::named("gesv"), variant, inputs, changes, 3);
 }
 
 PRECISION_TEST_SUITE(GesvLu);

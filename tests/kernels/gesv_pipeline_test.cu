@@ -17,22 +17,22 @@ struct Triangle {
       a[static_cast<std::size_t>(i * ld + n)] = 1 + 0.5 * (n - 1 - i);
     }
   }
-  void run(int blocks, int threads, std::int64_t patience, std::uint64_t shuffle_seed = 0) {
+  void run(int blocks, int threads, std::int64_t max_polls, std::uint64_t shuffle_seed = 0) {
     CpuContext context;
     context.emulation.shuffle_seed = shuffle_seed;
     simt::launch(context, substitute_in_pipeline<double>, dim3(static_cast<unsigned>(blocks)),
                  dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(threads) * sizeof(double),
-                 a.data(), ld, n, 1, x.data(), solved.data(), &tickets, &info, patience);
+                 a.data(), ld, n, 1, x.data(), solved.data(), &tickets, &info, max_polls);
   }
 
-  /// Runs the paper's kernel; `locks` has the size that it needs.
-  void run_behind_locks(int blocks, int threads, std::uint64_t shuffle_seed = 0, std::int64_t patience = 1) {
+  /// Runs the paper's kernel, in which a lock guards each unknown until it is solved.
+  void run_behind_locks(int blocks, int threads, std::uint64_t shuffle_seed = 0, std::int64_t max_polls = 1) {
     CpuContext context;
     context.emulation.shuffle_seed = shuffle_seed;
     locks.resize(static_cast<std::size_t>(n * lock_spacing));
     simt::launch(context, substitute_behind_locks<double>, dim3(static_cast<unsigned>(blocks)),
                  dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(threads) * sizeof(double),
-                 a.data(), ld, n, 1, x.data(), locks.data(), &info, patience);
+                 a.data(), ld, n, 1, x.data(), locks.data(), &info, max_polls);
   }
 
   int n;
@@ -96,8 +96,8 @@ TEST(GesvPipeline, StopsAtLocksAfterAnEarlierFailure) {
   for (const double value : triangle.x) EXPECT_TRUE(std::isnan(value));
 }
 
-// Shuffled, because a thread that ignores the others' timeout would go on.
-
+// This test and the next two shuffle the threads, because a thread that ignored the timeout of another one
+// would continue only in some orders.
 TEST(GesvPipeline, TimesOutIfAnUnknownIsNeverSolved) {
   for (const std::uint64_t shuffle_seed : {0, 1, 2, 3}) {
     Triangle triangle(20);

@@ -20,7 +20,7 @@ struct Prepared {
   int info = 0;
 };
 
-TEST(GesvRowAddition, AddsTheNextRowWithoutAZeroThere) {
+TEST(GesvRowAddition, AddsTheNextRowThatIsNonzeroInTheColumn) {
   for (const unsigned threads : {1u, 2u, 32u}) {
     // Row 1 ends with a 0. Row 2 does too, so the first row is added.
     const Prepared found(3, {1, 2, 3, 10, 4, 5, 0, 11, 6, 7, 0, 12}, threads);
@@ -60,7 +60,8 @@ TEST(GesvRowAddition, FillsMostlyZeroMatrices) {
   }
 }
 
-/// The paper claims that the preparation makes every solvable system solvable. This holds for one stripe …
+/// The paper claims that the methods can solve every regular system after the preparation. This is true with
+/// one stripe (the rows of one thread block).
 TEST(GesvRowAddition, MakesAZeroDiagonalSolvable) {
   const auto inputs = equations<double>(2, 1, {0, 2, 4, 3, 1, 8});
   for (const char* variant : {"gauss_cyclic_halving", "gauss_cyclic_decrement", "gauss_cyclic_shared"}) {
@@ -77,7 +78,8 @@ TEST(GesvRowAddition, MakesAZeroDiagonalSolvable) {
   }
 }
 
-/// … but not with more stripes, even for the identity: rows added to all others make minors of a stripe 0.
+/// The claim is false with several stripes, even for the identity: each added row also changes the rows of
+/// other stripes, so that minors of a stripe become 0.
 TEST(GesvRowAddition, DoesNotMakeEveryStripeRegular) {
   const std::int64_t n = 8;
   const auto inputs = square_inputs<double>("gesv", n, MatrixKind::identity);

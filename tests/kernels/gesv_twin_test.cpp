@@ -1,4 +1,5 @@
-// Compares the Gauss schedules bit by bit with plain-loop twins, in thread order and shuffled.
+// Compares gauss_block, gauss_cyclic_halving and gauss_cyclic_decrement bit by bit with twins: plain loops
+// with the same operations in the same order (twins.hpp).
 
 #include "tests/kernels/method_run.hpp"
 #include "tests/kernels/twins.hpp"
@@ -7,7 +8,7 @@
 namespace gaussweep {
 namespace {
 
-/// Runs in thread order, and shuffled with another seed per combination.
+/// Runs the method with threads in ascending order, then shuffled by `shuffle_seed`.
 template <class T>
 void expect_same_bits(const Method& method, const Inputs<T>& inputs, const Parameters& parameters,
                       const Answer<T>& twin, MatrixKind kind, std::uint64_t shuffle_seed) {
@@ -18,7 +19,7 @@ void expect_same_bits(const Method& method, const Inputs<T>& inputs, const Param
     EXPECT_TRUE(twins::same_bits(answer, twin))
         << describe(method, Backend::emulated, inputs.shape, parameters, to_string(kind),
                     to_string(precision_of<T>))
-        << ", shuffle seed " << seed << ", info " << answer.info << " against " << twin.info;
+        << ", shuffle seed " << seed << ", info " << answer.info << ", the twin's " << twin.info;
   }
 }
 
@@ -46,7 +47,8 @@ void compare(MatrixKind kind, std::int64_t n) {
           parameters.set("blocks", blocks);
           parameters.set("back_substitution", std::string(substitution));
           expect_same_bits(halving, inputs, parameters, halving_twin, kind, ++shuffle_seed);
-          // Each block count is one launch; the long sequence of launches is needed once.
+          // gauss_cyclic_decrement needs one launch per block count from `blocks` to 1, so that 200 blocks
+          // take long.
           if (blocks == 200 && (nrhs != 1 || n > 33 || threads > 7)) continue;
           expect_same_bits(decrement, inputs, parameters, decrement_twin, kind, ++shuffle_seed);
         }
@@ -80,15 +82,14 @@ INSTANTIATE_TEST_SUITE_P(All, GesvTwin,
                                           testing::Values(Precision::float32, Precision::float64)),
                          twin_case_name);
 
-// Three warps take seconds each, so each kind and precision runs once.
+// Order 65 needs three warps and takes seconds per case, so that each kind runs in one precision.
 INSTANTIATE_TEST_SUITE_P(Large, GesvTwin,
                          testing::Values(Case(MatrixKind::uniform, 65, Precision::float64),
                                          Case(MatrixKind::diagonally_dominant, 65, Precision::float64),
                                          Case(MatrixKind::cauchy, 65, Precision::float32)),
                          twin_case_name);
 
-// A zero pivot within the first stage, in more than one stripe: info is the first one's, and x stays
-// unwritten.
+// In the first stage two stripes find a zero pivot: info is that of the first one, and x stays unwritten.
 TEST(GesvTwinFailure, ZeroPivotLikeTheTwin) {
   Inputs<double> inputs = square_inputs<double>("gesv", 7, MatrixKind::uniform);
   inputs.a(1, 0) = 0;

@@ -13,7 +13,8 @@ using gaussweep::lu::levels;
 class GetrfPanel : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, GetrfPanel, ::testing::Values(0, 1, 2));
 
-/// near_ties: magnitudes that differ in their last bits only. tiny: elements without a normal reciprocal.
+/// near_ties: magnitudes that differ in their last bits only. tiny: elements so small that their reciprocal
+/// overflows.
 enum class Kind { uniform, zero_column, small_integers, near_ties, tiny };
 
 /// The scale of a `tiny` matrix relative to a uniform one.
@@ -119,7 +120,7 @@ void check(const Factored<T>& seen, std::vector<T> a, int n, int lda, Kind kind)
 template <class T, int Columns, int RowsPerThread, int Threads, Senders By = Senders::blocks>
 void check_panels(Context& context, int n, Kind kind = Kind::uniform, int first_columns = Columns) {
   SCOPED_TRACE(std::to_string(Columns) + " columns, " + std::to_string(RowsPerThread) +
-               " rows a thread, n = " + std::to_string(n) + ", first panel of " +
+               " rows per thread, n = " + std::to_string(n) + ", first panel of " +
                std::to_string(first_columns));
   const int lda = n + 5;
   const std::vector<T> a = matrix<T>(kind, n, lda);
@@ -164,7 +165,8 @@ TEST_P(GetrfPanel, SingleBlocks) {
   check_panels<float, 32, 1, 64, Senders::block>(context, 51, Kind::uniform, 13);
 }
 
-/// Candidates whose first words tie, and pivots without a normal reciprocal, which are divided by.
+/// Pivot candidates whose high 32-bit words are equal, and pivots so small that columns are divided by them,
+/// because their reciprocal is no normal number.
 TEST_P(GetrfPanel, NearTiesAndTinyElements) {
   for (const Kind kind : {Kind::near_ties, Kind::tiny}) {
     SCOPED_TRACE(kind == Kind::tiny ? "tiny" : "near ties");
@@ -176,7 +178,7 @@ TEST_P(GetrfPanel, NearTiesAndTinyElements) {
   }
 }
 
-/// Of equal candidates the first row is the pivot, whichever thread is faster.
+/// If candidates are equal, the first row is the pivot, whichever thread is faster.
 TEST_P(GetrfPanel, TiesAreBrokenAlikeInEveryOrder) {
   const int n = 66, lda = 70;
   const std::vector<double> a = matrix<double>(Kind::small_integers, n, lda);

@@ -8,9 +8,9 @@ namespace gaussweep {
 namespace {
 
 template <class T>
-Outcome<T> factorise(const char* variant, const Inputs<T>& inputs, const Asked& asked = {},
+Outcome<T> factorise(const char* variant, const Inputs<T>& inputs, const ParameterChanges& changes = {},
                      std::uint64_t shuffle_seed = 0) {
-  return try_method(Problem::named("getrf"), variant, inputs, asked, shuffle_seed);
+  return try_method(Problem::named("getrf"), variant, inputs, changes, shuffle_seed);
 }
 
 template <class T>

@@ -8,7 +8,8 @@
 
 namespace gaussweep::testing_help {
 
-/// Runs a row for both signs: accurate, the same bits in every run, no writes outside its operands.
+/// Runs a row several times; the guard negates part of A in every second run. Expects accurate answers, the
+/// same bits in every run, and no writes outside the operands.
 template <class T>
 void expect_honest(Context& context, const Method& method, const Shape& shape, const Parameters& parameters) {
   const Backend backend = context.device.backend();
@@ -26,7 +27,7 @@ void expect_honest(Context& context, const Method& method, const Shape& shape, c
     const Answer<T> answer = run.download(copy, nullptr);
     const Findings found = check(method, inputs, answer);
     EXPECT_LE(found.ratio, default_tolerance(method.problem)) << found.flaw;
-    EXPECT_EQ(run.answer_digests(), first) << "settled";
+    EXPECT_EQ(run.answer_digests(), first) << "after a download";
   }
   run.timed_run();
   EXPECT_EQ(run.forbidden_writes(), "");

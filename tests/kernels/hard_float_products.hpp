@@ -13,8 +13,7 @@ struct HardFloatProduct {
   Inputs<float> inputs;
 };
 
-/// Returns product number `seed` of an endless sequence: eight kinds in turn, with sizes that are no
-/// multiples of a block's.
+/// Returns a random product of one of eight kinds (seed % 8). The sizes are no multiples of tile sizes.
 inline HardFloatProduct hard_float_product(unsigned seed) {
   std::mt19937_64 engine(seed);
   HardFloatProduct hard;
@@ -71,7 +70,7 @@ inline HardFloatProduct hard_float_product(unsigned seed) {
   return hard;
 }
 
-/// Counts elements whose error exceeds that of a sum in float with terms that are off by 3 2^-22.
+/// Counts elements whose error exceeds that of a sum in float whose terms have relative errors of 3 2^-22.
 inline std::int64_t wrong_elements(const Inputs<float>& in, const HostMatrix<float>& c) {
   const auto terms = static_cast<double>(in.shape.k + 14);
   std::int64_t wrong = 0;

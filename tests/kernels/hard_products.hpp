@@ -25,7 +25,7 @@ void change_each(HostMatrix<T>& matrix, Change change) {
     for (std::int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) = change(matrix(i, j), i, j);
   }
 }
-/// Makes all sums cancel to 0, except the first element's, which keeps 2^`last` of a term.
+/// Makes the sums of all elements of C cancel to 0, except in column 0, where 2^`last` of one term is left.
 template <class T>
 void cancel(Inputs<T>& in, int last) {
   for (std::int64_t h = 0; h + 1 < in.shape.k; h += 2) {
@@ -38,11 +38,10 @@ void cancel(Inputs<T>& in, int last) {
 struct HardProduct {
   std::string name;
   Inputs<double> inputs;
-  bool needs_vendor = false;  ///< no scaling suffices, so the vendor must compute it
+  bool needs_vendor = false;  ///< residues cannot represent the product, so the vendor must compute it
 };
 
-/// Returns product number `seed` of an endless sequence: ten kinds in turn, with sizes that are no multiples
-/// of a block's.
+/// Returns a random product of one of ten kinds (seed % 10). The sizes are no multiples of tile sizes.
 inline HardProduct hard_product(unsigned seed) {
   std::mt19937_64 engine(seed);
   HardProduct hard;

@@ -11,10 +11,10 @@ namespace gaussweep::testing_help {
 
 /// Returns the number in an environment variable; without it `default_value`.
 inline int number_from(const char* variable, int default_value) {
-  const char* const wanted = std::getenv(variable);
-  return wanted != nullptr ? std::atoi(wanted) : default_value;
+  const char* const text = std::getenv(variable);
+  return text != nullptr ? std::atoi(text) : default_value;
 }
-/// Returns the number of starts of a test.
+/// Returns the number of random systems from which a test starts its search.
 inline int starts(int default_value) {
   return number_from("GAUSSWEEP_STARTS", default_value);
 }
@@ -30,8 +30,8 @@ double ratio_of(Context& context, const Method& method, const Inputs<T>& inputs)
 
 /// The worst case of a search.
 struct Hardest {
-  double times = 0;  ///< ratio / max(1, 3 x LAPACK's ratio)
-  double ratio = 0, of_lapack = 0;
+  double loss = 0;  ///< ratio / max(1, 3 x LAPACK's ratio); above 1 the method is too inaccurate
+  double ratio = 0, lapack_ratio = 0;
   std::int64_t n = 0;
 };
 
@@ -45,7 +45,8 @@ class HardSystems {
         method_(*registry().find(Problem::named(problem), variant)),
         lapack_(*registry().reference(Problem::named(problem), Backend::host)) {}
 
-  /// Searches systems of order 2 to 130, small ones more often. @param steps per start
+  /// Searches systems of order 2 to 130, small ones more often. @param count random systems to start from
+  /// @param steps random changes per start
   Hardest search(int count, int steps) {
     Hardest hardest;
     for (int start = 0; start < count; ++start) {
@@ -59,12 +60,12 @@ class HardSystems {
         worst = ratio;
         inputs = std::move(next);
       }
-      const double of_lapack = ratio_of(on_host_, lapack_, inputs);
+      const double lapack_ratio = ratio_of(on_host_, lapack_, inputs);
       for (T& value : inputs.b.data) value *= 16;
       if (!std::isfinite(ratio_of(on_host_, lapack_, inputs)))
         continue;  // near the end of the range or beyond
-      const double times = std::isfinite(worst) ? worst / std::max(1.0, 3 * of_lapack) : HUGE_VAL;
-      if (times > hardest.times) hardest = {times, worst, of_lapack, inputs.shape.n};
+      const double loss = std::isfinite(worst) ? worst / std::max(1.0, 3 * lapack_ratio) : HUGE_VAL;
+      if (loss > hardest.loss) hardest = {loss, worst, lapack_ratio, inputs.shape.n};
     }
     return hardest;
   }
@@ -88,8 +89,8 @@ class HardSystems {
     const bool triangle = method_.problem->used_of_a == UsedElements::triangle;
     for (std::int64_t j = 0; j < n; ++j) {
       for (std::int64_t i = 0; i < n; ++i) {
-        const bool counts = inputs.shape.uplo == Uplo::lower ? i >= j : i <= j;
-        if (counts || !triangle) inputs.a(i, j) = element(spread);
+        const bool is_used = inputs.shape.uplo == Uplo::lower ? i >= j : i <= j;
+        if (is_used || !triangle) inputs.a(i, j) = element(spread);
       }
     }
     inputs.x_true = HostMatrix<T>(n, 1);
@@ -97,7 +98,7 @@ class HardSystems {
     multiply(inputs);
     return inputs;
   }
-  /// Sets b = A x with terms that cancel; a product with an inverse loses the digits that cancel.
+  /// Sets b = A x, in which terms may cancel; a method that multiplies by an inverse loses these digits.
   static void multiply(Inputs<T>& inputs) {
     for (std::int64_t i = 0; i < inputs.shape.n; ++i) {
       double sum = 0;
@@ -106,14 +107,15 @@ class HardSystems {
       inputs.b(i, 0) = static_cast<T>(sum);
     }
   }
-  /// Changes some elements.
+  /// Changes some random elements of A and x by factors of 1/8 to 8, sometimes with another sign.
   void disturb(Inputs<T>& inputs) {
     const std::int64_t n = inputs.shape.n;
-    const auto any = [&] {
+    const auto random_index = [&] {
       return std::min<std::int64_t>(n - 1, static_cast<std::int64_t>(uniform(0, 1) * static_cast<double>(n)));
     };
     for (int change = 0; change < 1 + n / 8; ++change) {
-      T& value = uniform(0, 1) < 0.3 ? inputs.x_true(any(), 0) : inputs.a(any(), any());
+      T& value =
+          uniform(0, 1) < 0.3 ? inputs.x_true(random_index(), 0) : inputs.a(random_index(), random_index());
       const double sign = uniform(0, 1) < 0.2 ? -1 : 1;
       if (value != T(0))
         value = static_cast<T>(static_cast<double>(value) * std::exp2(uniform(-3, 3)) * sign);
@@ -131,11 +133,11 @@ class HardSystems {
 
 /// Searches hard systems and expects that the row is as accurate as LAPACK.
 template <class T>
-void expect_as_good_as_lapack(Context& context, const char* problem, const char* variant, int first,
+void expect_as_good_as_lapack(Context& context, const char* problem, const char* variant, int count,
                               int steps) {
-  const Hardest found = HardSystems<T>(context, problem, variant).search(first, steps);
-  EXPECT_LE(found.times, 1) << problem << " n " << found.n << ": ratio " << found.ratio << ", LAPACK's "
-                            << found.of_lapack;
+  const Hardest found = HardSystems<T>(context, problem, variant).search(count, steps);
+  EXPECT_LE(found.loss, 1) << problem << " n " << found.n << ": ratio " << found.ratio << ", LAPACK's "
+                           << found.lapack_ratio;
 }
 
 /// Tries systems whose elements span the exponent range and come near its ends, up to the growth of
@@ -166,11 +168,11 @@ int range_failures(Context& context, const std::string& problem, const std::stri
     for (T& value : inputs.b.data) value = static_cast<T>(std::ldexp(uniform(low, 1), static_cast<int>(top)));
     const double limit = default_tolerance(method.problem);
     if (!(ratio_of(on_host, lapack, inputs) <= limit)) continue;
-    const double own = ratio_of(context, method, inputs);
-    if (own <= limit) continue;
+    const double method_ratio = ratio_of(context, method, inputs);
+    if (method_ratio <= limit) continue;
     ++failures;
     which = "n " + std::to_string(n) + ", elements up to 2^" + std::to_string(top) + " spread over " +
-            std::to_string(spread) + " binades: ratio " + std::to_string(own);
+            std::to_string(spread) + " binades: ratio " + std::to_string(method_ratio);
   }
   return failures;
 }

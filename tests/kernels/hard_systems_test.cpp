@@ -17,7 +17,8 @@ TYPED_TEST(HardForMethods, SystemsAreAsAccurateAsLapack) {
   expect_as_good_as_lapack<TypeParam>(context, "gesv", "recursive", starts(10), 12);
 }
 
-/// x2 = (b2 - a1 x1) / a2 where the difference cancels; a product with the inverse loses the cancellation.
+/// In x2 = (b2 - a21 x1) / a22 the difference cancels. A product with the inverse computes it less
+/// accurately.
 TYPED_TEST(HardForMethods, TriangleWithCancellationIsAccurate) {
   Inputs<TypeParam> inputs = inputs_of<TypeParam>({3, 3, 3, 1, Uplo::lower}, HostMatrix<TypeParam>(3, 3));
   const TypeParam elements[3][3] = {

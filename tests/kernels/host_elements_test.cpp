@@ -1,3 +1,4 @@
+// Tests HostElements, the elements of a matrix on the host, and the large blocks of memory that it reuses.
 #include "kernels/core/host_elements.hpp"
 #include "tests/testing.hpp"
 
@@ -15,9 +16,9 @@ TEST(HostElements, AreZeroWithoutValues) {
 TEST(HostElements, TakeAVectorOverWithoutCopying) {
   std::vector<float> vector(100);
   std::iota(vector.begin(), vector.end(), 0.F);
-  const float* place = vector.data();
+  const float* address = vector.data();
   const HostElements<float> elements = std::move(vector);
-  EXPECT_EQ(elements.data(), place);
+  EXPECT_EQ(elements.data(), address);
   EXPECT_EQ(elements.size(), 100);
   EXPECT_EQ(elements.back(), 99);
 }
@@ -35,7 +36,7 @@ TEST(HostElements, CopiesAreIndependent) {
 TEST(HostElements, MovedFromIsEmpty) {
   HostElements<double> first = {1, 2, 3};
   const HostElements<double> second = std::move(first);
-  EXPECT_TRUE(first.empty());  // NOLINT(bugprone-use-after-move): that is what is asked
+  EXPECT_TRUE(first.empty());  // NOLINT(bugprone-use-after-move): the test is about the moved-from object
   EXPECT_EQ(first.begin(), first.end());
   EXPECT_EQ(second.size(), 3);
 }

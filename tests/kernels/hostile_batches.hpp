@@ -20,6 +20,7 @@ std::vector<std::string> emulated_methods(Wanted wanted) {
 inline bool takes_batches(const Method& method) {
   return method.max_batch > 1;
 }
+/// Returns true for methods that solve any regular system, which is possible only with row exchanges.
 inline bool exchanges_rows(const Method& method) {
   const ProblemRow& problem = method.problem.row();
   return method.needs == problem.needs && problem.needs.empty() && problem.name != "gemm";
@@ -29,12 +30,12 @@ inline bool exchanges_rows(const Method& method) {
 inline std::int64_t below(std::mt19937_64& random, std::int64_t below) {
   return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(below));
 }
-template <class Of>
-auto one_of(std::mt19937_64& random, const Of& of) {
-  return of[static_cast<std::size_t>(below(random, static_cast<std::int64_t>(of.size())))];
+template <class Values>
+auto one_of(std::mt19937_64& random, const Values& values) {
+  return values[static_cast<std::size_t>(below(random, static_cast<std::int64_t>(values.size())))];
 }
 
-/// Overwrites the columns [first, first + n) of a, one system, with a permutation.
+/// Overwrites one system of a batch, the columns [first, first + n) of `a`, with a permutation.
 template <class T>
 void make_permutation(std::mt19937_64& random, HostMatrix<T>& a, std::int64_t first) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(a.rows));
@@ -45,7 +46,7 @@ void make_permutation(std::mt19937_64& random, HostMatrix<T>& a, std::int64_t fi
       a(i, first + j) = rows[static_cast<std::size_t>(j)] == i ? 1 : 0;
   }
 }
-/// Sets the leading block of half the order to 0.
+/// Sets the leading block of a system to 0; the block has half the system's order.
 template <class T>
 void clear_leading_block(HostMatrix<T>& a, std::int64_t first) {
   for (std::int64_t j = 0; j < a.rows / 2; ++j) {
@@ -114,12 +115,12 @@ Inputs<T> reversed(const Inputs<T>& inputs) {
 
 /// Expects info and pivots to be valid row numbers of the system.
 template <class T>
-void expect_valid_indices(const Answer<T>& answer, std::int64_t n, const std::string& words) {
-  EXPECT_GE(answer.info, 0) << words;
-  EXPECT_LE(answer.info, n) << words;
+void expect_valid_indices(const Answer<T>& answer, std::int64_t n, const std::string& description) {
+  EXPECT_GE(answer.info, 0) << description;
+  EXPECT_LE(answer.info, n) << description;
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(answer.pivots.size()); ++i) {
     const int pivot = answer.pivots[static_cast<std::size_t>(i)];
-    EXPECT_TRUE(pivot >= i && pivot < n) << words << ", pivot " << i << " is " << pivot;
+    EXPECT_TRUE(pivot >= i && pivot < n) << description << ", pivot " << i << " is " << pivot;
   }
 }
 
@@ -137,20 +138,22 @@ void expect_confined(std::mt19937_64& random, Context& context, const Method& me
   const Parameters parameters = one_of(random, parameter_grid(method, {}));
   if (method.accepts != nullptr && !method.accepts(shape, parameters)) return;
   const Inputs<T> inputs = hostile_batch<T>(random, problem, shape);
-  const std::string words = describe_run<T>(context, method, shape, parameters, "hostile");
+  const std::string description = describe_run<T>(context, method, shape, parameters, "hostile");
   Staging<T> staging(context.device, method, parameters, shape, 1);
-  Answer<T> one, other;
-  ASSERT_NO_THROW(one = run_staged(context, method, inputs, parameters, staging)) << words;
-  ASSERT_NO_THROW(other = run_staged(context, method, reversed(inputs), parameters, staging)) << words;
-  for (Answer<T>* const answer : {&one, &other}) {
+  Answer<T> in_order, in_reverse;
+  ASSERT_NO_THROW(in_order = run_staged(context, method, inputs, parameters, staging)) << description;
+  ASSERT_NO_THROW(in_reverse = run_staged(context, method, reversed(inputs), parameters, staging))
+      << description;
+  for (Answer<T>* const answer : {&in_order, &in_reverse}) {
     if (!problem->has_pivots || !answer->pivots.empty()) continue;
     for (std::int64_t i = 0; i < shape.n * shape.batch; ++i)
       answer->pivots.push_back(static_cast<int>(i % shape.n));  // there was no exchange
   }
   for (std::int64_t s = 0; s < shape.batch; ++s) {
-    const Answer<T> first = system_of(one, shape, s), second = system_of(other, shape, shape.batch - 1 - s);
-    expect_valid_indices(first, shape.n, words);
-    EXPECT_TRUE(same_values(first, second)) << words << ", system " << s << " of " << shape.batch;
+    const Answer<T> first = system_of(in_order, shape, s),
+                    second = system_of(in_reverse, shape, shape.batch - 1 - s);
+    expect_valid_indices(first, shape.n, description);
+    EXPECT_TRUE(same_values(first, second)) << description << ", system " << s << " of " << shape.batch;
   }
 }
 /// Calls expect_confined in float or double, at random.

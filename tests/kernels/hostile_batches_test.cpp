@@ -1,5 +1,5 @@
-// Inf, NaN, overflow and singular parts at random places: results of one system must not depend on another. A
-// write outside an operand fails the launch (kernels/device/watched_memory.hpp).
+// Tests batches with Inf, NaN, overflow and singular parts at random places: the answer of a system must not
+// depend on other systems. A write outside an operand fails the launch (kernels/device/watched_memory.hpp).
 // GAUSSWEEP_BATCHES sets the number of batches per method: 100,000 by hand, a few by default.
 
 #include "tests/kernels/hostile_batches.hpp"
@@ -50,16 +50,16 @@ TEST(HostileBatch, PaddingRowsAreNoPivots) {
             inputs.a(i, n + j) = uniform(i, j) * (overflows ? 2e38f : 1.0f);
         }
         if (!overflows) inputs.a(n / 2, n + n / 2) = std::numeric_limits<float>::infinity();
-        const std::string words =
+        const std::string description =
             describe_run<float>(context, method, shape, parameters, overflows ? "overflow" : "Inf");
         Answer<float> answer;
-        ASSERT_NO_THROW(answer = run_method(context, method, inputs, parameters)) << words;
+        ASSERT_NO_THROW(answer = run_method(context, method, inputs, parameters)) << description;
         for (const std::int64_t s : {0, 2}) {
           EXPECT_EQ(system_of(answer.x, 3, s).data, system_of(inputs.a, 3, s).data)
-              << words << ", system " << s;
-          EXPECT_EQ(answer.infos[static_cast<std::size_t>(s)], 0) << words;
+              << description << ", system " << s;
+          EXPECT_EQ(answer.infos[static_cast<std::size_t>(s)], 0) << description;
         }
-        if (!answer.pivots.empty()) expect_valid_indices(system_of(answer, shape, 1), n, words);
+        if (!answer.pivots.empty()) expect_valid_indices(system_of(answer, shape, 1), n, description);
       }
     }
   }
@@ -82,10 +82,10 @@ TEST_P(HostileSystems, RaiseNoErrorAndHaveValidIndices) {
     Inputs<T> inputs = make_inputs<T>(method.problem, shape, fit_kinds(method, parameters).front(), seed);
     if (inputs.a.rows == inputs.a.cols) make_hostile(random, inputs.a, 0);
     context.emulation.shuffle_seed = seed % 4;
-    const std::string words = describe_run<T>(context, method, shape, parameters, "hostile");
+    const std::string description = describe_run<T>(context, method, shape, parameters, "hostile");
     Answer<T> answer;
-    ASSERT_NO_THROW(answer = run_method(context, method, inputs, parameters)) << words;
-    expect_valid_indices(answer, std::max(shape.n, shape.m), words);
+    ASSERT_NO_THROW(answer = run_method(context, method, inputs, parameters)) << description;
+    expect_valid_indices(answer, std::max(shape.n, shape.m), description);
   };
   const int systems = number_from("GAUSSWEEP_BATCHES", 6);
   for (int seed = 0; seed < systems && !HasFailure(); ++seed) {

@@ -6,7 +6,7 @@
 namespace gaussweep::mixed {
 namespace {
 
-/// Columns of a Hessenberg matrix of order 4 + 1.
+/// The four columns of a 5 x 4 Hessenberg matrix; column j has j + 2 elements.
 const std::vector<std::vector<double>> hessenberg{
     {2, 0.5}, {1, 3, 0.25}, {-1, 0.5, 2, 0.125}, {0.5, 1, -0.25, 1, 0.0625}};
 
@@ -42,14 +42,14 @@ TEST(Krylov, ResidualMatchesTheCoefficientsAndIsMinimal) {
 }
 
 /// Returns the state after `count` residuals, each smaller than the one before by the factor `gain`.
-Krylov falling(double gain, std::size_t count, double enough) {
+Krylov falling(double gain, std::size_t count, double target) {
   Krylov krylov;
-  krylov.start(1, 1, enough);
-  const double below = 1 / std::sqrt(gain * gain - 1);
+  krylov.start(1, 1, target);
+  const double subdiagonal = 1 / std::sqrt(gain * gain - 1);
   for (std::size_t k = 0; k < count; ++k) {
     std::vector<double> column(k + 2);
-    column[k] = k == 0 ? 1 : gain * below;  // the previous rotation makes this 1
-    column[k + 1] = below;
+    column[k] = k == 0 ? 1 : gain * subdiagonal;  // the previous rotation makes this 1
+    column[k + 1] = subdiagonal;
     EXPECT_NEAR(krylov.add(column.data()), std::pow(gain, -static_cast<double>(k + 1)), 1e-12);
   }
   return krylov;
@@ -65,13 +65,13 @@ TEST(Krylov, ReachedDependsOnTheResidualAndIsFalseForNaN) {
   const double second[] = {0, 10, 0};
   krylov.add(second);
   EXPECT_TRUE(krylov.reached());
-  const double nothing[] = {std::numeric_limits<double>::quiet_NaN(), 1};
+  const double with_nan[] = {std::numeric_limits<double>::quiet_NaN(), 1};
   krylov.start(1, 1, 0.25);
-  EXPECT_TRUE(std::isnan(krylov.add(nothing)));
+  EXPECT_TRUE(std::isnan(krylov.add(with_nan)));
   EXPECT_FALSE(krylov.reached());
 }
 
-TEST(Krylov, RatesPredictTheRest) {
+TEST(Krylov, RatesPredictWhetherTheTargetIsReached) {
   EXPECT_FALSE(falling(16, 1, 1e-15).slow());  // one residual has no rate
   EXPECT_FALSE(falling(1e4, 2, 1e-15).slow());
   EXPECT_TRUE(falling(1.5, 2, 1e-15).slow());

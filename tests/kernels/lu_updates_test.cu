@@ -19,7 +19,7 @@ std::vector<T> random_columns(int rows, int columns, double size, unsigned seed)
   return values;
 }
 
-/// Compares B = L^-1 B by `run` with substitution in double.
+/// Compares B := L^-1 B, computed by `run`, with substitution in double.
 template <class T, class Run>
 void check_solve(Context& context, int rows, int columns, Run run) {
   const int ldl = rows + 3, ldb = rows + 1;
@@ -73,26 +73,28 @@ TEST_P(LuUpdates, TriangularUpdatesInFloat) {
   }
 }
 
-/// Solves with reversed rows and scaled; equals, bit by bit, the normal order on pre-scaled operands.
+/// Solves with reversed and scaled rows of B. The answer must have the bits of a solve in the normal order,
+/// for which the test reversed and scaled B.
 template <class T, int Columns>
 void check_reversed(Context& context, int rows, int columns) {
   const int ldl = rows + 3, ldb = rows + 1;
   const std::vector<T> l = random_columns<T>(ldl, rows, 0.3, 1), scale = random_columns<T>(rows, 1, 1, 2);
   const std::vector<T> b = random_columns<T>(ldb, columns, 1, 3);
-  std::vector<T> turned = b;
+  std::vector<T> reversed = b;
   for (int c = 0; c < columns; ++c) {
-    for (int r = 0; r < rows; ++r) turned[rows - 1 - r + c * ldb] = b[r + c * ldb] * scale[r];
+    for (int r = 0; r < rows; ++r) reversed[rows - 1 - r + c * ldb] = b[r + c * ldb] * scale[r];
   }
   DeviceArray<T> device_l(context.device, l), device_scale(context.device, scale),
-      device_b(context.device, b), device_reversed(context.device, turned);
+      device_b(context.device, b), device_reversed(context.device, reversed);
   const int last = rows - 1;
   lu::launch_solve<lu::RowOrder::reversed, true, Columns, T>(
       context, device_l.data(), ldl, rows, device_b.data() + last, ldb, columns, device_scale.data() + last);
   lu::launch_solve<lu::RowOrder::plain, false, Columns, T>(context, device_l.data(), ldl, rows,
                                                            device_reversed.data(), ldb, columns, nullptr);
-  const std::vector<T> seen = device_b.values(), wanted = device_reversed.values();
+  const std::vector<T> seen = device_b.values(), expected = device_reversed.values();
   for (int c = 0; c < columns; ++c) {
-    for (int r = 0; r < rows; ++r) ASSERT_EQ(seen[last - r + c * ldb], wanted[r + c * ldb]) << r << ", " << c;
+    for (int r = 0; r < rows; ++r)
+      ASSERT_EQ(seen[last - r + c * ldb], expected[r + c * ldb]) << r << ", " << c;
     ASSERT_EQ(seen[rows + c * ldb], b[rows + c * ldb]);  // the rows below are untouched
   }
 }
@@ -104,7 +106,8 @@ TEST_P(LuUpdates, ReversedRows) {
   check_reversed<float, 32>(context, 96, 33);
 }
 
-/// Pivots as LAPACK's laswp takes them, the permutation that they define, and the resulting row order.
+/// Row exchanges: `pivots` as LAPACK's laswp takes them, and in rows_at[i] the original row that ends in row
+/// i.
 struct Swaps {
   std::vector<int> pivots, rows_at;
 };
@@ -123,14 +126,14 @@ Swaps swaps(int n, int first, int count, unsigned seed) {
 
 TEST_P(LuUpdates, FewAndManyRowExchanges) {
   const int n = 90, first = 20, count = 37, columns = 9, lda = n + 2;
-  const Swaps wanted = swaps(n, first, count, 3);
+  const Swaps expected = swaps(n, first, count, 3);
   const Swaps before = swaps(n, 0, 20, 4);  // earlier exchanges, whose permutation must be reset
   const std::vector<double> a = random_columns<double>(lda, columns, 1, 5);
   for (const bool many : {false, true}) {
-    std::vector<int> pivots = wanted.pivots;
+    std::vector<int> pivots = expected.pivots;
     std::copy_n(before.pivots.begin(), 20, pivots.begin());
     DeviceArray<double> device_a(*device, a), buffer(*device, 4 * n);
-    DeviceArray<int> device_pivots(*device, pivots), rows_at(*device, wanted.rows_at),
+    DeviceArray<int> device_pivots(*device, pivots), rows_at(*device, expected.rows_at),
         previous(*device, before.rows_at);
     if (many) {
       simt::launch(context, lu::exchange_many<double>, 4, 64, 0, device_a.data(), lda, first, n - first,
@@ -142,16 +145,17 @@ TEST_P(LuUpdates, FewAndManyRowExchanges) {
     const std::vector<double> seen = device_a.values();
     for (int c = 0; c < columns; ++c) {
       for (int r = 0; r < lda; ++r) {
-        ASSERT_EQ(seen[r + c * lda], a[(r < n ? wanted.rows_at[r] : r) + c * lda])
+        ASSERT_EQ(seen[r + c * lda], a[(r < n ? expected.rows_at[r] : r) + c * lda])
             << "row " << r << (many ? ", many" : "");
       }
     }
-    const std::vector<int> anew = previous.values();
-    for (int r = 0; r < n; ++r) ASSERT_EQ(anew[r], r);
+    const std::vector<int> reset = previous.values();
+    for (int r = 0; r < n; ++r) ASSERT_EQ(reset[r], r);
   }
 }
 
-/// A panel with pivots from a window of rows, and the rows below it: all of L, with multipliers above 1.
+/// Tests a panel whose pivots come from its first rows, the window. In the rows below, multipliers may
+/// exceed 1.
 TEST_P(LuUpdates, WindowPanelAndTheRowsBelow) {
   const int n = 300, cols = 32, lda = n + 4;
   const std::vector<float> a = random_columns<float>(lda, cols, 1, 6);
@@ -196,10 +200,10 @@ TEST_P(LuUpdates, WindowPanelAndTheRowsBelow) {
 TEST_P(LuUpdates, PaddingRowsOfAWindowAreNoPivots) {
   const int rows = 40, cols = 32;
   for (const float value : {INFINITY, -INFINITY, NAN}) {
-    for (const int place : {0, rows, 7 + 3 * rows, rows - 1 + (cols - 1) * rows}) {
+    for (const int index : {0, rows, 7 + 3 * rows, rows - 1 + (cols - 1) * rows}) {
       std::vector<float> a = random_columns<float>(rows, cols, 1, 6);
       a[0] = 10;  // row 0 is the first pivot: a multiple of its column 1 is subtracted from all rows
-      a[place] = value;
+      a[index] = value;
       DeviceArray<float> device_a(*device, a);
       DeviceArray<int> pivots(*device, cols), source(*device, cols), target(*device, cols), info(*device, 1);
       simt::launch(context, lu::factor_window<float>, 1, gaussweep::lu::window,
@@ -207,7 +211,7 @@ TEST_P(LuUpdates, PaddingRowsOfAWindowAreNoPivots) {
                    lu::Exchanges{source.data(), target.data()}, info.data());
       const std::vector<int> chosen = pivots.values();
       for (int j = 0; j < cols; ++j)
-        EXPECT_TRUE(chosen[j] > j && chosen[j] <= rows) << value << " at " << place << ": " << chosen[j];
+        EXPECT_TRUE(chosen[j] > j && chosen[j] <= rows) << value << " at " << index << ": " << chosen[j];
     }
   }
 }

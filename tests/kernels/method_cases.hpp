@@ -45,8 +45,9 @@ std::string describe_run(const Context& context, const Method& method, const Sha
   return describe(method, context.device.backend(), shape, parameters, kind, to_string(precision_of<T>));
 }
 
-/// For larger Cauchy matrices LAPACK's last pivot may be 0, depending on the CPU's rounding and its thread
-/// count; then there is no solution. The factors of getrf exist in any case.
+/// Returns true if the answer passes the verification, or if LAPACK reports a large Cauchy matrix as
+/// singular: its last pivot may be 0, depending on the CPU's rounding and thread count. The factors of getrf
+/// exist anyway.
 template <class T>
 bool is_right(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
               MatrixKind kind = MatrixKind::uniform) {
@@ -71,7 +72,7 @@ void expect_right(Context& context, const Method& method, std::int64_t n,
   });
 }
 
-/// Expects info, or an answer that the check refuses, and no exception.
+/// Expects no exception, but a nonzero info or an answer that fails the verification.
 template <class T>
 void expect_noticed(Context& context, const Method& method, const Inputs<T>& inputs,
                     const Parameters& parameters, const char* what) {
@@ -126,15 +127,15 @@ void expect_singular_is_a_result(Context& context, const Method& method, std::in
   });
 }
 
-/// Returns inputs with several zero pivots, the first one being number n / 3 + 1. Methods find them in row
-/// order, except those that assign rows to blocks and divide by off-diagonal elements: with 8 blocks, block 1
-/// meets a 0 in row 10 and block 5 one in row 6.
+/// Returns inputs with several zero pivots, the first one being number n / 3 + 1. Most methods find them in
+/// row order. Methods with rows `in_stripes` (row i belongs to block i % 8) find two zeros at the same time:
+/// block 1 in row 10, block 5 in row 6 (rows from 1).
 template <class T>
-Inputs<T> inputs_with_zero_pivots(const Method& method, const Shape& shape, bool dealt) {
+Inputs<T> inputs_with_zero_pivots(const Method& method, const Shape& shape, bool in_stripes) {
   Inputs<T> inputs = make_inputs<T>(method.problem, shape, MatrixKind::cauchy);
   const std::int64_t n = shape.n;
   HostMatrix<T>& a = inputs.a;
-  if (dealt) {
+  if (in_stripes) {
     for (std::int64_t j = 0; j < n; ++j) a(1, j) = a(9, j) = 1;
     a(5, 0) = 0;
     return inputs;
@@ -142,8 +143,8 @@ Inputs<T> inputs_with_zero_pivots(const Method& method, const Shape& shape, bool
   const bool lower = shape.uplo == Uplo::lower;
   for (std::int64_t j = 0; j < n; ++j) {
     for (std::int64_t i = 0; i < n; ++i) {
-      const bool counts = is_triangular_problem(method.problem) && (lower ? i > j : i < j);
-      a(i, j) = i == j ? T(2) : (counts ? a(i, j) : T(0));
+      const bool is_kept = is_triangular_problem(method.problem) && (lower ? i > j : i < j);
+      a(i, j) = i == j ? T(2) : (is_kept ? a(i, j) : T(0));
     }
   }
   for (const std::int64_t zero : {n / 3, n / 2, n - 2}) a(zero, zero) = 0;
@@ -155,12 +156,13 @@ template <class T>
 void expect_smallest_info(Context& context, const Method& method, std::int64_t n) {
   constexpr std::int64_t blocks = 8;
   for_each_case(method, n, {1, blocks}, [&](const Shape& shape, const Parameters& parameters) {
-    const bool dealt = has_parameter(method, "blocks") && parameters.integer("blocks") == blocks;
-    const auto inputs = inputs_with_zero_pivots<T>(method, shape, dealt);
+    const bool in_stripes = has_parameter(method, "blocks") && parameters.integer("blocks") == blocks;
+    const auto inputs = inputs_with_zero_pivots<T>(method, shape, in_stripes);
     // The preparation by row additions fills row 6 and leaves rows 2 and 10 equal.
     const bool prepared =
         has_parameter(method, "preparation") && parameters.choice("preparation") == "add_rows";
-    EXPECT_EQ(run_method(context, method, inputs, parameters).info, dealt ? (prepared ? 10 : 6) : n / 3 + 1)
+    EXPECT_EQ(run_method(context, method, inputs, parameters).info,
+              in_stripes ? (prepared ? 10 : 6) : n / 3 + 1)
         << describe_run<T>(context, method, shape, parameters, "zero pivots");
   });
 }

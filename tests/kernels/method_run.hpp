@@ -47,7 +47,7 @@ inline const Method& row_of(const std::string& id) {
   throw std::logic_error("no row " + id);
 }
 
-/// Returns a row that has only a problem.
+/// Returns a registry row with nothing but a problem and a unit diagonal.
 inline Method method_of(Problem problem, UnitDiagonal unit = UnitDiagonal::lower) {
   Method method;
   method.problem = problem;
@@ -119,11 +119,11 @@ inline std::vector<Parameters> parameter_grid(const Method& method, const std::v
 inline std::vector<MatrixKind> fit_kinds(const Method& method, const Parameters& parameters) {
   const ProblemRow& problem = method.problem.row();
   if (problem.second == SecondOperand::matrix) return {MatrixKind::uniform};
-  const auto any = [&](Need need) {
+  const auto problem_needs = [&](Need need) {
     return std::find(problem.needs.begin(), problem.needs.end(), need) != problem.needs.end();
   };
-  if (any(Need::triangular)) return {MatrixKind::triangular};
-  if (any(Need::spd)) return {MatrixKind::spd};
+  if (problem_needs(Need::triangular)) return {MatrixKind::triangular};
+  if (problem_needs(Need::spd)) return {MatrixKind::spd};
   // The residual of Gauss-Jordan elimination grows with the condition, whatever the pivots (Higham, "Accuracy
   // and Stability of Numerical Algorithms", 14.4). It is far too large on a Cauchy matrix.
   if (problem.name == "geinv") {
@@ -136,8 +136,8 @@ inline std::vector<MatrixKind> fit_kinds(const Method& method, const Parameters&
   if (method.problem == Problem::named("gesv") && method.variant.rfind("gauss_jordan", 0) == 0) {
     return {MatrixKind::uniform, MatrixKind::diagonally_dominant};
   }
-  // Methods that divide by off-diagonal elements gain nothing from a dominant diagonal (README, "Right or
-  // wrong").
+  // With several stripes of rows, methods divide by off-diagonal elements, which are small in a matrix with a
+  // dominant diagonal.
   const bool stripes = needs(method, Need::nonzero_elements) && has_parameter(method, "blocks") &&
                        parameters.integer("blocks") > 1;
   if (stripes) return {MatrixKind::cauchy};
@@ -207,7 +207,7 @@ bool same_bits(const HostMatrix<T>& a, const HostMatrix<T>& b) {
          std::memcmp(a.data.data(), b.data.data(), a.data.size() * sizeof(T)) == 0;
 }
 
-/// Returns inputs of order n.
+/// Returns inputs of order n, with the lower triangle if the problem reads one.
 template <class T>
 Inputs<T> square_inputs(const char* problem, std::int64_t n, MatrixKind kind, std::int64_t nrhs = 1,
                         std::uint64_t seed = 1) {
@@ -227,7 +227,8 @@ Answer<T> run_staged(Context& context, const Method& method, const Inputs<T>& in
   return staging.download(0);
 }
 
-/// Runs once on fresh operands. With `pinned` operands and answer are arranged on the host before the copy.
+/// Runs once on fresh operands. With `pinned` the host converts operands and answer to and from the method's
+/// layout, in pinned memory.
 template <class T>
 Answer<T> run_method(Context& context, const Method& method, const Inputs<T>& inputs,
                      const Parameters& parameters, bool pinned = false) {

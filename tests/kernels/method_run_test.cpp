@@ -1,4 +1,4 @@
-// Tests that runs get fresh operands, wherever the pristine ones are kept.
+// Tests that every run gets unchanged inputs, whether their pristine copy is on the device or on the host.
 
 #include "kernels/staging/method_run.hpp"
 
@@ -90,7 +90,7 @@ TEST(MethodRun, RefusesASecondRunWithoutPristineInputs) {
   EXPECT_FALSE(make("gemm", "openblas", 2).record());
 }
 
-/// A program with the installed header may name any method of a rule, also one that runs only on the CPU.
+/// Programs pass run_once the method that a rule names (docs/rule.md), also one that runs only on the CPU.
 TEST(RunOnce, ChoosesABackendThatTheMethodHas) {
   Inputs<double> system{{2, 2, 2, 1}, {2, 2}, {2, 1}, {}};
   system.a(0, 1) = 2, system.a(1, 0) = 4, system.b(0, 0) = 6, system.b(1, 0) = 8;
@@ -102,7 +102,7 @@ TEST(RunOnce, ChoosesABackendThatTheMethodHas) {
   EXPECT_EQ(run_once("gesv", "batched", system, {{"kernel", std::string("rows")}}).x(1, 0), 3);
 }
 
-TEST(RunOnce, SaysWhatItCannotRun) {
+TEST(RunOnce, NamesWhatItCannotRun) {
   const Inputs<double> system{{2, 2, 2, 1}, {2, 2}, {2, 1}, {}};
   const auto message = [&](const char* problem, const char* variant,
                            const std::map<std::string, ParameterValue>& changes = {}) {

@@ -30,7 +30,7 @@ class Methods : public testing::TestWithParam<std::string> {
 
   /// Runs `body(context, precision tag)` for every CPU backend and precision of the row.
   template <class Body>
-  void everywhere(Body body) {
+  void for_each_backend_and_precision(Body body) {
     for (const Backend backend : cpu_backends(method())) {
       const auto device = cpu(backend);
       Context context(*device);
@@ -43,7 +43,7 @@ class Methods : public testing::TestWithParam<std::string> {
 
 // 65 is two blocks of 32 and one row; larger orders take minutes emulated.
 TEST_P(Methods, IsAccurateOnSuitableMatrices) {
-  everywhere([&](Context& context, auto tag) {
+  for_each_backend_and_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : {1, 2, 31, 32, 33}) expect_right<T>(context, method(), n, {1, 3, 14});
 #ifndef GAUSSWEEP_SMALL_ORDERS
@@ -53,7 +53,7 @@ TEST_P(Methods, IsAccurateOnSuitableMatrices) {
 }
 
 TEST_P(Methods, SingularMatrixRaisesNoError) {
-  everywhere([&](Context& context, auto tag) {
+  for_each_backend_and_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     if (method().problem == Problem::named("gemm")) return;  // gemm takes any matrix
     for (const std::int64_t n : {1, 2, 33}) expect_singular_is_a_result<T>(context, method(), n);
@@ -61,7 +61,7 @@ TEST_P(Methods, SingularMatrixRaisesNoError) {
 }
 
 TEST_P(Methods, InfoIsTheSmallestIndex) {
-  everywhere([&](Context& context, auto tag) {
+  for_each_backend_and_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     if (method().problem == Problem::named("gemm")) return;  // gemm has no pivots
     expect_smallest_info<T>(context, method(), 33);
@@ -69,21 +69,21 @@ TEST_P(Methods, InfoIsTheSmallestIndex) {
 }
 
 TEST_P(Methods, NanIsReported) {
-  everywhere([&](Context& context, auto tag) {
+  for_each_backend_and_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : {1, 33}) expect_nan_is_seen<T>(context, method(), n);
   });
 }
 
 TEST_P(Methods, WorkspaceIsSufficient) {
-  everywhere([&](Context& context, auto tag) {
+  for_each_backend_and_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : {1, 2, 31, 32, 33, 65}) expect_workspace_is_enough<T>(context, method(), n);
   });
 }
 
 TEST_P(Methods, InputsSurviveIfTheRowPromisesIt) {
-  everywhere([&](Context& context, auto tag) {
+  for_each_backend_and_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     if (method().overwrites) return;
     for (const std::int64_t n : {2, 33}) expect_inputs_survive<T>(context, method(), n);
@@ -98,9 +98,9 @@ INSTANTIATE_TEST_SUITE_P(All, Methods, testing::ValuesIn(cpu_methods()),
 TEST(MethodsTable, EveryRowHasATestOrNeedsAGpu) {
   const std::vector<std::string> tested = cpu_methods();
   for (const Method& method : registry().all()) {
-    const bool here = std::find(tested.begin(), tested.end(), method.id()) != tested.end();
+    const bool runs_on_cpu = std::find(tested.begin(), tested.end(), method.id()) != tested.end();
     const bool gpu_only = method.backends == std::vector<Backend>{Backend::cuda};
-    EXPECT_TRUE(here || gpu_only) << method.id();
+    EXPECT_TRUE(runs_on_cpu || gpu_only) << method.id();
   }
 }
 

@@ -11,8 +11,9 @@ namespace {
 struct MixedCase {
   std::string problem;
   Uplo uplo;
-  std::vector<std::int64_t> direct, refined;  ///< orders at which float is not tried, and at which it is
-  std::int64_t never, always;                 ///< the same for any number of right-hand sides
+  std::vector<std::int64_t> direct, refined;  ///< orders at which the row solves in double only, or in float
+  std::int64_t never,
+      always;  ///< orders at which it tries float for no, or for any, number of right-hand sides
   bool (*worth_trying)(std::int64_t n, std::int64_t nrhs, std::int64_t float_from);
   std::size_t (*refinement_bytes)(std::int64_t n, std::int64_t nrhs);
 };

@@ -98,7 +98,7 @@ TEST_P(SeveralGpus, FactorTheRestOnTheFirst) {
   Devices devices;
   for (const char* id : {"potrf/multi_gpu", "posv/multi_gpu"}) {
     const Method& method = row_of(id);
-    for (const std::int64_t rest : {80, 1000}) {  // with two blocks before it, with one
+    for (const std::int64_t rest : {80, 1000}) {  // two blocks of 64 columns come before the rest, or one
       Parameters parameters = parameters_of(method, GetParam(), 64);
       parameters.set("rest", rest);
       const Shape shape{201, 201, 201, method.problem == Problem::named("posv") ? 3 : 1};
@@ -262,11 +262,11 @@ TEST(ColumnBlocks, CountTheColumnsOfEveryGpu) {
       const ColumnBlocks blocks{n, 32, gpus};
       std::vector<std::int64_t> seen(static_cast<std::size_t>(gpus), 0);
       for (std::int64_t block = 0; block < blocks.count(); ++block) {
-        std::int64_t& own = seen[static_cast<std::size_t>(blocks.gpu_of(block))];
-        EXPECT_EQ(blocks.local_begin(block), own);
+        std::int64_t& columns_so_far = seen[static_cast<std::size_t>(blocks.gpu_of(block))];
+        EXPECT_EQ(blocks.local_begin(block), columns_so_far);
         for (int gpu = 0; gpu < gpus; ++gpu)
           EXPECT_EQ(blocks.columns_before(block, gpu), seen[static_cast<std::size_t>(gpu)]);
-        own += blocks.columns(block);
+        columns_so_far += blocks.columns(block);
       }
       EXPECT_EQ(std::accumulate(seen.begin(), seen.end(), std::int64_t{0}), n);
       for (int gpu = 0; gpu < gpus; ++gpu)

@@ -1,3 +1,4 @@
+// Tests loops over row ranges on several threads: coverage, thread count, exceptions and nesting.
 #include "kernels/core/parallel_rows.hpp"
 
 #include <sched.h>

@@ -8,8 +8,8 @@ namespace gaussweep {
 namespace {
 
 template <class T>
-Outcome<T> invert(const std::string& variant, const Inputs<T>& inputs, const Asked& asked = {}) {
-  return try_method(Problem::named("poinv"), variant, inputs, asked);
+Outcome<T> invert(const std::string& variant, const Inputs<T>& inputs, const ParameterChanges& changes = {}) {
+  return try_method(Problem::named("poinv"), variant, inputs, changes);
 }
 
 template <class T>
@@ -19,7 +19,7 @@ Inputs<T> spd(std::int64_t n) {
 
 /// Returns the tridiagonal (-1, 2, -1): positive definite; convergence is slower for larger n.
 template <class T>
-Inputs<T> chain(std::int64_t n) {
+Inputs<T> tridiagonal(std::int64_t n) {
   Inputs<T> inputs = square<T>(n, std::vector<T>(static_cast<std::size_t>(n * n)));
   for (std::int64_t i = 0; i < n; ++i) {
     inputs.a(i, i) = 2;
@@ -52,7 +52,7 @@ TYPED_TEST(Poinv, ByHand) {
 
 TYPED_TEST(Poinv, EqualsLapack) {
   using T = TypeParam;
-  for (const auto& inputs : {spd<T>(70), chain<T>(8)}) {
+  for (const auto& inputs : {spd<T>(70), tridiagonal<T>(8)}) {
     const auto expected = invert("lapack", inputs).answer.x;
     double largest = 0;
     for (const T value : expected.data) largest = std::max(largest, std::fabs(double(value)));
@@ -75,19 +75,20 @@ TYPED_TEST(Poinv, CholeskyGetsIsSymmetricAndItsKernelsGiveTheSameBits) {
   }
   for (const char* update : {"sequential", "simultaneous"}) {
     for (const char* gets : {"fixed", "adaptive"}) {
-      const Asked asked{{"update", std::string(update)}, {"gets", std::string(gets)}};
-      EXPECT_TRUE(same_values(invert("cholesky_gets", inputs, asked).answer, plain)) << update << " " << gets;
+      const ParameterChanges changes{{"update", std::string(update)}, {"gets", std::string(gets)}};
+      EXPECT_TRUE(same_values(invert("cholesky_gets", inputs, changes).answer, plain))
+          << update << " " << gets;
     }
   }
 }
 
 TYPED_TEST(Poinv, NotPositiveDefiniteGivesInfo) {
-  for (const std::int64_t place : {0, 5, 16, 33}) {
+  for (const std::int64_t index : {0, 5, 16, 33}) {
     auto inputs = spd<TypeParam>(34);
-    inputs.a(place, place) = -1;
-    EXPECT_EQ(invert("lapack", inputs).answer.info, place + 1);
-    EXPECT_EQ(invert("cholesky_gets", inputs).answer.info, place + 1);
-    EXPECT_EQ(invert("recursive", inputs).answer.info, place + 1);
+    inputs.a(index, index) = -1;
+    EXPECT_EQ(invert("lapack", inputs).answer.info, index + 1);
+    EXPECT_EQ(invert("cholesky_gets", inputs).answer.info, index + 1);
+    EXPECT_EQ(invert("recursive", inputs).answer.info, index + 1);
   }
 }
 
@@ -113,10 +114,10 @@ TYPED_TEST(Poinv, OneSweepEqualsPlainLoops) {
   for (std::int64_t j = 0; j < n; ++j) {
     std::vector<double> x(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i) {
-      double rest = i == j ? 1 : 0;
-      for (std::int64_t k = 0; k < i; ++k) rest -= double(inputs.a(i, k)) * x[k];
-      largest = std::max(largest, std::fabs(rest));
-      x[i] = rest / double(inputs.a(i, i));
+      double residual = i == j ? 1 : 0;
+      for (std::int64_t k = 0; k < i; ++k) residual -= double(inputs.a(i, k)) * x[k];
+      largest = std::max(largest, std::fabs(residual));
+      x[i] = residual / double(inputs.a(i, i));
       ASSERT_NEAR(run.answer.x(i, j), x[i], 20 * std::numeric_limits<T>::epsilon());
     }
   }
@@ -131,7 +132,7 @@ TYPED_TEST(Poinv, GaussSeidelReportsConvergence) {
   EXPECT_LT(easy.report.iterations, 40);
 
   const double tolerance = 100 * std::numeric_limits<T>::epsilon();
-  const auto inputs = chain<T>(9);
+  const auto inputs = tridiagonal<T>(9);
   const auto run = invert("gauss_seidel", inputs, {{"residual_tolerance", tolerance}});
   EXPECT_EQ(run.report.convergence, Convergence::converged);
   const auto& history = run.report.history;
@@ -152,7 +153,7 @@ TYPED_TEST(Poinv, GaussSeidelReportsConvergence) {
 
 // The limit is no error: the answer is the last iterate, and one more sweep improves it.
 TYPED_TEST(Poinv, RespectsMaxIterations) {
-  const auto inputs = chain<TypeParam>(18);
+  const auto inputs = tridiagonal<TypeParam>(18);
   const auto capped = [&](std::int64_t most) {
     const auto run = invert("gauss_seidel", inputs, {{"max_iterations", most}});
     EXPECT_EQ(run.report.convergence, Convergence::max_iterations);

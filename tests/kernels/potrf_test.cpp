@@ -79,17 +79,17 @@ TYPED_TEST(Potrf, EqualsLapack) {
 TYPED_TEST(Potrf, NotPositiveGivesInfo) {
   using T = TypeParam;
   for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
-    for (const std::int64_t place : {0, 1, 15, 16, 17, 40, 49}) {
+    for (const std::int64_t index : {0, 1, 15, 16, 17, 40, 49}) {
       for (const T value : {T(-1), T(0), std::numeric_limits<T>::quiet_NaN()}) {
         auto inputs = spd<T>(50, uplo);
-        inputs.a(place, place) = value;
+        inputs.a(index, index) = value;
         // OpenBLAS does not detect NaN, unlike LAPACK's own routine.
         if (value == value) {
-          EXPECT_EQ(factorise("lapack", inputs).info, place + 1);
+          EXPECT_EQ(factorise("lapack", inputs).info, index + 1);
         }
         for (const std::string& variant : blocked) {
-          EXPECT_EQ(factorise(variant, inputs).info, place + 1) << variant << " " << value;
-          EXPECT_EQ(factorise(variant, inputs, nullptr, "triangle").info, place + 1) << variant << value;
+          EXPECT_EQ(factorise(variant, inputs).info, index + 1) << variant << " " << value;
+          EXPECT_EQ(factorise(variant, inputs, nullptr, "triangle").info, index + 1) << variant << value;
         }
       }
     }

@@ -1,3 +1,4 @@
+// Tests the table of problems: order, names, shapes, and the refusal of incomplete rows.
 #include "kernels/registry/problem.hpp"
 #include "kernels/registry/problem_check.hpp"
 #include "kernels/tables.hpp"

@@ -44,10 +44,10 @@ void expect_all_tasks(int rows, int columns, int rows_of_tail) {
       state(j, j) = tiles::finished;
       continue;
     }
-    const tiles::Tiles own(task, rows, columns);
+    const tiles::Tiles task_tiles(task, rows, columns);
     for (int k = 0; k < 4; ++k) {
-      if (!own.is_changed(k)) continue;
-      const int row = own.row_of(k), column = own.column_of(k);
+      if (!task_tiles.is_changed(k)) continue;
+      const int row = task_tiles.row_of(k), column = task_tiles.column_of(k);
       expect_sum(task, row, column);
       if (task.kind == tiles::Kind::panel) {
         ASSERT_EQ(state(j, j), tiles::finished);
@@ -148,7 +148,7 @@ TEST_P(RecursiveCholesky, FactorsInOneLaunch) {
   }
   expect_factor<float>(context, 1100, 1100, false, {});
   tiles::Widths widths;
-  for (const int tail : {0, 3}) {  // 3: with updates
+  for (const int tail : {0, 3}) {  // a tail of 3 tile rows needs tasks of kind `update`
     widths.tail = tail;
     expect_factor<double>(context, 704, 706, false, widths);
     expect_factor<float>(context, 640, 644, true, widths);
@@ -163,7 +163,7 @@ TEST_P(RecursiveCholesky, FactorsInSeveralLaunches) {
   expect_factor<float>(context, 577, 577, true, {64, 192});
 }
 
-/// Updates in plain loops.
+/// Updates of the trailing matrix in plain loops.
 struct PlainUpdates {
   void subtract(int rows, int inner, const float* p, int count, float* c, std::int64_t ld) {
     for (int j = 0; j < count; ++j) {
@@ -174,7 +174,7 @@ struct PlainUpdates {
   }
 };
 
-/// Factors a scaled matrix with such updates, up to a given column.
+/// Factors a scaled matrix with PlainUpdates. The callback stops the factorisation after `most` columns.
 TEST_P(RecursiveCholesky, FactorsWithOtherUpdates) {
   const struct { int n, most; } cases[] = {{192, 192}, {449, 449}, {449, 250}};
   for (const auto& [n, most] : cases) {
@@ -196,13 +196,13 @@ TEST_P(RecursiveCholesky, FactorsWithOtherUpdates) {
     DeviceArray<int> info(context.device, 1);
     Workspace workspace(memory.data(), bytes);
     PlainUpdates updates;
-    int asked = 0;
+    int last_asked = 0;
     const int last = most;
     const bool whole = tiles::RecursiveCholesky<float, PlainUpdates>(context, shape, on_device.data(), n,
                                                                      info.data(), workspace, {64, 64}, true)
-                           .factor(updates, [&asked, last](int columns) {
-                             EXPECT_EQ(columns, asked + 64);
-                             asked = columns;
+                           .factor(updates, [&last_asked, last](int columns) {
+                             EXPECT_EQ(columns, last_asked + 64);
+                             last_asked = columns;
                              return columns <= last;
                            });
     EXPECT_EQ(whole, most == n);

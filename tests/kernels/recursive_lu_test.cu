@@ -18,14 +18,14 @@ struct WholeFactors {
 /// Factors an n x n matrix with leading dimension lda. The workspace is filled with NaN before.
 WholeFactors factor_whole(Context& context, const std::vector<double>& a, int n, int lda, bool copied) {
   const auto copy = static_cast<std::size_t>(lu::leading_dimension(n) * n);
-  const std::size_t room = lu::workspace_bytes(n, sizeof(double)) / sizeof(double) + copy + 32;
-  DeviceArray<double> there(context.device, a), memory(context.device, std::vector<double>(room, NAN));
+  const std::size_t elements = lu::workspace_bytes(n, sizeof(double)) / sizeof(double) + copy + 32;
+  DeviceArray<double> device_a(context.device, a), memory(context.device, std::vector<double>(elements, NAN));
   DeviceArray<int> pivots(context.device, static_cast<std::size_t>(n)), info(context.device, 1);
-  Workspace workspace(memory.data(), room * sizeof(double));
-  lu::RecursiveLu<double>(context, there.data(), lda, n, pivots.data(), info.data(), workspace, copied)
+  Workspace workspace(memory.data(), elements * sizeof(double));
+  lu::RecursiveLu<double>(context, device_a.data(), lda, n, pivots.data(), info.data(), workspace, copied)
       .factor();
   EXPECT_EQ(info.values()[0], 0);
-  return {there.values(), pivots.values()};
+  return {device_a.values(), pivots.values()};
 }
 
 TEST_P(RecursiveLuCopy, FactorsTheMatrixAndLeavesThePadding) {

@@ -1,4 +1,4 @@
-// Compares the verification's product with exact sums.
+// Compares the residual that the verification computes, a product minus a target, with exact sums.
 
 #include "kernels/check/residual.hpp"
 #include "kernels/check/tile.hpp"
@@ -100,9 +100,10 @@ TEST(ResidualInDouble, HasTheSameBitsAtExtremeExponents) {
     const auto plain = residual_columns(
         ProductOperands<double>{Operand<double>(a), Operand<double>(b, Part::lower)}, {&c}, measure);
     for (const int exponent : {-700, -300, 300, 700}) {
-      const auto far = times(a, exponent), of_far = times(c, exponent);
+      const auto scaled_a = times(a, exponent), scaled_c = times(c, exponent);
       const auto extreme = residual_columns(
-          ProductOperands<double>{Operand<double>(far), Operand<double>(b, Part::lower)}, {&of_far}, measure);
+          ProductOperands<double>{Operand<double>(scaled_a), Operand<double>(b, Part::lower)}, {&scaled_c},
+          measure);
       for (std::size_t j = 0; j < plain.size(); ++j) {
         EXPECT_EQ(extreme[j].value.mantissa, plain[j].value.mantissa) << j;
         EXPECT_EQ(extreme[j].value.exponent, plain[j].value.exponent + exponent) << j;
@@ -130,10 +131,10 @@ TEST(Tile, HasTheSameBitsWithAndWithoutVectors) {
         products(lanes)(left.data(), right.data(), edge / group_rows, edge / group_cols, *tile);
       return tile;
     };
-    const auto anywhere = tile_by(1);
-    EXPECT_NE(anywhere->high[5], 0);
+    const auto scalar_tile = tile_by(1);
+    EXPECT_NE(scalar_tile->high[5], 0);
     for (const int lanes : {4, 8})
-      EXPECT_EQ(std::memcmp(tile_by(lanes).get(), anywhere.get(), sizeof(Tile)), 0);
+      EXPECT_EQ(std::memcmp(tile_by(lanes).get(), scalar_tile.get(), sizeof(Tile)), 0);
   }
 }
 

@@ -63,8 +63,8 @@ TEST(ExactSum, LosesNothing) {
 TEST(ExactSum, SizeIsTheAbsoluteValue) {
   ExactSum sum;
   for (int k = 0; k < 1000; ++k) sum.add(-0.1, 1);
-  const WideNumber thousand = sum.magnitude();
-  EXPECT_NEAR(thousand.value(), 100, 1e-12);
+  const WideNumber sum_of_1000 = sum.magnitude();
+  EXPECT_NEAR(sum_of_1000.value(), 100, 1e-12);
   sum.add(0.1, 1000);  // 1000 fl(0.1) exactly
   EXPECT_EQ(sum.magnitude().value(), 0);
 }

@@ -1,3 +1,4 @@
+// Tests the cache of device buffers (kernels/device/scratch.hpp).
 #include "kernels/device/scratch.hpp"
 #include "tests/testing.hpp"
 

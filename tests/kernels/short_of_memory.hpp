@@ -12,37 +12,42 @@
 
 namespace gaussweep::testing_help {
 
+/// Forwards all calls to another device.
 class ForwardingDevice : public Device {
  public:
   explicit ForwardingDevice(std::unique_ptr<Device> device) : device_(std::move(device)) {}
   Backend backend() const override { return device_->backend(); }
   DeviceInfo info() const override { return device_->info(); }
-  void* allocate(std::size_t bytes) override { return at_work().allocate(bytes); }
+  void* allocate(std::size_t bytes) override { return device_that_may_fail().allocate(bytes); }
   void release(void* pointer) noexcept override { device_->release(pointer); }
-  void* allocate_host(std::size_t bytes) override { return at_work().allocate_host(bytes); }
+  void* allocate_host(std::size_t bytes) override { return device_that_may_fail().allocate_host(bytes); }
   void release_host(void* pointer) noexcept override { device_->release_host(pointer); }
   void to_device(void* to, const void* from, std::size_t bytes) override {
-    at_work().to_device(to, from, bytes);
+    device_that_may_fail().to_device(to, from, bytes);
   }
-  void to_host(void* to, const void* from, std::size_t bytes) override { at_work().to_host(to, from, bytes); }
-  void copy(void* to, const void* from, std::size_t bytes) override { at_work().copy(to, from, bytes); }
+  void to_host(void* to, const void* from, std::size_t bytes) override {
+    device_that_may_fail().to_host(to, from, bytes);
+  }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    device_that_may_fail().copy(to, from, bytes);
+  }
   void to_device_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
                     std::size_t width, std::size_t rows) override {
-    at_work().to_device_2d(to, to_stride, from, from_stride, width, rows);
+    device_that_may_fail().to_device_2d(to, to_stride, from, from_stride, width, rows);
   }
   void to_host_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
                   std::size_t width, std::size_t rows) override {
-    at_work().to_host_2d(to, to_stride, from, from_stride, width, rows);
+    device_that_may_fail().to_host_2d(to, to_stride, from, from_stride, width, rows);
   }
   void copy_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t bytes,
                std::size_t columns) override {
-    at_work().copy_2d(to, to_stride, from, from_stride, bytes, columns);
+    device_that_may_fail().copy_2d(to, to_stride, from, from_stride, bytes, columns);
   }
   void wait_for(Device& other) override { device_->wait_for(other); }
   std::string enable_peer_access(Device& peer) override { return device_->enable_peer_access(peer); }
   void make_current() override { device_->make_current(); }
-  void fill(void* to, int byte, std::size_t bytes) override { at_work().fill(to, byte, bytes); }
-  void synchronize() override { at_work().synchronize(); }
+  void fill(void* to, int byte, std::size_t bytes) override { device_that_may_fail().fill(to, byte, bytes); }
+  void synchronize() override { device_that_may_fail().synchronize(); }
   std::int64_t waits() const override { return device_->waits(); }
   std::unique_ptr<Event> make_event() override { return device_->make_event(); }
   WatchedMemory* watched_memory() override { return device_->watched_memory(); }
@@ -52,13 +57,14 @@ class ForwardingDevice : public Device {
   virtual void may_fail() {}
 
  private:
-  Device& at_work() {
+  Device& device_that_may_fail() {
     may_fail();
     return *device_;
   }
   std::unique_ptr<Device> device_;
 };
 
+/// Refuses single allocations above a limit.
 class ShortOfMemory final : public ForwardingDevice {
  public:
   /// @param max_bytes largest size of an allocation; `limit` can be changed later
@@ -74,6 +80,7 @@ class ShortOfMemory final : public ForwardingDevice {
   int refused = 0;
 };
 
+/// Has little memory in all.
 class SmallDevice : public ForwardingDevice {
  public:
   SmallDevice(std::unique_ptr<Device> device, std::size_t total_bytes)

@@ -84,7 +84,8 @@ TEST_F(SimtBroken, DetectsMissingBarrierInDynamicSharedMemory) {
   EXPECT_EQ(right_of_20([&] { return sums<true>(context); }), 20);
 }
 
-/// 4 on the diagonal, 1 off it: L and U do not depend on the thread order if the kernel is right.
+/// Eliminates in a matrix with 4 n on the diagonal and 1 off it. The result does not depend on the thread
+/// order if the kernel is right.
 template <bool mended>
 std::vector<double> eliminated(Context& context) {
   const int n = 12;

@@ -10,7 +10,7 @@ namespace {
 class SimtCluster : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, SimtCluster, ::testing::ValuesIn(shuffle_seeds));
 
-__global__ void say_ranks(int* seen) {
+__global__ void store_ranks(int* seen) {
 #if GAUSSWEEP_CLUSTERS
   simt::griddepcontrol_wait();
   if (threadIdx.x == 0) {
@@ -21,15 +21,15 @@ __global__ void say_ranks(int* seen) {
 
 TEST_P(SimtCluster, BlocksKnowTheirRank) {
   DeviceArray<int> seen(*device, 12);
-  simt::launch_clusters(context, say_ranks, 4, 3, dim3(32), 0, seen.data());
+  simt::launch_clusters(context, store_ranks, 4, 3, dim3(32), 0, seen.data());
   const std::vector<int> ranks = seen.values();
   for (int i = 0; i < 12; ++i) EXPECT_EQ(ranks[i], 400 + i % 4);
 }
 
+/// A block's shared memory: a mailbox with one slot per sender, and the mbarrier that counts arrived bytes.
 struct Post {
   alignas(16) double values[16][2];
   std::uint64_t arrived;
-  double own;
 };
 
 /// Each block sends every block two numbers, `rounds` times, and sums the received numbers with weights.
@@ -49,16 +49,16 @@ __global__ void exchange(double* sums, int rounds) {
   double sum = 0;
   for (int round = 0; round < rounds; ++round) {
     if (threadIdx.x < blocks) {
-      const double mine[2] = {1.0 + rank, 10.0 * round};
+      const double message[2] = {1.0 + rank, 10.0 * round};
       const unsigned to = simt::map_shared_rank(simt::shared_address(post.values[rank]), threadIdx.x);
-      simt::st_async(to, simt::map_shared_rank(barrier, threadIdx.x), mine);
+      simt::st_async(to, simt::map_shared_rank(barrier, threadIdx.x), message);
     }
     simt::mbarrier_wait(barrier, static_cast<unsigned>(round % 2));
     if (threadIdx.x == 0) simt::mbarrier_arrive_expect_tx(barrier, 16 * blocks);
     for (unsigned r = 0; r < blocks; ++r) {
-      double got[2];
-      simt::load_pack(simt::shared_address(post.values[r]), got);
-      sum += got[0] * (r + 1) + got[1];
+      double received[2];
+      simt::load_pack(simt::shared_address(post.values[r]), received);
+      sum += received[0] * (r + 1) + received[1];
     }
     simt::cluster_arrive();  // all blocks have read these numbers before the next ones are sent
     simt::cluster_wait();
@@ -74,8 +74,9 @@ TEST_P(SimtCluster, MessagesAreCountedAndSeen) {
   for (const double sum : sums.values()) EXPECT_EQ(sum, rounds * 55 + blocks * 10 * (0 + 1 + 2));
 }
 
-/// One warp copies pieces of 64 numbers to a ring of two; two warps sum them, sums[thread] for each thread.
-__global__ void copy_and_add(const double* from, int pieces, double* sums) {
+/// One warp copies tiles of 64 numbers to a ring of two slots; two other warps add them with weights, one sum
+/// per thread.
+__global__ void copy_and_add(const double* from, int tiles, double* sums) {
 #if GAUSSWEEP_CLUSTERS
   double* const ring = simt::dynamic_shared<double>();
   const unsigned barriers = simt::shared_address(ring + 128);
@@ -91,18 +92,18 @@ __global__ void copy_and_add(const double* from, int pieces, double* sums) {
   __syncthreads();
   const int thread = static_cast<int>(threadIdx.x);
   double sum = 0;
-  for (int p = 0; p < pieces; ++p) {
+  for (int p = 0; p < tiles; ++p) {
     const int slot = p % 2;
     const auto parity = static_cast<unsigned>(p / 2 % 2);
-    double* const piece = ring + slot * 64;
+    double* const tile = ring + slot * 64;
     if (thread >= 64) {
       if (p >= 2) simt::mbarrier_wait(empty(slot), parity ^ 1u);
       const int i = thread - 64;
-      simt::copy_pack(piece + 2 * i, from + p * 64 + 2 * i);
+      simt::copy_pack(tile + 2 * i, from + p * 64 + 2 * i);
       simt::cp_async_mbarrier_arrive(full(slot));
     } else {
       simt::mbarrier_wait(full(slot), parity);
-      sum += (p + 1) * piece[thread];
+      sum += (p + 1) * tile[thread];
       __syncwarp();
       if (thread % 32 == 0) simt::mbarrier_arrive(empty(slot));
     }
@@ -112,16 +113,16 @@ __global__ void copy_and_add(const double* from, int pieces, double* sums) {
 }
 
 TEST_P(SimtCluster, CopiesArriveAtBarriersOfManyThreads) {
-  const int pieces = 7;
-  std::vector<double> values(64 * pieces);
+  const int tiles = 7;
+  std::vector<double> values(64 * tiles);
   std::iota(values.begin(), values.end(), 1.0);
   DeviceArray<double> from(*device, values), sums(*device, 64);
-  simt::launch_clusters(context, copy_and_add, 1, 1, dim3(96), 128 * sizeof(double) + 32, from.data(), pieces,
+  simt::launch_clusters(context, copy_and_add, 1, 1, dim3(96), 128 * sizeof(double) + 32, from.data(), tiles,
                         sums.data());
   const std::vector<double> seen = sums.values();
   for (int i = 0; i < 64; ++i) {
     double expected = 0;
-    for (int p = 0; p < pieces; ++p) expected += (p + 1) * values[p * 64 + i];
+    for (int p = 0; p < tiles; ++p) expected += (p + 1) * values[p * 64 + i];
     EXPECT_EQ(seen[i], expected) << i;
   }
 }
@@ -149,16 +150,16 @@ TEST_P(SimtCluster, ABarrierMayCountAllThreadsOfALargeBlock) {
   EXPECT_EQ(data.values(), std::vector<int>(1024, 1));
 }
 
-/// Uses the block's own shared memory and barriers, independently of its neighbours.
+/// Reverses each block's numbers, with shared memory and barriers that are independent of other blocks.
 __global__ void reverse_in_blocks(int* data) {
 #if GAUSSWEEP_CLUSTERS
-  int* const own = simt::dynamic_shared<int>();
+  int* const staged = simt::dynamic_shared<int>();
   const unsigned last = blockDim.x - 1;
   // a block with rank r passes r + 1 barriers
   for (unsigned turn = 0; turn <= simt::cluster_rank(); ++turn) {
-    own[threadIdx.x] = data[blockIdx.x * blockDim.x + threadIdx.x];
+    staged[threadIdx.x] = data[blockIdx.x * blockDim.x + threadIdx.x];
     __syncthreads();
-    data[blockIdx.x * blockDim.x + threadIdx.x] = own[last - threadIdx.x];
+    data[blockIdx.x * blockDim.x + threadIdx.x] = staged[last - threadIdx.x];
     __syncthreads();
   }
 #endif
@@ -178,21 +179,21 @@ TEST_P(SimtCluster, BlocksHaveSeparateSharedMemoryAndBarriers) {
   }
 }
 
-/// Block 1 stores the shared memory of block 0 with one warp per block; all other warps have returned.
+/// Block 1 copies the shared memory of block 0 to `data`. One warp per block works; the others have returned.
 __global__ void read_from_neighbour(double* data) {
 #if GAUSSWEEP_CLUSTERS
-  double* const own = simt::dynamic_shared<double>();
-  const unsigned place = simt::shared_address(own + 2 * threadIdx.x);
+  double* const pairs = simt::dynamic_shared<double>();
+  const unsigned address = simt::shared_address(pairs + 2 * threadIdx.x);
   if (threadIdx.x >= 32) return;
   if (simt::cluster_rank() == 0) {
-    own[2 * threadIdx.x] = threadIdx.x;
-    own[2 * threadIdx.x + 1] = 0.5;
+    pairs[2 * threadIdx.x] = threadIdx.x;
+    pairs[2 * threadIdx.x + 1] = 0.5;
   }
   simt::cluster_arrive();
   simt::cluster_wait();
   if (simt::cluster_rank() == 1) {
     double pair[2];
-    simt::load_pack_remote(simt::map_shared_rank(place, 0), pair);
+    simt::load_pack_remote(simt::map_shared_rank(address, 0), pair);
     data[threadIdx.x] = pair[0] + pair[1];
   }
   simt::cluster_arrive();
@@ -207,7 +208,7 @@ TEST_P(SimtCluster, DoesNotWaitForReturnedThreads) {
   for (int i = 0; i < 32; ++i) EXPECT_EQ(seen[i], i + 0.5);
 }
 
-#ifndef __CUDACC__  // undefined on a GPU, an error here
+#ifndef __CUDACC__  // undefined behaviour on a GPU, an error in the emulation
 
 std::string error_of(Context& context, void (*kernel)(int), int argument) {
   try {
@@ -218,16 +219,16 @@ std::string error_of(Context& context, void (*kernel)(int), int argument) {
   return "none";
 }
 
-void go_wrong(int how) {
+void break_a_rule(int how) {
   Post& post = *simt::dynamic_shared<Post>();
   const unsigned barrier = simt::shared_address(&post.arrived);
-  const unsigned own = simt::shared_address(post.values);
+  const unsigned values_address = simt::shared_address(post.values);
   if (threadIdx.x == 0) simt::mbarrier_init(barrier);
   simt::cluster_arrive();
   simt::cluster_wait();
   const double values[2] = {1, 2};
-  if (how == 0 && threadIdx.x == 0) {  // nothing waits for it
-    simt::st_async(simt::map_shared_rank(own, 1), simt::map_shared_rank(barrier, 1), values);
+  if (how == 0 && threadIdx.x == 0) {  // no thread waits for this message
+    simt::st_async(simt::map_shared_rank(values_address, 1), simt::map_shared_rank(barrier, 1), values);
   }
   if (how == 1 && threadIdx.x < 2)
     simt::mbarrier_arrive_expect_tx(barrier, 16);  // the barrier counts one thread
@@ -235,21 +236,21 @@ void go_wrong(int how) {
 }
 
 TEST_P(SimtCluster, ReportsUndefinedBehaviour) {
-  EXPECT_NE(error_of(context, go_wrong, 0).find("ended before what was sent in it had arrived"),
+  EXPECT_NE(error_of(context, break_a_rule, 0).find("ended before what was sent in it had arrived"),
             std::string::npos);
-  EXPECT_NE(error_of(context, go_wrong, 1).find("more threads arrive at a barrier"), std::string::npos);
-  EXPECT_NE(error_of(context, go_wrong, 2).find("deadlock"), std::string::npos);
-  EXPECT_EQ(error_of(context, go_wrong, 3), "none");
+  EXPECT_NE(error_of(context, break_a_rule, 1).find("more threads arrive at a barrier"), std::string::npos);
+  EXPECT_NE(error_of(context, break_a_rule, 2).find("deadlock"), std::string::npos);
+  EXPECT_EQ(error_of(context, break_a_rule, 3), "none");
 }
 
 TEST(SimtClusterShape, RefusesClustersLargerThanAnyGpus) {
   const auto device = test_device();
   Context context(*device);
-  EXPECT_THROW(simt::launch_clusters(context, go_wrong, 17, 1, dim3(32), sizeof(Post), 3),
+  EXPECT_THROW(simt::launch_clusters(context, break_a_rule, 17, 1, dim3(32), sizeof(Post), 3),
                std::invalid_argument);
-  EXPECT_THROW(simt::launch_clusters(context, go_wrong, 0, 1, dim3(32), sizeof(Post), 3),
+  EXPECT_THROW(simt::launch_clusters(context, break_a_rule, 0, 1, dim3(32), sizeof(Post), 3),
                std::invalid_argument);
-  EXPECT_THROW(simt::launch_clusters(context, go_wrong, 2, 1, dim3(33), sizeof(Post), 3),
+  EXPECT_THROW(simt::launch_clusters(context, break_a_rule, 2, 1, dim3(33), sizeof(Post), 3),
                std::invalid_argument);
 }
 

@@ -193,7 +193,7 @@ TEST_F(SimtLaunch, KernelsCannotLaunchKernels) {
   EXPECT_THROW(__syncthreads(), std::logic_error) << "no barrier outside kernels";
 }
 
-/// Sums a block by halves in a static array, which all host threads share.
+/// Sums a block in a static array, which all host threads of the process share.
 __global__ void block_sum(double* out) {
   __shared__ double part[256];
   const unsigned t = threadIdx.x;
@@ -211,10 +211,10 @@ TEST_F(SimtLaunch, SeveralHostThreadsMayLaunchConcurrently) {
   std::vector<std::thread> threads;
   for (auto& sum : sums) {
     threads.emplace_back([&sum] {
-      const auto own = test_device();
-      Context own_context(*own);
-      DeviceArray<double> out(*own, 5);
-      for (int i = 0; i < 20; ++i) simt::launch(own_context, block_sum, 5, 256, 0, out.data());
+      const auto thread_device = test_device();
+      Context thread_context(*thread_device);
+      DeviceArray<double> out(*thread_device, 5);
+      for (int i = 0; i < 20; ++i) simt::launch(thread_context, block_sum, 5, 256, 0, out.data());
       sum = out.values();
     });
   }
@@ -222,15 +222,15 @@ TEST_F(SimtLaunch, SeveralHostThreadsMayLaunchConcurrently) {
   for (const auto& sum : sums) EXPECT_EQ(sum, std::vector<double>(5, 256 * 257 / 2));
 }
 
-double deep(int depth) {
-  volatile double room[16];
-  room[depth % 16] = depth;
-  return depth == 0 ? room[0] : deep(depth - 1) + room[depth % 16];
+double sum_recursively(int depth) {
+  volatile double locals[16];
+  locals[depth % 16] = depth;
+  return depth == 0 ? locals[0] : sum_recursively(depth - 1) + locals[depth % 16];
 }
 __global__ void use_stack(double* out) {
-  const double first = deep(100);
+  const double first = sum_recursively(100);
   __syncthreads();
-  out[threadIdx.x] = first + deep(100);
+  out[threadIdx.x] = first + sum_recursively(100);
 }
 
 TEST_F(SimtLaunch, AThousandThreadsHaveLocalsOnTheirStacks) {

@@ -66,30 +66,30 @@ struct Shuffled {
 template <class T>
 __global__ void shuffle_all(Shuffled<T>* out) {
   const int lane = static_cast<int>(threadIdx.x);
-  const T own = static_cast<T>(100 + lane);
+  const T value_of_lane = static_cast<T>(100 + lane);
   Shuffled<T>& o = out[lane];
-  o.broadcast = __shfl_sync(full, own, 5);
-  o.rotated = __shfl_sync(full, own, lane + 1);
-  o.up = __shfl_up_sync(full, own, 3);
-  o.down = __shfl_down_sync(full, own, 3);
-  o.exchanged = __shfl_xor_sync(full, own, 9);
-  o.narrow = __shfl_sync(full, own, 10, 8);
-  o.narrow_up = __shfl_up_sync(full, own, 1, 4);
+  o.broadcast = __shfl_sync(full, value_of_lane, 5);
+  o.rotated = __shfl_sync(full, value_of_lane, lane + 1);
+  o.up = __shfl_up_sync(full, value_of_lane, 3);
+  o.down = __shfl_down_sync(full, value_of_lane, 3);
+  o.exchanged = __shfl_xor_sync(full, value_of_lane, 9);
+  o.narrow = __shfl_sync(full, value_of_lane, 10, 8);
+  o.narrow_up = __shfl_up_sync(full, value_of_lane, 1, 4);
 }
 
 template <class T>
 void check_shuffles(Context& context) {
   DeviceArray<Shuffled<T>> out(context.device, 32);
   simt::launch(context, shuffle_all<T>, 1, 32, 0, out.data());
-  const auto got = out.values();
+  const auto received = out.values();
   for (int i = 0; i < 32; ++i) {
-    EXPECT_EQ(got[i].broadcast, T(105));
-    EXPECT_EQ(got[i].rotated, T(100 + (i + 1) % 32));
-    EXPECT_EQ(got[i].up, T(100 + (i < 3 ? i : i - 3)));
-    EXPECT_EQ(got[i].down, T(100 + (i > 28 ? i : i + 3)));
-    EXPECT_EQ(got[i].exchanged, T(100 + (i ^ 9)));
-    EXPECT_EQ(got[i].narrow, T(100 + i / 8 * 8 + 2));
-    EXPECT_EQ(got[i].narrow_up, T(100 + (i % 4 == 0 ? i : i - 1)));
+    EXPECT_EQ(received[i].broadcast, T(105));
+    EXPECT_EQ(received[i].rotated, T(100 + (i + 1) % 32));
+    EXPECT_EQ(received[i].up, T(100 + (i < 3 ? i : i - 3)));
+    EXPECT_EQ(received[i].down, T(100 + (i > 28 ? i : i + 3)));
+    EXPECT_EQ(received[i].exchanged, T(100 + (i ^ 9)));
+    EXPECT_EQ(received[i].narrow, T(100 + i / 8 * 8 + 2));
+    EXPECT_EQ(received[i].narrow_up, T(100 + (i % 4 == 0 ? i : i - 1)));
   }
 }
 
@@ -100,12 +100,11 @@ TEST_P(SimtWords, ShufflesOfAllTypesFollowTheDefinition) {
   check_shuffles<double>(context);
 }
 
-/// Sums a block of any size by halves, as the reductions of kernels do.
+/// Sums a block of any size with shuffles, as the reductions of kernels do.
 __global__ void sum_by_warps(const double* values, double* total) {
   double sum = values[threadIdx.x];
-  const int left =
-      // lanes in this warp and the warps after it
-      static_cast<int>(blockDim.x - threadIdx.x / warpSize * warpSize);
+  // The threads of this warp and of the warps after it.
+  const int left = static_cast<int>(blockDim.x - threadIdx.x / warpSize * warpSize);
   const unsigned mask = left >= warpSize ? full : (1u << left) - 1u;
   const int lane = static_cast<int>(threadIdx.x) % warpSize;
   for (int step = 16; step > 0; step /= 2) {
@@ -145,12 +144,12 @@ __global__ void vote(unsigned* out) {
 TEST_P(SimtWords, Votes) {
   DeviceArray<unsigned> out(*device, 4 * 32);
   simt::launch(context, vote, 1, 32, 0, out.data());
-  const auto got = out.values();
+  const auto received = out.values();
   for (int i = 0; i < 32; ++i) {
-    EXPECT_EQ(got[4 * i], 0x49249249u);
-    EXPECT_EQ(got[4 * i + 1], 2u);
-    EXPECT_EQ(got[4 * i + 2], 2u);
-    EXPECT_EQ(got[4 * i + 3], i < 16 ? 5 * 0xfu : 0x80000000u);
+    EXPECT_EQ(received[4 * i], 0x49249249u);
+    EXPECT_EQ(received[4 * i + 1], 2u);
+    EXPECT_EQ(received[4 * i + 2], 2u);
+    EXPECT_EQ(received[4 * i + 3], i < 16 ? 5 * 0xfu : 0x80000000u);
   }
 }
 

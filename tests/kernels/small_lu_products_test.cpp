@@ -1,4 +1,5 @@
-// Tests LU products by halves and residues at small orders, which `least_inner` requests.
+// Tests LU with products by halves and residues at small orders. By default the methods use these products
+// only for large k; the parameter `least_inner` sets the smallest k.
 
 #include "kernels/check/check.hpp"
 #include "tests/kernels/method_cases.hpp"
@@ -12,11 +13,11 @@ template <class T>
 void expect_products(const char* problem, const char* variant, std::int64_t n, int least) {
   const Shape shape{n, n, n, 1, Uplo::lower};
   const auto inputs = make_inputs<T>(Problem::named(problem), shape, MatrixKind::uniform);
-  const auto tried =
+  const auto run =
       try_method(Problem::named(problem), variant, inputs, {{"least_inner", std::int64_t{1}}}, 5);
   const std::string id = std::string(problem) + "/" + variant;
-  EXPECT_GE(tried.report.iterations, least) << id << " " << n;
-  EXPECT_LT(check(row_of(id), inputs, tried.answer).ratio, 1) << id << " " << n;
+  EXPECT_GE(run.report.iterations, least) << id << " " << n;
+  EXPECT_LT(check(row_of(id), inputs, run.answer).ratio, 1) << id << " " << n;
 }
 
 TEST(SmallLuProducts, AreUsedFromOrder65On) {
@@ -30,7 +31,7 @@ TEST(SmallLuProducts, AreUsedFromOrder65On) {
   }
 }
 
-// The order at which the permutations of panels and recursion meet, and one order beyond a block.
+// Orders around multiples of 64, where a recursion level ends or a panel has few columns.
 TEST(SmallLuProducts, LeaveTheFactorsRight) {
   for (const std::int64_t n : {64, 65, 72, 73, 127, 129, 193, 257})
     expect_products<double>("getrf", "residues", n, 0);

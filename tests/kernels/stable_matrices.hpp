@@ -27,8 +27,8 @@ inline HostMatrix<double> kernel_matrix(std::int64_t n, double s, double lambda,
   return a;
 }
 
-/// Returns a symmetric positive definite matrix: random reflections of a diagonal with logarithmically even
-/// elements from 1 / condition to 1.
+/// Returns a symmetric positive definite matrix with eigenvalues from 1 / condition to 1, logarithmically
+/// spaced: a diagonal matrix, transformed by three random reflections.
 inline HostMatrix<double> definite_matrix(std::int64_t n, double condition, unsigned seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<long double> normal;
@@ -39,7 +39,7 @@ inline HostMatrix<double> definite_matrix(std::int64_t n, double condition, unsi
     const long double fraction = n == 1 ? 0 : static_cast<long double>(i) / static_cast<long double>(n - 1);
     a[i][i] = std::pow(static_cast<long double>(condition), -fraction);
   }
-  for (int turn = 0; turn < 3; ++turn) {
+  for (int reflection = 0; reflection < 3; ++reflection) {
     std::vector<long double> v(size);
     long double square = 0;
     for (long double& one : v) {
@@ -55,12 +55,12 @@ inline HostMatrix<double> definite_matrix(std::int64_t n, double condition, unsi
       }
     }
   }
-  HostMatrix<double> made(n, n);
-  fill(made, [&](std::int64_t i, std::int64_t j) {
+  HostMatrix<double> result(n, n);
+  fill(result, [&](std::int64_t i, std::int64_t j) {
     return static_cast<double>(
         a[static_cast<std::size_t>(std::max(i, j))][static_cast<std::size_t>(std::min(i, j))]);
   });
-  return made;
+  return result;
 }
 
 /// Returns definite matrices with conditions close to 1 / u.
@@ -85,7 +85,7 @@ inline HostMatrix<double> mirrored_factor(const HostMatrix<double>& a) {
   return factor;
 }
 
-/// Returns a matrix whose rows alternate between both ends of the range.
+/// Returns a matrix whose rows are alternately very large and very small.
 template <class T>
 HostMatrix<double> rows_far_apart(std::int64_t n) {
   const double large = sizeof(T) == 8 ? 1e160 : 1e20;
@@ -107,7 +107,7 @@ HostMatrix<double> subnormal_pivot(std::int64_t n, std::int64_t index) {
   return a;
 }
 
-/// Returns inputs of the matrix, or of one triangle of it, in precision T, with right-hand sides if the
+/// Returns inputs with the matrix, or one triangle of it, in precision T, and with right-hand sides if the
 /// problem has them.
 template <class T>
 Inputs<T> inputs_of(Problem problem, const HostMatrix<double>& a, Uplo uplo = Uplo::lower,
@@ -129,17 +129,17 @@ Inputs<T> inputs_of(Problem problem, const HostMatrix<double>& a, Uplo uplo = Up
 }
 
 /// The ratios of a row and of LAPACK on the same matrix; infinite if the row reports info.
-struct Compared {
-  double ratio, of_lapack;
+struct RatioComparison {
+  double ratio, lapack_ratio;
   /// Returns at most 1 if the row is as accurate as LAPACK, or if both report info.
-  double times() const { return std::isinf(of_lapack) ? 1 : ratio / std::max(1.0, 3 * of_lapack); }
+  double loss() const { return std::isinf(lapack_ratio) ? 1 : ratio / std::max(1.0, 3 * lapack_ratio); }
 };
 
 template <class T>
-Compared compare_with_lapack(Problem problem, const std::string& variant, const Inputs<T>& inputs,
-                             const Asked& asked = {}) {
+RatioComparison compare_with_lapack(Problem problem, const std::string& variant, const Inputs<T>& inputs,
+                                    const ParameterChanges& changes = {}) {
   const auto ratio = [&](const std::string& name) {
-    const Answer<T> answer = try_method(problem, name, inputs, asked).answer;
+    const Answer<T> answer = try_method(problem, name, inputs, changes).answer;
     return answer.info > 0 ? HUGE_VAL : check(*registry().find(problem, name), inputs, answer).ratio;
   };
   return {ratio(variant), ratio("lapack")};

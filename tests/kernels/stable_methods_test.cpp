@@ -1,4 +1,5 @@
-// Tests matrices on which fast methods lost digits: kernels, chosen conditions, ends of the range.
+// Tests methods on matrices on which fast methods lost digits: kernel matrices, matrices with a chosen
+// condition number, and elements near both ends of the exponent range.
 
 #include "tests/kernels/stable_matrices.hpp"
 #include "tests/testing.hpp"
@@ -11,22 +12,22 @@ class StableMethods : public testing::Test {
  protected:
   /// Expects at most max(1, 3 x LAPACK's ratio), for both triangles.
   static void expect_as_good(const char* problem, const char* variant, const HostMatrix<double>& a,
-                             std::int64_t nrhs = 1, const Asked& asked = {}) {
+                             std::int64_t nrhs = 1, const ParameterChanges& changes = {}) {
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
       if (uplo == Uplo::upper && !Problem::named(problem)->has_axis("uplo")) continue;
       const Inputs<T> inputs = inputs_of<T>(Problem::named(problem), a, uplo, nrhs);
-      const Compared found = compare_with_lapack(Problem::named(problem), variant, inputs, asked);
-      EXPECT_LE(found.times(), 1) << problem << "/" << variant << ", n " << a.rows << ", " << to_string(uplo)
-                                  << ": ratio " << found.ratio << ", LAPACK's " << found.of_lapack;
+      const RatioComparison found = compare_with_lapack(Problem::named(problem), variant, inputs, changes);
+      EXPECT_LE(found.loss(), 1) << problem << "/" << variant << ", n " << a.rows << ", " << to_string(uplo)
+                                 << ": ratio " << found.ratio << ", LAPACK's " << found.lapack_ratio;
     }
   }
-  /// Tests kernels and chosen conditions at these orders.
+  /// Tests kernel matrices and matrices with a chosen condition at these orders.
   static void expect_as_good(const char* problem, const char* variant, std::initializer_list<int> orders,
-                             std::int64_t nrhs = 1, const Asked& asked = {}) {
+                             std::int64_t nrhs = 1, const ParameterChanges& changes = {}) {
     for (const int n : orders) {
       SCOPED_TRACE(n);
       for (const HostMatrix<double>& a : hard_definite_matrices<T>(n))
-        expect_as_good(problem, variant, a, nrhs, asked);
+        expect_as_good(problem, variant, a, nrhs, changes);
     }
   }
 };
@@ -49,8 +50,8 @@ TYPED_TEST(StableMethods, LapacksCholeskyReachesItsBound) {
   a(1, 1) = 1 + 8 * u;
   const Inputs<TypeParam> inputs = inputs_of<TypeParam>(Problem::named("potrf"), a, Uplo::lower, 1);
   for (const char* const variant : {"batched", "recursive"}) {
-    const Compared found = compare_with_lapack(Problem::named("potrf"), variant, inputs);
-    EXPECT_NEAR(found.of_lapack, 1.5, 0.01);
+    const RatioComparison found = compare_with_lapack(Problem::named("potrf"), variant, inputs);
+    EXPECT_NEAR(found.lapack_ratio, 1.5, 0.01);
     EXPECT_LE(found.ratio, 1.5) << variant;
   }
 }
@@ -81,16 +82,16 @@ TYPED_TEST(StableMethods, InversesOfRowsThatAreFarApart) {
 
 TYPED_TEST(StableMethods, SubnormalPivots) {
   for (const std::int64_t n : {1, 9, 70}) {
-    for (const std::int64_t place : {std::int64_t{0}, n - 1}) {
+    for (const std::int64_t index : {std::int64_t{0}, n - 1}) {
       for (const char* problem : {"potrf", "posv", "poinv"})
-        this->expect_as_good(problem, "recursive", subnormal_pivot<TypeParam>(n, place));
+        this->expect_as_good(problem, "recursive", subnormal_pivot<TypeParam>(n, index));
       for (const char* problem : {"potrf", "posv"})
-        this->expect_as_good(problem, "batched", subnormal_pivot<TypeParam>(n, place));
+        this->expect_as_good(problem, "batched", subnormal_pivot<TypeParam>(n, index));
     }
   }
 }
 
-/// A solve with ill-conditioned tiles of U.
+/// The solve with U meets ill-conditioned diagonal tiles.
 TYPED_TEST(StableMethods, InversesOfIllConditionedMatrices) {
   this->expect_as_good("geinv", "recursive", {16, 25, 31, 47});
 }
@@ -111,8 +112,7 @@ TYPED_TEST(StableMethods, EndsOfTheRange) {
   }
 }
 
-/// No number of moduli loses digits. More moduli must not be less accurate than fewer ones, except for the
-/// rounding of the answer.
+/// The ratio stays below a fixed bound for every number of moduli.
 TYPED_TEST(StableMethods, EveryNumberOfModuliIsAccurate) {
   const Problem gemm = Problem::named("gemm");
   std::mt19937_64 random(5);

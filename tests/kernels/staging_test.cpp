@@ -1,4 +1,4 @@
-// Tests operands in all three layouts: upload, download and reset.
+// Tests the staging of operands on a device in all three layouts: upload, download, reset and reuse.
 
 #include "kernels/check/check.hpp"
 #include "tests/kernels/method_run.hpp"
@@ -153,15 +153,15 @@ TYPED_TEST(StagingOf, HostArrangedOperandsAreTheSame) {
               gemm ? Shape{n, n + 3, 2 * n + 1, 1, Uplo::lower} : Shape{n, n, n, 5, Uplo::lower};
           const Inputs<T> inputs = counted_inputs<T>(method, shape);
           for (const int copies : {0, 2}) {
-            Staging<T> usual(*this->device, method, {}, shape, copies),
-                laid(*this->device, method, {}, shape, copies);
-            usual.upload(inputs);
-            laid.stage_pinned(views_of(inputs));
-            laid.upload_pinned();
-            if (copies > 0) usual.reset();
-            if (copies > 0) laid.reset();
+            Staging<T> staged_by_device(*this->device, method, {}, shape, copies),
+                staged_by_host(*this->device, method, {}, shape, copies);
+            staged_by_device.upload(inputs);
+            staged_by_host.stage_pinned(views_of(inputs));
+            staged_by_host.upload_pinned();
+            if (copies > 0) staged_by_device.reset();
+            if (copies > 0) staged_by_host.reset();
             const int last = copies > 0 ? 1 : 0;
-            const Operands<T> op = laid.operands(last), expected = usual.operands(last);
+            const Operands<T> op = staged_by_host.operands(last), expected = staged_by_device.operands(last);
             EXPECT_EQ(memory_of(op.a, layout), memory_of(expected.a, layout)) << problem << n;
             if (layout != Layout::augmented && op.b.data != nullptr) {
               EXPECT_EQ(memory_of(op.b, layout), memory_of(expected.b, layout)) << problem << n;
@@ -173,8 +173,9 @@ TYPED_TEST(StagingOf, HostArrangedOperandsAreTheSame) {
               *written.info = 7;
               if (written.pivots != nullptr) written.pivots[0] = 3;
             }
-            laid.download_pinned(last);
-            const Answer<T> fetched = laid.pinned_answer(last), downloaded = usual.download(last);
+            staged_by_host.download_pinned(last);
+            const Answer<T> fetched = staged_by_host.pinned_answer(last),
+                            downloaded = staged_by_device.download(last);
             EXPECT_EQ(fetched.x.rows, downloaded.x.rows);
             EXPECT_EQ(fetched.x.data, downloaded.x.data) << problem << n;
             EXPECT_EQ(fetched.pivots, downloaded.pivots);
@@ -186,8 +187,8 @@ TYPED_TEST(StagingOf, HostArrangedOperandsAreTheSame) {
   }
 }
 
-// The next trial reuses what one trial uploaded, for any two layouts. The host's A differs by then, which
-// shows where A came from.
+// The next trial reuses the inputs that one trial uploaded, for any two layouts. The test changes the host's
+// A between the trials, so that an upload would be noticed.
 TYPED_TEST(StagingOf, ReusesTheInputsOfTheLastTrial) {
   using T = TypeParam;
   Context context(*this->device);
@@ -202,28 +203,28 @@ TYPED_TEST(StagingOf, ReusesTheInputsOfTheLastTrial) {
         const Shape shape{n, n, n, 5, Uplo::lower};
         Staging<T> left(*this->device, first, {}, shape, 1);
         left.upload(counted_inputs<T>(first, shape));
-        Resident<T> there = left.release_inputs();
-        ASSERT_TRUE(there.has_a());
-        const void* const memory = there.memory.data();
+        Resident<T> resident = left.release_inputs();
+        ASSERT_TRUE(resident.has_a());
+        const void* const memory = resident.memory.data();
         const bool has_b = first.problem == gesv;
         const bool same = first.layout == second.layout && first.problem == second.problem;
-        Staging<T> staging(*this->device, second, {}, shape, 1, std::move(there));
+        Staging<T> staging(*this->device, second, {}, shape, 1, std::move(resident));
         EXPECT_EQ(staging.has_resident_inputs(), same);
-        const Inputs<T> wanted = counted_inputs<T>(second, shape);
-        Inputs<T> others = wanted;
+        const Inputs<T> expected_inputs = counted_inputs<T>(second, shape);
+        Inputs<T> others = expected_inputs;
         std::fill(others.a.data.begin(), others.a.data.end(), T{-1});
         if (has_b) std::fill(others.b.data.begin(), others.b.data.end(), T{-1});
         // An augmented matrix without its right-hand sides is uploaded as a whole.
         const bool whole = second.layout == Layout::augmented && !has_b;
-        staging.upload_from(context, views_of(whole ? wanted : others));
+        staging.upload_from(context, views_of(whole ? expected_inputs : others));
         EXPECT_EQ(staging.pristine().data() == memory, same);
         staging.reset();
         const Operands<T> op = staging.operands(0);
         MatrixView<T> a = op.a;
         a.cols = n;
         const Layout layout = second.layout == Layout::augmented ? Layout::row_major : second.layout;
-        expect_equal(a, layout, wanted.a);
-        if (second.problem == gesv) expect_equal(op.b, layout, wanted.b);
+        expect_equal(a, layout, expected_inputs.a);
+        if (second.problem == gesv) expect_equal(op.b, layout, expected_inputs.b);
         staging.guard(context, 0, false);
         EXPECT_EQ(staging.forbidden_writes(context, 0, false), "") << "the padding between rows";
         EXPECT_EQ(*op.info, 0);
@@ -244,17 +245,17 @@ TYPED_TEST(StagingOf, UploadsMissingRightHandSides) {
     second.b = counted<T>(9, 2, 7000);
     Staging<T> left(*this->device, method, {}, shape, 1);
     left.upload(first);
-    Resident<T> there = left.release_inputs();
-    there.b = {};
-    Staging<T> staging(*this->device, method, {}, shape, 1, std::move(there));
+    Resident<T> resident = left.release_inputs();
+    resident.b = {};
+    Staging<T> staging(*this->device, method, {}, shape, 1, std::move(resident));
     EXPECT_FALSE(staging.has_resident_inputs());
     staging.upload_from(context, views_of(second));
     staging.reset();
     MatrixView<T> a = staging.operands(0).a;
     a.cols = 9;
-    const Layout by = layout == Layout::augmented ? Layout::row_major : layout;
-    expect_equal(a, by, first.a);
-    expect_equal(staging.operands(0).b, by, second.b);
+    const Layout stored = layout == Layout::augmented ? Layout::row_major : layout;
+    expect_equal(a, stored, first.a);
+    expect_equal(staging.operands(0).b, stored, second.b);
   }
 }
 

@@ -1,5 +1,5 @@
-// Static shared memory holds NaN before every block, in all tests of this program: this file names the arrays
-// of all emulated kernels to the scheduler.
+// Tests that static shared memory holds NaN before every block. This file passes the arrays of all emulated
+// kernels to the scheduler, so that it fills them in all tests of this program.
 
 #include "kernels/simt/emulated_static_shared.hpp"
 
@@ -12,8 +12,8 @@
 namespace gaussweep::emulated {
 namespace {
 
-/// Returns the `__shared__` arrays of this program: in its symbol table, static variables of functions in
-/// this namespace that begin as zeros.
+/// Returns the `__shared__` arrays of this program. In its symbol table they are the zero-initialised static
+/// variables of functions in this namespace.
 std::vector<simt::StaticArray> static_arrays() {
   const std::string program = file_text("/proc/self/exe");
   const auto at = [&](std::size_t offset, auto& record) {

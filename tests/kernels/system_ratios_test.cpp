@@ -12,11 +12,11 @@ struct Case {
   Backend backend;
 };
 
-/// A batch that is solved in the memory which the verification reads.
+/// A batch whose answers stay in device memory, where the verification reads them.
 template <class T>
-class Judged {
+class SolvedBatch {
  public:
-  Judged(const char* id, Backend backend, const Shape& shape, MatrixKind kind)
+  SolvedBatch(const char* id, Backend backend, const Shape& shape, MatrixKind kind)
       : method(row_of(id)), inputs(make_inputs<T>(method.problem, shape, kind, seed)), backend_(backend) {}
   void solve() {
     staging.emplace(*device, method, defaults(method), inputs.shape, 1);
@@ -26,7 +26,7 @@ class Judged {
     method.entry(backend_).template get<T>()(context, operands, defaults(method));
   }
   T* answer() { return const_cast<T*>(staging->answer(0).data); }
-  std::optional<SystemRatios> judged(double tolerance, std::int64_t count) {
+  std::optional<SystemRatios> verify(double tolerance, std::int64_t count) {
     return system_ratios(context, method, *staging, 0, inputs.shape, tolerance, seed + 1, count);
   }
   std::vector<double> ratios(double tolerance) {
@@ -47,11 +47,11 @@ class Judged {
   Backend backend_;
 };
 
-void expect_near(double ratio, double of_cpu, const std::string& words) {
-  if (!std::isfinite(of_cpu) || of_cpu == std::numeric_limits<double>::max()) {
-    EXPECT_EQ(ratio, of_cpu) << words;
+void expect_near(double ratio, double cpu_ratio, const std::string& description) {
+  if (!std::isfinite(cpu_ratio) || cpu_ratio == std::numeric_limits<double>::max()) {
+    EXPECT_EQ(ratio, cpu_ratio) << description;
   } else {
-    EXPECT_NEAR(ratio, of_cpu, 1e-3 * std::max(1.0, of_cpu)) << words;
+    EXPECT_NEAR(ratio, cpu_ratio, 1e-3 * std::max(1.0, cpu_ratio)) << description;
   }
 }
 
@@ -60,9 +60,9 @@ class SystemRatios : public testing::TestWithParam<Case> {
   template <class T>
   void expect_that_of_the_cpu(const Shape& shape) {
     const Problem problem = builtin_problem();
-    Judged<T> batch(GetParam().id, GetParam().backend, shape, kind_for(problem));
+    SolvedBatch<T> batch(GetParam().id, GetParam().backend, shape, kind_for(problem));
     batch.solve();
-    // Right answers, and answers whose errors have all orders of magnitude.
+    // Systems 0 to 2 keep their right answers; the others get errors of all orders of magnitude.
     const Extent one = problem->x(shape.single());
     for (std::int64_t s = 3; s < shape.batch; ++s) {
       T& element =
@@ -72,23 +72,24 @@ class SystemRatios : public testing::TestWithParam<Case> {
     const double tolerance = default_tolerance(problem);
     const std::vector<double> ratios = batch.ratios(tolerance);
     const std::vector<Findings> found = batch.by_cpu(tolerance);
-    std::size_t open = 0;
+    std::size_t left_to_cpu = 0;
     for (std::size_t s = 0; s < ratios.size(); ++s) {
-      const std::string words =
+      const std::string description =
           batch.method.id() + ", n " + std::to_string(shape.n) + ", system " + std::to_string(s);
       if (std::isnan(ratios[s])) {
-        ++open;
+        ++left_to_cpu;
       } else {
-        expect_near(ratios[s], found[s].ratio, words);
+        expect_near(ratios[s], found[s].ratio, description);
       }
     }
     expect_summary(batch, ratios, tolerance);
     // Only products whose ratio is above 1 are left to the CPU.
-    EXPECT_TRUE(open == 0 || problem == Problem::named("gemm")) << batch.method.id() << ", n " << shape.n;
+    EXPECT_TRUE(left_to_cpu == 0 || problem == Problem::named("gemm"))
+        << batch.method.id() << ", n " << shape.n;
     EXPECT_FALSE(std::isnan(ratios.front())) << batch.method.id() << ", n " << shape.n;
   }
   template <class T>
-  static void expect_summary(Judged<T>& batch, const std::vector<double>& ratios, double tolerance) {
+  static void expect_summary(SolvedBatch<T>& batch, const std::vector<double>& ratios, double tolerance) {
     const auto answer = batch.staging->download(0);
     std::int64_t others = 0, worst = -1;
     for (std::size_t s = 0; s < ratios.size(); ++s) {
@@ -98,7 +99,7 @@ class SystemRatios : public testing::TestWithParam<Case> {
         worst = static_cast<std::int64_t>(s);
       }
     }
-    const RatioSummary summary = batch.judged(tolerance, 2)->summary();
+    const RatioSummary summary = batch.verify(tolerance, 2)->summary();
     EXPECT_EQ(summary.not_passed, others);
     EXPECT_EQ(summary.worst, worst);
     ASSERT_EQ(summary.sample.size(), 2u);
@@ -131,14 +132,14 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return test_name(info.param.id); });
 
 TEST(SystemRatiosOfFaults, AreInfiniteOrLeftToTheCpu) {
-  Judged<double> batch("getrf/batched", Backend::emulated, shape_of(11, 1, 9, Uplo::lower),
-                       MatrixKind::uniform);
+  SolvedBatch<double> batch("getrf/batched", Backend::emulated, shape_of(11, 1, 9, Uplo::lower),
+                            MatrixKind::uniform);
   constexpr double infinity = std::numeric_limits<double>::infinity();
   batch.inputs.a(4, 1 * 11 + 6) = std::nan("");
   batch.inputs.a(4, 2 * 11 + 6) = infinity;
   for (std::int64_t j = 0; j < 11; ++j) {
     for (std::int64_t i = 0; i < 11; ++i) batch.inputs.a(i, 3 * 11 + j) *= 1e-100;  // below 2^-200
-    // singular, but it has factors
+    // System 4 is singular, but has an LU factorisation.
     batch.inputs.a(j, 4 * 11 + 2) = 0;
   }
   batch.solve();
@@ -158,8 +159,8 @@ TEST(SystemRatiosOfFaults, AreInfiniteOrLeftToTheCpu) {
 /// Inverses that are right from one side only, verified by the lanes of a warp and by blocks.
 TEST(SystemRatiosOfInverses, AreThoseOfTheBetterSide) {
   for (const std::int64_t n : {2, 24, 40}) {
-    Judged<double> batch("geinv/batched", Backend::emulated, shape_of(n, 1, 4, Uplo::lower),
-                         MatrixKind::identity);
+    SolvedBatch<double> batch("geinv/batched", Backend::emulated, shape_of(n, 1, 4, Uplo::lower),
+                              MatrixKind::identity);
     for (std::int64_t s = 0; s < 4; ++s) batch.inputs.a(1, s * n + 1) = 0x1p-20;
     batch.solve();
     double* const x = batch.answer();
@@ -180,7 +181,8 @@ TEST(SystemRatiosOfInverses, AreThoseOfTheBetterSide) {
 /// Factors with a negative diagonal are left to the CPU, which fails them.
 TEST(SystemRatiosOfFactors, NegativeDiagonalsAreLeftToTheCpu) {
   for (const std::int64_t n : {5, 40}) {
-    Judged<double> batch("potrf/batched", Backend::emulated, shape_of(n, 1, 3, Uplo::lower), MatrixKind::spd);
+    SolvedBatch<double> batch("potrf/batched", Backend::emulated, shape_of(n, 1, 3, Uplo::lower),
+                              MatrixKind::spd);
     batch.solve();
     for (std::int64_t i = 0; i < n; ++i) batch.answer()[n * n + (n - 1) * n + i] *= -1;
     const std::vector<double> ratios = batch.ratios(30);
@@ -193,8 +195,8 @@ TEST(SystemRatiosOfFactors, NegativeDiagonalsAreLeftToTheCpu) {
 
 /// The CPU verifies a problem whose check the device does not implement.
 TEST(SystemRatiosOfFaults, AnUnknownCheckIsLeftToTheCpu) {
-  Judged<double> batch("getrf/batched", Backend::emulated, shape_of(5, 1, 3, Uplo::lower),
-                       MatrixKind::uniform);
+  SolvedBatch<double> batch("getrf/batched", Backend::emulated, shape_of(5, 1, 3, Uplo::lower),
+                            MatrixKind::uniform);
   batch.solve();
   ProblemRow problem = batch.method.problem.row();
   problem.judge.float64 = nullptr;

@@ -1,5 +1,5 @@
-// Tests that the thread order does not change any bit: every block runs in order, reversed and shuffled
-// (Emulation::compares_orders).
+// Tests that the thread order does not change any bit: the emulation runs every block with its threads in
+// ascending, reversed and shuffled order and compares the memory (Emulation::compares_orders).
 
 #include "tests/kernels/hostile_batches.hpp"
 #include "tests/testing.hpp"
@@ -24,13 +24,13 @@ class ThreadOrder : public testing::TestWithParam<std::string> {
     for_each_case(method, n, {3}, [&](const Shape& shape, const Parameters& parameters) {
       const MatrixKind kind = fit_kinds(method, parameters).front();
       const Inputs<T> inputs = make_inputs<T>(method.problem, shape, kind);
-      const std::string words = describe_run<T>(context, method, shape, parameters, to_string(kind));
+      const std::string description = describe_run<T>(context, method, shape, parameters, to_string(kind));
       context.emulation.compares_orders = !iterates_in_place(parameters);
       Answer<T> answer;
-      EXPECT_NO_THROW(answer = run_method(context, method, inputs, parameters)) << words;
+      EXPECT_NO_THROW(answer = run_method(context, method, inputs, parameters)) << description;
       if (context.emulation.compares_orders) return;
       context.emulation.shuffle_seed = 3;
-      EXPECT_TRUE(same_values(answer, run_method(context, method, inputs, parameters))) << words;
+      EXPECT_TRUE(same_values(answer, run_method(context, method, inputs, parameters))) << description;
       context.emulation.shuffle_seed = 0;
     });
   }
@@ -61,14 +61,14 @@ class Exchanges : public ThreadOrder {
       put_system(
           right_hand_side(system_of(inputs.a, shape.batch, s), system_of(inputs.x_true, shape.batch, s)), s,
           inputs.b);
-    const std::string words =
+    const std::string description =
         describe_run<T>(context, method, shape, parameters, permutations ? "permutations" : "zero blocks");
     Answer<T> answer;
-    ASSERT_NO_THROW(answer = run_method(context, method, inputs, parameters)) << words;
+    ASSERT_NO_THROW(answer = run_method(context, method, inputs, parameters)) << description;
     const double tolerance = default_tolerance(method.problem);
     for (const Findings& found : check_systems(method, inputs, answer, tolerance))
-      EXPECT_LE(found.ratio, permutations ? 0 : tolerance) << words << found.flaw;
-    for (const int info : answer.infos) EXPECT_EQ(info, 0) << words;
+      EXPECT_LE(found.ratio, permutations ? 0 : tolerance) << description << found.flaw;
+    for (const int info : answer.infos) EXPECT_EQ(info, 0) << description;
   }
 };
 
@@ -79,10 +79,10 @@ TEST_P(Exchanges, SolvePermutationsAndBlocksOfZeros) {
     shape.batch = 2;
     for (const bool permutations : {true, false}) {
       if (!permutations && n == 1) continue;
-      const auto turn = static_cast<std::size_t>(n + (permutations ? 0 : 1));
-      const Parameters& parameters = grid[turn / 2 % grid.size()];
-      turn % 2 == 0 ? expect_solved<double>(shape, parameters, permutations)
-                    : expect_solved<float>(shape, parameters, permutations);
+      const auto case_number = static_cast<std::size_t>(n + (permutations ? 0 : 1));
+      const Parameters& parameters = grid[case_number / 2 % grid.size()];
+      case_number % 2 == 0 ? expect_solved<double>(shape, parameters, permutations)
+                           : expect_solved<float>(shape, parameters, permutations);
     }
   }
 }

@@ -1,3 +1,4 @@
+// Tests the pool of helper threads of one process.
 #include "kernels/core/thread_pool.hpp"
 
 #include <future>
@@ -8,7 +9,7 @@
 namespace gaussweep {
 namespace {
 
-TEST(ThreadPool, DoesEveryPieceOnce) {
+TEST(ThreadPool, RunsEveryIndexOnce) {
   ThreadPool pool;
   for (const int helpers : {0, 1, 5, 20, 3}) {
     for (const std::int64_t count : {0, 1, 2, 300}) {
@@ -21,17 +22,17 @@ TEST(ThreadPool, DoesEveryPieceOnce) {
 
 TEST(ThreadPool, UsesHelpersForLongWork) {
   ThreadPool pool;
-  std::promise<void> came;
+  std::promise<void> helper_arrived;
   const std::thread::id caller = std::this_thread::get_id();
-  std::atomic<bool> has_come{false};
+  std::atomic<bool> has_arrived{false};
   pool.for_each(2, 1, [&](std::int64_t) {
     if (std::this_thread::get_id() != caller) {
-      if (!has_come.exchange(true)) came.set_value();
+      if (!has_arrived.exchange(true)) helper_arrived.set_value();
     } else {
-      came.get_future().wait();  // waits until a helper runs the other piece
+      helper_arrived.get_future().wait();  // until a helper runs the other index
     }
   });
-  EXPECT_TRUE(has_come);
+  EXPECT_TRUE(has_arrived);
 }
 
 TEST(ThreadPool, RethrowsAndContinues) {
@@ -47,12 +48,13 @@ TEST(ThreadPool, RethrowsAndContinues) {
 
 TEST(ThreadPool, UsesNoHelpersWithinARange) {
   ThreadPool pool;
-  std::atomic<int> strangers{0};
+  std::atomic<int> calls_by_helpers{0};
   for_row_ranges(2, 2, 0, [&](std::int64_t, std::int64_t) {
     const std::thread::id caller = std::this_thread::get_id();
-    pool.for_each(50, 4, [&](std::int64_t) { strangers += std::this_thread::get_id() != caller ? 1 : 0; });
+    pool.for_each(50, 4,
+                  [&](std::int64_t) { calls_by_helpers += std::this_thread::get_id() != caller ? 1 : 0; });
   });
-  EXPECT_EQ(strangers, 0);
+  EXPECT_EQ(calls_by_helpers, 0);
 }
 
 TEST(ThreadPool, ServesCallersInTurn) {

@@ -34,8 +34,8 @@ void expect_product(Context& context, int n, int offset, bool upper, Multiply mu
   }
 }
 
-// A level's product is computed in strips of 16 columns, at order 1300 of 512. The orders have one strip,
-// whole strips, and a narrower last strip.
+// Products are computed in strips of 16 columns (512 at order 1300). The orders have one strip, only whole
+// strips, or a narrower last strip.
 TEST(TriangleSquare, InStrips) {
   const auto device = test_device();
   Context context(*device);

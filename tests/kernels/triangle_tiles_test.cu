@@ -77,7 +77,7 @@ TEST_P(TriangleTiles, LeavesRowsBeyondTheTriangle) {
 
 template <int Columns, int RowsPerThread>
 __global__ void subtract_in_global(double* device_v, const double* l, std::int64_t lda, int rows, int inner,
-                                   const double* upper, double* handed) {
+                                   const double* upper, double* staging) {
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int step = static_cast<int>(blockDim.x);
   const int row = static_cast<int>(threadIdx.x);
@@ -87,7 +87,7 @@ __global__ void subtract_in_global(double* device_v, const double* l, std::int64
     for (int c = 0; c < Columns; ++c)
       v[s][c] = row + s * step < rows ? device_v[row + s * step + c * rows] : 0;
   }
-  product.subtract(v, upper, handed + warp * lu::staging_size);
+  product.subtract(v, upper, staging + warp * lu::staging_size);
   for (int s = 0; s < RowsPerThread; ++s) {
     for (int c = 0; c < Columns; ++c) {
       if (row + s * step < rows) device_v[row + s * step + c * rows] = v[s][c];
@@ -108,9 +108,9 @@ void check_product(Context& context, int threads, int rows, int inner) {
   std::vector<double> upper = random_elements(Columns * stride, 7);
   for (int i = inner * stride; i < Columns * stride; ++i) upper[i] = 0;
   DeviceArray<double> device_v(device, v), device_l(device, l), device_upper(device, upper),
-      handed(device, threads / 32 * lu::staging_size);
+      staging(device, threads / 32 * lu::staging_size);
   simt::launch(context, subtract_in_global<Columns, RowsPerThread>, 1, threads, 0, device_v.data(),
-               device_l.data(), lda, rows, inner, device_upper.data(), handed.data());
+               device_l.data(), lda, rows, inner, device_upper.data(), staging.data());
   const std::vector<double> seen = device_v.values();
   for (int c = 0; c < Columns; ++c) {
     for (int r = 0; r < rows; ++r) {

@@ -1,5 +1,5 @@
-// Tests the rows of trsv that run on a CPU, the GPU's kernels emulated, and gesv/lapack: by hand, at every
-// order, and when they fail. tests/gpu does the same on a GPU.
+// Tests the methods of trsv on the CPU (kernels for GPUs emulated) and gesv/lapack: by hand, at orders with
+// partial groups, and with NaN. tests/gpu does the same on a GPU.
 
 #include "kernels/check/check.hpp"
 #include "tests/kernels/method_cases.hpp"
@@ -64,8 +64,9 @@ TEST(CpuReferences, AreTheVendorsRows) {
   }
 }
 
-// Groups of the doubling scheme at the end of the matrix: no lower rows, one, all but one, and a group that
-// ends within a tile. There are also more right-hand sides than columns of a tile.
+// In the doubling scheme a group has upper and lower rows. The last group of these orders has no lower row,
+// one, all but one, or ends within a tile. At order 129 there are more right-hand sides than columns of a
+// tile.
 TYPED_TEST(CpuSolvers, PartialGroupsAreAccurate) {
   using T = TypeParam;
   for (const char* variant : {"column_sweep", "pair_sweep", "doubling", "doubling_shared", "inverted_blocks",
@@ -80,8 +81,8 @@ TYPED_TEST(CpuSolvers, PartialGroupsAreAccurate) {
   }
 }
 
-// Launches as in the report: n columns, n / 2 - 1 pairs of columns, log2(n) - 1 doublings; one more for the
-// diagonal, and separate ones for the triangles of matrix and right-hand sides.
+// Launches as in the course report: n columns, n / 2 - 1 pairs of columns, log2(n) - 1 doublings. There is
+// one more for the diagonal, and one each for the triangles of the matrix and of the right-hand sides.
 TYPED_TEST(CpuSolvers, LaunchCountsAreThoseOfTheReport) {
   using T = TypeParam;
   using Counts = std::vector<std::pair<std::string, int>>;

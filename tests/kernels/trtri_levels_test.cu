@@ -13,8 +13,7 @@ class TrtriLevels : public ShuffledTest {
 };
 INSTANTIATE_TEST_SUITE_P(Orders, TrtriLevels, ::testing::Values(0, 1));
 
-/// Returns the verified ratio of an inverse, |I - A X|_1 / (n u |A|_1 |X|_1). The other triangle of `x` must
-/// be 0.
+/// Returns |I - A X|_1 / (n u |A|_1 |X|_1) of an inverse X. The other triangle of `x` must be 0.
 template <class T>
 double ratio(const std::vector<T>& a, int lda, const std::vector<T>& x, int ldx, int n, bool lower,
              bool unit) {
@@ -45,10 +44,10 @@ double ratio(const std::vector<T>& a, int lda, const std::vector<T>& x, int ldx,
 
 template <class T>
 void check_inverse(Context& context, int n, int order, bool lower, bool unit,
-                   const levels::Schedule& schedule, int beyond = 3) {
+                   const levels::Schedule& schedule, int padding = 3) {
   SCOPED_TRACE(testing::Message() << "n = " << n << " of " << order << (lower ? ", lower" : ", upper")
                                   << (unit ? ", unit" : ""));
-  const int lda = n + beyond;
+  const int lda = n + padding;
   std::mt19937 engine(static_cast<unsigned>(n));
   std::uniform_real_distribution<double> uniform(-0.1, 0.1);
   std::vector<T> a(static_cast<std::size_t>(lda * n), std::numeric_limits<T>::quiet_NaN());
@@ -58,20 +57,22 @@ void check_inverse(Context& context, int n, int order, bool lower, bool unit,
       if (i == j && !unit) a[i + j * lda] = static_cast<T>(1 + uniform(engine));
     }
   }
-  const DeviceArray<T> there(context.device, a);
+  const DeviceArray<T> device_a(context.device, a);
   const auto nan = [](std::int64_t count) {
     return std::vector<T>(static_cast<std::size_t>(count), std::numeric_limits<T>::quiet_NaN());
   };
   const DeviceArray<T> products(context.device, nan(levels::workspace_elements(order)));
   const DeviceArray<T> x(context.device, nan(static_cast<std::int64_t>(order) * order));
   const DeviceArray<int> info(context.device, 1);
-  levels::TriangleInverse<T>(context, {there.data(), lda, n, lower, unit}, order, products.data(), schedule)
+  levels::TriangleInverse<T>(context, {device_a.data(), lda, n, lower, unit}, order, products.data(),
+                             schedule)
       .invert(x.data(), order, info.data());
   EXPECT_EQ(info.values()[0], 0);
   EXPECT_LT(ratio(a, lda, x.values(), order, n, lower, unit), 1);
 }
 
-/// Orders with and without a smaller last pair, with whole and partial blocks, padded by an identity and not.
+/// Tests orders with and without a smaller last pair of blocks, with whole and partial blocks, with and
+/// without padding by an identity.
 template <class T>
 void check_orders(Context& context, const levels::Schedule& schedule) {
   for (const int n : {64, 128, 192, 300}) {
@@ -83,11 +84,11 @@ void check_orders(Context& context, const levels::Schedule& schedule) {
   }
 }
 
-TEST(TrtriLevelsBlocks, BlocksGiveFewAndNearlyEvenLevels) {
+TEST(TrtriLevelsBlocks, BlocksGiveFewLevelsWithNearlyEqualHalves) {
   struct Case {
-    int n, order, beyond;
+    int n, order, border;
   };
-  for (const auto& [n, order, beyond] : {Case{1, 8, 0},
+  for (const auto& [n, order, border] : {Case{1, 8, 0},
                                          {63, 64, 0},
                                          {64, 64, 0},
                                          {96, 96, 0},
@@ -106,7 +107,7 @@ TEST(TrtriLevelsBlocks, BlocksGiveFewAndNearlyEvenLevels) {
                                          {8193, 64, 1}}) {
     const levels::Blocks blocks = levels::Blocks::of(n, 96);
     EXPECT_EQ(blocks.order, order) << n;
-    EXPECT_EQ(blocks.border, beyond) << n;
+    EXPECT_EQ(blocks.border, border) << n;
   }
   EXPECT_EQ(levels::Blocks::of(96, 64).order, 48);
 }
@@ -133,19 +134,22 @@ TEST_P(TrtriLevels, TilesOf64) {
 }
 
 TEST_P(TrtriLevels, LargeTiles) {
-  for (const int many : {0, 1 << 30}) {
+  for (const int min_128_tiles : {0, 1 << 30}) {
     for (const bool lower : {true, false}) {
       // Padded by an identity, with half a tile in the last pair; one or all operands have columns of odd
       // length. Nine tiles are more than run concurrently.
-      check_inverse<double>(context, 300, 320, lower, false, {{64, 0}, 512, 1 << 30, 512, 1, many});
-      check_inverse<double>(context, 330, 336, lower, false, {{48, 0}, 512, 1 << 30, 512, 1, many});
-      check_inverse<double>(context, 301, 301, lower, true, {{72, 0}, 512, 1 << 30, 512, 1, many}, 4);
-      check_inverse<double>(context, 256, 256, lower, false, {{64, 0}, 512, 1 << 30, 512, 1, many}, 4);
+      check_inverse<double>(context, 300, 320, lower, false, {{64, 0}, 512, 1 << 30, 512, 1, min_128_tiles});
+      check_inverse<double>(context, 330, 336, lower, false, {{48, 0}, 512, 1 << 30, 512, 1, min_128_tiles});
+      check_inverse<double>(context, 301, 301, lower, true, {{72, 0}, 512, 1 << 30, 512, 1, min_128_tiles},
+                            4);
+      check_inverse<double>(context, 256, 256, lower, false, {{64, 0}, 512, 1 << 30, 512, 1, min_128_tiles},
+                            4);
     }
   }
 }
 
-// Few tiles, each shared by two blocks: one pair, one tile, columns of odd length, a single piece of k.
+// Two thread blocks share each of few tiles. The cases have one pair of blocks, one tile, columns of odd
+// length, or a single slice of k.
 TEST_P(TrtriLevels, SharedLargeTiles) {
   for (const bool lower : {true, false}) {
     check_inverse<double>(context, 257, 257, lower, false, {{64, 0}, 512, 1 << 30, 512, 1, 1 << 30, 1});
@@ -161,16 +165,17 @@ TEST_P(TrtriLevels, RemaindersOfUpToSixteenRows) {
       check_inverse<float>(context, 256 + border, 256 + border, lower, border == 1, schedule);
     }
     // Large tiles; one operand has columns of odd length.
-    for (const int many : {0, 1 << 30}) {
-      check_inverse<double>(context, 257, 257, lower, false, {{64, 1}, 512, 1 << 30, 512, 1, many}, 4);
+    for (const int min_128_tiles : {0, 1 << 30}) {
+      check_inverse<double>(context, 257, 257, lower, false, {{64, 1}, 512, 1 << 30, 512, 1, min_128_tiles},
+                            4);
     }
     // The leading part has three blocks.
     check_inverse<double>(context, 250, 250, lower, true, {{80, 10}, 512, 1 << 30, 512, 1 << 30, 0});
   }
 }
 
-/// The inverse of a triangle whose joined blocks are far from well-conditioned, lower or upper. The residual
-/// A X - I, or X A - I if it is `from_left`, must be as small as by substitution.
+/// Inverts lower and upper triangles with ill-conditioned diagonal blocks. The residual A X - I, or X A - I
+/// if `from_left`, must be as small as by substitution.
 template <class T>
 void check_hard_inverse(Context& context, int n, int order, bool from_left,
                         const levels::Schedule& schedule) {
@@ -179,18 +184,18 @@ void check_hard_inverse(Context& context, int n, int order, bool from_left,
                                     << (from_left ? ", from the left" : ""));
     std::mt19937 engine(static_cast<unsigned>(n));
     std::uniform_real_distribution<double> uniform(-0.8, 0.8);
-    const int size = order * order;
-    std::vector<T> a(static_cast<std::size_t>(size), T(0));
+    const int elements = order * order;
+    std::vector<T> a(static_cast<std::size_t>(elements), T(0));
     for (int j = 0; j < n; ++j) {
       for (int i = 0; i < n; ++i) {
         if (lower ? i > j : i < j) a[i + j * order] = static_cast<T>(uniform(engine));
         if (i == j) a[i + j * order] = T(1);
       }
     }
-    const DeviceArray<T> there(context.device, a);
+    const DeviceArray<T> device_a(context.device, a);
     const DeviceArray<T> products(context.device, static_cast<int>(levels::workspace_elements(order)));
-    const DeviceArray<T> x(context.device, size);
-    levels::TriangleInverse<T>(context, {there.data(), order, n, lower, false, 1, 0, from_left}, order,
+    const DeviceArray<T> x(context.device, elements);
+    levels::TriangleInverse<T>(context, {device_a.data(), order, n, lower, false, 1, 0, from_left}, order,
                                products.data(), schedule)
         .invert(x.data(), order, nullptr);
     const std::vector<T> inverse = x.values();

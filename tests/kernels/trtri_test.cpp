@@ -1,4 +1,5 @@
-// Tests trtri by hand, against LAPACK, and that GETS with fixed and adaptive blocks agree.
+// Tests trtri by hand and against LAPACK, and compares GETS (the paper's method) with fixed and adaptive
+// blocks.
 
 #include "tests/kernels/method_cases.hpp"
 #include "tests/kernels/try_method.hpp"
@@ -39,7 +40,7 @@ TYPED_TEST(Trtri, ByHand) {
   }
 }
 
-// Blocks decide which thread computes an element, never its value.
+// The thread blocks decide which thread computes an element, but do not change its value.
 TYPED_TEST(Trtri, BlocksDoNotChangeABit) {
   for (const std::int64_t n : {1, 2, 33, 140}) {
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {

@@ -1,6 +1,7 @@
 #pragma once
-/// Plain-loop twins of the Gauss schedules: the same operations in the same order, without threads and
-/// blocks. Some schedules are unstable, so that only bit-equality with the twin can be tested.
+/// Twins of the row-cyclic Gauss methods: plain loops with the same operations in the same order, without
+/// threads and blocks. Some of these methods are unstable, so that only equal bits can be tested, not
+/// accuracy.
 
 #include "kernels/core/matrix.hpp"
 #include "tests/testing.hpp"
@@ -31,7 +32,7 @@ struct Augmented {
   int info = 0;
 };
 
-/// Eliminates one stage: each of `stripes` stripes of rows p, p + stripes, … separately.
+/// Performs one stage: eliminates in each stripe, the rows p, p + stripes, … , separately.
 template <class T>
 void eliminate(Augmented<T>& m, std::int64_t stripes, bool zero_ends_stripe) {
   if (m.info != 0) return;
@@ -58,7 +59,8 @@ void eliminate(Augmented<T>& m, std::int64_t stripes, bool zero_ends_stripe) {
   m.info = found;
 }
 
-/// Back substitution with partial sums of `threads` threads, added by halves.
+/// Substitutes backwards. Each of `threads` threads has a partial sum; these are added pairwise, halving
+/// their number in each step.
 template <class T>
 Answer<T> substitute(Augmented<T>& m, std::int64_t threads) {
   Answer<T> answer = answer_of<T>(HostMatrix<T>(m.n, m.columns - m.n));

@@ -1,3 +1,4 @@
+// Tests the wrappers of BLAS and LAPACK by hand, and the small kernels that adapt operands to them.
 #include "kernels/vendor/blas.hpp"
 #include "kernels/vendor/fixups.hpp"
 #include "tests/kernels/method_run.hpp"
@@ -8,7 +9,7 @@ namespace {
 
 using namespace vendor;
 
-/// Returns numbers that T holds exactly, or within a few roundings.
+/// Matches elements that equal `values` up to a few roundings.
 template <class T>
 auto near(std::initializer_list<double> values) {
   std::vector<testing::Matcher<T>> matchers;

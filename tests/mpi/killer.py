@@ -254,7 +254,7 @@ def one_start(command, kind, console, dice, changes=None):
 
 
 def one_round(number, dice, folder, plan, expected, verbose):
-    directory, console_log = folder / f"run-{number}", folder / f"said-{number}"
+    directory, console_log = folder / f"run-{number}", folder / f"console-{number}"
     kills = []
     for attempt in range(12):
         ranks = dice.choice((0, 1, 2, 3, 4))

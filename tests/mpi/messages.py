@@ -62,14 +62,14 @@ def planned_keys(plan):
 
 
 def one_sweep(number, dice, folder, ranks, verbose):
-    own = folder / f"sweep-{number}"
-    own.mkdir()
-    plan, directory, console_log = own / "plan.yaml", own / "run", own / "said"
+    sweep_folder = folder / f"sweep-{number}"
+    sweep_folder.mkdir()
+    plan, directory, console_log = sweep_folder / "plan.yaml", sweep_folder / "run", sweep_folder / "console"
     plan.write_text(plan_text(dice))
     ranks = ranks or dice.randint(2, 8)
     transport = dice.choice(TRANSPORTS)
     kind = dice.choice(KINDS) if dice.random() < 0.5 else None
-    words = f"sweep {number}: {ranks} ranks, {kind}, {transport}, {plan.read_text()}"
+    description = f"sweep {number}: {ranks} ranks, {kind}, {transport}, {plan.read_text()}"
     begin = time.monotonic()
     struck, code = [], None
     for _ in range(8):
@@ -80,16 +80,16 @@ def one_sweep(number, dice, folder, ranks, verbose):
             try:
                 code, strike = one_start(command, kind, console, dice, transport)
             except AssertionError as error:
-                raise AssertionError(f"{words}: {error}\n{console_log.read_text()[-2000:]}") from None
+                raise AssertionError(f"{description}: {error}\n{console_log.read_text()[-2000:]}") from None
         if strike:
             struck.append(strike)
         if code == 0:
             break
-        assert kind or strike, f"{words}: exit code {code}\n{console_log.read_text()[-2000:]}"
+        assert kind or strike, f"{description}: exit code {code}\n{console_log.read_text()[-2000:]}"
         kind = None
-    assert code == 0, f"{words}: not finished, {struck}"
+    assert code == 0, f"{description}: not finished, {struck}"
     keys = sorted(record["key"] for record in harness.journal(directory)[0])
-    assert keys == planned_keys(plan), f"{words}: {len(keys)} records, {len(set(keys))} keys"
+    assert keys == planned_keys(plan), f"{description}: {len(keys)} records, {len(set(keys))} keys"
     size = (directory / "journal.jsonl").stat().st_size / len(keys)
     if verbose:
         print(
@@ -97,7 +97,7 @@ def one_sweep(number, dice, folder, ranks, verbose):
             f"{time.monotonic() - begin:.1f} s",
             flush=True,
         )
-    shutil.rmtree(own)
+    shutil.rmtree(sweep_folder)
     return struck
 
 
@@ -127,9 +127,9 @@ def main():
             pool.shutdown(cancel_futures=True)
             raise
     shutil.rmtree(folder)
-    words = ", ".join(f"{count} {kind}" for kind, count in sorted(strikes.items()))
-    assert strikes[LAUNCHER_HUNG] <= max(1, arguments.sweeps * MOST_HUNG // 100), words
-    print(f"{arguments.sweeps} sweeps, {strikes.total()} strikes ({words}), every record exactly once")
+    description = ", ".join(f"{count} {kind}" for kind, count in sorted(strikes.items()))
+    assert strikes[LAUNCHER_HUNG] <= max(1, arguments.sweeps * MOST_HUNG // 100), description
+    print(f"{arguments.sweeps} sweeps, {strikes.total()} strikes ({description}), every record exactly once")
     return 0
 
 

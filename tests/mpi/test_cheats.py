@@ -1,4 +1,4 @@
-"""Methods that cheat, for example by keeping an earlier answer, are detected. Similar methods that compute pass.
+"""Methods that cheat, for example by keeping an earlier answer, are detected. Similar methods without cheats pass.
 
 GAUSSWEEP_TEST_GPUS: the GPUs to run on (as in CUDA_VISIBLE_DEVICES); without it, emulated.
 """
@@ -45,9 +45,9 @@ class Cheats(SweepTest):
         self.assertEqual(by_method["cheat_keeps_both"]["timing"], "suspect")
         self.assertGreater(by_method["cheat_sloppy"]["digits_lost"], 2)
         for method in ("direct", "column_sweep", "blocked"):
-            self.honest(by_method[method])
+            self.assert_not_accused(by_method[method])
         for kind in ("uniform", "ones"):
-            self.honest(records["recursive", kind])
+            self.assert_not_accused(records["recursive", kind])
 
         done = harness.run(["summary", directory, "--format", "json"])
         doubts = {(row["method"], row["doubt"]) for row in json.loads(done.stdout)["doubts"]}
@@ -55,7 +55,7 @@ class Cheats(SweepTest):
         table = harness.run(["summary", directory]).stdout
         self.assertIn("Doubtful", table)
 
-    def honest(self, record):
+    def assert_not_accused(self, record):
         self.assertEqual(record["status"], "pass", record["message"])
         self.assertEqual(record["repeats_bits"], 1)
         self.assertEqual(record["timing"], "")

@@ -23,10 +23,10 @@ sweep:
 
 
 class CompareTwoRuns(harness.SweepTest):
-    def redrawn(self, source, seed, scatter, slowed=""):
-        """Returns a copy that claims to be from a GPU, with samples that scatter around a time per trial.
+    def with_simulated_times(self, source, seed, scatter, slowed=""):
+        """Returns a copy with samples that scatter around a time per trial. `slowed`: a method that takes 10 % longer.
 
-        CPU times scatter so much that a tenth would not be found. `slowed`: a method that takes a tenth longer.
+        The copy's records name a GPU as device, because `compare` expects CPU times to scatter by more than 10 %.
         """
         path = self.folder / f"{seed}{slowed.replace('/', '_')}.h5"
         shutil.copyfile(source, path)
@@ -57,21 +57,21 @@ class CompareTwoRuns(harness.SweepTest):
     def test_two_equal_runs_and_one_slowed(self):
         results = self.sweep(self.plan(PLAN), "--backend", "host") / "results.h5"
         for scatter in (0.002, 0.02):
-            base, new = (self.redrawn(results, seed, scatter) for seed in (1, 2))
+            base, new = (self.with_simulated_times(results, seed, scatter) for seed in (1, 2))
             verdicts, slower = self.compared(base, new, code=0)
             self.assertEqual(sum(verdicts.values()), 240)
             self.assertGreaterEqual(verdicts["SAME"] + verdicts["UNCLEAR"], 0.95 * 240, verdicts)
             self.assertEqual(slower, [])
             for method in ("gesv/crout", "getrf/lapack"):
-                _, slower = self.compared(base, self.redrawn(results, 2, scatter, method), code=4)
+                _, slower = self.compared(base, self.with_simulated_times(results, 2, scatter, method), code=4)
                 self.assertEqual(slower, [method])
 
     def test_a_method_that_is_slower_only_as_a_whole(self):
         """For at least one seed, the scatter hides the change of each single trial, but not that of the method."""
         results = self.sweep(self.plan(PLAN), "--backend", "host") / "results.h5"
-        base = self.redrawn(results, 1, 0.06)
+        base = self.with_simulated_times(results, 1, 0.06)
         for seed in range(2, 22):
-            new = self.redrawn(results, seed, 0.06, "gesv/crout")
+            new = self.with_simulated_times(results, seed, 0.06, "gesv/crout")
             comparison = json.loads(harness.run(["compare", base, new, "--format", "json"]).stdout)
             regressions = comparison["regressions"]
             if len(regressions) == 1 and regressions[0].startswith("gesv/crout as a whole"):
@@ -91,9 +91,9 @@ class CompareTwoRuns(harness.SweepTest):
             (self.folder / "day.mtx").write_text(header + matrix)
             runs.append(self.sweep(plan, "--backend", "host", output=f"run{i}"))
         for changed in runs[1:]:
-            said = json.loads(self.ran(["compare", runs[0], changed, "--format", "json"]).stdout)
-            self.assertEqual(said["changed_files"], ["day.mtx"])
-            self.assertEqual(said["regressions"], [])
+            comparison = json.loads(self.ran(["compare", runs[0], changed, "--format", "json"]).stdout)
+            self.assertEqual(comparison["changed_files"], ["day.mtx"])
+            self.assertEqual(comparison["regressions"], [])
             self.assertIn("day.mtx", self.ran(["compare", runs[0], changed]).stdout)
         text = plan.read_text()
         plan.write_text(text.replace(f", {more}", ""))
@@ -122,7 +122,9 @@ class CompareTwoRuns(harness.SweepTest):
 
     def test_a_merged_file_is_several_runs(self):
         results = self.sweep(self.plan(PLAN.replace("[1, 2, 3, 4]", "[1]")), "--backend", "host") / "results.h5"
-        base, new = self.redrawn(results, 1, 0.002), self.redrawn(results, 2, 0.002, "gesv/crout")
+        base, new = self.with_simulated_times(results, 1, 0.002), self.with_simulated_times(
+            results, 2, 0.002, "gesv/crout"
+        )
         both = self.folder / "both.h5"
         self.ran(["merge", new, base, "-o", both])
         for sets in ([both], [both, both], [base, both]):

@@ -22,7 +22,7 @@ sweep:
 
 class DuetTest(SweepTest):
     def other(self):
-        """Returns the program as another build, which GAUSSWEEP_FAULT_CHANGE does not affect."""
+        """Returns a script that acts as another build: GAUSSWEEP_FAULT_CHANGE does not affect it."""
         path = self.folder / "other"
         path.write_text(f'#!/bin/sh\nexec env GAUSSWEEP_FAULT_CHANGE= "{FAULTY}" "$@"\n')
         path.chmod(0o755)
@@ -40,23 +40,25 @@ class DuetTest(SweepTest):
         sides = [self.folder / "out" / "base", self.folder / "out" / "new"]
         again = run(["compare", *sides])
         # duet has no option --only, so its hint names the compare command, which has it.
-        told = " ".join(done.stdout.split()).replace(f"gaussweep compare {sides[0]} {sides[1]} --only", "--only")
-        self.assertEqual(" ".join(again.stdout.split()), told)
+        expected = " ".join(done.stdout.split()).replace(f"gaussweep compare {sides[0]} {sides[1]} --only", "--only")
+        self.assertEqual(" ".join(again.stdout.split()), expected)
         self.assertEqual(again.returncode, 4)
 
     def test_the_builds_alternate_with_fresh_workers_per_round(self):
         self.duet(self.other(), 0, "--rounds", "2", "--threshold", "900")
-        turns = []
+        trials = []
         for build in ("base", "new"):
             records, _ = journal(self.folder / "out" / build)
             self.assertEqual([r["round"] for r in records], [1, 1, 2, 2])
-            turns += [(r["start_time"], r["timed_began"], build) for r in records]
+            trials += [(r["start_time"], r["timed_began"], build) for r in records]
             log = (self.folder / "out" / build / "logs" / "worker-0.log").exists()
             self.assertTrue(log)
             with h5py.File(self.folder / "out" / build / "results.h5") as file:
                 self.assertEqual(len(file["records"]), 4)
-        turns.sort(key=lambda turn: turn[1])
-        self.assertEqual([build for _, _, build in turns], ["base", "new", "new", "base", "new", "base", "base", "new"])
+        trials.sort(key=lambda trial: trial[1])
+        self.assertEqual(
+            [build for _, _, build in trials], ["base", "new", "new", "base", "new", "base", "base", "new"]
+        )
 
     def test_one_more_wait_is_found(self):
         plan = self.plan(PLAN.replace("steps: [300000, 1000000]", "waits: [1, 50]"))
@@ -86,11 +88,11 @@ class DuetTest(SweepTest):
         return path
 
     def test_messages_of_another_build_are_not_trusted(self):
-        at = r"b'\xa2dtypebatdstepdloop'"  # {"type": "at", "step": "loop"} in CBOR
+        message = r"b'\xa2dtypebatdstepdloop'"  # {"type": "at", "step": "loop"} in CBOR
         frame = "len({0}).to_bytes(4, 'little') + {0}"
         floods = {
             "deep": "body = b'\\x81' * 2000000\nos.write(end, " + frame.format("body") + ")\ntime.sleep(60)",
-            "endless": f"body = {at}\nbody = " + frame.format("body") + "\nwhile True: os.write(end, body * 1000)",
+            "endless": f"body = {message}\nbody = " + frame.format("body") + "\nwhile True: os.write(end, body * 1000)",
         }
         for name, worker in floods.items():
             with self.subTest(name):

@@ -190,8 +190,8 @@ class Stopping(SweepTest):
         plan.write_text(plan.read_text() + "  - {problem: gesv, method: fault_none, n: 4}\n")
         directory = self.folder / "run"
         # SIGTERM after 9 s, SIGKILL after 18 s; by default 1 s and 2 s.
-        patience = {"OMPI_MCA_odls_base_sigkill_timeout": "9"}
-        with self.started(plan, directory, "--grace", "600", ranks=2, changes=patience) as process:
+        mpirun_limits = {"OMPI_MCA_odls_base_sigkill_timeout": "9"}
+        with self.started(plan, directory, "--grace", "600", ranks=2, changes=mpirun_limits) as process:
             process.send_signal(signal.SIGTERM)
             _, errors = process.communicate(timeout=harness.HANG)
         self.assertEqual(process.returncode, 1, errors)

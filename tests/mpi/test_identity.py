@@ -1,4 +1,4 @@
-"""Tests the identity that records store, and the summary at the end of a run."""
+"""Tests the columns of records that identify a trial (matrix, expectation, times), and the summary at the end of a run."""
 
 import json
 import unittest
@@ -11,7 +11,7 @@ from harness import SweepTest, run
 class Identity(SweepTest):
     def test_records_have_their_matrix_and_expectation(self):
         plan = (
-            "name: told\nrepeats: 1\ntolerance: {gesv: 1e-9}\nsweep:\n"
+            "name: identity\nrepeats: 1\ntolerance: {gesv: 1e-9}\nsweep:\n"
             "  - problem: gesv\n    method: [lapack, gauss_pivot_serial]\n    n: 20\n"
             "    matrix: [{kind: condition, condition: 10}, {kind: condition, condition: 1e6}]\n"
             "    expect: {lapack: [failed]}\n"
@@ -77,12 +77,12 @@ sweep:
         records = self.records(self.sweep(self.plan(plan)))
         self.assertEqual(len(records), 8)
         self.assertEqual(len({r["key"] for r in records}), 8)
-        of = {}
+        by_method = {}
         for record in records:
             self.assertEqual((record["status"], record["message"]), ("pass", ""))
             self.assertGreater(record["d2h_seconds"], 0)
-            of.setdefault(record["method"], {})[record["host_memory"]] = record
-        for method, both in of.items():
+            by_method.setdefault(record["method"], {})[record["host_memory"]] = record
+        for method, both in by_method.items():
             self.assertEqual(set(both), {"pageable", "pinned"}, method)
             for name in ("residual_ratio", "reference_difference", "matrix_digest"):
                 self.assertEqual(both["pageable"][name], both["pinned"][name], (method, name))

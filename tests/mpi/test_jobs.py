@@ -128,9 +128,9 @@ class Finish(SweepTest):
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 
-    def test_a_night_of_which_nothing_could_be_merged_is_mailed(self):
-        again = {"GAUSSWEEP_SUBMITTED_BY": f"nightly.sh plan -o {self.night} -- --partition=gpu"}
-        self.finish(1, **again)
+    def test_a_night_without_records_to_merge_is_mailed(self):
+        submission = {"GAUSSWEEP_SUBMITTED_BY": f"nightly.sh plan -o {self.night} -- --partition=gpu"}
+        self.finish(1, **submission)
         next_words = f"go on with: nightly.sh plan -o {self.night} --resume -- --partition=gpu"
         missing = f"sweep: never started, all of its trials are missing\n{next_words}\n"
         self.assertEqual((self.night / "missing.txt").read_text(), missing)
@@ -168,11 +168,11 @@ class Finish(SweepTest):
         for part in (1, 3):
             self.sweep(plan, "--shard", f"{part}/4", output=self.night / f"part/shard-{part}-of-4")
         absent = "".join(f"{self.night}/part/shard-{part}-of-4 is not there\n" for part in (2, 4))
-        again = f"go on with: the sweep's command and --resume, then {SOURCE}/jobs/slurm/finish.sbatch -o {self.night}"
+        hint = f"go on with: the sweep's command and --resume, then {SOURCE}/jobs/slurm/finish.sbatch -o {self.night}"
         for inputs in (["part"], ["part/shard-1-of-4", "part/shard-3-of-4"]):
             done = self.finish(5, inputs=inputs)
             self.assertNotIn("all trials", done.stderr)
-            self.assertTrue((self.night / "missing.txt").read_text().startswith(absent + again))
+            self.assertTrue((self.night / "missing.txt").read_text().startswith(absent + hint))
         self.finish(5, inputs=["part/shard-1-of-4", "part/shard-2-of-4", "part/shard-3-of-4"])
         second = f"shard-2-of-4: never started, all of its trials are missing\n{absent.splitlines()[1]}\n"
         self.assertTrue((self.night / "missing.txt").read_text().startswith(second))

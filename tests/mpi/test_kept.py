@@ -180,28 +180,28 @@ class Locks(SweepTest):
 
 class Scratch(SweepTest):
     def test_the_next_try_removes_the_folder_of_a_killed_one(self):
-        place = self.folder / "tmp"
-        place.mkdir()
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
         matrix = self.folder / "a.mtx"
         matrix.write_text("%%MatrixMarket matrix array real general\n2 2\n4\n2\n1\n3\n")
         words = harness.command(["try", matrix, "--problem", "gesv", "--repeats", "1"], program=GAUSSWEEP)
         process = subprocess.Popen(
-            words, env=harness.environment(TMPDIR=str(place)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            words, env=harness.environment(TMPDIR=str(temporary)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         self.addCleanup(lambda: process.poll() is None and process.kill())
         deadline = time.monotonic() + harness.HANG
-        while not list(place.glob("gaussweep-try-*/run")):
+        while not list(temporary.glob("gaussweep-try-*/run")):
             self.assertIsNone(process.poll())
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.001)
         process.send_signal(signal.SIGSTOP)
-        self.assertEqual(len(list(place.iterdir())), 1)
-        self.ran(words[1:], TMPDIR=str(place))
-        self.assertEqual(len(list(place.iterdir())), 1, "its owner lives")
+        self.assertEqual(len(list(temporary.iterdir())), 1)
+        self.ran(words[1:], TMPDIR=str(temporary))
+        self.assertEqual(len(list(temporary.iterdir())), 1, "its owner lives")
         process.kill()
         process.wait()
-        self.ran(words[1:], TMPDIR=str(place))
-        self.assertEqual(list(place.iterdir()), [])
+        self.ran(words[1:], TMPDIR=str(temporary))
+        self.assertEqual(list(temporary.iterdir()), [])
 
 
 class Streams(SweepTest):

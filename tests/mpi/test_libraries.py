@@ -34,8 +34,8 @@ def table_of(row, rows=1, version="GAUSSWEEP_METHOD_VERSION"):
     return (
         HEAD
         + TABLE
-        + f"static const gaussweep_method own[] = {{{{{row}}}}};\n"
-        + f"static const gaussweep_library table = {{{version}, {rows}, own}};\n"
+        + f"static const gaussweep_method listed[] = {{{{{row}}}}};\n"
+        + f"static const gaussweep_library table = {{{version}, {rows}, listed}};\n"
         + LIBRARY
     )
 
@@ -174,11 +174,11 @@ static const gaussweep_parameter parameters[] = {{"width", "", 'i', 1, 1, 8, NUL
                                                  {"share", "", 'r', 0.25, 0, 1, NULL},
                                                  {"colour", "", 'c', 0, 0, 0, colours}};
 #define ROW(function) {.name = #function, .problem = "gesv", .host = {.float64 = function}}
-static const gaussweep_method own[] = {
+static const gaussweep_method listed[] = {
     {.name = "good", .problem = "gesv", .host = {.float64 = good}, .parameters = parameters, .parameter_count = 3,
      .workspace_bytes = workspace},
     ROW(crashes), ROW(hangs), ROW(fails), ROW(skips), ROW(stops), ROW(replaces)};
-static const gaussweep_library table = {1, 7, own};
+static const gaussweep_library table = {1, 7, listed};
 """
     + LIBRARY
 )
@@ -213,9 +213,9 @@ class Running(LibraryTest):
             if status == "error":
                 log = record["message"].split()[-1]
                 self.assertTrue((directory / log).is_file(), record["message"])
-            own = record["method"] != "lapack"
-            self.assertEqual(record["library"], "mine.so" if own else "")
-            self.assertEqual(record["library_digest"], digest if own else "")
+            from_library = record["method"] != "lapack"
+            self.assertEqual(record["library"], "mine.so" if from_library else "")
+            self.assertEqual(record["library_digest"], digest if from_library else "")
         with h5py.File(directory / "results.h5") as file:
             self.assertLessEqual({b"first", b"second"}, set(file["stages"]["kernel"]))
 
@@ -241,7 +241,8 @@ class Running(LibraryTest):
     def test_a_workspace_that_grows_is_an_error(self):
         row = '.name = "grows", .problem = "gesv", .host = {.float64 = run}, .workspace_bytes = size'
         size = "static size_t size(const gaussweep_call *call) { return call->a == NULL ? 40 : 4096; }\n"
-        text = table_of(row).replace("static const gaussweep_method own", size + "static const gaussweep_method own")
+        rows = "static const gaussweep_method listed"
+        text = table_of(row).replace(rows, size + rows)
         library = self.compiled(text, "grows")
         plan = self.plan("repeats: 1\nsweep: [{problem: gesv, method: grows, n: 5}]\n")
         directory = self.sweep(plan, "--methods", library, "--backend", "host", code=3)
@@ -376,7 +377,7 @@ class Spoilers(LibraryTest):
         self.assertEqual([r["status"] for r in self.records(directory)], ["pass"])
 
     def test_writes_outside_of_the_operands_are_found(self):
-        places = {
+        messages = {
             "beyond_answer": "element 1 behind X",
             "beyond_workspace": "byte 1 behind the workspace",
             "behind_a": "element 60 behind A",
@@ -386,16 +387,16 @@ class Spoilers(LibraryTest):
         }
         plan = self.plan(
             "repeats: 2\nmatrix: {kind: identity}\n"
-            f"sweep: [{{problem: gesv, method: [honest, {', '.join(places)}], n: [5, 32]}}]\n"
+            f"sweep: [{{problem: gesv, method: [honest, {', '.join(messages)}], n: [5, 32]}}]\n"
         )
         directory = self.sweep(plan, "--methods", self.library, "--backend", "host", code=1)
         for record in self.records(directory):
-            place = places.get(record["method"])
-            self.assertEqual(record["status"], "failed" if place else "pass", record["method"])
-            self.assertIn(place or "", record["message"])
+            message = messages.get(record["method"])
+            self.assertEqual(record["status"], "failed" if message else "pass", record["method"])
+            self.assertIn(message or "", record["message"])
         failures = json.loads(self.ran(["summary", directory, "--format", "json"]).stdout)["failures"]
         for row in failures:
-            self.assertIn(places[row["method"].split("/")[1]] + " in 2 answers", row["cause"])
+            self.assertIn(messages[row["method"].split("/")[1]] + " in 2 answers", row["cause"])
 
 
 class Cheats(LibraryTest):
@@ -483,10 +484,10 @@ static int removes_results(const gaussweep_call *call) {
   return system("rm -f \"$RUN\"/results.h5 \"$RUN\"/plan.yaml") != 0 ? 1 : solve(call);
 }
 #define ROW(function) {.name = #function, .problem = "gesv", .host = {.float64 = function}}
-static const gaussweep_method own[] = {ROW(honest), ROW(kills_rank), ROW(asks_rank_to_end), ROW(kills_group),
+static const gaussweep_method listed[] = {ROW(honest), ROW(kills_rank), ROW(asks_rank_to_end), ROW(kills_group),
     ROW(exits), ROW(closes_all), ROW(limits_files), ROW(limits_size), ROW(prints_much),
     ROW(removes_results)};
-static const gaussweep_library table = {1, 10, own};
+static const gaussweep_library table = {1, 10, listed};
 """
     + LIBRARY
 )
@@ -568,17 +569,18 @@ class Builtins(LibraryTest):
         library = harness.BUILD / "builtin_methods.so"
         plan = self.plan_of(library, [1, 7, 33], "2\ninner_repeats: 2")
         directory = self.sweep(plan, "--methods", library, "--backend", "emulated", ranks=2)
-        own, other = {}, {}
+        built_in, loaded = {}, {}
         for record in self.records(directory):
-            (other if record["library"] else own)[(record["method"], *(record[axis] for axis in self.AXES))] = record
-        self.assertGreater(len(other), 100)
-        for key, record in other.items():
+            found = loaded if record["library"] else built_in
+            found[(record["method"], *(record[axis] for axis in self.AXES))] = record
+        self.assertGreater(len(loaded), 100)
+        for key, record in loaded.items():
             self.assertEqual(record["timing"], "", key)
             record["message"] = record["message"].replace("plugin_", "")
-            twin = own[(key[0].removeprefix("plugin_"), *key[1:])]
+            twin = built_in[(key[0].removeprefix("plugin_"), *key[1:])]
             for fact in self.FACTS:
                 if record[fact] != twin[fact] and not (record[fact] != record[fact] and twin[fact] != twin[fact]):
-                    self.fail(f"{key}: {fact} is {record[fact]}, and of the built-in method {twin[fact]}")
+                    self.fail(f"{key}: {fact} is {record[fact]}, for the built-in method {twin[fact]}")
 
     @unittest.skipUnless(GPUS, "no GPU named by GAUSSWEEP_TEST_GPUS")
     def test_none_is_blamed_on_a_gpu(self):
@@ -587,20 +589,21 @@ class Builtins(LibraryTest):
         directory = self.folder / "gpu"
         words = ["run", plan, "-o", directory, "--methods", library, "--backend", "cuda"]
         harness.run(words, ranks=len(GPUS.split(",")), CUDA_VISIBLE_DEVICES=GPUS)
-        own = {(r["method"], *(r[axis] for axis in self.AXES)): r for r in self.records(directory) if not r["library"]}
-        # Two messages are excused. The library has no GPU code for methods with a layout of their own. cuSOLVER's
-        # batched Cholesky writes the unreferenced triangle of A, which is allowed to built-in vendor methods only.
+        records = self.records(directory)
+        built_in = {(r["method"], *(r[axis] for axis in self.AXES)): r for r in records if not r["library"]}
+        # Two messages are excused. The library has no GPU code for methods with special layouts. cuSOLVER's batched
+        # Cholesky writes the unreferenced triangle of A, which only built-in vendor methods may do.
         excused = ("does not run on the backend cuda", "of the unreferenced triangle of A")
-        other = [r for r in self.records(directory) if r["library"] and not any(e in r["message"] for e in excused)]
-        self.assertGreater(sum(r["status"] == "pass" for r in other), 500)
+        loaded = [r for r in records if r["library"] and not any(e in r["message"] for e in excused)]
+        self.assertGreater(sum(r["status"] == "pass" for r in loaded), 500)
         blamed = []
-        for record in other:
-            twin = own[(record["method"].removeprefix("plugin_"), *(record[axis] for axis in self.AXES))]
+        for record in loaded:
+            twin = built_in[(record["method"].removeprefix("plugin_"), *(record[axis] for axis in self.AXES))]
             for fact in ("status", "timing", "info", "systems_pass"):
                 if record[fact] != twin[fact]:
                     blamed.append(f"{record['key']}: {fact} {record[fact]}, not {twin[fact]}; {record['message']}")
         self.assertEqual(blamed, [])
-        triangle = {r["method"] for r in self.records(directory) if r["library"] and excused[1] in r["message"]}
+        triangle = {r["method"] for r in records if r["library"] and excused[1] in r["message"]}
         self.assertLessEqual(triangle, {"plugin_cusolver", "plugin_cublas"})
 
 
@@ -614,9 +617,9 @@ class Examples(LibraryTest):
         """Runs the plan of the page with mine.so in the folder."""
         plan = self.plan(self.ran(["methods", "--template", "plan"]).stdout)
         directory = self.sweep(plan, "--backend", "host", **environment)
-        own = [r for r in self.records(directory) if r["method"] == "mine"]
-        self.assertEqual({r["status"] for r in own}, {"pass"})
-        self.assertEqual(len(own), 16)
+        records = [r for r in self.records(directory) if r["method"] == "mine"]
+        self.assertEqual({r["status"] for r in records}, {"pass"})
+        self.assertEqual(len(records), 16)
 
     def with_function(self, function):
         """Returns the template with another function, changed as the page says."""
@@ -656,8 +659,8 @@ class Examples(LibraryTest):
         self.passes(PYTHONPATH=str(self.folder))
 
     def test_the_installed_header_is_the_printed_one(self):
-        own = harness.SOURCE / "kernels" / "registry" / "gaussweep_method.h"
-        self.assertEqual((self.folder / "method.h").read_text(), own.read_text())
+        source = harness.SOURCE / "kernels" / "registry" / "gaussweep_method.h"
+        self.assertEqual((self.folder / "method.h").read_text(), source.read_text())
 
 
 if __name__ == "__main__":

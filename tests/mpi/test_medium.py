@@ -30,12 +30,12 @@ class Medium(SweepTest):
         self.addCleanup(subprocess.run, ["umount", "-l", mounted], capture_output=True)
         return mounted
 
-    def at_work(self, directory, ranks):
+    def start_sweep(self, directory, ranks):
         return self.started(
             self.plan(plan_of(400, 30, n=6)), directory, ranks=ranks, until=lambda: harness.count_of(directory) >= 3
         )
 
-    def limited(self, plan):
+    def with_file_size_limit(self, plan):
         """Runs a sweep whose files may have 60,000 bytes."""
         return harness.run(
             ["run", plan, "-o", self.folder / "run"],
@@ -58,8 +58,8 @@ class Medium(SweepTest):
         for words in ("could not sync", "Input/output error", " safe in", "--resume"):
             self.assertIn(words, self.stderr)
         safe = int(re.search(r"[^.]\. (\d+) records? safe in", self.stderr)[1])
-        there = len(harness.journal(directory)[0])
-        self.assertTrue(1 <= safe <= there < 60, f"{safe} records are safe, {there} are in the journal")
+        in_journal = len(harness.journal(directory)[0])
+        self.assertTrue(1 <= safe <= in_journal < 60, f"{safe} records are safe, {in_journal} are in the journal")
         self.sweep(plan, "--resume", program=FAULTY)
         self.assertEqual(len(harness.journal(directory)[0]), 60)
 
@@ -107,7 +107,7 @@ class Medium(SweepTest):
 
     def test_a_file_size_limit_is_an_error_not_a_crash(self):
         plan, directory = self.plan(plan_of(60, n=8)), self.folder / "run"
-        done = self.limited(plan)
+        done = self.with_file_size_limit(plan)
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("File too large", done.stderr)
         safe, _ = harness.journal(directory)
@@ -119,7 +119,7 @@ class Medium(SweepTest):
 
     def test_matrices_beyond_the_file_size_limit(self):
         plan = self.plan(plan_of(3, n=128))
-        done = self.limited(plan)
+        done = self.with_file_size_limit(plan)
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("matrices/", done.stderr)
         self.assertEqual(list((self.folder / "run/matrices").glob("*.h5")), [], "no partial file under its name")
@@ -128,13 +128,13 @@ class Medium(SweepTest):
     def test_the_file_system_is_unmounted(self):
         # writes to an unmounted file system are lost, so no record may count as safe
         mounted = self.tmpfs("size=64m")
-        process = self.at_work(mounted / "run", ranks=3)
+        process = self.start_sweep(mounted / "run", ranks=3)
         subprocess.run(["umount", "-l", mounted], check=True)
         self.ends_with(process)
 
     def test_the_run_directory_is_removed(self):
         directory = self.folder / "run"
-        process = self.at_work(directory, ranks=2)
+        process = self.start_sweep(directory, ranks=2)
         directory.rename(self.folder / "moved")  # a rename is immediate, a removal is not
         self.ends_with(process)
         # nothing is lost: synced records are in the moved directory
@@ -159,7 +159,7 @@ class Medium(SweepTest):
 
     def test_matrices_become_unwritable_during_the_run(self):
         directory = self.folder / "run"
-        process = self.at_work(directory, ranks=2)
+        process = self.start_sweep(directory, ranks=2)
         (directory / "matrices").rename(self.folder / "elsewhere")
         self.ends_with(process, "matrices/")
         done = len(harness.journal(directory)[0])

@@ -14,7 +14,7 @@ FORMULA = "=cmd|' !A0'.mtx"
 
 
 class Names(SweepTest):
-    def night(self, name):
+    def sweep_of_file(self, name):
         (self.folder / name).write_text(MATRIX)
         quoted = name.replace("\\", "\\\\").replace('"', '\\"')
         for raw, escaped in (("\x1b", "\\e"), ("\x07", "\\a"), ("\x9b", "\\x9b")):
@@ -25,7 +25,7 @@ class Names(SweepTest):
         return plan, self.sweep(plan)
 
     def test_escapes_do_not_reach_a_terminal(self):
-        plan, directory = self.night(ESCAPE)
+        plan, directory = self.sweep_of_file(ESCAPE)
         for number, arguments in enumerate(
             (
                 ["run", plan, "-o", "x", "--dry-run"],
@@ -48,14 +48,14 @@ class Names(SweepTest):
             self.assertNotRegex(rest, "[\x00-\x08\x0b-\x1f\x7f-\x9f]", f"{number}: {arguments}")
 
     def test_a_pipe_gets_the_original_bytes(self):
-        _, directory = self.night(ESCAPE)
+        _, directory = self.sweep_of_file(ESCAPE)
         done = harness.run(["export", directory])
         self.assertIn("\x1b]0;taken\x07", done.stdout)
 
     def test_names_may_be_as_long_as_file_names(self):
         longest = 255
         name = "m" * (longest - 4) + ".mtx"
-        _, directory = self.night(name)
+        _, directory = self.sweep_of_file(name)
         merged = "r" * (longest - 3) + ".h5"
         self.ran(["merge", directory, "-o", merged], cwd=self.folder)
         self.assertTrue((self.folder / merged).exists())
@@ -63,7 +63,7 @@ class Names(SweepTest):
         self.assertEqual(report.returncode, 0, report.stderr)
 
     def test_formulas_do_not_reach_a_spreadsheet(self):
-        _, directory = self.night(FORMULA)
+        _, directory = self.sweep_of_file(FORMULA)
         for arguments in (["summary", directory, "--format", "csv"], ["export", directory]):
             rows = list(csv.DictReader(io.StringIO(harness.run(arguments).stdout)))
             self.assertEqual(len(rows), 1)

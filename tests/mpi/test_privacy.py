@@ -77,14 +77,14 @@ class Modes(SweepTest):
             self.ran([*arguments, "-o", self.folder / output], umask=0o027)
             self.assertEqual(stat.S_IMODE((self.folder / output).stat().st_mode), 0o640)
 
-    def test_a_folder_that_stood_there_keeps_its_mode(self):
+    def test_an_existing_folder_keeps_its_mode(self):
         directory = self.folder / "run"
         directory.mkdir()
         directory.chmod(0o777)
         self.sweep(self.plan(SMALL))
         self.assertIn(f"{directory}: everybody may write into it (mode 0777)", self.stderr)
         self.assertEqual(stat.S_IMODE(directory.stat().st_mode), 0o777)
-        directory.chmod(0o2770)  # with the setgid bit, as shared folders of projects have it
+        directory.chmod(0o2770)  # with the setgid bit, as in folders that a project's members share
         (directory / "matrices").chmod(0o2755)
         self.sweep(self.plan(SMALL), "--resume")
         self.assertEqual(stat.S_IMODE(directory.stat().st_mode), 0o2770)

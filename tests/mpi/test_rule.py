@@ -35,9 +35,9 @@ class RuleTest(SweepTest):
 
         checked = self.ran(["rule", out, "--check", rule, "--format", "json"])
         rows = json.loads(checked.stdout)["regrets"]
-        own = [row for row in rows if row["problem"] == "all" and row["adviser"] == str(rule)][0]
-        self.assertEqual(own["tasks"], 10)
-        self.assertEqual(own["unmeasured"] + own["absent"] + own["failed"], 0)
+        total = [row for row in rows if row["problem"] == "all" and row["adviser"] == str(rule)][0]
+        self.assertEqual(total["tasks"], 10)
+        self.assertEqual(total["unmeasured"] + total["absent"] + total["failed"], 0)
 
         changes = self.ran(["rule", "--changes", rule, out, "--format", "json"])
         self.assertEqual(json.loads(changes.stdout)["changes"], [])

@@ -51,15 +51,15 @@ class SeveralGpus(SweepTest):
         plan = self.plan(PLAN.replace("repeats: 2", "repeats: 1\ncache: cold"))
         records = journal(self.sweep(plan, "--backend", "emulated", "--gpus-per-rank", "4"))[0]
         for record in records:
-            wanted = "skipped" if gpus_of(record) > 1 or record["uplo"] == "upper" else "pass"
-            self.assertEqual(record["status"], wanted, record["message"])
+            expected = "skipped" if gpus_of(record) > 1 or record["uplo"] == "upper" else "pass"
+            self.assertEqual(record["status"], expected, record["message"])
 
     def test_small_matrices_stay_on_one_gpu(self):
         plan = self.plan(PLAN.replace("gpus_from: 1", "gpus_from: 71").replace("stages: always", "cache: cold"))
         records = journal(self.sweep(plan, "--backend", "emulated", "--gpus-per-rank", "1"))[0]
         for record in records:
-            wanted = "skipped" if record["uplo"] == "upper" else "pass"
-            self.assertEqual((record["gpu_count"], record["status"]), ("1", wanted), record["message"])
+            expected = "skipped" if record["uplo"] == "upper" else "pass"
+            self.assertEqual((record["gpu_count"], record["status"]), ("1", expected), record["message"])
 
     def test_every_rank_has_devices_of_its_own(self):
         plan = self.plan(PLAN)

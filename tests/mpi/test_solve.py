@@ -51,7 +51,7 @@ class Solve(SweepTest):
         written = np.loadtxt(self.folder / "x.mtx", skiprows=2).reshape((37, 3), order="F")
         np.testing.assert_allclose(written, self.x, atol=1e-10)
 
-    def test_a_triangle_is_the_matrix_s_own(self):
+    def test_the_triangle_is_that_of_the_matrix(self):
         b = np.load(self.folder / "b.npy")
         for other, uplo, part in (("upper", "lower", np.tril), ("lower", "upper", np.triu)):
             triangle = part(self.definite)

@@ -54,16 +54,16 @@ class Limit(SweepTest):
             env=harness.environment(),
             stderr=subprocess.DEVNULL,
         ) as process:
-            most = 0
+            largest = 0
             while process.poll() is None:
                 try:
-                    most = max(most, stored_bytes(directory))
+                    largest = max(largest, stored_bytes(directory))
                 except FileNotFoundError:
                     continue  # removed between listing and stat
                 time.sleep(0.002)
         self.assertEqual(process.returncode, 0)
-        self.assertGreater(most, 0)
-        self.assertLessEqual(most, 128 << 10)
+        self.assertGreater(largest, 0)
+        self.assertLessEqual(largest, 128 << 10)
 
     def test_a_resume_shrinks_the_store_and_keeps_needed_files(self):
         plan = self.plan(PLAN)
@@ -73,7 +73,7 @@ class Limit(SweepTest):
         self.sweep(more, "--resume", "--store-limit", "100KiB", program=FAULTY)
         self.assertLessEqual(stored_bytes(directory), 100 << 10)
         loaded = {r["matrix_seed"]: r["load_seconds"] >= 0 for r in self.records(directory) if r["method"] == "lapack"}
-        self.assertEqual(loaded, {1: True, 2: True, 30: False, 31: False}, "1 and 2 were read, not made")
+        self.assertEqual(loaded, {1: True, 2: True, 30: False, 31: False}, "1 and 2 were read, not generated")
 
     def test_the_option_overrides_the_plans_limit(self):
         plan = self.plan("store_limit: 0\n" + PLAN)

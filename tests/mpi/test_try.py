@@ -82,11 +82,11 @@ class Try(SweepTest):
         self.assertEqual(again.returncode, 0, again.stderr)
 
     def test_without_output_nothing_is_left(self):
-        place = self.folder / "tmp"
-        place.mkdir()
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
         matrix = self.write("a.mtx", [[4, 1], [2, 3]])
-        done = self.ran(["try", matrix, "--problem", "gesv", "--repeats", "1"], TMPDIR=str(place))
-        self.assertEqual(list(place.iterdir()), [])
+        done = self.ran(["try", matrix, "--problem", "gesv", "--repeats", "1"], TMPDIR=str(temporary))
+        self.assertEqual(list(temporary.iterdir()), [])
         self.assertNotIn("--resume", done.stderr)
         gone = run(["try", matrix, "--problem", "gesv"], TMPDIR=str(self.folder / "absent"))
         self.assertNotEqual(gone.returncode, 0)
@@ -94,7 +94,7 @@ class Try(SweepTest):
     def test_a_full_disk_suggests_no_resume_of_what_was_not_kept(self):
         def limited():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # takes the place of a full disk
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # replaces a full disk
 
         words = ["try", self.write("a.mtx", [[4, 1], [2, 3]]), "--problem", "gesv", "--repeats", "1"]
         for kept in ([], ["-o", self.folder / "kept"]):
@@ -125,7 +125,7 @@ class Try(SweepTest):
         self.assertNotIn("expect can allow", done.stderr)
 
     def test_a_breakdown_of_an_unsuitable_method_is_no_failure(self):
-        # Dominant and without zeros, yet its schedule divides by elements that become small.
+        # The matrix is dominant and has no zeros, but gauss_cyclic_halving divides by elements that become small.
         rows = [[200 if i == j else 1 + (7 * i + 3 * j) % 11 / 10 for j in range(100)] for i in range(100)]
         done = self.ran(
             ["try", self.write("d.mtx", rows), "--problem", "gesv", "--method", "gauss_cyclic_halving,lapack"]

@@ -16,7 +16,7 @@ from harness import FAULTY, SOURCE  # noqa: E402
 JOBS = SOURCE / "jobs/slurm"
 
 # The columns in which two sweeps of the same plan must agree. Columns of time, place and speed may differ.
-DECIDED = (
+REPRODUCIBLE_COLUMNS = (
     "key problem method backend precision n parameters matrix_digest status info samples residual_ratio "
     "backward_error forward_error reference_difference tolerance"
 ).split()
@@ -95,7 +95,7 @@ class SlurmTest(harness.SweepTest):
 
     def assert_same_records(self, one, other):
         def decided(path):
-            return {r["key"]: {name: repr(r[name]) for name in DECIDED} for r in self.records(path)}
+            return {r["key"]: {name: repr(r[name]) for name in REPRODUCIBLE_COLUMNS} for r in self.records(path)}
 
         self.assertEqual(len(self.records(one)), len(self.records(other)))
         self.assertEqual(decided(one), decided(other))

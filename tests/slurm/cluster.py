@@ -105,7 +105,7 @@ def skip_or_fail():
     sys.exit(1 if os.environ.get("CI") == "true" else SKIPPED)
 
 
-def own_processes(configuration):
+def job_processes(configuration):
     """Yields the pids of a cluster's job steps and their children, whose environment names its configuration."""
     mark = f"SLURM_CONF={configuration}".encode()
     for entry in pathlib.Path("/proc").iterdir():
@@ -127,7 +127,7 @@ def reap(configuration):
         sys.exit(f"cluster.py: {folder} is not the folder of a cluster (/tmp/{PREFIX}…)")
     sys.stdin.read()
     for _ in range(20):  # a process may have started another before it was killed
-        left = list(own_processes(configuration))
+        left = list(job_processes(configuration))
         for process in left:
             try:
                 os.kill(process, signal.SIGKILL)

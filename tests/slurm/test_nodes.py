@@ -49,7 +49,7 @@ class NodeDown(case.SlurmTest):
 
     def ranks(self):
         """Returns the processes of the ranks, without their workers."""
-        for process in cluster.own_processes(self.cluster.configuration):
+        for process in cluster.job_processes(self.cluster.configuration):
             try:
                 words = pathlib.Path(f"/proc/{process}/cmdline").read_text().split("\0")
             except OSError:

@@ -160,12 +160,12 @@ class Sweep(case.SlurmTest):
 
     def test_modules(self):
         """A function of the environment file replaces `module`."""
-        played = (
+        fake_module = (
             'module() { case "$1 ${2:-}" in "-t list") echo listed-module ;; "load cuda/11.8") touch'
             ' "$GAUSSWEEP_TEST_MARK" ;; esac; }'
         )
         self.site = self.environment_file(
-            "modules", "GAUSSWEEP_MODULES=cuda/11.8", f"export GAUSSWEEP_TEST_MARK={self.folder}/loaded", played
+            "modules", "GAUSSWEEP_MODULES=cuda/11.8", f"export GAUSSWEEP_TEST_MARK={self.folder}/loaded", fake_module
         )
         job = self.submit("sweep.sbatch", self.plan(count=1, milliseconds=1), "-o", self.folder / "run")
         self.assertEqual(self.cluster.wait_for_end(job), 0)

@@ -1,3 +1,4 @@
+// Tests reading in a child process: values and messages arrive; crashes and hangs refuse the file.
 #include "io/files/child_reader.hpp"
 #include "tests/testing.hpp"
 
@@ -19,14 +20,14 @@ std::string read_failure(const Read& read, double seconds = 60) {
   return "";
 }
 
-TEST(Apart, ReturnsTheValue) {
+TEST(ReadInChild, ReturnsTheValue) {
   const auto value = read_in_child(
       60, "", "", [] { return std::int64_t{42}; }, [](ChildOutput& out, std::int64_t read) { out.put(read); },
       [](Child& child) { return child.integer(); });
   EXPECT_EQ(value, 42);
 }
 
-TEST(Apart, CrashRefusesTheFile) {
+TEST(ReadInChild, CrashRefusesTheFile) {
   const auto crash = []() -> std::int64_t {
     std::raise(SIGABRT);
     return 0;
@@ -35,7 +36,7 @@ TEST(Apart, CrashRefusesTheFile) {
             "f: it is damaged: the HDF5 library, reading it, crashed with signal 6 (Aborted) (a matrix)");
 }
 
-TEST(Apart, HangRefusesTheFile) {
+TEST(ReadInChild, HangRefusesTheFile) {
   const auto hang = []() -> std::int64_t {
     while (true) ::pause();
   };
@@ -43,7 +44,7 @@ TEST(Apart, HangRefusesTheFile) {
             "f: it is damaged: the HDF5 library, reading it, did not come to an end within 1 s (a matrix)");
 }
 
-TEST(Apart, ForwardsTheReadersMessage) {
+TEST(ReadInChild, ForwardsTheReadersMessage) {
   EXPECT_EQ(read_failure([]() -> std::int64_t { throw InputError("f: no matrix"); }), "f: no matrix");
   EXPECT_EQ(read_failure([]() -> std::int64_t { throw std::runtime_error("no memory"); }),
             "no fault of the file: f: no memory");

@@ -1,3 +1,4 @@
+// Tests SHA-256 against the examples of the standard, and the digests of files.
 #include "io/matrix/matrix_file.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
 #include "tests/testing.hpp"

@@ -1,3 +1,4 @@
+// Tests the free memory and its limit: control groups of batch systems and containers, and process limits.
 #include "io/files/memory.hpp"
 
 #include "io/matrix/matrix_limits.hpp"
@@ -15,7 +16,7 @@ class GroupMemory : public ::testing::Test {
     std::ofstream(folder_ / name) << text << "\n";
   }
   Memory memory() const { return group_memory(folder_ / "groups", folder_ / "top"); }
-  double room() const { return memory().free; }
+  double free_bytes() const { return memory().free; }
   const TestFolder folder_;
 };
 
@@ -27,7 +28,7 @@ TEST_F(GroupMemory, IsThatOfTheTightestParentGroup) {
   put("top/slurm/job_1/memory.current", "600");
   put("top/slurm/job_1/task_0/memory.max", "5000");
   put("top/slurm/job_1/task_0/memory.current", "600");
-  EXPECT_EQ(room(), 400);
+  EXPECT_EQ(free_bytes(), 400);
   EXPECT_EQ(memory().limit, 1000);
 }
 
@@ -36,7 +37,7 @@ TEST_F(GroupMemory, CountsCachedFilesAsFree) {
   put("top/memory.max", "1000");
   put("top/memory.current", "990");
   put("top/memory.stat", "anon 100\nfile 890\ninactive_file 600\nactive_file 200");
-  EXPECT_EQ(room(), 810);
+  EXPECT_EQ(free_bytes(), 810);
 }
 
 TEST_F(GroupMemory, ReadsVersionOne) {
@@ -46,7 +47,7 @@ TEST_F(GroupMemory, ReadsVersionOne) {
   put("top/memory/job_1/memory.limit_in_bytes", "1000");
   put("top/memory/job_1/memory.usage_in_bytes", "700");
   put("top/memory/job_1/memory.stat", "inactive_file 1\ntotal_inactive_file 50");
-  EXPECT_EQ(room(), 350);
+  EXPECT_EQ(free_bytes(), 350);
   EXPECT_EQ(memory().limit, 1000);
 }
 
@@ -55,21 +56,21 @@ TEST_F(GroupMemory, IsPositiveIfCachesExceedTheUsage) {
   put("top/memory/memory.limit_in_bytes", "9223372036854771712");
   put("top/memory/memory.usage_in_bytes", "100000");
   put("top/memory/memory.stat", "total_inactive_file 90000\ntotal_active_file 20000");
-  EXPECT_EQ(room(), 9223372036854771712.0);
+  EXPECT_EQ(free_bytes(), 9223372036854771712.0);
 }
 
 TEST_F(GroupMemory, InAContainerUsesItsTopGroup) {
   put("groups", "4:memory:/docker/0123456789");
   put("top/memory/memory.limit_in_bytes", "1000");
   put("top/memory/memory.usage_in_bytes", "1200");
-  EXPECT_EQ(room(), 0) << "usage above the limit leaves 0";
+  EXPECT_EQ(free_bytes(), 0) << "usage above the limit leaves 0";
 }
 
 TEST_F(GroupMemory, WithoutGroupsIsUnlimited) {
-  EXPECT_TRUE(std::isinf(room()));
+  EXPECT_TRUE(std::isinf(free_bytes()));
   EXPECT_TRUE(std::isinf(memory().limit));
   put("groups", "0::/user.slice\nnonsense");
-  EXPECT_TRUE(std::isinf(room()));
+  EXPECT_TRUE(std::isinf(free_bytes()));
 }
 
 TEST(ProcessMemory, StaysWithinTheProcessLimits) {
@@ -78,13 +79,13 @@ TEST(ProcessMemory, StaysWithinTheProcessLimits) {
 #endif
   for (const int resource : {RLIMIT_AS, RLIMIT_DATA}) {
     const pid_t child = start([resource] {
-      constexpr double most = 0x1p30;
+      constexpr double max_bytes = 0x1p30;
       rlimit limit{};
       getrlimit(resource, &limit);
-      limit.rlim_cur = static_cast<rlim_t>(most);
+      limit.rlim_cur = static_cast<rlim_t>(max_bytes);
       if (setrlimit(resource, &limit) != 0) return 1;
       const Memory memory = memory_facts();
-      if (memory.limit > most || memory.free >= most) return 2;
+      if (memory.limit > max_bytes || memory.free >= max_bytes) return 2;
       if (too_large(20000, 20000).empty()) return 3;  // 3 GiB
       return too_large(1000, 1000).empty() ? 0 : 4;
     });

@@ -1,3 +1,4 @@
+// Tests that files and folders are opened without following links, waiting for FIFOs or reading devices.
 #include "io/files/open_file.hpp"
 
 #include <sys/socket.h>

@@ -1,3 +1,4 @@
+// Tests that syncs which a signal interrupts are repeated. The test replaces fsync and fdatasync.
 #include <sys/syscall.h>
 
 #include "io/files/atomic_file.hpp"

@@ -1,3 +1,4 @@
+// Tests Text, a string whose copies share memory, and the pool that finds equal texts.
 #include "io/files/text.hpp"
 #include "tests/testing.hpp"
 

@@ -1,3 +1,4 @@
+// Tests PNG and PGM images: round trips, conversion to 8-bit grey, and damaged or large files.
 #include "io/image/image.hpp"
 #include "io/matrix/matrix_file.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
@@ -13,8 +14,8 @@ class Image : public MatrixFolder {
     return failure_at(put("image", bytes), most_pixels);
   }
   static std::string failure_at(const std::filesystem::path& path, std::int64_t most_pixels = 1000) {
-    const std::string words = failure_of([&] { read_image(path, most_pixels); });
-    return words.empty() ? "no failure" : words;
+    const std::string message = failure_of([&] { read_image(path, most_pixels); });
+    return message.empty() ? "no failure" : message;
   }
   static std::filesystem::path corpus(const std::string& name) {
     return source_folder() / "tests/fuzz/corpus/image" / name;
@@ -82,10 +83,10 @@ TEST_F(Image, DamageIsReportedOrHarmless) {
       if (whole == png && length >= whole.size() - 12) continue;  // only the end marker is missing
       EXPECT_NE(failure(whole.substr(0, length)), "no failure") << length << " of " << whole.size();
     }
-    for (std::size_t place = 0; place < whole.size(); ++place) {
+    for (std::size_t index = 0; index < whole.size(); ++index) {
       for (const char change : {'\x01', '\x80', '\xff'}) {
         std::string damaged = whole;
-        damaged[place] = static_cast<char>(damaged[place] ^ change);
+        damaged[index] = static_cast<char>(damaged[index] ^ change);
         try {
           const GreyImage read = read_image(put("image", damaged), 1000);
           EXPECT_EQ(static_cast<std::int64_t>(read.pixels.size()), read.width * read.height);

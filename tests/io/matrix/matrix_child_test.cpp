@@ -8,7 +8,7 @@
 namespace gaussweep::io {
 namespace {
 
-class MatrixApart : public MatrixFolder {
+class MatrixInChild : public MatrixFolder {
  protected:
   /// Returns a file of the fuzzers' corpus.
   static std::filesystem::path corpus(const std::string& name) {
@@ -16,7 +16,7 @@ class MatrixApart : public MatrixFolder {
   }
 };
 
-TEST_F(MatrixApart, ChildReadsTheSame) {
+TEST_F(MatrixInChild, ChildReadsTheSame) {
   StoredMatrix<double> stored;
   stored.a = {1500, 1501, std::vector<double>(1500 * 1501)};  // several pieces, the last one short
   std::iota(stored.a.data.begin(), stored.a.data.end(), 0.5);
@@ -30,17 +30,17 @@ TEST_F(MatrixApart, ChildReadsTheSame) {
   EXPECT_EQ(digest, expected_digest);
   EXPECT_EQ(info.attributes, expected.attributes);
   EXPECT_EQ(info.attributes.at("kind"), "file");
-  const auto words = [](const MatrixInfo& of) {
+  const auto texts = [](const MatrixInfo& of) {
     return of.format + " " + of.dataset + " " + of.field + " " + of.symmetry;
   };
-  EXPECT_EQ(words(info), words(expected));
+  EXPECT_EQ(texts(info), texts(expected));
   EXPECT_EQ(info.stored_entries, expected.stored_entries);
   put("a.mtx", "%%MatrixMarket matrix array real general\n2 1\n3\n4\n");
   EXPECT_EQ(import_matrix_in_child(folder() / "a.mtx").data, (std::vector<double>{3, 4}));
   EXPECT_EQ(matrix_info_in_child(folder() / "a.mtx").rows, 2);
 }
 
-TEST_F(MatrixApart, RefusalHasTheSameMessage) {
+TEST_F(MatrixInChild, RefusalHasTheSameMessage) {
   put("text.h5", "no");
   for (const auto& path : {folder() / "none.h5", folder() / "text.h5", corpus("two.h5")}) {
     const std::string message = failure_of([&] { import_matrix(path); });
@@ -52,7 +52,7 @@ TEST_F(MatrixApart, RefusalHasTheSameMessage) {
 
 // The library's memory layout decides if it crashes on the first file; otherwise it reads the file. Another
 // version may handle both files and then refuses them with a reason.
-TEST_F(MatrixApart, SurvivesFilesThatCrashOrHangTheLibrary) {
+TEST_F(MatrixInChild, SurvivesFilesThatCrashOrHangTheLibrary) {
   for (const char* name : {"crash_of_the_library.h5", "hang_of_the_library.h5"}) {
     for (const bool elements : {false, true}) {
       const std::string message = failure_of([&] {

@@ -50,7 +50,7 @@ TEST_F(MatrixElements, AlternatingZerosAndNonzeros) {
 }
 
 TEST_F(MatrixElements, ZerosTakeNoSpace) {
-  const auto room = [&] {
+  const auto disk_bytes = [&] {
     struct stat facts {};
     EXPECT_EQ(stat((folder() / "m.h5").c_str(), &facts), 0);
     return 512 * static_cast<std::int64_t>(facts.st_blocks);
@@ -65,9 +65,9 @@ TEST_F(MatrixElements, ZerosTakeNoSpace) {
   const auto row = [&](std::size_t i) { return static_cast<std::int64_t>(i) % rows; };
   const auto zeros = [&](std::size_t i) { return static_cast<std::int64_t>(i) / rows * (rows / columns); };
   round_trip(rows, columns, [&](std::size_t i) { return element(i, row(i) >= zeros(i)); });
-  EXPECT_LE(room(), whole * 6 / 10);
+  EXPECT_LE(disk_bytes(), whole * 6 / 10);
   round_trip(rows, columns, [&](std::size_t i) { return element(i, row(i) <= zeros(i)); });
-  EXPECT_LE(room(), whole * 6 / 10);
+  EXPECT_LE(disk_bytes(), whole * 6 / 10);
 }
 
 }  // namespace

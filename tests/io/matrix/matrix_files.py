@@ -221,9 +221,9 @@ def mat4(name, data, order="<", kind=0):
 
 
 def blocks_that_end_together():
-    """Returns a compressed matrix: where its compressed bytes fill a block of 16384 bytes, its numbers fill one too."""
+    """Returns a compressed matrix in which a block of 16384 compressed bytes and one of its numbers end together."""
     data = full("ninebytes", np.arange(8192.0).reshape(64, 128))
-    begin = 72  # of the numbers, 16384 - 2 - 5 * 3262: zlib's header, and five bytes before each of its blocks
+    begin = 72  # of the numbers: 3 * 16384 = 2 (zlib's header) + 5 * 3262 (blocks' headers) + begin + 2 * 16384
 
     def block(part, last):
         return struct.pack("<BHH", last, len(part), len(part) ^ 0xFFFF) + part

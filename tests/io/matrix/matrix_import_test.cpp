@@ -1,3 +1,4 @@
+// Tests the import of matrices from HDF5, NumPy and MATLAB files, which matrix_files.py writes.
 #include "io/matrix/matrix_file.hpp"
 #include "io/matrix/npy.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
@@ -14,10 +15,11 @@ class MatrixImport : public MatrixFolder {
  protected:
   /// Writes the files with tests/io/matrix/matrix_files.py, once.
   void SetUp() override {
-    static const TestFolder made;
-    static const std::string failed = run_python("tests/io/matrix/matrix_files.py", {made.folder().string()});
+    static const TestFolder written_files;
+    static const std::string failed =
+        run_python("tests/io/matrix/matrix_files.py", {written_files.folder().string()});
     ASSERT_EQ(failed, "");
-    std::filesystem::copy(made.folder(), folder(), std::filesystem::copy_options::recursive);
+    std::filesystem::copy(written_files.folder(), folder(), std::filesystem::copy_options::recursive);
   }
   void expect_matrix(const std::string& name, const std::string& dataset = {}) {
     const Dense<double> a = import_matrix(folder() / name, dataset);
@@ -76,7 +78,7 @@ TEST_F(MatrixImport, ReadsNumpyFilesInEitherOrderAndOfAnyRealType) {
 }
 
 TEST_F(MatrixImport, RefusesNumpyFilesWithoutARealMatrix) {
-  for (const auto& [name, said] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& [name, message] : std::vector<std::pair<std::string, std::string>>{
            {"complex", "holds '<c16' (complex); allowed: bool"},
            {"text", "holds '<U1'; allowed: bool"},
            {"records", "holds records or objects"},
@@ -90,7 +92,7 @@ TEST_F(MatrixImport, RefusesNumpyFilesWithoutARealMatrix) {
            {"beyond", "element (1, 2) is 9007199254740993, which is not exact as a double"},
            {"cut", "the file ends before its elements do"},
            {"cut_header", "the file ends before"}}) {
-    EXPECT_THAT(failure(name + ".npy"), HasSubstr(said)) << name;
+    EXPECT_THAT(failure(name + ".npy"), HasSubstr(message)) << name;
   }
   EXPECT_THAT(failure("rows.npy", "/A"), HasSubstr("has no datasets"));
 }
@@ -105,26 +107,27 @@ TEST_F(MatrixImport, NumpyReadsExportedFiles) {
 TEST_F(MatrixImport, NamesAMistakeInTheFirstLineOfMatrixMarket) {
   for (const char* line :
        {"%MatrixMarket matrix coordinate real general", "%%matrixmarket matrix array real general"}) {
-    const std::string said =
+    const std::string message =
         failure_of([&] { import_matrix(put("first.mtx", std::string(line) + "\n1 1\n1\n")); });
-    EXPECT_THAT(said, HasSubstr("first.mtx:1: '" + std::string(line).substr(0, 40)));
-    EXPECT_THAT(said, HasSubstr("allowed: %%MatrixMarket matrix"));
+    EXPECT_THAT(message, HasSubstr("first.mtx:1: '" + std::string(line).substr(0, 40)));
+    EXPECT_THAT(message, HasSubstr("allowed: %%MatrixMarket matrix"));
   }
   EXPECT_THAT(
       failure_of([&] { import_matrix(put("cr.mtx", "%%MatrixMarket matrix array real general\r1 1\r2\r")); }),
       HasSubstr("cr.mtx:1: the lines end with CR alone"));
 }
 
-// Otherwise one digest would name two matrices, and a file could choose which of our files is read.
+// Data in another file may change while the digest stays, and a foreign file could choose which of our files
+// is read.
 TEST_F(MatrixImport, RefusesDataOutsideTheFile) {
   const auto all = [&](const std::string& name) {
-    const std::string said = failure(name + ".h5");
-    EXPECT_EQ(failure(name + ".h5", "/A"), said);
-    EXPECT_EQ(failure_of([&] { matrix_info(folder() / (name + ".h5")); }), said);
+    const std::string message = failure(name + ".h5");
+    EXPECT_EQ(failure(name + ".h5", "/A"), message);
+    EXPECT_EQ(failure_of([&] { matrix_info(folder() / (name + ".h5")); }), message);
     const std::string sealed =
         failure_of([&] { read_matrix<double>(folder() / ("sealed_" + name + ".h5")); });
-    EXPECT_THAT(sealed, HasSubstr(said.substr(said.find("/A"))));
-    return said;
+    EXPECT_THAT(sealed, HasSubstr(message.substr(message.find("/A"))));
+    return message;
   };
   EXPECT_THAT(all("external_link"), HasSubstr("/A is an external link, into the file 'rows.h5'"));
   EXPECT_THAT(all("soft_link"), HasSubstr("/A is an external link, into the file 'rows.h5'"));
@@ -214,15 +217,15 @@ TEST_F(MatrixImport, BoolAndSmallTypesAreNumbers) {
 
 TEST_F(MatrixImport, RightHandSidesHaveTheirOwnUsualName) {
   const DatasetChoice right{"", Operand::right_hand_sides};
-  const DatasetChoice beside{"", Operand::right_hand_sides_in_same_file};
-  for (const DatasetChoice& choice : {right, beside}) {
+  const DatasetChoice same_file{"", Operand::right_hand_sides_in_same_file};
+  for (const DatasetChoice& choice : {right, same_file}) {
     EXPECT_THAT(import_matrix(folder() / "octave_both.h5", choice).data, ElementsAre(1, 4));
     EXPECT_EQ(matrix_info(folder() / "problem.mat", choice).dataset, "Problem.b");
   }
   EXPECT_EQ(matrix_info(folder() / "rows.h5", right).dataset, "/A") << "the only matrix of another file";
-  EXPECT_THAT(failure_of([&] { import_matrix(folder() / "rows.h5", beside); }),
+  EXPECT_THAT(failure_of([&] { import_matrix(folder() / "rows.h5", same_file); }),
               HasSubstr("no right-hand sides 'b'"));
-  EXPECT_THAT(failure_of([&] { import_matrix(folder() / "rows.npy", beside); }),
+  EXPECT_THAT(failure_of([&] { import_matrix(folder() / "rows.npy", same_file); }),
               HasSubstr("holds one matrix"));
   EXPECT_THAT(failure_of([&] { import_matrix(folder() / "beside.h5", right); }),
               HasSubstr("holds several matrices (/A, /B); name one with --rhs-dataset"));
@@ -318,7 +321,7 @@ TEST_F(MatrixImport, BlocksOfAPackedFileAndOfItsNumbersEndTogether) {
 }
 
 TEST_F(MatrixImport, RefusesOlderMatlabFilesWithoutARealMatrix) {
-  for (const auto& [name, said] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& [name, message] : std::vector<std::pair<std::string, std::string>>{
            {"v5_two", "holds several matrices (X, Y); name one with dataset (--dataset)"},
            {"v5_complex", "A is complex; allowed: real numbers"},
            {"v5_char", "A is a text"},
@@ -342,7 +345,7 @@ TEST_F(MatrixImport, RefusesOlderMatlabFilesWithoutARealMatrix) {
            {"v4_huge", "it is cut off, or damaged"},
            {"v4_outside", "an entry is outside of its sparse matrix"},
            {"v4_sparse_complex", "A is sparse and complex"}}) {
-    EXPECT_THAT(failure(name + ".mat"), HasSubstr(said)) << name;
+    EXPECT_THAT(failure(name + ".mat"), HasSubstr(message)) << name;
   }
   EXPECT_THAT(failure("problem.mat", "Problem.x"),
               HasSubstr("has no dataset 'Problem.x'; it has: Problem.A, Problem.b"));
@@ -362,7 +365,7 @@ TEST_F(MatrixImport, RefusesFilesOfOtherKinds) {
   put("old.mat", "MATLAB 5.0 MAT-file, Platform: GLNXA64" + std::string(600, 'x'));
   EXPECT_THAT(failure("old.mat"), HasSubstr("neither"));
   using namespace std::string_literals;
-  for (const auto& [name, start, said] : std::vector<std::array<std::string, 3>>{
+  for (const auto& [name, start, message] : std::vector<std::array<std::string, 3>>{
            {"a.bz2", "BZh91AY", "compressed by bzip2; unpack it first (bunzip2 -k)"},
            {"a.tar.xz",
             "\xfd"
@@ -378,7 +381,7 @@ TEST_F(MatrixImport, RefusesFilesOfOtherKinds) {
            {"a.txt", "# Created by Octave 7.3",
             "is in Octave's text format; save it again with: save -v7"}}) {
     put(name, start);
-    EXPECT_THAT(failure(name), HasSubstr(said)) << name;
+    EXPECT_THAT(failure(name), HasSubstr(message)) << name;
   }
   put("a.tar.gz", "\x1f\x8b\x08");
   EXPECT_THAT(failure("a.tar.gz"), testing::AllOf(HasSubstr("gzip"), HasSubstr("(tar -xzf)")));
@@ -408,9 +411,9 @@ TEST_F(MatrixImport, SeesDamageUnderAChecksum) {
   ASSERT_EQ(import_matrix(folder() / "checked.h5").data[1], 64);
   std::string damaged = whole;
   const double number = 1234;
-  const std::size_t place = damaged.find(std::string(reinterpret_cast<const char*>(&number), sizeof number));
-  ASSERT_NE(place, std::string::npos);
-  damaged[place + 6] ^= 1;
+  const std::size_t index = damaged.find(std::string(reinterpret_cast<const char*>(&number), sizeof number));
+  ASSERT_NE(index, std::string::npos);
+  damaged[index + 6] ^= 1;
   put("damaged.h5", damaged);
   EXPECT_THAT(failure("damaged.h5"), HasSubstr("/A"));
 }
@@ -443,8 +446,8 @@ TEST_F(MatrixImport, DamagedFilesNeverCrash) {
       }
       for (int round = 0; round < 60; ++round) {
         std::string damaged = whole;
-        const std::size_t place = random() % std::min<std::size_t>(damaged.size(), 2048);
-        damaged[place] = static_cast<char>(damaged[place] ^ (1 << random() % 8));
+        const std::size_t index = random() % std::min<std::size_t>(damaged.size(), 2048);
+        damaged[index] = static_cast<char>(damaged[index] ^ (1 << random() % 8));
         put("damaged.h5", damaged);
         // Some bits are unused and some only change numbers; any outcome except a crash is right.
         failure_of([&] { import_matrix(path); });

@@ -1,3 +1,4 @@
+// Tests the reader and writer of Matrix Market files: every header, and the line of every mistake.
 #include "io/matrix/matrix_market.hpp"
 #include "io/files/errors.hpp"
 #include "io/matrix/matrix_file.hpp"
@@ -214,12 +215,13 @@ TEST_F(MatrixMarket, SignsBeforeIndicesAndBlanksBeforeTheBanner) {
 }
 
 TEST_F(MatrixMarket, InfoReadsTheWholeFile) {
-  const auto said = [&](const std::string& text) {
+  const auto info_failure = [&](const std::string& text) {
     return failure_of([&] { matrix_info(put("a.mtx", text)); });
   };
-  EXPECT_EQ(said(coordinate + "2 2 1\n1 1 1\n"), "");
-  EXPECT_THAT(said(coordinate + "2 2 2\n1 1 1\n3 1 1\n"), HasSubstr("a.mtx:4: entry (3, 1) is outside"));
-  EXPECT_THAT(said(array + "2 2\n1\n1\n1\n"), HasSubstr("a.mtx:5: the file ends after 3 of 4"));
+  EXPECT_EQ(info_failure(coordinate + "2 2 1\n1 1 1\n"), "");
+  EXPECT_THAT(info_failure(coordinate + "2 2 2\n1 1 1\n3 1 1\n"),
+              HasSubstr("a.mtx:4: entry (3, 1) is outside"));
+  EXPECT_THAT(info_failure(array + "2 2\n1\n1\n1\n"), HasSubstr("a.mtx:5: the file ends after 3 of 4"));
 }
 
 TEST_F(MatrixMarket, UnderflowIsZero) {
@@ -249,9 +251,9 @@ TEST_F(MatrixMarket, FailedExportLeavesNothing) {
 }
 
 TEST_F(MatrixMarket, ReadsARealMatrix) {
-  const char* given = std::getenv("GAUSSWEEP_SHARED_DATA");
+  const char* variable = std::getenv("GAUSSWEEP_SHARED_DATA");
   const std::filesystem::path data =
-      given != nullptr ? std::filesystem::path(given) : source_folder() / "../shared/data";
+      variable != nullptr ? std::filesystem::path(variable) : source_folder() / "../shared/data";
   if (!std::filesystem::exists(data / "1138_bus.mtx")) {
     GTEST_SKIP() << "!!! NOT TESTED: no 1138_bus.mtx in " << data
                  << "; set GAUSSWEEP_SHARED_DATA to its folder !!!";

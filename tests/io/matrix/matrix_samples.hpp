@@ -1,5 +1,5 @@
 #pragma once
-/// A temporary folder for tests of matrix files.
+/// Helpers of tests of files: a temporary folder, and work in a child process.
 
 #include "io/files/errors.hpp"
 #include "tests/testing.hpp"
@@ -28,6 +28,7 @@ inline int status_of(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
+/// A test with an empty folder, into which `put` writes files.
 class MatrixFolder : public testing::Test {
  protected:
   const std::filesystem::path& folder() const { return scratch_.folder(); }

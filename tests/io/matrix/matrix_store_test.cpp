@@ -1,4 +1,4 @@
-
+// Tests the matrix store: files named by digests, written once by any number of processes, and never trusted.
 #include "io/files/atomic_file.hpp"
 #include "io/matrix/matrix_file.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
@@ -93,12 +93,12 @@ TEST_F(MatrixStoreFiles, EveryDamagedByteIsDetected) {
   const std::filesystem::path path = folder() / "m.h5";
   write_matrix(path, sample<double>());
   const std::string whole = file_text(path);
-  for (std::size_t place = 0; place < whole.size(); place += 1 + whole.size() / 300) {
+  for (std::size_t index = 0; index < whole.size(); index += 1 + whole.size() / 300) {
     std::string damaged = whole;
-    damaged[place] = static_cast<char>(damaged[place] ^ 0x10);
+    damaged[index] = static_cast<char>(damaged[index] ^ 0x10);
     put("m.h5", damaged);
     EXPECT_THAT(failure_of([&] { read_matrix<double>(path); }), StartsWith(path.string()))
-        << "byte " << place;
+        << "byte " << index;
   }
   for (const std::size_t length : {std::size_t{0}, std::size_t{100}, whole.size() / 2, whole.size() - 1}) {
     put("m.h5", whole.substr(0, length));
@@ -165,12 +165,12 @@ TEST_F(MatrixStoreFiles, AFileUnderAnotherNameIsReplaced) {
 TEST_F(MatrixStoreFiles, FollowsNoLinkAndWaitsForNoFifo) {
   const Make make = [] { return sample<double>(); };
   std::filesystem::create_directory(folder() / "elsewhere");
-  const std::string mine = MatrixStore(folder() / "elsewhere").path_of(digest);
+  const std::string target = MatrixStore(folder() / "elsewhere").path_of(digest);
   get(MatrixStore(folder() / "elsewhere"), digest, make);
   std::filesystem::create_directory_symlink("elsewhere", folder() / "matrices");
   MatrixStore linked(folder() / "matrices");
-  for (const std::string& asked : {digest, std::string(64, 'b')}) {
-    EXPECT_THAT(message_of<StorageError>([&] { get(linked, asked, make); }),
+  for (const std::string& requested : {digest, std::string(64, 'b')}) {
+    EXPECT_THAT(message_of<StorageError>([&] { get(linked, requested, make); }),
                 HasSubstr("matrices/: cannot be opened: it is a link"));
   }
   EXPECT_THROW(linked.inventory(), StorageError);
@@ -182,7 +182,7 @@ TEST_F(MatrixStoreFiles, FollowsNoLinkAndWaitsForNoFifo) {
   remove_temporaries_of(123, folder() / "matrices");
   EXPECT_TRUE(std::filesystem::exists(folder() / "elsewhere/x.lock"));
   EXPECT_TRUE(std::filesystem::exists(folder() / "elsewhere" / temporary_name("x", 123, 0)));
-  EXPECT_TRUE(std::filesystem::exists(mine));
+  EXPECT_TRUE(std::filesystem::exists(target));
 
   ASSERT_EQ(mkfifo((folder() / (digest + ".h5")).c_str(), 0600), 0);
   EXPECT_THROW(get(store(), digest, make), StorageError) << "the FIFO stays";
@@ -303,13 +303,13 @@ TEST_F(MatrixStoreFiles, TheInventoryHasMatricesOnly) {
 
 TEST_F(MatrixStoreFiles, RemovesFilesOfKilledWriters) {
   write_matrix(store().path_of(digest), sample<double>());
-  const std::string left = temporary_name(store().path_of(digest), 123, 0);
-  put(left, "x");
+  const std::string leftover = temporary_name(store().path_of(digest), 123, 0);
+  put(leftover, "x");
   put(temporary_name(store().path_of(digest), 124, 0), "x");
   put("." + digest + ".h5.a-host-elsewhere-123-0.tmp", "x");
   put(".store.lock", "");
   remove_temporaries_of(123, folder());
-  EXPECT_FALSE(std::filesystem::exists(folder() / left));
+  EXPECT_FALSE(std::filesystem::exists(folder() / leftover));
   EXPECT_EQ(entries(), 4u) << "files of other processes stay, on this and other hosts";
   store().tidy();
   EXPECT_EQ(entries(), 1u);

@@ -80,9 +80,11 @@ def numbers(r, kind, shape):
     return np.array(values, dtype).reshape(shape)
 
 
-def shape_for(r, most=3):
+def shape_for(r, max_dimensions=3):
     shapes = [(1, 1), (3, 1), (1, 4), (2, 3), (5, 5), (7, 2), (83, 89), (4,), (1,), ()]
-    return r.choice(shapes if r.random() < 0.9 else [shape for shape in [(0, 3), (2, 2, 2)] if len(shape) <= most])
+    return r.choice(
+        shapes if r.random() < 0.9 else [shape for shape in [(0, 3), (2, 2, 2)] if len(shape) <= max_dimensions]
+    )
 
 
 def complex_of(r, array):
@@ -143,8 +145,10 @@ def change_text(r, text):
     lines = rest.split("\n")
     is_real = " real " in head
     letter = r.choice(["E", "D", "d"])
-    ways = r.sample(["crlf", "plus", "blanks", "tabs", "empty", "exponent", "mark", "before", "case"], r.randrange(4))
-    if "exponent" in ways and is_real:
+    changes = r.sample(
+        ["crlf", "plus", "blanks", "tabs", "empty", "exponent", "mark", "before", "case"], r.randrange(4)
+    )
+    if "exponent" in changes and is_real:
         coordinate = "coordinate" in head
         first = next(i for i, line in enumerate(lines) if line and not line.startswith("%"))
         for i in range(first + 1, len(lines)):
@@ -152,22 +156,22 @@ def change_text(r, text):
             if len(words) == (3 if coordinate else 1):
                 words[-1] = re.sub(".+", lambda match: fortran_number(match, letter), words[-1])
                 lines[i] = " ".join(words)
-    if "plus" in ways:
+    if "plus" in changes:
         lines = [re.sub(r"(^|\s)(\d)", r"\1+\2", line) if not line.startswith("%") else line for line in lines]
-    if "blanks" in ways:
+    if "blanks" in changes:
         lines = ["  " + line.replace(" ", "   ") + " " if line else line for line in lines]
-    if "tabs" in ways:
+    if "tabs" in changes:
         lines = [line.replace(" ", "\t") if not line.startswith("%") else line for line in lines]
-    if "empty" in ways:
+    if "empty" in changes:
         lines = [part for line in lines for part in (line, r.choice(["", "% text", line])[: 0 if line else None])]
-    if "case" in ways:
+    if "case" in changes:
         head = head.split(" ", 1)[0] + " " + head.split(" ", 1)[1].title()
     text = "\n".join([head] + lines)
-    if "before" in ways:
+    if "before" in changes:
         text = r.choice(["\n", "  ", "\n \n"]) + text
-    if "mark" in ways:
+    if "mark" in changes:
         text = "\ufeff" + text
-    if "crlf" in ways:
+    if "crlf" in changes:
         text = text.replace("\n", "\r\n")
     return text
 
@@ -470,7 +474,9 @@ def makers():
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program")
-    parser.add_argument("--files", type=int, default=60, help="apart from Octave's, of which there are as many at most")
+    parser.add_argument(
+        "--files", type=int, default=60, help="without Octave's files, of which at most as many are tested"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()

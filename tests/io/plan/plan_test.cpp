@@ -1,3 +1,4 @@
+// Tests the reader of plans: keys, ranges, defaults, and the place and text of every error.
 #include "io/plan/plan.hpp"
 #include "tests/io/plan/some_problems.hpp"
 #include "tests/testing.hpp"
@@ -206,8 +207,8 @@ struct Bad {
   const char* words;     ///< part of the message
 };
 
-/// A mistake in a plan, and the location and part of the message that it must give. Every message must also
-/// name the file and the allowed values.
+/// Expects the message of each mistaken plan: the name of the file, the location, then `words` and one
+/// paragraph.
 void expect_failures(const std::vector<Bad>& cases) {
   for (const Bad& bad : cases) {
     const std::string message = failure(bad.text);
@@ -235,14 +236,14 @@ TEST(PlanErrors, UnknownKeysNameTheNearest) {
 }
 
 TEST(PlanErrors, ReportsUpToAThousandMistakesTogether) {
-  const std::string said = failure(
+  const std::string message = failure(
       "nmae: x\nsweep:\n  - problem: gesv\n    method: all\n    uplo: uper\n    n: 0\n"
       "  - method: all\n    repeats: none\n  - problem: gesv\n");
   for (const char* location :
        {"p.yaml:1:1: ", "p.yaml:5:11: ", "p.yaml:6:8: ", "p.yaml:7:5: problem is missing",
         "p.yaml:8:14: ", "p.yaml:9:5: method is missing"})
-    EXPECT_THAT("\n" + said, HasSubstr("\n" + std::string(location)));
-  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 5) << said;
+    EXPECT_THAT("\n" + message, HasSubstr("\n" + std::string(location)));
+  EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 5) << message;
   std::string many = "sweep:\n";
   for (int i = 0; i < 1000; ++i) many += "  - {problem: gesv, method: all, n: 0}\n";
   EXPECT_THAT(failure(many), testing::EndsWith("\nand 980 more"));

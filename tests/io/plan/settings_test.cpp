@@ -27,7 +27,7 @@ TEST(PlanSampling, ReadsTheSamplingKeys) {
   EXPECT_EQ(plan.settings.energy_seconds, 0);
   EXPECT_FALSE(is_duration({"2", {}}));
   EXPECT_FALSE(is_duration({"1k", {}}));
-  for (const auto& [wrong, said] :
+  for (const auto& [wrong, words] :
        {std::pair{"repeats: {least: 3}", "repeats has no 'least'; allowed: min, max,"},
         {"repeats: {min: 9, max: 3}", "repeats.max: '3'; allowed: a whole number from 9"},
         {"repeats: {noise: 1}", "allowed: a percentage above 0% and up to 100%"},
@@ -41,7 +41,7 @@ TEST(PlanSampling, ReadsTheSamplingKeys) {
         {"host_memory: pined", "host_memory: 'pined'; nearest: pinned; allowed: pageable, pinned"},
         {"rounds: 0", "rounds: '0'; allowed: a whole number from 1 to 1000"}}) {
     const std::string message = message_of<InputError>([&] { plan_with(wrong); });
-    EXPECT_THAT(message, HasSubstr(said));
+    EXPECT_THAT(message, HasSubstr(words));
     EXPECT_THAT(message, HasSubstr("p.yaml:"));
   }
 }

@@ -1,3 +1,4 @@
+// Tests the journal of a run: torn and damaged lines, notes, syncs, full disks and special files.
 #include "io/records/journal.hpp"
 
 #include <zlib.h>

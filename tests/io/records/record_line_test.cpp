@@ -1,3 +1,4 @@
+// Tests the fast reader of journal lines against the slow one, record_from_json.
 #include "io/records/record_line.hpp"
 
 #include <nlohmann/json.hpp>
@@ -94,19 +95,19 @@ TEST(RecordLine, AcceptsNothingThatTheSlowReaderRefuses) {
                                     {{"seconds", {1}}, {"clock_mhz", {1}}, {"throttled", {false, true}}},
                                     {{{"kernel", "a"}, {"calls", 2}}},
                                     18446744073709551615U};
-  int taken = 0;
+  int accepted = 0;
   for (const auto& [name, old] : good.items()) {
     for (const json& value : values) {
       json changed = good;
       changed[name] = value;
       Record fast;
       if (!reads(changed.dump(), fast)) continue;
-      ++taken;
+      ++accepted;
       ASSERT_NO_THROW(record_from_json(changed)) << name << " " << value;
       EXPECT_EQ(to_json(fast), to_json(record_from_json(changed))) << name << " " << value;
     }
   }
-  EXPECT_GT(taken, 200);
+  EXPECT_GT(accepted, 200);
 }
 
 TEST(RecordLine, LeavesInvalidJsonToTheSlowReader) {
@@ -142,10 +143,10 @@ TEST(RecordLine, EqualTextsOfManyRecordsShareOneStore) {
     ASSERT_TRUE(read_record_line(line, seen, record));
   }
   for (const Record& record : records) EXPECT_EQ(record.gpu_name.data(), records.front().gpu_name.data());
-  Record sent = record_from_json(to_json(records.front()));
-  EXPECT_NE(sent.gpu_name.data(), records.front().gpu_name.data());
-  share_texts(sent, seen.pool);
-  EXPECT_EQ(sent.gpu_name.data(), records.front().gpu_name.data());
+  Record received = record_from_json(to_json(records.front()));
+  EXPECT_NE(received.gpu_name.data(), records.front().gpu_name.data());
+  share_texts(received, seen.pool);
+  EXPECT_EQ(received.gpu_name.data(), records.front().gpu_name.data());
 }
 
 }  // namespace

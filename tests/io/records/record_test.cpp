@@ -1,3 +1,4 @@
+// Tests the conversion of records to and from JSON.
 #include "io/records/record.hpp"
 
 #include <nlohmann/json.hpp>

@@ -70,21 +70,21 @@ def check(results, expected_file, empty):
         assert list(stages.columns) == ["trial", "kernel", "calls", "seconds", "mean", "occupancy", "share"]
         assert list(iterations.columns) == ["trial", "iteration", "residual"]
         for trial, record in enumerate(expected):
-            mine = samples[samples.trial == trial]
-            assert list(mine["index"]) == list(range(len(record["sample_list"]["seconds"])))
+            rows = samples[samples.trial == trial]
+            assert list(rows["index"]) == list(range(len(record["sample_list"]["seconds"])))
             names = {"seconds": "seconds", "clock": "clock_mhz", "throttled": "throttled", **readings}
             for column, name in names.items():
                 if name not in record["sample_list"]:  # samples without any values
-                    assert mine[column].isna().all()
+                    assert rows[column].isna().all()
                     continue
-                for found, value in zip(mine[column], record["sample_list"][name], strict=True):
+                for found, value in zip(rows[column], record["sample_list"][name], strict=True):
                     same(found, value, column)
             for (_, found), stage in zip(stages[stages.trial == trial].iterrows(), record["stages"], strict=True):
                 for name, value in stage.items():
                     same(found[name], value, name)
-            mine = iterations[iterations.trial == trial]
-            assert list(mine.iteration) == list(range(len(record["history"])))
-            for found, value in zip(mine.residual, record["history"], strict=True):
+            rows = iterations[iterations.trial == trial]
+            assert list(rows.iteration) == list(range(len(record["history"])))
+            for found, value in zip(rows.residual, record["history"], strict=True):
                 same(found, value, "residual")
 
         devices, hosts = frame(file["devices"]), frame(file["hosts"])
@@ -123,10 +123,10 @@ def document(results, schema):
             documented[table] = [name for name in re.findall(r"`(\w+)`", line)]
         elif table and line.startswith("| `"):
             cells = line.split("|")
-            columns, of_them = re.findall(r"`(\w+)`", cells[1]), [unit.strip() for unit in cells[3].split(",")]
+            columns, their_units = re.findall(r"`(\w+)`", cells[1]), [unit.strip() for unit in cells[3].split(",")]
             documented[table] += columns
-            of_them = of_them if len(of_them) > 1 else of_them * len(columns)
-            units.setdefault(table, {}).update({c: u for c, u in zip(columns, of_them, strict=True) if u})
+            their_units = their_units if len(their_units) > 1 else their_units * len(columns)
+            units.setdefault(table, {}).update({c: u for c, u in zip(columns, their_units, strict=True) if u})
     units["hosts"] = {"memory_bytes": "B"}  # documented in a sentence
     with h5py.File(results, "r") as file:
         assert documented == {name: list(file[name].dtype.names) for name in file}, documented

@@ -1,3 +1,4 @@
+// Tests results.h5: round trips, Python's view of it, other versions, damage, and full disks.
 #include "io/records/results.hpp"
 
 #include <nlohmann/json.hpp>
@@ -41,14 +42,14 @@ Results full_results(int records) {
 }
 
 /// Returns devices, hosts and attributes as JSON; NaN becomes null.
-std::string others_of(const Results& results) {
+std::string rest_of(const Results& results) {
   return nlohmann::json{results.devices, results.hosts, results.attributes}.dump();
 }
 
 void expect_same(const Results& a, const Results& b) {
   ASSERT_EQ(a.records.size(), b.records.size());
   for (std::size_t i = 0; i < a.records.size(); ++i) io::expect_same(a.records[i], b.records[i]);
-  EXPECT_EQ(others_of(a), others_of(b));
+  EXPECT_EQ(rest_of(a), rest_of(b));
 }
 
 /// Returns true if both would give the same results.h5, bit by bit.
@@ -58,7 +59,7 @@ bool same(const Results& a, const Results& b) {
     for (const Record& record : results.records) text += to_json(record).dump() + "\n";
     return text;
   };
-  return records(a) == records(b) && others_of(a) == others_of(b);
+  return records(a) == records(b) && rest_of(a) == rest_of(b);
 }
 
 std::string read_error(const std::filesystem::path& path) {
@@ -212,13 +213,13 @@ std::string outcome_of(const std::filesystem::path& path, const Results& expecte
 }
 
 // One flipped bit can change a name, type or number, and HDF5 detects few such changes. The long version, by
-// hand: GAUSSWEEP_FLIPS=3200 build/tests/io_tests --gtest_filter=Results.FlippedBit*
+// hand: GAUSSWEEP_FLIPS=3200 build/tests/io_tests --gtest_filter=ResultsFile.FlippedBit*
 TEST_F(ResultsFile, FlippedBitNeverChangesFigures) {
   const Results expected = full_results(3);
   write_results(scratch / "r.h5", expected);
   const std::string whole = file_text(scratch / "r.h5");
-  const char* wanted = std::getenv("GAUSSWEEP_FLIPS");
-  const int flips = wanted != nullptr ? std::atoi(wanted) : 150;
+  const char* variable = std::getenv("GAUSSWEEP_FLIPS");
+  const int flips = variable != nullptr ? std::atoi(variable) : 150;
   std::mt19937_64 random(20);
   std::map<std::string, int> outcomes;
   int unchecked = 0;
@@ -254,10 +255,10 @@ TEST_F(ResultsFile, ChecksumNamesTheDamagedPart) {
   write_results(scratch / "r.h5", results);
   const std::string whole = file_text(scratch / "r.h5");
   // The plan is stored as it is; tables are compressed.
-  const std::size_t place = whole.find("the plan's own text");
-  ASSERT_NE(place, std::string::npos);
+  const std::size_t index = whole.find("the plan's own text");
+  ASSERT_NE(index, std::string::npos);
   std::string damaged = whole;
-  damaged[place] ^= 1;
+  damaged[index] ^= 1;
   set_file_text(scratch / "d.h5", damaged);
   EXPECT_THAT(read_error(scratch / "d.h5"),
               AllOf(HasSubstr("d.h5"), HasSubstr("it is damaged: the checksum of the attribute 'plan'")));
@@ -297,12 +298,13 @@ TEST_F(ResultsFile, ChildReadsTheSame) {
 TEST_F(ResultsFile, FailedWriteKeepsTheOldFileAndLeavesNoTemporary) {
   const Results old = full_results(2);
   write_results(scratch / "r.h5", old);
-  for (const rlim_t room : {0u, 100u, 10000u}) {
+  for (const rlim_t free_bytes : {0u, 100u, 10000u}) {
     const std::string message = message_of<StorageError>([&] {
-      const SizeLimit limit(room);
+      const SizeLimit limit(free_bytes);
       write_results(scratch / "r.h5", full_results(50));
     });
-    EXPECT_THAT(message, AllOf(HasSubstr((scratch / "r.h5").string()), HasSubstr("File too large"))) << room;
+    EXPECT_THAT(message, AllOf(HasSubstr((scratch / "r.h5").string()), HasSubstr("File too large")))
+        << free_bytes;
     EXPECT_EQ(entries_of(scratch.folder()), 1u);
     expect_same(read_results(scratch / "r.h5"), old);
   }

@@ -1,3 +1,4 @@
+// Tests the names of statuses, and names of later versions.
 #include "io/records/status.hpp"
 #include "tests/testing.hpp"
 
