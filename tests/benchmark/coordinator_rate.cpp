@@ -33,21 +33,24 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// A rank that returns a record `seconds` after it began a trial.
-struct PretendedRank {
-  std::deque<Trial> trials;
-  std::size_t ask_at = 0;
-  bool asked = false;
-  double next_end = 0, idle_since = -1, idle = 0;
+/// A rank that runs one trial after the other, and returns a record after each. Times in seconds.
+struct SimulatedRank {
+  std::deque<Trial> trials;       ///< the trials that it has yet to run
+  std::size_t ask_when_left = 0;  ///< It asks for the next batch when this many trials are left.
+  bool asked = false;             ///< whether it has asked, and the batch is yet to come
+  double next_end = 0;            ///< when the first trial of `trials` ends
+  double idle_since = -1;         ///< when it last ran out of trials; -1: never
+  double idle = 0;                ///< the sum of the times in which it waited for a batch
 };
 
-class PretendedRanks final : public MessagePort {
+/// A MessagePort that gives the coordinator messages from simulated ranks.
+class SimulatedRanks final : public MessagePort {
  public:
-  PretendedRanks(int ranks, const Registry& registry, double seconds)
+  SimulatedRanks(int ranks, const Registry& registry, double seconds)
       : registry_(registry), seconds_(seconds), ranks_(static_cast<std::size_t>(ranks)) {
     for (int rank = 0; rank < ranks; ++rank) {
       ranks_[static_cast<std::size_t>(rank)].asked = true;
-      tell_from(rank, message::Ready{});
+      send_from(rank, message::Ready{});
     }
   }
   int rank() const override { return 0; }
@@ -57,25 +60,25 @@ class PretendedRanks final : public MessagePort {
 
   /// Sends the records of all trials that have ended by now.
   void work(double now) {
-    constexpr int most_at_once = 4;  // limits the messages per rank, so that no record comes before its time
+    constexpr int max_records = 4;  // With SECONDS 0 a rank would otherwise send its whole batch at once.
     for (int rank = 0; rank < size(); ++rank) {
-      PretendedRank& own = ranks_[static_cast<std::size_t>(rank)];
-      for (int i = 0; i < most_at_once && !own.trials.empty() && own.next_end <= now; ++i) {
-        tell_from(rank, message::Recorded{record_of(own.trials.front(), rank), {}});
-        own.trials.pop_front();
-        own.next_end = std::max(own.next_end + seconds_, own.next_end);
-        if (!own.asked && own.trials.size() <= own.ask_at) {
-          own.asked = true;
-          tell_from(rank, message::Ready{});
+      SimulatedRank& sender = ranks_[static_cast<std::size_t>(rank)];
+      for (int i = 0; i < max_records && !sender.trials.empty() && sender.next_end <= now; ++i) {
+        send_from(rank, message::Recorded{record_of(sender.trials.front(), rank), {}});
+        sender.trials.pop_front();
+        sender.next_end = std::max(sender.next_end + seconds_, sender.next_end);
+        if (!sender.asked && sender.trials.size() <= sender.ask_when_left) {
+          sender.asked = true;
+          send_from(rank, message::Ready{});
         }
-        if (own.trials.empty()) own.idle_since = now;
+        if (sender.trials.empty()) sender.idle_since = now;
       }
     }
   }
-  /// Returns the mean idle seconds per rank before the queue ran empty.
+  /// Returns the mean idle seconds per rank between batches.
   double mean_idle() const {
     double sum = 0;
-    for (const PretendedRank& rank : ranks_) sum += rank.idle;
+    for (const SimulatedRank& rank : ranks_) sum += rank.idle;
     return sum / static_cast<double>(ranks_.size());
   }
   std::size_t batches() const { return batches_; }
@@ -83,7 +86,7 @@ class PretendedRanks final : public MessagePort {
 
  protected:
   void send(int to, Mailbox /*box*/, const nlohmann::json& message) override {
-    PretendedRank& rank = ranks_[static_cast<std::size_t>(to)];
+    SimulatedRank& rank = ranks_[static_cast<std::size_t>(to)];
     const auto received =
         read_message<ToSupervisor>(nlohmann::json::from_cbor(nlohmann::json::to_cbor(message)));
     if (const auto* batch = std::get_if<message::Batch>(&received)) {
@@ -92,10 +95,10 @@ class PretendedRanks final : public MessagePort {
       if (rank.trials.empty() && rank.idle_since >= 0) rank.idle += now - rank.idle_since;
       rank.trials.insert(rank.trials.end(), batch->trials.begin(), batch->trials.end());
       rank.asked = false;
-      rank.ask_at = batch->trials.size() / 2;
+      rank.ask_when_left = batch->trials.size() / 2;
       ++batches_;
     } else {
-      tell_from(to, message::Finished{});
+      send_from(to, message::Finished{});
     }
   }
   std::optional<Arrived> receive(Mailbox /*box*/) override {
@@ -106,7 +109,7 @@ class PretendedRanks final : public MessagePort {
   }
 
  private:
-  void tell_from(int rank, const ToCoordinator& message) {
+  void send_from(int rank, const ToCoordinator& message) {
     mail_.emplace_back(rank, nlohmann::json::to_cbor(message_json(message)));
     if (std::holds_alternative<message::Recorded>(message)) record_bytes_ = mail_.back().second.size();
   }
@@ -137,7 +140,7 @@ class PretendedRanks final : public MessagePort {
 
   const Registry& registry_;
   double seconds_;
-  std::vector<PretendedRank> ranks_;
+  std::vector<SimulatedRank> ranks_;
   std::deque<std::pair<int, Bytes>> mail_;
   std::size_t batches_ = 0, record_bytes_ = 0;
 };
@@ -166,35 +169,34 @@ std::vector<Trial> small_trials(const Registry& registry, std::size_t count) {
 int measure(const std::string& folder, int ranks, std::size_t count, double seconds) {
   const Registry registry = builtin_registry();
   RunDirectory directory(folder, false);
-  PretendedRanks post(ranks, registry, seconds);
+  SimulatedRanks simulated(ranks, registry, seconds);
   const double setup = now_seconds();
-  Coordinator coordinator(post, directory, registry,
+  Coordinator coordinator(simulated, directory, registry,
                           {small_trials(registry, count),
                            0,
                            std::vector<std::string>(static_cast<std::size_t>(ranks), "a host"),
                            {}});
   const double start = now_seconds();
-  double wall = 0, cpu = 0, longest = 0;
+  double wall = 0, cpu = 0, longest = 0;  // seconds inside the coordinator's steps
   while (!coordinator.finished()) {
-    post.work(now_seconds());
-    const double step = now_seconds(), used = cpu_seconds();
+    simulated.work(now_seconds());
+    const double step_start = now_seconds(), cpu_start = cpu_seconds();
     coordinator.step();
-    cpu += cpu_seconds() - used;
-    longest = std::max(longest, now_seconds() - step);
-    wall += now_seconds() - step;
+    cpu += cpu_seconds() - cpu_start;
+    longest = std::max(longest, now_seconds() - step_start);
+    wall += now_seconds() - step_start;
   }
-  const double whole = now_seconds() - start;
+  const double total = now_seconds() - start;
   const auto records = static_cast<double>(count);
   fmt::print(
-      "{} ranks, {} records of {} bytes, {} batches: {:.0f} records a second in {:.2f} s (set up in {:.2f} "
-      "s)\n"
-      "coordinator: {:.1f} us a record of wall, {:.1f} us of CPU: at most {:.0f} a second; longest step "
-      "{:.0f} "
-      "ms\n"
+      "{} ranks, {} records of {} bytes, {} batches: {:.0f} records per second in {:.2f} s (set up in "
+      "{:.2f} s)\n"
+      "coordinator, per record: {:.1f} us of wall time, {:.1f} us of CPU time, which allows {:.0f} records "
+      "per second; longest step {:.0f} ms\n"
       "a rank had nothing to do for {:.1f} % of the time\n",
-      ranks, count, post.message_bytes(), post.batches(), records / whole, whole, start - setup,
+      ranks, count, simulated.message_bytes(), simulated.batches(), records / total, total, start - setup,
       1e6 * wall / records, 1e6 * cpu / records, records / cpu, 1e3 * longest,
-      100 * post.mean_idle() / whole);
+      100 * simulated.mean_idle() / total);
   return directory.safe_records() == count ? 0 : 1;
 }
 

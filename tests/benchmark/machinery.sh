@@ -37,7 +37,7 @@ with h5py.File(sys.argv[3]) as results:
 wrong = [r["status"] for r in records if r["status"] != b"pass"]
 assert len(records) >= 1000 and not wrong, f"{len(records)} records, of which not passed: {wrong[:5]}"
 seconds = float(sys.argv[2]) - float(sys.argv[1])
-print(f"trials: {len(records)} in {seconds:.2f} s: {len(records) / seconds:.0f} a second (goal: 100)")
+print(f"trials: {len(records)} in {seconds:.2f} s: {len(records) / seconds:.0f} per second (goal: 100)")
 sys.exit(len(records) / seconds < 100)
 CODE
 

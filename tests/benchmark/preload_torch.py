@@ -5,8 +5,8 @@ Usage: LD_PRELOAD=libgaussweep_cusolver.so preload_torch.py times [--orders N,..
        LD_PRELOAD=libgaussweep_cusolver.so preload_torch.py answers [--count N] [--seed S] [--seconds S]
 
 times    prints, per operation and order, the time without the library divided by the time with it
-answers  solves random and hard matrices with both, and prints the answers whose residual ratio is above 0.1 and more
-         than twice the vendor's
+answers  solves random and hard matrices with both, and prints the library's answers whose residual ratio is above
+         0.1 and above twice that of the vendor's answer
 """
 
 import argparse
@@ -17,10 +17,11 @@ import time
 
 import torch
 
-LIBRARY = "gaussweep"  # GAUSSWEEP_CUSOLVER has this value, or `off`, in which case the vendor answers
+LIBRARY = "gaussweep"
 
 
 def use(who):
+    """Lets the vendor or the library answer the calls that follow. The library reads this variable at each call."""
     os.environ["GAUSSWEEP_CUSOLVER"] = "off" if who == "vendor" else ""
 
 
@@ -160,7 +161,7 @@ def norm(matrix):
 
 
 def ratio_of(name, operands, answer, roundoff):
-    """Returns the residual, computed in double, in units of n u times the norms of what was multiplied."""
+    """Returns the residual's 1-norm, computed in double, divided by n u and the norms of the factors."""
     answers = answer if isinstance(answer, tuple) else (answer,)
     doubles = [x.double() if x.is_floating_point() else x for x in answers]
     inputs = [x.double() for x in operands]
@@ -172,7 +173,7 @@ def ratio_of(name, operands, answer, roundoff):
     return found if found == found else float("inf")
 
 
-def judge(arguments):
+def compare_answers(arguments):
     generator = torch.Generator("cuda").manual_seed(arguments.seed)
     draw = torch.Generator().manual_seed(arguments.seed)
     deadline = time.monotonic() + arguments.seconds
@@ -207,16 +208,17 @@ def judge(arguments):
                 worse += 1
                 print(f"only the library fails: {name} {kind} n={n} {precision}: {error}", flush=True)
                 continue
-            vendor, own = (ratio_of(name, chosen, answer, roundoff) for answer in answers)
+            vendor, library = (ratio_of(name, chosen, answer, roundoff) for answer in answers)
             compared += 1
-            if own == own and vendor > 0 and own > 0.1:
-                largest = max(largest, own / vendor)
-            if own > 0.1 and own > 2 * vendor:
+            if library == library and vendor > 0 and library > 0.1:
+                largest = max(largest, library / vendor)
+            if library > 0.1 and library > 2 * vendor:
                 worse += 1
                 print(
-                    f"worse: {name} {kind} n={n} {precision} seed {number}: {own:.3g}, vendor {vendor:.3g}", flush=True
+                    f"worse: {name} {kind} n={n} {precision} seed {number}: {library:.3g}, vendor {vendor:.3g}",
+                    flush=True,
                 )
-    print(f"{compared} answers, {worse} worse; largest factor above 0.1: {largest:.3g}")
+    print(f"{compared} answers, {worse} worse; largest library / vendor where library > 0.1: {largest:.3g}")
 
 
 def main():
@@ -233,7 +235,7 @@ def main():
     if arguments.orders is None:
         arguments.orders = [512, 1000, 1024, 1537, 2048, 3001, 4096, 5001, 8192, 16384]
     torch.backends.cuda.matmul.allow_tf32 = False
-    (measure if arguments.what == "times" else judge)(arguments)
+    (measure if arguments.what == "times" else compare_answers)(arguments)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Returns the parts of a record's trial that determine its time.
+/// Returns a trial with the fields, from a record, that determine how long it runs.
 Trial trial_of(const io::Record& r, const Method& method, Precision precision, Backend backend) {
   Trial trial;
   trial.problem = method.problem;
@@ -60,30 +60,30 @@ void replay(const char* path, const Registry& registry) {
   CostModel model(registry);
   TimeLeft left(model, registry, trials);
   const double last = end(known.back());
-  std::vector<int> shares{90, 75, 50, 25, 10};
-  for (std::size_t i = 0; i < known.size() && !shares.empty(); ++i) {
+  std::vector<int> percentages{90, 75, 50, 25, 10};
+  for (std::size_t i = 0; i < known.size() && !percentages.empty(); ++i) {
     model.learn(known[i]);
     left.done(i, known[i]);
-    if (100 * (i + 1) < known.size() * static_cast<std::size_t>(shares.back())) continue;
+    if (100 * (i + 1) < known.size() * static_cast<std::size_t>(percentages.back())) continue;
     const double truth = last - end(known[i]);
-    const std::optional<TimeRange> span = left.seconds(static_cast<double>(ranks.size()));
-    fmt::print("  {} %: {:8.1f} s left, ", shares.back(), truth);
-    if (span) {
-      fmt::print("told {:.1f} to {:.1f}, likely {:.1f} ({:+.0f} %){}\n", span->low, span->high, span->likely,
-                 100 * (span->likely / truth - 1),
-                 span->low <= truth && truth <= span->high ? "" : ", outside");
+    const std::optional<TimeRange> estimate = left.seconds(static_cast<double>(ranks.size()));
+    fmt::print("  {} %: {:8.1f} s left, ", percentages.back(), truth);
+    if (estimate) {
+      fmt::print("estimated {:.1f} to {:.1f}, likely {:.1f} ({:+.0f} %){}\n", estimate->low, estimate->high,
+                 estimate->likely, 100 * (estimate->likely / truth - 1),
+                 estimate->low <= truth && truth <= estimate->high ? "" : ", wrong range");
     } else {
-      fmt::print("silent\n");
+      fmt::print("no estimate\n");
     }
-    shares.pop_back();
+    percentages.pop_back();
   }
 }
 
 }  // namespace
 }  // namespace gaussweep::driver
 
-int main(int count, char** words) {
+int main(int count, char** paths) {
   const gaussweep::Registry registry = gaussweep::builtin_registry();
-  for (int i = 1; i < count; ++i) gaussweep::driver::replay(words[i], registry);
+  for (int i = 1; i < count; ++i) gaussweep::driver::replay(paths[i], registry);
   return count > 1 ? 0 : 2;
 }

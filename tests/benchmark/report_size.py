@@ -24,5 +24,5 @@ with tempfile.TemporaryDirectory() as folder:
     seconds = time.monotonic() - start
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 cpu, gib = used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20
-print(f"{count} records: {seconds:.1f} s, {cpu:.1f} s of the CPU's, {gib:.2f} GiB")
+print(f"{count} records: {seconds:.1f} s, {cpu:.1f} s of CPU time, {gib:.2f} GiB")
 sys.exit(count >= 100_000 and (seconds > 60 or gib > 2))

@@ -57,19 +57,20 @@ class ExactSum {
     const bool negative = less(above_, below_);
     const Limbs& large = negative ? below_ : above_;
     const Limbs& small = negative ? above_ : below_;
-    Limbs rest{};
+    Limbs difference{};
     std::uint64_t borrow = 0;
     for (std::size_t i = 0; i < limbs; ++i) {
       const std::uint64_t without = large[i] - small[i];
-      rest[i] = without - borrow;
+      difference[i] = without - borrow;
       borrow = (large[i] < small[i] || without < borrow) ? 1 : 0;
     }
     std::size_t top = limbs;
-    while (top > 0 && rest[top - 1] == 0) --top;
+    while (top > 0 && difference[top - 1] == 0) --top;
     Wide sum = 0;
-    constexpr std::size_t kept = 8;  // at least 449 bits, more than the 399 of Wide
-    for (std::size_t i = top; i > 0 && i + kept > top; --i) {
-      if (rest[i - 1] != 0) sum += ldexp(Wide(rest[i - 1]), static_cast<int>(64 * (i - 1)) - bias);
+    constexpr std::size_t used_limbs = 8;  // at least 449 bits, more than the 399 of Wide
+    for (std::size_t i = top; i > 0 && i + used_limbs > top; --i) {
+      if (difference[i - 1] != 0)
+        sum += ldexp(Wide(difference[i - 1]), static_cast<int>(64 * (i - 1)) - bias);
     }
     return negative ? Wide(-sum) : sum;
   }
@@ -90,14 +91,14 @@ class ExactSum {
     const int bits = shift % 64;
     const std::uint64_t low = static_cast<std::uint64_t>(value);
     const std::uint64_t high = static_cast<std::uint64_t>(value >> 64);
-    const std::array<std::uint64_t, 3> pieces =
+    const std::array<std::uint64_t, 3> words =
         bits == 0 ? std::array<std::uint64_t, 3>{low, high, 0}
                   : std::array<std::uint64_t, 3>{low << bits, (high << bits) | (low >> (64 - bits)),
                                                  high >> (64 - bits)};
     std::uint64_t carry = 0;
     for (std::size_t i = 0; i < 3 || carry != 0; ++i) {
       const unsigned __int128 total =
-          static_cast<unsigned __int128>(sum[first + i]) + (i < 3 ? pieces[i] : 0) + carry;
+          static_cast<unsigned __int128>(sum[first + i]) + (i < 3 ? words[i] : 0) + carry;
       sum[first + i] = static_cast<std::uint64_t>(total);
       carry = static_cast<std::uint64_t>(total >> 64);
     }

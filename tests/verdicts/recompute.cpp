@@ -1,3 +1,4 @@
+// The ratios of answers, computed with exact sums and 120 digits; see recompute.hpp.
 #include "tests/verdicts/recompute.hpp"
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 namespace gaussweep::verdicts {
 namespace {
 
-/// A matrix whose elements are split into sign, mantissa and exponent. Elements outside the used triangle are
-/// 0.
+/// A matrix whose elements are split into sign, mantissa and exponent. Elements that the problem does not use
+/// are 0.
 struct PartsMatrix {
   std::int64_t rows = 0, cols = 0;
   std::vector<Parts> data;
@@ -129,7 +130,7 @@ Wide unit_roundoff() {
   return ldexp(Wide(1), -std::numeric_limits<T>::digits);
 }
 
-/// Returns the smallest normal number. The rounding error of a smaller result is at most u times this number.
+/// Returns the smallest normal number. A result below it has a rounding error of at most u times this number.
 template <class T>
 Wide smallest_normal() {
   return Wide(std::numeric_limits<T>::min());
@@ -160,9 +161,9 @@ void lu_factors(const Method& method, const Inputs<T>& inputs, const Answer<T>& 
   const std::int64_t n = inputs.shape.n;
   PartsMatrix a = split(inputs.a);
   const Wide a_norm = one_norm(a);
-  std::int64_t zero = 0;
-  while (zero < n && answer.x(zero, zero) != 0) ++zero;
-  if (answer.info >= 0 && answer.info != (zero < n ? zero + 1 : 0)) {
+  std::int64_t zero_pivot = 0;  // the index of the first zero pivot; n: none
+  while (zero_pivot < n && answer.x(zero_pivot, zero_pivot) != 0) ++zero_pivot;
+  if (answer.info >= 0 && answer.info != (zero_pivot < n ? zero_pivot + 1 : 0)) {
     truth.defined = false;
     return;
   }
@@ -215,7 +216,7 @@ void inverse(const Method& method, const Inputs<T>& inputs, const Answer<T>& ans
       method.problem == Problem::named("trtri") ? triangle_of(inputs.shape.uplo) : everywhere;
   const PartsMatrix a = split(inputs.a, is_used);
   const PartsMatrix x = split(answer.x, is_used);
-  const auto residual = [n](const PartsMatrix& left, const PartsMatrix& right) {
+  const auto residual = [n](const PartsMatrix& left, const PartsMatrix& right) {  // ||I - left right||
     return one_norm(n, n, [&](std::int64_t i, std::int64_t j) {
       return residual_of(parts_of(i == j ? 1 : 0), n, left.row(i), right.column(j));
     });
@@ -227,15 +228,15 @@ void inverse(const Method& method, const Inputs<T>& inputs, const Answer<T>& ans
   // If the backward error ||I - A X|| exceeds min(n, 32) u, the ratio of geinv is the smaller of those of
   // I - A X and I - X A.
   const Wide limit = n <= 32 ? Wide(1) : Wide(32) / n;
-  constexpr double near = 1e-3;
+  constexpr double near = 1e-3;  // the relative distance from the limit within which rounding decides
   if (method.problem != Problem::named("geinv") || truth.infinite_ratio || truth.ratio < limit * (1 - near))
     return;
-  Truth other;
-  set_ratio(other, residual(x, a), scale, a_part * x_norm);
-  if (!(other.ratio < truth.ratio)) return;
+  Truth swapped;
+  set_ratio(swapped, residual(x, a), scale, a_part * x_norm);
+  if (!(swapped.ratio < truth.ratio)) return;
   truth.either_side = truth.ratio <= limit * (1 + near);
-  truth.ratio = other.ratio;
-  truth.by_norms = other.by_norms;
+  truth.ratio = swapped.ratio;
+  truth.by_norms = swapped.by_norms;
 }
 
 template <class T>
@@ -265,9 +266,9 @@ void product(const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
   set_ratio(truth, sqrt(squares), scale, scale);
   truth.within_bound = worst_element <= 1;
   // The tolerance is 3: a ratio of 3 * worst_element passes exactly if every element is within its bound.
-  const Wide as_ratio = 3 * worst_element;
-  if (truth.infinite_ratio || (truth.ratio > 1 && as_ratio < truth.ratio)) {
-    truth.ratio = as_ratio;
+  const Wide element_ratio = 3 * worst_element;
+  if (truth.infinite_ratio || (truth.ratio > 1 && element_ratio < truth.ratio)) {
+    truth.ratio = element_ratio;
     truth.infinite_ratio = false;
   }
 }
@@ -293,7 +294,7 @@ Truth recompute(const Method& method, const Inputs<T>& inputs, const Answer<T>& 
   } else if (problem == "trtri" || problem == "geinv" || problem == "poinv") {
     inverse(method, inputs, answer, truth);
   } else {
-    throw std::logic_error("no exact verdict of " + problem);
+    throw std::logic_error("verdicts has no recomputation for " + problem);
   }
   return truth;
 }

@@ -1,4 +1,4 @@
-// Tests the recomputation itself.
+// Tests the recomputation: its sums by rational numbers, its ratios by results computed by hand.
 
 #include <boost/multiprecision/cpp_int.hpp>
 #include <stdexcept>
@@ -31,37 +31,38 @@ double any_double(Random& random) {
              : value;
 }
 
-/// Tests sums of products over all exponents; in half of them a second half cancels all products except one.
+/// Tests sums of products over all exponents. In every second sum each product is also subtracted and added
+/// again.
 void test_sums() {
   for (std::uint64_t trial = 0; trial < 200; ++trial) {
     Random random(7, trial);
     ExactSum sum;
     Rational exact = 0;
-    const auto add = [&](double one, double other, bool negate) {
+    const auto add_product = [&](double one, double other, bool negate) {
       sum.add_product(parts_of(one), parts_of(other), negate);
       exact += (negate ? -1 : 1) * rational(one) * rational(other);
     };
     const auto terms = random.integer(1, 20);
     for (std::int64_t k = 0; k < terms; ++k) {
       const double one = any_double(random), other = any_double(random);
-      add(one, other, random.chance(0.5));
+      add_product(one, other, random.chance(0.5));
       if (trial % 2 == 0) {
-        add(one, other, true);
-        add(one, other, false);
+        add_product(one, other, true);
+        add_product(one, other, false);
       }
     }
-    const double alone = any_double(random);
-    sum.add(parts_of(alone), true);
-    exact -= rational(alone);
-    // rounded once, to 399 bits
-    const Wide off = sum.value() * Wide(denominator(exact)) - Wide(numerator(exact));
-    require(abs(off) <= abs(Wide(numerator(exact))) * Wide("1e-118"), "a sum of products");
+    const double subtracted = any_double(random);
+    sum.add(parts_of(subtracted), true);
+    exact -= rational(subtracted);
+    // 1e-118: value() rounds once, to 399 bits.
+    const Wide error = sum.value() * Wide(denominator(exact)) - Wide(numerator(exact));
+    require(abs(error) <= abs(Wide(numerator(exact))) * Wide("1e-118"), "a sum of products");
   }
-  ExactSum none;
-  none.add_product(parts_of(0x1p-1074), parts_of(-0x1p-1074));
-  require(none.value() == -ldexp(Wide(1), -2148), "the least product");
-  none.add_product(parts_of(-0x1p-1074), parts_of(-0x1p-1074));
-  require(none.value() == 0, "a sum of nothing");
+  ExactSum smallest;
+  smallest.add_product(parts_of(0x1p-1074), parts_of(-0x1p-1074));
+  require(smallest.value() == -ldexp(Wide(1), -2148), "the smallest product");
+  smallest.add_product(parts_of(-0x1p-1074), parts_of(-0x1p-1074));
+  require(smallest.value() == 0, "a sum of two products that cancel");
 }
 
 Inputs<double> square(std::vector<double> a, std::vector<double> b = {}) {
@@ -77,7 +78,8 @@ Inputs<double> square(std::vector<double> a, std::vector<double> b = {}) {
   return inputs;
 }
 
-Truth of(Problem problem, const Inputs<double>& inputs, std::vector<double> x, std::vector<int> pivots = {}) {
+Truth truth_of(Problem problem, const Inputs<double>& inputs, std::vector<double> x,
+               std::vector<int> pivots = {}) {
   Method method;
   method.problem = problem;
   Answer<double> answer;
@@ -87,61 +89,66 @@ Truth of(Problem problem, const Inputs<double>& inputs, std::vector<double> x, s
   return recompute(method, inputs, answer);
 }
 
+/// @param ratio_times_u the expected ratio times u = 2^-53
 void require_ratio(const Truth& truth, double ratio_times_u, const std::string& what) {
-  const Wide wanted = ldexp(Wide(ratio_times_u), 53);
+  const Wide expected = ldexp(Wide(ratio_times_u), 53);
   require(truth.finite && truth.defined && !truth.infinite_ratio &&
-              abs(truth.ratio - wanted) <= wanted * Wide("1e-15"),
+              abs(truth.ratio - expected) <= expected * Wide("1e-15"),
           what);
 }
 
-/// Tests ratios computed by hand, with u = 2^-53.
+/// Compares ratios with ones computed by hand. |A| is the infinity norm for gesv and trsv, otherwise the
+/// 1-norm.
 void test_ratios() {
   // A = [1 3; 2 4], b = (5, 6), x = (1, 1): b - A x = (1, 0); |A| = 6, |x| = 1, |b| = 6, n = 2.
   const auto system = square({1, 2, 3, 4}, {5, 6});
-  require_ratio(of(Problem::named("gesv"), system, {1, 1}), 1.0 / (12 * 2), "gesv");
+  require_ratio(truth_of(Problem::named("gesv"), system, {1, 1}), 1.0 / (12 * 2), "gesv");
   // The lower triangle alone: residual (4, 0), |L| = 6.
-  require_ratio(of(Problem::named("trsv"), system, {1, 1}), 4.0 / (12 * 2), "trsv");
+  require_ratio(truth_of(Problem::named("trsv"), system, {1, 1}), 4.0 / (12 * 2), "trsv");
   // L = [1 0; 0.5 1], U = [2 4; 0 1] give P A exactly, with rows exchanged. With U(1, 1) = 2 the error is 1;
   // |A| = 7.
-  require_ratio(of(Problem::named("getrf"), square({1, 2, 3, 4}), {2, 0.5, 4, 1}, {1, 1}), 0, "getrf, exact");
-  require_ratio(of(Problem::named("getrf"), square({1, 2, 3, 4}), {2, 0.5, 4, 2}, {1, 1}), 1.0 / (7 * 2),
-                "getrf");
-  require(!of(Problem::named("getrf"), square({1, 2, 3, 4}), {2, 0.5, 4, 1}, {2, 1}).defined,
+  require_ratio(truth_of(Problem::named("getrf"), square({1, 2, 3, 4}), {2, 0.5, 4, 1}, {1, 1}), 0,
+                "getrf, exact");
+  require_ratio(truth_of(Problem::named("getrf"), square({1, 2, 3, 4}), {2, 0.5, 4, 2}, {1, 1}),
+                1.0 / (7 * 2), "getrf");
+  require(!truth_of(Problem::named("getrf"), square({1, 2, 3, 4}), {2, 0.5, 4, 1}, {2, 1}).defined,
           "a pivot that is no row");
-  require(!of(Problem::named("getrf"), square({1, 2, 1, 2}), {2, 0.5, 2, 0}, {1, 1}).defined,
-          "info of a pivot 0");
+  require(!truth_of(Problem::named("getrf"), square({1, 2, 1, 2}), {2, 0.5, 2, 0}, {1, 1}).defined,
+          "info 0 with a zero pivot");
   // L = [2 0; 1 1], L L^T = [4 2; 2 2], A = [4 3; 3 2] by its lower triangle: two errors of 1; |A| = 7.
-  require_ratio(of(Problem::named("potrf"), square({4, 3, 99, 2}), {2, 1, 99, 1}), 1.0 / (7 * 2), "potrf");
+  require_ratio(truth_of(Problem::named("potrf"), square({4, 3, 99, 2}), {2, 1, 99, 1}), 1.0 / (7 * 2),
+                "potrf");
   // A = diag(2, 4), X = diag(0.5, 0.5): I - A X = diag(0, -1), |A| = 4, |X| = 0.5.
   for (const Problem problem : {Problem::named("geinv"), Problem::named("poinv"), Problem::named("trtri")}) {
-    require_ratio(of(problem, square({2, 0, 0, 4}), {0.5, 0, 0, 0.5}), 1.0 / (4 * 0.5 * 2), "an inverse");
+    require_ratio(truth_of(problem, square({2, 0, 0, 4}), {0.5, 0, 0, 0.5}), 1.0 / (4 * 0.5 * 2),
+                  "an inverse");
   }
   // A = diag(1, 2^-20), X = [1 2^-23; 0 2^20]: I - A X = [0 -2^-23; 0 0], I - X A = [0 -2^-43; 0 0]. Only
-  // geinv uses the side with the smaller error. X = [1 0; 2^-3 2^20]: the same sides of the transposed
-  // matrices.
+  // geinv uses the side with the smaller error.
   const auto small = square({1, 0, 0, 0x1p-20});
-  require_ratio(of(Problem::named("geinv"), small, {1, 0, 0x1p-23, 0x1p20}),
+  require_ratio(truth_of(Problem::named("geinv"), small, {1, 0, 0x1p-23, 0x1p20}),
                 0x1p-43 / (0x1p20 * 2) / (1 + 0x1p-43), "geinv, the left side");
-  require_ratio(of(Problem::named("poinv"), small, {1, 0, 0x1p-23, 0x1p20}),
+  require_ratio(truth_of(Problem::named("poinv"), small, {1, 0, 0x1p-23, 0x1p20}),
                 0x1p-23 / (0x1p20 * 2) / (1 + 0x1p-43), "poinv, the right side");
-  require(of(Problem::named("geinv"), square({2, 0, 0, 4}), {0, 0, 0, 0}).ratio > Wide("1e300"),
+  require(truth_of(Problem::named("geinv"), square({2, 0, 0, 4}), {0, 0, 0, 0}).ratio > Wide("1e300"),
           "an inverse of 0");
-  require(!of(Problem::named("geinv"), square({2, 0, 0, 4}), {0, 0, NAN, 0}).finite, "NaN");
-  require_ratio(of(Problem::named("trtri"), square({2, 0, 0, 4}), {0.5, 0, NAN, 0.25}), 0,
-                "NaN where it does not count");
+  require(!truth_of(Problem::named("geinv"), square({2, 0, 0, 4}), {0, 0, NAN, 0}).finite, "NaN");
+  require_ratio(truth_of(Problem::named("trtri"), square({2, 0, 0, 4}), {0.5, 0, NAN, 0.25}), 0,
+                "NaN outside the triangle");
   // C = A B + 1 in one element; |A|_F = |B|_F = 2, k = 2.
   const auto ones = square({1, 1, 1, 1}, {1, 1, 1, 1});
-  const Truth off = of(Problem::named("gemm"), ones, {3, 2, 2, 2});
-  require_ratio(off, 1.0 / (std::sqrt(4.0) * 4), "gemm");
-  require(!off.within_bound && of(Problem::named("gemm"), ones, {2, 2, 2, 2}).within_bound, "gemm's bound");
+  const Truth inexact = truth_of(Problem::named("gemm"), ones, {3, 2, 2, 2});
+  require_ratio(inexact, 1.0 / (std::sqrt(4.0) * 4), "gemm");
+  require(!inexact.within_bound && truth_of(Problem::named("gemm"), ones, {2, 2, 2, 2}).within_bound,
+          "gemm's bound");
 }
 
 void require_statuses(const Truth& truth, Problem problem, std::int64_t info, Convergence convergence,
-                      const std::vector<std::string>& wanted) {
+                      const std::vector<std::string>& expected) {
   Method method;
   method.problem = problem;
-  require(right_statuses(method, truth, 16, info, convergence) == wanted,
-          "the statuses of " + wanted.front());
+  require(right_statuses(method, truth, 16, info, convergence) == expected,
+          "the statuses of " + expected.front());
 }
 
 void test_statuses() {

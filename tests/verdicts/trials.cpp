@@ -1,3 +1,4 @@
+// Draws hard matrices, right-hand sides and method parameters, and damages answers; see trials.hpp.
 #include "tests/verdicts/trials.hpp"
 
 #include <algorithm>
@@ -75,8 +76,8 @@ struct Family {
   Dense (*make)(Random& random, std::int64_t n);
 };
 
-/// Families without structure.
-constexpr Family noisy[] = {
+/// Families of random matrices.
+constexpr Family random_families[] = {
     {"uniform -1…1",
      [](Random& random, std::int64_t n) {
        return filled(n, n, [&](auto, auto) { return random.between(-1, 1); });
@@ -108,8 +109,8 @@ constexpr Family noisy[] = {
      }},
 };
 
-/// Named matrices.
-constexpr Family named[] = {
+/// Families of matrices with a formula.
+constexpr Family named_families[] = {
     {"zeros", [](Random&, std::int64_t n) { return filled(n, n, [](auto, auto) { return 0; }); }},
     {"constant",
      [](Random& random, std::int64_t n) {
@@ -168,53 +169,55 @@ constexpr Family named[] = {
 /// Returns a rank-deficient matrix: exactly if the elements are integers, else to rounding.
 Dense low_rank(Random& random, std::int64_t n) {
   const std::int64_t rank = random.integer(0, std::max<std::int64_t>(0, n - 1));
-  const bool whole = random.chance(0.5);
+  const bool integers = random.chance(0.5);
   const auto element = [&](auto, auto) {
-    return whole ? static_cast<double>(random.integer(-2, 2)) : random.between(-1, 1);
+    return integers ? static_cast<double>(random.integer(-2, 2)) : random.between(-1, 1);
   };
   if (rank == 0) return filled(n, n, [](auto, auto) { return 0; });
   const Dense left = filled(n, rank, element);
   return times(left, filled(rank, n, element));
 }
 
-/// Makes any matrix worse: scales or clears rows and columns, or repeats a row exactly or nearly.
-std::string worsen(Random& random, Dense& a, bool symmetric) {
+/// Scales or clears rows and columns, or repeats a row exactly or nearly. @return a description of the change
+std::string make_worse(Random& random, Dense& a, bool symmetric) {
   const std::int64_t n = a.rows;
-  const std::int64_t way = random.integer(0, 7);
-  const auto scaled = [&](std::int64_t i, std::int64_t j, double row, double col) {
+  const std::int64_t kind = random.integer(0, 7);
+  // In two steps, because row * col may underflow although the scaled element does not.
+  const auto scale = [&](std::int64_t i, std::int64_t j, double row, double col) {
     a(i, j) *= row;
     a(i, j) *= col;
   };
-  if (way <= 2) {
-    const double reach = random.between(0, way == 0 ? 10 : 290);
+  if (kind <= 2) {
+    const double decades =
+        random.between(0, kind == 0 ? 10 : 290);  // between the largest and smallest factor
     std::vector<double> rows(static_cast<std::size_t>(n)), cols(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i) {
-      const double share = n > 1 ? static_cast<double>(i) / static_cast<double>(n - 1) : 0;
-      rows[static_cast<std::size_t>(i)] = power_of_ten(-reach * (way == 1 ? share : random.unit()) / 2);
+      const double fraction = n > 1 ? static_cast<double>(i) / static_cast<double>(n - 1) : 0;
+      rows[static_cast<std::size_t>(i)] = power_of_ten(-decades * (kind == 1 ? fraction : random.unit()) / 2);
       cols[static_cast<std::size_t>(i)] =
-          symmetric ? rows[static_cast<std::size_t>(i)] : power_of_ten(-reach * random.unit() / 2);
+          symmetric ? rows[static_cast<std::size_t>(i)] : power_of_ten(-decades * random.unit() / 2);
     }
     for (std::int64_t j = 0; j < n; ++j) {
       for (std::int64_t i = 0; i < n; ++i) {
-        scaled(i, j, rows[static_cast<std::size_t>(i)], cols[static_cast<std::size_t>(j)]);
+        scale(i, j, rows[static_cast<std::size_t>(i)], cols[static_cast<std::size_t>(j)]);
       }
     }
-    return way == 1 ? ", graded" : ", scaled at random";
+    return kind == 1 ? ", graded" : ", scaled at random";
   }
   const std::int64_t line = random.integer(0, n - 1), other = random.integer(0, n - 1);
-  if (way == 3) {
+  if (kind == 3) {
     for (std::int64_t k = 0; k < n; ++k) a(line, k) = a(k, line) = 0;
     return ", a row and column of zeros";
   }
-  if (way == 4 && line != other) {
-    const double apart = random.chance(0.5) ? 0 : power_of_ten(-random.between(3, 20));
-    for (std::int64_t j = 0; j < n; ++j) a(line, j) = a(other, j) * (1 + apart * random.between(-1, 1));
+  if (kind == 4 && line != other) {
+    const double distance = random.chance(0.5) ? 0 : power_of_ten(-random.between(3, 20));
+    for (std::int64_t j = 0; j < n; ++j) a(line, j) = a(other, j) * (1 + distance * random.between(-1, 1));
     if (symmetric) {
       for (std::int64_t k = 0; k < n; ++k) a(k, line) = a(line, k);
     }
     return ", two rows alike";
   }
-  if (way == 5) {
+  if (kind == 5) {
     const double factor = power_of_ten(random.between(-150, 0));
     for (std::int64_t k = 0; k < n; ++k) a(line, k) *= factor;
     if (symmetric) {
@@ -225,36 +228,37 @@ std::string worsen(Random& random, Dense& a, bool symmetric) {
   return "";
 }
 
-struct Raw {
+struct DescribedMatrix {
   Dense a;
-  std::string words;
+  std::string description;
 };
 
-Raw draw_square(Random& random, std::int64_t n, bool spd) {
-  Raw raw;
+DescribedMatrix draw_square(Random& random, std::int64_t n, bool spd) {
+  DescribedMatrix matrix;
   const double which = random.unit();
   if (which < 0.1) {
-    raw = {low_rank(random, n), "low rank"};
+    matrix = {low_rank(random, n), "low rank"};
   } else if (which < 0.55) {
-    const Family& family = named[random.integer(0, std::size(named) - 1)];
-    raw = {family.make(random, n), family.name};
+    const Family& family = named_families[random.integer(0, std::size(named_families) - 1)];
+    matrix = {family.make(random, n), family.name};
   } else {
-    const Family& family = noisy[random.integer(0, std::size(noisy) - 1)];
-    raw = {family.make(random, n), family.name};
+    const Family& family = random_families[random.integer(0, std::size(random_families) - 1)];
+    matrix = {family.make(random, n), family.name};
   }
   if (spd) {
     const bool gram = random.chance(0.6);
-    raw.words += gram ? ", A A^T" : ", its symmetric part";
-    raw.a = gram ? times(raw.a, transposed(raw.a)) : raw.a;
+    matrix.description += gram ? ", A A^T" : ", its symmetric part";
+    matrix.a = gram ? times(matrix.a, transposed(matrix.a)) : matrix.a;
     if (gram && random.chance(0.5)) {
-      for (std::int64_t i = 0; i < n; ++i) raw.a(i, i) += 1;
+      for (std::int64_t i = 0; i < n; ++i) matrix.a(i, i) += 1;
     }
     for (std::int64_t j = 0; j < n; ++j) {
-      for (std::int64_t i = 0; i < j; ++i) raw.a(i, j) = raw.a(j, i) = raw.a(i, j) / 2 + raw.a(j, i) / 2;
+      for (std::int64_t i = 0; i < j; ++i)
+        matrix.a(i, j) = matrix.a(j, i) = matrix.a(i, j) / 2 + matrix.a(j, i) / 2;
     }
   }
-  raw.words += worsen(random, raw.a, spd);
-  return raw;
+  matrix.description += make_worse(random, matrix.a, spd);
+  return matrix;
 }
 
 template <class T>
@@ -262,17 +266,17 @@ double decimal_exponent(T value) {
   return std::log10(static_cast<double>(value));
 }
 
-/// Converts to T, with the largest element at a random exponent of T.
+/// Converts to T, after scaling that gives the largest element a random decimal exponent of T.
 template <class T>
-HostMatrix<T> at_any_scale(Random& random, const Dense& a, double shift, std::string& words) {
+HostMatrix<T> at_random_scale(Random& random, const Dense& a, double shift, std::string& description) {
   double largest = 0;
   for (const double value : a.data) largest = std::max(largest, std::fabs(value));
   double exponent = 0;
-  const double most = std::min(300.0, decimal_exponent(std::numeric_limits<T>::max()) - 0.3);
-  const double least = std::max(-300.0, decimal_exponent(std::numeric_limits<T>::denorm_min()) + 1);
+  const double highest = std::min(300.0, decimal_exponent(std::numeric_limits<T>::max()) - 0.3);
+  const double lowest = std::max(-300.0, decimal_exponent(std::numeric_limits<T>::denorm_min()) + 1);
   const double which = random.unit();
   if (which < 0.5) {
-    exponent = random.between(least, most);
+    exponent = random.between(lowest, highest);
   } else if (which < 0.6) {
     exponent = decimal_exponent(std::numeric_limits<T>::max()) - random.between(0.001, 1);
   } else if (which < 0.65) {
@@ -286,33 +290,33 @@ HostMatrix<T> at_any_scale(Random& random, const Dense& a, double shift, std::st
     scaled.data[k] =
         static_cast<T>(unit * power_of_ten(exponent / 2) * power_of_ten(exponent - exponent / 2));
   }
-  words += " (largest 1e" + std::to_string(static_cast<int>(std::floor(exponent))) + ")";
+  description += " (largest 1e" + std::to_string(static_cast<int>(std::floor(exponent))) + ")";
   return scaled;
 }
 
 template <class T>
-void draw_right_hand_side(Random& random, Inputs<T>& inputs, std::string& words) {
+void draw_right_hand_side(Random& random, Inputs<T>& inputs, std::string& description) {
   const Shape& s = inputs.shape;
-  const std::int64_t way = random.integer(0, 4);
-  if (way <= 2) {
+  const std::int64_t kind = random.integer(0, 4);
+  if (kind <= 2) {
     inputs.x_true = generate_solution<T>(s.n, s.nrhs, random.next() >> 12);
     try {
       inputs.b = right_hand_side<T>(inputs.a, inputs.x_true, 1);
       const auto finite = [](T value) { return std::isfinite(value); };
       if (std::all_of(inputs.b.data.begin(), inputs.b.data.end(), finite)) return;
     } catch (const std::exception&) {
-      // T cannot hold this right-hand side; another one is drawn below.
+      // T cannot hold A x_true. Another right-hand side is drawn below.
     }
     inputs.x_true = {};
   }
-  if (way == 3) {
+  if (kind == 3) {
     inputs.b = HostMatrix<T>(s.n, s.nrhs);
-    words += ", b = 0";
+    description += ", b = 0";
     return;
   }
-  words += ", b";
-  inputs.b = at_any_scale<T>(random, filled(s.n, s.nrhs, [&](auto, auto) { return random.between(-1, 1); }),
-                             0, words);
+  description += ", b";
+  inputs.b = at_random_scale<T>(
+      random, filled(s.n, s.nrhs, [&](auto, auto) { return random.between(-1, 1); }), 0, description);
 }
 
 }  // namespace
@@ -342,12 +346,12 @@ Parameters draw_parameters(Random& random, const Method& method, const Shape& sh
                                               : power_of_ten(random.between(-20, 0));
       parameters.set(parameter.name, std::clamp(value, parameter.low, parameter.high));
     } else {
-      // Iterations and blocks dominate the time: emulated sweeps of order 100 take ten milliseconds each.
+      // Limits on iterations and blocks, which dominate the time: an emulated sweep of order 100 takes 10 ms.
       const auto low = static_cast<std::int64_t>(parameter.low);
       const bool iterations = parameter.name == "max_iterations";
-      const std::int64_t most =
+      const std::int64_t limit =
           iterations ? std::max<std::int64_t>(3, 20000 / (shape.n * shape.n)) : std::int64_t{64};
-      const auto high = std::min(static_cast<std::int64_t>(parameter.high), std::max(low, most));
+      const auto high = std::min(static_cast<std::int64_t>(parameter.high), std::max(low, limit));
       parameters.set(parameter.name,
                      random.size(std::max<std::int64_t>(low, 1), std::max<std::int64_t>(high, 1)));
       if (!iterations && random.chance(0.3)) parameters.set(parameter.name, parameter.default_value);
@@ -362,40 +366,41 @@ Drawn<T> draw_inputs(Random& random, const Method& method, const Shape& shape) {
   drawn.inputs.shape = shape;
   if (method.problem == Problem::named("gemm")) {
     const std::int64_t order = std::max({shape.m, shape.n, shape.k});
-    // A rectangle cut from a square takes long if k is large; such rectangles are noise or constant.
+    // Rectangles are cut from squares. If k is large, that takes long; then the elements are random or
+    // constant.
     const auto rectangle = [&](std::int64_t rows, std::int64_t cols) {
       if (order > 128) {
         const bool constant = random.chance(0.5);
         const double value = random.unit();
-        drawn.words += constant ? "constant" : "uniform";
+        drawn.description += constant ? "constant" : "uniform";
         return filled(rows, cols, [&](auto, auto) { return constant ? value : random.between(-1, 1); });
       }
-      const Raw raw = draw_square(random, std::max(rows, cols), false);
-      drawn.words += raw.words;
-      return filled(rows, cols, [&](auto i, auto j) { return raw.a(i, j); });
+      const DescribedMatrix matrix = draw_square(random, std::max(rows, cols), false);
+      drawn.description += matrix.description;
+      return filled(rows, cols, [&](auto i, auto j) { return matrix.a(i, j); });
     };
     const Dense a = rectangle(shape.m, shape.k);
-    drawn.inputs.a = at_any_scale<T>(random, a, 0, drawn.words);
-    drawn.words += " times ";
+    drawn.inputs.a = at_random_scale<T>(random, a, 0, drawn.description);
+    drawn.description += " times ";
     const Dense b = rectangle(shape.k, shape.n);
-    drawn.inputs.b = at_any_scale<T>(random, b, 0, drawn.words);
+    drawn.inputs.b = at_random_scale<T>(random, b, 0, drawn.description);
     return drawn;
   }
   const bool spd = method.problem == Problem::named("potrf") || method.problem == Problem::named("posv") ||
                    method.problem == Problem::named("poinv");
-  Raw raw = draw_square(random, shape.n, spd);
+  DescribedMatrix matrix = draw_square(random, shape.n, spd);
   const bool triangle = method.problem == Problem::named("trsv") || method.problem == Problem::named("trtri");
   if (triangle && random.chance(0.5)) {
-    // Without a weight on the diagonal nearly every triangular answer overflows.
+    // Without a large diagonal nearly every solution of a triangular system overflows.
     for (std::int64_t i = 0; i < shape.n; ++i) {
       double sum = 0;
-      for (std::int64_t j = 0; j < shape.n; ++j) sum += std::fabs(raw.a(i, j));
-      raw.a(i, i) = sum;
+      for (std::int64_t j = 0; j < shape.n; ++j) sum += std::fabs(matrix.a(i, j));
+      matrix.a(i, i) = sum;
     }
-    raw.words += ", heavy diagonal";
+    matrix.description += ", heavy diagonal";
   }
-  drawn.words = raw.words;
-  drawn.inputs.a = at_any_scale<T>(random, raw.a, 0, drawn.words);
+  drawn.description = matrix.description;
+  drawn.inputs.a = at_random_scale<T>(random, matrix.a, 0, drawn.description);
   if (triangle) {
     for (std::int64_t j = 0; j < shape.n; ++j) {
       for (std::int64_t i = 0; i < shape.n; ++i) {
@@ -404,7 +409,7 @@ Drawn<T> draw_inputs(Random& random, const Method& method, const Shape& shape) {
     }
   }
   if (method.problem->second == SecondOperand::right_hand_sides) {
-    draw_right_hand_side(random, drawn.inputs, drawn.words);
+    draw_right_hand_side(random, drawn.inputs, drawn.description);
   }
   return drawn;
 }
@@ -412,8 +417,8 @@ Drawn<T> draw_inputs(Random& random, const Method& method, const Shape& shape) {
 template <class T>
 std::string damage(Random& random, Answer<T>& answer) {
   auto& data = answer.x.data;
-  const auto place = static_cast<std::size_t>(random.integer(0, static_cast<std::int64_t>(data.size()) - 1));
-  const std::string where = " at " + std::to_string(place);
+  const auto index = static_cast<std::size_t>(random.integer(0, static_cast<std::int64_t>(data.size()) - 1));
+  const std::string where = " at " + std::to_string(index);
   // Any size up to 1; half of the errors are ten to a thousand roundoffs, which gives ratios around the
   // tolerance.
   const int bits = std::numeric_limits<T>::digits;
@@ -430,26 +435,26 @@ std::string damage(Random& random, Answer<T>& answer) {
       return "all perturbed by 2^-" + std::to_string(below_one);
     case 3:
     case 4:
-      data[place] = static_cast<T>(data[place] * (1 + relative));
+      data[index] = static_cast<T>(data[index] * (1 + relative));
       return "one perturbed" + where;
     case 5:
-      data[place] = 0;
+      data[index] = 0;
       return "one zero" + where;
     case 6:
       std::fill(data.begin(), data.end(), T(0));
       return "all zero";
     case 7:
-      data[place] =
+      data[index] =
           random.chance(0.5) ? std::numeric_limits<T>::quiet_NaN() : std::numeric_limits<T>::infinity();
       return "NaN or Inf" + where;
     case 8: {
-      const int by = static_cast<int>(random.integer(-60, 60));
-      for (T& value : data) value = static_cast<T>(std::ldexp(value, by));
-      return "all times 2^" + std::to_string(by);
+      const int exponent = static_cast<int>(random.integer(-60, 60));
+      for (T& value : data) value = static_cast<T>(std::ldexp(value, exponent));
+      return "all times 2^" + std::to_string(exponent);
     }
     case 9:
       if (answer.pivots.empty()) {
-        std::swap(data[place], data[data.size() - 1 - place]);
+        std::swap(data[index], data[data.size() - 1 - index]);
         return "two exchanged" + where;
       } else {
         const auto n = static_cast<std::int64_t>(answer.pivots.size());
@@ -461,7 +466,7 @@ std::string damage(Random& random, Answer<T>& answer) {
       answer.info = random.integer(1, answer.x.rows);
       return "info " + std::to_string(answer.info);
     default:
-      data[place] = static_cast<T>(random.between(-1, 1) * power_of_ten(random.between(-30, 30)));
+      data[index] = static_cast<T>(random.between(-1, 1) * power_of_ten(random.between(-30, 30)));
       return "one at random" + where;
   }
 }

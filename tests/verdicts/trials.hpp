@@ -1,5 +1,5 @@
 #pragma once
-/// Random trials over hard matrices; seed and number determine a trial.
+/// Draws random trials over hard matrices. A seed and the number of a trial determine it.
 
 #include <cmath>
 #include <cstdint>
@@ -41,11 +41,11 @@ class Random {
   std::uint64_t state_;
 };
 
-/// Operands of a problem from one of the families of hard matrices, at any scale of the precision.
+/// Operands of a problem. The matrix is from a random family; its largest element is anywhere in T's range.
 template <class T>
 struct Drawn {
   Inputs<T> inputs;
-  std::string words;  ///< the family, the scale, the right-hand side
+  std::string description;  ///< the family, the scale, the right-hand side
 };
 template <class T>
 Drawn<T> draw_inputs(Random& random, const Method& method, const Shape& shape);
@@ -55,7 +55,7 @@ Parameters draw_parameters(Random& random, const Method& method, const Shape& sh
 
 Shape draw_shape(Random& random, const Method& method);
 
-/// Damages an answer slightly or completely. @return a description
+/// Changes an answer a little or completely. @return a description of the change
 template <class T>
 std::string damage(Random& random, Answer<T>& answer);
 

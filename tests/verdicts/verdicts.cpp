@@ -1,5 +1,6 @@
-/// Verifies random trials over hard matrices twice: by the program (kernels/check, driver/judge), and by a
-/// recomputation in exact sums and 120 digits that shares no code with it. Prints where the two differ.
+/// Verifies answers of random trials over hard matrices twice: by the program (kernels/check, driver/judge),
+/// and by a recomputation with exact sums and 120 digits that shares no code with it. Prints where the two
+/// differ.
 ///   verdicts [--trials N] [--seed S] [--only TRIAL]
 /// Exit codes: 0 no difference, 1 differences, 2 usage.
 
@@ -19,39 +20,45 @@
 namespace gaussweep::verdicts {
 namespace {
 
-/// The allowed relative error of a recorded ratio, and the ratio below which it must only be small too.
+/// The allowed relative error of the program's ratio.
 constexpr double ratio_tolerance = 1e-3;
+/// If the exact ratio is at most this number, the program's must be so too, and may differ otherwise.
 constexpr double small_ratio = 1e-5;
 /// The number of differences that are shown per kind.
 constexpr int shown = 12;
 
 struct Figures {
-  std::int64_t trials = 0, refused = 0, damaged = 0, compared = 0;
-  double largest_off = 0;
-  std::string largest_off_at;
-  std::int64_t by_norms_otherwise =
-      0;  ///< verdicts that depend on the smallest normal number's term in the scale
+  std::int64_t trials = 0;
+  std::int64_t refused = 0;   ///< trials that the method does not accept
+  std::int64_t damaged = 0;   ///< trials whose answer was changed before it was verified
+  std::int64_t compared = 0;  ///< ratios
+  double largest_error = 0;   ///< the largest relative error of a ratio within the tolerance
+  std::string largest_error_trial;
+  /// Answers that pass only because the smallest normal number is added to a norm in the ratio's scale.
+  std::int64_t passes_by_smallest_normal = 0;
   std::map<std::string, std::int64_t> statuses;
   std::map<std::string, std::int64_t> differences;
 };
 
 /// The program's verdict on an answer.
-struct Said {
+struct Verdict {
   double ratio;
   std::string status, message;
 };
 
 template <class T>
-Said judged(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, Convergence convergence) {
+Verdict verdict_of(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
+                   Convergence convergence) {
   const Findings found = check(method, inputs, answer);
   const driver::Evidence evidence{method.problem, found.ratio, default_tolerance(method.problem),
                                   answer.info,    convergence, found.flaw};
   return {found.ratio, word(driver::judge(evidence)), driver::finding_text(evidence)};
 }
 
+/// Runs random trials, and counts the differences between the two verdicts.
 class Trials {
  public:
-  Trials(std::uint64_t seed, bool talkative) : seed_(seed), talkative_(talkative) {
+  Trials(std::uint64_t seed, bool verbose) : seed_(seed), verbose_(verbose) {
     for (const Method& method : registry_.all()) {
       for (const Backend backend : {Backend::host, Backend::emulated}) {
         if (method.runs_on(backend)) rows_.push_back({&method, backend});
@@ -72,7 +79,7 @@ class Trials {
         run_typed<double>(random, row);
       }
     } catch (const std::exception& error) {
-      differ("exception", error.what());
+      report_difference("exception", error.what());
     }
   }
 
@@ -84,8 +91,8 @@ class Trials {
     Backend backend;
   };
 
-  void differ(const std::string& kind, const std::string& words) {
-    if (++figures_.differences[kind] <= shown || talkative_) fmt::print("{}: {}: {}\n", kind, name_, words);
+  void report_difference(const std::string& kind, const std::string& text) {
+    if (++figures_.differences[kind] <= shown || verbose_) fmt::print("{}: {}: {}\n", kind, name_, text);
   }
 
   template <class T>
@@ -98,7 +105,7 @@ class Trials {
       return;
     }
     const Drawn<T> drawn = draw_inputs<T>(random, method, shape);
-    name_ += testing_help::describe(method, row.backend, shape, parameters, drawn.words,
+    name_ += testing_help::describe(method, row.backend, shape, parameters, drawn.description,
                                     to_string(precision_of<T>));
     Context& context = row.backend == Backend::host ? on_host_ : emulated_;
     Answer<T> answer = testing_help::run_method(context, method, drawn.inputs, parameters);
@@ -118,68 +125,70 @@ class Trials {
   template <class T>
   void compare(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                Convergence convergence) {
-    const Said said = judged(method, inputs, answer, convergence);
+    const Verdict verdict = verdict_of(method, inputs, answer, convergence);
     const Truth truth = recompute(method, inputs, answer);
     const double tolerance = default_tolerance(method.problem);
-    const std::vector<std::string> right = right_statuses(method, truth, tolerance, answer.info, convergence);
-    ++figures_.statuses[said.status];
+    const std::vector<std::string> correct =
+        right_statuses(method, truth, tolerance, answer.info, convergence);
+    ++figures_.statuses[verdict.status];
     const bool has_ratio = truth.finite && truth.defined && !truth.infinite_ratio;
     const std::string figures = fmt::format(
-        "info {}, recorded {:.6g} {} ({}), exact {} {}", answer.info, said.ratio, said.status, said.message,
-        has_ratio ? truth.ratio.str(6) : std::string("none"), fmt::join(right, " or "));
-    if (talkative_) fmt::print("{}: {}\n", name_, figures);
+        "info {}, recorded {:.6g} {} ({}), exact {} {}", answer.info, verdict.ratio, verdict.status,
+        verdict.message, has_ratio ? truth.ratio.str(6) : std::string("none"), fmt::join(correct, " or "));
+    if (verbose_) fmt::print("{}: {}\n", name_, figures);
 
-    if (std::find(right.begin(), right.end(), said.status) == right.end()) {
-      const bool may_pass = std::find(right.begin(), right.end(), "pass") != right.end();
-      differ(said.status == "pass" ? "a wrong answer passes"
-                                   : (may_pass ? "a right answer fails" : "another status"),
-             figures);
+    if (std::find(correct.begin(), correct.end(), verdict.status) == correct.end()) {
+      const bool may_pass = std::find(correct.begin(), correct.end(), "pass") != correct.end();
+      report_difference(verdict.status == "pass" ? "a wrong answer passes"
+                                                 : (may_pass ? "a correct answer fails" : "a wrong status"),
+                        figures);
     }
-    compare_ratio(said, truth, has_ratio, figures);
-    if (has_ratio && method.problem != Problem::named("gemm") && said.status == "pass" &&
+    compare_ratio(verdict, truth, has_ratio, figures);
+    if (has_ratio && method.problem != Problem::named("gemm") && verdict.status == "pass" &&
         truth.by_norms > tolerance) {
-      ++figures_.by_norms_otherwise;
+      ++figures_.passes_by_smallest_normal;
     }
-    if (truth.finite && said.message.find("the answer holds NaN or Inf") != std::string::npos) {
-      differ("a finite answer said to hold NaN or Inf", figures);
+    if (truth.finite && verdict.message.find("the answer holds NaN or Inf") != std::string::npos) {
+      report_difference("a message that a finite answer holds NaN or Inf", figures);
     }
-    if (answer.info > 0 && said.message.find(std::to_string(answer.info)) == std::string::npos) {
-      differ("a zero pivot that is not said", figures);
+    if (answer.info > 0 && verdict.message.find(std::to_string(answer.info)) == std::string::npos) {
+      report_difference("a message that does not name info", figures);
     }
   }
 
-  void compare_ratio(const Said& said, const Truth& truth, bool has_ratio, const std::string& figures) {
+  void compare_ratio(const Verdict& verdict, const Truth& truth, bool has_ratio, const std::string& figures) {
     if (!has_ratio) {
-      // A nonzero residual over a scale of 0, and pivots that are no row numbers, are recorded as the largest
-      // number; NaN or Inf in the answer as infinity.
-      const double least = truth.finite ? std::numeric_limits<double>::max() : HUGE_VAL;
-      if (!(said.ratio >= least)) differ("a ratio where there is none", figures);
+      // The program's ratio is infinite if the answer holds NaN or Inf. It is the largest double if the
+      // residual is not 0 but its scale is, and if pivots are no row numbers.
+      const double smallest = truth.finite ? std::numeric_limits<double>::max() : HUGE_VAL;
+      if (!(verdict.ratio >= smallest)) report_difference("a ratio of an answer that has none", figures);
       return;
     }
     if (truth.either_side) return;
     ++figures_.compared;
     if (truth.ratio <= small_ratio) {
-      if (!(said.ratio <= small_ratio * (1 + ratio_tolerance))) differ("a ratio off", figures);
+      if (!(verdict.ratio <= small_ratio * (1 + ratio_tolerance)))
+        report_difference("a wrong ratio", figures);
       return;
     }
     if (truth.ratio > std::numeric_limits<double>::max()) {  // beyond double
-      if (!(said.ratio >= std::numeric_limits<double>::max())) differ("a ratio off", figures);
+      if (!(verdict.ratio >= std::numeric_limits<double>::max())) report_difference("a wrong ratio", figures);
       return;
     }
-    if (!std::isfinite(said.ratio)) {
-      differ("a ratio off", figures);
+    if (!std::isfinite(verdict.ratio)) {
+      report_difference("a wrong ratio", figures);
       return;
     }
-    const auto off = static_cast<double>(abs(Wide(said.ratio) / truth.ratio - 1));
-    if (off > figures_.largest_off && off <= ratio_tolerance) {
-      figures_.largest_off = off;
-      figures_.largest_off_at = name_;
+    const auto error = static_cast<double>(abs(Wide(verdict.ratio) / truth.ratio - 1));
+    if (error > figures_.largest_error && error <= ratio_tolerance) {
+      figures_.largest_error = error;
+      figures_.largest_error_trial = name_;
     }
-    if (off > ratio_tolerance) differ("a ratio off", figures);
+    if (error > ratio_tolerance) report_difference("a wrong ratio", figures);
   }
 
   std::uint64_t seed_;
-  bool talkative_;
+  bool verbose_;
   Registry registry_ = builtin_registry();
   std::vector<Row> rows_;
   std::unique_ptr<Device> host_device_ = testing_help::cpu(Backend::host);
@@ -190,9 +199,10 @@ class Trials {
   Figures figures_;
 };
 
-std::string counts(const std::map<std::string, std::int64_t>& of) {
+std::string counts(const std::map<std::string, std::int64_t>& count_of) {
   std::string text;
-  for (const auto& [name, count] : of) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name);
+  for (const auto& [name, count] : count_of)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name);
   return text.empty() ? "none" : text;
 }
 
@@ -233,12 +243,13 @@ int run(int argc, char** argv) {
   const std::uint64_t end = only ? first + 1 : trials;
   for (std::uint64_t trial = first; trial < end; ++trial) all.run(trial);
   const Figures& f = all.figures();
-  fmt::print("{} trials (seed {}; {} answers damaged, {} points refused by their row) in {:.0f} s\n",
+  fmt::print("{} trials (seed {}; {} answers damaged, {} trials refused by their method) in {:.0f} s\n",
              f.trials, seed, f.damaged, f.refused, testing_help::clock_seconds() - start);
   fmt::print("statuses: {}\n", counts(f.statuses));
-  fmt::print("ratios compared: {}; of those that agree to 1e-3 the furthest apart: {:.2g} ({})\n", f.compared,
-             f.largest_off, f.largest_off_at);
-  fmt::print("passes only by the smallest normal number's share of the scale: {}\n", f.by_norms_otherwise);
+  fmt::print("ratios compared: {}; largest relative error up to 1e-3: {:.2g} ({})\n", f.compared,
+             f.largest_error, f.largest_error_trial);
+  fmt::print("passes only because of the smallest normal number in the scale: {}\n",
+             f.passes_by_smallest_normal);
   fmt::print("differences: {}\n", counts(f.differences));
   return f.differences.empty() ? 0 : 1;
 }
