@@ -10,10 +10,10 @@ GAUSSWEEP = Path(os.environ.get("GAUSSWEEP_BUILD", ROOT / "build")) / "gaussweep
 
 
 def _listed():
-    named = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True)
-    if named.returncode != 0:  # not a git checkout
+    listing = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True)
+    if listing.returncode != 0:  # not a git checkout
         return [path for path in ROOT.rglob("*.md") if not any(p.startswith((".", "build")) for p in path.parts)]
-    return [ROOT / name for name in named.stdout.split()]
+    return [ROOT / name for name in listing.stdout.split()]
 
 
 PAGES = sorted(path for path in _listed() if path.is_file())
@@ -57,7 +57,7 @@ def tables(text, heading):
 
 
 def words(cell):
-    """Returns the words of a cell, with or without backquotes."""
+    """Returns the words of a comma-separated cell, without backquotes."""
     return {word.strip("` ") for word in cell.split(",")} - {""}
 
 

@@ -91,8 +91,8 @@ class Commands(unittest.TestCase):
         self.assertIn("A third implement algorithms of five texts, a third are gaussweep's own fast methods.", readme)
         vendor = re.compile("LAPACK|OpenBLAS|NVIDIA")
         of_others = [method for method in methods() if vendor.match(method["source"])]
-        for some in (own, of_others):
-            self.assertTrue(0.25 < len(some) / len(methods()) < 0.42, len(some))
+        for group in (own, of_others):
+            self.assertTrue(0.25 < len(group) / len(methods()) < 0.42, len(group))
 
     def test_finds_calls(self):
         text = "`summary DIR --best`, `make -j`\n\n```sh\nsrun build/gaussweep run p.yaml \\\n -o r | tee --no\n```\n"

@@ -1,5 +1,5 @@
-"""Tests the pages as a whole: links work, pictures match their sources, the README is one page, sentences are short,
-and words are the field's."""
+"""Tests all pages: links work, pictures match their sources, pages and sentences are short, and there are no invented
+words."""
 
 import hashlib
 import html
@@ -88,16 +88,16 @@ class Pages(unittest.TestCase):
     def test_words_are_those_of_the_field(self):
         for page in pages.FOR_USERS:
             text = re.sub(r"```.*?```|`[^`]*`|\([^()\s]*\)", "", page.read_text(encoding="utf-8"), flags=re.S)
-            for ours, theirs in JARGON.items():
-                with self.subTest(page=page.name, instead=theirs):
-                    self.assertEqual(re.findall(rf"\b{ours}\b", text, re.IGNORECASE), [])
+            for invented, term in JARGON.items():
+                with self.subTest(page=page.name, instead=term):
+                    self.assertEqual(re.findall(rf"\b{invented}\b", text, re.IGNORECASE), [])
 
     def test_the_modules_are_those_of_the_tree(self):
         text = (pages.ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-        for room in ("driver/", "apps/", "io/"):
-            named = {row["folder"] for row in pages.tables(text, room)}
-            there = {f"{folder.name}/" for folder in (pages.ROOT / room).iterdir() if folder.is_dir()}
-            self.assertEqual(named, there, f"the folders of {room}")
+        for parent in ("driver/", "apps/", "io/"):
+            listed = {row["folder"] for row in pages.tables(text, parent)}
+            existing = {f"{folder.name}/" for folder in (pages.ROOT / parent).iterdir() if folder.is_dir()}
+            self.assertEqual(listed, existing, f"the folders of {parent}")
 
     def test_pictures_match_their_sources(self):
         """Needs no Graphviz: a picture contains the digest of its source, and its words."""
@@ -107,9 +107,9 @@ class Pages(unittest.TestCase):
             with self.subTest(picture=source.stem):
                 picture = source.with_suffix(".svg").read_text(encoding="utf-8")
                 drawn_from = re.search(r"sha256 ([0-9a-f]{64})", picture)
-                self.assertTrue(drawn_from, "it does not name its source: docs/pictures/draw.sh")
+                self.assertTrue(drawn_from, "the picture has no digest of its source: run docs/pictures/draw.sh")
                 digest = hashlib.sha256(source.read_bytes()).hexdigest()
-                self.assertEqual(drawn_from.group(1), digest, "drawn from another source: docs/pictures/draw.sh")
+                self.assertEqual(drawn_from.group(1), digest, "the source has changed: run docs/pictures/draw.sh")
                 shown = re.findall(r"<text[^>]*>([^<]*)</text>", picture)
                 for label in re.findall(r'label="([^"]*)"', source.read_text(encoding="utf-8")):
                     for line in label.split(r"\n"):
@@ -122,7 +122,7 @@ class Pages(unittest.TestCase):
         self.assertIn((folder / "plan.yaml").read_text(encoding="utf-8"), html.unescape(page))
         for link in re.findall(r'href="(data/[^"]*)"', page):
             self.assertTrue((folder / link).is_file(), link)
-        self.assertEqual(re.findall(r"(?:/home|/root|/tmp|/work|/Users)/[^<\s]*", page), [], "a path of one machine")
+        self.assertEqual(re.findall(r"(?:/home|/root|/tmp|/work|/Users)/[^<\s]*", page), [], "a path on one machine")
 
     def test_the_citation_has_the_version_of_the_program(self):
         citation = (pages.ROOT / "CITATION.cff").read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 #pragma once
-/// For fuzz targets whose readers run in child processes. A crash in a library ends only the child and is no
-/// finding. A child in which a sanitizer reports our own code is a finding.
+/// Help for fuzz targets whose readers run in child processes. A child that crashes in a library's code is no
+/// finding. A child in which a sanitizer reports an error of our own code is a finding: the target aborts.
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -34,60 +34,65 @@ fuzz_counters:
 namespace gaussweep::fuzz {
 
 /// Returns memory that this process shares with its children.
-inline void* shared_memory(void* place, std::size_t bytes) {
-  void* memory = mmap(place, bytes, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS | (place != nullptr ? MAP_FIXED : 0), -1, 0);
+/// @param address where to put it, in place of what is there; null: anywhere
+inline void* shared_memory(void* address, std::size_t bytes) {
+  void* memory = mmap(address, bytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS | (address != nullptr ? MAP_FIXED : 0), -1, 0);
   if (memory == MAP_FAILED) std::abort();
   return memory;
 }
 
 /// Returns true if a report of the address sanitizer blames our code, and not a library that it called. The
-/// innermost frame of either kind decides; frames of the sanitizer, of C and of C++ are skipped.
-inline bool accuses_us(const std::string& report) {
+/// innermost frame of our code or of a library decides; those of the sanitizer, libc and libstdc++ are
+/// skipped.
+inline bool blames_our_code(const std::string& report) {
   for (std::size_t at = report.find("    #"); at != std::string::npos; at = report.find("    #", at + 1)) {
     const std::string frame = report.substr(at, report.find('\n', at) - at);
     if (frame.find("gaussweep::") != std::string::npos) return true;
-    const bool basic =
+    const bool is_runtime =
         frame.find("libc.so") != std::string::npos || frame.find("libstdc++") != std::string::npos;
-    if (!basic && frame.find(".so") != std::string::npos) return false;
+    if (!is_runtime && frame.find(".so") != std::string::npos) return false;
   }
   return true;
 }
 
 /// Set by a child that died from an error in our code.
-inline volatile bool* fault_of_ours = nullptr;
+inline volatile bool* fault_in_our_code = nullptr;
 inline bool reported = false;  ///< in a child: the address sanitizer has reported the cause
 
-inline void in_child() {
+/// Makes a new child set `fault_in_our_code` before a sanitizer ends it.
+inline void install_callbacks() {
   // libFuzzer's own callback would save the input as if it had crashed the fuzzer.
   if (__sanitizer_set_death_callback != nullptr)
     __sanitizer_set_death_callback([] {
-      if (!reported) *fault_of_ours = true;  // undefined behaviour: no library is instrumented for it
+      // Without a report it is undefined behaviour, which is checked only in our code.
+      if (!reported) *fault_in_our_code = true;
     });
   if (__asan_set_error_report_callback != nullptr)
     __asan_set_error_report_callback([](const char* report) {
       reported = true;
-      if (accuses_us(report)) *fault_of_ours = true;
+      if (blames_our_code(report)) *fault_in_our_code = true;
     });
 }
 
-/// Shares the branch counters with children, so that they guide libFuzzer. Call it before the first child.
+/// Prepares this process for children. Shares libFuzzer's branch counters with them, so that libFuzzer sees
+/// the branches that children take.
 inline void prepare_for_children() {
-  fault_of_ours = static_cast<volatile bool*>(shared_memory(nullptr, sizeof(bool)));
-  pthread_atfork(nullptr, nullptr, in_child);
+  fault_in_our_code = static_cast<volatile bool*>(shared_memory(nullptr, sizeof(bool)));
+  pthread_atfork(nullptr, nullptr, install_callbacks);
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(fuzz_counters[0]) + page - 1) / page * page;
   const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(fuzz_counters[1]) / page * page;
   if (begin >= end) return;
   char* counters = reinterpret_cast<char*>(begin);
-  const std::string kept(counters, end - begin);
-  shared_memory(counters, kept.size());
-  std::memcpy(counters, kept.data(), kept.size());
+  const std::string values(counters, end - begin);
+  shared_memory(counters, values.size());
+  std::memcpy(counters, values.data(), values.size());
 }
 
 /// Aborts if a child died from an error in our code. Call it after every input.
-inline void require_no_fault_of_ours() {
-  if (*fault_of_ours) std::abort();
+inline void require_no_fault_in_our_code() {
+  if (*fault_in_our_code) std::abort();
 }
 
 }  // namespace gaussweep::fuzz

@@ -17,8 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     io::read_matrix_market(file.path(), false, info);
     readable = true;
     // A few bytes may announce a sparse matrix of gigabytes; the fuzzer does not test memory use.
-    constexpr std::int64_t most_elements = 1 << 16;
-    if (info.rows > most_elements / info.cols) return 0;
+    constexpr std::int64_t max_elements = 1 << 16;
+    if (info.rows > max_elements / info.cols) return 0;
     const io::Dense<double> matrix = io::read_matrix_market(file.path(), true, info);
     if (matrix.rows != info.rows || matrix.cols != info.cols) std::abort();
     if (static_cast<std::int64_t>(matrix.data.size()) != info.rows * info.cols) std::abort();

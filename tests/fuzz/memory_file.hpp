@@ -13,6 +13,8 @@
 
 namespace gaussweep::fuzz {
 
+/// A temporary file with the given bytes: in /dev/shm, or, if that cannot be written, in the temporary
+/// folder.
 class MemoryFile {
  public:
   MemoryFile(const std::uint8_t* data, std::size_t size) {

@@ -21,7 +21,7 @@ namespace {
 
 using namespace gaussweep;
 
-constexpr double patience = 5;  // seconds; less than run.sh allows per input
+constexpr double timeout_seconds = 5;  // less than run.sh allows per input
 
 /// Returns two trials with every part that a record may have.
 io::Results known_results() {
@@ -78,11 +78,11 @@ struct Known {
 std::string read(const std::string& bytes) {
   const fuzz::MemoryFile file(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   try {
-    const io::Results results = io::read_results_in_child(file.path(), true, patience);
-    fuzz::require_no_fault_of_ours();
+    const io::Results results = io::read_results_in_child(file.path(), true, timeout_seconds);
+    fuzz::require_no_fault_in_our_code();
     return results.checked ? text_of(results) : "";
   } catch (const io::InputError& error) {
-    fuzz::require_no_fault_of_ours();
+    fuzz::require_no_fault_in_our_code();
     if (std::string(error.what()).find(file.path().string()) == std::string::npos) std::abort();
     return "";
   }
@@ -101,14 +101,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   std::string bytes = known.bytes;
-  for (std::size_t at = 0; at + 5 <= size; at += 5) {
-    std::size_t place = 0;
-    for (std::size_t i = 4; i-- > 0;) place = place << 8 | data[at + i];
-    char& byte = bytes[place % bytes.size()];
-    byte = static_cast<char>(byte ^ static_cast<char>(data[at + 4]));
+  for (std::size_t change = 0; change + 5 <= size; change += 5) {
+    std::size_t offset = 0;
+    for (std::size_t i = 4; i-- > 0;) offset = offset << 8 | data[change + i];
+    char& byte = bytes[offset % bytes.size()];
+    byte = static_cast<char>(byte ^ static_cast<char>(data[change + 4]));
   }
   const std::string text = read(bytes);
-  if (!text.empty() && text != known.text) std::abort();  // silently changed figures
+  if (!text.empty() && text != known.text) std::abort();  // wrong records behind valid checksums
   if (bytes == known.bytes && text != known.text) std::abort();
   return 0;
 }

@@ -1,5 +1,6 @@
-/// A shared library that offers the built-in methods as `plugin_<variant>`, to show that honest methods of a
-/// library are never blamed (tests/mpi/test_libraries.py). The rows come from the registry.
+/// A method library that offers the built-in methods as `plugin_<variant>`. With it,
+/// tests/mpi/test_libraries.py tests that the program does not call a correct method of a library wrong or a
+/// cheat.
 
 #include <array>
 #include <deque>
@@ -25,12 +26,14 @@ namespace {
 
 constexpr std::size_t max_rows = 256;
 
-/// Returns true for methods whose code for the GPU takes the interface's operands as they are.
+/// Returns true if the method has code for the GPU that takes column-major operands, as the interface gives
+/// them.
 bool is_for_gpu(const Method& method) {
   return method.cuda && method.layout == Layout::column_major;
 }
 
-/// The built-in methods, except for those that use several devices.
+/// Returns the built-in methods that this library offers: all except those that use several devices, and
+/// those that run only on a GPU with another layout than column-major.
 const std::vector<Method>& offered() {
   static const std::vector<Method> methods = [] {
     const Registry registry = builtin_registry();
@@ -44,7 +47,8 @@ const std::vector<Method>& offered() {
   return methods;
 }
 
-/// Returns the operand with the answer. Methods with another layout than the interface's compute on copies.
+/// Returns the operand into which the answer goes. Methods with another layout compute on copies, so for them
+/// it is X.
 AnswerIn answer_of(const Method& method) {
   return method.layout == Layout::column_major ? method.answer : AnswerIn::x;
 }
@@ -116,7 +120,7 @@ struct StreamContext {
 
 template <class T>
 int run_on_gpu(const Method& method, const gaussweep_call& call) {
-  // Never destroyed: at the end of the process, CUDA may end first.
+  // Never destroyed, because CUDA may shut down before static objects are destroyed.
   static auto& contexts = *new std::map<void*, StreamContext>;
   const Shape shape = shape_of(call);
   const Parameters parameters = values_of(method, call);
@@ -173,7 +177,8 @@ int run(const Method& method, Backend backend, const gaussweep_call& call) {
   return GAUSSWEEP_OK;
 }
 
-/// A function of the interface for one row: a pointer to a function cannot hold a method.
+/// The function of the interface for one method. The index is a template argument, because a function pointer
+/// can carry no data.
 template <std::size_t row, Backend backend, class T>
 int entry(const gaussweep_call* call) {
   try {
@@ -185,7 +190,7 @@ int entry(const gaussweep_call* call) {
   }
 }
 
-/// Returns the bytes that the code for the GPU takes from the workspace.
+/// Returns the bytes of workspace that the method's code for the GPU needs.
 template <std::size_t row>
 std::size_t workspace(const gaussweep_call* call) {
   const Method& method = offered()[row];
@@ -193,6 +198,7 @@ std::size_t workspace(const gaussweep_call* call) {
                                 static_cast<std::size_t>(call->element));
 }
 
+/// The functions of one method.
 struct Functions {
   gaussweep_functions cuda, emulated, host;
   std::size_t (*workspace)(const gaussweep_call*);
@@ -205,11 +211,12 @@ std::array<Functions, sizeof...(rows)> functions(std::index_sequence<rows...> /*
                     workspace<rows>}...};
 }
 
-gaussweep_functions existing(const Entry& entry, const gaussweep_functions& all) {
+/// Returns the functions for the precisions that the entry has.
+gaussweep_functions functions_of(const Entry& entry, const gaussweep_functions& all) {
   return {entry.float32 ? all.float32 : nullptr, entry.float64 ? all.float64 : nullptr};
 }
 
-/// The table and what its pointers refer to.
+/// The rows of gaussweep_methods(), and the strings and lists to which their pointers point.
 struct Table {
   std::deque<std::string> names;
   std::deque<std::vector<const char*>> lists;
@@ -218,10 +225,10 @@ struct Table {
 
   const char* text(std::string name) { return names.emplace_back(std::move(name)).c_str(); }
   const char* const* list(const std::vector<std::string>& all) {
-    std::vector<const char*>& made = lists.emplace_back();
-    for (const std::string& each : all) made.push_back(text(each));
-    made.push_back(nullptr);
-    return made.data();
+    std::vector<const char*>& pointers = lists.emplace_back();
+    for (const std::string& each : all) pointers.push_back(text(each));
+    pointers.push_back(nullptr);
+    return pointers.data();
   }
 
   gaussweep_parameter parameter(const Parameter& from) {
@@ -253,12 +260,12 @@ struct Table {
     for (const Need need : method.needs) needs.emplace_back(to_string(need));
     row.needs = list(needs);
     if (is_for_gpu(method)) {
-      row.cuda = existing(method.cuda, all.cuda);
+      row.cuda = functions_of(method.cuda, all.cuda);
       if (method.workspace_bytes != nullptr) row.workspace_bytes = all.workspace;
     }
     row.capability = method.capability;
-    row.emulated = existing(method.emulated, all.emulated);
-    row.host = existing(method.host, all.host);
+    row.emulated = functions_of(method.emulated, all.emulated);
+    row.host = functions_of(method.host, all.host);
     const AnswerIn in = answer_of(method);
     row.answer = in == AnswerIn::a ? 'a' : in == AnswerIn::b ? 'b' : 'x';
     row.keeps_inputs = in == AnswerIn::x && !(is_for_gpu(method) && method.overwrites) ? 1 : 0;

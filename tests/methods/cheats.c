@@ -1,4 +1,5 @@
-/* Methods that cheat, each in its own way, and an honest one. tests/mpi/test_libraries.py checks what detects them. */
+/* A method library with methods that cheat, each in another way, and an honest one. tests/mpi/test_libraries.py
+   tests that the program detects each. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static int keeps_answer(const gaussweep_call *call) {
   return GAUSSWEEP_OK;
 }
 
-/* Returns before the answer is complete; another thread goes on. */
+/* Returns before the answer is complete; another thread completes it. */
 static void *later(void *argument) {
   gaussweep_call *call = argument;
   usleep(500);
@@ -83,7 +84,7 @@ static int float_as_double(const gaussweep_call *call) {
   return GAUSSWEEP_OK;
 }
 
-/* Adds an error that the tolerance still accepts: b of a triangular system is solved, then disturbed. */
+/* Solves a triangular system, and adds an error to x that is small enough for the tolerance. */
 static int exploits_tolerance(const gaussweep_call *call) {
   const double *a = call->a, *b = call->b;
   double *x = call->x;
@@ -96,7 +97,7 @@ static int exploits_tolerance(const gaussweep_call *call) {
   return GAUSSWEEP_OK;
 }
 
-/* Computes the order that it expects, whatever the order is. */
+/* Computes at most 64 rows and columns, and sums of at most 64 products. */
 static int guesses_size(const gaussweep_call *call) {
   const int64_t n = 64;
   gaussweep_call guessed = *call;
@@ -105,7 +106,7 @@ static int guesses_size(const gaussweep_call *call) {
   return GAUSSWEEP_OK;
 }
 
-/* Is right for the usual sizes only: leaves the last rows of orders that are not multiples of 32. */
+/* Is correct for multiples of 32 only: for other orders, it does not compute the last rows. */
 static int only_timed_sizes(const gaussweep_call *call) {
   gaussweep_call part = *call;
   part.m = call->m - call->m % 32;
@@ -116,7 +117,7 @@ static int only_timed_sizes(const gaussweep_call *call) {
   return GAUSSWEEP_OK;
 }
 
-/* A clock that stands still, for programs that look the function up among all libraries. */
+/* A clock that stands still. It replaces the C library's in a program whose symbol lookup finds this library's. */
 GAUSSWEEP_EXPORT int clock_gettime(clockid_t clock, struct timespec *now) {
   (void)clock;
   now->tv_sec = 1;

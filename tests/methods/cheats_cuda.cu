@@ -1,4 +1,5 @@
-// Methods that cheat with streams, and an honest twin; tests/mpi/test_libraries.py says what catches each.
+// Methods that cheat with streams, and an honest one. tests/mpi/test_libraries.py tests that the program
+// detects each.
 #include <cuda_runtime.h>
 
 #include "method.h"
@@ -55,7 +56,7 @@ gaussweep_method row(const char* name, gaussweep_function function) {
 
 }  // namespace
 
-// A clock that stands still, for programs that look the function up among all libraries.
+// A clock that stands still. It replaces CUDA's in a program whose symbol lookup finds this library's.
 extern "C" GAUSSWEEP_EXPORT cudaError_t cudaEventElapsedTime_v2(float* milliseconds, cudaEvent_t,
                                                                 cudaEvent_t) {
   *milliseconds = 0;

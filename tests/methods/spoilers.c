@@ -1,4 +1,4 @@
-/* Methods that compute the right answer and leave the process changed, and one that sees such changes. */
+/* Methods that compute the correct answer but leave the process changed, and one that detects such changes. */
 #define _GNU_SOURCE
 #include <fenv.h>
 #include <pthread.h>
@@ -77,13 +77,13 @@ static int threads(const gaussweep_call *call) {
   return solve(call);
 }
 
-/* Leaves a second process that goes on as if it were the worker. */
+/* Forks. The child returns from the method too, and goes on with the worker's code. */
 static int forks(const gaussweep_call *call) {
   if (fork() < 0) return 1;
   return solve(call);
 }
 
-/* Starts a daemon in a session of its own, which works on after its parent has ended. */
+/* Starts a daemon in its own session, which goes on working after its parent has ended. */
 static int daemon_of_own(const gaussweep_call *call) {
   static int started = 0;
   if (!started++ && fork() == 0) {
@@ -152,11 +152,11 @@ static int beyond_workspace(const gaussweep_call *call) {
   ((char *)call->workspace)[call->workspace_bytes] = 1;
   return solve(call);
 }
-/* Has a function with the name of one in the program's libraries, and must call its own. */
+/* Calls a function of this file whose name is also in one of the program's libraries. It must get this file's. */
 GAUSSWEEP_EXPORT int openblas_get_num_threads(void) { return -7; }
 static int own_names(const gaussweep_call *call) { return openblas_get_num_threads() == -7 ? solve(call) : 6; }
 
-/* Looks whether an earlier repeat of the same timed run has written the answer. */
+/* Detects whether an earlier repeat of the same timed run has written the answer. */
 static int sees_answer(const gaussweep_call *call) {
   const double *x = call->x;
   return x[0] == x[0] ? 5 : solve(call);

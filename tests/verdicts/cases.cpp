@@ -1,3 +1,4 @@
+// Parses and runs cases of the search for lost digits; see cases.hpp.
 #include "tests/verdicts/cases.hpp"
 
 #include <algorithm>
@@ -15,8 +16,8 @@
 namespace gaussweep::verdicts {
 namespace {
 
-/// The score of an invalid answer where LAPACK has a valid one.
-constexpr double everything = 1e300;
+/// The ratio of an answer that is not finite or not complete. As a score: LAPACK has a valid answer.
+constexpr double invalid_score = 1e300;
 
 double number_of(const std::string& key, const std::string& text) {
   std::size_t used = 0;
@@ -30,7 +31,7 @@ double number_of(const std::string& key, const std::string& text) {
   return value;
 }
 
-std::uint64_t whole_of(const std::string& key, const std::string& text) {
+std::uint64_t integer_of(const std::string& key, const std::string& text) {
   if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos || text.size() > 19)
     throw std::invalid_argument(key + ": '" + text + "' is no whole number");
   return std::stoull(text);
@@ -47,7 +48,7 @@ const Structure& structure_of(const std::string& name) {
 
 Parameters parameters_of(const Case& one, const Method& method) {
   Parameters parameters = testing_help::defaults(method);
-  for (const auto& [name, text] : one.with) {
+  for (const auto& [name, text] : one.parameters) {
     const auto found = std::find_if(method.parameters.begin(), method.parameters.end(),
                                     [&n = name](const Parameter& p) { return p.name == n; });
     if (found == method.parameters.end())
@@ -57,7 +58,7 @@ Parameters parameters_of(const Case& one, const Method& method) {
     } else if (std::holds_alternative<double>(found->default_value)) {
       parameters.set(name, number_of(name, text));
     } else {
-      parameters.set(name, static_cast<std::int64_t>(whole_of(name, text)));
+      parameters.set(name, static_cast<std::int64_t>(integer_of(name, text)));
     }
   }
   return parameters;
@@ -69,9 +70,9 @@ bool is_spd(const Method& method) {
 
 template <class T>
 HostMatrix<T> rounded(const HostMatrix<double>& a) {
-  HostMatrix<T> narrow(a.rows, a.cols);
-  for (std::size_t k = 0; k < a.data.size(); ++k) narrow.data[k] = static_cast<T>(a.data[k]);
-  return narrow;
+  HostMatrix<T> result(a.rows, a.cols);
+  for (std::size_t k = 0; k < a.data.size(); ++k) result.data[k] = static_cast<T>(a.data[k]);
+  return result;
 }
 
 template <class T>
@@ -113,17 +114,19 @@ bool is_finite(const HostMatrix<T>& a) {
 template <class T>
 bool is_singular(const HostMatrix<T>& a, bool scales_rows) {
   HostMatrix<double> scaled(a.rows, a.cols);
-  const auto divided = [&](bool rows) {
+  const auto scale_lines = [&](bool rows) {  // divides each row or column by its largest element
     for (std::int64_t line = 0; line < a.rows; ++line) {
-      const auto at = [&](std::int64_t k) -> double& { return rows ? scaled(line, k) : scaled(k, line); };
+      const auto element = [&](std::int64_t k) -> double& {
+        return rows ? scaled(line, k) : scaled(k, line);
+      };
       double largest = 0;
-      for (std::int64_t k = 0; k < a.rows; ++k) largest = std::max(largest, std::fabs(at(k)));
-      for (std::int64_t k = 0; largest > 0 && k < a.rows; ++k) at(k) /= largest;
+      for (std::int64_t k = 0; k < a.rows; ++k) largest = std::max(largest, std::fabs(element(k)));
+      for (std::int64_t k = 0; largest > 0 && k < a.rows; ++k) element(k) /= largest;
     }
   };
   std::copy(a.data.begin(), a.data.end(), scaled.data.begin());
-  if (scales_rows) divided(true);
-  divided(false);
+  if (scales_rows) scale_lines(true);
+  scale_lines(false);
   const MatrixFacts facts = facts_of(scaled);
   const double condition = conditioning_of(std::move(scaled), facts).condition;
   return !(condition <= 0.1 / static_cast<double>(std::numeric_limits<T>::epsilon()));
@@ -136,13 +139,14 @@ double ratio_of_rounding(const Method& method, std::int64_t n) {
   return method.problem == Problem::named("potrf") ? 1 + 1 / static_cast<double>(n) : 1;
 }
 
-/// Returns the ratio, or `everything` with the reason in `words`.
+/// Returns the ratio, or `invalid_score`. Sets `reason` to what is wrong with the answer; empty if nothing
+/// is.
 template <class T>
-double ratio_of(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, std::string* words) {
+double ratio_of(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, std::string* reason) {
   const bool unfinished = answer.info != 0 && method.problem->zero_pivot == ZeroPivot::unfinished;
   const Findings found = check(method, inputs, answer);
-  *words = unfinished ? "info " + std::to_string(answer.info) : found.flaw;
-  return unfinished || !std::isfinite(found.ratio) ? everything : std::min(found.ratio, everything);
+  *reason = unfinished ? "info " + std::to_string(answer.info) : found.flaw;
+  return unfinished || !std::isfinite(found.ratio) ? invalid_score : std::min(found.ratio, invalid_score);
 }
 
 /// Returns A X = B in other units: rows and columns are multiplied by factors between 1/2 and 1, which rounds
@@ -151,26 +155,26 @@ template <class T>
 Inputs<T> neighbour_of(const Inputs<T>& inputs, std::uint64_t number) {
   Random random(number, 2);
   const std::int64_t n = inputs.a.rows;
-  const auto drawn = [&] {
+  const auto draw_lines = [&] {  // the index and the factor of each line (row or column), in random order
     std::vector<std::pair<std::int64_t, double>> lines;
     for (std::int64_t i = 0; i < n; ++i) lines.emplace_back(i, random.between(0.5, 1));
     for (std::int64_t i = n - 1; i > 0; --i)
       std::swap(lines[static_cast<std::size_t>(i)], lines[static_cast<std::size_t>(random.integer(0, i))]);
     return lines;
   };
-  const auto rows = drawn(), columns = drawn();
-  Inputs<T> other = inputs;
-  other.x_true = {};
+  const auto rows = draw_lines(), columns = draw_lines();
+  Inputs<T> neighbour = inputs;
+  neighbour.x_true = {};
   for (std::int64_t i = 0; i < n; ++i) {
-    const auto [row, of_row] = rows[static_cast<std::size_t>(i)];
+    const auto [row, row_factor] = rows[static_cast<std::size_t>(i)];
     for (std::int64_t j = 0; j < n; ++j) {
-      const auto [column, of_column] = columns[static_cast<std::size_t>(j)];
-      other.a(i, j) = static_cast<T>(inputs.a(row, column) * (of_row * of_column));
+      const auto [column, column_factor] = columns[static_cast<std::size_t>(j)];
+      neighbour.a(i, j) = static_cast<T>(inputs.a(row, column) * (row_factor * column_factor));
     }
     for (std::int64_t j = 0; j < inputs.b.cols; ++j)
-      other.b(i, j) = static_cast<T>(inputs.b(row, j) * of_row);
+      neighbour.b(i, j) = static_cast<T>(inputs.b(row, j) * row_factor);
   }
-  return other;
+  return neighbour;
 }
 
 }  // namespace
@@ -184,7 +188,7 @@ std::string line_of(const Case& one) {
   text += " seed=" + std::to_string(one.seed);
   for (std::size_t k = 0; k < one.mutations.size(); ++k)
     text += (k == 0 ? " mutate=" : ",") + std::to_string(one.mutations[k]);
-  for (const auto& [name, value] : one.with) text += " with." + name + "=" + value;
+  for (const auto& [name, value] : one.parameters) text += " with." + name + "=" + value;
   return text;
 }
 
@@ -199,12 +203,12 @@ Case parse_case(const std::string& line) {
   while (words >> word) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos)
-      throw std::invalid_argument("'" + word + "' is no number of a case; allowed: name=value");
+      throw std::invalid_argument("'" + word + "' cannot be read; allowed: name=value");
     const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
     if (key == "n" || key == "nrhs") {
-      (key == "n" ? one.n : one.nrhs) = static_cast<std::int64_t>(whole_of(key, value));
+      (key == "n" ? one.n : one.nrhs) = static_cast<std::int64_t>(integer_of(key, value));
     } else if (key == "seed") {
-      one.seed = whole_of(key, value);
+      one.seed = integer_of(key, value);
     } else if (key == "uplo") {
       const auto uplo = from_string<Uplo>(value);
       if (!uplo) throw std::invalid_argument("uplo: '" + value + "'; allowed: lower, upper");
@@ -214,9 +218,9 @@ Case parse_case(const std::string& line) {
     } else if (key == "mutate") {
       std::istringstream numbers(value);
       for (std::string number; std::getline(numbers, number, ',');)
-        one.mutations.push_back(whole_of(key, number));
+        one.mutations.push_back(integer_of(key, number));
     } else if (key.rfind("with.", 0) == 0) {
-      one.with[key.substr(5)] = value;
+      one.parameters[key.substr(5)] = value;
     } else {
       one.numbers[key] = number_of(key, value);
     }
@@ -245,52 +249,54 @@ Loss Runner::run_typed(const Case& one, const Method& method) {
   Loss loss;
   const Shape shape{one.n, one.n, one.n, one.nrhs, one.uplo};
   if (one.nrhs > method.max_nrhs || (method.accepts != nullptr && !method.accepts(shape, parameters))) {
-    loss.words = "the method does not take this shape";
+    loss.reason = "the method does not take this shape";
     return loss;
   }
   const Inputs<T> inputs = inputs_of<T>(one, method);
   if (!is_finite(inputs.a) || !is_finite(inputs.b)) {
-    loss.words = "the matrix overflows";
+    loss.reason = "the matrix overflows";
     return loss;
   }
   const Method& lapack = *registry_.reference(method.problem, Backend::host);
-  const auto run_lapack = [&](const Inputs<T>& of, std::string* words) {
-    return ratio_of(lapack, of,
-                    testing_help::run_method(on_host_, lapack, of, testing_help::defaults(lapack)), words);
+  const auto run_lapack = [&](const Inputs<T>& system, std::string* reason) {
+    return ratio_of(lapack, system,
+                    testing_help::run_method(on_host_, lapack, system, testing_help::defaults(lapack)),
+                    reason);
   };
-  loss.of_lapack = run_lapack(inputs, &loss.words);
-  if (loss.of_lapack > default_tolerance(method.problem)) {
-    loss.words = "LAPACK fails as well: " + loss.words;
+  loss.lapack_ratio = run_lapack(inputs, &loss.reason);
+  if (loss.lapack_ratio > default_tolerance(method.problem)) {
+    loss.reason = "LAPACK fails as well: " + loss.reason;
     return loss;
   }
   Context& context = method.runs_on(device_->backend()) ? on_device_ : on_host_;
-  const auto run_method = [&](const Inputs<T>& of, const Parameters& with, std::string* words) {
-    return ratio_of(method, of, testing_help::run_method(context, method, of, with), words);
+  const auto run_method = [&](const Inputs<T>& system, std::string* reason) {
+    return ratio_of(method, system, testing_help::run_method(context, method, system, parameters), reason);
   };
-  loss.ratio = run_method(inputs, parameters, &loss.words);
-  // Rounding alone may make a pivot 0 or an inverse infinite, but not the solution of a triangular system. LU
-  // rounds by the size of the rows, so scaled rows do not count for its pivots. They count for infinite
-  // answers, because methods must not leave the range.
-  const bool is_zero_pivot = loss.words.rfind("info ", 0) == 0;
+  loss.ratio = run_method(inputs, &loss.reason);
+  // Rounding alone may make a pivot 0 or an inverse infinite, but not the solution of a triangular system.
+  // The rounding errors of LU depend on the size of the rows. For its zero pivots, the rows are therefore not
+  // scaled before the matrix is called singular. They are for infinite answers, because methods must not
+  // overflow.
+  const bool is_zero_pivot = loss.reason.rfind("info ", 0) == 0;
   const bool may_fail = is_zero_pivot || !testing_help::needs(method, Need::triangular);
-  if (loss.ratio >= everything && may_fail && is_singular(inputs.a, is_spd(method) || !is_zero_pivot)) {
-    loss.words = "the matrix is singular to working precision: " + loss.words;
+  if (loss.ratio >= invalid_score && may_fail && is_singular(inputs.a, is_spd(method) || !is_zero_pivot)) {
+    loss.reason = "the matrix is singular to working precision: " + loss.reason;
     return loss;
   }
-  if (loss.ratio >= everything && !is_spd(method) && !testing_help::needs(method, Need::triangular)) {
+  if (loss.ratio >= invalid_score && !is_spd(method) && !testing_help::needs(method, Need::triangular)) {
     constexpr std::uint64_t neighbours = 64;
-    int failures = 0, of_lapack = 0;
-    std::string words;
+    int failures = 0, lapack_failures = 0;
+    std::string unused_reason;
     for (std::uint64_t number = 0; number < neighbours; ++number) {
-      const Inputs<T> other = neighbour_of(inputs, number);
-      failures += run_method(other, parameters, &words) >= everything;
-      of_lapack += run_lapack(other, &words) >= everything;
+      const Inputs<T> neighbour = neighbour_of(inputs, number);
+      failures += run_method(neighbour, &unused_reason) >= invalid_score;
+      lapack_failures += run_lapack(neighbour, &unused_reason) >= invalid_score;
     }
-    loss.words +=
-        ", as on " + std::to_string(failures) + " neighbours (LAPACK: on " + std::to_string(of_lapack) + ")";
-    if (failures <= 3 * of_lapack) return loss;
+    loss.reason += ", as on " + std::to_string(failures) + " neighbours (LAPACK: on " +
+                   std::to_string(lapack_failures) + ")";
+    if (failures <= 3 * lapack_failures) return loss;
   }
-  loss.score = loss.ratio / std::max(ratio_of_rounding(method, one.n), 3 * loss.of_lapack);
+  loss.score = loss.ratio / std::max(ratio_of_rounding(method, one.n), 3 * loss.lapack_ratio);
   return loss;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-/// A case of the search: a method, sizes, and a matrix given by a structure, numbers and mutations.
+/// Cases of the search for lost digits (search.cpp): a case is a method, sizes, and a matrix given by a
+/// structure, numbers and mutations.
 
 #include <map>
 #include <string>
@@ -11,15 +12,15 @@
 namespace gaussweep::verdicts {
 
 struct Case {
-  std::string method;  ///< "potrf/batched"
-  bool single = false;
+  std::string method;   ///< PROBLEM/VARIANT, such as "potrf/batched"
+  bool single = false;  ///< single precision; otherwise double
   std::int64_t n = 1, nrhs = 1;
   Uplo uplo = Uplo::lower;
   std::string structure;
   std::uint64_t seed = 1;
-  std::map<std::string, double> numbers;    ///< numbers of the structure that replace random ones
-  std::map<std::string, std::string> with;  ///< parameters of the method
-  std::vector<std::uint64_t> mutations;
+  std::map<std::string, double> numbers;          ///< numbers of the structure that replace random ones
+  std::map<std::string, std::string> parameters;  ///< of the method; others have their defaults
+  std::vector<std::uint64_t> mutations;           ///< arguments of mutate(), applied in this order
 };
 
 /// Returns "potrf/batched double n=16 structure=kernel s=4 lambda=1e-10 seed=1 mutate=3,17 with.moduli=19".
@@ -41,20 +42,20 @@ Case parse_case(const std::string& line);
 /// rounded to exactly 0. LAPACK without fused multiply-add rounds it to 0 in six of seven cases. One success
 /// of LAPACK, or one failure of a method, is then chance. The rate of failures is not.
 struct Loss {
-  double ratio = 0, of_lapack = 0;
-  /// ratio / max(1, 3 of_lapack), for potrf ratio / max(1 + 1 / n, 3 of_lapack); 0 if the answer does not
-  /// count
+  double ratio = 0, lapack_ratio = 0;  ///< residual ratios; docs/judge.md defines them
+  /// ratio / max(1, 3 lapack_ratio), for potrf ratio / max(1 + 1 / n, 3 lapack_ratio); 0 if the answer does
+  /// not count
   double score = 0;
-  std::string words;  ///< the reason for a missing ratio; empty if there is one
+  std::string reason;  ///< why there is no ratio, or why the answer does not count; otherwise empty
 };
 
-/// Runs the method on a device or on the CPU, and LAPACK's on the CPU.
+/// Runs the method of a case on a device or on the CPU, and LAPACK's method on the CPU.
 class Runner {
  public:
   /// `backend`: emulated or cuda. @throws DeviceError if there is no GPU
   explicit Runner(Backend backend);
   ~Runner();
-  /// Returns true if the method runs on the device, or, without a GPU, on the CPU.
+  /// Returns true if the method runs on the device. With backend emulated, methods of the host count too.
   bool runs(const Method& method) const;
   /// @throws std::invalid_argument if there is no such method
   const Method& method_of(const Case& one) const;

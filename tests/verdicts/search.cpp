@@ -1,20 +1,21 @@
 /// Searches for matrices on which a method loses digits that LAPACK keeps. Each start draws a method, sizes
-/// and a structure; those that look bad are made worse by changing elements.
+/// and a structure (structures.hpp). If the method's loss is above 5 % of what is allowed, random changes of
+/// elements are tried, and those that increase the loss are kept.
 ///
 ///   search [OPTIONS]       runs for minutes, by hand
 ///     --starts N           the number of starts; default 1000
 ///     --seconds T          stops after this time; default: no limit
 ///     --seed S             default 1
 ///     --share I/N          takes starts I, I + N, ... (I from 0), so that N processes share the starts
-///     --climb N            random changes per start that is worth it; default 20
+///     --climb N            the number of random changes that are tried; default 20
 ///     --method PROBLEM/VARIANT, --structure NAME, --largest N    only these; orders up to N
 ///     --backend emulated|cuda    cuda: GPU 0; then methods that only run on a GPU are searched too
-///     --replay FILE        replays the worst cases so far, in seconds, and does not search
+///     --replay FILE        runs the cases of a file, such as worst_cases.txt, and does not search
 ///
-/// A loss is a ratio above max(1, 3 x LAPACK's), for potrf above max(1 + 1 / n, 3 x LAPACK's); `Loss` in
-/// cases.hpp lists the exceptions. Losses are printed when they are found, and the worst score of each method
-/// at the end, after SIGINT or SIGTERM too.
-/// Exit codes: 0 none, 1 losses, 2 usage or no GPU.
+/// A method loses if its ratio is above max(1, 3 x LAPACK's), for potrf above max(1 + 1 / n, 3 x LAPACK's);
+/// `Loss` in cases.hpp lists the exceptions. The score is the ratio divided by this limit. Losses are printed
+/// when they are found, and the worst score of each method at the end, after SIGINT or SIGTERM too. Exit
+/// codes: 0 none, 1 losses, 2 usage or no GPU.
 
 #include <fmt/format.h>
 
@@ -45,7 +46,8 @@ bool is_searched(const Method& method) {
 
 struct Options {
   std::uint64_t starts = 1000, seconds = 0, seed = 1, climb = 20, share = 0, shares = 1, largest = 1000;
-  std::string only, structure, replayed;
+  std::string method, structure;  // empty: all
+  std::string replay_path;        // empty: search
   Backend backend = Backend::emulated;
 };
 
@@ -57,7 +59,8 @@ struct Options {
   std::exit(2);
 }
 
-/// Draws an order near a block size, mostly a small one. One in 30 is above 100, where inverses are joined.
+/// Draws an order near a block size, mostly a small one. One in 30 is above 100, where geinv joins two
+/// inverses.
 std::int64_t draw_order(Random& random) {
   constexpr std::int64_t blocks[] = {2, 4, 8, 16, 24, 32, 48, 64, 96, 130, 200};
   const std::int64_t block = blocks[std::min(random.integer(0, 10), random.integer(0, 10))];
@@ -65,7 +68,7 @@ std::int64_t draw_order(Random& random) {
 }
 
 Case draw_case(Random& random, const std::vector<const Method*>& methods, const Options& options) {
-  const auto last = [](const auto& of) { return static_cast<std::int64_t>(of.size()) - 1; };
+  const auto last = [](const auto& list) { return static_cast<std::int64_t>(list.size()) - 1; };
   const Method& method = *methods[static_cast<std::size_t>(random.integer(0, last(methods)))];
   Case one;
   one.method = method.id();
@@ -90,18 +93,19 @@ Case draw_case(Random& random, const std::vector<const Method*>& methods, const 
     // A product may have any number of moduli. LU has as many as its default or more.
     if (parameter.name == "moduli" && random.chance(0.9)) {
       const bool is_product = method.problem == Problem::named("gemm");
-      const auto least = is_product ? static_cast<std::int64_t>(residues::min_moduli)
-                                    : std::get<std::int64_t>(parameter.default_value);
-      one.with["moduli"] = std::to_string(random.integer(least, residues::max_moduli));
+      const auto min_moduli = is_product ? static_cast<std::int64_t>(residues::min_moduli)
+                                         : std::get<std::int64_t>(parameter.default_value);
+      one.parameters["moduli"] = std::to_string(random.integer(min_moduli, residues::max_moduli));
     }
-    if (parameter.name == "least_inner") one.with["least_inner"] = "1";
-    if (parameter.name == "float_from" && random.chance(0.9)) one.with["float_from"] = "1";
+    if (parameter.name == "least_inner") one.parameters["least_inner"] = "1";
+    if (parameter.name == "float_from" && random.chance(0.9)) one.parameters["float_from"] = "1";
     if (parameter.name == "kernel" && random.chance(0.4))
-      one.with["kernel"] = random.chance(0.5) ? "rows" : "panels";
+      one.parameters["kernel"] = random.chance(0.5) ? "rows" : "panels";
   }
   return one;
 }
 
+/// Runs cases, and remembers the worst one of each method.
 class Search {
  public:
   explicit Search(Backend backend) : runner_(backend) {}
@@ -110,7 +114,7 @@ class Search {
     try {
       loss = runner_.run(one);
     } catch (const std::invalid_argument& wrong) {
-      loss.words = wrong.what();
+      loss.reason = wrong.what();
     }
     if (loss.score > worst_[one.method].first) worst_[one.method] = {loss.score, line_of(one)};
     return loss;
@@ -139,7 +143,7 @@ class Search {
 
  private:
   Runner runner_;
-  std::map<std::string, std::pair<double, std::string>> worst_;
+  std::map<std::string, std::pair<double, std::string>> worst_;  // by method: score and case
 };
 
 volatile std::sig_atomic_t is_stopped = 0;
@@ -172,14 +176,14 @@ Options parse_options(int argc, char** argv) {
       options.shares = number(option, value.substr(slash + 1));
       if (options.share >= options.shares) usage("--share needs I/N with I < N");
     } else if (option == "--method") {
-      options.only = value;
+      options.method = value;
     } else if (option == "--structure") {
       options.structure = value;
     } else if (option == "--largest") {
       options.largest = number(option, value);
       if (options.largest == 0) usage("--largest must be at least 1");
     } else if (option == "--replay") {
-      options.replayed = value;
+      options.replay_path = value;
     } else if (option == "--backend") {
       const auto backend = from_string<Backend>(value);
       if (!backend || *backend == Backend::host) usage("--backend: '" + value + "' is not possible");
@@ -192,7 +196,7 @@ Options parse_options(int argc, char** argv) {
 }
 
 int replay(const Options& options) {
-  const std::string& path = options.replayed;
+  const std::string& path = options.replay_path;
   std::ifstream file(path);
   if (!file) usage(path + " cannot be read");
   Runner runner(options.backend);
@@ -210,11 +214,11 @@ int replay(const Options& options) {
       const Loss loss = runner.run(one);
       const bool is_lost = loss.score > 1;
       // A case that neither method could run counts as lost, because it tests nothing.
-      const bool is_void = loss.score == 0 && loss.of_lapack == 0 && !loss.words.empty();
+      const bool is_void = loss.score == 0 && loss.lapack_ratio == 0 && !loss.reason.empty();
       lost += is_lost || is_void;
-      if (is_lost || loss.of_lapack > 30 || loss.score == 0)
+      if (is_lost || loss.lapack_ratio > 30 || loss.score == 0)
         fmt::print("{}: ratio {:.3g}, LAPACK {:.2g}{}{}: {}\n", is_lost ? "lost" : "kept", loss.ratio,
-                   loss.of_lapack, loss.words.empty() ? "" : ", ", loss.words, line);
+                   loss.lapack_ratio, loss.reason.empty() ? "" : ", ", loss.reason, line);
     } catch (const std::invalid_argument& wrong) {
       usage(fmt::format("{}:{}: {}", path, number, wrong.what()));
     }
@@ -227,11 +231,11 @@ int search(const Options& options) {
   Search search(options.backend);
   std::vector<const Method*> methods;
   for (const Method& method : search.runner().registry().all()) {
-    const bool is_meant = options.only.empty() ? is_searched(method) : method.id() == options.only;
-    if (is_meant && search.runner().runs(method)) methods.push_back(&method);
+    const bool is_chosen = options.method.empty() ? is_searched(method) : method.id() == options.method;
+    if (is_chosen && search.runner().runs(method)) methods.push_back(&method);
   }
-  if (methods.empty()) usage(fmt::format("no method '{}' on {}", options.only, to_string(options.backend)));
-  constexpr double worth_climbing = 0.05, report_seconds = 30;
+  if (methods.empty()) usage(fmt::format("no method '{}' on {}", options.method, to_string(options.backend)));
+  constexpr double climb_above = 0.05, report_seconds = 30;
   const double begin = testing_help::clock_seconds();
   double next_report = report_seconds;
   std::uint64_t done = 0;
@@ -245,11 +249,10 @@ int search(const Options& options) {
     Random random(options.seed, start);
     Case one = draw_case(random, methods, options);
     Loss loss = search.run(one);
-    if (loss.score > worth_climbing && loss.score <= 1)
-      one = search.climbed(one, loss, random, options.climb);
+    if (loss.score > climb_above && loss.score <= 1) one = search.climbed(one, loss, random, options.climb);
     if (loss.score > 1) {
-      fmt::print("lost: ratio {:.3g}, LAPACK {:.2g}{}{}: {}\n", loss.ratio, loss.of_lapack,
-                 loss.words.empty() ? "" : ", ", loss.words, line_of(one));
+      fmt::print("lost: ratio {:.3g}, LAPACK {:.2g}{}{}: {}\n", loss.ratio, loss.lapack_ratio,
+                 loss.reason.empty() ? "" : ", ", loss.reason, line_of(one));
       std::fflush(stdout);
     }
     ++done;
@@ -263,7 +266,7 @@ int run(int argc, char** argv) {
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { is_stopped = 1; });
   const Options options = parse_options(argc, argv);
   try {
-    return options.replayed.empty() ? search(options) : replay(options);
+    return options.replay_path.empty() ? search(options) : replay(options);
   } catch (const DeviceError& error) {
     fmt::print(stderr, "search: {}\n", error.what());
     return 2;

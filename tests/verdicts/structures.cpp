@@ -1,3 +1,4 @@
+// Families of matrices on which fast methods have lost digits; see structures.hpp.
 #include "tests/verdicts/structures.hpp"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ Dense filled(std::int64_t n, const Element& element) {
   return a;
 }
 
-double share(std::int64_t i, std::int64_t n) {
+/// Returns i / (n - 1).
+double fraction(std::int64_t i, std::int64_t n) {
   return n > 1 ? static_cast<double>(i) / static_cast<double>(n - 1) : 0;
 }
 
@@ -42,14 +44,17 @@ Dense square_of(const Dense& a, double lambda) {
   return product;
 }
 
-/// Divides rows and columns by powers of ten; `symmetric`: row i and column i by the same power.
+/// Divides rows and columns by powers of ten from 1 to 10^decades.
+/// @param symmetric divides row i and column i by the same power
+/// @param sorted gives the rows increasing powers instead of random ones
 void scale(Numbers& numbers, Dense& a, double decades, bool symmetric, bool sorted) {
   const std::int64_t n = a.rows;
   std::vector<double> rows, cols;
   for (std::int64_t i = 0; i < n; ++i) {
-    const double of_row = sorted ? share(i, n) : numbers.random.unit(), of_col = numbers.random.unit();
-    rows.push_back(std::pow(10.0, -decades * of_row));
-    cols.push_back(symmetric ? rows.back() : std::pow(10.0, -decades * of_col));
+    const double row_exponent = sorted ? fraction(i, n) : numbers.random.unit(),
+                 col_exponent = numbers.random.unit();
+    rows.push_back(std::pow(10.0, -decades * row_exponent));
+    cols.push_back(symmetric ? rows.back() : std::pow(10.0, -decades * col_exponent));
   }
   for (std::int64_t j = 0; j < n; ++j) {
     for (std::int64_t i = 0; i < n; ++i) {
@@ -59,12 +64,12 @@ void scale(Numbers& numbers, Dense& a, double decades, bool symmetric, bool sort
   }
 }
 
-Dense generated(Numbers& numbers, MatrixKind kind, std::int64_t n, double most) {
+Dense generated(Numbers& numbers, MatrixKind kind, std::int64_t n, double max_decades) {
   MatrixSpec spec;
   spec.kind = kind;
   spec.rows = spec.cols = n;
   spec.dominant = false;
-  spec.condition = numbers.power("condition", 0, most);
+  spec.condition = numbers.power("condition", 0, max_decades);
   spec.mode = static_cast<int>(numbers.integer("mode", 1, 5));
   spec.seed = numbers.random.next() >> 12;
   if (n == 1) spec.condition = 1;
@@ -86,9 +91,10 @@ Dense cauchy(Numbers& numbers, std::int64_t n) {
 }
 
 Dense vandermonde(Numbers& numbers, std::int64_t n) {
-  const double reach = numbers.real("reach", 0.1, 2);
+  const double largest_node = numbers.real("reach", 0.1, 2);
   return filled(n, [=](auto i, auto j) {
-    return std::pow(reach * static_cast<double>(i + 1) / static_cast<double>(n), static_cast<double>(j));
+    return std::pow(largest_node * static_cast<double>(i + 1) / static_cast<double>(n),
+                    static_cast<double>(j));
   });
 }
 
@@ -136,7 +142,7 @@ Dense arrow(Numbers& numbers, std::int64_t n) {
   Dense a(n, n);
   double sum = 0;
   for (std::int64_t i = n - 1; i >= 0; --i) {
-    a(i, i) = std::pow(10.0, -decades * share(i, n));
+    a(i, i) = std::pow(10.0, -decades * fraction(i, n));
     if (i == 0) continue;
     a(i, 0) = a(0, i) = numbers.random.between(-1, 1) * a(i, i);
     sum += a(i, 0) * a(i, 0) / a(i, i);
@@ -202,11 +208,11 @@ Dense tiny(Numbers& numbers, std::int64_t n) {
 
 /// Returns a matrix of 0, 1 and powers of two: products are exact, but sums may cancel completely.
 Dense powers(Numbers& numbers, std::int64_t n) {
-  const std::int64_t most = numbers.integer("most", 1, 60);
+  const std::int64_t max_exponent = numbers.integer("most", 1, 60);
   return filled(n, [&](auto, auto) {
     const double unit = numbers.random.unit();
     if (unit < 0.5) return unit < 0.2 ? 0.0 : 1.0;
-    return std::pow(2.0, -static_cast<double>(numbers.random.integer(0, most)));
+    return std::pow(2.0, -static_cast<double>(numbers.random.integer(0, max_exponent)));
   });
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Matrices on which fast methods have lost digits. A matrix ("structure") is determined by a name, a seed
-/// and a few numbers.
+/// Families of matrices ("structures") on which fast methods have lost digits. A structure, a seed and a few
+/// numbers determine a matrix.
 
 #include <map>
 #include <string>

@@ -1,6 +1,6 @@
 /* Calls every routine of libgaussweep and compares the answers with their definition, computed here.
  *
- *   calls [DEVICE]      a GPU's index; without it emulated
+ *   calls [DEVICE]      the index of a GPU; without it, the kernels run emulated on the CPU
  *
  * Prints a line per failure and "N checks, N failed". */
 #include <math.h>
@@ -17,16 +17,16 @@
 
 static int device = GAUSSWEEP_EMULATED;
 static int checks, failed;
-static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t counts_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void check(int good, const char* what, long n, double value) {
-  pthread_mutex_lock(&counting);
+  pthread_mutex_lock(&counts_mutex);
   ++checks;
   if (!good) {
     ++failed;
     printf("%s, n = %ld: %g\n", what, n, value);
   }
-  pthread_mutex_unlock(&counting);
+  pthread_mutex_unlock(&counts_mutex);
 }
 
 /* Memory that the CPU and the device can access. */
@@ -38,7 +38,8 @@ static void* allocate(size_t bytes) {
     return memory;
   }
 #endif
-  memory = aligned_alloc(256, (bytes + 256) / 256 * 256); /* so that dense operands are used in place */
+  /* Aligned, so that the library does not copy operands without padding. */
+  memory = aligned_alloc(256, (bytes + 256) / 256 * 256);
   if (memory == NULL) abort();
   return memory;
 }
@@ -65,12 +66,13 @@ static void finish(void) {
 #endif
 }
 
+/* Returns a number in [-1, 1] that looks random. */
 static double element(int64_t i, int64_t j, int64_t seed) {
   const int64_t mixed = (i * 7919 + j * 104729 + seed * 1299709) % 2003;
   return (double)mixed / 1001.5 - 1;
 }
 
-enum { kUnset = 12345 };
+enum { kUnset = 12345 }; /* the value of padding, which no routine may change */
 
 #define T double
 #define P(name) gaussweep_d##name
@@ -146,7 +148,8 @@ static void test_refusals(gaussweep_handle handle) {
   release(info);
 }
 
-static void* one_thread(void* unused) {
+/* Uses the library in one thread, with its own handle. */
+static void* run_thread(void* unused) {
   gaussweep_handle handle;
   (void)unused;
   if (gaussweep_create(&handle, device) != GAUSSWEEP_SUCCESS) abort();
@@ -177,7 +180,7 @@ int main(int count, char** arguments) {
   gaussweep_destroy(handle);
   gaussweep_destroy(NULL);
   pthread_t threads[3];
-  for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, one_thread, NULL);
+  for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, run_thread, NULL);
   for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
   printf("%d checks, %d failed\n", checks, failed);
   return failed > 0;

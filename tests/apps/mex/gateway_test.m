@@ -1,5 +1,5 @@
-% The gateway to MATLAB and Octave (apps/mex/): compares the three calls with Octave's inv, \ and *, and tests every refusal and
-% what repeated calls leave behind.
+% Tests the gateway to MATLAB and Octave (apps/mex/): compares its three calls with Octave's inv, \ and *, and tests every
+% error message, and that repeated calls leak no memory.
 %
 %   octave-cli gateway_test.m FOLDER METHODS     FOLDER: build/mex; METHODS: a file of 'gaussweep methods --format json'
 1;  % a script file, not a function file
@@ -41,8 +41,8 @@ function expect_error (name, words, f, varargin)
   end
 end
 
-% Returns a symmetric, positive definite, diagonally dominant matrix. It suits every method except those that
-% need nonzero elements everywhere and gain nothing from a dominant diagonal.
+% Returns a symmetric, positive definite, diagonally dominant matrix. Every method can use it, except those whose needs
+% include nonzero_elements.
 function A = fit_matrix (n, type)
   R = rand (n);
   A = cast (R + R' + 2 * n * eye (n), type);
@@ -52,6 +52,7 @@ function two_answers (varargin)
   [one, two] = gaussweep_mex (varargin{:});
 end
 
+% Returns the resident memory of this process.
 function kilobytes = resident ()
   kilobytes = sscanf (regexp (fileread ('/proc/self/status'), 'VmRSS:\s*(\d+)', 'tokens'){1}{1}, '%d');
 end
@@ -167,9 +168,9 @@ check (isequal (size (x), size (A)) && difference (x, inv (A)) > 1e-10, 'one ite
 warning ('error', 'gaussweep:notConverged');
 expect_error ('notConverged', 'did not converge', @gaussweep_inv, A, 'gauss_seidel', 'max_iterations', 1);
 
-% Tests refusals, with the same cases for every call where possible.
-one = {@gaussweep_inv, @(A) gaussweep_solve(A, 1), @(A) gaussweep_solve(1, A), @(A) gaussweep_mtimes(A, 1), @(A) gaussweep_mtimes(1, A)};
-for f = one
+% Tests error messages, with the same cases for every call where possible.
+calls_with_one_operand = {@gaussweep_inv, @(A) gaussweep_solve(A, 1), @(A) gaussweep_solve(1, A), @(A) gaussweep_mtimes(A, 1), @(A) gaussweep_mtimes(1, A)};
+for f = calls_with_one_operand
   expect_error ('empty', 'is empty (0 x 0)', f{1}, []);
   expect_error ('empty', 'is empty (0 x 3)', f{1}, zeros (0, 3));
   expect_error ('complex', 'is complex', f{1}, 1 + 2i);
@@ -231,14 +232,14 @@ for h = {1, rand(3), rand(2), rand(4, 3), rand(5, 2), rand(7, 9)}
     s = num2cell (sizes{1});
     H = gaussweep_filter2matrix (h{1}, s{:});
     f = rand (s{1}, s{2});
-    whole = conv2 (f, rot90 (h{1}, 2));
+    full_correlation = conv2 (f, rot90 (h{1}, 2));
     g = zeros (s{3}, s{4});
     centre = ceil (size (h{1}) / 2);
     for y = 1:s{3}
       for x = 1:s{4}
-        at = [y x] + size (h{1}) - centre;
-        if (all (at <= size (whole)))
-          g(y,x) = whole(at(1), at(2));
+        index = [y x] + size (h{1}) - centre;
+        if (all (index <= size (full_correlation)))
+          g(y,x) = full_correlation(index(1), index(2));
         end
       end
     end
@@ -255,7 +256,7 @@ for h = {[0 1 0; 1 6 1; 0 1 0] / 10, [3 1; 1 1] / 6}
   expect_close (gaussweep_reconstruction (g, h{1}, 0.5, 'poinv/cholesky_gets', {'gemm/shared', 'tile', 32}), gaussweep_reconstruction (g, h{1}, 0.5), 'reconstruction by methods of the thesis');
   expect_close (gaussweep_reconstruction (single (g), h{1}, 0.5, 'geinv/gauss_jordan', 'direct'), single (gaussweep_reconstruction (g, h{1}, 0.5)), 'reconstruction in single');
 end
-h = [0 1 0; 1 6 1; 0 1 0] / 10;  % normal, but for the edge of the image: symmetric, so H H' is H' H
+h = [0 1 0; 1 6 1; 0 1 0] / 10;  % symmetric, so H H' = H' H
 H = gaussweep_filter2matrix (h, 6, 5);
 expect_close (gaussweep_reconstruction (reshape (H * f'(:), 5, 6)', h), f, 'without noise the image comes back');
 expect_error ('usage', 'usage: gaussweep_filter2matrix', @gaussweep_filter2matrix, 1, 2);
@@ -270,8 +271,8 @@ expect_error ('type', 'g is of class uint8', @gaussweep_reconstruction, uint8 (1
 expect_error ('singular', 'A is singular', @gaussweep_reconstruction, ones (2), zeros (3));
 expect_error ('unknownMethod', 'geinv/lapack, ', @gaussweep_reconstruction, ones (2), 1, 0, 'magic');
 
-% Tests that 250 successful and failing calls leak no memory. One leaked call would add at least 320 KB, all
-% of them 80 MB.
+% Tests that 250 successful and failing calls leak no memory. A leak of one matrix per call would be 320 KB per call,
+% or 80 MB in all.
 A = fit_matrix (200, 'double');
 singular = A;
 singular(:,7) = 0;
@@ -285,7 +286,7 @@ for round = 1:2
     end
   end
   if (round == 1)
-    before = resident ();  % what libraries take on first use is there
+    before = resident ();  % after the first round, because libraries allocate on their first use
   end
 end
 check (resident () - before < 20000, 'memory grew by %d KB', resident () - before);

@@ -5,7 +5,7 @@
 #
 # Skipped (exit code 77) if Octave or the gateway is missing; with CI=true that is a failure.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$(cd "${1:?the build folder}" && pwd)
 
 missing() {
@@ -23,4 +23,4 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$build/gaussweep" methods --format json >"$work/methods.json"
 # Octave reads neither its history file nor the user's start-up files.
-octave-cli --norc --no-history --quiet "$here/gateway_test.m" "$build/mex" "$work/methods.json"
+octave-cli --norc --no-history --quiet "$folder/gateway_test.m" "$build/mex" "$work/methods.json"

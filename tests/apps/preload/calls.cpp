@@ -1,6 +1,8 @@
-/// Calls cuSOLVER's functions as a program does, and compares the answers with LAPACK's. The cuSOLVER is a
-/// fake that calls LAPACK. The environment variable ANSWERED_BY is gaussweep if libgaussweep_cusolver is
-/// loaded and answers, else cuSOLVER.
+/// Tests libgaussweep_cusolver: calls cuSOLVER's functions as a program does, and compares the answers with
+/// LAPACK's. The vendor's cuSOLVER is a fake that calls LAPACK (fake_cusolver.cpp).
+///
+/// The same tests run with and without libgaussweep_cusolver. The environment variable ANSWERED_BY says what
+/// must answer: gaussweep if libgaussweep_cusolver is loaded and on, otherwise cuSOLVER.
 
 #include <cblas.h>
 #include <gtest/gtest.h>
@@ -25,14 +27,18 @@ int fake_allocations();
 
 namespace {
 
-const bool by_gaussweep = std::string(std::getenv("ANSWERED_BY")) == "gaussweep";
-constexpr int vendors_elements = 7;
+const bool answered_by_gaussweep = std::string(std::getenv("ANSWERED_BY")) == "gaussweep";
+constexpr int vendor_elements = 7;  // the workspace that the fake asks for
 
+/// Returns one of 8 handles: any address is one to the fake.
 cusolverDnHandle_t handle(int number = 0) {
   static char handles[8];
   return reinterpret_cast<cusolverDnHandle_t>(handles + number);
 }
 
+// Functions that are the same for float and double, from those of cuSOLVER, LAPACK and BLAS. p and l are the
+// letters of the precision in their names. `kind` of a triangle: bit 0: upper, 1: transposed, 2: unit
+// diagonal.
 #define OVERLOADS(p, l, T)                                                                                   \
   auto getrf_size(int n, T* a, int lda, int* lwork, int h = 0) {                                             \
     return cusolverDn##p##getrf_bufferSize(handle(h), n, n, a, lda, lwork);                                  \
@@ -94,10 +100,11 @@ cusolverDnHandle_t handle(int number = 0) {
 OVERLOADS(S, s, float)
 OVERLOADS(D, d, double)
 
-/// Checks how many calls the fake cuSOLVER has answered since the last check. @param by_vendor_alone calls
-/// that the vendor answers in any case @param by_either calls that gaussweep answers if it is loaded
-void expect_answers(int by_vendor_alone, int by_either) {
-  EXPECT_EQ(fake_calls(), by_vendor_alone + (by_gaussweep ? 0 : by_either));
+/// Checks how many calls the fake cuSOLVER has answered since the last check.
+/// @param by_vendor the number of calls that it answers in any case
+/// @param by_gaussweep the number of calls that gaussweep answers if it is loaded, otherwise the fake
+void expect_answers(int by_vendor, int by_gaussweep) {
+  EXPECT_EQ(fake_calls(), by_vendor + (answered_by_gaussweep ? 0 : by_gaussweep));
 }
 
 template <class T>
@@ -106,7 +113,7 @@ class Preload : public testing::Test {
   using Matrix = std::vector<T>;
   static constexpr cudaDataType type = sizeof(T) == 4 ? CUDA_R_32F : CUDA_R_64F;
   static constexpr cudaDataType other_type = sizeof(T) == 4 ? CUDA_R_64F : CUDA_R_32F;
-  static constexpr T unit = sizeof(T) == 4 ? T(6e-8) : T(1.2e-16);
+  static constexpr T roundoff = sizeof(T) == 4 ? T(6e-8) : T(1.2e-16);
 
   void SetUp() override { fake_calls(); }
 
@@ -119,14 +126,14 @@ class Preload : public testing::Test {
     }
     return a;
   }
-  /// A positive definite matrix, whose last pivot is negative if `breaks`.
-  static Matrix definite(int n, int lda, bool breaks = false) {
+  /// Returns a positive definite matrix, or, if `is_indefinite`, one whose last pivot is negative.
+  static Matrix definite(int n, int lda, bool is_indefinite = false) {
     Matrix a = random(lda, n);
     for (int j = 0; j < n; ++j) {
       for (int i = 0; i < j; ++i) a[j + i * lda] = a[i + j * lda];
       a[j + j * lda] = T(n);
     }
-    if (breaks) a[(n - 1) * (lda + 1)] = T(-1);
+    if (is_indefinite) a[(n - 1) * (lda + 1)] = T(-1);
     return a;
   }
   static void expect_near(const Matrix& a, const Matrix& b, int n) {
@@ -134,7 +141,7 @@ class Preload : public testing::Test {
     T largest = 1;
     for (const T each : b) largest = std::max(largest, std::abs(each));
     for (std::size_t i = 0; i < a.size(); ++i)
-      ASSERT_NEAR(a[i], b[i], 1000 * T(n) * unit * largest) << "element " << i;
+      ASSERT_NEAR(a[i], b[i], 1000 * T(n) * roundoff * largest) << "element " << i;
   }
   /// Factors with cusolverDn<t>getrf.
   static void factor(int n, Matrix& a, int lda, std::vector<int>& pivots, int* info) {
@@ -151,23 +158,23 @@ TYPED_TEST_SUITE(Preload, Precisions);
 TYPED_TEST(Preload, FactorsAndSolvesLikeLapack) {
   for (const int n : {1, 5, 33, 70}) {
     for (const int lda : {n, n + 3}) {
-      auto a = this->random(lda, n), wanted = a;
-      std::vector<int> pivots, wanted_pivots(static_cast<std::size_t>(n));
+      auto a = this->random(lda, n), expected = a;
+      std::vector<int> pivots, expected_pivots(static_cast<std::size_t>(n));
       int info = -99, lwork = 0;
       getrf_size(n, a.data(), lda, &lwork);
-      EXPECT_EQ(lwork > vendors_elements, by_gaussweep);
+      EXPECT_EQ(lwork > vendor_elements, answered_by_gaussweep);
       this->factor(n, a, lda, pivots, &info);
       expect_answers(0, 1);
-      EXPECT_EQ(info, lapack_getrf(n, wanted.data(), lda, wanted_pivots.data()));
-      EXPECT_EQ(pivots, wanted_pivots);
-      this->expect_near(a, wanted, n);
+      EXPECT_EQ(info, lapack_getrf(n, expected.data(), lda, expected_pivots.data()));
+      EXPECT_EQ(pivots, expected_pivots);
+      this->expect_near(a, expected, n);
       for (const int nrhs : {1, 3, 9}) {
-        auto b = this->random(lda, nrhs), wanted_b = b;
+        auto b = this->random(lda, nrhs), expected_b = b;
         EXPECT_EQ(getrs(CUBLAS_OP_N, n, nrhs, a.data(), lda, pivots.data(), b.data(), lda, &info), 0);
         EXPECT_EQ(info, 0);
         expect_answers(nrhs > 8 ? 1 : 0, nrhs > 8 ? 0 : 1);
-        lapack_getrs('N', n, nrhs, a.data(), lda, pivots.data(), wanted_b.data(), lda);
-        this->expect_near(b, wanted_b, n * n);
+        lapack_getrs('N', n, nrhs, a.data(), lda, pivots.data(), expected_b.data(), lda);
+        this->expect_near(b, expected_b, n * n);
         EXPECT_EQ(getrs(CUBLAS_OP_T, n, nrhs, a.data(), lda, pivots.data(), b.data(), lda, &info), 0);
         expect_answers(1, 0);  // transposed
       }
@@ -179,32 +186,32 @@ TYPED_TEST(Preload, ReportsZeroPivots) {
   const int n = 20;
   auto a = this->random(n, n);
   for (int i = 0; i < n; ++i) a[i + 6 * n] = 0;
-  auto wanted = a;
-  std::vector<int> pivots, wanted_pivots(n);
+  auto expected = a;
+  std::vector<int> pivots, expected_pivots(n);
   int info = 0;
   this->factor(n, a, n, pivots, &info);
   expect_answers(0, 1);
-  EXPECT_EQ(info, lapack_getrf(n, wanted.data(), n, wanted_pivots.data()));
+  EXPECT_EQ(info, lapack_getrf(n, expected.data(), n, expected_pivots.data()));
   EXPECT_EQ(info, 7);
-  EXPECT_EQ(pivots, wanted_pivots);
-  this->expect_near(a, wanted, n);
+  EXPECT_EQ(pivots, expected_pivots);
+  this->expect_near(a, expected, n);
 }
 
 TYPED_TEST(Preload, FactorsDefiniteMatrices) {
   for (const int n : {1, 5, 33, 70}) {
     for (const auto uplo : {CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER}) {
-      for (const bool breaks : {false, true}) {
+      for (const bool is_indefinite : {false, true}) {
         const int lda = n + 2;
-        auto a = this->definite(n, lda, breaks), wanted = a;
+        auto a = this->definite(n, lda, is_indefinite), expected = a;
         int info = -99, lwork = 0;
         ASSERT_EQ(potrf_size(uplo, n, a.data(), lda, &lwork), 0);
-        EXPECT_EQ(lwork > vendors_elements, by_gaussweep);
+        EXPECT_EQ(lwork > vendor_elements, answered_by_gaussweep);
         std::vector<TypeParam> work(static_cast<std::size_t>(lwork));
         EXPECT_EQ(potrf(uplo, n, a.data(), lda, work.data(), lwork, &info), 0);
         expect_answers(0, 1);
-        EXPECT_EQ(info, lapack_potrf(uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U', n, wanted.data(), lda));
-        EXPECT_EQ(info, breaks ? n : 0);
-        if (!breaks) this->expect_near(a, wanted, n);
+        EXPECT_EQ(info, lapack_potrf(uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U', n, expected.data(), lda));
+        EXPECT_EQ(info, is_indefinite ? n : 0);
+        if (!is_indefinite) this->expect_near(a, expected, n);
       }
     }
   }
@@ -216,14 +223,14 @@ TYPED_TEST(Preload, SolvesWithTriangles) {
     const auto a = this->definite(n, lda);
     for (int kind = 0; kind < 8; ++kind) {
       for (const int nrhs : {1, 9, 10}) {
-        auto b = this->random(lda, nrhs), wanted = b;
-        auto scaled = a;  // as a unit triangle with small elements
+        auto b = this->random(lda, nrhs), expected = b;
+        auto scaled = a;  // for unit triangles, whose elements must be small
         if (kind >= 4) {
           for (TypeParam& each : scaled) each /= TypeParam(n);
         }
         EXPECT_EQ(trsm(kind, n, nrhs, scaled.data(), lda, b.data(), lda), 0);
-        blas_trsm(kind, n, nrhs, scaled.data(), lda, wanted.data(), lda);
-        this->expect_near(b, wanted, n);
+        blas_trsm(kind, n, nrhs, scaled.data(), lda, expected.data(), lda);
+        this->expect_near(b, expected, n);
         expect_answers(0, 1);
       }
     }
@@ -246,32 +253,33 @@ TYPED_TEST(Preload, SolvesWithCholeskysFactor) {
     ASSERT_EQ(potrf_size(uplo, n, a.data(), n, &lwork), 0);  // prepares the stream
     lapack_potrf(uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U', n, a.data(), n);
     const auto b = this->random(n, nrhs);
-    auto x = b, wide = b, wanted = b;
-    lapack_potrs(uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U', n, nrhs, a.data(), n, wanted.data(), n);
+    auto x = b, wide = b, expected = b;
+    lapack_potrs(uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U', n, nrhs, a.data(), n, expected.data(), n);
     EXPECT_EQ(potrs(uplo, n, nrhs, a.data(), n, x.data(), n, &info), 0);
     EXPECT_EQ(info, 0);
     EXPECT_EQ(
         cusolverDnXpotrs(handle(), nullptr, uplo, n, nrhs, type, a.data(), n, type, wide.data(), n, &info),
         0);
-    this->expect_near(x, wanted, n);
-    this->expect_near(wide, wanted, n);
+    this->expect_near(x, expected, n);
+    this->expect_near(wide, expected, n);
     expect_answers(0, 2);
     for (const bool is_singular : {false, true}) {
       auto inverse = a;
       if (is_singular) inverse[5 * (n + 1)] = 0;
-      auto wanted_inverse = inverse;
+      auto expected_inverse = inverse;
       ASSERT_EQ(potri_size(uplo, n, inverse.data(), n, &lwork), 0);
-      EXPECT_EQ(lwork > vendors_elements, by_gaussweep);
+      EXPECT_EQ(lwork > vendor_elements, answered_by_gaussweep);
       std::vector<TypeParam> work(static_cast<std::size_t>(lwork));
       EXPECT_EQ(potri(uplo, n, inverse.data(), n, work.data(), lwork, &info), 0);
       expect_answers(0, 1);
-      EXPECT_EQ(info, lapack_potri(uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U', n, wanted_inverse.data(), n));
-      if (!is_singular) this->expect_near(inverse, wanted_inverse, n);
+      EXPECT_EQ(info,
+                lapack_potri(uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U', n, expected_inverse.data(), n));
+      if (!is_singular) this->expect_near(inverse, expected_inverse, n);
     }
-    wanted = x = b;
-    lapack_potrs(uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U', n, 1, a.data(), n, wanted.data(), n);
+    expected = x = b;
+    lapack_potrs(uplo == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U', n, 1, a.data(), n, expected.data(), n);
     EXPECT_EQ(potrs(uplo, n, 1, a.data(), n, x.data(), n, &info), 0);
-    this->expect_near(x, wanted, n);
+    this->expect_near(x, expected, n);
     expect_answers(0, 1);
   }
 }
@@ -281,53 +289,53 @@ TYPED_TEST(Preload, AnswersThe64BitInterface) {
   for (const int n : {1, 33, 70}) {
     std::size_t bytes = 0, host_bytes = 0;
     int info = -99;
-    auto a = this->random(n, n), wanted = a;
+    auto a = this->random(n, n), expected = a;
     ASSERT_EQ(
         cusolverDnXgetrf_bufferSize(handle(), nullptr, n, n, type, a.data(), n, type, &bytes, &host_bytes),
         0);
     EXPECT_EQ(host_bytes, 5u);
-    EXPECT_EQ(bytes > vendors_elements, by_gaussweep);
+    EXPECT_EQ(bytes > vendor_elements, answered_by_gaussweep);
     std::vector<char> work(bytes);
     std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));
-    std::vector<int> wanted_pivots(static_cast<std::size_t>(n));
+    std::vector<int> expected_pivots(static_cast<std::size_t>(n));
     ASSERT_EQ(cusolverDnXgetrf(handle(), nullptr, n, n, type, a.data(), n, pivots.data(), type, work.data(),
                                bytes, nullptr, 0, &info),
               0);
-    EXPECT_EQ(info, lapack_getrf(n, wanted.data(), n, wanted_pivots.data()));
-    EXPECT_EQ(std::vector<int>(pivots.begin(), pivots.end()), wanted_pivots);
-    this->expect_near(a, wanted, n);
-    auto b = this->random(n, 2), wanted_b = b;
+    EXPECT_EQ(info, lapack_getrf(n, expected.data(), n, expected_pivots.data()));
+    EXPECT_EQ(std::vector<int>(pivots.begin(), pivots.end()), expected_pivots);
+    this->expect_near(a, expected, n);
+    auto b = this->random(n, 2), expected_b = b;
     ASSERT_EQ(cusolverDnXgetrs(handle(), nullptr, CUBLAS_OP_N, n, 2, type, a.data(), n, pivots.data(), type,
                                b.data(), n, &info),
               0);
-    lapack_getrs('N', n, 2, a.data(), n, wanted_pivots.data(), wanted_b.data(), n);
-    this->expect_near(b, wanted_b, n * n);
+    lapack_getrs('N', n, 2, a.data(), n, expected_pivots.data(), expected_b.data(), n);
+    this->expect_near(b, expected_b, n * n);
     expect_answers(0, 2);
 
     const auto uplo = CUBLAS_FILL_MODE_UPPER;
-    a = wanted = this->definite(n, n);
+    a = expected = this->definite(n, n);
     ASSERT_EQ(
         cusolverDnXpotrf_bufferSize(handle(), nullptr, uplo, n, type, a.data(), n, type, &bytes, &host_bytes),
         0);
-    EXPECT_EQ(bytes > vendors_elements, by_gaussweep);
+    EXPECT_EQ(bytes > vendor_elements, answered_by_gaussweep);
     work.resize(bytes);
     ASSERT_EQ(cusolverDnXpotrf(handle(), nullptr, uplo, n, type, a.data(), n, type, work.data(), bytes,
                                nullptr, 0, &info),
               0);
-    EXPECT_EQ(info, lapack_potrf('U', n, wanted.data(), n));
-    this->expect_near(a, wanted, n);
+    EXPECT_EQ(info, lapack_potrf('U', n, expected.data(), n));
+    this->expect_near(a, expected, n);
     expect_answers(0, 1);
 
     ASSERT_EQ(cusolverDnXtrtri_bufferSize(handle(), uplo, CUBLAS_DIAG_NON_UNIT, n, type, a.data(), n, &bytes,
                                           &host_bytes),
               0);
-    EXPECT_EQ(bytes > vendors_elements, by_gaussweep);
+    EXPECT_EQ(bytes > vendor_elements, answered_by_gaussweep);
     work.resize(bytes);
     ASSERT_EQ(cusolverDnXtrtri(handle(), uplo, CUBLAS_DIAG_NON_UNIT, n, type, a.data(), n, work.data(), bytes,
                                nullptr, 0, &info),
               0);
-    EXPECT_EQ(info, lapack_trtri('U', n, wanted.data(), n));
-    this->expect_near(a, wanted, n);
+    EXPECT_EQ(info, lapack_trtri('U', n, expected.data(), n));
+    this->expect_near(a, expected, n);
     expect_answers(0, 1);
     ASSERT_EQ(cusolverDnXtrtri(handle(), uplo, CUBLAS_DIAG_UNIT, n, type, a.data(), n, work.data(), bytes,
                                nullptr, 0, &info),
@@ -352,18 +360,18 @@ TYPED_TEST(Preload, PassesOnWhatItDoesNotSupport) {
   EXPECT_LT(info, 0);
   expect_answers(1, 0);
   a = this->definite(n, n);
-  EXPECT_EQ(potrf(CUBLAS_FILL_MODE_LOWER, n, a.data(), n, work.data(), vendors_elements, &info), 0);
-  expect_answers(1, 0);  // the vendor's workspace
+  EXPECT_EQ(potrf(CUBLAS_FILL_MODE_LOWER, n, a.data(), n, work.data(), vendor_elements, &info), 0);
+  expect_answers(1, 0);  // the workspace is of the vendor's size
   std::vector<std::int64_t> wide(n);
   EXPECT_EQ(cusolverDnXgetrf(handle(), nullptr, n, n, this->type, a.data(), n, wide.data(), this->other_type,
                              work.data(), work.size() * sizeof work[0], nullptr, 0, &info),
             0);
   EXPECT_EQ(cusolverDnXgetrf(handle(), nullptr, n, n, this->type, a.data(), n, wide.data(), this->type,
-                             work.data(), vendors_elements, nullptr, 0, &info),
+                             work.data(), vendor_elements, nullptr, 0, &info),
             0);
   expect_answers(2, 0);
 
-  fake_set_stream(2);  // not prepared
+  fake_set_stream(2);  // no query was made on this stream
   auto b = this->random(n, 1);
   EXPECT_EQ(getrs(CUBLAS_OP_N, n, 1, a.data(), n, pivots.data(), b.data(), n, &info), 0);
   expect_answers(1, 0);
@@ -385,7 +393,7 @@ TYPED_TEST(Preload, PassesOnWhileAGraphIsRecorded) {
   EXPECT_EQ(getrf(n, n, a.data(), n, work.data(), pivots.data(), &info), 0);
   expect_answers(1, 0);
   EXPECT_EQ(getrf_size(n, a.data(), n, &lwork), 0);
-  EXPECT_EQ(lwork, vendors_elements);
+  EXPECT_EQ(lwork, vendor_elements);
   fake_set_capturing(0);
   EXPECT_EQ(getrf(n, n, a.data(), n, work.data(), pivots.data(), &info), 0);
   expect_answers(1, 0);  // the last query returned the vendor's size
@@ -399,7 +407,7 @@ TYPED_TEST(Preload, IsSwitchedOffAtAnyTime) {
   setenv("GAUSSWEEP_CUSOLVER", "off", 1);
   this->factor(n, a, n, pivots, &info);
   expect_answers(1, 0);
-  setenv("GAUSSWEEP_CUSOLVER", by_gaussweep ? "on" : "off", 1);
+  setenv("GAUSSWEEP_CUSOLVER", answered_by_gaussweep ? "on" : "off", 1);
   std::vector<TypeParam> work(1 << 16);
   EXPECT_EQ(getrf(n, n, a.data(), n, work.data(), pivots.data(), &info), 0);
   expect_answers(1, 0);  // the query was answered while it was off
@@ -414,13 +422,13 @@ TYPED_TEST(Preload, AllocatesOnlyInQueries) {
   fake_set_stream(100 + sizeof(TypeParam));
   const int before = fake_allocations();
   ASSERT_EQ(getrf_size(n, a.data(), n, &lwork), 0);
-  EXPECT_EQ(fake_allocations() - before, by_gaussweep ? 1 : 0);
+  EXPECT_EQ(fake_allocations() - before, answered_by_gaussweep ? 1 : 0);
   std::vector<TypeParam> work(static_cast<std::size_t>(lwork));
   std::vector<int> pivots(n);
   auto b = this->random(n, 1);
   EXPECT_EQ(getrf(n, n, a.data(), n, work.data(), pivots.data(), &info), 0);
   EXPECT_EQ(getrs(CUBLAS_OP_N, n, 1, a.data(), n, pivots.data(), b.data(), n, &info), 0);
-  EXPECT_EQ(fake_allocations() - before, by_gaussweep ? 1 : 0);
+  EXPECT_EQ(fake_allocations() - before, answered_by_gaussweep ? 1 : 0);
   expect_answers(0, 2);
   fake_set_stream(1);
 }
@@ -436,7 +444,7 @@ TYPED_TEST(Preload, NeedsNoRoomForACopyOfAlignedMatrices) {
   int info = -99, lwork = 0, lwork_of_copy = 0;
   getrf_size(n, a.get() + 1, n, &lwork_of_copy);
   getrf_size(n, a.get(), n, &lwork);
-  EXPECT_EQ(lwork_of_copy - lwork, by_gaussweep ? n * n : 0);
+  EXPECT_EQ(lwork_of_copy - lwork, answered_by_gaussweep ? n * n : 0);
   std::vector<TypeParam> work(static_cast<std::size_t>(lwork));
   std::vector<int> pivots(n);
   EXPECT_EQ(getrf(n, n, a.get(), n, work.data(), pivots.data(), &info), 0);
@@ -448,24 +456,24 @@ TYPED_TEST(Preload, NeedsNoRoomForACopyOfAlignedMatrices) {
 
 TYPED_TEST(Preload, ServesSeveralThreads) {
   const int n = 40;
-  auto wanted = this->random(n, n);
-  const auto a = wanted;
-  std::vector<int> wanted_pivots(n);
-  lapack_getrf(n, wanted.data(), n, wanted_pivots.data());
+  auto expected = this->random(n, n);
+  const auto a = expected;
+  std::vector<int> expected_pivots(n);
+  lapack_getrf(n, expected.data(), n, expected_pivots.data());
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       fake_set_stream(static_cast<unsigned long long>(200 + t / 2));  // two threads share a stream
       for (int round = 0; round < 3; ++round) {
-        auto own = a;
+        auto factors = a;
         std::vector<int> pivots(n);
         int info = -99, lwork = 0;
-        EXPECT_EQ(getrf_size(n, own.data(), n, &lwork, 2 + t), 0);
+        EXPECT_EQ(getrf_size(n, factors.data(), n, &lwork, 2 + t), 0);
         std::vector<TypeParam> work(static_cast<std::size_t>(lwork));
-        EXPECT_EQ(getrf(n, n, own.data(), n, work.data(), pivots.data(), &info, 2 + t), 0);
+        EXPECT_EQ(getrf(n, n, factors.data(), n, work.data(), pivots.data(), &info, 2 + t), 0);
         EXPECT_EQ(info, 0);
-        EXPECT_EQ(pivots, wanted_pivots);
-        Preload<TypeParam>::expect_near(own, wanted, n);
+        EXPECT_EQ(pivots, expected_pivots);
+        Preload<TypeParam>::expect_near(factors, expected, n);
       }
     });
   }

@@ -1,5 +1,5 @@
-/* A libcuda.so.1 without a GPU: host memory is device memory, and device -1 is libgaussweep's emulated one.
- */
+/* A fake libcuda.so.1 for tests without a GPU. Host memory serves as device memory, and the only device is
+ * -1, which is libgaussweep's emulated one. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,14 +7,15 @@
 static int capturing, allocations, context;
 static _Thread_local unsigned long long stream_id = 1;
 
-/* For the test: a graph is recorded; the thread's default stream becomes another one; the number of
- * allocations. */
+/* For tests: begins or ends the recording of a CUDA graph. */
 void fake_set_capturing(int on) {
   capturing = on;
 }
+/* For tests: makes another stream the default stream of this thread. */
 void fake_set_stream(unsigned long long id) {
   stream_id = id;
 }
+/* For tests: returns the number of allocations so far. */
 int fake_allocations(void) {
   return allocations;
 }

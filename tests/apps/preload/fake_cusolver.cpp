@@ -1,5 +1,6 @@
-/// A fake libcusolver.so.12, with cuBLAS's trsm, that calls LAPACK on host memory. It counts its calls. Its
-/// queries return small workspaces, so that a test recognises a larger one of libgaussweep.
+/// A fake libcusolver.so.12, which also has cuBLAS's trsm. It calls LAPACK and BLAS on host memory, and
+/// counts the calls. Its queries return smaller workspaces than libgaussweep's, so that tests can tell which
+/// one answered.
 
 #include <cblas.h>
 #include <lapacke.h>
@@ -13,7 +14,7 @@ namespace {
 
 std::atomic<int> calls{0};
 int pointer_mode = 0;
-constexpr int invalid_value = 3, vendors_elements = 7;
+constexpr int invalid_value = 3, workspace_elements = 7;
 
 char letter(int uplo) {
   return uplo == 0 ? 'L' : 'U';
@@ -63,26 +64,26 @@ int to_int(std::int64_t size) {
 }
 
 int small_workspace(std::size_t* bytes, std::size_t* host_bytes) {
-  *bytes = vendors_elements;
+  *bytes = workspace_elements;
   *host_bytes = 5;
   return 0;
 }
 
 /// Calls `routine` with a pointer to the matrix in its element type. @param type a cudaDataType
 template <class Routine>
-int by_type(int type, void* matrix, Routine routine) {
+int call_with_type(int type, void* matrix, Routine routine) {
   return type == 0 ? routine(static_cast<float*>(matrix)) : routine(static_cast<double*>(matrix));
 }
 
 }  // namespace
 
 extern "C" {
-/// Returns the number of calls since the last time, except queries.
+/// For tests: returns the number of calls, without queries, since the last call of this function.
 int fake_calls() {
   return calls.exchange(0);
 }
 
-/// For the test: the pointer mode of all cuBLAS handles.
+/// For tests: sets the pointer mode of all cuBLAS handles.
 void fake_set_pointer_mode(int mode) {
   pointer_mode = mode;
 }
@@ -104,11 +105,11 @@ int cusolverDnGetStream(void*, void** stream) {
 
 #define FAKE_DN(p, T)                                                                                        \
   int cusolverDn##p##getrf_bufferSize(void*, int, int, T*, int, int* lwork) {                                \
-    *lwork = vendors_elements;                                                                               \
+    *lwork = workspace_elements;                                                                             \
     return 0;                                                                                                \
   }                                                                                                          \
   int cusolverDn##p##getrf(void*, int m, int n, T* a, int lda, T* work, int* pivots, int* info) {            \
-    std::fill(work, work + vendors_elements, T(1));                                                          \
+    std::fill(work, work + workspace_elements, T(1));                                                        \
     std::vector<int> unused(static_cast<std::size_t>(std::max(1, std::min(m, n))));                          \
     return finish(getrf(m, n, a, lda, pivots == nullptr ? unused.data() : pivots), info);                    \
   }                                                                                                          \
@@ -117,22 +118,22 @@ int cusolverDnGetStream(void*, void** stream) {
     return finish(getrs(trans, n, nrhs, lu, lda, pivots, b, ldb), info);                                     \
   }                                                                                                          \
   int cusolverDn##p##potrf_bufferSize(void*, int, int, T*, int, int* lwork) {                                \
-    *lwork = vendors_elements;                                                                               \
+    *lwork = workspace_elements;                                                                             \
     return 0;                                                                                                \
   }                                                                                                          \
   int cusolverDn##p##potrf(void*, int uplo, int n, T* a, int lda, T*, int lwork, int* info) {                \
-    return finish(lwork < vendors_elements ? -7 : potrf(uplo, n, a, lda), info);                             \
+    return finish(lwork < workspace_elements ? -7 : potrf(uplo, n, a, lda), info);                           \
   }                                                                                                          \
   int cusolverDn##p##potrs(void*, int uplo, int n, int nrhs, const T* a, int lda, T* b, int ldb,             \
                            int* info) {                                                                      \
     return finish(potrs(uplo, n, nrhs, a, lda, b, ldb), info);                                               \
   }                                                                                                          \
   int cusolverDn##p##potri_bufferSize(void*, int, int, T*, int, int* lwork) {                                \
-    *lwork = vendors_elements;                                                                               \
+    *lwork = workspace_elements;                                                                             \
     return 0;                                                                                                \
   }                                                                                                          \
   int cusolverDn##p##potri(void*, int uplo, int n, T* a, int lda, T*, int lwork, int* info) {                \
-    return finish(lwork < vendors_elements ? -7 : potri(uplo, n, a, lda), info);                             \
+    return finish(lwork < workspace_elements ? -7 : potri(uplo, n, a, lda), info);                           \
   }                                                                                                          \
   int cublas##p##trsm_v2(void*, int side, int uplo, int trans, int diag, int m, int n, const T* alpha,       \
                          const T* a, int lda, T* b, int ldb) {                                               \
@@ -154,23 +155,24 @@ int cusolverDnXgetrf_bufferSize(void*, void*, std::int64_t, std::int64_t, int, c
 
 int cusolverDnXgetrf(void*, void*, std::int64_t m, std::int64_t n, int type, void* a, std::int64_t lda,
                      std::int64_t* pivots, int, void*, std::size_t, void*, std::size_t, int* info) {
-  std::vector<int> narrow(static_cast<std::size_t>(std::min(m, n)));
-  const int result = by_type(
-      type, a, [&](auto* matrix) { return getrf(to_int(m), to_int(n), matrix, to_int(lda), narrow.data()); });
-  std::copy(narrow.begin(), narrow.end(), pivots);
+  std::vector<int> pivots32(static_cast<std::size_t>(std::min(m, n)));
+  const int result = call_with_type(type, a, [&](auto* matrix) {
+    return getrf(to_int(m), to_int(n), matrix, to_int(lda), pivots32.data());
+  });
+  std::copy(pivots32.begin(), pivots32.end(), pivots);
   return finish(result, info);
 }
 
 int cusolverDnXgetrs(void*, void*, int trans, std::int64_t n, std::int64_t nrhs, int type, const void* lu,
                      std::int64_t lda, const std::int64_t* pivots, int, void* b, std::int64_t ldb,
                      int* info) {
-  const std::vector<int> narrow(pivots, pivots + n);
-  return finish(by_type(type, b,
-                        [&](auto* x) {
-                          return getrs(trans, to_int(n), to_int(nrhs),
-                                       static_cast<decltype(x)>(const_cast<void*>(lu)), to_int(lda),
-                                       narrow.data(), x, to_int(ldb));
-                        }),
+  const std::vector<int> pivots32(pivots, pivots + n);
+  return finish(call_with_type(type, b,
+                               [&](auto* x) {
+                                 return getrs(trans, to_int(n), to_int(nrhs),
+                                              static_cast<decltype(x)>(const_cast<void*>(lu)), to_int(lda),
+                                              pivots32.data(), x, to_int(ldb));
+                               }),
                 info);
 }
 
@@ -181,18 +183,19 @@ int cusolverDnXpotrf_bufferSize(void*, void*, int, std::int64_t, int, const void
 
 int cusolverDnXpotrf(void*, void*, int uplo, std::int64_t n, int type, void* a, std::int64_t lda, int, void*,
                      std::size_t, void*, std::size_t, int* info) {
-  return finish(by_type(type, a, [&](auto* matrix) { return potrf(uplo, to_int(n), matrix, to_int(lda)); }),
-                info);
+  return finish(
+      call_with_type(type, a, [&](auto* matrix) { return potrf(uplo, to_int(n), matrix, to_int(lda)); }),
+      info);
 }
 
 int cusolverDnXpotrs(void*, void*, int uplo, std::int64_t n, std::int64_t nrhs, int type, const void* a,
                      std::int64_t lda, int, void* b, std::int64_t ldb, int* info) {
-  return finish(by_type(type, b,
-                        [&](auto* x) {
-                          return potrs(uplo, to_int(n), to_int(nrhs),
-                                       static_cast<decltype(x)>(const_cast<void*>(a)), to_int(lda), x,
-                                       to_int(ldb));
-                        }),
+  return finish(call_with_type(type, b,
+                               [&](auto* x) {
+                                 return potrs(uplo, to_int(n), to_int(nrhs),
+                                              static_cast<decltype(x)>(const_cast<void*>(a)), to_int(lda), x,
+                                              to_int(ldb));
+                               }),
                 info);
 }
 
@@ -203,8 +206,8 @@ int cusolverDnXtrtri_bufferSize(void*, int, int, std::int64_t, int, void*, std::
 
 int cusolverDnXtrtri(void*, int uplo, int diag, std::int64_t n, int type, void* a, std::int64_t lda, void*,
                      std::size_t, void*, std::size_t, int* info) {
-  return finish(
-      by_type(type, a, [&](auto* matrix) { return trtri(uplo, diag, to_int(n), matrix, to_int(lda)); }),
-      info);
+  return finish(call_with_type(
+                    type, a, [&](auto* matrix) { return trtri(uplo, diag, to_int(n), matrix, to_int(lda)); }),
+                info);
 }
 }

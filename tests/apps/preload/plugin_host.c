@@ -1,4 +1,5 @@
-/* Loads a plugin as Python loads PyTorch's, and prints the workspace that it is asked for. */
+/* Loads a plugin with RTLD_LOCAL, as Python loads PyTorch. Prints which library answers the plugin's
+ * workspace query and the size that it returns. */
 #include <dlfcn.h>
 #include <stdio.h>
 
@@ -11,5 +12,6 @@ int main(int count, char** arguments) {
     return 1;
   }
   const int elements = query();
-  printf("%s: %d elements\n", elements > 7 ? "gaussweep" : "cuSOLVER", elements); /* the fake's are 7 */
+  printf("%s: %d elements\n", elements > 7 ? "gaussweep" : "cuSOLVER",
+         elements); /* the fake cuSOLVER returns 7 */
 }

@@ -17,14 +17,14 @@ using ::testing::Pointwise;
 
 Registry example_registry() {
   const Problem poinv = Problem::named("poinv"), geinv = Problem::named("geinv");
-  Method young = idle_method(poinv, "young", {Backend::cuda});
-  young.capability = 90;
-  Method narrow = idle_method(poinv, "narrow");
-  narrow.host.float64 = nullptr;
+  Method hopper = idle_method(poinv, "hopper", {Backend::cuda});
+  hopper.capability = 90;
+  Method float_only = idle_method(poinv, "float_only");
+  float_only.host.float64 = nullptr;
   Method cholesky = idle_method(poinv, "library"), lu = idle_method(geinv, "library");
   cholesky.vendor = lu.vendor = true;
-  return Registry({cholesky, idle_method(poinv, "blocks", {Backend::cuda, Backend::emulated}), young, narrow,
-                   lu, idle_method(Problem::named("gesv"), "solver")});
+  return Registry({cholesky, idle_method(poinv, "blocks", {Backend::cuda, Backend::emulated}), hopper,
+                   float_only, lu, idle_method(Problem::named("gesv"), "solver")});
 }
 
 struct Choice {
@@ -40,7 +40,7 @@ std::string failure(Formula formula, const std::string& word, Backend requested 
   return message_of<UsageError>([&] { choice(formula, word, requested); });
 }
 
-/// A finished restoration of two pixels whose input image no longer exists.
+/// Writes the results of a restoration of two pixels. Its input image no longer exists.
 class RestoreOutput : public ::testing::Test {
  protected:
   void write(const std::filesystem::path& directory) const {
@@ -82,7 +82,7 @@ TEST_F(RestoreOutput, LeavesNothingWhenItFails) {
 
 TEST(Inverter, DefaultsToTheLibrary) {
   EXPECT_EQ(choice(Formula::regularised, "").id, "poinv/library");
-  // falls back to the host: the test build has no GPU library
+  // Both library methods of example_registry() run only on the host.
   EXPECT_EQ(choice(Formula::regularised, "", Backend::cuda).id, "poinv/library");
   EXPECT_EQ(choice(Formula::regularised, "", Backend::cuda).backend, Backend::host);
   EXPECT_EQ(choice(Formula::inverse, "").id, "geinv/library");
@@ -98,9 +98,9 @@ TEST(Inverter, RefusesAMethodThatDoesNotFitH) {
   EXPECT_THAT(failure(Formula::paper, "poinv/libary"), HasSubstr("nearest: poinv/library;"));
   EXPECT_THAT(failure(Formula::paper, "blocks", Backend::host),
               HasSubstr("does not run on the backend host"));
-  EXPECT_THAT(failure(Formula::paper, "young", Backend::cuda), HasSubstr("needs compute capability 9.0"));
-  EXPECT_THAT(failure(Formula::paper, "narrow"),
-              HasSubstr("--precision double: poinv/narrow has no such version"));
+  EXPECT_THAT(failure(Formula::paper, "hopper", Backend::cuda), HasSubstr("needs compute capability 9.0"));
+  EXPECT_THAT(failure(Formula::paper, "float_only"),
+              HasSubstr("--precision double: poinv/float_only has no such version"));
 }
 
 class Restoration : public testing::Test {
@@ -123,7 +123,8 @@ class Restoration : public testing::Test {
   }
 };
 
-// The regularised solution f satisfies H'(g - H f) = lambda f; the inverse satisfies H f = g.
+// H is the blur matrix, g the degraded image. The regularised solution f satisfies H'(g - H f) = lambda f;
+// that of the formula `inverse` satisfies H f = g.
 TEST_F(Restoration, SolvesTheFormulasEquation) {
   const Registry registry = builtin_registry();
   const auto device = make_host_device(Backend::host, now_seconds);
@@ -132,16 +133,17 @@ TEST_F(Restoration, SolvesTheFormulasEquation) {
     regularised.noise = {NoiseKind::gaussian, 4};
     const Restored done = restore(regularised, image(), *device);
     EXPECT_EQ(done.status, "pass");
-    std::vector<double> rest = apply_blur(regularised.blur, done.restored, false);
-    for (std::size_t p = 0; p < rest.size(); ++p)
-      rest[p] = (done.degraded[p] - rest[p]) / regularised.blur.lambda;
-    EXPECT_THAT(apply_blur(regularised.blur, rest, true), Pointwise(DoubleNear(1e-6), done.restored));
+    std::vector<double> residual = apply_blur(regularised.blur, done.restored, false);
+    for (std::size_t p = 0; p < residual.size(); ++p)
+      residual[p] = (done.degraded[p] - residual[p]) / regularised.blur.lambda;
+    EXPECT_THAT(apply_blur(regularised.blur, residual, true), Pointwise(DoubleNear(1e-6), done.restored));
   }
   const RestoreJob exact = job(registry, PointSpread::motion, Formula::inverse);
   EXPECT_THAT(restore(exact, image(), *device).restored, Pointwise(DoubleNear(1e-8), image()));
 }
 
-// The paper's factor order agrees with the regularised formula if H is symmetric, but not for a motion blur.
+// The paper exchanges two factors of the regularised formula. That changes nothing if H is symmetric
+// (gaussian), but it does for a motion blur.
 TEST_F(Restoration, PaperFormulaNeedsANormalH) {
   const Registry registry = builtin_registry();
   const auto device = make_host_device(Backend::host, now_seconds);
