@@ -1,4 +1,4 @@
-"""Counts the passed trials that a time plot of the report shows, from the page's own data.
+"""Counts the passed trials that are in a time plot of the report. Reads the data that the page has for its plots.
 
     tests/run_python.sh tests/analysis/drawn.py RUN…
 
@@ -19,7 +19,7 @@ from analysis.loader import load  # noqa: E402
 
 
 def is_drawn(page, r):
-    """Returns true if a record is a point of a time plot of its problem and precision, or within the range of one."""
+    """Returns true if a time plot of the record's problem and precision has its time, or has a range with it."""
     for name in page.figures["time"]:
         if not name.startswith(f"time-{r.problem}-{r.precision}-"):
             continue
@@ -32,9 +32,9 @@ def is_drawn(page, r):
             if line["l"].split(",")[0].removesuffix(" (CPU)") != r.method:
                 continue
             for x, y, low, high in zip(line["x"], line["y"], line["lo"], line["hi"]):
-                at = plot["names"][x] == brief(r.matrix_name) if plot["names"] else x == r.size
+                same_x = plot["names"][x] == brief(r.matrix_name) if plot["names"] else x == r.size
                 ends = [v for v in (y, low, high) if v is not None]
-                if at and min(ends) * 0.999 <= r.seconds_median <= max(ends) * 1.001:
+                if same_x and min(ends) * 0.999 <= r.seconds_median <= max(ends) * 1.001:
                     return True
     return False
 
@@ -49,11 +49,11 @@ def main(paths):
     night = load(paths)
     with tempfile.TemporaryDirectory() as folder:
         page = Reader.of(build(night, of_papers="none").write(Path(folder) / "report"))
-    left, passed = missing(page, night.records)
-    for r in left:
+    absent, passed = missing(page, night.records)
+    for r in absent:
         print(f"not drawn: {r.problem}/{r.method} {r.precision} n={r.n} {r.matrix_name} {r.operands} {r.parameters}")
-    print(f"{passed - len(left)} of {passed} trials that passed are drawn")
-    return 1 if left or not passed else 0
+    print(f"{passed - len(absent)} of {passed} trials that passed are drawn")
+    return 1 if absent or not passed else 0
 
 
 if __name__ == "__main__":

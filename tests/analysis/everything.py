@@ -1,4 +1,4 @@
-"""Makes a night in which every section, every status and every paper has data."""
+"""Makes synthetic results that give data to every section of the report, with every status and every paper's plan."""
 
 import numpy as np
 
@@ -6,9 +6,9 @@ import fixture
 
 
 def everything(seed=1, gpus=tuple(fixture.GPUS)):
-    """Returns a night in which every section, every status and every paper has data."""
+    """Returns results that give data to every section of the report, with every status and every paper's plan."""
     night = fixture.Night("everything", seed)
-    new = "NVIDIA Test 100"
+    newer_gpu = "NVIDIA Test 100"
     for n in (256, 512, 900, 1024, 2048, 4096):
         for precision in ("double", "float"):
             cpu = n**3 * 1e-9
@@ -75,8 +75,8 @@ def everything(seed=1, gpus=tuple(fixture.GPUS)):
             more = dict(gpu=gpu, parameters=dict(threads=threads))
             night.trial("gesv", "gauss_block", 900, 0.2 * (1 / (threads or 1024) + 0.001), **more)
     _triangular_and_soriano(night, gpus)
-    _iterative(night, new)
-    _broken(night, new)
+    _iterative(night, newer_gpu)
+    _broken(night, newer_gpu)
     for record in night.records:
         if record["problem"] == "gesv":
             record["reference_method"] = "cusolver"
@@ -102,8 +102,8 @@ def _triangular_and_soriano(night, gpus):
             ]
             steps = n // 16
             summed = [(kernel, steps, seconds, occupancy) for kernel, seconds, occupancy in kernels]
-            apart = [(kernel, 1, seconds / steps, occupancy) for kernel, seconds, occupancy in kernels] * steps
-            more = dict(precision="float", parameters={"topleft": "square"}, stages=apart if n == 512 else summed)
+            separate = [(kernel, 1, seconds / steps, occupancy) for kernel, seconds, occupancy in kernels] * steps
+            more = dict(precision="float", parameters={"topleft": "square"}, stages=separate if n == 512 else summed)
             night.trial("potrf", "blocked", n, t, gpu=gpu, matrix="spd", **more)
             night.trial("potrf", "blocked_simultaneous", n, t / 3, gpu=gpu, matrix="spd", precision="float")
             night.trial(
@@ -198,6 +198,7 @@ def _iterative(night, gpu):
 
 
 def _broken(night, gpu):
+    """Adds trials that did not pass, some with texts that the page must escape."""
     for status, message in (
         ("skipped", "needs compute capability 12.0, the device has 9.0"),
         ("timeout", "no answer within 600 s"),

@@ -1,4 +1,5 @@
-"""Makes synthetic results.h5 files with the layout of io/SCHEMA.md. A Night collects the records of one file."""
+"""Makes synthetic results.h5 files with the layout of io/SCHEMA.md. A Night has the records of one file: usually of one
+run, because sweeps are often repeated every night."""
 
 import hashlib
 import json
@@ -9,7 +10,7 @@ import numpy as np
 
 
 def columns(text):
-    """Parses "S: key run_id i8: m n" into columns with their types."""
+    """Parses "S: key run_id i8: m n" into [("key", "S"), ("run_id", "S"), ("m", "i8"), ("n", "i8")]."""
     kind, found = "", []
     for word in text.split():
         if word.endswith(":"):
@@ -65,7 +66,7 @@ def table(columns, rows):
 
 
 class Night:
-    """The synthetic data of one results file, often of one night's run."""
+    """The synthetic records of one results file, with their samples, stages and devices."""
 
     def __init__(self, plan="fixture", seed=1):
         self.random = np.random.default_rng(seed)
@@ -84,6 +85,7 @@ class Night:
         ]
 
     def gpu(self, name):
+        """Adds the GPU to the file's devices. Returns the columns of a record that describe it."""
         uuid, capability, slow = GPUS[name]
         if uuid not in [d["gpu_uuid"] for d in self.devices]:
             device = dict(gpu_uuid=uuid, gpu_name=name, host="node1", capability=capability, multiprocessors=132)

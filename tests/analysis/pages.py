@@ -1,4 +1,4 @@
-"""Makes a report as a user does and parses the page."""
+"""Makes reports, as a user does or in this process, and parses their pages."""
 
 import base64
 import io
@@ -21,8 +21,8 @@ SECTIONS = (
 ALWAYS = ["overview", "papers", "provenance"]  # all other sections are left out if empty
 
 
-def parts_of(page):
-    """Returns the sections of a page; those of several problems once."""
+def section_names(page):
+    """Returns the names of a page's sections, without those that only contain the sections of one problem."""
     return {name for name in page.sections if not name.startswith("problem-")}
 
 
@@ -45,12 +45,12 @@ def report(*arguments, out, expect=0):
     return (Reader.of(Path(out) / "index.html") if expect == 0 else None), output.getvalue()
 
 
-def report_here(*nights, papers="none"):
-    """Returns the page of fixtures, made in this process."""
+def page_of(*nights, papers="none"):
+    """Returns the page of a report on these fixture.Nights, made in this process."""
     with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder) / "night"  # tables name a file with its folder
-        home.mkdir()
-        files = [night.write(home / f"{i}.h5") for i, night in enumerate(nights)]
+        inputs = Path(folder) / "night"  # a fixed name, because the page's tables name a file with its folder
+        inputs.mkdir()
+        files = [night.write(inputs / f"{i}.h5") for i, night in enumerate(nights)]
         page = Reader.of(build(load(files), of_papers=papers).write(Path(folder) / "out"))
         page.data = {
             path.stem: path.read_text(encoding="utf-8") for path in (Path(folder) / "out" / "data").glob("*.csv")
@@ -59,20 +59,21 @@ def report_here(*nights, papers="none"):
 
 
 class Reader(HTMLParser):
-    """Parses a page into sections with their words, tables (rows of (text, exact value or None)), figures and
-    addresses."""
+    """Parses a page into sections with their words, tables, figures and addresses. A cell of a table is
+    (text, exact value or None)."""
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
         self.sections, self.tables, self.figures, self.headings = {}, {}, {}, []
-        self.addresses, self.tags, self.none = [], set(), {}
+        self.addresses, self.tags = [], set()
+        self.none = {}  # section -> texts that say that there is nothing to show
         self.pictures = {}  # name -> [(kind, PNG bytes)]
         self.section = self.table = self.cell = self.inside_heading = None
         self.in_none = self.in_script = False
         self.plots = {}  # name -> input of plots.js
         self.bars = {}  # name -> [(value, lowest, highest)]
         self.plot = ""
-        self.repeated = 0
+        self.repeated = 0  # number of rows that earlier tables with the current name had
 
     @classmethod
     def of(cls, path):
@@ -87,7 +88,7 @@ class Reader(HTMLParser):
         self.tags.add(tag)
         self.addresses += [attributes[a] for a in ("href", "src", "xlink:href") if a in attributes]
         if tag == "section":
-            # Merges equal parts of several problems ("gesv/time"), because tests look for contents, not for places.
+            # Merges the same section of several problems ("gesv/time", "trsv/time"), because tests look for contents.
             self.section = attributes["id"].rpartition("/")[2]
             for found in (self.sections, self.none, self.figures):
                 found.setdefault(self.section, [])
@@ -123,7 +124,7 @@ class Reader(HTMLParser):
             self.tables[self.table][-1].append(tuple(self.cell))
             self.cell = None
         elif tag == "table":
-            if self.repeated:  # its heading was read before
+            if self.repeated:  # Another table with this name was read before: drops this one's heading.
                 del self.tables[self.table][self.repeated]
             self.table = None
         elif tag == "section":

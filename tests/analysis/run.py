@@ -14,9 +14,9 @@ if (
 ):
     os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
 
-here = Path(__file__).resolve().parent
-sys.path[:0] = [str(here), str(here.parents[1])]
-names = sys.argv[1:] or sorted(path.stem[5:] for path in here.glob("test_*.py"))
+folder = Path(__file__).resolve().parent
+sys.path[:0] = [str(folder), str(folder.parents[1])]
+names = sys.argv[1:] or sorted(path.stem[5:] for path in folder.glob("test_*.py"))
 tests = unittest.TestLoader().loadTestsFromNames(f"test_{name}" for name in names)
 result = unittest.TextTestRunner(verbosity=2).run(tests)
 print(

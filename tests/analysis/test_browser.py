@@ -14,7 +14,7 @@ webdriver = importlib.import_module("selenium.webdriver") if importlib.util.find
 GPU = "NVIDIA Test 100"
 METHODS = {"gesv": "cusolver gauss_block jordan", "getrf": "cusolver recursive", "trsv": "cublas doubling"}
 WINDOWS = ((1400, 900), (400, 800))
-TOP = 120  # pixels below the window's top in which a heading that was clicked is expected
+TOP = 120  # After a click, the heading must be at most so many pixels below the window's top.
 
 
 def several_problems():
@@ -47,13 +47,13 @@ class BrowserTest(unittest.TestCase):
 
     def open(self, width, height):
         """Opens the page anew, in a window whose inside has this size."""
-        same = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", same)
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         self.browser.get("about:blank")
         self.browser.get(self.address)
 
     def after_frames(self, script):
-        """Runs the script, then returns `result()` of it after two frames."""
+        """Runs a script that defines a function `result`. Returns what `result()` returns two frames later."""
         return self.browser.execute_async_script(
             f"{script}; const done = arguments[0];"
             "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(result()), 100)));"
@@ -64,17 +64,17 @@ class BrowserTest(unittest.TestCase):
             self.open(*window)
             hashes = self.browser.execute_script("return [...document.querySelectorAll('nav a')].map((a) => a.hash)")
             self.assertGreaterEqual(len(hashes), len(METHODS) + 3)
-            for place in hashes:
-                with self.subTest(window=window, place=place):
+            for target in hashes:
+                with self.subTest(window=window, target=target):
                     self.open(*window)
                     top, marked = self.after_frames(
-                        f"document.querySelector('nav a[href=\"{place}\"]').click();"
-                        f"const heading = document.querySelector('{place} :is(h2, h3)');"
+                        f"document.querySelector('nav a[href=\"{target}\"]').click();"
+                        f"const heading = document.querySelector('{target} :is(h2, h3)');"
                         "const result = () => [heading.getBoundingClientRect().top,"
                         "document.querySelector('nav [aria-current]').hash]"
                     )
                     self.assertTrue(0 <= top <= TOP, top)
-                    self.assertEqual(marked, place)
+                    self.assertEqual(marked, target)
 
     def test_nothing_but_tables_scrolls_sideways(self):
         for window in WINDOWS:

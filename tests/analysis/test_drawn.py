@@ -1,4 +1,4 @@
-"""Tests that every passed trial is in a plot, counted from the page's own data for nights of six kinds."""
+"""Tests that every passed trial of six kinds of sweeps is in a plot (drawn.py), and how plots group trials."""
 
 import itertools
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 import fixture
 import numpy as np
 from drawn import missing
-from pages import report_here
+from pages import page_of
 
 from analysis.loader import load
 
@@ -18,7 +18,7 @@ GPU = "NVIDIA Test 100"
 
 
 def sweep(run="run-1", day="01"):
-    """Returns a night with kinds of matrices at different sizes, both triangles, right-hand sides and parameters."""
+    """Returns trials that differ in matrix kind, size, triangle, number of right-hand sides and parameters."""
     night = fixture.Night("night")
     same = {"run_id": run, "start_time": f"2026-01-{day}T00:00:00Z"}
     for precision in ("float", "double"):
@@ -95,13 +95,13 @@ class DrawnTest(unittest.TestCase):
         for name, nights in several.items():
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 loaded = [load([night.write(Path(folder) / "results.h5")]).records for night in nights]
-                page = report_here(*nights)
+                page = page_of(*nights)
                 counts = [missing(page, records) for records in loaded]
-                self.assertEqual([r for left, _ in counts for r in left], [])
+                self.assertEqual([r for absent, _ in counts for r in absent], [])
                 self.assertGreaterEqual(sum(passed for _, passed in counts), 20)
 
     def test_separates_batches_from_single_systems(self):
-        page = report_here(batches())
+        page = page_of(batches())
         for name in page.figures["time"]:
             is_of_batch = {", batch " in line["l"] for line in page.plots[name]["series"]}
             self.assertEqual(len(is_of_batch), 1, name)
@@ -114,8 +114,8 @@ class DrawnTest(unittest.TestCase):
         self.assertEqual(page.plots[name]["y"], "rate [1/s]")
 
     def test_seeds_become_median_and_range(self):
-        (name,) = [n for n in report_here(seeds()).plots if n.startswith("time-")]
-        lines = {s["l"]: s for s in report_here(seeds()).plots[name]["series"]}
+        (name,) = [n for n in page_of(seeds()).plots if n.startswith("time-")]
+        lines = {s["l"]: s for s in page_of(seeds()).plots[name]["series"]}
         self.assertEqual(set(lines), {"cusolver", "gauss_block"})
         line = lines["cusolver"]
         self.assertTrue(line["band"])
@@ -130,7 +130,7 @@ class DrawnTest(unittest.TestCase):
                 status = "failed" if method == "lucky" and seed == 2 else "pass"
                 more = {"matrix_seed": seed, "matrix_digest": f"{seed}", "key": f"{seed}{method}", "status": status}
                 night.trial("gesv", method, 64, time, scatter=0, **more)
-        page = report_here(night)
+        page = page_of(night)
         (cell,) = [cell for row in page.tables["grid-1"][1:] for cell, _ in row[1:]]
         self.assertIn("steady 1 of 2", cell)
         self.assertIn("2.00 ms", cell)
@@ -142,7 +142,7 @@ class DrawnTest(unittest.TestCase):
         for n, seed in itertools.product((64, 128), (1, 4)):
             more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "key": f"{n}{seed}"}
             night.trial("gesv", "lapack", n, seed * 1e-3, scatter=0, peak_share=0.5 / seed, **more)
-        page = report_here(night)
+        page = page_of(night)
         rate = 2 / 3 * 64**3 / 2.5e-3 / 1e9
         (name,) = [name for name in page.figures["time"] if name.startswith("rate-")]
         (line,) = page.plots[name]["series"]
@@ -156,7 +156,7 @@ class DrawnTest(unittest.TestCase):
         for n in (64, 128):
             night.trial("gesv", "lapack", n, n * 1e-6)
             night.trial("gesv", "gauss_block", n, n * 1e-3, backend="emulated")
-        page = report_here(night)
+        page = page_of(night)
         drawn = {name: {s["l"] for s in page.plots[name]["series"]} for name in page.figures["time"]}
         self.assertEqual(drawn["time-gesv-double-CPU"], {"lapack"})
         self.assertEqual(drawn["time-gesv-double-emulated_on_the_CPU"], {"gauss_block"})
@@ -166,7 +166,7 @@ class DrawnTest(unittest.TestCase):
         for n in (64, 128):
             for method, status in (("sound", "pass"), ("close", "suspect"), ("wrong", "failed")):
                 night.trial("gesv", method, n, n * 1e-6, status=status)
-        page = report_here(night)
+        page = page_of(night)
         marks = {s["l"]: s.get("h") for s in page.plots["time-gesv-double-CPU"]["series"]}
         self.assertEqual(marks, {"sound": None, "close": [1, 1], "wrong": [2, 2]})
         self.assertIn("close (suspect); wrong (failed).", page.words("time"))
@@ -176,38 +176,38 @@ class DrawnTest(unittest.TestCase):
         for blocks in (1, 4):
             parameters = {"back_substitution": "reduction", "blocks": blocks, "threads": 0}
             night.trial("gesv", "cyclic", 64, blocks * 1e-6, gpu=GPU, parameters=parameters, key=str(blocks))
-        text = report_here(night).text
+        text = page_of(night).text
         for blocks in (1, 4):
-            whole = f"cyclic, back_substitution=reduction blocks={blocks} threads=0"
-            self.assertIn(f'<span title="{whole}">cyclic, blocks={blocks}</span>', text)
+            full_label = f"cyclic, back_substitution=reduction blocks={blocks} threads=0"
+            self.assertIn(f'<span title="{full_label}">cyclic, blocks={blocks}</span>', text)
 
     def test_of_equally_measured_matrices_the_one_with_more_passes_is_drawn(self):
         night = fixture.Night("kinds")
         for matrix, status in (("awkward", "failed"), ("kind", "pass")):
             for method in ("cusolver", "gauss_block"):
                 night.trial("gesv", method, 64, 1e-6, gpu=GPU, matrix=matrix, status=status)
-        page = report_here(night)
+        page = page_of(night)
         self.assertEqual({row["matrix"] for row in page.rows("roofline")}, {"kind"})
 
     def test_dashes_distinguish_right_hand_sides_and_matrices(self):
-        page = report_here(sweep())
+        page = page_of(sweep())
         for name in page.figures["time"]:
             lines = {(s["l"], s["c"], s["d"]) for s in page.plots[name]["series"]} if name in page.plots else set()
             self.assertEqual(len(lines), len({(c, d) for _, c, d in lines}), name)
 
     def test_matrices_of_one_size_are_cards(self):
-        self.assertEqual(len(re.findall(r'<div class="cards">', report_here(matrices(size=64)).text)), 1)
-        self.assertNotIn('<div class="cards">', report_here(matrices(3, size=64)).text)
+        self.assertEqual(len(re.findall(r'<div class="cards">', page_of(matrices(size=64)).text)), 1)
+        self.assertNotIn('<div class="cards">', page_of(matrices(3, size=64)).text)
 
     def test_methods_with_one_stage_have_no_stage_plot(self):
         for stages, drawn in (([("solve", 1, 1e-3, np.nan)], 0), ([("a", 1, 1e-3, np.nan), ("b", 1, 1e-3, np.nan)], 1)):
             night = fixture.Night("stages")
             for n in (64, 128):
                 night.trial("gesv", "lapack", n, 1e-3, stages=stages)
-            self.assertEqual(len(report_here(night).figures["stages"]), drawn)
+            self.assertEqual(len(page_of(night).figures["stages"]), drawn)
 
     def test_map_shows_which_method_passes_on_which_matrix(self):
-        page = report_here(matrices())
+        page = page_of(matrices())
         head, *rows = page.tables["judgements"]
         self.assertEqual(len(head), 31)
         cells = {(row[0][0], column[0]): cell[0] for row in rows for column, cell in zip(head[1:], row[1:])}
@@ -215,7 +215,7 @@ class DrawnTest(unittest.TestCase):
         marks = {"pass": "✓", "suspect": "~", "failed": "✗"}
         for r in matrices().records:
             self.assertEqual(cells[r["method"], r["matrix"]], marks[r["status"]])
-        self.assertNotIn("judgements", report_here(matrices(2)).sections)
+        self.assertNotIn("judgements", page_of(matrices(2)).sections)
 
 
 if __name__ == "__main__":

@@ -21,11 +21,11 @@ GPU = "NVIDIA Test 100"
 
 
 def drawn(*nights, papers="all"):
-    """Returns the drawn plots of the nights' page by name: (plot, series, caption)."""
+    """Returns the plots of a report on these fixture.Nights: name -> (plot, series, caption)."""
     with tempfile.TemporaryDirectory() as folder:
         files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]
         page = build(load(files, SHOWN), of_papers=papers)
-    return {plot.name: (plot, kept, figures._caption(plot, kept, [*said])) for plot, kept, said in page.drawn}
+    return {plot.name: (plot, kept, figures._caption(plot, kept, [*notes])) for plot, kept, notes in page.drawn}
 
 
 def of_paper(plan, n, **methods):
@@ -40,8 +40,8 @@ def of_paper(plan, n, **methods):
 
 class FiguresTest(unittest.TestCase):
     def test_tick_labels_do_not_touch(self):
-        for places in ([16, 33, 64, 160, 800, 1600, 8000, 16000], [900, 1000, 1100], [7, 8]):
-            x = np.array(places)
+        for sizes in ([16, 33, 64, 160, 800, 1600, 8000, 16000], [900, 1000, 1100], [7, 8]):
+            x = np.array(sizes)
             plot = Plot("p", "", "n", "time", [Series("a", x, x * 1.0)], xlog=True, ylog=True)
             figure = Figure(figsize=(figures.WIDTH, figures.HEIGHT), layout="constrained")
             figures._lines(plot, styled(plot.series, {}), figure)
@@ -49,8 +49,8 @@ class FiguresTest(unittest.TestCase):
             labels = [label for label in figure.axes[0].get_xticklabels() if label.get_text()]
             boxes = [label.get_window_extent() for label in labels]
             for left, right in itertools.pairwise(boxes):
-                self.assertGreater(right.x0 - left.x1, 2, places)
-            self.assertEqual(labels[-1].get_text(), str(places[-1]))
+                self.assertGreater(right.x0 - left.x1, 2, sizes)
+            self.assertEqual(labels[-1].get_text(), str(sizes[-1]))
             self.assertGreater(len(labels), 1)
 
     def test_logarithmic_axes_have_several_labels_that_do_not_touch(self):
@@ -79,7 +79,7 @@ class FiguresTest(unittest.TestCase):
         self.assertIn("global memory, measured", lines)
         self.assertIn("GeForce 8400 GS", caption)
 
-    def test_no_published_size_measured_is_said_first(self):
+    def test_reports_first_that_no_published_size_was_measured(self):
         night = of_paper("xia-lee-times", (32, 64), gauss_pivot_serial={}, gauss_jordan_global={"grid": "full"})
         with tempfile.TemporaryDirectory() as folder:
             page = build(load([night.write(Path(folder) / "a.h5")], SHOWN), of_papers="run")

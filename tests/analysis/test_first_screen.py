@@ -1,4 +1,4 @@
-"""Tests that the first screen agrees with the records."""
+"""Tests that the report's first screen (overview, changes, grid of the fastest methods) agrees with the records."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from unittest import mock
 import fixture
 import h5py
 from numpy.lib.recfunctions import repack_fields
-from pages import report, report_here
+from pages import report, page_of
 
 from analysis import comparison
 from analysis.cli import main
@@ -25,14 +25,14 @@ SOURCE = Path(__file__).resolve().parents[2]
 
 
 class FirstScreenTest(unittest.TestCase):
-    def test_quiet_night(self):
+    def test_a_run_without_problems(self):
         night = fixture.Night()
         night.attributes["total"] = "2"
         night.trial("gesv", "lapack", 64, 1e-3)
         night.trial("gesv", "gauss_serial", 64, 3e-3)
-        words = report_here(night).words("overview")
+        words = page_of(night).words("overview")
         self.assertIn("No trial crashed, timed out", words)
-        for doubt in (
+        for warning in (
             "Not complete",
             "did not pass:",
             "throttling",
@@ -40,7 +40,7 @@ class FirstScreenTest(unittest.TestCase):
             "versions of the program",
             "Compared with the papers",
         ):
-            self.assertNotIn(doubt, words)
+            self.assertNotIn(warning, words)
 
     def test_lists_missing_broken_and_wrong_trials(self):
         night = fixture.Night("sweep")
@@ -51,16 +51,16 @@ class FirstScreenTest(unittest.TestCase):
             night.trial("gesv", "cusolver", n, None, status="timeout", gpu=GPU)
         night.trial("gesv", "crout", 64, 1e-3, gpu=GPU, matrix="hilbert", forward_error=9.0)
         night.trial("gesv", "crout", 64, 1e-3, gpu=GPU, expected=0)
-        page = report_here(night)
+        page = page_of(night)
         words = page.words("overview")
-        for sentence, place in (
+        for sentence, anchor in (
             ("did not finish", "unfinished"),
             ("did not pass", "wrong"),
             ("although the plan expects", "passed"),
             ("no correct digit", "doubted"),
         ):
-            self.assertRegex(page.text, rf'<li>[^<]*{sentence}[^<]*<a href="#failures-{place}">')
-            self.assertIn(f'id="failures-{place}"', page.text)
+            self.assertRegex(page.text, rf'<li>[^<]*{sentence}[^<]*<a href="#failures-{anchor}">')
+            self.assertIn(f'id="failures-{anchor}"', page.text)
         self.assertEqual([row["method"] for row in page.rows("failures-passed")], ["crout"])
         self.assertIn("Not complete: sweep (6 of 9 trials)", words)
         self.assertIn("2 trials did not finish: gesv/cusolver timeout (2).", words)
@@ -71,7 +71,7 @@ class FirstScreenTest(unittest.TestCase):
         for blocks, status in ((1, "pass"), (4, "failed")):
             parameters = {"blocks": blocks, "threads": 0}
             night.trial("gesv", "cyclic", 64, 1e-3, status=status, parameters=parameters, key=str(blocks))
-        page = report_here(night)
+        page = page_of(night)
         self.assertIn("1 answer did not pass: gesv/cyclic on uniform (blocks=4).", page.words("overview"))
         self.assertEqual([row["parameters"] for row in page.rows("findings")], ["blocks=4"])
 
@@ -79,7 +79,7 @@ class FirstScreenTest(unittest.TestCase):
         night = fixture.Night()
         night.trial("gesv", "lapack", 64, 1e-3, matrix="hilbert", forward_error=16.0)
         night.trial("gesv", "lapack", 64, 1e-3, forward_error=0.01)
-        page = report_here(night)
+        page = page_of(night)
         self.assertIn(
             "1 passed answer has no correct digit (ill-conditioned matrix): gesv on hilbert (1).",
             page.words("overview"),
@@ -92,14 +92,14 @@ class FirstScreenTest(unittest.TestCase):
             more = {"gpu": GPU, "reference_method": "cusolver"}
             night.trial("gesv", "gauss_block", 64, 1e-3, timing="suspect", peak_share=1.57, **more)
             night.trial("gesv", "cusolver", 64, 1e-3, peak_share=vendor, **more)
-            page = report_here(night)
+            page = page_of(night)
             words = page.words("failures")
             self.assertEqual("reach 1.94 times the peaks: the peaks were measured too low" in words, vendor > 1.5)
             self.assertIn("faster than the device's peaks allow: gesv/gauss_block (1)", page.words("overview"))
         night = fixture.Night()
         night.trial("gesv", "gauss_block", 64, 1e-3, timing="suspect", peak_share=24.5, **more)
         night.trial("gesv", "cusolver", 64, 1e-3, peak_share=1.94, **more)
-        words = report_here(night).words("failures")
+        words = page_of(night).words("failures")
         self.assertIn("still 12.6 times too fast", words)
         self.assertNotIn("too low", words)
 
@@ -107,7 +107,7 @@ class FirstScreenTest(unittest.TestCase):
         night = fixture.Night()
         night.trial("gesv", "lapack", 64, 1e-3, seconds_q1=0.9e-3, seconds_median=1e-3, seconds_q3=1.2e-3)
         night.trial("gesv", "gauss_block", 64, 1e-3, backend="emulated", seconds_q3=9.0)
-        self.assertIn("samples is 30.0 % of its median", report_here(night).words("overview"))
+        self.assertIn("samples is 30.0 % of its median", page_of(night).words("overview"))
 
     def test_doubts(self):
         """Two runs with very different peaks, by two versions of the program, with one throttled sample."""
@@ -116,7 +116,7 @@ class FirstScreenTest(unittest.TestCase):
             night.trial("gemm", "cublas", 512, 1e-3, gpu=GPU, commit=commit, run_id=commit)
             night.devices[0]["gemm_flops_float"] = rate
         nights[0].samples[2]["throttled"] = 1
-        words = report_here(*nights).words("overview")
+        words = page_of(*nights).words("overview")
         self.assertIn("Taken under throttling: 1 of 10 samples", words)
         self.assertIn(f"The peaks measured on {GPU} differ from run to run (GEMM float 30.0 to 60.0 TFLOP/s)", words)
         self.assertIn("2 versions of the program (abc1234, def5678)", words)
@@ -135,7 +135,7 @@ class FirstScreenTest(unittest.TestCase):
         for gpu, slow in ((GPU, 1.0), ("NVIDIA Old <20>", 4.0)):
             more = dict(gpu=gpu, seconds_median=0.001 * slow, seconds_mean=0.001 * slow, parameters={"tile": "32"})
             night.trial("gemm", "global", 800, 0.001 * slow, precision="float", **more)
-        page = report_here(night, papers="all")
+        page = page_of(night, papers="all")
         words = page.words("overview")
         self.assertIn(f"{GPU} over NVIDIA Old <20>: median speedup 4.00× over 1 trial in common", words)
         self.assertIn(
@@ -170,7 +170,7 @@ class FirstScreenTest(unittest.TestCase):
         for method in ("crout_serial", "fixed_point", "lapack"):  # as many methods, but on a kind with this size only
             night.trial("getrf", method, 128, 1e-4, matrix="cauchy")
         night.trial("getrf", "fixed_point", 4096, 1.0, gpu=GPU)
-        (row,) = report_here(night).rows("leaders")
+        (row,) = page_of(night).rows("leaders")
         self.assertEqual(
             (row["matrix"], row["n"], row["fastest"], row["on"], row["next"], row["of"]),
             ("uniform", 128, "crout_serial", "CPU", f"cusolver ({GPU})", 3),
@@ -182,7 +182,7 @@ class FirstScreenTest(unittest.TestCase):
         for n in (64, 128, 256):
             night.trial("gesv", "alone", n, 1e-3, gpu=GPU)
         night.trial("gesv", "late", 256, 2e-3, gpu=GPU)
-        rows = {r["method"]: r for r in report_here(night).rows("ranking-tally")}
+        rows = {r["method"]: r for r in page_of(night).rows("ranking-tally")}
         self.assertEqual(
             [rows["alone"][k] for k in ("races", "uncontested", "fastest", "within 10 % of the fastest")], [3, 2, 1, 1]
         )
@@ -192,7 +192,7 @@ class FirstScreenTest(unittest.TestCase):
         night = fixture.Night()
         night.trial("gesv", "lapack", 64, 1e-3)
         night.trial("trsv", "levels", 64, 1e-3, backend="emulated", status="failed")
-        page = report_here(night).text
+        page = page_of(night).text
         self.assertIn("1 case ran only emulated kernels", page)
         self.assertNotIn("nothing passed", page)
 
@@ -204,7 +204,7 @@ class FirstScreenTest(unittest.TestCase):
                     ends = {"seconds_q1": 0.9 * seconds, "seconds_median": seconds, "seconds_q3": 1.1 * seconds}
                     more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "key": f"{n}{seed}{method}"}
                     night.trial("gesv", method, n, seconds, **more, **ends)
-        page = report_here(night)
+        page = page_of(night)
         rows = {r["method"]: r for r in page.rows("ranking-tally")}
         self.assertEqual([rows["first"][k] for k in ("races", "fastest", "in a tie")], [2, 1, 1])
         self.assertEqual([rows["second"][k] for k in ("races", "fastest", "in a tie")], [2, 0, 0])
@@ -212,7 +212,7 @@ class FirstScreenTest(unittest.TestCase):
 
 
 class SinceLastRunTest(unittest.TestCase):
-    """Two nights of one plan: the later one is drawn, and compared with the earlier one."""
+    """Tests a report on two runs of one plan: it shows the later one, and compares it with the earlier one."""
 
     @classmethod
     def setUpClass(cls):
@@ -222,7 +222,7 @@ class SinceLastRunTest(unittest.TestCase):
             night.trial("gesv", "cusolver", 512, 1e-3, **same)
             night.trial("gesv", "gauss_block", 512, 4e-3 * slow, **same)
             night.trial("gesv", "recursive", 512, 2e-3, status="pass" if day == "01" else "failed", **same)
-        cls.page = report_here(*reversed(nights))  # the order of the files must not matter
+        cls.page = page_of(*reversed(nights))  # the order of the files must not matter
 
     def test_nights_are_compared_and_not_pooled(self):
         words = self.page.words("overview")
@@ -251,7 +251,7 @@ class SinceLastRunTest(unittest.TestCase):
         with mock.patch.object(
             comparison, "_program", side_effect=comparison.Unjudged("the program gaussweep was not found")
         ):
-            words = report_here(*nights).words("overview")
+            words = page_of(*nights).words("overview")
         self.assertIn("1 trial in both, 0 WORSE. Times were not compared: the program gaussweep was not found.", words)
 
     def test_grid_shows_the_last_run(self):
@@ -291,14 +291,14 @@ class TrendTest(unittest.TestCase):
             night.trial("gesv", "lapack", 1024, 1e-4, **{**same, "gpu": None}, backend="host")
             if day == 2:
                 night.trial("gesv", "once", 2048, 1e-9, **same)
-        page = report_here(*nights)
+        page = page_of(*nights)
         name = "trend-gesv-NVIDIA_Test_100"
         self.assertEqual(sorted(page.figures["trend"]), ["trend-gesv-CPU", name])
         rows = page.data[name].splitlines()[1:]
         self.assertEqual([row.rpartition(",")[0].rpartition(",")[2] for row in rows], ["0.0", "1.0", "2.0"])
         self.assertEqual([round(float(row.rpartition(",")[2])) for row in rows], [1, 2, 3])
         self.assertEqual({row.split(",")[0].strip('"') for row in rows}, {"cusolver"})
-        self.assertNotIn("trend", report_here(*nights[:2]).figures)
+        self.assertNotIn("trend", page_of(*nights[:2]).figures)
         with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()) as reported:
             files = [str(night.write(Path(folder) / f"{i}.h5")) for i, night in enumerate(nights)]
             self.assertEqual(main(["--trend", "--method", "cusolver", *files]), 0)
@@ -314,10 +314,10 @@ class TrendTest(unittest.TestCase):
             night.hosts[0]["blas_threads"] = 8 if day == 1 else 1
             more = {"run_id": f"run-{day}", "start_time": f"2026-01-0{day}T00:00:00Z"}
             night.trial("gesv", "lapack", 512, 8e-3 if day > 1 else 1e-3, **more)
-        page = report_here(*nights)
+        page = page_of(*nights)
         self.assertEqual(len(page.data["trend-gesv-CPU"].splitlines()), 1 + 3)
         self.assertIn("Left out: 1 time with another number of threads", page.words("trend"))
-        self.assertNotIn("trend", report_here(*nights[:3]).sections)
+        self.assertNotIn("trend", page_of(*nights[:3]).sections)
         with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()) as reported:
             self.assertEqual(
                 main(["--trend", *(str(n.write(Path(folder) / f"{n.hosts[0]}.h5")) for n in nights[:2])]), 0
@@ -326,7 +326,7 @@ class TrendTest(unittest.TestCase):
 
 
 class SinceWhenTest(unittest.TestCase):
-    """A change of some runs ago is described as by `gaussweep trend`."""
+    """Tests that the report describes a change of several runs ago as `gaussweep trend` does."""
 
     def page(self, slow):
         nights = [fixture.Night("nightly") for _ in range(10)]
@@ -335,7 +335,7 @@ class SinceWhenTest(unittest.TestCase):
             same["commit"] = ("b" if day >= 7 else "a") * 12
             night.trial("gemm", "shared", 1024, 4e-3 * (slow if day >= 7 else 1), **same)
             night.trial("gemm", "cublas", 1024, 1e-3, **same)
-        return report_here(*nights)
+        return page_of(*nights)
 
     def test_a_step_is_on_the_first_screen_and_marked_at_its_place(self):
         page = self.page(1.2)
@@ -356,7 +356,8 @@ class SinceWhenTest(unittest.TestCase):
 
 
 class OneRuleTest(unittest.TestCase):
-    """Report and mail give each trial the verdict of `gaussweep compare` with all earlier runs."""
+    """Tests that the report and the mail of night.sh give each trial the verdict of `gaussweep compare`, which compares
+    it with all earlier runs."""
 
     FACTORS = {"same": 1, "slower": 1.5, "faster": 0.6, "unclear": 1.022, "wrong": 1}
 
@@ -368,12 +369,12 @@ class OneRuleTest(unittest.TestCase):
             for method, factor in self.FACTORS.items():
                 status = "failed" if last and method == "wrong" else "pass"
                 scatter = 1e-4 if method == "same" else 0.02
-                took = 4e-3 * (factor if last else 1)
-                night.trial("gesv", method, 512, took, status=status, scatter=scatter, **same)
+                seconds = 4e-3 * (factor if last else 1)
+                night.trial("gesv", method, 512, seconds, status=status, scatter=scatter, **same)
             seconds = 4e-3 * (1.06 if last else 1)
             night.trial("gesv", "paced", 512, seconds, queue_seconds=seconds, launch_bound=-1, **same)
             night.trial("gesv", "waits", 512, 4e-3, waits=2 if last else 1, **same)
-            # Compared with the last night alone nothing changed; compared with both nights it did.
+            # Unchanged compared with the previous run alone, but changed compared with both earlier runs.
             night.trial("gesv", "before", 512, 4e-3 if day == 0 else 5e-3, **same)
         return nights
 
@@ -382,7 +383,7 @@ class OneRuleTest(unittest.TestCase):
             files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(self.nights())]
             night = load(files)
             expected = comparison.verdicts(files[:2], files[2])
-            of_last = comparison.verdicts(files[1:2], files[2])
+            with_previous = comparison.verdicts(files[1:2], files[2])
             rows = changes(night)
             program = comparison._program()
             mail = subprocess.run(
@@ -397,19 +398,19 @@ class OneRuleTest(unittest.TestCase):
         self.assertEqual(set(by_method), set(reported))
         verdicts = {trial["verdict"] for trial in by_method.values()}
         self.assertEqual(verdicts, {"SAME", "SLOWER", "FASTER", "UNCLEAR", "HOST-BOUND"})
-        self.assertNotEqual([t["speedup"] for t in expected.values()], [t["speedup"] for t in of_last.values()])
-        loud = set()
+        self.assertNotEqual([t["speedup"] for t in expected.values()], [t["speedup"] for t in with_previous.values()])
+        regressions = set()
         for method, trial in by_method.items():
             word = "WORSE" if trial["worse"] else trial["verdict"]
             self.assertEqual(reported[method][:2], (word, trial["reason"]), method)
             self.assertAlmostEqual(reported[method][2], 1 / trial["speedup"], msg=method)
             if word in ("WORSE", "SLOWER"):
-                loud.add(method)
+                regressions.add(method)
         self.assertEqual(reported["waits"][:2], ("SLOWER", "waits 1 -> 2"))
         self.assertEqual(mail.returncode, 4, mail.stderr)
         last = " ".join(mail.stdout.partition("Against")[2].split()).partition("regressions: ")[2]
         named = {method for method in reported if f"gesv/{method} double" in last.partition("Since when")[0]}
-        self.assertEqual(named, loud)
+        self.assertEqual(named, regressions)
 
 
 class GridTest(unittest.TestCase):
@@ -419,7 +420,7 @@ class GridTest(unittest.TestCase):
             night.trial("gesv", "cusolver", n, 1e-6 * n, gpu=GPU)
             night.trial("potrf", "cusolver", n, 1e-6 * n, gpu=GPU)
         night.trial("getrf", "cusolver", 1000, 1e-3, gpu=GPU)
-        page = report_here(night)
+        page = page_of(night)
         self.assertIn(
             "Fastest, of 21 cases: gesv/cusolver 10, potrf/cusolver 10, getrf/cusolver 1.", page.words("verdict")
         )
@@ -436,7 +437,7 @@ class GridTest(unittest.TestCase):
         for n in (64, 128):
             night.trial("gesv", "cusolver", n, 1e-6 * n, gpu=GPU, matrix="uniform")
         night.trial("gesv", "cusolver", 1000, 1e-3, gpu=GPU, matrix="cauchy")
-        page = report_here(night)
+        page = page_of(night)
         first = [row[0][0].split()[-1] for row in page.tables["grid-1"]]
         self.assertEqual(first, ["n", "doubleuniform", "doublecauchy"])  # the matrix with most sizes comes first
         self.assertRegex(page.text, r'<thead><tr class="sizes"><th scope="col">n</th><th [^>]*>64</th>')
@@ -446,7 +447,7 @@ class GridTest(unittest.TestCase):
         for i in range(60):
             for n in (64, 128):
                 night.trial("gesv", "cusolver", n, 1e-6, gpu=GPU, matrix=f"matrix{i:02d}")
-        page = report_here(night)
+        page = page_of(night)
         shown, folded = ([row[0][0][-2:] for row in page.tables[name][1:]] for name in ("grid-1", "grid-1-more"))
         self.assertEqual(shown + folded, [f"{i:02d}" for i in range(60)])
         self.assertEqual(len(page.data["grid-1"].splitlines()), 121)
@@ -458,7 +459,7 @@ class GridTest(unittest.TestCase):
         for i in range(6):
             night.trial("gesv", f"m{i}", 64, 1e-6, gpu=GPU, matrix_digest=f"system{i}")
         night.trial("gesv", "rival", 64, 2e-6, gpu=GPU, matrix_digest="system5")
-        page = report_here(night)
+        page = page_of(night)
         cell = page.tables["grid-1"][1][1][0]
         self.assertTrue(cell.startswith("m5 1 of 6"), cell)
         self.assertEqual(len(page.data["grid-1"].splitlines()), 7)
@@ -467,7 +468,7 @@ class GridTest(unittest.TestCase):
         night = fixture.Night()
         known = dict(problem_title="squares of matrices", problem_flops=2e9, problem_bytes=8e6)
         night.trial("square", "cublas", 1000, 1e-3, gpu=GPU, **known)
-        page = report_here(night)
+        page = page_of(night)
         self.assertIn("square: squares of matrices", page.text)
         device = night.devices[0]
         least = max(2e9 / device["gemm_flops_double"], 8e6 / device["copy_bytes_per_second"])
@@ -480,7 +481,7 @@ class GridTest(unittest.TestCase):
         for method, seconds in (("recursive", 1e-3), ("gauss_block", 2e-3), ("cusolver", 5e-3)):
             night.trial("gesv", method, 512, seconds, gpu=GPU, reference_method="cusolver", seconds_median=seconds)
         night.trial("gemm", "cublas", 512, 1e-6, gpu=GPU, seconds_median=1e-6)
-        page = report_here(night)
+        page = page_of(night)
         cells = {row[0][0].split()[0]: row[1][0] for row in page.tables["grid-1"][1:]}
         self.assertRegex(cells["gesv"], r"^recursive1\.00 ms, 2\.00×, 5\.00× cusolver")
         self.assertIn("compute*", cells["gemm"])
@@ -493,7 +494,7 @@ class ClocksTest(unittest.TestCase):
         night = fixture.Night()
         for host, clock in (("node1", 1980.0), ("node2", 1500.0)):
             night.trial("gesv", "cusolver", 512, 1e-3, gpu=GPU, host=host, sm_clock_mhz=clock, key=host)
-        self.assertIn(f"{GPU} ran at 1500 MHz on one machine and at 1980 MHz", report_here(night).words("overview"))
+        self.assertIn(f"{GPU} ran at 1500 MHz on one machine and at 1980 MHz", page_of(night).words("overview"))
 
 
 if __name__ == "__main__":

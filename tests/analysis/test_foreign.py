@@ -1,4 +1,4 @@
-"""Tests texts of a foreign file: none becomes markup, TeX or a formula, and none stops the report."""
+"""Tests untrusted results files: none of their texts becomes markup, TeX or a formula, or stops the report."""
 
 import re
 import shutil
@@ -25,15 +25,15 @@ throttle_reason precision""".split()
 
 
 def night(**foreign):
-    """Returns trials of three methods; every second one has the foreign values."""
-    made = fixture.Night()
+    """Returns trials of four methods. Every second one gets the column values `foreign`."""
+    result = fixture.Night()
     for n in (64, 128, 256):
         for i, method in enumerate(("lapack", "gauss_serial", "cusolver", "gauss_block")):
             stages = [("eliminate", 1, 1e-3, 0.5), ("update", 1, 1e-3, 0.5)]
-            trial = made.trial("gesv", method, n, 1e-6 * n * (i + 1), gpu=GPU if i > 1 else None, stages=stages)
+            trial = result.trial("gesv", method, n, 1e-6 * n * (i + 1), gpu=GPU if i > 1 else None, stages=stages)
             if i % 2:
                 trial.update(foreign)
-    return made
+    return result
 
 
 class ForeignTest(unittest.TestCase):
@@ -42,19 +42,19 @@ class ForeignTest(unittest.TestCase):
         self.base = Path(folder.name)
         self.addCleanup(folder.cleanup)
 
-    def page(self, made, papers="none"):
-        return build(load([made.write(self.base / "results.h5", variable=True)]), "foreign", of_papers=papers)
+    def page(self, results, papers="none"):
+        return build(load([results.write(self.base / "results.h5", variable=True)]), "foreign", of_papers=papers)
 
-    def read(self, made, papers="none"):
-        return Reader.of(self.page(made, papers).write(self.base / "out"))
+    def read(self, results, papers="none"):
+        return Reader.of(self.page(results, papers).write(self.base / "out"))
 
     def test_no_text_is_markup(self):
         for names in (["problem"], ["method", "gpu_name"], TEXTS):
             with self.subTest(names):
-                made = night(**dict.fromkeys(names, EVIL))
-                for row in made.stages:
+                results = night(**dict.fromkeys(names, EVIL))
+                for row in results.stages:
                     row["kernel"] = EVIL
-                page = self.read(made)
+                page = self.read(results)
                 self.assertNotIn("svg-x", page.tags)
                 self.assertNotIn(EVIL[:4], page.text, "the end of an attribute, or of a script")
                 ids = set(re.findall(r' id="([^"]+)"', page.text))
@@ -80,7 +80,7 @@ class ForeignTest(unittest.TestCase):
         self.assertEqual(matplotlib_text("_$x$\n"), r" _\$x\$")
 
     def test_figures_contain_no_command_of_a_file(self):
-        """No TeX is needed: the measurement of texts is replaced by one that gives each the same size."""
+        """Needs no TeX: a mock replaces the function that measures texts with TeX, and gives each the same size."""
         page = self.page(night(method=EVIL, matrix="a&b.mtx"))
         self.assertTrue(page.drawn)
         with mock.patch.object(backend_pgf, "LatexManager") as manager, mock.patch("shutil.which", return_value="tex"):
@@ -98,12 +98,12 @@ class ForeignTest(unittest.TestCase):
         page = self.page(night(method=EVIL + "\n\x01", problem="_p"))
         (self.base / "svg").mkdir()
         figures.write(page, self.base / "svg", "svg")
-        made = sorted((self.base / "svg" / "figures").iterdir())
-        for path in made:
+        files = sorted((self.base / "svg" / "figures").iterdir())
+        for path in files:
             if path.suffix == ".svg":
                 ElementTree.parse(path)
         captions = (self.base / "svg" / "figures" / "captions.txt").read_text(encoding="utf-8")
-        self.assertEqual(len(captions.splitlines()), sum(path.suffix == ".svg" for path in made))
+        self.assertEqual(len(captions.splitlines()), sum(path.suffix == ".svg" for path in files))
         self.assertNotRegex(captions, "[\x00-\x08\x1b]")
         self.assertEqual([p.name for p in (self.base / "svg").iterdir()], ["figures"], "no partial file is left")
 

@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 import fixture
-from pages import report_here
+from pages import page_of
 
 from analysis.frames import curves
 from analysis.loader import load
@@ -21,7 +21,7 @@ MATRICES = [
     ("condition", '{"condition":10.0,"mode":3}', "condition"),
     ("condition", '{"condition":1000000000000.0,"mode":3}', "condition"),
 ]
-TASKS = 4 * 2 * 2 * 3
+TASKS = 4 * 2 * 2 * 3  # matrices, triangles, numbers of right-hand sides, seeds
 
 
 def digest_of(*what):
@@ -29,8 +29,8 @@ def digest_of(*what):
 
 
 def alike():
-    """Returns records of two files of one size and two condition numbers, each with both triangles, 1 and 3 right-hand
-    sides, three seeds and two methods."""
+    """Returns records of four matrices of one size, two of them from files. Each matrix has both triangles, 1 and 3
+    right-hand sides, three seeds and two methods."""
     night = fixture.Night("alike")
     cases = itertools.product(MATRICES, ("lower", "upper"), (1, 3), (1, 2, 3), ("substitution", "cublas"))
     for i, ((name, parameters, kind), uplo, nrhs, seed, method) in enumerate(cases):
@@ -71,7 +71,6 @@ class IdentityTest(unittest.TestCase):
             self.assertEqual(set(night.devices["copy_bytes_per_second"]), {2e9})
             for share in night.take("peak_share")["peak_share"]:
                 self.assertAlmostEqual(share, 4e6 / 4e9 / 1e-2)
-            self.assertEqual({race for *_, races, _ in grids(night) for race in races["bound"]}, {"compute"})
 
     def test_peaks_of_a_cpu_with_other_threads_are_no_limit_and_each_run_shows_its_own(self):
         nights = []
@@ -88,7 +87,7 @@ class IdentityTest(unittest.TestCase):
             self.assertEqual(set(night.take("peak_share")["peak_share"]), {0.5})
             self.assertEqual(list(night.devices["copy_bytes_per_second"]), [2e9])
             self.assertEqual(set(night.earlier["peak_share"]), {0.5, 1e7 / 4e9 / 1e-2})
-        rows = report_here(*nights).rows("devices")
+        rows = page_of(*nights).rows("devices")
         self.assertEqual([row["copy"] for row in rows], [4e9, 3e9, 2e9])
         self.assertEqual([row["threads"] for row in rows], [1, 1, 2])
 
@@ -110,7 +109,7 @@ class IdentityTest(unittest.TestCase):
         self.assertEqual(set(rows.loc[rows["place"] == 1, "method"]), {"substitution"})
 
     def test_the_page_names_each_trial(self):
-        page = report_here(alike())
+        page = page_of(alike())
         ranked = page.rows("ranking")
         self.assertEqual(len({row["matrix"] for row in ranked}), TASKS / 3, "seeds are pooled")
         self.assertEqual(len(ranked), TASKS / 3)
@@ -153,7 +152,7 @@ class IdentityTest(unittest.TestCase):
         night.trial("gesv", "lapack", 64, 1e-3, expected=0)
         night.trial("gesv", "crout", 64, None, status="timeout", expected=1)
         night.trial("gesv", "cusolver", 64, None, status="skipped", expected=1)
-        page = report_here(night)
+        page = page_of(night)
         words = page.words("overview")
         self.assertIn(
             "No trial crashed, timed out, ran out of memory or ended with an error but as the plan expects.", words

@@ -1,4 +1,5 @@
-"""Tests pages with several models: one grid and one set of plots, with numbers of both, on few sheets of paper."""
+"""Tests reports on two GPU or CPU models: one grid and one set of plots have the numbers of both, and the printed page
+has few sheets."""
 
 import re
 import shutil
@@ -8,15 +9,15 @@ import unittest
 from pathlib import Path
 
 import two_models
-from pages import report_here
+from pages import page_of
 
 from analysis.frames import short_names
 
-MOST_SHEETS = 15
+MAX_SHEETS = 15
 
 
-def times(records, problem, precision, n):
-    """Returns the smallest median of a GPU's trials of a task."""
+def fastest(records, problem, precision, n):
+    """Returns the smallest median of the trials on a GPU for this problem, precision and size."""
     return min(
         r["seconds_median"]
         for r in records
@@ -29,7 +30,7 @@ class TwoModels(unittest.TestCase):
     def setUpClass(cls):
         cls.older = two_models.night(two_models.OLDER, run="run-1", uuid="GPU-1")
         cls.newer = two_models.night(two_models.NEWER, run="run-2", uuid="GPU-2")
-        cls.page = report_here(cls.older, cls.newer)
+        cls.page = page_of(cls.older, cls.newer)
 
     def test_the_grid_has_both_models_in_each_cell(self):
         self.assertNotIn("grid-2", self.page.tables)
@@ -39,7 +40,7 @@ class TwoModels(unittest.TestCase):
             for (_, n), (words, _) in zip(self.page.tables["grid-1"][0][1:], cells):
                 if not words or problem == "trsv":
                     continue
-                old, new = (times(night.records, problem, precision, n) for night in (self.older, self.newer))
+                old, new = (fastest(night.records, problem, precision, n) for night in (self.older, self.newer))
                 if "(CPU)" in words:
                     continue
                 seen += 1
@@ -69,12 +70,12 @@ class TwoModels(unittest.TestCase):
             command += [f"--user-data-dir={folder}/profile", f"--print-to-pdf={sheets}", page.as_uri()]
             subprocess.run(command, capture_output=True, timeout=300, check=True)
             count = len(re.findall(rb"/Type\s*/Page\b", sheets.read_bytes()))
-            self.assertTrue(0 < count <= MOST_SHEETS, count)
+            self.assertTrue(0 < count <= MAX_SHEETS, count)
 
 
 class Cpus(unittest.TestCase):
     def test_cpu_models_share_a_grid(self):
-        page = report_here(
+        page = page_of(
             two_models.night(two_models.OLDER_CPU, run="run-1"), two_models.night(two_models.NEWER_CPU, run="run-2")
         )
         self.assertNotIn("grid-2", page.tables)

@@ -1,4 +1,4 @@
-"""Compares every number on the page with h5py's, without the loader."""
+"""Compares the numbers on the page with ones computed here from results.h5. Reads it with h5py, not with the loader."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 from everything import everything
-from pages import report_here
+from pages import page_of
 
 PASS = b"pass"
 
@@ -22,7 +22,7 @@ class NumbersTest(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         base = Path(cls.folder.name)
         night = everything(seed=7)
-        cls.page = report_here(night, papers="all")
+        cls.page = page_of(night, papers="all")
         with h5py.File(night.write(base / "results.h5"), "r") as file:
             cls.r, cls.s, cls.stage, cls.iteration, cls.d = (
                 file[n][:] for n in ("records", "samples", "stages", "iterations", "devices")
@@ -114,10 +114,10 @@ class NumbersTest(unittest.TestCase):
     def test_speedups(self):
         for row in self.page.rows("speedup-blocks"):
             mask = self.where(row, problem="problem", precision="precision", device="device", n="n", method="method")
-            wanted = dict(w.split("=") for w in row["parameters"].split())
+            shown = dict(w.split("=") for w in row["parameters"].split())
             times = {}
             for i in np.flatnonzero(mask):
-                if all(str(self.parameters[i].get(k)) == v for k, v in wanted.items()):
+                if all(str(self.parameters[i].get(k)) == v for k, v in shown.items()):
                     times.setdefault(
                         (self.r["matrix_digest"][i], self.parameters[i]["blocks"]), self.r["seconds_median"][i]
                     )
@@ -154,9 +154,9 @@ class NumbersTest(unittest.TestCase):
             )
 
     def test_accuracy_table(self):
-        judged = ~np.isnan(self.r["residual_ratio"]) | ~np.isnan(self.r["forward_error"])
+        has_error = ~np.isnan(self.r["residual_ratio"]) | ~np.isnan(self.r["forward_error"])
         for row in self.page.rows("accuracy"):
-            mask = judged & self.where(
+            mask = has_error & self.where(
                 row, problem="problem", precision="precision", method="method", matrix="matrix_kind"
             )
             self.assertEqual(row["trials"], mask.sum())
@@ -218,8 +218,10 @@ class NumbersTest(unittest.TestCase):
                 & (self.device == b"NVIDIA Test 100")
                 & (self.r["matrix_kind"] == row["matrix"].encode())
             )
-            wanted = {"standard": "reduction", "pipelined": "pipelined_locks"}[row["what"]]
-            mask &= np.array([p.get("blocks") == 8 and p.get("back_substitution") == wanted for p in self.parameters])
+            substitution = {"standard": "reduction", "pipelined": "pipelined_locks"}[row["what"]]
+            mask &= np.array(
+                [p.get("blocks") == 8 and p.get("back_substitution") == substitution for p in self.parameters]
+            )
             self.assertEqual(
                 row["measured"],
                 self.r["seconds_mean"][mask & (self.r["seconds_median"] == self.r["seconds_median"][mask].min())][0],

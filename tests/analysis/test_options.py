@@ -12,7 +12,7 @@ from unittest import mock
 import fixture
 import numpy as np
 import pandas as pd
-from pages import report, report_here
+from pages import report, page_of
 
 from analysis.cli import main
 from analysis.colours import COLOURS, COUNT, PAPER, contrast
@@ -68,7 +68,7 @@ class OptionsTest(unittest.TestCase):
         self.assertIn("<h1>a &lt; b</h1>", page.text)
 
     def test_unmatched_filters_list_the_choices(self):
-        for option, word, there in (
+        for option, word, choices in (
             ("--problem", "gezv", "gesv, trsv"),
             ("--method", "gaus", "cublas, cusolver, gauss_block, lapack"),
             ("--gpu", "*A100*", "NVIDIA Test 100"),
@@ -76,7 +76,7 @@ class OptionsTest(unittest.TestCase):
         ):
             self.page(option, word, expect=2)
             self.assertIn(f"{option} {word}: no record", self.stderr)
-            self.assertIn(there, self.stderr)
+            self.assertIn(choices, self.stderr)
 
     def test_speedups_are_over_the_vendor_or_the_baseline(self):
         for options, over, expected in (((), "cusolver", 0.25), (("--baseline", "lapack"), "lapack", 0.5)):
@@ -89,23 +89,23 @@ class OptionsTest(unittest.TestCase):
             for value in found:
                 self.assertAlmostEqual(value, expected, delta=0.05)
 
-    def test_papers_are_shown_if_their_plans_ran_and_folded(self):
-        def sections(night, *options):
+    def test_papers_are_shown_if_their_plans_ran_and_folded_if_others_ran_too(self):
+        def html(night, *options):
             file = night.write(self.base / "papers.h5")
             self.assertEqual(main([str(file), "-o", str(self.base / "p"), *options]), 0)
             return (self.base / "p" / "index.html").read_text()
 
-        self.assertNotIn('id="papers"', sections(some_night()))
-        own = sections(some_night("fuhrmann-figure-6.1"))
-        self.assertRegex(own, r'id="papers"><h2>[^<]*</h2><h3')
-        self.assertLess(own.index('id="papers"'), own.index('id="verdict"'))
+        self.assertNotIn('id="papers"', html(some_night()))
+        paper_only = html(some_night("fuhrmann-figure-6.1"))
+        self.assertRegex(paper_only, r'id="papers"><h2>[^<]*</h2><h3')
+        self.assertLess(paper_only.index('id="papers"'), paper_only.index('id="verdict"'))
         another = fixture.Night("another plan")
         another.trial("trsv", "cublas", 300, 1e-3, gpu=GPU)
         both = [str(self.base / "papers.h5"), str(another.write(self.base / "another.h5"))]
         self.assertEqual(main([*both, "-o", str(self.base / "m")]), 0)
         both = (self.base / "m" / "index.html").read_text()
         self.assertRegex(both, r'id="papers"><h2>[^<]*</h2><details class="kept"><summary>')
-        self.assertNotIn('id="papers"', sections(some_night("fuhrmann-figure-6.1"), "--no-papers"))
+        self.assertNotIn('id="papers"', html(some_night("fuhrmann-figure-6.1"), "--no-papers"))
 
     def test_a_method_has_one_colour_on_the_whole_page(self):
         page = self.page()
@@ -125,13 +125,13 @@ class OptionsTest(unittest.TestCase):
             night.trial("gesv", f"method_{i}", 512, 2e-3 * (i + 1), gpu=GPU)
         night.trial("trsv", "other", 256, 1e-3, gpu=GPU)
         self.assertEqual(sorted(methods(pd.DataFrame(night.records)).values()), [0, *range(17)])
-        page = report_here(night)
+        page = page_of(night)
         for plot in page.plots.values():
             styles = {line["l"]: (line["c"], line["d"]) for line in plot["series"] if line["c"] is not None}
             self.assertEqual(len(set(styles.values())), len(styles))
             self.assertTrue(all(colour < COUNT for colour, _ in styles.values()))
 
-    def test_a_pair_has_one_colour_and_the_published_line_is_dashed(self):
+    def test_published_and_measured_lines_have_one_colour_and_the_published_one_is_dashed(self):
         one, two = np.arange(2), np.arange(2) + 1
         series = [Series("a, published", one, two, of="a", dashed=True), Series("a, measured", one, two, of="a")]
         series += [Series("crout", one, two), Series("b, published", one, two, of="b", dashed=True)]
@@ -144,8 +144,8 @@ class OptionsTest(unittest.TestCase):
         for paper, colours in zip(PAPER, COLOURS):
             self.assertEqual(len(colours), 8)
             self.assertGreaterEqual(min(contrast(c, paper) for c in colours), 3)
-            apart = [math.dist(lab(one), lab(other)) for one, other in itertools.combinations(colours, 2)]
-            self.assertGreaterEqual(min(apart), 35)  # delta E of CIE 1976; 2.3 is just noticeable
+            distances = [math.dist(lab(one), lab(other)) for one, other in itertools.combinations(colours, 2)]
+            self.assertGreaterEqual(min(distances), 35)  # delta E of CIE 1976; 2.3 is just noticeable
         self.assertAlmostEqual(contrast("#000000", "#ffffff"), 21)
 
     def test_paper_figures_have_no_title_and_their_captions_are_text(self):

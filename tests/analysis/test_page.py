@@ -14,7 +14,7 @@ from pathlib import Path
 import fixture
 import h5py
 from everything import everything
-from pages import ROOT, SECTIONS, command, parts_of, report_here
+from pages import ROOT, SECTIONS, command, section_names, page_of
 
 from analysis.loader import load
 
@@ -39,7 +39,7 @@ class EverythingTest(unittest.TestCase):
 
     def test_every_section_is_there_with_data(self):
         sections = set(SECTIONS) - {"trend", "costs"}  # see TrendTest and test_costs
-        self.assertEqual(parts_of(self.page), sections)
+        self.assertEqual(section_names(self.page), sections)
         for name in sections:
             self.assertFalse([w for w in self.page.none[name] if w.startswith("No ")], name)
         for name in "time speedup roofline stages accuracy convergence transfer energy timeline papers".split():
@@ -111,9 +111,9 @@ class EverythingTest(unittest.TestCase):
 
 class PiecesTest(unittest.TestCase):
     def test_many_records_are_read_in_pieces(self):
-        """With pieces of a few rows the page is the same."""
+        """The page must not depend on the number of rows per piece."""
         night = everything(gpus=list(fixture.GPUS)[:1])
-        whole = report_here(night)
+        whole = page_of(night)
         sizes = {
             "verdict.AT_ONCE": 20,
             "sections.timeline.AT_ONCE": 7,
@@ -123,7 +123,7 @@ class PiecesTest(unittest.TestCase):
         with ExitStack() as patches:
             for name, size in sizes.items():
                 patches.enter_context(unittest.mock.patch(f"analysis.{name}", size))
-            pieces = report_here(night)
+            pieces = page_of(night)
         self.assertEqual((pieces.plots, pieces.bars), (whole.plots, whole.bars))
         for name, rows in whole.tables.items():
             self.assertEqual(
@@ -144,7 +144,7 @@ class SeveralGpusTest(unittest.TestCase):
             for gpus in (2, 4):
                 parameters = {"gpus": gpus}
                 night.trial("getrf", "multi_gpu", n, 0.064 / gpus, gpu=gpu, gpu_count=f"{gpus}", parameters=parameters)
-        page = report_here(night)
+        page = page_of(night)
         times = {(r["method"], r["n"], r["gpu_count"]): r["seconds_median"] for r in night.records}
         rows = page.rows("gpus")
         self.assertEqual(len(rows), 4)
@@ -157,7 +157,7 @@ class SeveralGpusTest(unittest.TestCase):
         self.assertEqual(len(page.figures["gpus"]), 1)
 
     def test_one_gpu_has_no_section(self):
-        self.assertNotIn("gpus", report_here(everything()).sections)
+        self.assertNotIn("gpus", page_of(everything()).sections)
 
 
 class TakeTest(unittest.TestCase):
@@ -170,13 +170,13 @@ class TakeTest(unittest.TestCase):
         self.assertEqual([t.kind for t in rows.dtypes], ["O", "i", "f", "f"])
         self.assertEqual(rows["n"].dtype.itemsize, 8)
         every = night.records
-        wanted = every[(every["problem"] == "gesv") & (every["n"] > 1000)]
-        self.assertEqual(list(rows.index), list(wanted.index))
-        self.assertEqual(list(rows["status"]), list(wanted["status"]))
+        expected = every[(every["problem"] == "gesv") & (every["n"] > 1000)]
+        self.assertEqual(list(rows.index), list(expected.index))
+        self.assertEqual(list(rows["status"]), list(expected["status"]))
         self.assertLess(night.table.memory_usage(deep=True).sum(), every.memory_usage(deep=True).sum() / 2)
 
     def test_texts_may_have_a_type_of_pandas(self):
-        """As in pandas 3, where it is the default."""
+        """A pandas type for text is the default since pandas 3."""
         with tempfile.TemporaryDirectory() as folder:
             night = load([everything().write(Path(folder) / "results.h5")])
         before = list(night.take("status")["status"])

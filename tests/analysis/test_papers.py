@@ -1,4 +1,4 @@
-"""Tests that the text on the papers' pages agrees with the records."""
+"""Tests that the section that compares the records with published papers agrees with the records."""
 
 import csv
 import re
@@ -8,7 +8,7 @@ import fixture
 from analysis.papers import answers
 from analysis.papers.common import table_of
 from analysis.papers.experiments import experiments
-from pages import report_here
+from pages import page_of
 
 GPU = "NVIDIA Test 100"
 
@@ -37,7 +37,7 @@ class PapersTest(unittest.TestCase):
                     ("multipliers", 4096, 0.01, 1.0),
                 ],
             )
-        words = report_here(night, papers="all").words("papers")
+        words = page_of(night, papers="all").words("papers")
         self.assertIn(
             "25.0 % of the roofline, which is set by its least traffic at the measured copy bandwidth: under half",
             words,
@@ -64,7 +64,7 @@ class PapersTest(unittest.TestCase):
             peak_share=0.8,
             stages=[("eliminate", 4096, 0.08, 1.0), ("copy_column", 4096, 0.02, 1.0)],
         )
-        words = report_here(night, papers="all").words("papers")
+        words = page_of(night, papers="all").words("papers")
         self.assertIn("at least half of that limit", words)
         self.assertNotIn("alone moves", words)
 
@@ -76,7 +76,7 @@ class PapersTest(unittest.TestCase):
             night.trial(
                 "gesv", "gauss_cyclic_decrement", 97, 1e-3, gpu=GPU, parameters={"blocks": blocks}, matrix="cauchy"
             )
-        words = report_here(night, papers="all").words("papers")
+        words = page_of(night, papers="all").words("papers")
         self.assertIn("Of 6 answers here it accepts 6, 2 of them wrong", words)
         self.assertIn(
             (
@@ -93,7 +93,7 @@ class PapersTest(unittest.TestCase):
             night.trial("gesv", "gauss_jordan_serial", n, 1.5, precision="float", seconds_median=1.5)
             for method in ("gauss_jordan_global", "gauss_jordan_shared"):
                 night.trial("gesv", method, n, 0.1, precision="float", gpu=GPU, parameters={"grid": "full"})
-        page = report_here(night, papers="all")
+        page = page_of(night, papers="all")
         self.assertEqual(
             {r["times faster"] for r in page.rows("xia-lee-times-ratio-gauss_jordan_serial-gauss_pivot_serial")}, {1.5}
         )
@@ -115,7 +115,7 @@ class PapersTest(unittest.TestCase):
             for method in ("gauss_jordan_global", "gauss_jordan_shared"):
                 more = dict(gpu=GPU, parameters={"grid": grid}, stages=[("eliminate", 1024, time, 1.0)])
                 night.trial("gesv", method, 1024, time, precision="float", **more)
-        self.assertEqual({r["mean"] for r in report_here(night, papers="all").rows("xia-lee-profile")}, {2.0 / 1024})
+        self.assertEqual({r["mean"] for r in page_of(night, papers="all").rows("xia-lee-profile")}, {2.0 / 1024})
 
     def test_compares_two_gpus_in_time_and_speedup(self):
         night = fixture.Night("fuhrmann-figure-6.5")
@@ -123,7 +123,7 @@ class PapersTest(unittest.TestCase):
             for blocks, time in times.items():
                 more = dict(seconds_q1=time, seconds_q3=time, matrix="cauchy", parameters={"blocks": blocks})
                 night.trial("gesv", "gauss_cyclic_decrement", 5500, time, gpu=gpu, seconds_median=time, **more)
-        page = report_here(night, papers="all")
+        page = page_of(night, papers="all")
         self.assertIn(
             f"Speedup with 14 blocks over 1 at n = 5500, double: NVIDIA Old <20> 8.00×, {GPU} 4.00×.",
             page.words("papers"),
@@ -136,7 +136,7 @@ class PapersTest(unittest.TestCase):
             for how in ("reduction", "pipelined_locks", "pipelined"):
                 more = dict(seconds_median=0.1, seconds_mean=0.53, parameters={"blocks": 8, "back_substitution": how})
                 night.trial("gesv", "gauss_cyclic_decrement", n, 0.1, gpu=GPU, matrix="cauchy", **more)
-        page = report_here(night, papers="all")
+        page = page_of(night, papers="all")
         both = [r for r in page.rows("fuhrmann-table-6.1-NVIDIA_Test_100") if r["n"] == 900]
         self.assertEqual(
             [(r["what"], r["measured"], r["published time / measured"]) for r in both],
@@ -172,11 +172,18 @@ class PapersTest(unittest.TestCase):
                 night.trial("gesv", method, n, time, precision="float", seconds_median=time, **gpu)
         more = dict(gpu=GPU, status="failed", parameters={"preparation": "add_rows", "blocks": 2})
         night.trial("gesv", "gauss_cyclic_decrement", 64, 1.0, **more)
-        for n, apart in ((160, 3.2e-5), (1600, 8e-5)):  # the larger ratio belongs to the smaller size
+        for n, difference in ((160, 3.2e-5), (1600, 8e-5)):  # the larger ratio belongs to the smaller size
             night.trial(
-                "gemm", "shared", n, 1.0, gpu=GPU, precision="float", matrix="ones", largest_relative_difference=apart
+                "gemm",
+                "shared",
+                n,
+                1.0,
+                gpu=GPU,
+                precision="float",
+                matrix="ones",
+                largest_relative_difference=difference,
             )
-        page = report_here(night, papers="all")
+        page = page_of(night, papers="all")
         verdicts = {row["claim"]: (row.get("ours"), row["verdict"]) for row in page.rows("claims")}
         self.assertEqual(verdicts["modified over traditional serial elimination"], (1.5, "confirmed"))
         self.assertEqual(verdicts["shared before global memory by about"][1], "confirmed")
@@ -195,7 +202,7 @@ class PapersTest(unittest.TestCase):
         for method in ("gauss_jordan_global", "gauss_jordan_shared"):
             more = dict(precision="float", backend="emulated", parameters={"grid": "full"}, reference_difference=1e-05)
             night.trial("gesv", method, 64, 1.0, **more)
-        page = report_here(night, papers="all")
+        page = page_of(night, papers="all")
         verdicts = {row["claim"]: row["verdict"] for row in page.rows("claims")}
         devices = {row["claim"]: row["device"] for row in page.rows("claims")}
         self.assertEqual(verdicts["modified over traditional serial elimination"], "confirmed")
@@ -210,7 +217,7 @@ class PapersTest(unittest.TestCase):
             night.trial("gesv", method, 512, 1e-3, precision="float")
         for method in ("gauss_jordan_global", "gauss_jordan_shared"):
             night.trial("gesv", method, 512, 1e-3, precision="float", backend="emulated", parameters={"grid": "full"})
-        page = report_here(night, papers="run")
+        page = page_of(night, papers="run")
         (plot,) = [plot for plot in page.figures["papers"] if plot.startswith("xia-lee-times")]
         self.assertNotRegex(page.text, rf'data-plot="{plot}"><h4>[^<]*emulated on')
         self.assertIn("2 of 16 published numbers have 2 measured ones; 2 of these are faster", page.words("papers"))
@@ -229,7 +236,7 @@ class PapersTest(unittest.TestCase):
             stages=[("identity", 1, 0.2, 1.0)] + [(f"gets_{i}", 512, 0.1, 1.0 if i < 8 else 0.5) for i in range(1, 9)]
         )
         night.trial("trtri", "gets", 4096, 1.0, precision="float", gpu=GPU, matrix="triangular", **more)
-        page = report_here(night, papers="all")
+        page = page_of(night, papers="all")
         row = next(r for r in page.rows("soriano-table-5.12") if r["our stage"] == "gets")
         self.assertEqual((row["calls"], row["mean"]), (4096, 0.8 / 4096))
         self.assertAlmostEqual(row["theirs / ours"], 0.8068e-3 / (0.8 / 4096))
@@ -251,7 +258,7 @@ class PapersTest(unittest.TestCase):
             update = [("update", n, n * (5.5e-5 if n == 4096 else 1e-3), 1.0)]
             full = dict(parameters={"grid": "full"}, stages=update)
             night.trial("geinv", "gauss_jordan", n, 1.0, precision="float", gpu=GPU, **full)
-        verdicts = {row["claim"]: row.get("ours") for row in report_here(night, papers="all").rows("claims")}
+        verdicts = {row["claim"]: row.get("ours") for row in page_of(night, papers="all").rows("claims")}
         self.assertAlmostEqual(verdicts["GETS kernel before the Gauss-Jordan kernel by"], 5.5)
 
     def test_separate_calls_are_drawn_over_the_iterations_and_summed_elsewhere(self):
@@ -261,9 +268,9 @@ class PapersTest(unittest.TestCase):
             calls += [("topleft", 1, 1e-5, 0.25), ("strip", 1, 1e-4 * i, 1.0), ("diagupdate", 1, 1e-4, 0.5)]
             calls += [("loupdate", 1, 1e-3, 1.0 if i <= 75 else 0.5)]
         for status, n in (("pass", 4096), ("pass", 64)):
-            given = dict(precision="float", gpu=GPU, matrix="spd", status=status, parameters=dict(topleft="square"))
-            night.trial("potrf", "blocked", n, 1.0, stages=calls if n == 4096 else calls[:8], **given)
-        page = report_here(night, papers="all")
+            more = dict(precision="float", gpu=GPU, matrix="spd", status=status, parameters=dict(topleft="square"))
+            night.trial("potrf", "blocked", n, 1.0, stages=calls if n == 4096 else calls[:8], **more)
+        page = page_of(night, papers="all")
         row = next(r for r in page.rows("soriano-table-5.10") if r["our stage"] == "loupdate")
         self.assertEqual(row["calls"], 300)
         self.assertAlmostEqual(row["mean"], 1e-3)
@@ -306,7 +313,7 @@ class PapersTest(unittest.TestCase):
                     status=status,
                     parameters=dict(update="double_buffered", max_iterations=0, change_tolerance=0.0),
                 )
-        words = report_here(night, papers="all").words("papers")
+        words = page_of(night, papers="all").words("papers")
         self.assertIn("does not grow with n on spd (21 at n = 64, 21 at n = 256)", words)
         self.assertIn(
             (
@@ -326,7 +333,7 @@ class PapersTest(unittest.TestCase):
                 night.trial("getrf", "fixed_point", n, quick, seconds_median=quick, gpu=GPU, matrix=matrix)
         for n in (64, 128, 256):
             night.trial("getrf", "fixed_point", n, 0.5, seconds_median=0.5, gpu=GPU, matrix="spd")
-        page = report_here(night, papers="all")
+        page = page_of(night, papers="all")
         rows = page.rows("cejka-lu-ratio-crout_serial-fixed_point")
         self.assertEqual(
             {(r["n"], r["times faster"], r["matrix"]) for r in rows}, {(64, 2.0, "spd"), (128, 2.0, "spd")}
@@ -347,9 +354,9 @@ class PapersTest(unittest.TestCase):
             for method, of_triangle in times.items():
                 gpu = dict(gpu=GPU, parameters={"topleft": "square"}) if method == "blocked" else {}
                 for uplo, time in of_triangle.items():
-                    given = dict(precision="float", matrix="spd", uplo=uplo, key=f"{method} {n} {uplo}", **gpu)
-                    night.trial("potrf", method, n, time, seconds_median=time, **given)
-        page = report_here(night, papers="all")
+                    more = dict(precision="float", matrix="spd", uplo=uplo, key=f"{method} {n} {uplo}", **gpu)
+                    night.trial("potrf", method, n, time, seconds_median=time, **more)
+        page = page_of(night, papers="all")
         verdicts = {row["claim"]: (row.get("ours"), row["taken from"]) for row in page.rows("claims")}
         self.assertEqual(verdicts["blocked Cholesky over MATLAB up to"], (1.5, "maximum of 2 sizes, n = 2048 to 4096"))
         rows = page.rows("soriano-figure-5.4-ratio-lapack-blocked")
@@ -375,12 +382,12 @@ class PapersTest(unittest.TestCase):
                 status="failed",
                 parameters=dict(update="double_buffered", max_iterations=0, change_tolerance=0.0),
             )
-            self.assertIn(words, report_here(night, papers="all").words("papers"))
+            self.assertIn(words, page_of(night, papers="all").words("papers"))
 
     def test_runs_without_a_papers_plan_miss_nothing(self):
         night = fixture.Night("else")
         night.trial("gemm", "cublas", 64, 1e-3, gpu=GPU)
-        page = report_here(night, papers="all")
+        page = page_of(night, papers="all")
         self.assertIn("cejka-table-1.1", page.headings)
         self.assertNotIn("cejka_table_1_1", page.words("papers"))
 
@@ -388,7 +395,7 @@ class PapersTest(unittest.TestCase):
         night = fixture.Night("else")
         for n in (64, 128):
             night.trial("gesv", "gauss_cyclic_decrement", n, 1e-3, gpu=GPU, parameters={"blocks": 2})
-        page = report_here(night, papers="all")
+        page = page_of(night, papers="all")
         self.assertNotIn("fuhrmann-figure-6.5", page.headings)
         self.assertRegex(page.words("papers"), r"Too few records to draw.*fuhrmann-figure-6\.5")
 
@@ -401,13 +408,13 @@ class PapersTest(unittest.TestCase):
                 "it accepts 1, 0 of them wrong by the backward error of the whole system. It rejects 1 correct"
                 " ones (all in float"
             ),
-            report_here(night, papers="all").words("papers"),
+            page_of(night, papers="all").words("papers"),
         )
 
     def test_an_experiment_with_one_point_is_not_drawn(self):
         night = fixture.Night("one")
         night.trial("gesv", "gauss_serial", 512, 1e-3, matrix="cauchy")
-        page = report_here(night, papers="all")
+        page = page_of(night, papers="all")
         self.assertNotIn("fuhrmann-figure-6.1", page.headings)
         self.assertRegex(page.words("papers"), re.compile(r"Too few records to draw.*fuhrmann-figure-6\.1"))
 

@@ -1,4 +1,4 @@
-"""Tests fits, the text of numbers, published tables, and leaders."""
+"""Unit tests of parts of the report: timeline, fits, formatted numbers, published tables, findings, plots, leaders."""
 
 import re
 import unittest
@@ -24,18 +24,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class TimelineTest(unittest.TestCase):
-    """Trials that waited for 1 s, made their inputs in 2 s, were timed for 3 s and verified for 4 s."""
+    """Each trial of these tests waits for 1 s, makes its inputs in 2 s, is timed for 3 s and verified for 4 s."""
 
     NOON = 1772366400  # 2026-03-01T12:00:00Z
 
     def records(self, *trials):
-        """Each trial is (seconds after noon, GPU, rank)."""
+        """Returns records of trials, each given as (seconds after noon, GPU, rank)."""
         rows = []
-        for later, gpu, rank in trials:
+        for seconds_after_noon, gpu, rank in trials:
             row = {f"{phase}_began": np.nan for phase in PHASES}
-            began = self.NOON + later
+            began = self.NOON + seconds_after_noon
             row.update(wait_began=began, inputs_began=began + 1, timed_began=began + 3, verify_began=began + 6)
-            end = f"2026-03-01T12:00:{later + 10}.000000Z"
+            end = f"2026-03-01T12:00:{seconds_after_noon + 10}.000000Z"
             rows.append({**row, "end_time": end, "run_id": "run", "host": "node", "rank": rank, "gpu_name": gpu})
         return pd.DataFrame(rows)
 
@@ -55,9 +55,9 @@ class TimelineTest(unittest.TestCase):
         records = self.records((40, "", 0), (0, "a GPU", 0), (0, "", 1), (20, "a GPU", 0))
         for at_once in (100, 1):  # in one piece, and trial by trial
             with unittest.mock.patch("analysis.sections.timeline.AT_ONCE", at_once):
-                self.look_at(records)
+                self.check_lanes(records)
 
-    def look_at(self, records):
+    def check_lanes(self, records):
         (((gpu, cpu), rows),) = lanes(records)
         self.assertEqual((gpu.title, cpu.title), ("a GPU, node, rank 0", "CPU, node, rank 1"))
         row = _row(gpu)

@@ -1,4 +1,4 @@
-"""Compares the section on restored images with the files, alone and together with sweeps."""
+"""Compares the section on restored images with restoration.h5 files, alone and together with results of sweeps."""
 
 import io
 import tempfile
@@ -40,9 +40,9 @@ def write(path, psf, noise, degraded, restored, **changes):
 
 class RestorationTest(unittest.TestCase):
     def setUp(self):
-        held = tempfile.TemporaryDirectory()
-        self.addCleanup(held.cleanup)
-        self.folder = Path(held.name)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
 
     def cases(self):
         for name, case in CASES.items():
@@ -54,10 +54,10 @@ class RestorationTest(unittest.TestCase):
         self.assertEqual(message, "")
         self.assertEqual(list(page.sections), ["restoration"])
         rows = page.rows("restoration")
-        # the thesis's figures in order, then the others
+        # cases that are figures of the thesis, in its order, then the others
         self.assertEqual([row["case"] for row in rows], ["b", "d", "e", "a", "c"])
         self.assertEqual(
-            {row.get("figure", "") for row in rows}, {""}, "not all that the thesis shows: one's own picture"
+            {row.get("figure", "") for row in rows}, {""}, "no figure numbers, as cases of the thesis are missing"
         )
         for row in rows:
             _, noise, degraded, restored = CASES[row["case"]]

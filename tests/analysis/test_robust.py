@@ -1,4 +1,4 @@
-"""Tests damaged, partial and odd nights: none may stop the report or leave an empty plot."""
+"""Tests damaged, incomplete and unusual results files: none may stop the report or leave a section empty."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import fixture
 import h5py
 import numpy as np
 from everything import everything
-from pages import ALWAYS, ROOT, SECTIONS, Reader, parts_of, report
+from pages import ALWAYS, ROOT, SECTIONS, Reader, section_names, report
 
 from analysis.cli import build, title_of
 from analysis.loader import load
@@ -34,18 +34,17 @@ class RobustTest(unittest.TestCase):
     def page(self, night, **write):
         loaded = load([night.write(self.base / "results.h5", **write)])
         self.stderr = "\n".join(loaded.warnings)
-        made = build(loaded, title_of(loaded), of_papers="all")
-        page = Reader.of(made.write(self.base / "out"))
-        self.assertLessEqual(set(ALWAYS), parts_of(page))
-        self.assertLessEqual(parts_of(page), set(SECTIONS))
-        for name in parts_of(page):
+        page = Reader.of(build(loaded, title_of(loaded), of_papers="all").write(self.base / "out"))
+        self.assertLessEqual(set(ALWAYS), section_names(page))
+        self.assertLessEqual(section_names(page), set(SECTIONS))
+        for name in section_names(page):
             self.assertTrue(page.figures[name] or page.none[name] or page.words(name).strip(), f"{name} is empty")
         return page
 
     def test_no_records(self):
         page = self.page(fixture.Night())
         self.assertIn("no record", page.words("overview"))
-        self.assertEqual(parts_of(page), {"overview", "papers", "provenance"}, "empty sections are left out")
+        self.assertEqual(section_names(page), {"overview", "papers", "provenance"}, "empty sections are left out")
         self.assertEqual([n for names in page.figures.values() for n in names], [])
 
     def test_one_record(self):
@@ -235,7 +234,7 @@ class RobustTest(unittest.TestCase):
             self.assertNotRegex(words, "[\x1b\x9b]")
 
     def test_a_failed_report_keeps_the_previous_one(self):
-        """A file size limit of 8,192 bytes replaces a full disk."""
+        """A file size limit of 8,192 bytes makes writing fail, as a full disk would."""
         out, other = self.base / "out", fixture.Night("other")
         report(some_trials().write(self.base / "results.h5"), out=out)
         before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}

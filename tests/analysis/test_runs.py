@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 
 import fixture
-from pages import report_here
+from pages import page_of
 
 from analysis.loader import load
 from analysis.sections import glance
@@ -16,7 +16,8 @@ GPU, OTHER_GPU = fixture.GPUS
 
 
 def run(day, factor=1, gpu=GPU, night=None):
-    """Returns a run of a plan with trials on a GPU and on its CPU; given `night`, adds it there as a merge does."""
+    """Returns a run of a plan with trials on a GPU and on its CPU. With `night`, adds the run's records to it, as
+    `gaussweep merge` does."""
     night = night or fixture.Night("nightly")
     same = dict(run_id=f"run-{day}", start_time=f"2026-01-0{day}T00:00:00Z")
     for n in (512, 1024, 2048):
@@ -27,36 +28,36 @@ def run(day, factor=1, gpu=GPU, night=None):
 
 class OneFileTest(unittest.TestCase):
     def test_compares_runs_within_a_merged_file(self):
-        words = report_here(run(2, 3.5, night=run(1))).words("overview")
+        words = page_of(run(2, 3.5, night=run(1))).words("overview")
         self.assertIn("Since the last run of the same plan: 6 trials in both: 6 SLOWER.", words)
         self.assertNotIn("No regression", words)
 
     def test_compares_runs_of_a_merged_file_with_another_file(self):
-        words = report_here(run(3, 3.5, night=run(1)), run(2)).words("overview")
+        words = page_of(run(3, 3.5, night=run(1)), run(2)).words("overview")
         self.assertIn("Since the 2 earlier runs of the same plan: 6 trials in both: 6 SLOWER.", words)
 
     def test_does_not_call_a_changed_plan_the_same(self):
         first, second = run(1), run(2, 3.5)
         second.attributes["plan"] += "repeats: 9\n"
-        words = report_here(first, second).words("overview")
+        words = page_of(first, second).words("overview")
         self.assertIn("Since the last run of the plan, whose text changed: 6 trials in both", words)
 
     def test_remarks_uncommitted_changes_of_one_part(self):
-        for dirty, is_said in (("false, true", True), ("true", True), ("false", False)):
+        for dirty, is_reported in (("false, true", True), ("true", True), ("false", False)):
             night = run(1)
             night.attributes["dirty"] = dirty
-            words = report_here(night).words("overview")
-            self.assertEqual("uncommitted changes" in words, is_said, dirty)
+            words = page_of(night).words("overview")
+            self.assertEqual("uncommitted changes" in words, is_reported, dirty)
 
 
 class ModelsTest(unittest.TestCase):
     def test_a_run_on_another_gpu_model_is_no_earlier_run(self):
-        self.assertNotIn("of the same plan", report_here(run(1), run(2, 9, OTHER_GPU)).words("overview"))
-        self.assertNotIn("of the same plan", report_here(run(2, 9, OTHER_GPU, run(1))).words("overview"))
+        self.assertNotIn("of the same plan", page_of(run(1), run(2, 9, OTHER_GPU)).words("overview"))
+        self.assertNotIn("of the same plan", page_of(run(2, 9, OTHER_GPU, run(1))).words("overview"))
 
     def test_compares_each_of_several_models_with_itself(self):
         first, second = run(1, 1, OTHER_GPU, run(1)), run(2, 3.5)
-        words = report_here(first, second).words("overview")
+        words = page_of(first, second).words("overview")
         self.assertIn("Since the last run of the same plan", words)
         with tempfile.TemporaryDirectory() as folder:
             files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate((first, second))]
@@ -66,7 +67,7 @@ class ModelsTest(unittest.TestCase):
     def test_another_cpu_model_is_no_earlier_run(self):
         second = run(2, 9)
         second.hosts[0]["cpu"] = "Other CPU"
-        self.assertNotIn("of the same plan", report_here(run(1), second).words("overview"))
+        self.assertNotIn("of the same plan", page_of(run(1), second).words("overview"))
 
 
 def shard(day, sizes, run_id):
@@ -110,11 +111,11 @@ class UnclearTest(unittest.TestCase):
         for day, night in enumerate(nights, 1):
             same = dict(run_id=f"run-{day}", start_time=f"2026-01-0{day}T00:00:00Z")
             night.trial("gesv", "crout", 512, None, status="timeout", **same)
-        words = report_here(*nights).words("overview")
+        words = page_of(*nights).words("overview")
         self.assertIn("1 trial in both: 1 failed in both (not rated).", words)
 
     def test_first_screen_suggests_a_remedy(self):
-        words = report_here(run(1), run(2)).words("overview")
+        words = page_of(run(1), run(2)).words("overview")
         self.assertRegex(words, r"UNCLEAR trials? on host: .*rounds: 3.*duet")
 
 

@@ -1,4 +1,4 @@
-"""Tests the cost of a report with many records: `tests/run.sh --all`."""
+"""Tests the memory and the page size of reports on many records. Runs in `tests/run.sh --all` only."""
 
 import os
 import resource
@@ -13,7 +13,7 @@ from pages import ROOT, Reader, report
 
 
 class SizeTest(unittest.TestCase):
-    """Tests memory per record; benchmark/report_size.py measures the time."""
+    """tests/benchmark/report_size.py measures the time."""
 
     def test_memory_grows_by_at_most_1_gib_per_100000_records(self):
         peak = {}
@@ -21,9 +21,9 @@ class SizeTest(unittest.TestCase):
             with tempfile.TemporaryDirectory() as folder:
                 path = fixture.bulk(Path(folder) / "results.h5", count, 10)
                 code = "import sys; from pages import build, load;" " build(load([sys.argv[1]])).write(sys.argv[2])"
-                path_of = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests' / 'analysis'}"}
+                environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests' / 'analysis'}"}
                 command = [sys.executable, "-c", code, path, Path(folder) / "out"]
-                subprocess.run(command, env=path_of, check=True)
+                subprocess.run(command, env=environment, check=True)
                 page = Reader.of(Path(folder) / "out" / "index.html")
                 self.assertIn(f"{count} trials", page.words("overview"))
             peak[count] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024

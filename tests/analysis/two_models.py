@@ -1,8 +1,9 @@
-"""Makes synthetic results of a nightly plan on two models, for tests of comparisons. No number in them was measured.
+"""Makes synthetic results of one plan on two models of GPU or CPU, for tests that compare models.
 
     tests/run_python.sh tests/analysis/two_models.py FOLDER   # writes older.h5 and newer.h5
 
-Times follow from made-up limits: a time per kernel launch, a copy rate and a GEMM rate. So tests know the ratios.
+No time in them was measured. Times follow from invented limits of a model: time per kernel launch, copy rate and GEMM
+rate. So tests know the ratios of times between the models.
 """
 
 import sys
@@ -34,9 +35,11 @@ OLDER_CPU = Model("Synthetic CPU A", 1e11, 1e12, 5e11, 0, "Synthetic CPU A", "no
 NEWER_CPU = Model("Synthetic CPU B", 2e11, 4e12, 2e12, 0, "Synthetic CPU B", "node2", 0)
 
 DOMINANT = "diagonally_dominant"
-# Problem, smallest and largest size, matrix: methods. A method: name, kernels per run (per n if below 1), fractions of
-# the GEMM rate and of the copy rate. They differ so that the winners differ between sizes and between models.
-CUSOLVER, ON_CPU = ("cusolver", 0.05, 0.5, 0.3), {"gesv", "getrf", "potrf", "trtri", "geinv", "poinv"}
+ON_CPU = {"gesv", "getrf", "potrf", "trtri", "geinv", "poinv"}  # problems with trials of lapack too
+CUSOLVER = ("cusolver", 0.05, 0.5, 0.3)
+# (problem, smallest size, largest size, matrix): methods. A method is (name, kernels per run, fraction of the GEMM
+# rate, fraction of the copy rate); a number of kernels below 1 is multiplied by n. With these numbers, the fastest
+# methods differ between sizes and between models.
 PLAN = {
     ("gesv", 256, 2048, DOMINANT): (CUSOLVER, ("gauss_jordan_global", 1, 0.02, 0.5), ("lu_fixed_point", 40, 0.2, 0.3)),
     ("gesv", 4096, 16384, "uniform"): (CUSOLVER,),
@@ -59,7 +62,7 @@ FLOPS = {"gesv": 2 / 3, "getrf": 2 / 3, "potrf": 1 / 3, "trtri": 1 / 3, "geinv":
 
 
 def night(model, run="run-1", seed=1, uuid="GPU-1", slow=1.0, plan=PLAN):
-    """Returns a run of the plan on a model. `slow`: factor of all times of this device."""
+    """Returns a fixture.Night with a run of the plan on a model. `slow`: factor on all times."""
     result = fixture.Night("night", seed)
     result.hosts = [{"host": model.host, "cpu": model.cpu, "os": "Linux", "cores": 8, "memory_bytes": 1 << 34}]
     gpu = {"gpu_uuid": uuid, "gpu_name": model.name, "capability": model.capability} if model.is_gpu else {}
@@ -81,22 +84,22 @@ def night(model, run="run-1", seed=1, uuid="GPU-1", slow=1.0, plan=PLAN):
                         4 if precision == "float" else 8,
                     )
                     more.update(problem_flops=flops, problem_bytes=size * n * n * (0.5 if uplo else 1.0))
-                    for name, kernels, of_rate, of_copy in methods:
+                    for name, kernels, rate_fraction, copy_fraction in methods:
                         count = max(1, round(kernels * n)) if kernels < 1 else kernels
                         count = n if name.startswith("gauss_jordan") else count
-                        work = flops / (of_rate * rate) + more["problem_bytes"] / (of_copy * model.copy)
+                        work = flops / (rate_fraction * rate) + more["problem_bytes"] / (copy_fraction * model.copy)
                         launches = count * model.launch
-                        on = dict(more, key=f"{problem} {name} {precision} {n} {kind} {uplo}")
+                        columns = dict(more, key=f"{problem} {name} {precision} {n} {kind} {uplo}")
                         if model.is_gpu:
-                            on.update(gpu, backend="cuda", kernels=count, waits=0, queue_seconds=launches)
-                            on.update(device_index=0, launch_bound=int(launches > work), sm_clock_mhz=1900.0)
+                            columns.update(gpu, backend="cuda", kernels=count, waits=0, queue_seconds=launches)
+                            columns.update(device_index=0, launch_bound=int(launches > work), sm_clock_mhz=1900.0)
                         else:
-                            on.update(backend="emulated" if name != methods[0][0] else "host")
+                            columns.update(backend="emulated" if name != methods[0][0] else "host")
                             work *= 50 if name != methods[0][0] else 1
-                        result.trial(problem, name, n, slow * max(launches, work), scatter=0.004, **on)
+                        result.trial(problem, name, n, slow * max(launches, work), scatter=0.004, **columns)
                     if model.is_gpu and problem in ON_CPU:
-                        on = dict(more, key=f"{problem} lapack {precision} {n} {kind} {uplo}", backend="host")
-                        result.trial(problem, "lapack", n, flops / 2e11 + 2e-5, **on)
+                        columns = dict(more, key=f"{problem} lapack {precision} {n} {kind} {uplo}", backend="host")
+                        result.trial(problem, "lapack", n, flops / 2e11 + 2e-5, **columns)
                 n *= 2
     return result
 
