@@ -11,10 +11,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
-int main(int count, char** words) {
+int main(int count, char** folders) {
   std::vector<std::filesystem::path> files;
   for (int i = 1; i < count; ++i) {
-    for (const auto& entry : std::filesystem::directory_iterator(words[i])) files.push_back(entry.path());
+    for (const auto& entry : std::filesystem::directory_iterator(folders[i])) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   for (const auto& path : files) {

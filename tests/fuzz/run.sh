@@ -55,7 +55,7 @@ for source in io/*/*.cpp; do
 done
 
 export LSAN_OPTIONS=suppressions=$PWD/tests/fuzz/leaks.supp:print_suppressions=0
-# The sanitizer's limit, not libFuzzer's: libFuzzer would save inputs that ended only a child of the target.
+# The allocation limit is the sanitizer's, because libFuzzer's would save inputs that ended only a child of the target.
 export ASAN_OPTIONS=max_allocation_size_mb=2048
 failed=()
 for target in "${targets[@]}"; do

@@ -411,7 +411,7 @@ TEST(Peaks, TakeAboutTheGivenTime) {
     const double start = clock_seconds();
     const Peaks peaks = measure_peaks(context, 0.5);
     EXPECT_LT(clock_seconds() - start, 30);  // allows for loaded machines and sanitizers
-    // Bounds that any CPU of the last thirty and the next ten years meets.
+    // Bounds so wide that every CPU meets them.
     EXPECT_GT(peaks.copy_bytes_per_second, 1e7);
     EXPECT_LT(peaks.copy_bytes_per_second, 1e14);
     EXPECT_GT(peaks.gemm_flops_double, 1e7);

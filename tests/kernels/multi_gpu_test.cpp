@@ -374,30 +374,32 @@ TEST_P(SeveralGpus, InvertUpperTriangles) {
 }
 
 /// A device that no other device can access.
-class LonelyDevice final : public ForwardingDevice {
+class IsolatedDevice final : public ForwardingDevice {
  public:
   using ForwardingDevice::ForwardingDevice;
-  std::string enable_peer_access(Device&) override { return "it is alone"; }
+  std::string enable_peer_access(Device&) override { return "no peer access"; }
 };
 
 TEST(DeviceGroup, ReportsMissingPeerAccess) {
-  LonelyDevice device(cpu(Backend::emulated));
+  IsolatedDevice device(cpu(Backend::emulated));
   Context context(device);
   const DeviceGroup group(context, 3);
   EXPECT_EQ(group.peer_fault(1), "");
-  EXPECT_EQ(group.peer_fault(2), "it is alone");
-  const Devices friends(3);
-  EXPECT_EQ(friends.group.peer_fault(3), "");
+  EXPECT_EQ(group.peer_fault(2), "no peer access");
+  const Devices connected(3);
+  EXPECT_EQ(connected.group.peer_fault(3), "");
 }
 
-TEST(DeviceGroup, CopiesAsLateAsItMay) {
+// The emulated devices delay each copy until a device waits for it, so that a missing wait changes the
+// answer.
+TEST(DeviceGroup, CopiesOnlyWhenADeviceWaits) {
   Devices devices(2);
   const Buffer from(devices.group.device(0), sizeof(int)), to(devices.group.device(1), sizeof(int));
   auto &source = *static_cast<int*>(from.data()), &target = *static_cast<int*>(to.data());
   source = 1;
   target = 0;
   devices.group.copies(1).copy(&target, &source, sizeof(int));
-  source = 2;  // too early: nothing has waited for the copy
+  source = 2;  // a mistake, because the copy may not have read the source yet
   EXPECT_EQ(target, 0);
   devices.group.device(0).wait_for(devices.group.copies(0));
   EXPECT_EQ(target, 0);

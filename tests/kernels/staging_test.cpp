@@ -347,9 +347,11 @@ TYPED_TEST(StagingOf, HasOneSetPerRunUnlessInputsSurvive) {
   EXPECT_LT(staging_bytes(method, shape, {}, sizeof(T), 3), three);
 }
 
-/// Returns what a write to a fresh set is reported as. Every case also tests that no write is no report.
+/// Returns the report of a forbidden write, which `write` makes to a new working set. Also tests that there
+/// is no report before it.
 template <class T, class Write>
-std::string reported(Device& device, const Method& method, const Shape& shape, int copies, Write&& write) {
+std::string report_of_write(Device& device, const Method& method, const Shape& shape, int copies,
+                            Write&& write) {
   Context context(device);
   Staging<T> staging(device, method, {}, shape, copies);
   const Inputs<T> inputs = make_inputs<T>(method.problem, shape, MatrixKind::uniform);
@@ -377,7 +379,7 @@ TYPED_TEST(StagingOf, ReportsWritesOutsideOfEveryOperand) {
           method.problem = Problem::named(answer == AnswerIn::a ? "getrf" : "gesv");
           method.answer = answer;
           const auto found = [&](auto&& write) {
-            const std::string report = reported<T>(*device, method, shape, copies, write);
+            const std::string report = report_of_write<T>(*device, method, shape, copies, write);
             EXPECT_EQ(report.rfind(outside, 0), 0U) << report;
             return report.substr(std::min(report.size(), outside.size()));
           };
@@ -412,8 +414,9 @@ TYPED_TEST(StagingOf, ReportsWritesBetweenTheRowsOfAnAugmentedMatrix) {
   const Method method = row(Problem::named("gesv"), Layout::augmented, AnswerIn::x);
   for (const std::int64_t n : {5, 400}) {
     for (const std::int64_t i : {std::int64_t{0}, n - 1}) {
-      const std::string found = reported<T>(*this->device, method, {n, n, n, 1, Uplo::lower}, 1,
-                                            [&](const auto& op) { op.a.data[i * op.a.ld + op.a.cols] = 1; });
+      const std::string found =
+          report_of_write<T>(*this->device, method, {n, n, n, 1, Uplo::lower}, 1,
+                             [&](const auto& op) { op.a.data[i * op.a.ld + op.a.cols] = 1; });
       EXPECT_EQ(found, "the method wrote outside of its operands: element 1 behind row " +
                            std::to_string(i + 1) + " of [A|B]");
     }
@@ -421,7 +424,7 @@ TYPED_TEST(StagingOf, ReportsWritesBetweenTheRowsOfAnAugmentedMatrix) {
 }
 
 TEST(Staging, BytesEqualTheAllocations) {
-  // Counts the bytes that are allocated on the device.
+  // Counts the bytes that are allocated on the device and as pinned host memory.
   struct Counting : ForwardingDevice {
     using ForwardingDevice::ForwardingDevice;
     void* allocate(std::size_t bytes) override {
@@ -429,10 +432,10 @@ TEST(Staging, BytesEqualTheAllocations) {
       return ForwardingDevice::allocate(bytes);
     }
     void* allocate_host(std::size_t bytes) override {
-      on_host += bytes;
+      pinned += bytes;
       return ForwardingDevice::allocate_host(bytes);
     }
-    std::size_t allocated = 0, on_host = 0;
+    std::size_t allocated = 0, pinned = 0;
   };
   for (const Method& method : registry().all()) {
     for (const Shape& shape : shapes(method, 33)) {
@@ -441,17 +444,18 @@ TEST(Staging, BytesEqualTheAllocations) {
           Counting counting(cpu(Backend::host));
           Staging<double> staging(counting, method, parameters, shape, copies);
           EXPECT_EQ(counting.allocated, staging_bytes(method, shape, parameters, 8, copies)) << method.id();
-          EXPECT_EQ(counting.on_host, 0u);
+          EXPECT_EQ(counting.pinned, 0u);
           const Inputs<double> inputs = counted_inputs<double>(method, shape);
           staging.stage_pinned(views_of(inputs));
-          EXPECT_EQ(counting.on_host, pinned_bytes(method, shape, parameters, 8)) << method.id();
+          EXPECT_EQ(counting.pinned, pinned_bytes(method, shape, parameters, 8)) << method.id();
         }
       }
     }
   }
 }
 
-// Every row must also be right without working sets, reading and writing the caller's memory directly.
+// Every method must also be right without working sets, when it reads and writes the caller's memory
+// directly.
 TEST(Staging, SingleRunHoldsNothingTwice) {
   for (const Method& method : registry().all()) {
     const Backend backend = method.runs_on(Backend::host) ? Backend::host : Backend::emulated;

@@ -494,10 +494,10 @@ static const gaussweep_library table = {1, 10, listed};
 
 
 class Hostile(LibraryTest):
-    """Methods that attack the run: each costs its own trial."""
+    """Methods that attack the run: each may spoil its own trial, but no other."""
 
     def hostile(self, methods):
-        """Compiles the library; returns a plan of these methods among honest trials, and the options of its run."""
+        """Compiles the library. Returns a plan with these methods and trials of `honest`, and the options of `run`."""
         library = self.compiled(HOSTILE, "hostile")
         plan = self.plan(
             "repeats: 1\ntimeout: 20s\nmatrix: {kind: identity}\nsweep:\n"
@@ -511,7 +511,7 @@ class Hostile(LibraryTest):
         self.assertEqual(sum(r["method"] == "honest" for r in records), 8)
         return {r["method"]: r for r in records if r["method"] != "honest"}
 
-    def test_each_costs_its_own_trial(self):
+    def test_each_spoils_its_own_trial_only(self):
         expected = {
             "asks_rank_to_end": (["pass"], ""),
             "kills_group": (["crashed"], "Killed"),
@@ -591,19 +591,19 @@ class Builtins(LibraryTest):
         harness.run(words, ranks=len(GPUS.split(",")), CUDA_VISIBLE_DEVICES=GPUS)
         records = self.records(directory)
         built_in = {(r["method"], *(r[axis] for axis in self.AXES)): r for r in records if not r["library"]}
-        # Two messages are excused. The library has no GPU code for methods with special layouts. cuSOLVER's batched
-        # Cholesky writes the unreferenced triangle of A, which only built-in vendor methods may do.
-        excused = ("does not run on the backend cuda", "of the unreferenced triangle of A")
-        loaded = [r for r in records if r["library"] and not any(e in r["message"] for e in excused)]
+        # Records with one of two messages are left out. The library has no GPU code for methods with special layouts.
+        # cuSOLVER's batched Cholesky writes the unreferenced triangle of A, which only built-in vendor methods may do.
+        left_out = ("does not run on the backend cuda", "of the unreferenced triangle of A")
+        loaded = [r for r in records if r["library"] and not any(e in r["message"] for e in left_out)]
         self.assertGreater(sum(r["status"] == "pass" for r in loaded), 500)
-        blamed = []
+        differences = []
         for record in loaded:
             twin = built_in[(record["method"].removeprefix("plugin_"), *(record[axis] for axis in self.AXES))]
             for fact in ("status", "timing", "info", "systems_pass"):
                 if record[fact] != twin[fact]:
-                    blamed.append(f"{record['key']}: {fact} {record[fact]}, not {twin[fact]}; {record['message']}")
-        self.assertEqual(blamed, [])
-        triangle = {r["method"] for r in records if r["library"] and excused[1] in r["message"]}
+                    differences.append(f"{record['key']}: {fact} {record[fact]}, not {twin[fact]}; {record['message']}")
+        self.assertEqual(differences, [])
+        triangle = {r["method"] for r in records if r["library"] and left_out[1] in r["message"]}
         self.assertLessEqual(triangle, {"plugin_cusolver", "plugin_cublas"})
 
 

@@ -343,7 +343,7 @@ class Swapped(SweepTest):
 
 class Workers(SweepTest):
     def check_worker(self, pid, directory):
-        """Checks a busy worker's open descriptors."""
+        """Checks a busy worker's open descriptors, limits and environment."""
         unix = pathlib.Path("/proc/net/unix").read_text().splitlines()[1:]
         named = {fields[6] for fields in map(str.split, unix) if len(fields) > 7}
         opened = {int(path.name): os.readlink(path) for path in pathlib.Path(f"/proc/{pid}/fd").iterdir()}

@@ -336,7 +336,7 @@ class BadInput(SweepTest):
 
 
 class Torn(SweepTest):
-    """Tests the remains of a kill or a power failure."""
+    """Tests runs whose files were cut off by a kill or a power failure."""
 
     def test_results_are_rebuilt_from_the_journal_completely(self):
         plan = self.plan(SMALL)

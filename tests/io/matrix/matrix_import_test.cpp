@@ -390,10 +390,10 @@ TEST_F(MatrixImport, RefusesFilesOfOtherKinds) {
   put("x.txt", "1 2 3\n");
   EXPECT_THAT(failure("x.txt"), HasSubstr("neither Matrix Market nor NumPy's .npy nor MATLAB's nor HDF5"));
   put("x.mtx", "1 2 3\n");
-  std::string digest = "not taken";
+  std::string digest = "not computed";
   EXPECT_THROW(import_matrix(folder() / "x.mtx", "", &digest), InputError);
   EXPECT_THROW(matrix_info(folder() / "x.mtx", "", &digest), InputError);
-  EXPECT_EQ(digest, "not taken") << "before a large file is read";
+  EXPECT_EQ(digest, "not computed") << "a file of an unknown format must be refused before it is read";
   put("nil.mtx", "");
   EXPECT_THAT(failure("nil.mtx"), HasSubstr("is empty"));
   put("a.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n");
@@ -425,9 +425,9 @@ TEST_F(MatrixImport, RefusesDamagedFilesOfGaussweep) {
   expect_matrix("ours.h5");
   std::string text = file_text(folder() / "ours.h5");
   const double four = 4;
-  const auto at = text.find(std::string(reinterpret_cast<const char*>(&four), sizeof four));
-  ASSERT_NE(at, std::string::npos);
-  text[at] = 1;  // the last bit of an element
+  const auto index = text.find(std::string(reinterpret_cast<const char*>(&four), sizeof four));
+  ASSERT_NE(index, std::string::npos);
+  text[index] = 1;  // the last bit of an element
   put("ours.h5", text);
   EXPECT_THAT(failure("ours.h5"), HasSubstr("its checksum does not agree with what it holds"));
 }

@@ -335,7 +335,7 @@ TEST_F(MatrixStoreFiles, PredictsTheFileSize) {
 
 TEST_F(MatrixStoreFiles, FullDiskIsReportedAndLeavesNothing) {
   const pid_t child = start([&] {
-    // A file size limit replaces a full disk.
+    // A file size limit makes writing fail, as a full disk would.
     signal(SIGXFSZ, SIG_IGN);
     const rlimit limit = {100000, 100000};
     setrlimit(RLIMIT_FSIZE, &limit);

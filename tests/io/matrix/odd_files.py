@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares `gaussweep matrix export` with the library that wrote a file: odd_files.py PROGRAM [--files N] [--seed N].
 
-Files are made by numpy, scipy, h5py and Octave, and texts are changed as other writers have them. The elements must be
-those that the library reads back. matrix_import_test.cpp and matrix_market_test.cpp test refusals. Without scipy or
-Octave their files are left out. The long run is --files 300 --verbose by hand."""
+numpy, scipy, h5py and Octave write random files with unusual layouts. Some texts are then changed, because other
+writers have other spellings. The elements must be those that the library reads back. Without scipy or Octave their
+files are left out. A long run by hand: --files 300 --verbose."""
 
 import argparse
 import collections
@@ -30,19 +30,19 @@ if importlib.util.find_spec("scipy"):
 
 KINDS = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
 
-# A file: its name, the options of the command, and either the elements or a pattern of the refusal.
-Odd = collections.namedtuple("Odd", "path options want")
+# A file: its path, the options of `matrix export`, and what that must do: an array of elements, or a Refused.
+Case = collections.namedtuple("Case", "path options expected")
 
 
 class Refused:
-    """A refusal that must match `pattern`."""
+    """An error message that must match `pattern`."""
 
     def __init__(self, pattern):
         self.pattern = pattern
 
 
-def wanted(array):
-    """Returns the elements as double, or the expected refusal of the array."""
+def expected_of(array):
+    """Returns what `matrix export` must do with the array: return its elements as double, or refuse it."""
     array = np.asarray(array)
     if array.dtype.kind not in "biuf":
         return Refused({"c": "complex"}.get(array.dtype.kind, r"holds|class"))
@@ -57,8 +57,8 @@ def wanted(array):
         is_exact = np.array([int(x) == int(y) for x, y in zip(matrix.ravel(), double.ravel())]).reshape(matrix.shape)
     if is_exact.all():
         return double
-    places = "|".join(rf"\({i + 1}, {j + 1}\)" for i, j in np.argwhere(~is_exact))
-    return Refused(rf"element ({places}) is (nan|-?inf|-?\d+)")
+    elements = "|".join(rf"\({i + 1}, {j + 1}\)" for i, j in np.argwhere(~is_exact))
+    return Refused(rf"element ({elements}) is (nan|-?inf|-?\d+)")
 
 
 def numbers(r, kind, shape):
@@ -128,8 +128,8 @@ def npy_file(r, folder):
     data = (array.T if fortran else array).tobytes()
     path.write_bytes(b"\x93NUMPY" + bytes([version, 0]) + length + header + data)
     if re.search(rb"\dL", header) and version == 3:
-        return Odd(path, [], wanted(array))  # numpy forgives the L in the headers of Python 2 alone
-    return Odd(path, [], wanted(np.load(path)))
+        return Case(path, [], expected_of(array))  # numpy forgives the L in the headers of Python 2 alone
+    return Case(path, [], expected_of(np.load(path)))
 
 
 # --- Matrix Market
@@ -225,10 +225,10 @@ def mtx_file(r, folder):
     if array.dtype.kind != "c":
         text = symmetric_text(r, text)
     path.write_text(change_text(r, text), newline="")
-    want = wanted(read)
-    if isinstance(want, Refused) and array.dtype.kind != "c":
-        want = Refused(r"value: '.+; allowed: ")  # the line is named, not the element
-    return Odd(path, [], want)
+    expected = expected_of(read)
+    if isinstance(expected, Refused) and array.dtype.kind != "c":
+        expected = Refused(r"value: '.+; allowed: ")  # the line is named, not the element
+    return Case(path, [], expected)
 
 
 # --- MATLAB 4 and 5 by scipy
@@ -273,7 +273,7 @@ def mat_file(r, folder):
         read = read[part] if isinstance(read, dict) else read[part][0, 0]
     if scipy.sparse.issparse(read):
         read = read.toarray()
-    return Odd(path, ["--dataset", name], wanted(read))
+    return Case(path, ["--dataset", name], expected_of(read))
 
 
 def element(order, kind, data, small):
@@ -315,7 +315,7 @@ def mat_bytes(r, folder):
         mark = b"\1\0MI" if order == ">" else b"\0\1IM"
         path.write_bytes(b"MATLAB 5.0 MAT-file".ljust(124, b"\0") + mark + array)
     read = scipy.io.loadmat(path)["A"]
-    return Odd(path, [], wanted(read.toarray() if scipy.sparse.issparse(read) else read))
+    return Case(path, [], expected_of(read.toarray() if scipy.sparse.issparse(read) else read))
 
 
 # --- HDF5 and MATLAB 7.3 by h5py
@@ -346,7 +346,7 @@ def h5_file(r, folder):
             file["title"] = "some words"
         if r.random() < 0.3 and min(array.shape, default=0) > 1 and array.ndim == 2:
             file["index"] = np.arange(3)
-    return Odd(path, r.choice([[], ["--dataset", name]]), wanted(array))
+    return Case(path, r.choice([[], ["--dataset", name]]), expected_of(array))
 
 
 def mat73_file(r, folder):
@@ -367,12 +367,12 @@ def mat73_file(r, folder):
         text.attrs["MATLAB_class"] = np.bytes_("char")
     with open(path, "r+b") as file:
         file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(116, b" ").ljust(124, b"\0") + b"\x00\x02IM")
-    return Odd(path, [], wanted(array))
+    return Case(path, [], expected_of(array))
 
 
-# --- Octave: one start for all its files
+# --- Octave: one process writes all its files
 
-OCTAVE = [  # value; None: the elements, else the refusal
+OCTAVE = [  # an expression, and the pattern of its refusal; None: the elements are read
     ("[1 2 3; 4 5 6]", None),
     ("[1; 2; 3]", None),
     ("[1 2 3]", None),
@@ -406,69 +406,69 @@ OCTAVE_FORMATS = {"-v4": "mat", "-v6": "mat", "-v7": "mat", "-hdf5": "h5", "-tex
 
 
 def octave_files(folder):
-    """Writes all files of Octave; returns a list of `Odd`."""
+    """Writes all files of Octave; returns a list of `Case`."""
     if shutil.which("octave-cli") is None:
         return []
     script, files = [f"cd('{folder}');"], []
-    for i, (value, why) in enumerate(OCTAVE):
+    for i, (value, refusal) in enumerate(OCTAVE):
         script.append(f"A = {value}; try, f = fopen('{i}.raw', 'w'); fwrite(f, full(double(A)), 'double'); fclose(f);")
         script.append(f"f = fopen('{i}.size', 'w'); fprintf(f, '%d ', size(A)); fclose(f); end")
         for option, ending in OCTAVE_FORMATS.items():
             if option == "-v4" and not re.match(V4_VALUES, value):
-                continue  # Octave writes half a file
+                continue  # Octave would write an incomplete file
             if option in ("-text", "-binary") and i > 0:
-                continue  # the format is named, whatever is in it
+                continue  # one file is enough: the format is refused, whatever the file contains
             name = f"o{i}{option}.{ending}"
             script.append(f"try, save('{option}', '{name}', 'A'); catch, unlink('{name}'); end")
-            files.append((i, option, folder / name, why))
+            files.append((i, option, folder / name, refusal))
     (folder / "make.m").write_text("warning('off', 'all');\n" + "\n".join(script))
     subprocess.run(["octave-cli", "--no-init-file", "make.m"], cwd=folder, check=True, capture_output=True)
-    made = []
-    for i, option, path, why in files:
+    cases = []
+    for i, option, path, refusal in files:
         if not path.exists() or path.stat().st_size == 0:
             continue
         if option in ("-text", "-binary"):
-            want = Refused("Octave's (text|binary) format.*save -v7")
-        elif why is not None:
-            want = Refused(why)
+            expected = Refused("Octave's (text|binary) format.*save -v7")
+        elif refusal is not None:
+            expected = Refused(refusal)
         else:
             size = [int(word) for word in (folder / f"{i}.size").read_text().split()]
-            want = np.fromfile(folder / f"{i}.raw").reshape(size, order="F")
+            expected = np.fromfile(folder / f"{i}.raw").reshape(size, order="F")
             if option == "-hdf5" and ("sparse" in OCTAVE[i][0] or re.fullmatch(r"[\d.:]+:\d", OCTAVE[i][0])):
-                want = Refused("is Octave's '.*(sparse|range).*full\\(\\)")
+                expected = Refused("is Octave's '.*(sparse|range).*full\\(\\)")
             if option in ("-v6", "-v7") and "sparse([true" in OCTAVE[i][0]:
-                want = Refused("elements than its dimensions")  # Octave says that it is full; scipy refuses it too
-        made.append(Odd(path, [], want))
-    return made
+                expected = Refused("elements than its dimensions")  # Octave says that it is full; scipy refuses it too
+        cases.append(Case(path, [], expected))
+    return cases
 
 
 # --- the comparison
 
 
-def difference(program, odd, folder):
+def difference(program, case, folder):
     """Compares the program with the writer of a file; returns the outcome ("agreed", "differs", …) and details."""
     out = folder / "out.npy"
     out.unlink(missing_ok=True)
-    command = [program, "matrix", "export", str(odd.path), "-o", str(out), *odd.options]
+    command = [program, "matrix", "export", str(case.path), "-o", str(out), *case.options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     message = (done.stdout + done.stderr).strip()
     if done.returncode < 0:
         return "crashed", message
-    if isinstance(odd.want, Refused):
+    if isinstance(case.expected, Refused):
         if done.returncode == 0:
-            return "read", f"wanted a refusal: {odd.want.pattern}"
-        return ("refused" if re.search(odd.want.pattern, message) else "other refusal"), message
+            return "read", f"expected a refusal: {case.expected.pattern}"
+        return ("refused" if re.search(case.expected.pattern, message) else "other refusal"), message
     if done.returncode != 0:
         return "not read", message
-    got = np.load(out)
-    if got.shape != odd.want.shape or not np.array_equal(got, odd.want):
-        return "differs", f"wanted {odd.want.tolist()}, got {got.tolist()}"
+    found = np.load(out)
+    if found.shape != case.expected.shape or not np.array_equal(found, case.expected):
+        return "differs", f"expected {case.expected.tolist()}, found {found.tolist()}"
     return "agreed", ""
 
 
 def makers():
-    made = [npy_file] * 5 + [h5_file] * 5 + [mat73_file] * 2
-    return made + ([mtx_file] * 6 + [mat_file] * 6 + [mat_bytes] * 3 if scipy else [])
+    writers = [npy_file] * 5 + [h5_file] * 5 + [mat73_file] * 2
+    return writers + ([mtx_file] * 6 + [mat_file] * 6 + [mat_bytes] * 3 if scipy else [])
 
 
 def main():
@@ -491,17 +491,17 @@ def main():
             yield from r.sample(octave, min(len(octave), options.files))
             for i in range(options.files):
                 r = random.Random(f"{options.seed} {i}")
-                odd = r.choice(makers())(r, folder)
-                if odd is not None:
-                    yield odd
+                case = r.choice(makers())(r, folder)
+                if case is not None:
+                    yield case
 
-        for odd in all_files():
-            result, message = difference(options.program, odd, folder)
+        for case in all_files():
+            result, message = difference(options.program, case, folder)
             counts[result] += 1
             if result not in ("agreed", "refused"):
-                kept = Path(tempfile.mkdtemp()) / odd.path.name
-                shutil.copy(odd.path, kept)
-                print(f"{result}: {kept} {' '.join(odd.options)}\n  {message}")
+                copy = Path(tempfile.mkdtemp()) / case.path.name
+                shutil.copy(case.path, copy)
+                print(f"{result}: {copy} {' '.join(case.options)}\n  {message}")
             elif options.verbose and message:
                 print(message.replace(str(folder) + "/", ""))
     print(", ".join(f"{count} {result}" for result, count in sorted(counts.items())))

@@ -406,11 +406,12 @@ TEST(PlanErrors, NotYaml) {
 }
 
 TEST(PlanErrors, UnclosedQuotes) {
-  const std::string words = " that begins here is never closed";
-  EXPECT_EQ(failure("name: \"night\n" + with("n: 4")), "p.yaml:1:7: the quote \"" + words);
-  EXPECT_EQ(failure("name: 'it''s\n" + with("n: 4")), "p.yaml:1:7: the quote '" + words);
-  EXPECT_EQ(failure("name: a\n" + with("blocks: '1, 2")), "p.yaml:5:13: the quote '" + words);
-  EXPECT_EQ(failure("\xEF\xBB\xBFname: \"n\\\"\n" + with("n: 4")), "p.yaml:1:7: the quote \"" + words);
+  const std::string rest_of_message = " that begins here is never closed";
+  EXPECT_EQ(failure("name: \"night\n" + with("n: 4")), "p.yaml:1:7: the quote \"" + rest_of_message);
+  EXPECT_EQ(failure("name: 'it''s\n" + with("n: 4")), "p.yaml:1:7: the quote '" + rest_of_message);
+  EXPECT_EQ(failure("name: a\n" + with("blocks: '1, 2")), "p.yaml:5:13: the quote '" + rest_of_message);
+  EXPECT_EQ(failure("\xEF\xBB\xBFname: \"n\\\"\n" + with("n: 4")),
+            "p.yaml:1:7: the quote \"" + rest_of_message);
   for (const char* name :
        {R"("a \" b")", R"('it''s')", "\"two\n  lines\"", R"("\\")", "it's", R"('''')", R"(! "a")"}) {
     EXPECT_EQ(failure(std::string("name: ") + name + "\n" + with("n: 4")), "") << name;

@@ -346,15 +346,15 @@ TEST_F(Journal, StoresEqualTextsOfALongJournalFewTimes) {
   }
   const JournalContents contents = read_journal(path, false);
   ASSERT_EQ(contents.records.size(), std::size_t{count});
-  std::set<const char*> stores;
+  std::set<const char*> addresses;
   for (const Record& record : contents.records) {
     for (const Field& field : record_fields()) {
       const auto* text = std::get_if<Text Record::*>(&field.member);
-      if (text != nullptr && *text != &Record::key) stores.insert((record.**text).data());
+      if (text != nullptr && *text != &Record::key) addresses.insert((record.**text).data());
     }
     EXPECT_TRUE(record.sample_list.empty() && record.stages.empty() && record.history.empty());
   }
-  EXPECT_LT(stores.size(), std::size_t{count});
+  EXPECT_LT(addresses.size(), std::size_t{count});
   EXPECT_LE(sizeof(Record), 1330u);
 }
 
