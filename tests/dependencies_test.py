@@ -151,15 +151,15 @@ def compile_command(database, target):
     cuda = [e for e in entries if e["file"].endswith(".cu") and "nvcc" in e["command"]]
     entry = (cuda or entries)[0]
     words = shlex.split(entry["command"])
-    kept, skip = [], False
+    flags, skip = [], False
     for word in words:
         if skip:
             skip = False
         elif word in ("-o", "-MF", "-MT", "-x", "-include"):  # precompiled headers include nothing new
             skip = True
         elif word not in ("-c", "-MD", entry["file"], "-lineinfo") and not word.startswith("--generate-code"):
-            kept.append(word)
-    return kept, entry["directory"], bool(cuda)
+            flags.append(word)
+    return flags, entry["directory"], bool(cuda)
 
 
 def preprocess(command, source, folder):

@@ -65,10 +65,10 @@ __global__ void set_info(int* info, int value) {
 template <class T>
 void cheat_keeps_in_workspace(Context& ctx, Operands<T>& op, const Parameters& parameters) {
   const std::size_t bytes = bytes_of(op.x);
-  auto* const kept = op.workspace.template take<T>(op.x.ld * op.x.cols);
-  if (Hoard<T>::of(ctx.device, bytes, 0).runs++ > 0) return ctx.device.copy(op.x.data, kept, bytes);
+  auto* const saved = op.workspace.template take<T>(op.x.ld * op.x.cols);
+  if (Hoard<T>::of(ctx.device, bytes, 0).runs++ > 0) return ctx.device.copy(op.x.data, saved, bytes);
   gemm_direct<T>(ctx, op, parameters);
-  ctx.device.copy(kept, op.x.data, bytes);
+  ctx.device.copy(saved, op.x.data, bytes);
 }
 
 /// Keeps its first answer in memory that it allocates and returns it again.
@@ -86,10 +86,10 @@ void cheat_keeps_both(Context& ctx, Operands<T>& op, const Parameters& parameter
   Hoard<T>& hoard = Hoard<T>::of(ctx.device, bytes_of(op.x), 2);
   T first = 0;
   ctx.device.to_host(&first, op.a.data, sizeof first);
-  T* const kept = hoard.answers[first < 0 ? 1 : 0];
-  if (hoard.runs++ > 1) return ctx.device.copy(op.x.data, kept, hoard.bytes);
+  T* const saved = hoard.answers[first < 0 ? 1 : 0];
+  if (hoard.runs++ > 1) return ctx.device.copy(op.x.data, saved, hoard.bytes);
   gemm_direct<T>(ctx, op, parameters);
-  ctx.device.copy(kept, op.x.data, hoard.bytes);
+  ctx.device.copy(saved, op.x.data, hoard.bytes);
 }
 
 /// Right in every sixth run, wrong in every fifth.

@@ -315,11 +315,11 @@ TEST_P(MethodOnBatches, AnswersEqualLapacksWithinRounding) {
     const MatrixKind kind = kind_for(method.problem);
     const Inputs<double> inputs = make_inputs<double>(
         method.problem, shape, kind == MatrixKind::uniform ? MatrixKind::diagonally_dominant : kind, 8);
-    const Answer<double> ours = run_method(context, method, inputs, defaults(method));
+    const Answer<double> answer = run_method(context, method, inputs, defaults(method));
     for (std::int64_t s = 0; s < batch; ++s) {
       const Inputs<double> one = batch == 1 ? inputs : system_of(inputs, s);
       const Answer<double> reference = run_method(on_host, vendor, one, defaults(vendor));
-      const Answer<double> batched = batch == 1 ? ours : system_of(ours, shape, s);
+      const Answer<double> batched = batch == 1 ? answer : system_of(answer, shape, s);
       EXPECT_LT(difference(method.problem, one.shape, batched, reference).largest, 1e-13) << s;
     }
   }

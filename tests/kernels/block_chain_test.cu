@@ -38,15 +38,15 @@ struct System {
     long double worst = 0, norm = 0, largest_x = 0, largest_b = 0;
     for (std::int64_t r = 0; r < nrhs; ++r) {
       for (std::int64_t i = 0; i < n; ++i) {
-        long double rest = right(i, r), row = 0;
+        long double residual_i = right(i, r), row = 0;
         for (std::int64_t j = lower ? 0 : i; j < (lower ? i + 1 : n); ++j) {
           const long double element = unit && i == j ? 1.0L : static_cast<long double>(at(i, j));
-          rest -= element * x[static_cast<std::size_t>(j + r * (n + 3))];
+          residual_i -= element * x[static_cast<std::size_t>(j + r * (n + 3))];
           row += std::fabs(element);
         }
         const T solved = x[static_cast<std::size_t>(i + r * (n + 3))];
         if (!std::isfinite(solved)) return std::numeric_limits<double>::infinity();
-        worst = std::max(worst, std::fabs(rest));
+        worst = std::max(worst, std::fabs(residual_i));
         norm = std::max(norm, row);
         largest_x = std::max<long double>(largest_x, std::fabs(solved));
         largest_b = std::max<long double>(largest_b, std::fabs(right(i, r)));

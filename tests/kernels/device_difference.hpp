@@ -66,13 +66,13 @@ class DeviceDifference : public testing::Test {
     const ElementDifference expected = on_host.element_difference(x, y, part, x_norm, y_norm);
     for (const StorageOrder x_order : {StorageOrder::by_columns, StorageOrder::by_rows}) {
       for (const StorageOrder y_order : {StorageOrder::by_columns, StorageOrder::by_rows}) {
-        const OnDevice<T> ours(*device, x, x_order), theirs(*device, y, y_order);
-        const auto on_device = device_reductions<T>(*context, {ours.copy(), theirs.copy()});
-        const HostMatrix<T>&own_answer = ours.released.x, &other = theirs.released.x;
-        EXPECT_TRUE(same_number(on_device->max_norm(own_answer, part), x_norm)) << comparison;
+        const OnDevice<T> first(*device, x, x_order), second(*device, y, y_order);
+        const auto on_device = device_reductions<T>(*context, {first.copy(), second.copy()});
+        const HostMatrix<T>&first_answer = first.released.x, &other = second.released.x;
+        EXPECT_TRUE(same_number(on_device->max_norm(first_answer, part), x_norm)) << comparison;
         EXPECT_TRUE(same_number(on_device->max_norm(other, part), y_norm)) << comparison;
         const ElementDifference found =
-            on_device->element_difference(own_answer, other, part, x_norm, y_norm);
+            on_device->element_difference(first_answer, other, part, x_norm, y_norm);
         EXPECT_TRUE(same_number(found.largest, expected.largest)) << comparison;
         EXPECT_TRUE(same_number(found.largest_relative, expected.largest_relative)) << comparison;
         EXPECT_TRUE(same_number(found.mean_relative, expected.mean_relative)) << comparison;
@@ -264,24 +264,24 @@ TYPED_TEST_P(DeviceDifference, EqualsTheCpusForAnswers) {
       answer.x = drawn<T>(kinds[0], extent.rows, extent.cols, 2, &reference.x);
       for (const auto& [of_reference, change] : changes) {
         for (const auto& [of_answer, damage] : changes) {
-          Answer<T> ours = answer, theirs = reference;
-          change(theirs.x);
-          damage(ours.x);
+          Answer<T> first = answer, second = reference;
+          change(second.x);
+          damage(first.x);
           const std::string comparison = std::string(to_string(problem)) + ", " +
                                          std::string(to_string(uplo)) + ", reference " + of_reference +
                                          ", answer " + of_answer;
-          const OnDevice<T> own_on_device(*this->device, ours.x, StorageOrder::by_rows);
-          const OnDevice<T> other_on_device(*this->device, theirs.x, StorageOrder::by_columns);
+          const OnDevice<T> first_on_device(*this->device, first.x, StorageOrder::by_rows);
+          const OnDevice<T> second_on_device(*this->device, second.x, StorageOrder::by_columns);
           const auto reductions =
-              device_reductions<T>(*this->context, {own_on_device.copy(), other_on_device.copy()});
-          const double norm = norm_of_answer(problem, shape, theirs);
+              device_reductions<T>(*this->context, {first_on_device.copy(), second_on_device.copy()});
+          const double norm = norm_of_answer(problem, shape, second);
           EXPECT_TRUE(
-              same_number(norm_of_answer(problem, shape, other_on_device.released, *reductions), norm))
+              same_number(norm_of_answer(problem, shape, second_on_device.released, *reductions), norm))
               << comparison;
-          const Difference expected = difference(problem, shape, ours, theirs, norm);
-          EXPECT_TRUE(same_bits(
-              difference(problem, shape, own_on_device.released, other_on_device.released, norm, *reductions),
-              expected))
+          const Difference expected = difference(problem, shape, first, second, norm);
+          EXPECT_TRUE(same_bits(difference(problem, shape, first_on_device.released,
+                                           second_on_device.released, norm, *reductions),
+                                expected))
               << comparison;
           ++(std::isnan(expected.largest) ? unknown : std::isinf(expected.largest) ? infinite : finite);
         }
@@ -296,16 +296,18 @@ TYPED_TEST_P(DeviceDifference, IsUnknownForOtherPivots) {
   const Problem lu = Problem::named("getrf");
   const Shape shape{40, 40, 40, 1, Uplo::lower};
   const HostMatrix<T> y = drawn<T>(kinds[0], 40, 40, 1), x = drawn<T>(kinds[0], 40, 40, 2, &y);
-  OnDevice<T> ours(*this->device, x, StorageOrder::by_columns),
-      theirs(*this->device, y, StorageOrder::by_columns);
-  const auto reductions = device_reductions<T>(*this->context, {ours.copy(), theirs.copy()});
+  OnDevice<T> first(*this->device, x, StorageOrder::by_columns),
+      second(*this->device, y, StorageOrder::by_columns);
+  const auto reductions = device_reductions<T>(*this->context, {first.copy(), second.copy()});
   const double norm = max_norm(y);
-  const auto found = [&] { return difference(lu, shape, ours.released, theirs.released, norm, *reductions); };
-  for (int i = 0; i < 40; ++i) theirs.released.pivots.push_back(i);
+  const auto found = [&] {
+    return difference(lu, shape, first.released, second.released, norm, *reductions);
+  };
+  for (int i = 0; i < 40; ++i) second.released.pivots.push_back(i);
   EXPECT_GT(found().mean_relative, 0) << "no pivots and identity pivots are equal";
-  theirs.released.pivots.back() = 38;
+  second.released.pivots.back() = 38;
   EXPECT_TRUE(std::isnan(found().mean_relative));
-  ours.released.pivots = theirs.released.pivots;
+  first.released.pivots = second.released.pivots;
   EXPECT_GT(found().mean_relative, 0);
 }
 
@@ -349,19 +351,19 @@ TYPED_TEST_P(DeviceDifference, UploadsHostDataAndRefusesMissingData) {
 TYPED_TEST_P(DeviceDifference, ComparesSmallReleasedDataOnTheDevice) {
   using T = typename TypeParam::T;
   const HostMatrix<T> y = drawn<T>(kinds[0], 5, 5, 1), x = drawn<T>(kinds[0], 5, 5, 2, &y);
-  const OnDevice<T> ours(*this->device, x, StorageOrder::by_columns),
-      theirs(*this->device, y, StorageOrder::by_columns);
+  const OnDevice<T> first(*this->device, x, StorageOrder::by_columns),
+      second(*this->device, y, StorageOrder::by_columns);
   const auto reductions =
-      small_on_host(device_reductions<T>(*this->context, {ours.copy(), theirs.copy()}), 100);
+      small_on_host(device_reductions<T>(*this->context, {first.copy(), second.copy()}), 100);
   const double x_norm = max_norm(x), y_norm = max_norm(y);
-  const HostMatrix<T>&device_x = ours.released.x, &device_y = theirs.released.x;
+  const HostMatrix<T>&device_x = first.released.x, &device_y = second.released.x;
   EXPECT_EQ(reductions->max_norm(device_x, Part::all), x_norm);
   EXPECT_EQ(reductions->first_not_finite(device_x, Part::all), std::nullopt);
   const double expected = element_difference(x, y, Part::all, x_norm, y_norm).mean_relative;
-  for (const auto& [own_answer, other] :
+  for (const auto& [first_answer, other] :
        {std::pair{&x, &y}, {&x, &device_y}, {&device_x, &y}, {&device_x, &device_y}}) {
     const ElementDifference found =
-        reductions->element_difference(*own_answer, *other, Part::all, x_norm, y_norm);
+        reductions->element_difference(*first_answer, *other, Part::all, x_norm, y_norm);
     EXPECT_TRUE(same_number(found.mean_relative, expected));
   }
 }

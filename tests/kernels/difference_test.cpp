@@ -49,10 +49,10 @@ TYPED_TEST(AnswerDifference, DifferenceFromItselfEqualsThatFromACopy) {
   for (const T scale : {T(1), T(0)}) {
     Answer<T> reference = answer_of<T>(matrix<T>(2, 2, {1 * scale, 2 * scale, 3 * scale, -4 * scale}));
     const Answer<T> copy = reference;
-    const Difference own = difference(inverse, shape, reference, reference);
-    const Difference copied = difference(inverse, shape, copy, reference);
-    EXPECT_EQ(text_of(own), text_of(copied));
-    EXPECT_EQ(own.mean_absolute, 0);
+    const Difference from_itself = difference(inverse, shape, reference, reference);
+    const Difference from_copy = difference(inverse, shape, copy, reference);
+    EXPECT_EQ(text_of(from_itself), text_of(from_copy));
+    EXPECT_EQ(from_itself.mean_absolute, 0);
   }
 }
 

@@ -22,7 +22,8 @@ namespace {
 
 /// The allowed relative error of the program's ratio.
 constexpr double ratio_tolerance = 1e-3;
-/// If the exact ratio is at most this number, the program's must be so too, and may differ otherwise.
+/// If the exact ratio is at most this number, the program's need not agree with it, but must be at most this,
+/// too.
 constexpr double small_ratio = 1e-5;
 /// The number of differences that are shown per kind.
 constexpr int shown = 12;

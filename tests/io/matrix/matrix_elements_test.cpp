@@ -61,7 +61,7 @@ TEST_F(MatrixElements, ZerosTakeNoSpace) {
   ASSERT_EQ(stat((folder() / "hole").c_str(), &hole), 0);
   if (512 * static_cast<std::int64_t>(hole.st_blocks) >= 8 << 20) GTEST_SKIP() << "files have no holes here";
   const std::int64_t rows = 65536, columns = 16, whole = rows * columns * 8;
-  const auto element = [&](std::size_t i, bool kept) { return kept ? i + 1 : 0; };
+  const auto element = [&](std::size_t i, bool is_nonzero) { return is_nonzero ? i + 1 : 0; };
   const auto row = [&](std::size_t i) { return static_cast<std::int64_t>(i) % rows; };
   const auto zeros = [&](std::size_t i) { return static_cast<std::int64_t>(i) / rows * (rows / columns); };
   round_trip(rows, columns, [&](std::size_t i) { return element(i, row(i) >= zeros(i)); });

@@ -56,9 +56,9 @@ def plain_files(folder):
     make("nothing.h5")
     make("group.h5", **{"A/x": A})
     for name, value in (("nan", np.nan), ("inf", -np.inf), ("beyond", np.longdouble("1e400"))):
-        odd = A.astype("longdouble") if name == "beyond" else A.copy()
-        odd[1, 2] = value
-        make(f"{name}.h5", A=odd)
+        changed = A.astype("longdouble") if name == "beyond" else A.copy()
+        changed[1, 2] = value
+        make(f"{name}.h5", A=changed)
     with h5py.File(f"{folder}/nan_columns.h5", "w") as file:
         file["A"] = np.where(A == 6, np.nan, A).T
         file["A"].attrs["column_major"] = 1

@@ -147,9 +147,9 @@ TEST_F(MatrixImport, NamesAMissingFilterBeforeReading) {
 
 TEST_F(MatrixImport, RefusesNamesWithANulByte) {
   const std::string path = (folder() / "rows.h5").string();
-  for (const std::string& rest : {std::string("\0", 1), std::string("\0.h5", 4)}) {
-    EXPECT_THAT(failure_of([&] { import_matrix(path + rest); }), HasSubstr("rows.h5\\0"));
-    EXPECT_THAT(failure_of([&] { matrix_info(path + rest); }), HasSubstr("a NUL byte in the name"));
+  for (const std::string& suffix : {std::string("\0", 1), std::string("\0.h5", 4)}) {
+    EXPECT_THAT(failure_of([&] { import_matrix(path + suffix); }), HasSubstr("rows.h5\\0"));
+    EXPECT_THAT(failure_of([&] { matrix_info(path + suffix); }), HasSubstr("a NUL byte in the name"));
   }
   EXPECT_NE(failure_of([&] { import_matrix(path, std::string("A\0B", 3)); }), "");
 }

@@ -41,10 +41,10 @@ class MatrixStoreFiles : public MatrixFolder {
   MatrixStore store() const { return MatrixStore(folder()); }
   /// Reads the matrix, or makes and stores it, as a worker does.
   static StoredMatrix<double> get(MatrixStore store, const std::string& digest, const Make& make,
-                                  bool* made = nullptr) {
+                                  bool* was_made = nullptr) {
     StoredMatrix<double> matrix;
     const bool found = store.find(digest, matrix);
-    if (made != nullptr) *made = !found;
+    if (was_made != nullptr) *was_made = !found;
     if (found) return matrix;
     matrix = make();
     EXPECT_TRUE(store.put(digest, view(matrix), matrix.attributes));
@@ -112,15 +112,15 @@ TEST_F(MatrixStoreFiles, EveryDamagedByteIsDetected) {
 
 TEST_F(MatrixStoreFiles, AMatrixIsMadeOnce) {
   int calls = 0;
-  bool made = false;
+  bool was_made = false;
   const Make make = [&] {
     ++calls;
     return sample<double>();
   };
-  expect_equal(get(store(), digest, make, &made), sample<double>());
-  EXPECT_TRUE(made);
-  expect_equal(get(store(), digest, make, &made), sample<double>());
-  EXPECT_FALSE(made);
+  expect_equal(get(store(), digest, make, &was_made), sample<double>());
+  EXPECT_TRUE(was_made);
+  expect_equal(get(store(), digest, make, &was_made), sample<double>());
+  EXPECT_FALSE(was_made);
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(store().path_of(digest), folder() / (digest + ".h5"));
 }
@@ -135,9 +135,9 @@ TEST_F(MatrixStoreFiles, ADamagedFileIsReplaced) {
   for (const std::string& damaged :
        {flipped, whole.substr(0, whole.size() / 2), std::string(), std::string("junk")}) {
     put(digest + ".h5", damaged);
-    bool made = false;
-    expect_equal(get(store(), digest, make, &made), sample<double>());
-    EXPECT_TRUE(made);
+    bool was_made = false;
+    expect_equal(get(store(), digest, make, &was_made), sample<double>());
+    EXPECT_TRUE(was_made);
     expect_equal(read_matrix<double>(path), sample<double>());
   }
 }
@@ -152,14 +152,14 @@ TEST_F(MatrixStoreFiles, AFileUnderAnotherNameIsReplaced) {
   };
   get(store(), digest, make);
   std::filesystem::copy_file(store().path_of(digest), store().path_of(other));
-  bool made = false;
-  EXPECT_EQ(get(store(), other, make_other, &made).a.data.back(), 7);
-  EXPECT_TRUE(made);
-  EXPECT_EQ(get(store(), other, make_other, &made).attributes.at("digest"), other);
-  EXPECT_FALSE(made);
+  bool was_made = false;
+  EXPECT_EQ(get(store(), other, make_other, &was_made).a.data.back(), 7);
+  EXPECT_TRUE(was_made);
+  EXPECT_EQ(get(store(), other, make_other, &was_made).attributes.at("digest"), other);
+  EXPECT_FALSE(was_made);
   write_matrix(store().path_of(other), sample<double>());  // intact, but without its digest
-  EXPECT_EQ(get(store(), other, make_other, &made).a.data.back(), 7);
-  EXPECT_TRUE(made);
+  EXPECT_EQ(get(store(), other, make_other, &was_made).a.data.back(), 7);
+  EXPECT_TRUE(was_made);
 }
 
 TEST_F(MatrixStoreFiles, FollowsNoLinkAndWaitsForNoFifo) {
