@@ -3,9 +3,10 @@
 # Usage: tests/gpu_check.sh [--build DIR] [--no-sanitizer] [--shards N] [--seconds S] [CMAKE_OPTION…]
 #   --shards N   processes per sanitizer (default: a third of the cores)
 #   --seconds S  time limit (default: 500)
-# Several GPUs share the tests and the sanitizers' processes. Skipped are tests of peaks (they measure speed), vendor kernels under racecheck (minutes
-# long, and not ours), and tests of refused calls under memcheck (it reports them). Each tool prints clean, FOUND ERRORS, not finished, or "not run"
-# (refused by the machine). tests/gpu/sanitize.sh then runs our own methods at larger orders, also under synccheck, and prints one line per run.
+# Several GPUs share the tests and the sanitizers' processes. The sanitizers skip tests of peaks, because these measure speed. racecheck skips vendor
+# kernels: they take minutes and are not ours. memcheck skips tests of refused calls, which it reports. Each tool prints clean, FOUND ERRORS,
+# not finished, or "not run" (refused by the machine). tests/gpu/sanitize.sh then runs our own methods at larger orders, also under synccheck, and
+# prints one line per run.
 set -uo pipefail
 source_dir=$(cd "$(dirname "$0")/.." && pwd)
 build=$source_dir/build-gpu
@@ -19,7 +20,7 @@ while [ $# -gt 0 ]; do
     --no-sanitizer) sanitize=no ;;
     --shards) shards=$2; shift ;;
     --seconds) seconds=$2; shift ;;
-    --help) sed -n '2,8p' "$0"; exit 0 ;;
+    --help) sed -n '2,9p' "$0"; exit 0 ;;
     *) options+=("$1") ;;
   esac
   shift

@@ -1,5 +1,5 @@
-"""Tests that different trials share no row and no race (the comparison of methods on one task), and that failures that
-the plan expects are marked as such."""
+"""Tests that different trials share no row and no race (the comparison of methods on one task). Also tests that
+failures that the plan expects are marked as such."""
 
 import hashlib
 import itertools

@@ -1,7 +1,7 @@
 // Measures how many records per second the coordinator handles. The coordinator is real, with its queue,
-// journal, syncs and results.h5 on a disk. The ranks are simulated: each sends a record for every trial of
-// its batch, with the bytes that MPI would carry, and asks for more after half of the batch, as supervisors
-// do.
+// journal, syncs and results.h5 on a disk. The ranks are simulated. Each sends a record for every trial of
+// its batch, with the bytes that MPI would carry. Like a supervisor, it asks for more after half of the
+// batch.
 //
 // By hand: ninja -C build coordinator_rate && build/tests/coordinator_rate FOLDER [RANKS [TRIALS [SECONDS]]]
 // SECONDS: the simulated time of a trial; with 0 the coordinator is never idle.

@@ -1,5 +1,5 @@
-// Tests the block-row solve behind trsv/inverted_blocks and the solves after LU against substitution in long
-// double, at every order where a block, a group of right-hand sides or an aligned column ends.
+// Tests the block-row solve that trsv/inverted_blocks and the solves after LU use, by residuals in long
+// double. The orders are those at which a block, a group of right-hand sides or an aligned column ends.
 
 #include "kernels/trsv/block_chain.cuh"
 #include "kernels/trsv/block_chain.hpp"

@@ -1,6 +1,6 @@
-/// Tests gemm/halves and the products of getrf/halves and geinv/halves: exact for integers, as accurate as
-/// two halves allow over the whole exponent range, in blocks of columns and slices of k, and the choice of
-/// SGEMM by size.
+/// Tests gemm/halves and the products of getrf/halves and geinv/halves. They must be exact for integers, and
+/// as accurate as two halves allow over the whole exponent range. Also tests blocks of columns, slices of k,
+/// and the choice of SGEMM by size.
 
 #include "kernels/check/check.hpp"
 #include "kernels/getrf/half_lu.cuh"
@@ -129,8 +129,8 @@ TEST(HalfLu, RoomSufficesForEveryProduct) {
   }
 }
 
-// The 6 iterations are four products of the LU in blocks of 64 columns, and two of the inverse in blocks of
-// 256 rows (one with L, one with U).
+// 6 products: four of the LU in blocks of 64 columns, and two of the inverse in blocks of 256 rows, one with
+// L and one with U. The method reports them as iterations.
 TEST(HalfLu, ComputesTheProductsOfAnInverse) {
   const Shape shape{300, 300, 300, 1, Uplo::lower};
   const auto inputs = make_inputs<float>(Problem::named("geinv"), shape, MatrixKind::uniform);

@@ -1,5 +1,5 @@
-// Tests every registry method that runs without a GPU on the matrices that suit it, so a new row is tested as
-// soon as it is added. tests/gpu/methods_gpu_test.cpp does the same on a GPU.
+// Tests every method of the registry that runs without a GPU, on the matrices that suit it. So a new method
+// is tested as soon as it has a row. tests/gpu/methods_gpu_test.cpp does the same on a GPU.
 
 #include "tests/kernels/method_cases.hpp"
 #include "tests/testing.hpp"

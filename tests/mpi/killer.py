@@ -2,12 +2,13 @@
 
     killer.py [--rounds N] [--jobs J] [--seed S] [--trials T] [--verbose]
 
-Each round starts a sweep of T short trials over 1 to 4 ranks, in some rounds with a standard error that cannot be
-written (CONSOLES). At a random moment a worker, a supervisor, rank 0 or everything is killed (kill -9), the sweep is
-signalled (SIGTERM, SIGHUP), its terminal closes, or the reader of its pipe ends. results.h5 must open in h5py; if it
-does not exist yet, the documented command rebuilds it first. The sweep is resumed with another number of ranks and
-another limit of the matrix store, and may be killed again. At the end the records must equal those of an undisturbed
-run: same keys, no key twice, same statuses and inputs' digests. J rounds run concurrently, because they mostly wait.
+Each round starts a sweep of T short trials over 1 to 4 ranks. In some rounds, its standard error cannot be written
+(CONSOLES). At a random moment, something happens: a worker, a supervisor, rank 0 or everything is killed (kill -9),
+the sweep is signalled (SIGTERM, SIGHUP), its terminal closes, or the reader of its pipe ends. results.h5 must open in
+h5py; if it does not exist yet, the documented command rebuilds it first. The sweep is resumed with another number of
+ranks and another limit of the matrix store, and may be killed again. At the end the records must equal those of an
+undisturbed run: same keys, no key twice, same statuses and inputs' digests. J rounds run concurrently, because they
+mostly wait.
 """
 
 import argparse

@@ -225,8 +225,8 @@ void inverse(const Method& method, const Inputs<T>& inputs, const Answer<T>& ans
   // The smallest normal number keeps the scale above 0 if X is 0.
   const Wide scale = a_part * (x_norm + smallest_normal<T>());
   set_ratio(truth, residual(a, x), scale, a_part * x_norm);
-  // If the backward error ||I - A X|| exceeds min(n, 32) u, the ratio of geinv is the smaller of those of
-  // I - A X and I - X A.
+  // geinv: if the backward error ||I - A X|| exceeds min(n, 32) u, the smaller ratio of I - A X and I - X A
+  // counts.
   const Wide limit = n <= 32 ? Wide(1) : Wide(32) / n;
   constexpr double near = 1e-3;  // the relative distance from the limit within which rounding decides
   if (method.problem != Problem::named("geinv") || truth.infinite_ratio || truth.ratio < limit * (1 - near))
