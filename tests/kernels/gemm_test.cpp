@@ -8,7 +8,7 @@ namespace gaussweep {
 namespace {
 
 template <class T>
-Answer<T> multiply(const char* variant, const Inputs<T>& inputs, const ParameterChanges& changes = {}) {
+Answer<T> multiply(const char* variant, const Inputs<T>& inputs, const Asked& changes = {}) {
   return try_method(Problem::named("gemm"), variant, inputs, changes, 7).answer;
 }
 
