@@ -1,42 +1,43 @@
-"""The records that --problem, --method and --gpu select."""
+"""Selects the records that the options --problem, --method and --gpu name."""
 
 from fnmatch import fnmatchcase
 
 from .loader import ReportError
 
 
-def choose(night, problems, methods, gpus, baseline=""):
-    """Returns the night with only the selected records. The baseline method and, with --gpu, methods on the CPU stay.
-    @raises ReportError if a pattern matches nothing; the message lists the existing values"""
-    records = night.take("problem method backend")
-    chosen = records["problem"].notna()
+def choose(results, problems, methods, gpus, baseline=""):
+    """Returns the results with only the selected records. The baseline method is always selected, and --gpu selects all
+    methods on the CPU too. @raises ReportError if a pattern matches nothing; the message lists the existing values"""
+    records = results.take("problem method backend")
+    is_chosen = records["problem"].notna()
     if problems:
-        chosen &= _matching("--problem", problems, records["problem"])
+        is_chosen &= _matching("--problem", problems, records["problem"])
     if methods:
-        wanted = _matching("--method", methods, records["method"], records["problem"] + "/" + records["method"])
-        chosen &= wanted | (records["method"] == baseline)
+        is_wanted = _matching("--method", methods, records["method"], records["problem"] + "/" + records["method"])
+        is_chosen &= is_wanted | (records["method"] == baseline)
     if gpus:
-        cuda = records["backend"] == "cuda"
-        chosen &= ~cuda | _matching("--gpu", gpus, night.take("device")["device"].where(cuda, ""))
+        is_cuda = records["backend"] == "cuda"
+        is_chosen &= ~is_cuda | _matching("--gpu", gpus, results.take("device")["device"].where(is_cuda, ""))
     if baseline and len(records) and not (records["method"] == baseline).any():
         raise ReportError(f"--baseline {baseline}: no record has that method; there are {_list(records['method'])}")
-    return night if chosen.all() else night.only(chosen)
+    return results if is_chosen.all() else results.only(is_chosen)
 
 
-def _matching(option, words, *columns):
-    """Returns a mask of the rows in which a column matches one of the comma-separated patterns in `words`."""
-    matched = None
-    for word in words.split(","):
-        hits = None
+def _matching(option, patterns, *columns):
+    """Returns a mask of the rows in which one of the columns matches one of the comma-separated `patterns`."""
+    is_any_match = None
+    for pattern in patterns.split(","):
+        is_match = None
         for column in columns:
-            values = {value: fnmatchcase(value, word) for value in column.unique() if value}
+            values = {value: fnmatchcase(value, pattern) for value in column.unique() if value}
             in_column = column.map(values).fillna(False).astype(bool)
-            hits = in_column if hits is None else hits | in_column
-        if not hits.any():
-            raise ReportError(f"{option} {word}: no record names any; there are {_list(columns[0])}")
-        matched = hits if matched is None else matched | hits
-    return matched
+            is_match = in_column if is_match is None else is_match | in_column
+        if not is_match.any():
+            raise ReportError(f"{option} {pattern}: no record names any; there are {_list(columns[0])}")
+        is_any_match = is_match if is_any_match is None else is_any_match | is_match
+    return is_any_match
 
 
 def _list(column):
+    """Returns the distinct values as text."""
     return ", ".join(sorted(v for v in column.unique() if v)) or "none"

@@ -1,4 +1,4 @@
-"""The command `analysis/report`."""
+"""The command line of `analysis/report`: reads its options, loads the results and writes the page."""
 
 import argparse
 import errno
@@ -16,7 +16,7 @@ from .sections import FIRST, LAST, overview, papers, problems, restoration, verd
 from .sections.changes import followed, left_out_words, too_few_words
 
 # Columns of `records` that no section shows. They are not loaded, to save memory. Of `samples` only `throttled` is
-# needed. The two condition columns are optional: `conditions.py` uses them if a file has them.
+# needed. Files may have the columns matrix_condition and condition, which conditions.py uses.
 NOT_SHOWN = """judged_time node warmup device_index seconds_stdev load_seconds
 generate_seconds verify_seconds reference_seconds memory_clock_mhz replay_q1 replay_q3 energy_power_w repeats_bits
 systems_pass systems_suspect systems_failed first_failure enough""".split()
@@ -26,47 +26,48 @@ SHOWN = {
 }
 
 
-def build(night, title="gaussweep report", baseline="", of_papers="run"):
-    """Builds the page of a night (`loader.Night`: the data of all input files). `of_papers` selects the papers'
-    experiments that are drawn: run (those whose plans were run), all or none."""
-    page = Page(title, methods(night.take("method problem")))
+def build(results, title="gaussweep report", baseline="", of_papers="run"):
+    """Builds the page. `results`: `loader.Results`, the data of all input files; `baseline`: the method with which
+    speedups are computed, empty for the vendor's; `of_papers`: which experiments of papers are drawn: "run" (those
+    whose plans were run), "all" or "none"."""
+    page = Page(title, methods(results.take("method problem")))
     # A directory of restored images has no records.
-    if not night.files:
-        restoration.restoration(page, night)
+    if not results.files:
+        restoration.restoration(page, results)
         return page
-    page.facts = facts(night)
-    only_papers = of_papers != "none" and papers.are_all_plans(night)
+    page.facts = facts(results)
+    only_papers = of_papers != "none" and papers.are_all_plans(results)
     for section in FIRST:
-        section(page, night, *([baseline] if section is verdict.verdict else []))
+        section(page, results, *([baseline] if section is verdict.verdict else []))
         if section is overview.overview and only_papers:
-            papers.papers(page, night, of_papers == "all", is_folded=False)
-    problems.problems(page, night, baseline)
+            papers.papers(page, results, of_papers == "all", is_folded=False)
+    problems.problems(page, results, baseline)
     for section in LAST:
         if section is not papers.papers:
-            section(page, night)
+            section(page, results)
         elif of_papers != "none" and not only_papers:
-            papers.papers(page, night, of_papers == "all")
+            papers.papers(page, results, of_papers == "all")
     return page
 
 
-def facts(night):
+def facts(results):
     """Returns the texts below the page's title: dates, devices, driver, versions."""
 
     def listed(words, values):
         values = list(dict.fromkeys(v for v in values if v))
         return [f"{words}{', '.join(values[:3])}{' and more' if len(values) > 3 else ''}"] if values else []
 
-    records, attributes = night.take("start_time backend device commit"), [
-        attributes for _, attributes, _ in night.files
+    records, attributes = results.take("start_time backend device commit"), [
+        attributes for _, attributes, _ in results.files
     ]
     days = sorted(time[:10] for time in records["start_time"].unique() if time)
     gpus = records.loc[records["backend"] == "cuda", "device"].value_counts().index
     drivers = [a.get("driver_version", "") for a in attributes]
-    cuda = [f"{v // 1000}.{v % 1000 // 10}" for v in night.devices["driver_version"] if v > 0]
+    cuda = [f"{v // 1000}.{v % 1000 // 10}" for v in results.devices["driver_version"] if v > 0]
     return [
         *listed("", [" to ".join(dict.fromkeys([days[0], days[-1]]))] if days else []),
         *listed("GPU ", gpus),
-        *listed("CPU ", [] if len(gpus) else night.hosts["cpu"]),
+        *listed("CPU ", [] if len(gpus) else results.hosts["cpu"]),
         *listed("driver ", drivers),
         *listed("CUDA ", cuda),
         *listed("gaussweep ", [a.get("version", "") for a in attributes]),
@@ -74,10 +75,11 @@ def facts(night):
     ]
 
 
-def title_of(night):
-    if not night.files:
+def title_of(results):
+    """Returns the page's default title, which names the plans."""
+    if not results.files:
         return "gaussweep: image restoration"
-    plans = [p for p in night.take("plan_name")["plan_name"].unique() if p]
+    plans = [p for p in results.take("plan_name")["plan_name"].unique() if p]
     return "gaussweep: " + (", ".join(plans[:3]) + (" and more" if len(plans) > 3 else "") if plans else "report")
 
 
@@ -139,13 +141,13 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     try:
         figures.check(options.figures)  # fails early, because building the page may take long
-        night = choose(load(options.input, SHOWN), options.problem, options.method, options.gpu, options.baseline)
+        results = choose(load(options.input, SHOWN), options.problem, options.method, options.gpu, options.baseline)
         if options.trend:
-            told = followed(night)
-            lines = [*map(printable, table(told)), *filter(None, [left_out_words(told)])]
-            return _print("\n".join(lines) or too_few_words(night))
-        title = options.title if options.title is not None else title_of(night)
-        page = build(night, title, options.baseline, options.papers)
+            times = followed(results)
+            lines = [*map(printable, table(times)), *filter(None, [left_out_words(times)])]
+            return _print("\n".join(lines) or too_few_words(results))
+        title = options.title if options.title is not None else title_of(results)
+        page = build(results, title, options.baseline, options.papers)
         index = page.write(options.output)
         if options.figures:
             figures.write(page, options.output, options.figures)
@@ -155,7 +157,7 @@ def main(arguments=None):
         return _refuse(f"cannot write the page in {options.output}: {error}")
     except MemoryError:
         return _refuse("there is not enough memory for these files; report on fewer of them")
-    for warning in night.warnings:
+    for warning in results.warnings:
         print(f"report: {printable(warning)}", file=sys.stderr)
     return _print(printable(os.fsencode(index).decode("utf-8", "replace")))
 
@@ -167,8 +169,8 @@ def _folder(name):
 
 
 def _print(words, end="\n"):
-    """Prints the text. Returns 0, 3 if standard output cannot be written, or the code of SIGPIPE if its reader has
-    closed it, as gaussweep does."""
+    """Prints the text. Returns the exit code, as gaussweep does: 0, or 3 if standard output cannot be written, or 128 +
+    SIGPIPE if its reader has closed it."""
     try:
         if sys.stdout is None:  # the caller closed the descriptor
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
@@ -184,5 +186,6 @@ def _print(words, end="\n"):
 
 
 def _refuse(words):
+    """Prints an error. Returns the exit code of wrong usage or input."""
     print(f"report: {printable(words)}", file=sys.stderr)
     return 2

@@ -1,4 +1,4 @@
-"""Condition numbers of the matrices."""
+"""Finds the condition numbers of the records' matrices."""
 
 import re
 
@@ -10,23 +10,25 @@ from .hdf5 import DAMAGED
 
 
 def conditions(records, attributes, store):
-    """Returns the known condition numbers, NaN for the others. They come from a column of the file, else from the
-    matrix store, else from the plan if it names exactly one condition number."""
+    """Returns the condition number of each record's matrix; NaN if it is unknown. It comes from a column of the file,
+    else from the matrix store (the folder `store`), else from the plan if that names exactly one condition number."""
     if "matrix_condition" in records:
         return pd.to_numeric(records["matrix_condition"], errors="coerce").astype(float)
     if "condition" in records and records["condition"].dtype.kind == "f":
         return records["condition"]
     condition = pd.Series(np.nan, index=records.index)
     condition[records["matrix_kind"] == "identity"] = 1.0
-    by_condition = records["matrix_kind"] == "condition"
-    if not by_condition.any():
+    is_condition_kind = records["matrix_kind"] == "condition"
+    if not is_condition_kind.any():
         return condition
     in_plan = set(re.findall(r"condition:\s*([0-9][0-9.eE+-]*)\s*[,}\n]", attributes.get("plan", "") + "\n"))
-    only = _number(in_plan.pop()) if len(in_plan) == 1 else np.nan
-    known = {}
-    for digest in records.loc[by_condition, "matrix_digest"].unique()[:5000]:  # at most, because each opens a file
-        known[digest] = _stored_condition(store / f"{digest}.h5", only)
-    condition[by_condition] = records.loc[by_condition, "matrix_digest"].map(known)
+    plan_condition = _number(in_plan.pop()) if len(in_plan) == 1 else np.nan
+    condition_of = {}
+    for digest in records.loc[is_condition_kind, "matrix_digest"].unique()[
+        :5000
+    ]:  # not more, because each opens a file
+        condition_of[digest] = _stored_condition(store / f"{digest}.h5", plan_condition)
+    condition[is_condition_kind] = records.loc[is_condition_kind, "matrix_digest"].map(condition_of)
     return condition
 
 

@@ -1,4 +1,5 @@
-"""The plots as files for a paper, drawn by matplotlib: as wide as a column, with captions as text and as LaTeX."""
+"""Writes the plots as files for a paper (PDF, SVG, PGF), drawn by matplotlib. They are as wide as a column of text, and
+have captions as plain text and as LaTeX."""
 
 import io
 import os
@@ -15,16 +16,17 @@ from matplotlib.ticker import LogFormatterSciNotation, LogLocator, MaxNLocator, 
 from matplotlib.ticker import PercentFormatter
 
 from .colours import COLOURS, DASHES
-from .frames import RANGE
+from .frames import POOLED_RANGE
 from .loader import ReportError
 from .page import staging
 from .plots import parameters, row_colour, styled, unpassed
 from .words import matplotlib_text, one_line, tex
 
 WIDTH, HEIGHT = 3.05, 2.1  # inches; a column of LaTeX's two-column article on A4 paper is the narrowest in common use
-MARGIN, DIGIT = 0.6, 3.9  # inches beside the axes, both sides together; width of a tick label's digit in points
-MARKERS = "os^DvP"  # as in plots.js
-LONGEST_NAME = 26  # characters per line of a row's label
+MARGIN = 0.6  # inches left and right of the axes together
+DIGIT = 3.9  # width of a tick label's digit in points
+MARKERS = "os^DvP"  # matplotlib's names of the marks that plots.js draws, in the same order
+LONGEST_NAME = 26  # characters per line of a bar's name
 STYLE = {
     "font.family": "serif",
     "font.size": 8,
@@ -45,12 +47,13 @@ STYLE = {
     "pgf.rcfonts": False,  # use the fonts of the including document
 }
 
-# Equal plots give equal files, because these have no date.
+# Leaves out the date, so that equal plots give equal files.
 NO_DATE = {"pdf": {"metadata": {"CreationDate": None}}, "svg": {"metadata": {"Date": None}}}
 
 
 def check(kind):
-    """Draws an empty figure as a test, because TeX or its package pgf may be missing. @raises ReportError"""
+    """Checks that figures of this kind can be written. For pgf it draws an empty figure, because TeX or its package pgf
+    may be missing. @raises ReportError"""
     if kind != "pgf":
         return
     packages = "Debian's packages texlive-latex-base and texlive-pictures have what it needs"
@@ -68,7 +71,7 @@ def check(kind):
 
 
 def write(page, out, kind):
-    """Writes OUT/figures/NAME.KIND of each plot of the page, its LaTeX caption as NAME.tex, and captions.txt with all
+    """Writes OUT/figures/NAME.KIND and its LaTeX caption NAME.tex for each plot of the page, and captions.txt with all
     captions as plain text. @raises ReportError"""
     escape = tex if kind == "pgf" else matplotlib_text
     captions = []
@@ -88,7 +91,7 @@ def write(page, out, kind):
                 raise ReportError(f"{plot.name}.pgf: TeX failed: {error}") from None
             words = _caption(plot, drawn, remarks, page.facts)
             captions.append(f"{plot.name}: {one_line(words)}")
-            # The command is in the file, because LaTeX cannot read a file in the argument of a caption.
+            # The file includes the command \caption, because LaTeX cannot read a file in the argument of a caption.
             (Path(staged) / f"{plot.name}.tex").write_text(f"\\caption{{{tex(words)}}}\n", encoding="utf-8")
         (Path(staged) / "captions.txt").write_text("\n".join(captions) + "\n", encoding="utf-8")
         folder = Path(out) / "figures"
@@ -98,16 +101,16 @@ def write(page, out, kind):
 
 
 def _caption(plot, drawn, remarks, facts=()):
-    """Returns a plot's caption: its title, methods that did not pass, published source, matrices, statistic,
-    parameters, meaning of bars, remarks on points that are drawn elsewhere than at their values, device, driver and
-    commit."""
+    """Returns a plot's caption: its title, methods that did not pass, note, basis (matrices, statistic and samples),
+    parameters, meaning of error bars, remarks on values that were not drawn as they are, and `facts` (device, driver,
+    commit)."""
     words = [plot.title, unpassed(drawn, plot.xlabel), plot.note, plot.basis, parameters(plot, drawn)]
     ranged = [s for s in drawn if s.low is not None and np.isfinite(np.asarray(s.low, dtype=float)).any()]
     for kind, is_band in (("Bands", True), ("Bars", False)):
         ends = [end for s in ranged if s.band == is_band for end in s.ends]
-        ends = sorted(dict.fromkeys(ends), key=RANGE.__eq__)
-        if len(ends) > 1:  # a range has the values of several trials
-            ends = [f"{end} ({'several trials' if end == RANGE else 'one trial'})" for end in ends]
+        ends = sorted(dict.fromkeys(ends), key=POOLED_RANGE.__eq__)
+        if len(ends) > 1:  # only the pooled range describes several trials
+            ends = [f"{end} ({'several trials' if end == POOLED_RANGE else 'one trial'})" for end in ends]
         words += [f"{kind}: {' or '.join(ends)}"] if ends else []
     return " ".join(w if w.endswith(".") else w + "." for w in [*words, *remarks, "; ".join(facts)] if w)
 
@@ -118,11 +121,11 @@ def _escaped(plot, styled_series, escape):
     lines_at = [(value, escape(words)) for value, words in plot.lines_at]
     plot = replace(plot, xlabel=escape(plot.xlabel), ylabel=escape(_value(plot)), names=names, lines_at=lines_at)
 
-    def of(series):
+    def escaped_series(series):
         x = list(map(escape, series.x)) if plot.kind == "bars" else series.x
         return replace(series, label=escape(series.label), x=x)
 
-    return plot, [(of(series), *style) for series, *style in styled_series]
+    return plot, [(escaped_series(series), *style) for series, *style in styled_series]
 
 
 def _dash(variant):
@@ -133,17 +136,17 @@ def _dash(variant):
 
 
 def _value(plot):
-    """Returns the words of the axis of values, with their unit."""
+    """Returns the label of the axis of values, with the unit."""
     return plot.ylabel + (" [s]" if plot.seconds else " [%]" if plot.percent else "")
 
 
 def _ticks(axis, is_narrow):
-    """Labels at least two values of a logarithmic axis. A narrow axis, which has room for few labels side by side, has
-    at most four."""
+    """Sets the ticks of a logarithmic axis so that at least two have labels. A narrow axis has room for few labels side
+    by side, and gets at most four."""
     if axis.get_scale() != "log":
         return
     low, high = axis.get_view_interval()
-    is_plain = 1e-4 < low and high < 1e5  # other values are labelled 3 × 10⁻⁶, which needs more room
+    is_plain = 1e-4 < low and high < 1e5  # labels of other axes have exponents, 3 × 10⁻⁶, and need more room
     decades = np.log10(high / low)
     if decades < 0.8:
         axis.set_major_locator(MaxNLocator(2 if is_narrow and not (is_plain and high < 1e4) else 4, min_n_ticks=2))
@@ -161,7 +164,7 @@ def _lines(plot, styled_series, figure):
     axes = figure.add_subplot(xlabel=plot.xlabel, ylabel=plot.ylabel)
     axes.set_xscale("log" if plot.xlog else "linear")
     axes.set_yscale("log" if plot.ylog else "linear")
-    if plot.percent:  # after the scale, which sets another formatter
+    if plot.percent:  # after set_yscale, which replaces the formatter
         axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=""))
     labelled = set()
     for i, (series, colour, variant) in enumerate(styled_series):
@@ -173,15 +176,15 @@ def _lines(plot, styled_series, figure):
             "color": c,
             "linestyle": _dash(1 if colour is None else variant) if line else "none",
             "alpha": 0.4 if series.faint else 1,
-            # In clouds each series has smaller marks than the one before, so that it does not hide equal values.
+            # In clouds each series has smaller marks than the one before, so that marks at equal values stay visible.
             "markersize": STYLE["lines.markersize"] + (2 * (1 - i / len(styled_series)) if plot.kind == "dots" else 0),
         }
-        ends = series.low is not None and series.high is not None
-        if ends and series.band:
+        has_ends = series.low is not None and series.high is not None
+        if has_ends and series.band:
             axes.fill_between(series.x, series.low, series.high, color=c, alpha=0.2, linewidth=0)
-        elif ends:
-            reach = np.vstack([series.y - series.low, series.high - series.y]).astype(float)
-            axes.errorbar(series.x, series.y, np.nan_to_num(reach).clip(0), fmt="none", ecolor=c, elinewidth=0.6)
+        elif has_ends:
+            lengths = np.vstack([series.y - series.low, series.high - series.y]).astype(float)
+            axes.errorbar(series.x, series.y, np.nan_to_num(lengths).clip(0), fmt="none", ecolor=c, elinewidth=0.6)
         label = None if series.label in labelled or series.faint else series.label
         labelled.add(label)
         axes.plot(series.x, series.y, marker=mark if series.marker else "none", label=label, **style)
@@ -193,32 +196,33 @@ def _lines(plot, styled_series, figure):
         axes.axhline(value, color="black", linewidth=0.6, linestyle="--", label=words)
     _ticks(axes.xaxis, is_narrow=True)
     _ticks(axes.yaxis, is_narrow=False)
-    places = np.unique(np.concatenate([s.x for s, _, _ in styled_series if s.marker] or [[]]))
+    values = np.unique(np.concatenate([s.x for s, _, _ in styled_series if s.marker] or [[]]))
     if plot.names is not None:
         axes.set_xticks(range(len(plot.names)), plot.names, rotation=90, fontsize=5)
-    elif 0 < len(places) <= 8 and np.all(places == np.rint(places)):
-        axes.set_xticks(places, _labels(axes, places), minor=False)
+    elif 0 < len(values) <= 8 and np.all(values == np.rint(values)):
+        axes.set_xticks(values, _labels(axes, values), minor=False)
         axes.set_xticks([], minor=True)
     _legend(figure, axes, HEIGHT)
 
 
-def _labels(axes, places):
-    """Returns the tick labels of the places. The last place keeps its label. From right to left, a label becomes empty
-    if it would touch the next one."""
+def _labels(axes, values):
+    """Returns the labels of the ticks at the x values. From right to left, a label becomes empty if it would touch the
+    next label to its right; the last tick always keeps its label."""
     to = np.log10 if axes.get_xscale() == "log" else np.asarray
     low, high = to(axes.get_xlim())
-    at = (to(places) - low) / (high - low) * 72 * (WIDTH - MARGIN)
-    labels, left = [], np.inf  # the left end of the label to the right
-    for place, value in zip(at[::-1], places[::-1]):
+    centers = (to(values) - low) / (high - low) * 72 * (WIDTH - MARGIN)
+    labels, next_left = [], np.inf  # the left end of the label to the right
+    for center, value in zip(centers[::-1], values[::-1]):
         label = f"{value:g}"
         half = DIGIT * len(label) / 2
-        labels.append(label if place + half + DIGIT < left else "")
-        left = place - half if labels[-1] else left
+        labels.append(label if center + half + DIGIT < next_left else "")
+        next_left = center - half if labels[-1] else next_left
     return labels[::-1]
 
 
 def _row_colours(styled_series, methods):
-    """Returns the colours of each series' rows: those of the methods in a single series, else the series' own."""
+    """Returns, per series, the colours of its rows: in a single series those of the rows' methods, else the series'
+    own."""
     if len(styled_series) > 1:
         return [[COLOURS[0][of]] * len(series.x) for series, of, _ in styled_series]
     ((series, _, _),) = styled_series
@@ -227,11 +231,12 @@ def _row_colours(styled_series, methods):
 
 
 def _bars(plot, styled_series, figure, colours):
-    """Draws one row per name. On a logarithmic axis earlier runs have squares, the last run circles."""
+    """Draws one row per name: a bar, or on a logarithmic axis a mark (a square for earlier runs, a circle for the last
+    run)."""
     names = list(dict.fromkeys(name for series, _, _ in styled_series for name in series.x))
     axes = figure.add_subplot(xlabel=plot.ylabel)
     axes.set_xscale("log" if plot.ylog else "linear")
-    if plot.percent:  # after the scale, which sets another formatter
+    if plot.percent:  # after set_xscale, which replaces the formatter
         axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=""))
     for i, (series, _, _) in enumerate(styled_series):
         label = series.label if len(styled_series) > 1 else None
@@ -259,11 +264,11 @@ def _bars(plot, styled_series, figure, colours):
 
 
 def _legend(figure, axes, height):
-    """Puts the legend below the axes, whose height stays the same."""
+    """Adds the legend below the axes. The figure grows, so that the axes keep their height (`height`, in inches)."""
     handles, labels = axes.get_legend_handles_labels()  # without series that have no name
     longest = max((len(label.replace("\\", "")) for label in labels), default=0)
     columns = 3 if longest < 13 else 2 if longest < 26 else 1  # as many as fit in WIDTH
-    below = 0.13 * -(-len(labels) // columns) + 0.06 if labels else 0  # inches: its rows and a margin
+    below = 0.13 * -(-len(labels) // columns) + 0.06 if labels else 0  # inches: the legend's rows and a margin
     figure.set_size_inches(WIDTH, height + below)
     figure.get_layout_engine().set(rect=(0, below / (height + below), 1, height / (height + below)))
     if below:

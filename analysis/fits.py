@@ -1,4 +1,4 @@
-"""The two fits of the papers."""
+"""Fits the two models of time that the papers use: a cubic in n, and K + c / blocks."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ import numpy as np
 class Fit:
     coefficients: dict
     r_squared: float
-    curve: object  # the fitted function of x; of `reciprocal`, 1/(t - K) as a function of the blocks
+    curve: object  # the fitted function: t of n (`cubic`), 1 / (t - K) of the number of blocks (`reciprocal`)
 
 
 def r_squared(y, fitted):
@@ -19,8 +19,8 @@ def r_squared(y, fitted):
 
 
 def cubic(x, y):
-    """Fits t = a3 n^3 + a2 n^2 + a1 n + a0 by least squares. Returns None for fewer than five points, because R^2 is
-    meaningless there."""
+    """Fits t = a3 n^3 + a2 n^2 + a1 n + a0 by least squares. Returns None for fewer than five values of n, because a
+    cubic with four coefficients would fit any times."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(np.unique(x)) < 5:
         return None
@@ -36,7 +36,7 @@ def cubic(x, y):
 
 def reciprocal(blocks, seconds):
     """Fits t = K + c / blocks by least squares, so that 1/(t - K) = blocks / c is a line through zero. Returns None for
-    fewer than three points."""
+    fewer than three numbers of blocks."""
     s, t = np.asarray(blocks, dtype=float), np.asarray(seconds, dtype=float)
     if len(np.unique(s)) < 3:
         return None

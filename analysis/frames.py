@@ -1,5 +1,5 @@
-"""Functions that several sections use: the best configuration at each size, speedups with intervals, names of
-series."""
+"""Functions that several sections of the report use. They select records (the best configuration per size, the matrix
+that most methods ran on), compute speedups with intervals, and turn records into figures and their captions."""
 
 import itertools
 import re
@@ -12,15 +12,15 @@ from .loader import DEVICE, gpu_counts, parameter, parameters_of
 from .plots import Plot, Series
 from .words import counted
 
-MOST_MODELS = 3  # GPU models that share a figure or a grid
+MOST_MODELS = 3  # GPU models that share a figure or a table
 EMULATED = "emulated on "  # prefix of the device name of emulated kernels
-MOST_LABELS = 16  # labels in a figure before it is split
-MOST_VARIANTS = 4  # variants (matrix and operands) in a figure, distinguished by dashes
-MOST_FACETS = 6  # figures side by side; more matrices are put on the x axis of one figure
+MOST_LABELS = 16  # lines per figure; figures with more are split
+MOST_VARIANTS = 4  # pairs of matrix and operands per figure; dashes distinguish them
+MOST_FACETS = 6  # figures side by side, one per matrix; more matrices are put on the x axis of one figure
 MOST_FAINT = 1500  # slower configurations that are drawn one by one
-LONG = 100  # iterations beyond which a history is drawn in a separate figure
-# Columns for `Night.take`: DRAWN for `over`, LARGEST for `at_largest`, COMPARED for `gain` and `speedups`, PAIRED for
-# `pairs`.
+LONG = 100  # residual histories with more iterations are drawn in separate figures
+# Columns for `Results.take`: DRAWN for `plots_over_size`, LARGEST for `at_largest`, COMPARED for `gain` and `speedups`,
+# PAIRED for `common_trials`.
 DRAWN = """problem precision device method matrix_name matrix_full operands size config status seconds_median
 matrix_seed batch samples inner_repeats uplo threads""".split()
 LARGEST = """problem precision device method system operands size status seconds_median matrix_kind
@@ -30,13 +30,14 @@ answered seconds_q1 seconds_median seconds_q3 matrix_name matrix_full matrix_see
 config""".split()
 PAIRED = """key problem precision method backend device capability matrix_kind config size nrhs operands status answered
 seconds_q1 seconds_median seconds_q3""".split()
-RANGE = "the full range of the seeds or repetitions"  # meaning of error bars at points that pool several trials
-BOTH = ("the interval from the quartiles of both times",)  # meaning of error bars at a ratio of two times
+# Captions: the meaning of error bars at points that pool several trials, and at ratios of two times.
+POOLED_RANGE = "the full range of the seeds or repetitions"
+RATIO_INTERVAL = ("the interval from the quartiles of both times",)
 RANK = {"pass": 0, "suspect": 1, "failed": 2}  # other statuses: the trial did not finish
 
 
 def device_words(device):
-    """Returns the words for a device in a sentence: "the CPU emulating a GPU" for emulated kernels."""
+    """Returns a device's name for a sentence: "the CPU emulating a GPU" for emulated kernels."""
     return f"{device.removeprefix(EMULATED)} emulating a GPU" if device.startswith(EMULATED) else device
 
 
@@ -46,10 +47,9 @@ def answered(records):
 
 
 def best(records, by):
-    """Returns the best row for each value of the columns `by`: passed before other answers, then the smallest
-    median."""
+    """Returns one row per value of the columns `by`: a passed answer if there is one, and of those the fastest."""
     order = np.lexsort((records["seconds_median"].to_numpy(), not_passed(records)))
-    first = ~records[by].iloc[order].duplicated().to_numpy()  # reorders only these columns, not all hundred
+    first = ~records[by].iloc[order].duplicated().to_numpy()  # copies only these columns, not all hundred
     return records.iloc[order[first]]
 
 
@@ -80,14 +80,14 @@ def panels(records):
         cpu = [d for d in devices if d == "CPU"]
         emulated = [d for d in devices if d.startswith(EMULATED)]
         models = [d for d in devices if d not in cpu and d not in emulated]
-        together = [models] if len(models) <= MOST_MODELS else [[d] for d in models]
-        for heads, beside in [*((own, cpu) for own in together), (emulated, [])]:
-            own = [*heads, *beside]
-            here = group["device"].isin(own)
-            if own:
-                words = " and ".join([*short_names(heads).values(), *beside])
-                words = EMULATED + words if heads and heads == emulated and not words.startswith(EMULATED) else words
-                yield problem, precision, words, group if here.all() else group[here]
+        gpu_groups = [models] if len(models) <= MOST_MODELS else [[d] for d in models]
+        for main, cpus in [*((gpus, cpu) for gpus in gpu_groups), (emulated, [])]:
+            shown = [*main, *cpus]
+            is_shown = group["device"].isin(shown)
+            if shown:
+                words = " and ".join([*short_names(main).values(), *cpus])
+                words = EMULATED + words if main and main == emulated and not words.startswith(EMULATED) else words
+                yield problem, precision, words, group if is_shown.all() else group[is_shown]
 
 
 def short_names(devices):
@@ -106,17 +106,17 @@ def short_names(devices):
 
 
 def on_device(rows):
-    """Returns the text that names each row's device in a label: " (CPU)" or ", H200"; empty if no other device needs to
-    be told apart."""
+    """Returns, per row, the text that names its device in a label: " (CPU)" or ", H200"; empty if all rows have one
+    device."""
     models = sorted(d for d in rows["device"].unique() if d != "CPU")
     names = {d: f", {name}" for d, name in short_names(models).items()} if len(models) > 1 else {}
-    return rows["device"].map(dict(names, CPU=" (CPU)") if many(rows["device"]) else {}).fillna("")
+    return rows["device"].map(dict(names, CPU=" (CPU)") if has_several(rows["device"]) else {}).fillna("")
 
 
-def one_kind(rows):
-    """Returns, per problem, the rows of the matrix (`system`) with most (method, size) pairs, so that a table compares
-    methods on one matrix. Ties go to the matrix with most passed pairs; identity matrices come last. Methods that did
-    not run on the chosen matrix get the matrix with most of their own pairs."""
+def on_main_matrix(rows):
+    """Returns the rows of one matrix (`system`) per problem, so that a table compares methods on the same matrix. It is
+    the matrix with most (method, size) pairs; ties go to the one with most passed pairs, and identity matrices come
+    last. Methods that did not run on it are shown on another matrix, chosen by the same rule from their own rows."""
     is_kept = np.zeros(len(rows), bool)
     known = rows[["problem", "system", "method", "size", "matrix_kind", "status"]].reset_index(drop=True)
     for _, group in known.groupby("problem"):
@@ -135,30 +135,32 @@ def one_kind(rows):
 
 
 def facets(records, x="size"):
-    """Yields (words, rows, axis) of each figure; every row is in one figure. There is one figure per problem, precision
-    and device. If that is too full, there is one figure per matrix, or per operands. More than MOST_FACETS matrices are
-    put on the x axis of one figure. Batches have separate figures. `axis`: the column for x and, of matrices, `names`.
-    """
-    for problem, precision, device, several, rows in _apart(records):
-        for words, part in _split(rows):
-            words = ", ".join(w for w in (problem, precision, device, several, words) if w)
+    """Yields (title words, rows, axis) of each figure; every row is in one figure. There is one figure per panel (see
+    `panels`). If that has too many lines, there is one figure per matrix, or per operands. More than MOST_FACETS
+    matrices are put on the x axis of one figure. Batches have separate figures. `axis["x"]` is the column of the x
+    values; `axis["names"]` has the names of the matrices if these are on the x axis."""
+    for problem, precision, device, batch_words, rows in _split_batches(records):
+        for words, part in _split_figures(rows):
+            words = ", ".join(w for w in (problem, precision, device, batch_words, words) if w)
             if part["matrix_name"].nunique() > MOST_FACETS and len(_variants(part)) > MOST_VARIANTS:
-                order = part.groupby("matrix_name")["size"].median().reset_index().sort_values(["size", "matrix_name"])
-                names = order["matrix_name"].to_list()
-                places = part["matrix_name"].map({name: i for i, name in enumerate(names)})
-                yield words, part.assign(place=places), {"x": "place", "names": [brief(name) for name in names]}
+                matrix_order = (
+                    part.groupby("matrix_name")["size"].median().reset_index().sort_values(["size", "matrix_name"])
+                )
+                names = matrix_order["matrix_name"].to_list()
+                positions = part["matrix_name"].map({name: i for i, name in enumerate(names)})
+                yield words, part.assign(place=positions), {"x": "place", "names": [brief(name) for name in names]}
             else:
                 yield words, part, {"x": x}
 
 
-def _apart(records):
-    """Yields (problem, precision, device, words for batches, rows): each panel, with batches apart from single
+def _split_batches(records):
+    """Yields (problem, precision, device, title words for batches, rows): each panel, split into batches and single
     systems."""
     for problem, precision, device, rows in panels(records):
-        batches = rows["batch"] > 1
-        for several in sorted(batches.unique()):
-            part = rows if (batches == several).all() else rows[batches == several]
-            words = "" if not several else "batches" if many(part["operands"]) else part["operands"].iloc[0]
+        are_batches = rows["batch"] > 1
+        for is_batch in sorted(are_batches.unique()):
+            part = rows if (are_batches == is_batch).all() else rows[are_batches == is_batch]
+            words = "" if not is_batch else "batches" if has_several(part["operands"]) else part["operands"].iloc[0]
             yield problem, precision, device, words, part
 
 
@@ -166,9 +168,9 @@ def _variants(rows):
     return rows[["matrix_name", "operands"]].drop_duplicates()
 
 
-def _split(rows, by=("matrix_name", "operands")):
-    """Yields (words, rows) of each figure: all rows if they fit in one, else one figure per value of a column in
-    `by`."""
+def _split_figures(rows, by=("matrix_name", "operands")):
+    """Yields (title words, rows) of each figure: all rows if they fit in one figure, else one figure per value of the
+    first column in `by` that has 2 to MOST_FACETS values."""
     if (
         len(_variants(rows)) <= MOST_VARIANTS
         and len(rows[["method", "device", "matrix_name", "operands"]].drop_duplicates()) <= MOST_LABELS
@@ -178,25 +180,26 @@ def _split(rows, by=("matrix_name", "operands")):
     for i, column in enumerate(by):
         if 1 < rows[column].nunique() <= MOST_FACETS:
             for value, part in rows.groupby(column):
-                for words, piece in _split(part, by[:i] + by[i + 1 :]):
+                for words, piece in _split_figures(part, by[:i] + by[i + 1 :]):
                     yield ", ".join(w for w in (value, words) if w), piece
             return
     yield "", rows
 
 
 def brief(name):
-    """Shortens a matrix's name for narrow cells: "condition=1e+08 mode=2" already names the kind."""
+    """Shortens a matrix's name for narrow cells: the kind is left out if the first parameter has the same name, as in
+    "condition condition=1e+08"."""
     kind, _, rest = name.partition(" ")
     return rest if rest.startswith(kind + "=") else name
 
 
-def over(
+def plots_over_size(
     rows, name, title, ylabel, y, low=None, high=None, others=False, ends=Series.ends, point="", per_time=False, **more
 ):
-    """Yields a Plot of the column `y` for each of `facets`. `ends`: the meanings of `low` and `high` of one trial.
-    `others`, `per_time`: as in `curves`. `point`: describes a point in the caption if it is not a median of samples;
-    `{samples}` in it is replaced by `_sampled_seeds`."""
-    # Keeps few columns, because they are copied often below.
+    """Yields a Plot of the column `y` over size for each of `facets`. `low`, `high`, `ends`, `others`, `per_time`: as
+    in `curves`. `point`: describes a point in the caption if it is not a median of samples; `{samples}` in it is
+    replaced by `_sampled_seeds`. `more`: further fields of the Plot."""
+    # Drops other columns, because the rows are copied often below.
     rows = rows[[c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]]
     for words, part, axis in facets(rows):
         series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends, per_time=per_time)
@@ -217,8 +220,9 @@ def over(
 
 
 def basis(rows, statistic="median", with_sizes=False, pooled=False):
-    """Returns sentences for a caption: the matrices, the sizes if no axis shows them, the statistic and the number of
-    samples behind each point. `pooled`: a point is the median over the seeds."""
+    """Returns sentences for a caption: the matrices, the statistic and the number of samples of each point.
+    `with_sizes`: also the sizes, for figures whose axes do not show them. `pooled`: a point is the median over the
+    seeds."""
     seeds = _most_seeds(rows) if pooled else 1
     over_seeds = f"median over up to {seeds} seeds of the {statistic}s" if seeds > 1 else statistic
     return f"{matrices(rows, with_sizes)} Each point: the {over_seeds} of {sampled(rows)}."
@@ -226,7 +230,7 @@ def basis(rows, statistic="median", with_sizes=False, pooled=False):
 
 def sampled(rows):
     """Returns "3 samples", "3 to 7 samples" or "3 samples of 10 calls": the numbers of samples of the rows."""
-    samples, calls = (_extent(rows[name]) for name in ("samples", "inner_repeats"))
+    samples, calls = (_range_text(rows[name]) for name in ("samples", "inner_repeats"))
     return counted(samples, "sample") + (f" of {calls} calls" if calls not in ("0", "1") else "")
 
 
@@ -236,30 +240,30 @@ def _most_seeds(rows):
 
 
 def _sampled_seeds(rows):
-    """Returns the text of `sampled`, with the number of seeds per matrix if their times are pooled to one point."""
+    """Returns the text of `sampled`, with the number of seeds per matrix if there are several, which share a point."""
     seeds = _most_seeds(rows)
     return sampled(rows) + (f" with each of up to {seeds} seeds" if seeds > 1 else "")
 
 
-def _extent(values):
+def _range_text(values):
     """Returns the range of the values: "3" or "3 to 7"."""
     least, most = int(values.min()), int(values.max())
     return f"{least}" if least == most else f"{least} to {most}"
 
 
 def matrices(rows, with_sizes=False):
-    """Returns a caption's sentences that name the matrices with all their parameters and seeds, the sizes, and the
-    operands, triangle and number of BLAS threads if all rows have the same."""
+    """Returns a caption's sentences that name the matrices with all their parameters and seeds. They also name the
+    operands, triangle and number of BLAS threads that all rows share, and with `with_sizes` the sizes."""
     names = [f"{name}, {_seeds(part)}" for name, part in rows.groupby("matrix_full")["matrix_seed"]]
-    said = f"Matrix: {'; '.join(names[:4])}{f' and {len(names) - 4} more' if len(names) > 4 else ''}"
+    words = f"Matrix: {'; '.join(names[:4])}{f' and {len(names) - 4} more' if len(names) > 4 else ''}"
     if with_sizes:
-        said += f"; n = {_extent(rows['size'])}"
-    shared = _shared(rows)
-    return f"{said}. Measured with {', '.join(shared)}." if shared else f"{said}."
+        words += f"; n = {_range_text(rows['size'])}"
+    shared = _shared_conditions(rows)
+    return f"{words}. Measured with {', '.join(shared)}." if shared else f"{words}."
 
 
-def _shared(rows):
-    """Returns the words for the operands and the triangle, if all rows have the same, and for the BLAS threads on the
+def _shared_conditions(rows):
+    """Returns words for the operands and the triangle that all rows share, and for the number of BLAS threads on the
     CPU."""
     operands, uplo = rows["operands"].unique(), rows["uplo"].unique()
     words = [operands[0]] if len(operands) == 1 and operands[0] else []
@@ -269,7 +273,7 @@ def _shared(rows):
     if has_triangle and len(uplo) == 1 and not any(uplo[0] in word for word in words):
         words.append(f"{uplo[0]} triangle")
     threads = rows["threads"][rows["threads"].gt(0) & ~rows["device"].str.startswith(EMULATED)]
-    return [*words, f"BLAS on {counted(_extent(threads), 'thread')}"] if len(threads) else words
+    return [*words, f"BLAS on {counted(_range_text(threads), 'thread')}"] if len(threads) else words
 
 
 def _seeds(values):
@@ -280,33 +284,33 @@ def _seeds(values):
     return f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
 
 
-def comparable(rows):
-    """Returns `one_kind` of each problem and precision."""
-    groups = [one_kind(group) for _, group in rows.groupby(["problem", "precision"])]
+def on_main_matrices(rows):
+    """Applies `on_main_matrix` to the rows of each problem and precision separately."""
+    groups = [on_main_matrix(group) for _, group in rows.groupby(["problem", "precision"])]
     return pd.concat(groups).sort_index() if groups else rows
 
 
-# Describes the rows of `at_largest` in captions.
+# Words for captions: which rows `at_largest` returns.
 AT_LARGEST = "Each method at its largest size, on the matrix that most methods and sizes ran with"
 
 
 def at_largest(rows):
-    """Returns one row per (problem, precision, device, method, operands), on comparable matrices: the best
-    configuration at the largest size."""
+    """Returns one row per (problem, precision, device, method, operands): the best configuration at the largest size,
+    on the matrix that `on_main_matrices` selects."""
     same = ["problem", "precision", "device", "method", "system", "operands"]
-    rows = best(comparable(rows), [*same, "size"]).sort_values("size", kind="stable")
+    rows = best(on_main_matrices(rows), [*same, "size"]).sort_values("size", kind="stable")
     return rows.drop_duplicates(same, keep="last")
 
 
-def many(values):
+def has_several(values):
     return values.nunique() > 1
 
 
 def series_label(rows, of_matrix=True):
-    """Returns the label of each row's series: the method, and the properties in which series differ."""
+    """Returns, per row, the label of its series: the method, and the device, operands and matrix if these differ."""
     label = rows["method"].astype(str)
     label = label + on_device(rows)
-    if many(rows["operands"]):
+    if has_several(rows["operands"]):
         label = label + np.where(rows["operands"] == "", "", ", " + rows["operands"])
     if of_matrix and rows.groupby(["method", "device", "operands"])["matrix_name"].nunique().gt(1).any():
         label = label + ", " + rows["matrix_name"]
@@ -316,9 +320,9 @@ def series_label(rows, of_matrix=True):
 def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.ends, per_time=False):
     """Returns one Series per method, matrix and operands, with the best configuration at each x. Trials that differ
     only in seed, host or repetition are pooled to one point, with their median and full range. Its mark is hollow if
-    any of them did not pass. `low`, `high`: the columns with the range of a single trial, whose meaning is `ends`.
-    `per_time`: `y` is a rate, so a pooled point is the pooled work over the pooled time. `others`: adds the slower
-    configurations."""
+    any of them did not pass. `low`, `high`: the columns with the range of a single trial; `ends`: the meaning of that
+    range, for captions. `per_time`: `y` is a rate, so a pooled point is the median work over the median time. `others`:
+    adds faint series with the slower configurations and earlier runs."""
     label = series_label(rows, of_matrix=x == "size")
     rank = not_passed(rows)
     rows = pd.DataFrame(
@@ -339,55 +343,57 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
         }
     )
     rows = rows[np.isfinite(rows["y"].to_numpy(dtype=float))]
-    same = ["label", "x", "ago", "config"]
-    group = rows.groupby(same, sort=False)["rank"]
+    key = ["label", "x", "ago", "config"]
+    group = rows.groupby(key, sort=False)["rank"]
     rows = rows.assign(worst=group.transform("max"), tried=group.transform("size"), least=group.transform("min"))
-    rows = rows[rows["rank"] == rows["least"]]  # pools only the times of the best verdict, of passed answers if any
-    group = rows.groupby(same, sort=False)
-    found = group.agg(
+    rows = rows[rows["rank"] == rows["least"]]  # pools only trials with the best verdict: those that passed, if any
+    group = rows.groupby(key, sort=False)
+    points = group.agg(
         y=("y", "median"), least=("y", "min"), most=("y", "max"), low=("low", "first"), high=("high", "first"),
         time=("time", "median"), work=("work", "median"), worst=("worst", "first"), rank=("rank", "first"),
         tried=("tried", "first"),
         setting=("setting", "first"), count=("y", "size"), seeds=("seed", "nunique"), threads=("threads", "first"),
     ).reset_index()  # fmt: skip
-    several = found["count"] > 1
+    is_pooled = points["count"] > 1
     if per_time:
-        found["y"] = found["y"].where(~several, found["work"] / found["time"])
-    found["low"], found["high"] = np.where(several, found["least"], found["low"]), np.where(
-        several, found["most"], found["high"]
+        points["y"] = points["y"].where(~is_pooled, points["work"] / points["time"])
+    points["low"], points["high"] = np.where(is_pooled, points["least"], points["low"]), np.where(
+        is_pooled, points["most"], points["high"]
     )
-    found = found.sort_values(["label", "x", "ago", "worst", "time"], kind="stable")
-    earlier = found["ago"].map(lambda ago: f"{ago} runs ago" if ago > 1 else "the run before" if ago else "")
-    of_cpu = found.loc[found["threads"] > 0].groupby(["label", "x"])["threads"]
-    differ = of_cpu.transform("nunique").reindex(found.index).gt(1) & (found["ago"] > 0)
-    earlier += np.where(differ, found["threads"].map(lambda count: f" ({counted(count, 'thread')})"), "")
-    found["config"] = np.where(found["ago"] > 0, (found["config"] + ", " + earlier).str.lstrip(", "), found["config"])
-    found["earlier"] = earlier
-    front = ~found.duplicated(["label", "x"])
-    result = [
+    points = points.sort_values(["label", "x", "ago", "worst", "time"], kind="stable")
+    earlier = points["ago"].map(lambda ago: f"{ago} runs ago" if ago > 1 else "the run before" if ago else "")
+    of_cpu = points.loc[points["threads"] > 0].groupby(["label", "x"])["threads"]
+    threads_differ = of_cpu.transform("nunique").reindex(points.index).gt(1) & (points["ago"] > 0)
+    earlier += np.where(threads_differ, points["threads"].map(lambda count: f" ({counted(count, 'thread')})"), "")
+    points["config"] = np.where(
+        points["ago"] > 0, (points["config"] + ", " + earlier).str.lstrip(", "), points["config"]
+    )
+    points["earlier"] = earlier
+    is_best = ~points.duplicated(["label", "x"])
+    curves_ = [
         _curve(name, part, low or (part["count"] > 1).any(), ends)
-        for name, part in found[front].groupby("label", sort=True)
+        for name, part in points[is_best].groupby("label", sort=True)
     ]
     # Numbers in labels are compared as numbers: "nrhs 8" comes before "nrhs 16".
-    result.sort(key=lambda s: [int(w) if w.isdigit() else w for w in re.split(r"(\d+)", s.label)])
+    curves_.sort(key=lambda s: [int(w) if w.isdigit() else w for w in re.split(r"(\d+)", s.label)])
     if others:
-        behind = found[~front]
-        if len(behind) > MOST_FAINT:  # too many to draw: they become one point with a range per x
-            behind = behind.assign(
-                low=behind[["y", "low", "least"]].min(axis=1), high=behind[["y", "high", "most"]].max(axis=1)
+        slower = points[~is_best]
+        if len(slower) > MOST_FAINT:  # too many to draw: each series gets one point with a range per x
+            slower = slower.assign(
+                low=slower[["y", "low", "least"]].min(axis=1), high=slower[["y", "high", "most"]].max(axis=1)
             )
-            behind = behind.groupby(["label", "x"], sort=False).agg(
+            slower = slower.groupby(["label", "x"], sort=False).agg(
                 y=("y", "median"), low=("low", "min"), high=("high", "max"), worst=("worst", "min"),
                 count=("count", "sum"), tried=("tried", "sum"), seeds=("seeds", "max"), earlier=("earlier", "min"),
             ).reset_index().assign(config="other configurations", setting="")  # fmt: skip
-        faint = (_curve(name, part, True, ends) for name, part in behind.groupby("label", sort=True))
-        result = [*(replace(series, line=False, faint=True, band=False) for series in faint), *result]
-    return result
+        faint = (_curve(name, part, True, ends) for name, part in slower.groupby("label", sort=True))
+        curves_ = [*(replace(series, line=False, faint=True, band=False) for series in faint), *curves_]
+    return curves_
 
 
 def _curve(label, rows, with_ends, ends):
-    """Returns the Series of one label. A point's text says how many seeds or trials were tried, and how many of them
-    the point pools."""
+    """Returns the Series of one label. The text at the pointer has a point's configuration, the number of seeds or
+    trials that were tried, and the number of those that the point pools."""
     seeds = rows["seeds"] > 1
     counts = [
         f"{config}{'; ' * bool(config)}{tried} {'seeds' if seeds == tried else 'trials'}"
@@ -403,16 +409,16 @@ def _curve(label, rows, with_ends, ends):
         rows["low"].to_numpy() if with_ends is not None and with_ends is not False else None,
         rows["high"].to_numpy() if with_ends is not None and with_ends is not False else None,
         rows["worst"].to_numpy(),
-        told=counts,
+        hover=counts,
         settings=rows["setting"].to_numpy(),
         earlier=rows["earlier"].to_numpy(),
         band=bool(seeds.any()) and len(rows) > 1,
-        ends=(*ends[: int((rows["count"] == 1).any())], *[RANGE][: int((rows["count"] > 1).any())]),
+        ends=(*ends[: int((rows["count"] == 1).any())], *[POOLED_RANGE][: int((rows["count"] > 1).any())]),
     )
 
 
 def numeric_parameters(records):
-    """Maps each parameter that has several numeric values to its column of numbers, NaN in records without it."""
+    """Maps each parameter with several numeric values to a column of its numbers; NaN in records without a number."""
     found = {}
     texts = parameters_of(records)
     names = sorted({name for p in texts.values() for name in p})
@@ -427,8 +433,8 @@ def numeric_parameters(records):
 
 
 def without(texts, name):
-    """Maps each parameters text to a label without the parameter `name` and without parameters that never vary.
-    `texts`: as `parameters_of` returns them."""
+    """Maps each JSON text of parameters to a label "name=value …" without the parameter `name` and without parameters
+    that have one value in all texts. `texts`: JSON text -> dict, as `parameters_of` returns it."""
     values = {}
     for parameters in texts.values():
         for key, value in parameters.items():
@@ -438,60 +444,61 @@ def without(texts, name):
 
 
 def other_settings(settings, name):
-    """Returns the settings without the parameter that an axis shows."""
+    """Returns texts of settings without the parameter `name`, which the x axis shows."""
     return settings.str.replace(rf"(^| ){re.escape(name)}=\S*", "", regex=True).to_numpy()
 
 
 def terse(settings):
-    """Shortens "back_substitution=pipelined threads=64" to "pipelined threads=64", because a long name's value that is
-    a word is clear without the name in a legend."""
+    """Shortens settings for a legend: "back_substitution=pipelined threads=64" becomes "pipelined threads=64". Names of
+    eight letters and more are left out before values that are words."""
     return re.sub(r"\b\w{8,}=([a-z]\w*)", r"\1", settings)
 
 
-def gain(over, rows):
-    """Returns the speedup of `rows` over `over`, and its lowest and highest value by the quartiles of both times."""
+def gain(base, rows):
+    """Returns the speedup of `rows` over `base` (aligned rows), and its lowest and highest value by the quartiles of
+    both times."""
     return (
-        over["seconds_median"] / rows["seconds_median"],
-        over["seconds_q1"] / rows["seconds_q3"],
-        over["seconds_q3"] / rows["seconds_q1"],
+        base["seconds_median"] / rows["seconds_median"],
+        base["seconds_q1"] / rows["seconds_q3"],
+        base["seconds_q3"] / rows["seconds_q1"],
     )
 
 
 def speedups(records, name, values):
-    """Returns the trials for which there are others with another value of the parameter `name` and all else equal.
-    `values`: the parameter's column. Adds the speedup over the trial with the smallest value, and its interval by the
-    quartiles of both times."""
+    """Returns the trials for which other trials differ only in the value of the parameter `name`. `values`: the
+    parameter's column. Adds the speedup over the trial with the smallest value (`base`), and the interval of the
+    speedup from the quartiles of both times. `rest`: the other parameters as text."""
     rows = answered(records.assign(value=values)).dropna(subset=["value"])
     if not len(rows):
         return rows.assign(speedup=[], speedup_low=[], speedup_high=[], rest=[])
     texts = parameters_of(rows)
     rows = rows.assign(rest=rows["parameters"].map(without(texts, name)))
-    same = "problem method precision device host m n k nrhs uplo matrix_digest task rest file".split()
-    rows = best(rows, [*same, "value"]).sort_values([*same, "value"], kind="stable")
-    group = rows.groupby(same, sort=False, observed=True)
+    key = "problem method precision device host m n k nrhs uplo matrix_digest task rest file".split()
+    rows = best(rows, [*key, "value"]).sort_values([*key, "value"], kind="stable")
+    group = rows.groupby(key, sort=False, observed=True)
     rows = rows[group["value"].transform("nunique") > 1]
-    group = rows.groupby(same, sort=False, observed=True)
+    group = rows.groupby(key, sort=False, observed=True)
     first = group[["seconds_q1", "seconds_median", "seconds_q3", "value"]].transform("first")
     speedup, low, high = gain(first, rows)
     return rows.assign(base=first["value"], speedup=speedup, speedup_low=low, speedup_high=high)
 
 
-def call_rows(night, trials=None):
-    """Returns the stage rows with their record's columns; one row per call if the plan kept calls separate. `trials`:
-    the records to use, by default all."""
+def call_rows(results, trials=None):
+    """Returns the rows of table /stages with columns of their records. A row is a kernel's sum over its calls, or one
+    call if the plan has `stages: calls`. `trials`: row numbers of the records to use, by default all."""
     columns = (
         "problem method precision device backend size nrhs config parameters "
         "matrix_kind matrix_full matrix_seed operands uplo threads task status seconds_median answered plan_name file"
     ).split()
-    stages = night.stages if trials is None else night.stages[night.stages["trial"].isin(trials)]
-    stages = stages.join(night.take(columns), on="trial")
+    stages = results.stages if trials is None else results.stages[results.stages["trial"].isin(trials)]
+    stages = stages.join(results.take(columns), on="trial")
     return stages[stages["seconds"].notna()]
 
 
-def stage_rows(night, trials=None):
-    """Returns one row per trial and stage with the record's columns, the mean occupancy and the fraction of the stage
-    run's time. Separate calls are summed. `trials`: the records to use, by default all."""
-    rows = call_rows(night, trials)
+def stage_rows(results, trials=None):
+    """As `call_rows`, but with one row per trial and stage: rows of separate calls are summed, and their occupancy is
+    averaged over the calls."""
+    rows = call_rows(results, trials)
     apart = rows.duplicated(["trial", "kernel"], keep=False)
     if not apart.any():
         return rows
@@ -508,10 +515,11 @@ def stage_rows(night, trials=None):
     return pd.concat([rows[~apart], first.reset_index(drop=True)]).sort_values("trial", kind="stable")
 
 
-def shares(night, rows):
-    """Returns the records with their fractions of the copy bandwidth and GEMM rate that table /devices has."""
+def with_peak_fractions(results, rows):
+    """Adds `copy_share` and `rate_share`: the fractions that a trial reaches of its device's measured copy bandwidth
+    and GEMM rate (table /devices)."""
     where = ["file", *DEVICE]
-    peaks = night.devices[[*where, "copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]].drop_duplicates(
+    peaks = results.devices[[*where, "copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]].drop_duplicates(
         where, keep="last"
     )
     found = rows[where].merge(peaks, on=where, how="left").set_index(rows.index)
@@ -523,9 +531,9 @@ def shares(night, rows):
     )
 
 
-def pairs(records, first, second):
-    """Returns the trials that ran on both devices, with the speedup of `second` over `first` and its interval by the
-    quartiles of both times."""
+def common_trials(records, first, second):
+    """Returns the trials that ran on both devices (equal keys), with the speedup `ratio` of `second` over `first` and
+    its interval (`low`, `high`) from the quartiles of both times."""
     columns = (
         "key problem precision method matrix_kind config size "
         "nrhs operands status seconds_q1 seconds_median seconds_q3"
@@ -544,32 +552,32 @@ def pairs(records, first, second):
 
 
 def devices_by_age(records):
-    """Returns the GPU models, oldest capability first, and their answered records."""
+    """Returns the GPU models, lowest compute capability first, and the answered records of all GPUs."""
     rows = answered(records[records["backend"] == "cuda"])
     return rows.groupby("device")["capability"].max().sort_values(kind="stable").index.to_list(), rows
 
 
 def slug(*words):
-    """Joins words to a file name."""
+    """Joins words to a name that is safe in files and links."""
     text = "-".join(str(w) for w in words if str(w))
     return "".join(c if c.isalnum() or c in ".-" else "_" for c in text)
 
 
-def history_plots(night, records, name="history"):
-    """Yields plots of residual histories. For each method, task and kind of ending they show the trial at the largest
-    size."""
-    visible = night.iterations[night.iterations["residual"].gt(0) & np.isfinite(night.iterations["residual"])]
-    points = visible["trial"].value_counts()
-    records = records[records.index.isin(points.index[points > 1])]
+def history_plots(results, records, name="history"):
+    """Yields plots of residuals over iterations. Each line is one trial: the one at the largest size among those that
+    agree in method, task and `convergence` (how the iteration ended)."""
+    visible = results.iterations[results.iterations["residual"].gt(0) & np.isfinite(results.iterations["residual"])]
+    point_count = visible["trial"].value_counts()
+    records = records[records.index.isin(point_count.index[point_count > 1])]
     records = records.sort_values("size", ascending=False, kind="stable")
     records = records.drop_duplicates(["problem", "precision", "device", "method", "task", "convergence"])
-    last = night.iterations.groupby("trial")["iteration"].max()
+    last = results.iterations.groupby("trial")["iteration"].max()
     records = records.assign(long=records.index.map(last) > LONG)
     for (problem, precision, device, long), group in records.groupby(["problem", "precision", "device", "long"]):
-        lengths = night.iterations[night.iterations["trial"].isin(group.index)]
+        iterations = results.iterations[results.iterations["trial"].isin(group.index)]
         series = []
         for trial, record in group.iterrows():
-            part = lengths[lengths["trial"] == trial].sort_values("iteration")
+            part = iterations[iterations["trial"] == trial].sort_values("iteration")
             label = f"{record['method']}, {record['task']}, n = {record['size']}"
             label += f", {record['convergence']}" if record["convergence"] else ""
             settings = [record.get("config", "")] * len(part)
@@ -585,6 +593,6 @@ def history_plots(night, records, name="history"):
             ylog=True,
             xlog=False,
             farthest=1e10,
-            note="" if np.isfinite(lengths["residual"]).all() else "Residuals that are infinite are not drawn.",
+            note="" if np.isfinite(iterations["residual"]).all() else "Residuals that are infinite are not drawn.",
             basis=f"{matrices(group)} Each line: one trial, the first of those at the largest size.",
         )

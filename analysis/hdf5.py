@@ -1,4 +1,5 @@
-"""Checks of HDF5 files that may be damaged or come from other programs: the schema version and the claimed sizes."""
+"""Checks HDF5 files, which may be damaged or come from other programs, before they are read: schema version and
+sizes."""
 
 import math
 
@@ -9,7 +10,7 @@ BEST_COMPRESSION = 1032  # deflate compresses at most 1032:1
 
 
 class Foreign(ValueError):
-    """The reason why this report does not read a file."""
+    """Raised for a file that this report does not read; its text is the reason."""
 
 
 def check_schema(file):
@@ -28,12 +29,14 @@ def check_schema(file):
 
 
 def check_claim(dataset):
-    """Checks a dataset's size before it is read. @raises Foreign if its values need more bytes than its stored bytes
-    can decompress to, or more than the available memory"""
+    """Checks a dataset's claimed shape before it is read, because a damaged header may claim any size. @raises Foreign
+    if the values need more bytes than the stored bytes can decompress to, or more than the available memory"""
     claimed = math.prod(dataset.shape) * dataset.dtype.itemsize
-    held = dataset.id.get_storage_size()
-    if claimed > held * BEST_COMPRESSION + dataset.dtype.itemsize:
-        raise Foreign(f"{dataset.name} claims {' x '.join(map(str, dataset.shape))} values but holds only {held} bytes")
+    stored = dataset.id.get_storage_size()
+    if claimed > stored * BEST_COMPRESSION + dataset.dtype.itemsize:
+        raise Foreign(
+            f"{dataset.name} claims {' x '.join(map(str, dataset.shape))} values but holds only {stored} bytes"
+        )
     available = _available_bytes()
     if claimed > available:
         raise Foreign(f"{dataset.name} needs {claimed} bytes of memory, {available} are available")

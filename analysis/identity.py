@@ -1,4 +1,4 @@
-"""Names of a trial's matrix and operands. Short names contain only properties that vary between the trials."""
+"""Makes the names of a trial's matrix and operands. Short names have only properties that vary between the trials."""
 
 import json
 
@@ -16,14 +16,15 @@ def parameters(text):
 
 
 def name_tasks(records):
-    """Adds columns that name the task in which methods compete:
-    `matrix_name`: the file's name or the kind, the parameters in which matrices of that name differ, and `condition`;
+    """Adds columns that name what a trial solves:
+    `matrix_name`: the matrix file's name or the kind, the parameters in which matrices of that name differ, and the
+    condition number;
     `matrix_full`: the file's name or the kind, and all parameters;
-    `system`: `matrix_name`, and the seed if the problem's seeds differ;
-    `operands`: right-hand sides, triangle, shape of a product, cold caches, pinned host memory, if they vary or are
-    unusual;
-    `task`: system and operands. Two trials of a problem, precision and size with the same `task` solve the same
-    system."""
+    `system`: `matrix_name`, and the seed if the problem has several seeds;
+    `operands`: numbers of right-hand sides and of systems in a batch, triangle, shape of a product, cold caches, pinned
+    host memory; each only if it is unusual or varies;
+    `task`: system and operands. Trials with the same problem, precision, size and `task` solve the same system, so that
+    their methods compete."""
     records["matrix_name"] = _matrix_names(records, _distinct_names)
     records["matrix_full"] = _matrix_names(records, _full_names)
     seeds_differ = _varies(records, ["problem"], "matrix_seed")
@@ -35,16 +36,18 @@ def name_tasks(records):
 
 
 def _by_value(frame, words):
-    """Returns a text per row. The function `words` computes the texts; it gets each distinct row only once."""
-    group = frame.groupby(list(frame), sort=False, dropna=False).ngroup().to_numpy()
-    first = ~pd.Series(group).duplicated().to_numpy()
-    texts = np.empty(int(first.sum()), dtype=object)
-    texts[group[first]] = words(frame[first])
-    return pd.Series(texts[group], index=frame.index, dtype=object)
+    """Returns one text per row. The function `words` maps a frame of distinct rows to their texts; it is called
+    once."""
+    number_of_row = frame.groupby(list(frame), sort=False, dropna=False).ngroup().to_numpy()
+    is_first = ~pd.Series(number_of_row).duplicated().to_numpy()
+    texts = np.empty(int(is_first.sum()), dtype=object)
+    texts[number_of_row[is_first]] = words(frame[is_first])
+    return pd.Series(texts[number_of_row], index=frame.index, dtype=object)
 
 
 def _varies(records, by, column):
-    """Returns for each row whether its group has several values of the column."""
+    """Returns, per row, whether its group (the rows with the same values of the columns `by`) has several values of
+    `column`."""
     return records.groupby(by)[column].transform("nunique") > 1
 
 
@@ -54,22 +57,27 @@ def _matrix_names(records, words):
 
 
 def _full_names(matrices):
-    """Returns the labels with all parameters: "condition (condition 1e+12, mode 3)"."""
+    """Returns the labels with all parameters, such as "condition (condition 1e+12, mode 3)"."""
     words = [", ".join(f"{k} {value_words(v)}" for k, v in parameters(text).items()) for text in matrices["text"]]
-    return [f"{label} ({said})" if said else label for label, said in zip(matrices["label"], words)]
+    return [
+        f"{label} ({parameter_text})" if parameter_text else label
+        for label, parameter_text in zip(matrices["label"], words)
+    ]
 
 
 def _distinct_names(matrices):
     """Returns the labels with the parameters in which matrices of one label differ. The condition number is always
-    named, because it decides whether an answer can be right."""
-    found = [parameters(text) for text in matrices["text"]]
+    added, because it decides whether an answer can be accurate."""
+    parameters_of_row = [parameters(text) for text in matrices["text"]]
     names = [""] * len(matrices)
-    for label, places in matrices.reset_index(drop=True).groupby("label").indices.items():
-        keys = sorted({key for place in places for key in found[place]})
-        differ = [k for k in keys if k == "condition" or len({str(found[place].get(k)) for place in places}) > 1]
-        for place in places:
-            words = [f"{key}={value_words(found[place][key])}" for key in differ if key in found[place]]
-            names[place] = " ".join([label, *words])
+    for label, rows in matrices.reset_index(drop=True).groupby("label").indices.items():
+        keys = sorted({key for row in rows for key in parameters_of_row[row]})
+        differ = [k for k in keys if k == "condition" or len({str(parameters_of_row[row].get(k)) for row in rows}) > 1]
+        for row in rows:
+            words = [
+                f"{key}={value_words(parameters_of_row[row][key])}" for key in differ if key in parameters_of_row[row]
+            ]
+            names[row] = " ".join([label, *words])
     return names
 
 
@@ -87,7 +95,8 @@ def _operands(records):
 
 
 def _distinct_operands(shapes):
-    """Returns a text per row that names its unusual properties. The triangle (`uplo`) is named if `both` occur."""
+    """Returns one text per row with its unusual properties. The triangle is added if its problem has both triangles
+    (column `both`)."""
     return [
         ", ".join(
             words

@@ -1,4 +1,5 @@
-"""Loads results.h5 files (io/SCHEMA.md) into tidy pandas frames."""
+"""Loads results.h5 files (io/SCHEMA.md) into pandas frames: one row per record, sample, stage, iteration, device or
+host."""
 
 import json
 import re
@@ -61,16 +62,17 @@ TABLES = {
     },
     "hosts": {"host": "", "cpu": "", "os": "", "cores": 0, "memory_bytes": 0, "blas_threads": 0},
 }
-DERIVED = {"problem_title"}  # older files lack it; no warning mentions that
+OPTIONAL = {"problem_title"}  # older files lack it, without a warning
 INPUTS = """problem backend gpu_name parameters matrix matrix_kind matrix_parameters matrix_seed uplo cache host_memory
 gpu_count m n k nrhs batch status expected seconds_median""".split()  # inputs of derived columns
 DETAILS = ("samples", "stages", "iterations")
-# Records of two runs are of the same trial if these columns agree. `gpus`: the GPU models that the run used on the
-# host.
+# Two records are runs of the same trial if these columns agree. `gpus`: the GPU models that the run used on the host.
 TRIAL = ["key", "backend", "gpus", "capability", "host", "plan_name"]
-PLACE = ["gpus", "host", "plan_name"]  # runs that agree in these columns are a sequence over time
-BYTES_AT_ONCE = 32 << 20  # of a table, read in one call
-OF_THREADS = r" \(\d+ threads?\)$"  # `gaussweep merge` names a host "node1 (2 threads)" if its thread counts differ
+SEQUENCE = ["gpus", "host", "plan_name"]  # runs that agree in these columns repeat one another over time
+BYTES_AT_ONCE = 32 << 20  # bytes of a table that are read per call
+THREADS_SUFFIX = (
+    r" \(\d+ threads?\)$"  # `gaussweep merge` calls a host "node1 (2 threads)" if its runs had other counts too
+)
 DEVICE = ["host", "gpu_uuid", "capability", "threads"]  # a CPU's peaks depend on its threads
 
 
@@ -79,9 +81,9 @@ class ReportError(Exception):
 
 
 @dataclass
-class Night:
-    """The data of all files that are reported together, often the runs of one night. Column `trial` of samples, stages
-    and iterations is a row number of `table`."""
+class Results:
+    """The data of all files of a report. In samples, stages and iterations, column `trial` is a row number of
+    `table`."""
 
     table: pd.DataFrame  # one row per record, in compact types; `take` returns columns in ordinary ones
     samples: pd.DataFrame
@@ -89,25 +91,26 @@ class Night:
     iterations: pd.DataFrame
     devices: pd.DataFrame
     hosts: pd.DataFrame
-    peaks: pd.DataFrame = None  # `devices` with the rates that each file measured, before `_unify_peaks`
+    peaks: pd.DataFrame = None  # `devices` with each file's own measured rates, before `_unify_peaks` raises them
     files: list = field(default_factory=list)  # (path, attributes, number of records)
     warnings: list = field(default_factory=list)  # sentences for the page
     restorations: list = field(default_factory=list)  # images, from restoration.h5 files
     units: dict = field(default_factory=dict)  # table -> column -> unit; older files have none
-    # The records of earlier runs of a plan. Column `ago` counts the runs of the trial back from its last run.
+    # The records of earlier runs of a plan, None if there are none. Column `ago` counts a trial's runs back from the
+    # last.
     earlier: pd.DataFrame = None
-    rows: np.ndarray = None  # the rows of `table` that `only` selected; None in a whole night
+    rows: np.ndarray = None  # the rows of `table` that `only` selected; None if all are selected
 
     def only(self, chosen):
-        """Returns a night with only the records for which `chosen` is true. Both share `table`, which may be large."""
+        """Returns Results with only the records for which `chosen` is true. Both share `table`, which may be large."""
         rows = np.flatnonzero(chosen) if self.rows is None else self.rows[np.flatnonzero(chosen)]
         index = self.table.index[rows]
-        own = {n: f[f["trial"].isin(index)] for n, f in vars(self).items() if n in DETAILS}
-        return replace(self, rows=rows, **own)
+        details = {n: f[f["trial"].isin(index)] for n, f in vars(self).items() if n in DETAILS}
+        return replace(self, rows=rows, **details)
 
     def take(self, names, where=None):
-        """Returns some columns ("key status …") of the records for which `where` is true, by default of all. Take few
-        columns: copies of all hundred columns of a million records exhaust the memory."""
+        """Returns some columns ("key status …") of the records for which `where` is true, by default of all. Callers
+        should take few columns, because copies of all hundred columns of a million records exhaust the memory."""
         rows = self.rows
         if where is not None:
             rows = np.flatnonzero(where) if rows is None else rows[np.flatnonzero(where)]
@@ -124,7 +127,7 @@ class Night:
         return pd.DataFrame(columns, index=index, copy=False)
 
     def answered(self, names):
-        """Returns columns, as `take` does, of the records with an answer and a time, whatever their verdict."""
+        """Returns columns, as `take` does, of the records with an answer and a time, including wrong answers."""
         return self.take(names, self.take("answered")["answered"])
 
     @property
@@ -140,7 +143,8 @@ class Night:
 
 
 def find_files(arguments):
-    """Returns the results files that the files and directories on the command line name or contain."""
+    """Returns the results files that the arguments name. A directory stands for its results.h5, or else for all results
+    files below it."""
     found = []
     for argument in arguments:
         path = Path(argument)
@@ -163,83 +167,87 @@ def find_files(arguments):
 
 
 def load(arguments, only=None):
-    """Reads all files into one Night. `only` maps tables to the columns to read; other tables are read completely.
-    @raises ReportError if nothing can be read."""
+    """Reads all files into one Results. `only` maps a table to the columns to read; other tables are read completely.
+    @raises ReportError if nothing can be read"""
     wanted = {name: {c: v for c, v in w.items() if c in (only or {}).get(name, w)} for name, w in TABLES.items()}
     tables, files, warnings = {name: [] for name in TABLES}, [], []
     offset = 0
     units, cpu_of = {}, {}
     for path in find_files(arguments):
         try:
-            attributes, frames, remarks, said = _read_file(path, offset, wanted, only or {})
+            attributes, frames, remarks, units_of_file = _read_file(path, offset, wanted, only or {})
         except DAMAGED as error:
-            warnings.append(f"{path} was left out: {_words(error)}")
+            warnings.append(f"{path} was left out: {_error_text(error)}")
             continue
         warnings += remarks
-        _tell_hosts_apart(frames, cpu_of)
-        records = frames["records"] = _with(frames["records"], file=len(files))
+        _rename_ambiguous_hosts(frames, cpu_of)
+        records = frames["records"] = _with_columns(frames["records"], file=len(files))
         frames["devices"]["file"] = len(files)
         files.append((path, attributes, len(records)))
-        for name, of_table in said.items():
+        for name, of_table in units_of_file.items():
             units.setdefault(name, {}).update(of_table)
         offset += len(records)
         for name, frame in frames.items():
             tables[name].append(frame)
-    pictures = restorations.load_restorations(arguments, warnings)
-    if not files and pictures:
-        none = {n if n != "records" else "table": _complete({}, w, 0) for n, w in TABLES.items()}
-        return Night(files=[], warnings=warnings, restorations=pictures, **none)
+    restored_images = restorations.load_restorations(arguments, warnings)
+    if not files and restored_images:
+        empty = {n if n != "records" else "table": _with_defaults({}, w, 0) for n, w in TABLES.items()}
+        return Results(files=[], warnings=warnings, restorations=restored_images, **empty)
     if not files:
         raise ReportError("nothing to report on: " + "; ".join(warnings))
     # A single frame is used as it is, because pd.concat would copy it.
     joined = {n: f[0] if len(f) == 1 else pd.concat(f, ignore_index=True) for n, f in tables.items()}
     joined["table"] = joined.pop("records")
-    night = Night(files=files, warnings=_once(warnings), restorations=pictures, units=units, **joined)
-    _drop_repetitions(night)
-    night.devices = night.devices.drop_duplicates(["file", *DEVICE], keep="last").reset_index(drop=True)
-    night.hosts = night.hosts.drop_duplicates(["host", "blas_threads"], keep="last").reset_index(drop=True)
-    _unify_peaks(night)
-    _derive(night)
-    _leave_earlier_runs(night)
-    # A CPU's peaks depend on its threads. Peaks with thread counts that only earlier runs used do not limit the last
-    # run.
-    is_used = night.devices["threads"].isin(night.table["threads"].unique()) | (night.devices["capability"] > 0)
-    night.devices = night.devices[is_used].reset_index(drop=True)
-    night.table = pd.DataFrame({c: _small(night.table.pop(c)) for c in list(night.table)}, copy=False)
-    for name in night.samples.columns.intersection(["trial", "throttled"]):
-        night.samples[name] = _small(night.samples[name])
-    return night
+    results = Results(
+        files=files, warnings=_join_equal_warnings(warnings), restorations=restored_images, units=units, **joined
+    )
+    _drop_repetitions(results)
+    results.devices = results.devices.drop_duplicates(["file", *DEVICE], keep="last").reset_index(drop=True)
+    results.hosts = results.hosts.drop_duplicates(["host", "blas_threads"], keep="last").reset_index(drop=True)
+    _unify_peaks(results)
+    _add_derived_columns(results)
+    _move_earlier_runs(results)
+    # A CPU's peaks depend on its threads. Drops the peaks of thread counts that only earlier runs used.
+    is_used = results.devices["threads"].isin(results.table["threads"].unique()) | (results.devices["capability"] > 0)
+    results.devices = results.devices[is_used].reset_index(drop=True)
+    results.table = pd.DataFrame({c: _compact(results.table.pop(c)) for c in list(results.table)}, copy=False)
+    for name in results.samples.columns.intersection(["trial", "throttled"]):
+        results.samples[name] = _compact(results.samples[name])
+    return results
 
 
-def _unify_peaks(night):
-    """Raises each measured rate of a device to its maximum over all files, as `unify_peaks` does (driver/results).
-    Recomputes `peak_share` for records whose file has smaller rates."""
+def _unify_peaks(results):
+    """Sets each measured rate of a device to its maximum over all files, as `unify_peaks` of driver/results does.
+    Recomputes `peak_share` (the fraction of peak) for records whose file has smaller rates."""
     rates = ["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]
-    where = DEVICE
-    night.peaks = night.devices.copy()
-    if not len(night.devices):
+    device = DEVICE
+    results.peaks = results.devices.copy()
+    if not len(results.devices):
         return
-    night.devices[rates] = night.devices.groupby(where)[rates].transform("max")
-    raised = night.devices[(night.devices[rates] > night.peaks[rates]).any(axis=1)]
+    results.devices[rates] = results.devices.groupby(device)[rates].transform("max")
+    raised = results.devices[(results.devices[rates] > results.peaks[rates]).any(axis=1)]
     if not len(raised):
         return
-    own = night.table[["file", *where, *"precision gpu_count flops bytes seconds_median peak_share".split()]]
-    own = own[own["peak_share"].notna()].astype({"host": object, "gpu_uuid": object, "precision": object})
-    own = own.reset_index().merge(raised[["file", *where, *rates]], on=["file", *where]).set_index("index")
-    rate = own["gemm_flops_double"].where(own["precision"] != "float", own["gemm_flops_float"])
-    least = np.maximum(own["flops"] / rate, own["bytes"] / own["copy_bytes_per_second"])
-    share = least / own["seconds_median"] / gpu_counts(own)
+    affected = results.table[["file", *device, *"precision gpu_count flops bytes seconds_median peak_share".split()]]
+    affected = affected[affected["peak_share"].notna()].astype(
+        {"host": object, "gpu_uuid": object, "precision": object}
+    )
+    affected = affected.reset_index().merge(raised[["file", *device, *rates]], on=["file", *device]).set_index("index")
+    rate = affected["gemm_flops_double"].where(affected["precision"] != "float", affected["gemm_flops_float"])
+    least = np.maximum(affected["flops"] / rate, affected["bytes"] / affected["copy_bytes_per_second"])
+    share = least / affected["seconds_median"] / gpu_counts(affected)
     share = share[np.isfinite(share)]
-    night.table.loc[share.index, "peak_share"] = share
+    results.table.loc[share.index, "peak_share"] = share
 
 
 def gpu_counts(rows):
-    """Returns the number of GPUs that shared the matrix of each trial. The measured peaks are those of one GPU."""
+    """Returns the number of GPUs that each trial used. The measured peaks are those of one GPU."""
     return pd.to_numeric(rows["gpu_count"], errors="coerce").fillna(1)
 
 
 def _read_file(path, offset, wanted, only):
-    """Returns attributes, tables, remarks and units of one file. @raises one of DAMAGED"""
+    """Returns (attributes, tables, remarks, units) of one file. `offset`: the row number of its first record among the
+    records of all files; `wanted`: table -> column -> default; `only`: as in `load`. @raises one of DAMAGED"""
     remarks = []
     with h5py.File(path, "r") as file:
         if not isinstance(file.get("records"), h5py.Dataset):
@@ -256,8 +264,8 @@ def _read_file(path, offset, wanted, only):
     devices = frames["devices"]
     devices["threads"] = _threads(devices, frames["hosts"]).where(devices["capability"] == 0, 0)
     for name in ("records", "devices", "hosts"):
-        frames[name]["host"] = frames[name]["host"].astype(object).str.replace(OF_THREADS, "", regex=True)
-    frames["records"] = _with(frames["records"], plan_name=plan, matrix_condition=known, threads=threads)
+        frames[name]["host"] = frames[name]["host"].astype(object).str.replace(THREADS_SUFFIX, "", regex=True)
+    frames["records"] = _with_columns(frames["records"], plan_name=plan, matrix_condition=known, threads=threads)
     return attributes, frames, remarks, units
 
 
@@ -267,49 +275,49 @@ def _threads(rows, hosts):
     return rows["host"].astype(object).map(of_host).fillna(0).astype(np.int64)
 
 
-def _tell_hosts_apart(frames, cpu_of):
-    """Renames hosts that share a name but are different machines, as virtual machines often do. If an earlier file has
-    the name with another CPU model, this host becomes "name (model)". Core counts are not compared, because a job may
-    get only some of the cores. `cpu_of`: name -> CPU model in the earlier files."""
-    called = {}
+def _rename_ambiguous_hosts(frames, cpu_of):
+    """Renames a host to "name (CPU model)" if an earlier file has a host of the same name with another CPU model:
+    virtual machines often share a name. Core counts are not compared, because a job may get only some of the cores.
+    `cpu_of`: host -> CPU model in the earlier files; this file's hosts are added."""
+    new_names = {}
     for host, cpu in zip(frames["hosts"]["host"], frames["hosts"]["cpu"]):
         if cpu and cpu_of.setdefault(host, cpu) != cpu:
-            called[host] = f"{host} ({cpu})"
-            cpu_of.setdefault(called[host], cpu)
-    if called:
+            new_names[host] = f"{host} ({cpu})"
+            cpu_of.setdefault(new_names[host], cpu)
+    if new_names:
         for name in ("records", "devices", "hosts"):
-            frames[name]["host"] = frames[name]["host"].astype(object).replace(called)
+            frames[name]["host"] = frames[name]["host"].astype(object).replace(new_names)
 
 
 def _units(dataset):
-    """Returns column -> unit; an empty map for older files and malformed attributes."""
+    """Maps the columns of a table to their units; an empty map for older files and malformed attributes."""
     try:
-        said = json.loads(dataset.attrs.get("units", "{}"))
+        units = json.loads(dataset.attrs.get("units", "{}"))
     except (ValueError, TypeError):
         return {}
-    return {str(c): str(u) for c, u in said.items()} if isinstance(said, dict) else {}
+    return {str(c): str(u) for c, u in units.items()} if isinstance(units, dict) else {}
 
 
-def _words(error):
+def _error_text(error):
     """Returns the text of an error, or its type if it has none."""
     return (
         "it needs more memory than there is" if isinstance(error, MemoryError) else str(error) or type(error).__name__
     )
 
 
-def _once(warnings):
+def _join_equal_warnings(warnings):
     """Joins equal warnings about several files into one sentence."""
-    of = {}
+    places_of = {}
     for warning in warnings:
-        place, colon, words = warning.partition(": ")
-        of.setdefault(words if colon else warning, []).append(place)
+        file, colon, words = warning.partition(": ")
+        places_of.setdefault(words if colon else warning, []).append(file)
     return [
         (
-            f"{places[0]}{' and ' + counted(len(places) - 1, 'more file') if len(places) > 1 else ''}: {words}"
-            if words != places[0]
+            f"{files[0]}{' and ' + counted(len(files) - 1, 'more file') if len(files) > 1 else ''}: {words}"
+            if words != files[0]
             else words
         )
-        for words, places in of.items()
+        for words, files in places_of.items()
     ]
 
 
@@ -324,8 +332,8 @@ def _is_results(path):
 def _attributes(file):
     """Returns the attributes of the file, and of /provenance or /plan in versions that keep them there, as text."""
     found = {}
-    for place in (file, *(file[g] for g in ("provenance", "plan") if g in file)):
-        for name, value in place.attrs.items():
+    for holder in (file, *(file[g] for g in ("provenance", "plan") if g in file)):
+        for name, value in holder.attrs.items():
             if isinstance(value, bytes):
                 value = value.decode("utf-8", "replace")
             elif isinstance(value, np.ndarray):
@@ -343,39 +351,40 @@ def _plan_name(attributes):
 
 
 class _Texts:
-    """A column of fixed-length bytes that is being read. Equal values are stored once, so that a million rows stay
-    small."""
+    """Reads a column of texts in parts. Distinct values are stored once, so that a million rows need little memory."""
 
     def __init__(self, rows):
-        self.codes, self.places = np.zeros(rows, np.int32), {}  # each row's text number; text -> its number
+        self.codes = np.zeros(rows, np.int32)  # per row, the number of its text
+        self.numbers = {}  # text -> number
 
     def put(self, start, column):
+        """Stores the values of the rows from `start` on."""
         if column.dtype.kind == "O":
             column = np.array([v if isinstance(v, bytes) else str(v).encode() for v in column], dtype="S")
         values, inverse = np.unique(column, return_inverse=True)
         texts = [v.decode("utf-8", "replace") for v in values.tolist()]
-        places = np.array([self.places.setdefault(text, len(self.places)) for text in texts], np.int32)
-        self.codes[start : start + len(column)] = places[inverse]
+        numbers = np.array([self.numbers.setdefault(text, len(self.numbers)) for text in texts], np.int32)
+        self.codes[start : start + len(column)] = numbers[inverse]
 
     def column(self):
-        """Returns the column as categories, or as texts if few repeat."""
-        texts = np.array(list(self.places), dtype=object)
+        """Returns the column: categories, or plain texts if more than half of the values are distinct."""
+        texts = np.array(list(self.numbers), dtype=object)
         if len(texts) > len(self.codes) // 2:
             return texts[self.codes]
         return pd.Categorical.from_codes(self.codes, texts)
 
 
 def _read_table(file, name, warnings, path, wanted, only):
-    """Reads a compound table as a frame with the wanted columns first. If `only` is None, further columns are read too,
-    else only the columns in `only`."""
+    """Reads a table as a frame that begins with the columns of `wanted` (column -> default). If `only` is None, the
+    file's other columns are read too, else only the columns in `only`."""
     if name not in file:
-        return _complete({}, wanted, 0)
+        return _with_defaults({}, wanted, 0)
     dataset = file[name]
     if not isinstance(dataset, h5py.Dataset) or dataset.dtype.names is None or dataset.ndim != 1:
         if name == "records":
             raise Foreign("/records is not a one-dimensional compound table")
         warnings.append(f"{path}: /{name} is not a compound table and was left out")
-        return _complete({}, wanted, 0)
+        return _with_defaults({}, wanted, 0)
     check_claim(dataset)
     types = {c: dataset.dtype[c] for c in dataset.dtype.names if only is None or c in only}
     types = {c: t for c, t in types.items() if _is_kept(t, c, name, wanted)}
@@ -392,15 +401,15 @@ def _read_table(file, name, warnings, path, wanted, only):
     for column, values in found.items():
         if isinstance(values, _Texts):
             found[column] = values.column() if name == "records" else np.array(values.column(), dtype=object)
-    missing = [column for column in wanted if column not in found and column not in DERIVED]
+    missing = [column for column in wanted if column not in found and column not in OPTIONAL]
     if missing:
         warnings.append(f"{path}: /{name} lacks {', '.join(missing)} (another schema version): shown as unknown")
-    return _complete(found, wanted, count)
+    return _with_defaults(found, wanted, count)
 
 
 def _is_kept(dtype, column, table, wanted):
-    """Returns whether a column is read: every wanted column, and others if they hold plain scalars. @raises Foreign if
-    a wanted column has the wrong type"""
+    """Returns whether a column is read: each wanted one, and others if their values are numbers or texts, not arrays.
+    @raises Foreign if a wanted column has the wrong type"""
     # NumPy's kinds: S bytes, O objects (texts), i and u integers, f floats, b booleans.
     kinds = "SOiufb" if column not in wanted else "SO" if isinstance(wanted[column], str) else "iufb"
     if column == "trial":
@@ -412,14 +421,14 @@ def _is_kept(dtype, column, table, wanted):
     return False
 
 
-def _with(frame, **columns):
+def _with_columns(frame, **columns):
     """Returns the frame with more columns, without copying."""
     return pd.DataFrame({**dict(frame.items()), **columns}, copy=False)
 
 
-def _small(column):
-    """Compacts a column: repeated texts and all-unknown columns become categories, whole numbers take the smallest
-    type."""
+def _compact(column):
+    """Returns the column in a type that needs less memory: categories for repeated texts and for columns without any
+    value, the smallest type for integers."""
     if column.dtype == np.int64:
         return pd.to_numeric(column, downcast="integer")
     if column.dtype.kind != "O" and not (column.dtype == float and column.isna().all()):
@@ -430,9 +439,10 @@ def _small(column):
     return pd.Series(pd.Categorical.from_codes(codes, values), index=column.index)
 
 
-def _complete(found, wanted, rows):
-    """Returns a frame with the wanted columns first; missing columns get their defaults. A column with a float as
-    default becomes a float column, so that NaN can mark unknown values. Moves the columns out of `found`."""
+def _with_defaults(found, wanted, rows):
+    """Returns a frame with the wanted columns first, then the others in `found` (column -> values). Missing columns get
+    their defaults. A column with a float default becomes a float column, so that NaN can mark unknown values. Removes
+    the wanted columns from `found`, to free their memory."""
     columns = {}  # combined once, because each insertion into a frame copies it
     for column, default in wanted.items():
         if column not in found:
@@ -446,8 +456,8 @@ def _complete(found, wanted, rows):
 
 
 def _refer_to_rows(frames, offset, warnings, path):
-    """Converts column `trial` of the detail tables to row numbers of the joined records. Files have the record's row in
-    the file, or its key."""
+    """Converts column `trial` of samples, stages and iterations to row numbers among the records of all files. In a
+    file it is the record's row number in that file, or its key. `offset`: the row number of the file's first record."""
     records = frames["records"]
     rows = None
     for name in ("samples", "stages", "iterations"):
@@ -464,114 +474,121 @@ def _refer_to_rows(frames, offset, warnings, path):
         frame["trial"] = frame["trial"].astype(np.int64) + offset
 
 
-def _drop_repetitions(night):
-    """Keeps only the last of several records of one trial. As for `gaussweep merge`, key, run id, GPU model, capability
-    and commit identify a trial."""
+def _drop_repetitions(results):
+    """Keeps only the last record of a trial that is in several files or was retried. A trial is identified as in
+    `gaussweep merge`: by key, run id, GPU model, capability and commit."""
     identity = ["key", "run_id", "gpu_name", "capability", "commit"]
-    known = night.table["key"] != ""
-    repeated = night.table.duplicated(identity, keep="last") & known
+    known = results.table["key"] != ""
+    repeated = results.table.duplicated(identity, keep="last") & known
     if not repeated.any():
         return
-    night.warnings.append(
+    results.warnings.append(
         f"{counted(repeated.sum(), 'record')} in more than one file (or retried): the last one of each counts"
     )
-    _take_away(night, repeated)
+    _remove_records(results, repeated)
 
 
-def _take_away(night, gone):
-    """Removes records and renumbers the details' rows."""
+def _remove_records(results, gone):
+    """Removes the records for which `gone` is true, with their samples, stages and iterations, and renumbers
+    `trial`."""
     gone = gone.to_numpy()
     new_row = np.cumsum(~gone) - 1
-    night.table = night.table[~gone].reset_index(drop=True)
+    results.table = results.table[~gone].reset_index(drop=True)
     for name in DETAILS:
-        frame = getattr(night, name)
+        frame = getattr(results, name)
         frame = frame[~gone[frame["trial"]]].reset_index(drop=True)
         frame["trial"] = new_row[frame["trial"]]
-        setattr(night, name, frame)
+        setattr(results, name, frame)
 
 
-def _gpu_models(night):
+def _gpu_models(results):
     """Returns the GPU model of each record. A trial on the CPU gets all models that its run used on the host; if there
     are none, the models of all runs on that host."""
-    records = night.take("run_id host gpu_name")
+    records = results.take("run_id host gpu_name")
     gpus = records["gpu_name"]
-    for place in (["run_id", "host"], ["host"]):
-        named = records[records["gpu_name"] != ""].groupby(place)["gpu_name"].agg(lambda of: ", ".join(sorted(set(of))))
-        models = records[place].merge(named.rename("models"), left_on=place, right_index=True, how="left")["models"]
+    for columns in (["run_id", "host"], ["host"]):
+        named = (
+            records[records["gpu_name"] != ""].groupby(columns)["gpu_name"].agg(lambda of: ", ".join(sorted(set(of))))
+        )
+        models = records[columns].merge(named.rename("models"), left_on=columns, right_index=True, how="left")["models"]
         gpus = gpus.where(gpus != "", models.fillna(""))
     return gpus
 
 
 def _is_in_last_set(order):
-    """Returns whether each record belongs to the last set of runs of its plan and place. As for `gaussweep compare`, a
-    run that repeats a trial of its set begins the next set. `order`: the records, sorted by the start of their run."""
+    """Returns whether each record belongs to the last set of runs of its sequence. As for `gaussweep compare`, a set is
+    a series of runs without common trials, such as the shards of a job array; a run that repeats a trial begins the
+    next set. `order`: the records, sorted by the start of their run."""
     order = order.assign(trial_=order.groupby(TRIAL, sort=False).ngroup())
     is_last = pd.Series(False, index=order.index)
-    for _, place in order.groupby(PLACE, sort=False):
-        seen, rows = set(), []
-        for _, run in place.groupby("run_id", sort=False):
-            trials = set(run["trial_"])
-            if not seen.isdisjoint(trials):
-                seen, rows = set(), []
-            seen |= trials
-            rows.append(run.index)
-        for index in rows:
+    for _, sequence in order.groupby(SEQUENCE, sort=False):
+        trials_of_set, rows_of_set = set(), []
+        for _, run in sequence.groupby("run_id", sort=False):
+            run_trials = set(run["trial_"])
+            if not trials_of_set.isdisjoint(run_trials):
+                trials_of_set, rows_of_set = set(), []
+            trials_of_set |= run_trials
+            rows_of_set.append(run.index)
+        for index in rows_of_set:
             is_last[index] = True
     return is_last
 
 
-def _leave_earlier_runs(night):
-    """Moves earlier runs to `earlier`, because several runs of one plan are compared, not pooled. The last set of runs
-    of each plan on a device stays. The runs of a set, such as the shards of a job array, have no trial in common."""
-    night.table = _with(night.table, gpus=_gpu_models(night))
-    records = night.take([*TRIAL, "run_id", "start_time"])
+def _move_earlier_runs(results):
+    """Moves the records of earlier runs to `earlier`, because several runs of one plan are compared, not pooled. Only
+    the last set of runs (see `_is_in_last_set`) of each sequence stays."""
+    results.table = _with_columns(results.table, gpus=_gpu_models(results))
+    records = results.take([*TRIAL, "run_id", "start_time"])
     start = records.groupby(["plan_name", "run_id"])["start_time"].transform("min")
     order = records[[*TRIAL, "run_id"]].assign(start_=start).sort_values("start_", kind="stable")
-    known = (order["key"] != "") & (order["plan_name"] != "") & (order["run_id"] != "")
-    order = order[known]
+    is_known = (order["key"] != "") & (order["plan_name"] != "") & (order["run_id"] != "")
+    order = order[is_known]
     ago = order.groupby(TRIAL, sort=False).cumcount(ascending=False)
     if not (ago > 0).any():
         return
-    # A trial that the last set lacks belongs to an earlier run, although no later run has it: `ago` becomes 1.
-    later = ago.where((ago > 0) | _is_in_last_set(order), 1).reindex(records.index).fillna(0)
-    night.earlier = night.take(night.table.columns, later > 0).assign(ago=later[later > 0].astype(int))
-    night.warnings.append(
-        f"{counted((later > 0).sum(), 'record')} of earlier runs of the same plan, compared with the last one"
+    # A trial that the last set lacks belongs to an earlier run, although no later run repeats it: `ago` becomes 1.
+    runs_ago = ago.where((ago > 0) | _is_in_last_set(order), 1).reindex(records.index).fillna(0)
+    results.earlier = results.take(results.table.columns, runs_ago > 0).assign(ago=runs_ago[runs_ago > 0].astype(int))
+    results.warnings.append(
+        f"{counted((runs_ago > 0).sum(), 'record')} of earlier runs of the same plan, compared with the last one"
     )
-    _take_away(night, later > 0)
+    _remove_records(results, runs_ago > 0)
 
 
-def _derive(night):
-    """Adds the columns that every section needs."""
-    records = night.take(INPUTS)
-    cuda = (records["backend"] == "cuda").to_numpy()
-    named = records.loc[cuda & (records["gpu_name"] != ""), "gpu_name"].unique()
+def _add_derived_columns(results):
+    """Adds columns that are computed from others: device, size, matrix_name, matrix_full, system, operands, task,
+    finding, unexpected, answered, config."""
+    records = results.take(INPUTS)
+    is_cuda = (records["backend"] == "cuda").to_numpy()
+    gpu_names = records.loc[is_cuda & (records["gpu_name"] != ""), "gpu_name"].unique()
     # A skipped trial has no GPU name. If all others name the same GPU, the trial gets that name.
-    gpu = records["gpu_name"].where(records["gpu_name"] != "", named[0] if len(named) == 1 else "unnamed GPU")
+    gpu = records["gpu_name"].where(records["gpu_name"] != "", gpu_names[0] if len(gpu_names) == 1 else "unnamed GPU")
     # If no trial ran on a GPU and the hosts have several CPU models, these models are the devices that are compared.
-    cpu_of = {host: cpu for host, cpu in zip(night.hosts["host"], night.hosts["cpu"]) if cpu}
-    cpus = night.take("host")["host"].astype(object).map(cpu_of).fillna("")
-    is_named = not cuda.any() and (cpus != "").all() and cpus.nunique() > 1
+    cpu_of = {host: cpu for host, cpu in zip(results.hosts["host"], results.hosts["cpu"]) if cpu}
+    cpus = results.take("host")["host"].astype(object).map(cpu_of).fillna("")
+    is_named = not is_cuda.any() and (cpus != "").all() and cpus.nunique() > 1
     host = cpus if is_named else "CPU"
     emulated = "emulated on " + cpus if is_named else "emulated on the CPU"
-    records["device"] = np.where(cuda, gpu, np.where(records["backend"] == "emulated", emulated, host))
-    # A product that is not square has the size of the square product with as many operations.
+    records["device"] = np.where(is_cuda, gpu, np.where(records["backend"] == "emulated", emulated, host))
+    # The size of a product that is not square is that of the square product with the same number of operations.
     sizes = records[["m", "n", "k"]].to_numpy(dtype=float)
-    cube = np.rint(np.cbrt(np.maximum(sizes, 1).prod(axis=1)))
-    box = records["m"].gt(0) & records["k"].gt(0) & (records["m"].ne(records["n"]) | records["k"].ne(records["n"]))
-    records["size"] = np.where(box, cube, records["n"]).astype(np.int64)
+    cube_root = np.rint(np.cbrt(np.maximum(sizes, 1).prod(axis=1)))
+    is_rectangular = (
+        records["m"].gt(0) & records["k"].gt(0) & (records["m"].ne(records["n"]) | records["k"].ne(records["n"]))
+    )
+    records["size"] = np.where(is_rectangular, cube_root, records["n"]).astype(np.int64)
     identity.name_tasks(records)
-    # `expected`: 1 if the plan expects the status, 0 if it does not, -1 in older files. There every status except pass
-    # and skipped is unexpected.
-    bad = ~records["status"].isin(["pass", "skipped"])
-    records["finding"] = bad & (records["expected"] == 1)
-    records["unexpected"] = np.where(records["expected"] < 0, bad, records["expected"] == 0)
+    # `expected` is 1 if the plan expects the status, 0 if not, and -1 in older files, of which every status except pass
+    # and skipped is unexpected. A finding is a bad status that the plan expects.
+    is_bad = ~records["status"].isin(["pass", "skipped"])
+    records["finding"] = is_bad & (records["expected"] == 1)
+    records["unexpected"] = np.where(records["expected"] < 0, is_bad, records["expected"] == 0)
     records["answered"] = records["status"].isin(ANSWERED) & records["seconds_median"].gt(0)
     records["config"] = records["parameters"].map(
         {t: " ".join(f"{k}={identity.value_words(v)}" for k, v in p.items()) for t, p in parameters_of(records).items()}
     )
-    made = {name: _small(records.pop(name)) for name in records.columns.difference(INPUTS)}
-    night.table = _with(night.table, **made)
+    derived = {name: _compact(records.pop(name)) for name in records.columns.difference(INPUTS)}
+    results.table = _with_columns(results.table, **derived)
 
 
 def parameters_of(records):

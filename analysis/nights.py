@@ -1,21 +1,21 @@
-"""`analysis/report --trend`: times of trials night by night, as text for a mail."""
+"""Formats the text of `analysis/report --trend`: the times of trials night by night, for a mail."""
 
 from .page import printable, seconds
 
 MOST_NIGHTS = 7  # per line: a mail may be read on a phone
 
 
-def table(times_of):
-    """Returns two lines per trial in `times_of`, a frame as `changes.followed` returns it: the change of the trial's
-    median from the first run shown to the last, and the median of each run."""
+def table(times):
+    """Returns two lines per trial: the change of its median from the first run shown to the last, and the median of
+    each run. `times`: a frame as `changes.followed` returns it."""
     lines = []
-    for (problem, precision, device), rows in times_of.groupby(["problem", "precision", "device"]):
+    for (problem, precision, device), rows in times.groupby(["problem", "precision", "device"]):
         rows = rows.tail(MOST_NIGHTS)
         last = rows.iloc[-1]
-        times, dates = rows["seconds_median"].tolist(), [f"{at:%m-%d}" for at in rows["at"]]
-        change = 100 * (times[-1] / times[0] - 1)
+        medians, dates = rows["seconds_median"].tolist(), [f"{at:%m-%d}" for at in rows["at"]]
+        change = 100 * (medians[-1] / medians[0] - 1)
         operands = f", {last['operands']}" if last["operands"] else ""
         trial = f"n = {last['size']}{operands}, {last['matrix_full']}, seed {last['matrix_seed']}"
         lines.append(f"{problem}/{last['method']} {precision}, {trial}, {device}: {change:+.1f} %")
-        lines.append("  " + ", ".join(f"{date} {seconds(time)}" for date, time in zip(dates, times)))
+        lines.append("  " + ", ".join(f"{date} {seconds(time)}" for date, time in zip(dates, medians)))
     return [printable(line) for line in lines]

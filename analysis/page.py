@@ -1,4 +1,4 @@
-"""The page: sections of words, tables and figures, in one self-contained HTML file."""
+"""Builds the report: sections of sentences, tables and figures, in one self-contained HTML file."""
 
 import base64
 import hashlib
@@ -14,15 +14,15 @@ from . import colours, plots
 from .words import counted, factor, gibibytes, is_finite, number, percent  # noqa: F401
 from .words import prefixed, printable, seconds, span, text, whole  # noqa: F401
 
-LONGEST_NAME = 200  # bytes of a file name, without number and ending
+LONGEST_NAME = 200  # bytes of a file name, without the number that makes it unique and without its ending
 EMBED_MOST = 20_000  # bytes of the largest CSV that is embedded in the page
-ROWS_AT_ONCE = 50_000  # CSV rows that are formatted together
-EMBED_ALL = 300_000  # bytes of all embedded CSVs, because pages are sent by mail
+ROWS_AT_ONCE = 50_000  # CSV rows that are formatted together, which bounds the memory
+EMBED_ALL = 300_000  # bytes of all embedded CSVs together, because pages are sent by mail
 DRAWN_MOST = 1_200_000  # bytes of plots in the page, which then has at most 3 MB
 LONG_TABLE = 18  # rows beyond which a table scrolls under its headings
 
 
-# Columns that many tables have: heading, format.
+# Columns that many tables have: (heading, function that formats a value; None for texts).
 COLUMNS = {
     **dict.fromkeys(("task", "matrix_name", "matrix_kind"), ("matrix", None)),
     **dict.fromkeys(("config", "rest"), ("parameters", None)),
@@ -33,8 +33,9 @@ COLUMNS = {
 
 
 def columns_of(listed):
-    """Yields (column, heading, format or None) of each entry. Names in "problem size …" are looked up in COLUMNS;
-    others are texts under their own names."""
+    """Yields (column, heading, format or None) of each column. An entry of `listed` is such a tuple, or a text with
+    several columns, "problem size …". Columns in a text have the headings and formats of COLUMNS; columns that COLUMNS
+    lacks are texts under their own names."""
     for entry in listed:
         yield from ((c, *COLUMNS.get(c, (c, None))) for c in entry.split()) if isinstance(entry, str) else [entry]
 
@@ -43,8 +44,8 @@ _STAGED = f".report-{socket.gethostname()}-"
 
 
 def _remove_left_behind(out):
-    """Removes folders that killed reports left. A folder from this host is removed if its process has ended, one from
-    another host (or with another name) after an hour."""
+    """Removes temporary folders that killed reports left. Folders of this host are removed if their process has ended,
+    others if they are older than an hour."""
     for staged in out.glob(".report-*"):
         pid = staged.name.removeprefix(_STAGED).split("-")[0]
         if staged.name.startswith(_STAGED) and pid.isdigit():
@@ -60,12 +61,12 @@ def staging(out):
 
 
 def _no_formula(value):
-    """Returns the value; a text that a spreadsheet would evaluate gets an apostrophe before it."""
+    """Returns the value. A text that a spreadsheet would evaluate as a formula gets an apostrophe before it."""
     return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
 
 
 class Page:
-    """Collects sections. After `begin`, all methods write into the last section."""
+    """Collects the sections of the report. `begin` starts a section, to which all other methods add."""
 
     def __init__(self, title, methods=None):
         """`methods`: name -> number of its colour and dashes."""
@@ -76,28 +77,29 @@ class Page:
         # All CSV text until the page is written. The file has no name, so that nothing remains if the report is killed.
         self.data = tempfile.TemporaryFile()
         self.files = {}  # name, relative to OUT -> (begin, size) in `data`
-        self.drawn, self.taken = [], 0  # (plot, series, remarks) of each plot, and the bytes of all in the page
+        self.drawn = []  # (plot, series, remarks) of each plot
+        self.plot_bytes = 0  # bytes of all plots in the page
         self.embedded = 0  # bytes of CSV in the page
-        self.problem = ""  # while the block of a problem is written: the problem, as in the block's id
-        self.explained = set()  # texts that `once` has added
+        self.problem = ""  # the problem whose block is being written, as in the block's id; else empty
+        self.explanations = set()  # texts that `add_once` has added
 
     def begin(self, name, title, words=""):
-        """Begins a section; while `problem` is set, a part of that problem's block."""
+        """Begins a section. While `problem` is set, the section is a part of that problem's block."""
         self.sections.append([f"{self.problem}/{name}" if self.problem else name, title, []])
         if words:
             self.add(words)
 
     def fold(self, summary, mark=0, name=""):
-        """Folds the content since the mark, by default the whole last section, behind a summary line. Print omits what
-        is folded; with a name, which is a class of the style sheet, it keeps the summary line."""
+        """Folds the content since the mark, by default the whole last section, behind a summary line. In print, folded
+        content is missing, and the summary line too, unless `name` is the style sheet's class "kept"."""
         parts = self.sections[-1][2]
         begin = f'<details class="{name}">' if name else "<details>"
         parts[mark:] = [f"{begin}<summary>{text(summary)}</summary>", *parts[mark:], "</details>"]
 
     def grid(self, name, parts, frame=None):
-        """Adds a table of parts (sizes, rows): one row per label, one column per size; cells are markup. `frame`: the
-        content of its CSV. If there is only one part, its sizes are the table's head, which printing repeats on each
-        sheet."""
+        """Adds a table that consists of parts. A part is (sizes, rows): it has one column per size, and its rows are
+        (label, {size: cell}), as HTML. `frame`: the content of the table's CSV. The sizes of a single part become the
+        table's head, which print repeats on each sheet."""
         bodies = []
         for sizes, rows in parts:
             head = "".join(f'<th scope="col" data-v="{float(n)!r}">{whole(n)}</th>' for n in sizes)
@@ -116,33 +118,33 @@ class Page:
         )
 
     def put(self, markup):
-        """Adds markup."""
+        """Adds HTML."""
         self.sections[-1][2].append(markup)
 
     def mark(self):
-        """Returns the current end of the section, for `back_to` and `fold`."""
+        """Returns the current end of the section, as the argument `mark` of other methods."""
         return len(self.sections[-1][2])
 
-    def back_to(self, mark):
+    def remove_since(self, mark):
         """Removes everything written since the mark."""
         del self.sections[-1][2][mark:]
 
     def shows_data(self, mark):
-        """Returns whether anything but remarks of `nothing` was added since the mark."""
+        """Returns whether anything but remarks of `remark` was added since the mark."""
         return any(not part.startswith('<p class="none"') for part in self.sections[-1][2][mark:])
 
     def add(self, words):
         """Adds a paragraph of plain text."""
         self.put(f"<p>{text(words)}</p>")
 
-    def once(self, words):
+    def add_once(self, words):
         """Adds an explanation if the page does not have it yet."""
-        if words not in self.explained:
-            self.explained.add(words)
+        if words not in self.explanations:
+            self.explanations.add(words)
             self.add(words)
 
-    def nothing(self, words):
-        """Adds a remark, such as why a section has no data. Sections with nothing but remarks are not shown."""
+    def remark(self, words):
+        """Adds a remark, such as the reason why there are no data. A section with nothing but remarks is not shown."""
         self.put(f'<p class="none">{text(words)}</p>')
 
     def heading(self, words, name=None):
@@ -150,7 +152,7 @@ class Page:
         self.put(f"<h3{anchor}>{text(words)}</h3>")
 
     def items(self, sentences):
-        """Adds a list of sentences; (sentence, section) ends in a link to the section."""
+        """Adds a list of sentences. An element (sentence, section) ends in a link to the section."""
         pairs = [s if isinstance(s, tuple) else (s, "") for s in sentences]
         self.put(
             "<ul>"
@@ -164,8 +166,8 @@ class Page:
         self.put(f"<details><summary>{text(summary)}</summary><pre>{text(words)}</pre></details>")
 
     def table(self, name, frame, columns, limit=40, caption="", also=None):
-        """Adds a table of `columns` (see `columns_of`) and its CSV with every row. The CSV has these columns and those
-        of `also`; without `also`, all of the frame."""
+        """Adds a table with the first `limit` rows of the frame, and a CSV with all rows. `columns`: as for
+        `columns_of`. The CSV has these columns and those of `also`; if `also` is None, all columns of the frame."""
         if not len(frame):
             return
         columns = list(columns_of(columns))
@@ -195,47 +197,48 @@ class Page:
             markup = f"<details><summary>Table: {text(caption)}</summary>{markup}</details>"
         self.put(markup)
 
-    def plots(self, several):
-        """Adds the figures that have data, side by side. Returns their number."""
-        figures, beyond = [], 0
-        for plot in several:
-            shown, kept, said = plot.drawable()
-            if not kept:
+    def plots(self, candidates):
+        """Adds the plots that have data, side by side. Returns their number."""
+        figures, left_out = [], 0
+        for plot in candidates:
+            shown, drawn, remarks = plot.drawable()
+            if not drawn:
                 continue
-            drawn = plots.markup(shown, kept, self.methods)
-            if self.taken + len(drawn) > DRAWN_MOST:
-                beyond += 1
+            markup = plots.markup(shown, drawn, self.methods)
+            if self.plot_bytes + len(markup) > DRAWN_MOST:
+                left_out += 1
                 continue
-            self.taken += len(drawn)
+            self.plot_bytes += len(markup)
             shown.name = self._free("data", plot.name, ".csv")
-            self.drawn.append((shown, kept, said))
+            self.drawn.append((shown, drawn, remarks))
             values = f"Values: {shown.ylabel}" if shown.kind == "bars" else ""  # lines have an axis with a label
-            notes = [values, shown.note, plots.unpassed(kept), *said]
+            notes = [values, shown.note, plots.unpassed(drawn), *remarks]
             words = " ".join(s if s.endswith(".") else s + "." for s in notes if s)
             figures.append(
-                f'<figure class="plot" data-plot="{text(shown.name)}"><h4>{text(shown.title)}</h4>{drawn}'
-                f"<figcaption>{text(words)} {self._csv(shown.name, plots.frame(shown, kept))}</figcaption></figure>"
+                f'<figure class="plot" data-plot="{text(shown.name)}"><h4>{text(shown.title)}</h4>{markup}'
+                f"<figcaption>{text(words)} {self._csv(shown.name, plots.frame(shown, drawn))}</figcaption></figure>"
             )
         if figures:
             self.put('<div class="plots">' + "".join(figures) + "</div>")
-        if beyond:
-            self.nothing(f"Figures left out, to keep the page small: {beyond}. Report on fewer files to see them.")
+        if left_out:
+            self.remark(f"Figures left out, to keep the page small: {left_out}. Report on fewer files to see them.")
         return len(figures)
 
     def drawing(self, name, caption, svg, frame):
-        """Adds a section's SVG, as wide as the page, with its rows as a CSV."""
+        """Adds an SVG as wide as the page, and its data as a CSV."""
         name = self._free("data", name, ".csv")
         self.put(
             f'<figure class="plot" data-plot="{text(name)}"><div class="wide">{svg}</div>'
             f"<figcaption>{text(caption)} {self._csv(name, frame)}</figcaption></figure>"
         )
 
-    def pictures(self, name, caption, several):
-        """Adds pictures side by side, each (description, PNG bytes). Enlarged pixels stay squares."""
+    def pictures(self, name, caption, described):
+        """Adds pictures side by side. A picture is (description, PNG bytes). Its pixels stay squares if it is
+        enlarged."""
         images = "".join(
             f'<img alt="{text(what)}" title="{text(what)}"'
             f' src="data:image/png;base64,{base64.b64encode(png).decode()}">'
-            for what, png in several
+            for what, png in described
         )
         self.put(
             '<figure class="pictures"'
@@ -243,7 +246,8 @@ class Page:
         )
 
     def _free(self, folder, name, ending):
-        """Returns the name, with a number if it is taken; a long name is shortened, because file systems refuse it."""
+        """Returns the name, with a number if the folder has it already. Shortens names that are too long for file
+        systems."""
         if len(name.encode()) > LONGEST_NAME:
             digest = hashlib.sha256(name.encode()).hexdigest()[:12]
             name = name.encode()[: LONGEST_NAME - 13].decode(errors="ignore") + "-" + digest
@@ -263,8 +267,8 @@ class Page:
         return f'<a download="{text(name)}.csv" href="data:text/csv;base64,{base64.b64encode(raw).decode()}">CSV</a>'
 
     def _data(self, name, frame):
-        """Writes a frame as CSV to `data`, because the text of a large frame would need more memory than the frame.
-        Returns at most EMBED_MOST + 1 bytes, enough to see whether it is small enough to be embedded."""
+        """Writes a frame as CSV to `data`, not to memory, because the text of a large frame is larger than the frame.
+        Returns at most its first EMBED_MOST + 1 bytes: enough for the caller to see whether it may be embedded."""
         begin = self.data.seek(0, os.SEEK_END)
         for start in range(0, max(1, len(frame)), ROWS_AT_ONCE):
             part = frame.iloc[start : start + ROWS_AT_ONCE].drop(columns="parameter", errors="ignore")
@@ -281,7 +285,7 @@ class Page:
         out.mkdir(parents=True, exist_ok=True)
         _remove_left_behind(out)
         try:
-            # All files are complete before they replace an older report, because the disk may be full.
+            # All files are written before one replaces a file of an older report, because the disk may become full.
             with staging(out) as staged:
                 (Path(staged) / "data").mkdir()
                 for name, (begin, size) in self.files.items():
@@ -300,16 +304,16 @@ class Page:
         return out / "index.html"
 
     def _shown(self):
-        """Returns the sections with content. The heading of a problem's block is shown if one of its parts is."""
-        full = [s for s in self.sections if any(not part.startswith('<p class="none"') for part in s[2])]
-        blocks = {f"problem-{name.partition('/')[0]}" for name, _, _ in full if "/" in name}
-        return [s for s in self.sections if s in full or s[0] in blocks]
+        """Returns the sections that have more than remarks, and the headings of problems' blocks with such sections."""
+        with_content = [s for s in self.sections if any(not part.startswith('<p class="none"') for part in s[2])]
+        blocks = {f"problem-{name.partition('/')[0]}" for name, _, _ in with_content if "/" in name}
+        return [s for s in self.sections if s in with_content or s[0] in blocks]
 
     def _html(self):
-        here = Path(__file__).parent
+        folder = Path(__file__).parent
 
         def file(name):
-            return (here / name).read_text(encoding="utf-8")
+            return (folder / name).read_text(encoding="utf-8")
 
         shown = self._shown()
         links = "".join(

@@ -1,4 +1,5 @@
-"""A Plot is data and words. plots.js draws it on the page (with uPlot); `figures` draws it for papers."""
+"""A Plot has the data and the words of one figure. plots.js draws it on the page (with uPlot); figures.py draws it as a
+file for a paper."""
 
 import itertools
 import json
@@ -11,34 +12,31 @@ import pandas as pd
 from .colours import COUNT
 from .words import counted, number, percent, seconds, text
 
-NEAREST, FARTHEST = 1e-30, 1e30  # limits of logarithmic axes; residuals of diverging methods reach 1e300
-MOST_DOTS = 4000  # points of a cloud
-# A label or a row's name begins with "method" or "problem/method".
+NEAREST, FARTHEST = 1e-30, 1e30  # limits of logarithmic axes, because residuals of diverging methods reach 1e300
+MOST_DOTS = 4000  # points that are drawn of a cloud
+# Finds the method with which a label or a row's name begins: "method" or "problem/method".
 OF_METHOD = re.compile(r"(?:\w+/)?(\w+)")
 
 
 @dataclass
 class Series:
-    """One line, cloud or group of bars. `low` and `high` are the ends of the error bars, or of a `band`. `hollow` has a
-    number per point as `frames.not_passed` returns it; points whose answer did not pass have hollow marks. `told` has a
-    text per point, shown at the pointer. The colour is that of the method `of`, by default the method with which the
-    label begins. `faint`: slower configurations, drawn behind the series of the same label; `dashed`: not a solid line;
-    `plain`: a reference line."""
+    """One line, cloud or group of bars. Fields whose type is `object` are arrays with one element per point, or
+    None."""
 
     label: str
     x: object
     y: object
-    low: object = None
+    low: object = None  # the ends of the error bars, or of a `band`
     high: object = None
-    hollow: object = None
-    line: bool = True
-    marker: bool = True
-    told: object = None
+    hollow: object = None  # numbers as of `frames.not_passed`; points whose answer did not pass have hollow marks
+    line: bool = True  # whether the points are joined
+    marker: bool = True  # whether the points have marks
+    hover: object = None  # texts that the page shows at the pointer
     band: bool = False
-    faint: bool = False
-    plain: bool = False
-    dashed: bool = False
-    of: str = ""
+    faint: bool = False  # slower configurations, drawn behind the series of the same label
+    plain: bool = False  # a reference line
+    dashed: bool = False  # not a solid line
+    of: str = ""  # the method whose colour the series has; by default the one with which the label begins
     settings: object = None  # the parameters of each point, "blocks=8 threads=64"
     earlier: object = None  # "the run before" per point of an earlier run; empty for points of the last run
     ends: tuple = ("first to third quartile",)  # the meanings of `low` and `high`
@@ -63,9 +61,10 @@ class Plot:
     farthest: float = FARTHEST  # larger values on a logarithmic y axis are drawn at this limit
 
     def drawable(self):
-        """Returns the plot, its series with finite values only (positive on a logarithmic axis), and sentences about
-        values that could not be drawn as they are. If all values have one x, the plot becomes a list of bars."""
-        kept, said, far = [], [], {}
+        """Returns the plot, its series without the values that cannot be drawn (infinite, or not positive on a
+        logarithmic axis), and remarks about values that were left out or moved. If all values have one x, the plot
+        becomes a list of bars."""
+        drawn, remarks, far = [], [], {}
         for series in self.series:
             y = np.asarray(series.y, dtype=float)
             good = np.isfinite(y) & (y > 0 if self.ylog else True)
@@ -73,7 +72,7 @@ class Plot:
                 x = np.asarray(series.x, dtype=float)
                 good &= np.isfinite(x) & (x > 0 if self.xlog else True)
             if self.kind == "dots" and good.sum() > MOST_DOTS:
-                said.append(f"not drawn: {counted(good.sum() - MOST_DOTS, 'point')} of {series.label}")
+                remarks.append(f"not drawn: {counted(good.sum() - MOST_DOTS, 'point')} of {series.label}")
                 # Keeps MOST_DOTS points at even distances in their order.
                 good[
                     np.setdiff1d(
@@ -82,23 +81,24 @@ class Plot:
                     )
                 ] = False
             if good.any():
-                kept.append(self._cut(series, good, far))
+                drawn.append(self._cut(series, good, far))
         if far:
             names = _in_words(merged(dict.fromkeys(far, ""), [s.label for s in self.series]))
             end = f"{self.farthest:.0e}".replace("e+", "e")
-            said.append(f"{counted(sum(far.values()), 'point')} beyond {end} (or below 1e-30), drawn there: {names}")
-        if not kept:
-            return self, [], said
-        if self.kind == "lines" and self.names is None and len(np.unique(np.concatenate([s.x for s in kept]))) == 1:
-            by_name = _by_name(self, kept)
-            return by_name, by_name.series, said
-        return replace(self, xlog=self._is_xlog(kept)), kept, said
+            remarks.append(f"{counted(sum(far.values()), 'point')} beyond {end} (or below 1e-30), drawn there: {names}")
+        if not drawn:
+            return self, [], remarks
+        if self.kind == "lines" and self.names is None and len(np.unique(np.concatenate([s.x for s in drawn]))) == 1:
+            by_name = _by_name(self, drawn)
+            return by_name, by_name.series, remarks
+        return replace(self, xlog=self._is_xlog(drawn)), drawn, remarks
 
     def _cut(self, series, good, far):
-        """Returns the series' good points; those beyond the limits are moved to the limits, and counted in `far`."""
+        """Returns the series with only the points for which `good` is true. Values beyond the limits are moved to the
+        limits; `far` (label -> number) counts them."""
         columns = {
             name: None if getattr(series, name) is None else np.asarray(getattr(series, name))[good]
-            for name in ("low", "high", "hollow", "told", "settings", "earlier")
+            for name in ("low", "high", "hollow", "hover", "settings", "earlier")
         }
         x, y = np.asarray(series.x)[good], np.asarray(series.y, dtype=float)[good]
         if self.ylog:
@@ -110,37 +110,37 @@ class Plot:
             x = np.clip(x.astype(float), NEAREST, FARTHEST)
         return replace(series, x=x, y=y, **columns)
 
-    def _is_xlog(self, kept):
-        """Returns whether the x axis is logarithmic. By default it is if the values span a factor of 4 and their gaps
-        too, as sizes that double do."""
+    def _is_xlog(self, drawn):
+        """Returns whether the x axis is logarithmic. By default it is, if the largest value is at least 4 times the
+        smallest, and the largest gap between values at least 4 times the smallest, as for sizes that double."""
         if self.xlog is not None or self.kind == "bars" or self.names is not None:
             return bool(self.xlog)
-        values = np.unique(np.concatenate([s.x for s in kept if s.marker] or [s.x for s in kept]))
+        values = np.unique(np.concatenate([s.x for s in drawn if s.marker] or [s.x for s in drawn]))
         gaps = np.diff(values)
         steady = len(values) > 2 and values[-1] >= 4 * values[0] and gaps.max() >= 4 * gaps.min()
         return bool(values[0] > 0 and steady)
 
     def words(self):
-        """Returns the function that formats a value."""
+        """Returns the function that formats a y value."""
         return seconds if self.seconds else percent if self.percent else number
 
 
-UNPASSED = ["", "suspect", "failed", "not finished"]  # index: a number of `Series.hollow`
+UNPASSED = ["", "suspect", "failed", "not finished"]  # words for the numbers of `Series.hollow`
 MOST_NAMED = 20  # names in a sentence
 MOST_VALUES = 6  # values of a parameter in a sentence
 
 
-def unpassed(kept, xlabel=None):
+def unpassed(drawn, xlabel=None):
     """Returns a sentence that names the series with hollow marks by status; an empty text if all answers passed. With
-    `xlabel`, each status has its own sentence. It names the parameters in which these answers differ from the others,
-    and the sizes if the axis shows n."""
+    `xlabel` (for captions of papers), each status has its own sentence, which also names the parameters in which these
+    answers differ from the others, and the sizes if the axis shows n."""
     begin = "Hollow marks are answers that did not pass"
-    if not any(series.hollow is not None and np.any(series.hollow) for series in kept):
+    if not any(series.hollow is not None and np.any(series.hollow) for series in drawn):
         return ""
     points = pd.DataFrame(
         [
             (series.x[i] if isinstance(series.x[i], str) else series.label, series.x[i], setting, int(rank))
-            for series in kept
+            for series in drawn
             if series.hollow is not None
             for i, (setting, rank) in enumerate(zip(_settings(series), np.asarray(series.hollow, dtype=int)))
         ],
@@ -150,20 +150,20 @@ def unpassed(kept, xlabel=None):
     if xlabel is None:
         parts = [f"{_listed(points['name'][points['rank'] == rank].unique())} ({UNPASSED[rank]})" for rank in ranks]
         return f"{begin}: {'; '.join(parts)}."
-    said = [f"{begin}."]
+    sentences = [f"{begin}."]
     for rank in ranks:
         names = merged(dict.fromkeys(points["name"][points["rank"] == rank], ""), points["name"])
         described = [_bad(points[points["name"].isin(of)], rank, name, xlabel) for name, of in names.items()]
-        said.append(f"{UNPASSED[rank].capitalize()}: {_listed(described)}.")
-    return " ".join(said)
+        sentences.append(f"{UNPASSED[rank].capitalize()}: {_listed(described)}.")
+    return " ".join(sentences)
 
 
 def _bad(points, rank, name, xlabel):
-    """Describes the points of one status, given by its index in UNPASSED: "crout with blocks 4 at n = 32 and 64 (2 of 6
-    points)"."""
+    """Returns words for the points with one status, such as "crout with blocks 4 at n = 32 and 64 (2 of 6 points)".
+    `rank`: the status as an index of UNPASSED."""
     bad = points[points["rank"] == rank]
-    ours, every = (_by_parameter(word.split() for word in part["setting"]) for part in (bad, points))
-    differ = {k: found for k, found in ours.items() if set(found) < set(every[k])} if all(bad["setting"]) else {}
+    of_bad, of_all = (_by_parameter(word.split() for word in part["setting"]) for part in (bad, points))
+    differ = {k: found for k, found in of_bad.items() if set(found) < set(of_all[k])} if all(bad["setting"]) else {}
     words = f"{name} with {_chosen(differ)}" if differ else name
     if xlabel == "n" and not isinstance(bad["x"].iloc[0], str):
         words += f" at n = {_choice([f'{x:g}' for x in sorted(bad['x'].unique())], 'and')}"
@@ -171,16 +171,16 @@ def _bad(points, rank, name, xlabel):
 
 
 def merged(words, every):
-    """Groups names for a sentence. If all names of a method in `every` ("lapack, nrhs 3", "lapack: factor") have equal
-    words, "lapack" stands for them. Maps each such short name, or a name alone, to the names that it stands for.
-    `words`: name -> words."""
-    of = {}
+    """Groups names for a sentence, to shorten it. `words` maps names to what the sentence says about them. If all names
+    of a method in `every` ("lapack, nrhs 3", "lapack: factor") have equal words, the method ("lapack") replaces them.
+    Maps each method that replaces names, and each name that was not replaced, to the names that it stands for."""
+    names_of = {}
     for name in dict.fromkeys(every):
-        of.setdefault(_head(name), []).append(name)
+        names_of.setdefault(_head(name), []).append(name)
     short = {}
-    for name, said in words.items():
-        same = of[_head(name)]
-        is_one = len(same) > 1 and all(words.get(other) == said for other in same)
+    for name, own_words in words.items():
+        names = names_of[_head(name)]
+        is_one = len(names) > 1 and all(words.get(other) == own_words for other in names)
         short.setdefault(_head(name) if is_one else name, []).append(name)
     return short
 
@@ -194,56 +194,62 @@ def _settings(series):
     return series.settings if series.settings is not None else [""] * len(series.x)
 
 
-def parameters(plot, kept):
-    """Returns sentences that name the parameters behind the points of each name in the plot, and those of the faint
-    marks; an empty text if there are none."""
-    of, faint, earlier = {}, [], {}
-    for series in kept:
+def parameters(plot, drawn):
+    """Returns a caption's sentences with the parameters of the points of each series or bar, and with the meaning of
+    the faint marks; an empty text if there are none."""
+    settings_of, faint, earlier = {}, [], {}
+    for series in drawn:
         ago = series.earlier if series.earlier is not None else [""] * len(series.x)
         for x, setting, when in zip(series.x, series.settings if series.settings is not None else (), ago):
             words = setting.split()
             if series.faint and when:
                 earlier[when] = None
             faint += [words] if series.faint and not when else []
-            of.setdefault(x if isinstance(x, str) else series.label, []).extend([] if series.faint else [words])
-    of = {name: settings for name, settings in of.items() if settings}
-    every = [set(words) for settings in of.values() for words in settings]
-    common = set.intersection(*every) if every else set()
-    parts = [_values([[w for w in next(iter(of.values()))[0] if w in common]], ())] if common else []
-    said_of, names_of = {}, {}
-    for name, settings in of.items():
+            settings_of.setdefault(x if isinstance(x, str) else series.label, []).extend(
+                [] if series.faint else [words]
+            )
+    settings_of = {name: settings for name, settings in settings_of.items() if settings}
+    each_setting = [set(words) for settings in settings_of.values() for words in settings]
+    common = set.intersection(*each_setting) if each_setting else set()
+    parts = [_values([[w for w in next(iter(settings_of.values()))[0] if w in common]], ())] if common else []
+    text_of, names_of = {}, {}
+    for name, settings in settings_of.items():
         named = re.split(r"[\s,=]+", name)
-        # A parameter whose value is a word in the label is not repeated. Numbers in a label may be the matrix's.
+        # A parameter whose value is a word in the label is not repeated. Numbers are, because a number in the label may
+        # be the matrix's.
         in_label = {w for w in settings[0] if w.partition("=")[2] in named and not w[-1].isdigit()}
-        said = _values(settings, common | in_label)
+        settings_text = _values(settings, common | in_label)
         fastest = plot.kind == "lines" and len(set(map(tuple, settings))) > 1
-        said_of[name] = f"{said} (the fastest at each {plot.xlabel})" if fastest else said
-    for short, names in merged(said_of, of).items():
-        names_of.setdefault(said_of[names[0]], []).append(short)
-    parts += [f"{_in_words(names)}: {said}" if any(names) else said for said, names in names_of.items() if said]
-    said = [f"Parameters: {'; '.join(parts)}."] if parts else []
+        text_of[name] = f"{settings_text} (the fastest at each {plot.xlabel})" if fastest else settings_text
+    for short, names in merged(text_of, settings_of).items():
+        names_of.setdefault(text_of[names[0]], []).append(short)
+    parts += [f"{_in_words(names)}: {words}" if any(names) else words for words, names in names_of.items() if words]
+    sentences = [f"Parameters: {'; '.join(parts)}."] if parts else []
     marks = []
     if faint:
-        varying = _by_parameter([*faint, *(words for settings in of.values() for words in settings)])
+        varying = _by_parameter([*faint, *(words for settings in settings_of.values() for words in settings)])
         fixed = {f"{name}={value}" for name, values in varying.items() if len(values) == 1 for value in values}
         others = _values(faint, fixed)
         marks.append(f"other configurations{f' ({others})' if others else ''}")
     marks += [", ".join(earlier)] if earlier else []
-    said += [f"Faint marks: {' and '.join(marks)}."] if marks else []
-    return " ".join(said)
+    sentences += [f"Faint marks: {' and '.join(marks)}."] if marks else []
+    return " ".join(sentences)
 
 
 def _by_parameter(settings):
-    """Maps each parameter in several lists of "name=value" to its distinct values, sorted."""
-    of = {}
+    """Maps each parameter that occurs in the lists of "name=value" to its distinct values, sorted."""
+    values_of = {}
     for word in (word for words in settings for word in words):
         name, _, value = word.partition("=")
-        of.setdefault(name, {})[value] = None
-    return {name: sorted(values, key=lambda v: (len(v), v) if v.isdigit() else (0, v)) for name, values in of.items()}
+        values_of.setdefault(name, {})[value] = None
+    return {
+        name: sorted(values, key=lambda v: (len(v), v) if v.isdigit() else (0, v)) for name, values in values_of.items()
+    }
 
 
 def _values(settings, but):
-    """Returns "blocks 8 or 132, threads 64" for several lists of "name=value", without those in `but`."""
+    """Returns words such as "blocks 8 or 132, threads 64" for lists of "name=value". `but`: the elements to leave
+    out."""
     return _chosen(_by_parameter([word for word in words if word not in but] for words in settings))
 
 
@@ -273,48 +279,54 @@ def _listed(names):
     return between.join(names[:MOST_NAMED]) + (f" and {left} more" if left > 0 else "")
 
 
-def frame(plot, kept):
+def frame(plot, drawn):
     """Returns the data of a plot as a frame."""
     pieces = []
-    for series in kept:
+    for series in drawn:
         x = series.x if plot.names is None else [plot.names[int(i)] for i in series.x]
         piece = pd.DataFrame({"series": series.label, "x": x, "y": series.y})
-        for name in ("low", "high", "hollow", "told"):
-            if getattr(series, name) is not None:
-                piece[name] = getattr(series, name)
+        for column, values in (
+            ("low", series.low),
+            ("high", series.high),
+            ("hollow", series.hollow),
+            ("told", series.hover),
+        ):
+            if values is not None:
+                piece[column] = values
         pieces.append(piece)
     return pd.concat(pieces, ignore_index=True)
 
 
-def _by_name(plot, kept):
-    """Converts series that all have the same single x to bars, one per point. A bar's name has the parameters in which
-    the bars differ, and the run if it is an earlier one; `told` has all parameters."""
-    x = kept[0].x[0]
-    names, columns = [], {name: [] for name in ("y", "low", "high", "hollow", "told", "settings", "earlier")}
-    for series in sorted(kept, key=lambda s: s.plain):
+def _by_name(plot, drawn):
+    """Converts a plot whose points all have the same x to bars, one per point. A bar's name has the parameters in which
+    the bars differ, and says which earlier run it is from, if any; `hover` has all parameters."""
+    x = drawn[0].x[0]
+    names, columns = [], {name: [] for name in ("y", "low", "high", "hollow", "hover", "settings", "earlier")}
+    for series in sorted(drawn, key=lambda s: s.plain):
         for i in range(len(series.x)):
             names.append(series.label or plot.ylabel)
             columns["y"].append(float(series.y[i]))
-            for name in ("low", "high", "hollow", "told", "settings", "earlier"):
+            for name in ("low", "high", "hollow", "hover", "settings", "earlier"):
                 unknown = {"low": np.nan, "high": np.nan, "hollow": False}.get(name, "")
                 values = getattr(series, name)
                 columns[name].append(unknown if values is None else values[i])
     title = plot.title if f"{plot.xlabel} = " in plot.title else f"{plot.title}, {plot.xlabel} = {x:g}"
     order = np.argsort(columns["y"], kind="stable")
-    whole = [", ".join(w for w in (name, words) if w) for name, words in zip(names, columns["told"])]
-    shared = _shared(columns["told"])
-    short = [", ".join(w for w in (n, _without(words, shared)) if w) for n, words in zip(names, columns["told"])]
-    names, columns["told"] = short if len(set(short)) == len(set(whole)) else whole, whole
+    whole = [", ".join(w for w in (name, words) if w) for name, words in zip(names, columns["hover"])]
+    shared = _shared(columns["hover"])
+    short = [", ".join(w for w in (n, _without(words, shared)) if w) for n, words in zip(names, columns["hover"])]
+    names, columns["hover"] = short if len(set(short)) == len(set(whole)) else whole, whole
     columns = {name: np.asarray(values)[order] for name, values in columns.items()}
-    ends = tuple(dict.fromkeys(words for s in kept if s.low is not None for words in s.ends))
+    ends = tuple(dict.fromkeys(words for s in drawn if s.low is not None for words in s.ends))
     note = " ".join(filter(None, [plot.note, "Squares: earlier runs." if any(columns["earlier"]) else ""]))
     series = [Series("", [names[i] for i in order], ends=ends, **columns)]
     return replace(plot, kind="bars", title=title, note=note, series=series)
 
 
 def styled(series, methods):
-    """Returns (series, colour or None, dash) for each series; series with different labels differ in colour or dash.
-    `methods`: name -> number, as `frames.methods` returns it. Series of no method get numbers that no method has."""
+    """Returns (series, colour or None, dash) for each series. Series with different labels differ in colour or dash.
+    `methods`: name -> number, as `frames.methods` returns it. Series without a method get numbers that no method has.
+    """
     named = [s.of or OF_METHOD.match(s.label).group(1) if s.of or OF_METHOD.match(s.label) else s.label for s in series]
     keys = [None if s.plain else name if s.of or name in methods else s.label for s, name in zip(series, named)]
     numbers = {key: methods[key] for key in keys if key in methods}
@@ -338,7 +350,7 @@ def styled(series, methods):
         if (key, s.label) not in dashes:
             # The dashes of a method's further series come after the dash of its number.
             choose(key, s, max(int(s.dashed), numbers[key] // COUNT if key in begun else 0))
-    if all(s.plain or not s.line for s in series):  # only marks distinguish series of a colour: use the first ones
+    if all(s.plain or not s.line for s in series):  # only marks distinguish series of a colour: uses the first marks
         for colour, used in taken.items():
             place = {dash: i for i, dash in enumerate(sorted(used))}
             dashes.update({k: place[d] for k, d in dashes.items() if colours[k[0]] == colour})
@@ -355,14 +367,14 @@ def _whole(values):
     return [int(v) if v == int(v) else float(f"{v:.6g}") for v in map(float, values)]
 
 
-def markup(plot, kept, methods):
-    """Returns the HTML of the plot; `plot` and `kept` as `drawable` returns them."""
+def markup(plot, drawn, methods):
+    """Returns the HTML of the plot. `plot`, `drawn`: as `Plot.drawable` returns them. `methods`: as for `styled`."""
     if plot.kind == "bars":
-        return _bars(plot, kept, methods)
-    # The keys are short, because a page may hold many points: l label, c colour, d dash, lo and hi the ends, h
-    # hollow, t the index of a point's text in `told`.
-    told, lines = {"": 0}, []
-    for series, colour, variant in styled(kept, methods):
+        return _bars(plot, drawn, methods)
+    # The keys of the JSON are short, because a page may have many series: l label, c colour, d dash, lo and hi ends of
+    # the error bars, h hollow, t the index of a point's text in `told`.
+    texts, lines = {"": 0}, []
+    for series, colour, variant in styled(drawn, methods):
         line = {
             "l": series.label,
             "c": colour,
@@ -371,18 +383,18 @@ def markup(plot, kept, methods):
             "y": _numbers(series.y),
             "line": bool(series.line and plot.kind == "lines" and plot.names is None or not series.marker),
         }
-        for name, there in (("band", series.band), ("faint", series.faint), ("bare", not series.marker)):
-            if there:
+        for name, is_set in (("band", series.band), ("faint", series.faint), ("bare", not series.marker)):
+            if is_set:
                 line[name] = 1
         if series.low is not None and series.high is not None:
             line["lo"], line["hi"] = _numbers(series.low), _numbers(series.high)
         if series.hollow is not None and np.any(series.hollow):
             line["h"] = [int(h) for h in series.hollow]
-        if series.told is not None and any(series.told):
-            line["t"] = [told.setdefault(str(word), len(told)) for word in series.told]
+        if series.hover is not None and any(series.hover):
+            line["t"] = [texts.setdefault(str(word), len(texts)) for word in series.hover]
         lines.append(line)
-    marked = [s.x for s in kept if s.marker] or [s.x for s in kept]
-    places = np.unique(np.concatenate(marked).astype(float))
+    marked = [s.x for s in drawn if s.marker] or [s.x for s in drawn]
+    x_values = np.unique(np.concatenate(marked).astype(float))
     data = {
         "x": plot.xlabel,
         "y": plot.ylabel,
@@ -390,9 +402,9 @@ def markup(plot, kept, methods):
         "ylog": plot.ylog,
         "unit": "s" if plot.seconds else "%" if plot.percent else "",
         "at": plot.lines_at,
-        "ticks": _whole(places) if len(places) <= 14 and np.all(places == np.rint(places)) else None,
+        "ticks": _whole(x_values) if len(x_values) <= 14 and np.all(x_values == np.rint(x_values)) else None,
         "names": plot.names,
-        "told": list(told),
+        "told": list(texts),
         "series": lines,
     }
     content = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
@@ -402,50 +414,50 @@ def markup(plot, kept, methods):
     )
 
 
-def _bars(plot, kept, methods):
-    """Draws one row per name: on a logarithmic axis a mark at the value, else a bar from 0 to it. With one series the
-    colour is the method's, with several each series has a colour."""
-    ends = [np.asarray(v, dtype=float) for s in kept for v in (s.y, s.low, s.high) if v is not None]
-    every = np.concatenate(ends)
-    every = every[np.isfinite(every) & (every > 0 if plot.ylog else True)]
-    low, high = (every.min() / 1.5 if plot.ylog else min(0, every.min())), every.max()
+def _bars(plot, drawn, methods):
+    """Returns the HTML of bars, one row per name: on a logarithmic axis a mark at the value, else a bar from 0 to it. A
+    single series has the colours of the rows' methods; several series have one colour each."""
+    values = [np.asarray(v, dtype=float) for s in drawn for v in (s.y, s.low, s.high) if v is not None]
+    all_values = np.concatenate(values)
+    all_values = all_values[np.isfinite(all_values) & (all_values > 0 if plot.ylog else True)]
+    low, high = (all_values.min() / 1.5 if plot.ylog else min(0, all_values.min())), all_values.max()
 
     def place(value):
         if plot.ylog:
             return 100 * np.log(max(value, low) / low) / np.log(high / low)
         return 100 * (value - low) / ((high - low) or 1)
 
-    colours = [colour for _, colour, _ in styled(kept, methods)]
+    colours = [colour for _, colour, _ in styled(drawn, methods)]
     rows = {}
-    for which, series in enumerate(kept):
+    for which, series in enumerate(drawn):
         for i, name in enumerate(series.x):
-            whole = str(series.told[i]) if series.told is not None else name
-            rows.setdefault((name, whole, 0 if series.label else i), []).append((which, series, i))
+            full_name = str(series.hover[i]) if series.hover is not None else name
+            rows.setdefault((name, full_name, 0 if series.label else i), []).append((which, series, i))
     parts = []
-    for (label, whole, _), cells in rows.items():
+    for (label, full_name, _), cells in rows.items():
         tracks = []
         for which, series, i in cells:
-            colour = colours[which] if len(kept) > 1 else row_colour(label, methods)
+            colour = colours[which] if len(drawn) > 1 else row_colour(label, methods)
             colour = "--fg" if colour is None else f"--c{colour}"
             tracks.append(f'<div style="--m:var({colour})">{_bar(series, i, plot.ylog, place)}</div>')
         words = ", ".join(plot.words()(float(series.y[i])) + _status(series, i) for _, series, i in cells)
         parts.append(
-            f'<span title="{text(whole)}">{text(label)}</span><div class="tracks">{"".join(tracks)}</div>'
+            f'<span title="{text(full_name)}">{text(label)}</span><div class="tracks">{"".join(tracks)}</div>'
             f"<b>{text(words)}</b>"
         )
-    below = "".join(
+    footer = "".join(
         f'<p class="none">For comparison, {text(words)}: {text(plot.words()(at))}</p>' for at, words in plot.lines_at
     )
-    if len(kept) > 1:
-        keys = (f'<span style="--m:var(--c{c})">{text(s.label)}</span>' for c, s in zip(colours, kept))
-        below += f'<div class="keys">{"".join(keys)}</div>'
+    if len(drawn) > 1:
+        keys = (f'<span style="--m:var(--c{c})">{text(s.label)}</span>' for c, s in zip(colours, drawn))
+        footer += f'<div class="keys">{"".join(keys)}</div>'
     long = " long" if len(rows) > 24 else ""  # a longer list scrolls
-    return f'<div class="bars{long}" role="img" aria-label="{text(plot.title)}">{"".join(parts)}</div>{below}'
+    return f'<div class="bars{long}" role="img" aria-label="{text(plot.title)}">{"".join(parts)}</div>{footer}'
 
 
 def row_colour(name, methods):
-    """Returns the colour of a row in a list of bars, which is that of the method with which its name begins; None if
-    it begins with none."""
+    """Returns the colour of a row in a list of bars: that of the method with which its name begins; None if it does not
+    begin with a method."""
     method = OF_METHOD.match(name)
     return methods[method.group(1)] % COUNT if method and method.group(1) in methods else None
 
@@ -461,11 +473,11 @@ def _shared(several):
     return {f"{name}={next(iter(found))}" for name, found in values.items() if len(found) == 1}
 
 
-def _without(told, shared):
+def _without(text, shared):
     """Returns the text without the shared parameters. The punctuation after a removed parameter moves to the word
     before it."""
     words = []
-    for word in told.split():
+    for word in text.split():
         bare = word.rstrip(";,")
         if bare not in shared:
             words.append(word)

@@ -1,4 +1,4 @@
-"""Reads restoration.h5 files (io/SCHEMA.md), which `gaussweep restore` writes."""
+"""Reads restoration.h5 files (io/SCHEMA.md): images that `gaussweep restore` degraded and restored."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,17 +13,17 @@ PICTURES = ("original", "degraded", "restored")
 
 @dataclass
 class Restoration:
-    """One image, degraded and restored: grey levels 0 to 255, neither rounded nor clipped."""
+    """An image, its degraded and its restored version: grey levels from 0 to 255, neither rounded nor clipped."""
 
     path: Path
-    facts: dict  # the attributes
+    facts: dict  # the attributes of the file
     original: np.ndarray
     degraded: np.ndarray
     restored: np.ndarray
 
     @property
     def name(self):
-        """The case, named after the directory."""
+        """The name of the case: that of the directory, or of the file if it was renamed."""
         return self.path.parent.name if self.path.name == "restoration.h5" else self.path.stem
 
     def number(self, fact):
@@ -37,7 +37,7 @@ class Restoration:
 
 
 def is_restoration(path):
-    """Returns whether a file is a restoration, by its content; by its name if it cannot be opened."""
+    """Returns whether a file is a restoration: by its attributes, or by its name if it cannot be opened."""
     try:
         with h5py.File(path, "r") as file:
             return _plain(file.attrs.get("gaussweep", "")) == "restoration"
@@ -68,6 +68,7 @@ def load_restorations(arguments, warnings):
 
 
 def _plain(value):
+    """Converts an HDF5 attribute to a Python value."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return value.item() if isinstance(value, np.generic) else value

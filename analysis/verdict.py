@@ -1,27 +1,27 @@
-"""The grid of winners of `gaussweep summary --best --by gpu`, by the same rules (docs/reading.md).
-tests/mpi/test_verdict.py compares both."""
+"""Computes which method is the fastest per problem, size and device, by the rules of `gaussweep summary --best --by
+gpu` (docs/reading.md). tests/mpi/test_verdict.py compares both. A race is the comparison of all methods on one task."""
 
 import numpy as np
 import pandas as pd
 
 from .loader import gpu_counts
 
-# Columns that define a task. The digest identifies the matrix; `of_b` is the second operand of gemm.
+# Columns that define a task. The digest identifies the matrix; `of_b` describes the second operand of gemm.
 TASK = ["problem", "precision", "m", "n", "k", "nrhs", "batch", "uplo", "matrix_digest", "matrix_seed", "of_b"]
-# Columns that agree for tasks that differ only in their seeds.
+# Tasks that agree in these columns, and in `pool` (see `_races`), differ only in their seeds.
 POOLED = [name for name in TASK if name not in ("matrix_digest", "matrix_seed", "of_b")]
 CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capability"]
 RACED = """problem precision m n k nrhs batch uplo matrix matrix_kind matrix_parameters matrix_digest matrix_seed method
 backend parameters gpu_name capability host status seconds_q1 seconds_median seconds_q3 task matrix_name problem_flops
 problem_bytes reference_method launch_bound gpu_count""".split()
-AT_ONCE = 50_000  # records that are processed together, because a million Python rows need gigabytes
-# Statuses from best to worst. An index of 0 means that the trial did not run, 1 that it passed.
+AT_ONCE = 50_000  # records that are processed together, because a million rows as Python dicts need gigabytes
+# Statuses from best to worst. The column `worst` has indices: 0 means that no trial ran, 1 that all that ran passed.
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
 
 
 def _identified(records):
-    """Returns the records with the columns of TASK and CONFIGURATION, `worst` (the status as an index of SEVERITY) and
-    `place` (the record's row)."""
+    """Adds the columns of TASK and CONFIGURATION that records lack, `worst` (the status as an index of SEVERITY),
+    `place` (the record's row number) and `gpus`."""
     b = records["matrix_parameters"].where(
         (records["problem"] == "gemm") & records["matrix_parameters"].str.contains('"b":', regex=False), ""
     )
@@ -36,8 +36,9 @@ def _identified(records):
 
 
 def configurations(rows):
-    """Returns one row per configuration and device: repetitions are merged to their medians, with the worst of their
-    statuses. `rows`: records as `_identified` returns them."""
+    """Returns one row per configuration and device, with the medians over its repetitions and the worst of their
+    statuses.
+    `rows`: records as `_identified` returns them."""
     found = rows.groupby(CONFIGURATION, sort=False, dropna=False).agg(
         worst=("worst", "max"),
         q1=("seconds_q1", "median"),
@@ -55,27 +56,27 @@ def configurations(rows):
     return found.reset_index()
 
 
-def _parts(night, own):
-    """Yields the records for which `own` is true, in parts of about AT_ONCE records. All records of one size are in one
-    part, because they may compete."""
-    places = np.flatnonzero(own)
-    if len(places) <= AT_ONCE:
-        yield night.only(own).take(RACED)
+def _parts(results, chosen):
+    """Yields the records for which `chosen` is true, in parts of about AT_ONCE records. All records of one size are in
+    one part, because they may compete."""
+    rows = np.flatnonzero(chosen)
+    if len(rows) <= AT_ONCE:
+        yield results.only(chosen).take(RACED)
         return
-    sizes, which = np.unique(night.take("n")["n"].to_numpy()[places], return_inverse=True)
-    part = np.cumsum(np.bincount(which)) // AT_ONCE
-    for number in np.unique(part):
-        some = np.zeros(night.count, bool)
-        some[places[part[which] == number]] = True
-        yield night.take(RACED, some)
+    sizes, size_index = np.unique(results.take("n")["n"].to_numpy()[rows], return_inverse=True)
+    part_of_size = np.cumsum(np.bincount(size_index)) // AT_ONCE
+    for number in np.unique(part_of_size):
+        is_in_part = np.zeros(results.count, bool)
+        is_in_part[rows[part_of_size[size_index] == number]] = True
+        yield results.take(RACED, is_in_part)
 
 
 class Machines:
-    """The devices, and the hosts whose CPU methods compete with each GPU's."""
+    """The GPUs of the records, and the hosts whose CPU methods compete with each GPU."""
 
-    def __init__(self, night):
-        records = night.take("backend gpu_name capability host")
-        self._cpu = {h: c for h, c in zip(night.hosts["host"], night.hosts["cpu"]) if c}
+    def __init__(self, results):
+        records = results.take("backend gpu_name capability host")
+        self._cpu = {h: c for h, c in zip(results.hosts["host"], results.hosts["cpu"]) if c}
         gpus = records.loc[records["backend"] == "cuda", ["gpu_name", "capability", "host"]].drop_duplicates()
         gpus["gpu_name"] = gpus["gpu_name"].where(gpus["gpu_name"] != "", "unnamed GPU")
         hosts = gpus.groupby(["gpu_name", "capability"])["host"]
@@ -86,25 +87,26 @@ class Machines:
         """Returns the CPU model of a host."""
         return self._cpu.get(host, "CPU")
 
-    def beside(self, gpu):
-        """Returns the hosts whose CPU methods compete with a GPU: its own hosts that ran some, else all that did."""
+    def with_measured(self, gpu):
+        """Returns the hosts whose CPU methods compete with a GPU: the GPU's hosts that ran CPU methods, or, if there
+        are none, all hosts that did."""
         return self.hosts_of[gpu] & self._with_methods or self._with_methods
 
 
 def rate(devices, name, capability, column):
-    """Returns the median of a measured rate of a device model; NaN if it is unknown."""
+    """Returns a device model's measured rate, as the median over its devices; NaN if it is unknown."""
     unnamed = "unnamed GPU" if capability > 0 else "CPU"
     names = devices["gpu_name"].where(
         devices["gpu_name"] != "", np.where(devices["capability"] > 0, "unnamed GPU", "CPU")
     )
-    own = devices[(names == (name or unnamed)) & (devices["capability"] == capability) & (devices[column] > 0)]
-    return float(own[column].median()) if len(own) else np.nan
+    of_model = devices[(names == (name or unnamed)) & (devices["capability"] == capability) & (devices[column] > 0)]
+    return float(of_model[column].median()) if len(of_model) else np.nan
 
 
 def _race(rows, rates, baseline):
-    """Returns one race (the comparison of all methods on one task) as a dict. `rows`: the task's configurations, as
-    dicts. `baseline`: the method with which the winner is compared, by default the vendor's."""
-    # Emulated kernels compete only with one another: their times do not compare with CPU methods' times.
+    """Returns one race as a dict. `rows`: the task's configurations, as dicts; `rates`: the device's measured rates;
+    `baseline`: the method with which the winner is compared, by default the vendor's."""
+    # Emulated kernels compete only if nothing else ran, because their times cannot be compared with others.
     rows = [row for row in rows if row["backend"] != "emulated" and row["worst"] > 0] or rows
     first = rows[0]
     compute = first["problem_flops"] / rates.get(first["precision"], np.nan)
@@ -127,7 +129,7 @@ def _race(rows, rates, baseline):
         "tie": False,
         "baseline": "",
         "over_baseline": np.nan,
-        # The least time by the measured rates of one GPU; below it is divided by the number of GPUs.
+        # The least possible time at the measured rates of one GPU. Below it is divided by the number of GPUs.
         "limit": max(compute, memory) if known else np.nan,
         "bound": ("memory" if memory > compute else "compute") if known else "",
         "share": np.nan,  # limit / median: the winner's fraction of the limit
@@ -162,37 +164,38 @@ def _race(rows, rates, baseline):
     return race
 
 
-def grids(night, baseline=""):
-    """Returns a list of (device, capability, CPUs whose methods compete there, races, pooled). `races` is a frame with
-    one row per race in which at least one method was tried. `pooled` has one row for all seeds of a task: a method's
-    time is its median over the seeds that most methods ran with, and it passes if it passed with all of these seeds.
-    `seeds` is their number, and `wins` the number of seeds with which the winner is the fastest."""
-    records = night.take("backend host gpu_name capability")
+def grids(results, baseline=""):
+    """Returns a list of (device, capability, CPU models whose methods compete with the device, races, pooled). `races`
+    is a frame with one row per race in which at least one method was tried. `pooled` has one row for all tasks that
+    differ only in their seeds. It uses the seeds that most methods ran with: a method's time is its median over them,
+    and a method passes if it passed with all of them. `seeds` is their number; `wins` is the number of seeds with which
+    the winner is the fastest."""
+    records = results.take("backend host gpu_name capability")
     if not len(records):
         return []
-    machines = Machines(night)
-    found, hosts_with_gpu = [], set()
+    machines = Machines(results)
+    devices, hosts_with_gpu = [], set()
     for gpu in machines.hosts_of:
-        beside = machines.beside(gpu)
-        hosts_with_gpu |= beside | machines.hosts_of[gpu]
-        own = np.where(
+        cpu_hosts = machines.cpu_hosts(gpu)
+        hosts_with_gpu |= cpu_hosts | machines.hosts_of[gpu]
+        is_competing = np.where(
             records["backend"] == "cuda",
             (records["gpu_name"].replace("", "unnamed GPU") == gpu[0]) & (records["capability"] == gpu[1]),
-            (records["backend"] == "host") & records["host"].isin(beside),
+            (records["backend"] == "host") & records["host"].isin(cpu_hosts),
         )
-        found.append((*gpu, sorted({machines.cpu(h) for h in beside}), own))
-    alone = (records["backend"] != "cuda") & ~records["host"].isin(hosts_with_gpu)
+        devices.append((*gpu, sorted({machines.cpu(h) for h in cpu_hosts}), is_competing))
+    is_without_gpu = (records["backend"] != "cuda") & ~records["host"].isin(hosts_with_gpu)
     cpu_of = records["host"].map({host: machines.cpu(host) for host in records["host"].unique()})
-    for cpu in sorted(cpu_of[alone].unique()):
-        found.append((cpu, 0, [], alone & (cpu_of == cpu)))
+    for cpu in sorted(cpu_of[is_without_gpu].unique()):
+        devices.append((cpu, 0, [], is_without_gpu & (cpu_of == cpu)))
     result = []
-    for device, capability, cpus, own in found:
+    for device, capability, cpus, is_competing in devices:
         rates = {
-            "float": rate(night.devices, device, capability, "gemm_flops_float"),
-            "double": rate(night.devices, device, capability, "gemm_flops_double"),
-            "copy": rate(night.devices, device, capability, "copy_bytes_per_second"),
+            "float": rate(results.devices, device, capability, "gemm_flops_float"),
+            "double": rate(results.devices, device, capability, "gemm_flops_double"),
+            "copy": rate(results.devices, device, capability, "copy_bytes_per_second"),
         }
-        parts = [_races(part, rates, baseline) for part in _parts(night, own)]
+        parts = [_races(part, rates, baseline) for part in _parts(results, is_competing)]
         races, pooled = (_joined([part[i] for part in parts]) for i in (0, 1))
         if len(races):
             result.append((device, int(capability), cpus, races, pooled))
@@ -200,13 +203,13 @@ def grids(night, baseline=""):
 
 
 def _joined(frames):
-    """Returns the frames' rows in the order of their first records."""
+    """Joins the frames and sorts their rows by the first record of each."""
     frame = pd.concat([frame for frame in frames if len(frame)] or frames[:1])
     return frame.sort_index(kind="stable").reset_index(drop=True) if len(frame) else frame
 
 
 def _races(records, rates, baseline):
-    """Returns `races` and `pooled` of `grids`, with the row of a race's first record as index."""
+    """Returns `races` and `pooled` as `grids` describes them. The index is the row number of a race's first record."""
     records = _identified(records)
     races = _one_per_task(configurations(records), rates, baseline)
     if not len(races):
@@ -218,14 +221,16 @@ def _races(records, rates, baseline):
     if not several.any():
         return races, races
     # Pools only the seeds that most methods ran with, because times on different matrices cannot be compared.
-    full = races.loc[several & (races["methods"] == group["methods"].transform("max")), [*TASK, "pool"]]
-    own = records.merge(full, on=TASK)
-    own = own.assign(matrix_digest=own["pool"], matrix_seed=0, task=own["pool"])
-    pooled = _one_per_task(configurations(own), rates, baseline).assign(pool=lambda rows: rows["task"])
-    both = races.merge(pooled[[*pool, "winner", "backend"]], on=pool, suffixes=("", "_pooled"))
-    is_won = (both["winner"] != "") & (both["winner"] == both["winner_pooled"])
-    both["is_won"] = is_won & (both["backend"] == both["backend_pooled"])
-    counts = both.groupby(pool)["is_won"].agg(seeds="size", wins="sum").reset_index()
+    full_races = races.loc[several & (races["methods"] == group["methods"].transform("max")), [*TASK, "pool"]]
+    pooled_records = records.merge(full_races, on=TASK)
+    pooled_records = pooled_records.assign(
+        matrix_digest=pooled_records["pool"], matrix_seed=0, task=pooled_records["pool"]
+    )
+    pooled = _one_per_task(configurations(pooled_records), rates, baseline).assign(pool=lambda rows: rows["task"])
+    with_pooled = races.merge(pooled[[*pool, "winner", "backend"]], on=pool, suffixes=("", "_pooled"))
+    is_won = (with_pooled["winner"] != "") & (with_pooled["winner"] == with_pooled["winner_pooled"])
+    with_pooled["is_won"] = is_won & (with_pooled["backend"] == with_pooled["backend_pooled"])
+    counts = with_pooled.groupby(pool)["is_won"].agg(seeds="size", wins="sum").reset_index()
     pooled = pooled.reset_index().merge(counts, on=pool).set_index("index")
     return races, pd.concat([races[~several], pooled])
 
@@ -236,7 +241,8 @@ def without_seed(tasks):
 
 
 def _one_per_task(tried, rates, baseline):
-    """Returns one row per race of the configurations `tried`. Its index is the row of the race's first record."""
+    """Returns one row per race of the configurations `tried`. The index is the row number of the race's first
+    record."""
     tasks, first = {}, {}
     for values in zip(*(tried[column].tolist() for column in tried)):
         row = dict(zip(tried, values))
@@ -249,12 +255,14 @@ def _one_per_task(tried, rates, baseline):
 
 
 def ratios(base, new):
-    """Returns the tasks that passed on two devices with the speedup of the second. `base` and `new`: elements of
-    `grids`. Winners on the CPU of a GPU's machine are left out, because their times say nothing about the GPU. Emulated
-    winners are left out, because their times say nothing about any device."""
+    """Returns the tasks that have a winner on two devices, with the speedup `ratio` of the second device. `base`,
+    `new`: elements of the list that `grids` returns. Leaves out winners whose times say nothing about the devices: CPU
+    methods next to a GPU, and emulated kernels."""
     sides = []
     for _, capability, _, races, _ in (base, new):
-        own = races[(races["winner"] != "") & (races["backend"] != "emulated")]
-        sides.append(own[(own["backend"] != "host") | (capability == 0)])
-    both = sides[0].merge(sides[1][[*TASK, "winner", "tie", "median", "launch_bound"]], on=TASK, suffixes=("", "_new"))
-    return both.assign(ratio=both["median"] / both["median_new"])
+        with_winner = races[(races["winner"] != "") & (races["backend"] != "emulated")]
+        sides.append(with_winner[(with_winner["backend"] != "host") | (capability == 0)])
+    common = sides[0].merge(
+        sides[1][[*TASK, "winner", "tie", "median", "launch_bound"]], on=TASK, suffixes=("", "_new")
+    )
+    return common.assign(ratio=common["median"] / common["median_new"])

@@ -14,18 +14,18 @@ def printable(value):
 
 
 def text(value):
-    """Returns any text as HTML."""
+    """Returns the value's text, escaped for HTML."""
     return html.escape(printable(value))
 
 
 def one_line(value):
-    """Returns any text as one line."""
+    """Returns the value's text with all white space, also line breaks, replaced by single spaces."""
     return " ".join(printable(value).split())
 
 
 def matplotlib_text(value):
-    """Returns any text as matplotlib's plain text. A dollar would begin a formula; legends omit labels that begin with
-    an underscore."""
+    """Returns the value's text, escaped for matplotlib: a dollar would begin a formula, and legends omit labels that
+    begin with an underscore."""
     words = one_line(value).replace("$", r"\$")
     return f" {words}" if words.startswith("_") else words
 
@@ -44,8 +44,8 @@ _TEX_ACCENTS = dict(zip("\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327", r"\`
 
 
 def tex(value):
-    """Returns any text as TeX's plain text, without commands and formulas. Characters that some TeX systems lack become
-    their Unicode number, [6F22]."""
+    """Returns the value's text, escaped for TeX. Characters that some TeX systems lack become their Unicode number,
+    such as [6F22]."""
     return "".join(map(_tex_character, one_line(value)))
 
 
@@ -79,7 +79,7 @@ def whole(value):
 
 
 def prefixed(value, unit):
-    """Returns a value with the prefix of its size: 6.27 GB/s."""
+    """Returns a value with a unit and its decimal prefix, such as 6.27 GB/s."""
     if not is_finite(value):
         return "–"
     for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("", 1)):
@@ -88,7 +88,7 @@ def prefixed(value, unit):
 
 
 def span(low, high, unit):
-    """Returns "30.0 to 60.0 GB/s", "900 MB/s to 1.10 GB/s"."""
+    """Returns a range with units, such as "30.0 to 60.0 GB/s" or "900 MB/s to 1.10 GB/s"."""
     first, last = prefixed(low, unit), prefixed(high, unit)
     return f"{first.split()[0] if first.split()[-1] == last.split()[-1] else first} to {last}"
 
@@ -98,7 +98,7 @@ def gibibytes(value):
 
 
 def percent(value):
-    """Returns a fraction of 1 as percent."""
+    """Returns a fraction as percent: 0.5 becomes "50.0 %"."""
     return f"{_three(100 * value)} %" if is_finite(value) else "–"
 
 
@@ -107,7 +107,7 @@ def factor(value):
 
 
 def counted(count, what):
-    """Returns "1 row", "2 rows"."""
+    """Returns the number and the noun, with an s if the number is not 1: "1 row", "2 rows"."""
     return f"{count} {what}{'' if str(count) == '1' else 's'}"
 
 

@@ -1,6 +1,7 @@
-"""The claims of the five texts, each confirmed, contradicted, or not measurable by these records. The claims are in
-published/claims.csv; the rules that measure them are in claims.json. There is one function per kind of rule. It returns
-our figure and a description of its source, or None if the records have no such figure."""
+"""Checks the claims of the five texts against our records. published/claims.csv has the claims; claims.json has, per
+claim, a rule that measures it. MEASURES has one function per kind of rule, with the parameters (results, rows, rule):
+all loaded data, the records of one device, and the rule. A function returns (our figure, description of the trials
+behind it), or None if the records have no such figure."""
 
 import json
 from pathlib import Path
@@ -9,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from ..fits import reciprocal
-from ..frames import EMULATED, answered, best, one_kind, speedups, stage_rows
+from ..frames import EMULATED, answered, best, on_main_matrix, speedups, stage_rows
 from ..loader import parameter
 from ..page import factor, number, whole
-from .common import heads, on, pick, table_of
+from .common import panel_devices, panel_rows, pick, table_of
 
 RULES = Path(__file__).parent.parent / "claims.json"
 # A claim of "about" holds within this fraction of the published figure. Claims of "at least" and "below" have no
@@ -21,35 +22,37 @@ WITHIN = 0.25
 
 
 def rules():
+    """Returns the rules by the ids of their claims."""
     return json.loads(RULES.read_text(encoding="utf-8"))
 
 
 def _chosen(rows, rule, where):
-    """Returns the answered records to which a rule applies."""
+    """Returns the answered records that fit `where` and have the rule's precision."""
     rows = answered(pick(rows, where))
     return rows[rows["precision"] == rule["precision"]] if "precision" in rule else rows
 
 
 def _two(rows, rule, slow="slow", fast="fast"):
-    """Returns the times of two methods at their common sizes, on one kind of matrix and one triangle, in their best
-    configurations."""
+    """Returns the records of two methods, indexed by their common sizes: the best configurations on one kind of matrix
+    and one triangle. `slow`, `fast`: the keys of `rule` that select the methods."""
     slow = _chosen(rows, rule, rule[slow])
     fast = _chosen(rows, rule, rule[fast]) if len(slow) else slow
     if not len(fast):
         return fast, fast
-    same = slow["matrix_kind"].isin(fast["matrix_kind"].unique())
-    slow = slow[same] if same.any() else slow
-    fast = fast[fast["matrix_kind"].isin(slow["matrix_kind"].unique())] if same.any() else fast
-    same = ["size", "uplo"]
-    slow, fast = (best(one_kind(part), same).set_index(same) for part in (slow, fast))
+    is_common_kind = slow["matrix_kind"].isin(fast["matrix_kind"].unique())
+    slow = slow[is_common_kind] if is_common_kind.any() else slow
+    fast = fast[fast["matrix_kind"].isin(slow["matrix_kind"].unique())] if is_common_kind.any() else fast
+    key = ["size", "uplo"]
+    slow, fast = (best(on_main_matrix(part), key).set_index(key) for part in (slow, fast))
     both = slow.index.intersection(fast.index).sort_values()
     both = both[~both.get_level_values("size").duplicated()]  # keeps the lower triangle, the default, which sorts first
     return slow.loc[both].droplevel("uplo"), fast.loc[both].droplevel("uplo")
 
 
-def ratio(night, rows, rule):
-    """Returns one method's time over another's. The rule's `at` selects the ratio at the largest common size, the
-    median, maximum or minimum over all sizes, or the ratio's growth from the smallest size to the largest."""
+def ratio(results, rows, rule):
+    """Returns the time of the rule's `slow` method over that of its `fast` one. The rule's `at` selects the ratio at
+    the largest common size, its median, maximum or minimum over all sizes, or its growth from the smallest size to the
+    largest. With `time: transfer` the numerator is the time of allocation and copies."""
     slow, fast = _two(rows, rule)
     if rule.get("time") == "transfer":
         over = (
@@ -82,9 +85,9 @@ def ratio(night, rows, rule):
     )
 
 
-def power(night, rows, rule):
+def power(results, rows, rule):
     """Returns the slope of ln(time) over ln(n), for sizes from a quarter of the largest one."""
-    rows = best(one_kind(_chosen(rows, rule, rule["where"])), ["size"]).sort_values("size")
+    rows = best(on_main_matrix(_chosen(rows, rule, rule["where"])), ["size"]).sort_values("size")
     rows = rows[rows["size"] >= rows["size"].max() / 4]
     if len(rows) < 3:
         return None
@@ -92,8 +95,8 @@ def power(night, rows, rule):
     return slope, f"n = {rows['size'].iloc[0]} to {rows['size'].iloc[-1]}"
 
 
-def over_parameter(night, rows, rule):
-    """Returns the largest speedup over a parameter's smallest value."""
+def over_parameter(results, rows, rule):
+    """Returns the largest speedup of any value of a parameter over the parameter's smallest value."""
     rows = _chosen(rows, rule, rule["where"])
     values = pd.to_numeric(parameter(rows, rule["parameter"]), errors="coerce")
     found = speedups(rows, rule["parameter"], values.where(values > 0))
@@ -103,10 +106,10 @@ def over_parameter(night, rows, rule):
     return most["speedup"], f"{whole(most['value'])} {rule['parameter']} over {whole(most['base'])}, n = {most['size']}"
 
 
-def straight(night, rows, rule):
-    """Returns R² of t = K + c / blocks at the size with most numbers of blocks."""
+def reciprocal_fit(results, rows, rule):
+    """Returns R² of the fit t = K + c / blocks, at the size that was measured with most numbers of blocks."""
     rows = _chosen(rows, rule, rule["where"])
-    rows = one_kind(rows.assign(blocks=pd.to_numeric(parameter(rows, "blocks"), errors="coerce"))).dropna(
+    rows = on_main_matrix(rows.assign(blocks=pd.to_numeric(parameter(rows, "blocks"), errors="coerce"))).dropna(
         subset=["blocks"]
     )
     if not len(rows):
@@ -122,9 +125,9 @@ def straight(night, rows, rule):
     )
 
 
-def _stages(night, rows, rule, where):
-    """Returns the stages of the fastest trial at the largest size."""
-    details = stage_rows(night, _chosen(rows, rule, where).index)
+def _stages(results, rows, rule, where):
+    """Returns the stages of the fastest trial at the largest size that has stages."""
+    details = stage_rows(results, _chosen(rows, rule, where).index)
     if not len(details):
         return details
     details = details[details["size"] == details["size"].max()]
@@ -132,49 +135,59 @@ def _stages(night, rows, rule, where):
 
 
 def _means(stages, kernel):
-    """Returns the seconds per call of the stages whose names begin with `kernel` (gets_1, gets_2, … are one kernel)."""
+    """Returns the mean seconds per call of the stages whose names begin with `kernel`; a method may number the stages
+    of one kernel: gets_1, gets_2, …"""
     some = stages[stages["kernel"].str.startswith(kernel)]
     return some["seconds"].sum() / some["calls"].sum() if len(some) and some["calls"].sum() > 0 else np.nan
 
 
-def share(night, rows, rule):
-    stages = _stages(night, rows, rule, rule["where"])
-    some = stages[stages["kernel"].str.startswith(rule["stage"])] if len(stages) else stages
-    return (100 * some["seconds"].sum() / stages["seconds"].sum(), f"n = {some['size'].iloc[0]}") if len(some) else None
+def share(results, rows, rule):
+    """Returns the percentage of a method's time that the rule's stage takes."""
+    stages = _stages(results, rows, rule, rule["where"])
+    chosen = stages[stages["kernel"].str.startswith(rule["stage"])] if len(stages) else stages
+    return (
+        (100 * chosen["seconds"].sum() / stages["seconds"].sum(), f"n = {chosen['size'].iloc[0]}")
+        if len(chosen)
+        else None
+    )
 
 
-def stages(night, rows, rule):
+def stages(results, rows, rule):
     """Returns one stage's time per call over another's, in one trial."""
-    found = _stages(night, rows, rule, rule["where"])
+    found = _stages(results, rows, rule, rule["where"])
     over = _means(found, rule["slow"]) / _means(found, rule["fast"]) if len(found) else np.nan
     return (over, f"n = {found['size'].iloc[0]}") if np.isfinite(over) else None
 
 
-def kernels(night, rows, rule):
+def kernels(results, rows, rule):
     """Returns the time per call of one method's stage over that of another method's stage, at the largest size at which
     both have stages."""
     wheres = [{k: v for k, v in rule[name].items() if k != "stage"} for name in ("slow", "fast")]
     common = set.intersection(*(set(pick(rows, where)["size"]) for where in wheres))
     for size in sorted(common, reverse=True):
-        slow, fast = (_stages(night, rows[rows["size"] == size], rule, where) for where in wheres)
+        slow, fast = (_stages(results, rows[rows["size"] == size], rule, where) for where in wheres)
         if len(slow) and len(fast):
             over = _means(slow, rule["slow"]["stage"]) / _means(fast, rule["fast"]["stage"])
             return (over, f"n = {size}") if np.isfinite(over) else None
     return None
 
 
-def occupancy(night, rows, rule):
-    found = _stages(night, rows, rule, rule["where"])
-    some = found[found["kernel"].str.startswith(rule["stage"]) & found["occupancy"].notna()] if len(found) else found
+def occupancy(results, rows, rule):
+    """Returns the mean occupancy of a stage over its calls."""
+    found = _stages(results, rows, rule, rule["where"])
+    chosen = found[found["kernel"].str.startswith(rule["stage"]) & found["occupancy"].notna()] if len(found) else found
     return (
-        (np.average(some["occupancy"], weights=some["calls"]), f"n = {some['size'].iloc[0]}; allowed by the launches")
-        if len(some)
+        (
+            np.average(chosen["occupancy"], weights=chosen["calls"]),
+            f"n = {chosen['size'].iloc[0]}; allowed by the launches",
+        )
+        if len(chosen)
         else None
     )
 
 
-def column(night, rows, rule):
-    """Returns the largest value of a column, or of its quotient by the column `over`."""
+def column(results, rows, rule):
+    """Returns the largest value of a column of the records, divided by the column `over` if the rule names one."""
     if rule["column"] not in rows:
         return None
     rows = _chosen(rows, rule, rule["where"])
@@ -186,7 +199,8 @@ def column(night, rows, rule):
     return values[worst] * rule.get("scale", 1), f"maximum of {len(values)} trials, n = {size}"
 
 
-def passed(night, rows, rule):
+def passed(results, rows, rule):
+    """Returns the percentage of verified trials that passed."""
     rows = pick(rows, rule["where"])
     rows = rows[rows["status"].isin(["pass", "suspect", "failed", "diverged"])]
     return (
@@ -196,7 +210,7 @@ def passed(night, rows, rule):
     )
 
 
-def errors(night, rows, rule):
+def errors(results, rows, rule):
     """Returns the median ratio of two methods' backward errors on the same systems."""
     same = ["precision", "matrix_digest", "size", "nrhs"]
     rows = answered(rows)
@@ -212,16 +226,17 @@ def errors(night, rows, rule):
     )
 
 
-def value(night, rows, rule):
+def value(results, rows, rule):
+    """Returns a figure that the rule itself has."""
     return rule["value"], rule["words"]
 
 
 MEASURES = {
     **{m.__name__: m for m in (ratio, power, share, stages, kernels, occupancy, column, passed, errors, value)},
-    **{"parameter": over_parameter, "reciprocal": straight},
+    **{"parameter": over_parameter, "reciprocal": reciprocal_fit},
 }
 
-
+# Kinds of rules whose figures are made of times.
 TIMED = {"ratio", "power", "parameter", "reciprocal", "share", "stages", "kernels", "occupancy"}
 
 
@@ -247,16 +262,17 @@ def _published(claim):
 
 
 def _of_times(device, rule):
-    """Returns the device that a figure describes. Emulated times are not used, so a figure of times is the CPU's."""
+    """Returns the device that a figure describes. Among the records of an emulated device only CPU methods are used for
+    times, so that a figure of times is the CPU's."""
     return "CPU" if rule["kind"] in TIMED and device.startswith(EMULATED) else device
 
 
-def answers(night):
-    """Returns one row per claim and device: the claim, our figure and the verdict in words."""
-    records, all_rules, said = night.records, rules(), []
+def answers(results):
+    """Returns a frame with one row per claim and device: the claim, our figure and the verdict in words."""
+    records, all_rules, answer_rows = results.records, rules(), []
     # The records are split by device once, not for each claim, because splitting copies all columns.
-    of_device = {device: on(records, device) for device in heads(records)}
-    timed = {device: rows[rows["backend"] != "emulated"] for device, rows in of_device.items()}
+    of_device = {device: panel_rows(records, device) for device in panel_devices(records)}
+    timed_rows_of = {device: rows[rows["backend"] != "emulated"] for device, rows in of_device.items()}
     for claim in table_of("claims.csv").itertuples():
         rule = all_rules[claim.id]
         published = _published(claim)
@@ -264,16 +280,16 @@ def answers(night):
             source=claim.source, line=claim.line, claim=claim.quantity, published=published, experiment=claim.experiment
         )
         if rule["kind"] == "none":
-            said.append(dict(row, ours=np.nan, of="", device="", verdict=f"not measurable here: {rule['why']}"))
+            answer_rows.append(dict(row, ours=np.nan, of="", device="", verdict=f"not measurable here: {rule['why']}"))
             continue
-        # Emulated times do not apply to a GPU. Without a GPU, only CPU methods are compared by time.
-        rows_of = timed if rule["kind"] in TIMED else of_device
+        # Times of emulated kernels do not apply to a GPU, so rules of times do not use them.
+        rows_of = timed_rows_of if rule["kind"] in TIMED else of_device
         found = [
-            (_of_times(device, rule), MEASURES[rule["kind"]](night, rows, rule)) for device, rows in rows_of.items()
+            (_of_times(device, rule), MEASURES[rule["kind"]](results, rows, rule)) for device, rows in rows_of.items()
         ]
         found = [(device, figure) for device, figure in found if figure is not None and np.isfinite(figure[0])]
         for device, (ours, of) in found:
-            said.append(
+            answer_rows.append(
                 dict(
                     row,
                     ours=float(ours),
@@ -284,7 +300,7 @@ def answers(night):
             )
         if not found:
             no_gpu = rule["kind"] in TIMED and not (records["backend"] == "cuda").any()
-            said.append(
+            answer_rows.append(
                 dict(
                     row,
                     ours=np.nan,
@@ -295,12 +311,12 @@ def answers(night):
                     else "not in these records",
                 )
             )
-    return pd.DataFrame(said)
+    return pd.DataFrame(answer_rows)
 
 
-def claimed(page, night):
-    """Adds the table of all claims, and how many of them these records confirm."""
-    table = answers(night)
+def claimed(page, results):
+    """Adds the table of all claims, and the number of claims per verdict."""
+    table = answers(results)
     counts = table["verdict"].str.split(":").str[0].value_counts()
     page.heading("What the texts claim, and what these records measured", "claims")
     page.add(

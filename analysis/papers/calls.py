@@ -1,61 +1,64 @@
-"""The time of each kernel call over the iterations of a method, for plans that record each call (`stages: calls`)."""
+"""Plots the time of every kernel call over the iterations of a method. This needs a plan with `stages: calls`, which
+records each call in a row of its own instead of one sum per kernel."""
 
 import numpy as np
 
 from ..frames import call_rows, matrices, slug
 from ..plots import Plot, Series
-from .common import called, pick
+from .common import device_title, pick
 
-MOST_POINTS = 256  # points of a line; longer lines are thinned
+MOST_POINTS = 256  # per line; longer lines are subsampled
 
 
-def calls_apart(night, rows):
-    """Returns the calls of these trials that were recorded one by one. `iteration` numbers the calls of each kernel."""
-    calls = call_rows(night)
+def rows_of_single_calls(results, rows):
+    """Returns the stage rows of the trials in `rows` that have one row per kernel call. The column `iteration` counts
+    the calls of each kernel from 1. Trials that call every kernel only once are left out."""
+    calls = call_rows(results)
     calls = calls[calls["trial"].isin(rows.index)]
-    same = calls.groupby(["trial", "kernel"], sort=False)["calls"]
-    calls = calls.assign(iteration=same.cumcount() + 1)
-    single = calls.groupby("trial")["calls"].transform("max") == 1
-    return calls[single & (calls.groupby("trial")["iteration"].transform("max") > 1)]
+    of_kernel = calls.groupby(["trial", "kernel"], sort=False)["calls"]
+    calls = calls.assign(iteration=of_kernel.cumcount() + 1)
+    is_single = calls.groupby("trial")["calls"].transform("max") == 1
+    return calls[is_single & (calls.groupby("trial")["iteration"].transform("max") > 1)]
 
 
-def thinned(points):
+def subsampled(points):
     """Returns at most MOST_POINTS rows, evenly spaced, including the first and the last."""
     if len(points) <= MOST_POINTS:
         return points
     return points.iloc[np.unique(np.linspace(0, len(points) - 1, MOST_POINTS).round().astype(int))]
 
 
-def calls(page, night, experiment, drawing, rows):
-    """Plots the time of each call over the iterations, one line per kernel, at the largest size of each method."""
-    found = calls_apart(night, pick(rows, drawing.get("where", {})))
-    found = found[found["kernel"].isin(drawing["kernels"])]
-    if not len(found):
-        page.nothing("These trials have only sums over calls: their plan lacks stages: calls.")
+def calls(page, results, experiment, drawing, rows):
+    """Plots the times of the kernels `drawing["kernels"]` over the iterations, with one line per method and kernel.
+    Shows the fastest trial at each method's largest size. Parameters: see papers/__init__.py."""
+    recorded = rows_of_single_calls(results, pick(rows, drawing.get("where", {})))
+    recorded = recorded[recorded["kernel"].isin(drawing["kernels"])]
+    if not len(recorded):
+        page.remark("These trials have only sums over calls: their plan lacks stages: calls.")
         return True
     plots = []
-    for (precision, device), group in found.groupby(["precision", "device"]):
+    for (precision, device), group in recorded.groupby(["precision", "device"]):
         series = []
         for method, of_method in group.groupby("method"):
-            last = of_method[of_method["size"] == of_method["size"].max()]
-            last = last[last["trial"] == last.sort_values("seconds_median", kind="stable")["trial"].iloc[0]]
+            largest = of_method[of_method["size"] == of_method["size"].max()]
+            largest = largest[largest["trial"] == largest.sort_values("seconds_median", kind="stable")["trial"].iloc[0]]
             for kernel in drawing["kernels"]:
-                line = thinned(last[last["kernel"] == kernel])
-                if len(line):
-                    label = f"{method}, n = {last['size'].iloc[0]}: {kernel}"
+                points = subsampled(largest[largest["kernel"] == kernel])
+                if len(points):
+                    label = f"{method}, n = {largest['size'].iloc[0]}: {kernel}"
                     series.append(
                         Series(
                             label,
-                            line["iteration"].to_numpy(),
-                            line["seconds"].to_numpy(),
+                            points["iteration"].to_numpy(),
+                            points["seconds"].to_numpy(),
                             marker=False,
-                            settings=line["config"].to_numpy(),
+                            settings=points["config"].to_numpy(),
                         )
                     )
         plots.append(
             Plot(
                 slug(experiment["id"], precision, device),
-                f"{experiment['title']}, {precision}, {called(device)}",
+                f"{experiment['title']}, {precision}, {device_title(device)}",
                 "iteration",
                 "time of the call",
                 series,

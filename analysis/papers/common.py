@@ -1,4 +1,4 @@
-"""Functions that the plots share: choosing records, published tables, panels."""
+"""Functions that several drawings use: they select records, read published tables and choose the devices to draw."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ PUBLISHED = Path(__file__).parent.parent / "published"
 
 
 def table_of(name):
-    """Reads a published table; lines that begin with # name its source."""
+    """Reads a table of published/. Lines that begin with # describe its source."""
     return pd.read_csv(PUBLISHED / name, comment="#")
 
 
@@ -34,13 +34,13 @@ def claims(experiment):
 
 
 def pick(rows, where):
-    """Returns the records whose columns have the values in `where`; its entry `parameters` has values of single method
-    parameters."""
-    keep = pd.Series(True, index=rows.index)
+    """Returns the records whose columns equal the values in `where`, a dict of column -> value. Its entry `parameters`
+    is a dict of method parameter -> value."""
+    is_match = pd.Series(True, index=rows.index)
     for name, value in where.items():
         if name != "parameters":
-            keep &= rows[name] == value
-    rows = rows[keep]
+            is_match &= rows[name] == value
+    rows = rows[is_match]
     wanted = where.get("parameters", {})
     if wanted:
         fits = {
@@ -51,18 +51,19 @@ def pick(rows, where):
     return rows
 
 
-def heads(rows):
-    """Returns the devices with a panel: GPUs and the emulation; the CPU only if there is no other."""
+def panel_devices(rows):
+    """Returns the devices that get figures of their own: GPUs and the emulation; the CPU only if there is no other.
+    Next to a GPU, the CPU's methods are drawn in the GPU's figures."""
     devices = sorted(rows["device"].unique())
     return [d for d in devices if d != "CPU"] or devices
 
 
-def called(device):
-    """Returns the words for the device of a panel. A panel of emulated kernels also has the CPU's methods, so its name
-    says which methods are emulated."""
+def device_title(device):
+    """Returns a device's name for titles. Figures of emulated kernels also have CPU methods, which are not emulated, so
+    their title names the methods that are."""
     return f"{device.removeprefix(EMULATED)} (GPU methods emulated)" if device.startswith(EMULATED) else device
 
 
-def on(rows, device):
-    """Returns the records of a device's panel: its own and those of the CPU."""
+def panel_rows(rows, device):
+    """Returns the records of a device's figures: its own and those of the CPU."""
     return rows[rows["device"].isin([device, "CPU"])]

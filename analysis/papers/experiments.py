@@ -11,7 +11,7 @@ def experiments():
 
 
 def plain(name):
-    """Returns the name's letters and digits in lower case, by which names of plans are compared."""
+    """Returns the name's letters and digits in lower case. Names of plans are compared in this form."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
@@ -26,24 +26,23 @@ def of_plans(experiment, name):
     return bool({plain(one) for one in plans_of(experiment)} & {plain(one) for one in name.split(", ")})
 
 
-def run_of(night):
-    """Returns the experiments of which a plan was run."""
-    names = [name for name in night.take("plan_name")["plan_name"].unique() if name]
+def run_of(results):
+    """Returns the experiments with at least one plan that was run."""
+    names = [name for name in results.take("plan_name")["plan_name"].unique() if name]
     return [e for e in experiments() if plans_of(e) and any(of_plans(e, name) for name in names)]
 
 
-def matching(night, experiment):
-    """Returns the records of an experiment with all columns: those of its plans, else all that fit; None if there are
-    none."""
-    some = night.take("problem method matrix_kind plan_name status")
-    found = _matching(some, experiment)
-    return night.only(some.index.isin(found.index)).records if len(found) else None
+def matching(results, experiment):
+    """Returns the records of an experiment, with all columns; None if there are none. Prefers the records of the
+    experiment's own plans; without them, takes all records with its problems, methods and matrix kinds."""
+    few_columns = results.take("problem method matrix_kind plan_name status")
+    found = _matching(few_columns, experiment)
+    return results.only(few_columns.index.isin(found.index)).records if len(found) else None
 
 
 def _matching(records, experiment):
-    """Returns the records of the experiment's problems, methods and matrix kinds, of its own plans if these were run.
-    Returns none if methods that the experiment needs did not run: all of its methods (`needs_all`) or one of `needs`.
-    """
+    """As `matching`, for the columns that decide. Returns no rows if a method that the experiment needs did not run.
+    With `needs_all` it needs each of its methods, with `needs` at least one of those listed there."""
     problems = experiment["problem"] if isinstance(experiment["problem"], list) else [experiment["problem"]]
     rows = records
     if problems != ["*"]:
@@ -52,9 +51,9 @@ def _matching(records, experiment):
         rows = rows[rows["method"].isin(experiment["methods"])]
     if "kinds" in experiment:
         rows = rows[rows["matrix_kind"].isin(experiment["kinds"])]
-    named = rows["plan_name"].map({p: of_plans(experiment, p) for p in rows["plan_name"].unique()})
-    if len(rows) and named.any():
-        rows = rows[named.astype(bool)]
+    is_of_plans = rows["plan_name"].map({p: of_plans(experiment, p) for p in rows["plan_name"].unique()})
+    if len(rows) and is_of_plans.any():
+        rows = rows[is_of_plans.astype(bool)]
     ran = set(rows.loc[rows["status"] != "skipped", "method"])
     if experiment.get("needs_all") and not set(experiment["methods"]) <= ran:
         return rows.iloc[:0]

@@ -1,47 +1,47 @@
-"""Answers to the papers' open questions and assertions, in words computed from the records: how close a kernel comes to
-the hardware's limit and why, where the iterative decomposition converges, the effect of a parameter."""
+"""Answers the papers' open questions in sentences and tables that are computed from the records: how close a kernel
+comes to the hardware's limit and why, on which matrices the iterative LU decomposition converges, the effect of a
+parameter."""
 
 import numpy as np
 import pandas as pd
 
-from ..frames import answered, best, matrices, one_kind, shares, slug, stage_rows, without
+from ..frames import answered, best, matrices, on_main_matrix, slug, stage_rows, with_peak_fractions, without
 from ..loader import parameter
 from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series
-from .common import heads, pick
+from .common import panel_devices, pick
 
-HALF = 0.5  # fraction of the roofline below which the report explains what limits the method
-STEADY, LINEAR = (
-    0.3,
-    0.75,
-)  # slopes of ln(iterations) over ln(n): below the first they do not grow, above the second they grow as n
+HALF = 0.5  # below this fraction of the roofline the report explains what limits the method
+# Slopes of ln(iterations) over ln(n). Below STEADY the iterations are said not to grow with n, above LINEAR to grow as
+# n.
+STEADY, LINEAR = 0.3, 0.75
 
 
-def peak(page, night, experiment, drawing, rows):
-    """Adds the fraction of the roofline that one method reaches at one size; below a half, an explanation from the
-    stages."""
-    rows = shares(night, answered(rows))
+def peak(page, results, experiment, drawing, rows):
+    """Adds the fraction of the roofline that one method reaches at one size. If the fraction in float is below HALF,
+    adds an explanation from the times of the method's stages. Parameters: see __init__.py."""
+    rows = with_peak_fractions(results, answered(rows))
     rows = pick(rows, drawing["where"])
     rows = rows[rows["peak_share"].notna() & (rows["status"] == "pass")]
     if len(rows) and not (rows["backend"] == "cuda").any():
-        page.nothing("The fraction of the hardware's limit needs trials on a GPU.")
+        page.remark("The fraction of the hardware's limit needs trials on a GPU.")
         return True
-    shown = False
-    for device in heads(rows):
-        some = rows[rows["device"] == device]
-        size = drawing["n"] if drawing["n"] in set(some["size"]) else some["size"].max()
-        some = best(some[some["size"] == size], ["precision"]).sort_values("precision", ascending=False)
-        for record in some.itertuples():
+    is_shown = False
+    for device in panel_devices(rows):
+        same_size = rows[rows["device"] == device]
+        size = drawing["n"] if drawing["n"] in set(same_size["size"]) else same_size["size"].max()
+        same_size = best(same_size[same_size["size"] == size], ["precision"]).sort_values("precision", ascending=False)
+        for record in same_size.itertuples():
             page.add(_share_in_words(record, device))
-        main = some[some["precision"] == "float"]
-        if len(main) and main["peak_share"].iloc[0] < HALF:
-            page.items(_why(page, night, drawing, some, main.iloc[0]))
-        shown = shown or bool(len(some))
-    return shown
+        in_float = same_size[same_size["precision"] == "float"]
+        if len(in_float) and in_float["peak_share"].iloc[0] < HALF:
+            page.items(_why(results, drawing, same_size, in_float.iloc[0]))
+        is_shown = is_shown or bool(len(same_size))
+    return is_shown
 
 
 def _share_in_words(record, device):
-    """Describes the fraction of the roofline that a trial reaches, and whether memory or arithmetic sets the roof."""
+    """Returns a sentence with a trial's fraction of the roofline, and whether memory or arithmetic sets the roof."""
     limit, what = (
         (record.copy_share, "its least traffic at the measured copy bandwidth")
         if record.copy_share > record.rate_share
@@ -55,53 +55,59 @@ def _share_in_words(record, device):
     )
 
 
-def _why(page, night, drawing, some, record):
-    """Returns sentences: the fractions of time, the main kernel's rate, and its bound."""
-    said = []
-    stages = stage_rows(night)
+def _why(results, drawing, same_size, record):
+    """Returns sentences that explain a trial's low fraction of the roofline: how much of its time the main kernel
+    (`drawing["kernel"]`) takes, the rate of that kernel, and the bound that `drawing` states. `same_size`: the fastest
+    trial per precision at this size; `record`: the one in float."""
+    sentences = []
+    stages = stage_rows(results)
     stages = stages[stages["trial"] == record.name].sort_values("share", ascending=False)
-    main = stages[stages["kernel"].str.startswith(drawing["kernel"])]
-    rest = stages[~stages.index.isin(main.index) & (stages["share"] >= 0.005)]
-    if len(main) and len(rest):
-        said.append(
-            f"{drawing['kernel']} is {percent(main['share'].sum())} of the time. The rest: "
+    main_stages = stages[stages["kernel"].str.startswith(drawing["kernel"])]
+    other_stages = stages[~stages.index.isin(main_stages.index) & (stages["share"] >= 0.005)]
+    if len(main_stages) and len(other_stages):
+        sentences.append(
+            f"{drawing['kernel']} is {percent(main_stages['share'].sum())} of the time. The rest: "
             + "; ".join(
                 f"{r.kernel} {percent(r.share)} ({whole(r.calls)} calls of {seconds(r.mean)})"
-                for r in rest.itertuples()
+                for r in other_stages.itertuples()
             )
             + "."
         )
-    if len(main) and record["copy_share"] > record["rate_share"]:
-        alone = record["copy_share"] * record["seconds_median"] / main["seconds"].sum()
-        said.append(f"{drawing['kernel']} alone moves the least traffic at {percent(alone)} of the copy bandwidth.")
-    other = some[some["precision"] == "double"]
-    if len(other) and len(main):
-        twice = stages_of(night, other.index[0], drawing["kernel"]) / main["seconds"].sum()
-        said.append(
-            f"In double the same kernel moves twice the bytes in {factor(twice)} the time"
-            + (": the number of elements sets its time, not their bytes." if twice < 1.5 else ".")
+    if len(main_stages) and record["copy_share"] > record["rate_share"]:
+        kernel_fraction = record["copy_share"] * record["seconds_median"] / main_stages["seconds"].sum()
+        sentences.append(
+            f"{drawing['kernel']} alone moves the least traffic at {percent(kernel_fraction)} of the copy bandwidth."
+        )
+    other = same_size[same_size["precision"] == "double"]
+    if len(other) and len(main_stages):
+        relative_time = seconds_of_kernel(results, other.index[0], drawing["kernel"]) / main_stages["seconds"].sum()
+        sentences.append(
+            f"In double the same kernel moves twice the bytes in {factor(relative_time)} the time"
+            + (": the number of elements sets its time, not their bytes." if relative_time < 1.5 else ".")
         )
     if "bound" in drawing:
-        said.append(
+        sentences.append(
             f"{drawing['why']} That bounds it at {percent(drawing['bound'])} of the peak; it reaches"
             f" {percent(record['rate_share'] / drawing['bound'])} of this bound."
         )
     elif "why" in drawing:
-        said.append(drawing["why"])
-    return said
+        sentences.append(drawing["why"])
+    return sentences
 
 
-def stages_of(night, trial, kernel):
-    found = night.stages[(night.stages["trial"] == trial) & night.stages["kernel"].str.startswith(kernel)]
+def seconds_of_kernel(results, trial, kernel):
+    """Returns the total time of a trial's stages whose names begin with `kernel`; NaN if there are none."""
+    found = results.stages[(results.stages["trial"] == trial) & results.stages["kernel"].str.startswith(kernel)]
     return found["seconds"].sum() if len(found) else np.nan
 
 
-def fixed_point(page, night, experiment, drawing, rows):
-    """Adds, per update rule, the matrices on which an iteration converges and its number of iterations. Then adds the
-    results of trials that stop after a given number of iterations."""
+def fixed_point(page, results, experiment, drawing, rows):
+    """Adds, per update rule of a fixed-point iteration, the kinds of matrices on which it converges and its number of
+    iterations. Then adds the results of trials with a limit on the number of iterations. Parameters: see __init__.py.
+    """
     rows = rows[(rows["convergence"] != "") & (rows["method"] == drawing["method"])]
     if not len(rows):
-        page.nothing("No trial records how its iteration ended.")
+        page.remark("No trial records how its iteration ended.")
         return True
     start = parameter(rows, "start").map(lambda v: "" if v in (None, "matrix") else f", {v} start")
     rows = rows.assign(
@@ -109,12 +115,12 @@ def fixed_point(page, night, experiment, drawing, rows):
         cap=pd.to_numeric(parameter(rows, "max_iterations"), errors="coerce").fillna(0),
         early=pd.to_numeric(parameter(rows, "change_tolerance"), errors="coerce").fillna(0),
     )
-    free = rows[(rows["cap"] == 0) & (rows["early"] == 0)]
-    table, said = [], {}
-    for (update, precision, kind), group in free.groupby(["update", "precision", "matrix_kind"]):
-        done = group[group["convergence"] == "converged"].groupby("size")["iterations"].median()
-        right = int((group["status"] == "pass").sum())
-        growth = _growth(done)
+    unlimited = rows[(rows["cap"] == 0) & (rows["early"] == 0)]
+    table, growth_of = [], {}
+    for (update, precision, kind), group in unlimited.groupby(["update", "precision", "matrix_kind"]):
+        iterations = group[group["convergence"] == "converged"].groupby("size")["iterations"].median()
+        passed = int((group["status"] == "pass").sum())
+        growth = _growth(iterations)
         table.append(
             {
                 "update": update,
@@ -122,27 +128,27 @@ def fixed_point(page, night, experiment, drawing, rows):
                 "matrix": kind,
                 "trials": len(group),
                 "converged": int((group["convergence"] == "converged").sum()),
-                "right": right,
+                "right": passed,
                 "n_from": group["size"].min(),
                 "n_to": group["size"].max(),
-                "first": done.iloc[0] if len(done) else np.nan,
-                "last": done.iloc[-1] if len(done) else np.nan,
+                "first": iterations.iloc[0] if len(iterations) else np.nan,
+                "last": iterations.iloc[-1] if len(iterations) else np.nan,
                 "growth": growth,
                 "ratio": group["residual_ratio"].max(),
             }
         )
-        if len(done):
+        if len(iterations):
             words = (
-                f"{kind} ({whole(done.iloc[0])} at n = {done.index[0]}, {whole(done.iloc[-1])} at n ="
-                f" {done.index[-1]}{', wrong factors' if not right else ''})"
+                f"{kind} ({whole(iterations.iloc[0])} at n = {iterations.index[0]}, {whole(iterations.iloc[-1])} at n ="
+                f" {iterations.index[-1]}{', wrong factors' if not passed else ''})"
             )
         else:
             words = f"{kind} (n = {group['size'].min()} to {group['size'].max()})"
-        said.setdefault((update, precision), {}).setdefault(growth, []).append(words)
+        growth_of.setdefault((update, precision), {}).setdefault(growth, []).append(words)
     page.items(
         [
             f"{update or 'default'}, {precision}: {growth} on {', '.join(words)}."
-            for (update, precision), found in said.items()
+            for (update, precision), found in growth_of.items()
             for growth, words in sorted(found.items())
         ]
     )
@@ -151,7 +157,7 @@ def fixed_point(page, night, experiment, drawing, rows):
         page.add(
             "Converged, but to factors that do not multiply to A within the tolerance:"
             f" {', '.join(sorted(set(wrong)))}."
-            + _directly(night.take("problem method matrix_kind status"), sorted(set(wrong)))
+            + _directly(results.take("problem method matrix_kind status"), sorted(set(wrong)))
         )
     page.table(
         experiment["id"],
@@ -170,7 +176,9 @@ def fixed_point(page, night, experiment, drawing, rows):
         caption="Run until no element changes any more.",
     )
     figures = []
-    for (update, precision), part in free[free["convergence"] == "converged"].groupby(["update", "precision"]):
+    for (update, precision), part in unlimited[unlimited["convergence"] == "converged"].groupby(
+        ["update", "precision"]
+    ):
         series = [
             Series(kind, found.index.to_numpy(), found.to_numpy(float))
             for i, (kind, found) in enumerate(
@@ -195,7 +203,8 @@ def fixed_point(page, night, experiment, drawing, rows):
 
 
 def _directly(records, kinds):
-    """Describes how often Crout's direct decomposition, also without pivoting, passes on the same kinds of matrices."""
+    """Returns a sentence: how often Crout's direct decomposition passes on the same kinds of matrices. Like the
+    iteration, it does not pivot."""
     direct = records[
         (records["problem"] == "getrf") & (records["method"] == "crout_serial") & records["matrix_kind"].isin(kinds)
     ]
@@ -207,22 +216,23 @@ def _directly(records, kinds):
     )
 
 
-def _growth(done):
-    """Describes how a number of iterations grows with n."""
-    if not len(done):
+def _growth(iterations):
+    """Returns words for the growth of the number of iterations with n. `iterations`: their median of the converged
+    trials, indexed by n."""
+    if not len(iterations):
         return "never converges"
-    if done.max() <= 1:
+    if iterations.max() <= 1:
         return "converges at once"
-    if len(done) < 2:
+    if len(iterations) < 2:
         return "converges"
-    slope = np.polyfit(np.log(done.index.to_numpy(float)), np.log(done.to_numpy(float)), 1)[0]
+    slope = np.polyfit(np.log(iterations.index.to_numpy(float)), np.log(iterations.to_numpy(float)), 1)[0]
     if slope < STEADY:
         return "converges in a number of iterations that does not grow with n"
     return f"converges in a number of iterations that grows {'as n' if slope > LINEAR else 'slower than n'}"
 
 
 def _stopped_early(page, experiment, rows):
-    """Adds a table of the trials with a limit on the number of iterations."""
+    """Adds a table of the trials that had a limit on the number of iterations."""
     if not len(rows):
         return
     table = (
@@ -251,10 +261,11 @@ def _stopped_early(page, experiment, rows):
     )
 
 
-def values(page, night, experiment, drawing, rows):
-    """Adds one row per value of a parameter or column (nrhs): outcomes, accuracy and times of its trials."""
+def values(page, results, experiment, drawing, rows):
+    """Adds a table with one row per value of a method parameter, or of a record's column such as nrhs. Each row has the
+    statuses, accuracy and times of its trials. Parameters: see __init__.py."""
     name = drawing["parameter"]
-    rows = one_kind(rows)
+    rows = on_main_matrix(rows)
     rows = rows.assign(value=pd.to_numeric(rows[name] if name in rows else parameter(rows, name), errors="coerce"))
     rows = rows[rows["value"].notna()]
     if rows["value"].nunique() < 2:

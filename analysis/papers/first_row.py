@@ -1,4 +1,5 @@
-"""Fuhrmann's accuracy check, which uses only the first row of A, compared with the residual ratio."""
+"""Compares two accuracy checks: Fuhrmann's, which uses only the first row of A, and our residual ratio, which uses all
+rows."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from .common import table_of
 
 
 def first_row(page, records, name="first-row"):
-    """Adds Fuhrmann's check and the residual ratio. Returns whether there was any data."""
+    """Adds sentences, a table and plots on both checks. Returns False if no record has both values."""
     rows = records[
         (records["problem"] == "gesv") & records["first_row_percent"].notna() & records["residual_ratio"].notna()
     ]
@@ -19,26 +20,26 @@ def first_row(page, records, name="first-row"):
         return False
     page.heading("Fuhrmann's first-row check and the residual ratio")
     margin = table_of("claims.csv").set_index("id").loc["first-row-margin", "high"]
-    cheap = rows["first_row_percent"] <= margin
-    right = rows["status"] == "pass"
-    fooled, rejected = cheap & ~right, ~cheap & right
+    is_accepted = rows["first_row_percent"] <= margin
+    is_correct = rows["status"] == "pass"
+    is_wrongly_accepted, is_wrongly_rejected = is_accepted & ~is_correct, ~is_accepted & is_correct
     page.add(
         "His check multiplies the first row of A with x, compares with the first right-hand side and accepts a"
-        f" deviation up to {margin:g} %. Of {len(rows)} answers here it accepts {int(cheap.sum())},"
-        f" {int(fooled.sum())} of them wrong by the backward error of the whole system. It rejects"
-        f" {int(rejected.sum())} correct ones{_rejected_in(rows[rejected])}. After elimination and back substitution"
-        " only rounding errors can make it fail: the first row is never changed, and the first unknown is computed"
+        f" deviation up to {margin:g} %. Of {len(rows)} answers here it accepts {int(is_accepted.sum())},"
+        f" {int(is_wrongly_accepted.sum())} of them wrong by the backward error of the whole system. It rejects"
+        f" {int(is_wrongly_rejected.sum())} correct ones{_rejected_in(rows[is_wrongly_rejected])}. After elimination"
+        " and back substitution only rounding errors can make it fail: the first row is never changed, and the first unknown is computed"
         " from it. So the row holds for any values of the other unknowns. The residual ratio uses every row."
     )
     blocks = pd.to_numeric(parameter(rows, "blocks"), errors="coerce")
-    rows = rows.assign(blocks=blocks.fillna(0).astype(int), cheap=cheap)
+    rows = rows.assign(blocks=blocks.fillna(0).astype(int), is_accepted=is_accepted)
     table = (
         rows.groupby(["precision", "method", "matrix_kind", "blocks"])
         .agg(
             trials=("key", "size"),
             smallest=("size", "min"),
             largest=("size", "max"),
-            accepted=("cheap", "sum"),
+            accepted=("is_accepted", "sum"),
             row=("first_row_percent", "max"),
             passed=("status", lambda s: int((s == "pass").sum())),
             least=("residual_ratio", "min"),
@@ -89,20 +90,21 @@ def first_row(page, records, name="first-row"):
                 basis=f"Methods: {', '.join(sorted(rows['method'].unique()))}."
                 f" {matrices(rows, with_sizes=True)} Each point: one answer.",
             ),
-            *_growth(rows, name),
+            *_ratio_over_blocks(rows, name),
         ]
     )
     return True
 
 
 def _rejected_in(rows):
-    """Returns the reason if all rejected correct answers are in float: rounding alone exceeds Fuhrmann's margin."""
+    """Returns words with the reason why correct answers are rejected, if all of them are in float."""
     kinds = sorted(set(rows["precision"]))
     return f" (all in {kinds[0]}, whose rounding alone exceeds the margin)" if kinds == ["float"] else ""
 
 
-def _growth(rows, name):
-    """Plots the residual ratio over the number of blocks, at each matrix kind's largest size."""
+def _ratio_over_blocks(rows, name):
+    """Yields plots of the residual ratio over the number of blocks, at the largest size of each method and matrix
+    kind."""
     some = rows[rows["blocks"] > 0]
     some = some[some.groupby(["method", "matrix_kind", "precision"])["blocks"].transform("nunique") > 1]
     if not len(some):

@@ -1,19 +1,20 @@
-"""Kernel fractions, occupancy, GPUs, verification, convergence and accuracy of the papers, measured again."""
+"""Draws the papers' experiments that are not about time over n: stages of methods, occupancy, pairs of GPUs, the
+first-row check, devices, convergence and accuracy. The drawing functions have the parameters of __init__.py."""
 
 import numpy as np
 import pandas as pd
 
 from ..frames import (
-    BOTH,
+    RATIO_INTERVAL,
     answered,
     basis,
     call_rows,
+    common_trials,
     devices_by_age,
     history_plots,
     matrices,
     not_passed,
     other_settings,
-    pairs,
     slug,
     speedups,
     stage_rows,
@@ -21,21 +22,21 @@ from ..frames import (
 from ..loader import parameter
 from ..page import columns_of, factor, number, percent, seconds, whole
 from ..plots import Plot, Series
-from .calls import thinned
+from .calls import subsampled
 from .common import claims, described, pick, source_of, table_of
 from .first_row import first_row as first_row_check
 
 
-def stages(page, night, experiment, drawing, rows):
-    """Adds a published table of kernels with our stages. Kernels and stages without a counterpart have rows of their
-    own."""
-    theirs = table_of(drawing["csv"])
-    details = stage_rows(night)
+def stages(page, results, experiment, drawing, rows):
+    """Adds a published table of kernels together with the stages of our methods. `drawing["stages"]` maps a published
+    kernel to parts of the names of our stages. Kernels and stages without a counterpart get rows of their own."""
+    published_table = table_of(drawing["csv"])
+    details = stage_rows(results)
     details = details[details["trial"].isin(pick(rows, drawing.get("where", {})).index)]
     if not len(details):
-        page.nothing("These trials have no stages.")
+        page.remark("These trials have no stages.")
         return True
-    size = theirs["n"].iloc[0] if "n" in theirs else drawing.get("n")
+    size = published_table["n"].iloc[0] if "n" in published_table else drawing.get("n")
     pieces = []
     for (method, precision, device), group in details.groupby(["method", "precision", "device"]):
         at = size if size in set(group["size"]) else group["size"].max()
@@ -43,18 +44,21 @@ def stages(page, night, experiment, drawing, rows):
         trial = group.sort_values("seconds_median", kind="stable")["trial"].iloc[0]
         group = group[group["trial"] == trial]
         group = _summed(
+            # A method may number the stages of one kernel: update_1, update_2, …
             group.assign(kernel=group["kernel"].str.replace(r"_\d+$", "", regex=True))
-        )  # update_1, update_2, … are one kernel
-        given = theirs[theirs["method"] == method] if "method" in theirs else theirs
+        )
+        of_method = (
+            published_table[published_table["method"] == method] if "method" in published_table else published_table
+        )
         used = set()
-        for row in given.to_dict("records"):
+        for row in of_method.to_dict("records"):
             patterns = drawing["stages"].get(row["kernel"], [])
-            mine = group[
+            ours = group[
                 group["kernel"].str.lower().map(lambda k: any(p in k for p in patterns)) & ~group["kernel"].isin(used)
             ]
-            used |= set(mine["kernel"])
-            pieces += _beside(method, precision, device, at, {"n": size, **row}, mine)
-        pieces += _beside(method, precision, device, at, {}, group[~group["kernel"].isin(used)])
+            used |= set(ours["kernel"])
+            pieces += _stage_rows(method, precision, device, at, {"n": size, **row}, ours)
+        pieces += _stage_rows(method, precision, device, at, {}, group[~group["kernel"].isin(used)])
     table = pd.DataFrame(pieces)
     page.add(
         f"Source of the published columns: {source_of(drawing['csv'])}. Means are per call. Published fractions are of"
@@ -73,29 +77,31 @@ def stages(page, night, experiment, drawing, rows):
         ("share", "fraction", percent),
         ("occupancy", "occupancy", number),
     ]
-    alone = [name for name in ("device", "n") if table[name].nunique() == 1]
+    constant = [name for name in ("device", "n") if table[name].nunique() == 1]
     page.table(
         experiment["id"],
         table,
-        [c for c in columns_of(columns) if table[c[0]].notna().any() and c[0] not in alone],
+        [c for c in columns_of(columns) if table[c[0]].notna().any() and c[0] not in constant],
         limit=60,
         caption=(
-            "Ours: " + ", ".join(f"{'n = ' if name == 'n' else ''}{table[name].iloc[0]}" for name in alone[::-1]) + "."
-            if alone
+            "Ours: "
+            + ", ".join(f"{'n = ' if name == 'n' else ''}{table[name].iloc[0]}" for name in constant[::-1])
+            + "."
+            if constant
             else ""
         ),
     )
-    said = claims(experiment["id"])
-    if len(said):
+    statements = claims(experiment["id"])
+    if len(statements):
         page.items(
             f"Published: {c.quantity}: {c.low:g}{'' if c.unit == '1' else ' ' + c.unit} ({c.source})."
-            for c in said.itertuples()
+            for c in statements.itertuples()
         )
     return True
 
 
 def _summed(group):
-    """Sums the rows of each kernel, because a method may run a stage several times."""
+    """Sums the rows of each kernel. The occupancy becomes the mean, weighted by time."""
     if not group["kernel"].duplicated().any():
         return group
     weight = group["occupancy"] * group["seconds"]
@@ -108,77 +114,84 @@ def _summed(group):
     return summed.assign(mean=summed["seconds"] / summed["calls"], occupancy=summed["weight"] / summed["seconds"])
 
 
-def _beside(method, precision, device, n, row, mine):
-    """Returns the table rows of a published kernel (`row`, empty if there is none) and our stages `mine`: one row per
-    stage, or one row without our numbers."""
-    mean = row.get("mean_seconds", np.nan)
-    if "total_seconds" in row:
-        mean = row["total_seconds"] / row["calls"]
-    given_size = row.get("n")
-    place = dict(
+def _stage_rows(method, precision, device, n, published, ours):
+    """Returns the table rows of one published kernel (empty for stages without a counterpart) and of our stages that
+    correspond to it: one row per stage, or one row without our numbers if there are none."""
+    mean = published.get("mean_seconds", np.nan)
+    if "total_seconds" in published:
+        mean = published["total_seconds"] / published["calls"]
+    published_n = published.get("n")
+    columns = dict(
         method=method,
         precision=precision,
         device=device,
         n=n,
-        operation=row.get("operation", "–"),
+        operation=published.get("operation", "–"),
         published_mean=mean,
-        published_share=row.get("share", np.nan),
-        published_occupancy=row.get("occupancy", np.nan),
+        published_share=published.get("share", np.nan),
+        published_occupancy=published.get("occupancy", np.nan),
     )
-    if not len(mine):
+    if not len(ours):
         return (
-            [dict(place, stage="–", calls=np.nan, mean=np.nan, share=np.nan, occupancy=np.nan, faster=np.nan)]
-            if row
+            [dict(columns, stage="–", calls=np.nan, mean=np.nan, share=np.nan, occupancy=np.nan, faster=np.nan)]
+            if published
             else []
         )
     return [
         dict(
-            place,
+            columns,
             stage=m.kernel,
             calls=m.calls,
             mean=m.mean,
             share=m.share,
             occupancy=m.occupancy,
-            faster=mean / m.mean if given_size == n and m.mean > 0 else np.nan,
+            faster=mean / m.mean if published_n == n and m.mean > 0 else np.nan,
         )
-        for m in mine.itertuples()
+        for m in ours.itertuples()
     ]
 
 
-def occupancy(page, night, experiment, drawing, rows):
-    """Plots occupancy over the calls of a trial if the stages are split by iteration, else over n."""
-    details = call_rows(night)
+def occupancy(page, results, experiment, drawing, rows):
+    """Plots the occupancy of kernels: over the calls of a trial if its stages have one row per iteration or range of
+    iterations, else over n."""
+    details = call_rows(results)
     details = details[
         details["trial"].isin(rows.index)
         & details["occupancy"].notna()
         & details["kernel"].str.startswith(drawing.get("kernel", ""))
     ]
     if not len(details):
-        page.nothing("No occupancy is recorded for these trials (only trials on a GPU have one).")
+        page.remark("No occupancy is recorded for these trials (only trials on a GPU have one).")
         return True
     series, split, single = [], False, True
     for (method, precision, device), group in details.groupby(["method", "precision", "device"]):
-        last = group[group["size"] == group["size"].max()]
-        last = last[last["trial"] == last["trial"].iloc[0]]
+        largest = group[group["size"] == group["size"].max()]
+        largest = largest[largest["trial"] == largest["trial"].iloc[0]]
         label = f"{method}, {precision}, {device}"
-        if len(last) >= 4:  # so many rows mean that the stages are split by iteration
-            single &= last["calls"].max() == 1
-            last = thinned(last.assign(calls=last["calls"].cumsum()))
+        if len(largest) >= 4:  # four or more rows: the stages are split by iteration
+            single &= largest["calls"].max() == 1
+            largest = subsampled(largest.assign(calls=largest["calls"].cumsum()))
             series.append(
-                Series(f"{label}, n = {last['size'].iloc[0]}", last["calls"].to_numpy(), last["occupancy"].to_numpy())
+                Series(
+                    f"{label}, n = {largest['size'].iloc[0]}",
+                    largest["calls"].to_numpy(),
+                    largest["occupancy"].to_numpy(),
+                )
             )
             split = True
         else:
-            one = group.sort_values("size").drop_duplicates(["size", "kernel"])
-            for kernel, part in one.groupby("kernel"):
+            by_size = group.sort_values("size").drop_duplicates(["size", "kernel"])
+            for kernel, part in by_size.groupby("kernel"):
                 series.append(Series(f"{label}: {kernel}", part["size"].to_numpy(), part["occupancy"].to_numpy()))
     if split:
         series = [s for s in series if ": " not in s.label]
     else:
         page.add("These records have one mean occupancy per stage, not one per iteration: drawn over n.")
     if split and "csv" in drawing:
-        theirs = table_of(drawing["csv"])
-        series.insert(0, Series("published", theirs["iteration"].to_numpy(), theirs["occupancy"].to_numpy()))
+        published_table = table_of(drawing["csv"])
+        series.insert(
+            0, Series("published", published_table["iteration"].to_numpy(), published_table["occupancy"].to_numpy())
+        )
         page.add(
             f"Ours is the occupancy that each launch allows{'' if single else ', averaged over some iterations'}."
             f" Source of the published points: {source_of(drawing['csv'])}."
@@ -202,21 +215,22 @@ def occupancy(page, night, experiment, drawing, rows):
     return True
 
 
-def gpus(page, night, experiment, drawing, rows):
-    """Plots the times and speedups of two GPUs over a parameter such as blocks, at the size with most of its values."""
+def gpus(page, results, experiment, drawing, rows):
+    """Plots the times and speedups of two GPUs over a parameter such as blocks. Takes the size that was measured with
+    most values of the parameter."""
     devices, rows = devices_by_age(rows)
     if len(devices) < 2:
-        page.nothing("This needs two GPU models; these records have " + (f"one, {devices[0]}." if devices else "none."))
+        page.remark("This needs two GPU models; these records have " + (f"one, {devices[0]}." if devices else "none."))
         return True
-    said = claims(experiment["id"])
+    statements = claims(experiment["id"])
     for first, second in zip(devices, devices[1:]):
-        both = pairs(rows, first, second)
+        both = common_trials(rows, first, second)
         if not len(both):
-            page.nothing(f"{first} and {second} have no trial in common.")
+            page.remark(f"{first} and {second} have no trial in common.")
             continue
         blocks = pd.to_numeric(parameter(rows, drawing["parameter"]), errors="coerce").groupby(rows["key"]).first()
         both = both.assign(blocks=both["key"].map(blocks))
-        figures, said_of_speedup = [], []
+        figures, speedup_sentences = [], []
         for precision, part in both.groupby("precision"):
             extent = part.groupby("size")["blocks"].nunique()
             size = extent[extent == extent.max()].index.max()
@@ -275,7 +289,7 @@ def gpus(page, night, experiment, drawing, rows):
                     part["speedup_high"].to_numpy(),
                     not_passed(part),
                     settings=other_settings(part["config"], drawing["parameter"]),
-                    ends=BOTH,
+                    ends=RATIO_INTERVAL,
                 )
                 for name, part in ((name, faster[faster["device"] == name]) for name in (first, second))
             ]
@@ -290,29 +304,31 @@ def gpus(page, night, experiment, drawing, rows):
                 )
             )
             at = faster[faster["value"] == most].set_index("device")
-            said_of_speedup.append(
+            speedup_sentences.append(
                 f"Speedup with {whole(most)} {drawing['parameter']} over {whole(at['base'].iloc[0])} at n = {size},"
                 f" {precision}: "
                 + ", ".join(f"{name} {factor(float(at.loc[name, 'speedup']))}" for name in (first, second))
                 + "."
             )
         page.plots(figures)
-        if said_of_speedup:
-            page.items(said_of_speedup)
-        less = float((100 * (1 - 1 / both["ratio"])).median())
+        if speedup_sentences:
+            page.items(speedup_sentences)
+        percent_less = float((100 * (1 - 1 / both["ratio"])).median())
         page.add(
-            f"{second} needs {number(abs(less))} % {'less' if less >= 0 else 'more'} time than {first} in the median"
-            f" of {len(both)} common trials ({factor(float(both['ratio'].median()))} as fast)."
+            f"{second} needs {number(abs(percent_less))} % {'less' if percent_less >= 0 else 'more'} time than {first}"
+            f" in the median of {len(both)} common trials ({factor(float(both['ratio'].median()))} as fast)."
             + "".join(
-                f" Published: {c.quantity} {c.low:g} to {c.high:g} {c.unit} ({c.source})." for c in said.itertuples()
+                f" Published: {c.quantity} {c.low:g} to {c.high:g} {c.unit} ({c.source})."
+                for c in statements.itertuples()
             )
         )
     return True
 
 
-def first_row(page, night, experiment, drawing, rows):
+def first_row(page, results, experiment, drawing, rows):
+    """Adds Fuhrmann's first-row check, and the matrices on which each method is stable."""
     if not first_row_check(page, rows, experiment["id"]):
-        page.nothing("No first-row deviation is recorded.")
+        page.remark("No first-row deviation is recorded.")
     judged = rows[rows["residual_ratio"].notna()]
     if len(judged):
         judged = judged.assign(blocks=pd.to_numeric(parameter(judged, "blocks"), errors="coerce").fillna(1).astype(int))
@@ -324,32 +340,32 @@ def first_row(page, night, experiment, drawing, rows):
 
 
 def _stability(method, rows):
-    """Describes the matrix kinds on which a method always passes. For the other kinds it names the residual ratio at
-    the fewest blocks, and at the number of blocks with the largest ratio."""
-    good, bad = [], []
+    """Returns a sentence with the matrix kinds on which a method always passes. For the other kinds it has the residual
+    ratio at the fewest blocks, and at the number of blocks with the largest ratio."""
+    stable, unstable = [], []
     for kind, group in rows.groupby("matrix_kind"):
         if (group["status"] == "pass").all():
-            good.append(kind)
+            stable.append(kind)
             continue
         worst = group.groupby("blocks")["residual_ratio"].max()
         fails_from = group.loc[group["status"] != "pass", "blocks"].min()
-        many = (
+        ratios = (
             f", from {fails_from} blocks on: the ratio is at most {number(worst.iloc[0])} with {worst.index[0]},"
             f" {number(worst.max())} with {worst.idxmax()}"
             if len(worst) > 1
             else f": the ratio reaches {number(worst.max())}"
         )
-        bad.append(f"{kind}{many}")
-    return f"{method}: stable on {', '.join(good) or 'nothing tried here'}" + (
-        f"; not on {'; not on '.join(bad)}." if bad else "."
+        unstable.append(f"{kind}{ratios}")
+    return f"{method}: stable on {', '.join(stable) or 'nothing tried here'}" + (
+        f"; not on {'; not on '.join(unstable)}." if unstable else "."
     )
 
 
-def devices(page, night, experiment, drawing, rows):
+def devices(page, results, experiment, drawing, rows):
     """Adds a table of the GPUs' published peaks and of the peaks measured here."""
-    theirs = table_of(drawing["csv"])
+    published_table = table_of(drawing["csv"])
     ours = (
-        night.devices[night.devices["capability"] > 0]
+        results.devices[results.devices["capability"] > 0]
         .sort_values("gemm_flops_float", kind="stable", na_position="first")
         .drop_duplicates("gpu_name", keep="last")
     )
@@ -357,12 +373,12 @@ def devices(page, night, experiment, drawing, rows):
         return False
     published = pd.DataFrame(
         {
-            "gpu": theirs["gpu"],
+            "gpu": published_table["gpu"],
             "from": "published peak",
-            "sms": theirs["multiprocessors"],
-            "fp32": theirs["peak_fp32_tflops"],
-            "fp64": theirs["peak_fp64_tflops"],
-            "memory": theirs["memory_gb_per_s"],
+            "sms": published_table["multiprocessors"],
+            "fp32": published_table["peak_fp32_tflops"],
+            "fp64": published_table["peak_fp64_tflops"],
+            "memory": published_table["memory_gb_per_s"],
         }
     )
     measured = pd.DataFrame(
@@ -393,24 +409,24 @@ def devices(page, night, experiment, drawing, rows):
     return True
 
 
-def histories(page, night, experiment, drawing, rows):
+def histories(page, results, experiment, drawing, rows):
     """Plots residuals over iterations."""
-    return bool(page.plots(list(history_plots(night, rows, experiment["id"]))))
+    return bool(page.plots(list(history_plots(results, rows, experiment["id"]))))
 
 
-def accuracy(page, night, experiment, drawing, rows):
-    """Compares the errors of two methods on the same systems, with an answer in words."""
+def accuracy(page, results, experiment, drawing, rows):
+    """Compares the errors of two methods on the same systems, in sentences and a table of medians."""
     rows = answered(rows)
-    same = ["precision", "device", "matrix_digest", "size", "nrhs"]
+    key = ["precision", "device", "matrix_digest", "size", "nrhs"]
     first, second = (
-        rows[rows["method"] == drawing[k]].sort_values("backward_error").drop_duplicates(same)
+        rows[rows["method"] == drawing[k]].sort_values("backward_error").drop_duplicates(key)
         for k in ("first", "second")
     )
-    both = first.merge(second, on=same, suffixes=("", "_2"))
+    both = first.merge(second, on=key, suffixes=("", "_2"))
     if not len(both):
-        page.nothing(f"{drawing['first']} and {drawing['second']} have no system in common.")
+        page.remark(f"{drawing['first']} and {drawing['second']} have no system in common.")
         return True
-    said = []
+    sentences = []
     for error in ("backward_error", "forward_error"):
         known = both[both[error].notna() & both[f"{error}_2"].notna()]
         if len(known):
@@ -418,11 +434,11 @@ def accuracy(page, night, experiment, drawing, rows):
                 (known[error] > known[f"{error}_2"]).sum()
             )
             verdict = "yes" if more > less else "no" if less > more else "undecided"
-            said.append(
+            sentences.append(
                 f"{error.replace('_', ' ')}: {drawing['first']} is more accurate on {more} of {len(known)} systems,"
                 f" less on {less}: {verdict}"
             )
-    page.items(said)
+    page.items(sentences)
     table = (
         both.groupby(["precision", "matrix_kind"])
         .agg(
@@ -451,19 +467,23 @@ def accuracy(page, night, experiment, drawing, rows):
     return True
 
 
-def reference(page, night, experiment, drawing, rows):
-    """Adds a published table for which the records have no measured counterpart."""
-    theirs = table_of(drawing["csv"])
+def reference(page, results, experiment, drawing, rows):
+    """Adds a published table that our records cannot repeat."""
+    published_table = table_of(drawing["csv"])
     page.table(
         slug(experiment["id"], "reference"),
-        theirs,
+        published_table,
         [
             (
                 c,
                 c.replace("_", " "),
-                number if theirs[c].dtype.kind == "f" else whole if theirs[c].dtype.kind == "i" else None,
+                number
+                if published_table[c].dtype.kind == "f"
+                else whole
+                if published_table[c].dtype.kind == "i"
+                else None,
             )
-            for c in theirs
+            for c in published_table
         ],
         caption=f"{drawing['words']} Source: {source_of(drawing['csv'])}.",
     )

@@ -1,4 +1,4 @@
-"""Times, speedups and fits of the papers, measured again."""
+"""Draws the papers' times, speedups and fits again. The drawing functions have the parameters of __init__.py."""
 
 import re
 from dataclasses import replace
@@ -8,14 +8,14 @@ import pandas as pd
 
 from ..fits import cubic, reciprocal
 from ..frames import (
-    BOTH,
+    RATIO_INTERVAL,
     answered,
     basis,
     best,
-    many,
+    has_several,
     matrices,
     not_passed,
-    one_kind,
+    on_main_matrix,
     other_settings,
     sampled,
     slug,
@@ -26,31 +26,32 @@ from ..frames import (
 from ..loader import parameter
 from ..page import factor, number, seconds, whole
 from ..plots import Plot, Series
-from .common import called, claims, heads, on, pick
+from .common import device_title, claims, panel_devices, panel_rows, pick
 
 TITLES = {"seconds": "Median time over", "speedup": "Speedup by", "reciprocal": "1 / (t − K) [1/s] over"}
 
 
-def lines(page, night, experiment, drawing, rows):
-    """Plots time over n, one line per method and, if `drawing` names a parameter `by`, per value of it."""
-    rows = one_kind(answered(rows))
+def lines(page, results, experiment, drawing, rows):
+    """Plots time over n, with one line per method. If `drawing["by"]` names a parameter, each of its values gets a
+    line. With `drawing["fit"]` a cubic is fitted to each line."""
+    rows = on_main_matrix(answered(rows))
     figures, fits = [], []
     by = drawing.get("by")
-    for device in heads(rows):
-        for precision, part in on(rows, device).groupby("precision"):
-            if not (part["device"] == device).any() or not many(part["size"]):
+    for device in panel_devices(rows):
+        for precision, of_precision in panel_rows(rows, device).groupby("precision"):
+            if not (of_precision["device"] == device).any() or not has_several(of_precision["size"]):
                 continue
-            label = part["method"].astype(str)
-            if many(part["problem"]):
-                label = part["problem"] + "/" + label
-            if many(part["operands"]):
-                label = label + np.where(part["operands"] == "", "", ", " + part["operands"])
+            label = of_precision["method"].astype(str)
+            if has_several(of_precision["problem"]):
+                label = of_precision["problem"] + "/" + label
+            if has_several(of_precision["operands"]):
+                label = label + np.where(of_precision["operands"] == "", "", ", " + of_precision["operands"])
             if by:
-                label = label + parameter(part, by).map(lambda v: "" if v is None else f", {by} {v}")
-            part = part.assign(label=label)
-            part = best(part, ["label", "size"]).sort_values("size", kind="stable")
+                label = label + parameter(of_precision, by).map(lambda v: "" if v is None else f", {by} {v}")
+            of_precision = of_precision.assign(label=label)
+            of_precision = best(of_precision, ["label", "size"]).sort_values("size", kind="stable")
             series = []
-            groups = sorted(part.groupby("label"), key=lambda g: _natural(g[0]))
+            groups = sorted(of_precision.groupby("label"), key=lambda g: _natural(g[0]))
             for name, group in groups:
                 x, y = group["size"].to_numpy(), group["seconds_median"].to_numpy()
                 series.append(
@@ -66,10 +67,12 @@ def lines(page, night, experiment, drawing, rows):
                 )
                 fit = cubic(x, y) if drawing.get("fit") == "cubic" else None
                 if fit:
-                    dense = np.linspace(x.min(), x.max(), 60)
+                    dense_x = np.linspace(x.min(), x.max(), 60)
                     series[-1].line = False
                     series.append(
-                        Series(f"{name}, cubic fit, R² = {fit.r_squared:.5f}", dense, fit.curve(dense), marker=False)
+                        Series(
+                            f"{name}, cubic fit, R² = {fit.r_squared:.5f}", dense_x, fit.curve(dense_x), marker=False
+                        )
                     )
                     fits.append(
                         {
@@ -81,21 +84,21 @@ def lines(page, night, experiment, drawing, rows):
                             **{f"of {k}": v for k, v in fit.coefficients.items()},
                         }
                     )
-            log = drawing.get("fit") != "cubic"
+            is_log = drawing.get("fit") != "cubic"
             figures.append(
                 Plot(
                     slug(experiment["id"], precision, device),
-                    f"{experiment['title']}: {precision}, {called(device)}",
+                    f"{experiment['title']}: {precision}, {device_title(device)}",
                     "n",
                     "median time",
                     series,
-                    ylog=log,
-                    xlog=None if log else False,
+                    ylog=is_log,
+                    xlog=None if is_log else False,
                     seconds=True,
-                    basis=basis(part),
+                    basis=basis(of_precision),
                 )
             )
-    drawn = page.plots(figures)
+    plot_count = page.plots(figures)
     if fits:
         frame = pd.DataFrame(fits)
         page.table(
@@ -109,9 +112,9 @@ def lines(page, night, experiment, drawing, rows):
             ],
             caption="Cubic fit of the medians by least squares.",
         )
-    elif drawing.get("fit") == "cubic" and drawn:
-        page.nothing("Fewer than five sizes: no cubic is fitted, because it would fit any times.")
-    return bool(drawn)
+    elif drawing.get("fit") == "cubic" and plot_count:
+        page.remark("Fewer than five sizes: no cubic is fitted, because it would fit any times.")
+    return bool(plot_count)
 
 
 def _natural(name):
@@ -119,8 +122,9 @@ def _natural(name):
     return re.sub(r"\d+", lambda m: m.group().zfill(9), name)
 
 
-def over_parameter(page, night, experiment, drawing, rows):
-    """Plots time, speedup or reciprocal over one parameter, at the size with most of its values."""
+def over_parameter(page, results, experiment, drawing, rows):
+    """Plots `drawing["y"]` over one parameter: the time, the speedup over the parameter's smallest value, or the
+    reciprocal 1 / (t - K). Takes the size that was measured with most values of the parameter."""
     name, what = drawing["parameter"], drawing["y"]
     values = pd.to_numeric(parameter(rows, name), errors="coerce")
     if name == "threads":
@@ -128,16 +132,20 @@ def over_parameter(page, night, experiment, drawing, rows):
     rows = speedups(rows, name, values)
     figures, fits = [], []
     for (precision, device), part in rows.groupby(["precision", "device"]) if len(rows) else ():
-        extent = part.groupby("size")["value"].nunique()
-        size = extent[extent == extent.max()].index.max()
+        value_count = part.groupby("size")["value"].nunique()
+        size = value_count[value_count == value_count.max()].index.max()
         series = []
-        several = part["matrix_kind"].nunique() > 1
+        has_several_kinds = part["matrix_kind"].nunique() > 1
         at = part[part["size"] == size]
         for i, ((method, rest, kind), group) in enumerate(at.groupby(["method", "rest", "matrix_kind"])):
             group = group.drop_duplicates("value")
-            label = ", ".join(w for w in (method, terse(rest), kind if several else "") if w)
-            own = _one(what, label, group, fits, dict(precision=precision, device=device, size=size))
-            series += [replace(s, settings=other_settings(group["config"], name)) if s.marker else s for s in own]
+            label = ", ".join(w for w in (method, terse(rest), kind if has_several_kinds else "") if w)
+            method_series = _series_of_method(
+                what, label, group, fits, dict(precision=precision, device=device, size=size)
+            )
+            series += [
+                replace(s, settings=other_settings(group["config"], name)) if s.marker else s for s in method_series
+            ]
         ylabel = {"seconds": "median time", "speedup": "speedup", "reciprocal": "1 / (t − K) [1/s]"}[what]
         if not series:
             continue
@@ -153,7 +161,7 @@ def over_parameter(page, night, experiment, drawing, rows):
                 basis=basis(at),
             )
         )
-    drawn = page.plots(figures)
+    plot_count = page.plots(figures)
     if fits:
         page.table(
             slug(experiment["id"], "fit"),
@@ -171,15 +179,16 @@ def over_parameter(page, night, experiment, drawing, rows):
                 " contradicts it."
             ),
         )
-    elif what == "reciprocal" and drawn == 0 and len(rows):
-        page.nothing("Fewer than three numbers of blocks: nothing to fit.")
+    elif what == "reciprocal" and plot_count == 0 and len(rows):
+        page.remark("Fewer than three numbers of blocks: nothing to fit.")
         return True
-    return bool(drawn)
+    return bool(plot_count)
 
 
-def _one(what, label, group, fits, place):
-    """Returns the series of one method over the parameter. `what`: seconds, speedup, or reciprocal, which has the
-    fitted line as a second series and appends the fit to `fits`. `place`: further columns of the fit's row."""
+def _series_of_method(what, label, group, fits, columns):
+    """Returns the series of one method over the parameter. `what`: seconds, speedup or reciprocal, as `drawing["y"]`.
+    For the reciprocal, the fitted line is a second series, and `fits` gets a row with the fit. `columns`: further
+    columns of that row."""
     x = group["value"].to_numpy()
     hollow = not_passed(group)
     if what == "seconds":
@@ -189,7 +198,11 @@ def _one(what, label, group, fits, place):
     if what == "speedup":
         return [
             Series(
-                label, x, *(group[c].to_numpy() for c in ("speedup", "speedup_low", "speedup_high")), hollow, ends=BOTH
+                label,
+                x,
+                *(group[c].to_numpy() for c in ("speedup", "speedup_low", "speedup_high")),
+                hollow,
+                ends=RATIO_INTERVAL,
             )
         ]
     t = group["seconds_median"].to_numpy()
@@ -201,7 +214,7 @@ def _one(what, label, group, fits, place):
     fits.append(
         {
             "series": label,
-            **place,
+            **columns,
             "points": len(x),
             **fit.coefficients,
             "r_squared": fit.r_squared,
@@ -216,10 +229,11 @@ def _one(what, label, group, fits, place):
     ]
 
 
-def ratio(page, night, experiment, drawing, rows):
-    """Adds the speedup of one method over another at each size, and the paper's claim about it."""
+def ratio(page, results, experiment, drawing, rows):
+    """Adds a table with the speedup of the method `drawing["fast"]` over `drawing["slow"]` at each size, and the
+    paper's claim about it. Both methods have equal values of the parameters that both have."""
     rows = answered(rows)
-    usual = set(one_kind(rows)["matrix_kind"])
+    usual_kinds = set(on_main_matrix(rows)["matrix_kind"])
     slow, fast = (pick(rows, drawing[k]) for k in ("slow", "fast"))
     names = [{name for p in part["parameter"] for name in p} for part in (slow, fast)]
     common = sorted(names[0] & names[1])
@@ -228,36 +242,40 @@ def ratio(page, night, experiment, drawing, rows):
         for part in (slow, fast)
     )
     same = ["precision", "device", "size", "uplo", "matrix_kind", "common"]
-    both = _joined(fast, slow, same)
-    # A GPU method without a slow counterpart on its device is compared with the CPU's time: on the same kind of matrix,
-    # or else on another kind.
+    joined = _joined(fast, slow, same)
+    # If the slow method did not run on a device, its time on the CPU is used: on the same kind of matrix, or else on
+    # another kind.
     for shared in (["precision", "size", "uplo", "matrix_kind", "common"], ["precision", "size", "uplo", "common"]):
-        rest = fast[~fast["device"].isin(both["device"])]
-        both = pd.concat([both, _joined(rest, slow[slow["device"] == "CPU"], shared)], ignore_index=True)
-    if not len(both):
+        unmatched = fast[~fast["device"].isin(joined["device"])]
+        joined = pd.concat([joined, _joined(unmatched, slow[slow["device"] == "CPU"], shared)], ignore_index=True)
+    if not len(joined):
         return False
-    both = pd.concat([_one_matrix(part, usual) for _, part in both.groupby(["precision", "device"])])
+    joined = pd.concat([_one_matrix(part, usual_kinds) for _, part in joined.groupby(["precision", "device"])])
     # Keeps one triangle per size: the lower one, the default, which sorts first.
-    both = both.sort_values(["uplo", "seconds_median"], kind="stable").drop_duplicates(["precision", "device", "size"])
-    both = both.assign(
-        ratio=both["seconds_median_slow"] / both["seconds_median"],
-        low=both["seconds_q1_slow"] / both["seconds_q3"],
-        high=both["seconds_q3_slow"] / both["seconds_q1"],
+    joined = joined.sort_values(["uplo", "seconds_median"], kind="stable").drop_duplicates(
+        ["precision", "device", "size"]
+    )
+    joined = joined.assign(
+        ratio=joined["seconds_median_slow"] / joined["seconds_median"],
+        low=joined["seconds_q1_slow"] / joined["seconds_q3"],
+        high=joined["seconds_q3_slow"] / joined["seconds_q1"],
     ).sort_values(["precision", "device", "size"], kind="stable")
-    said = claims(experiment["id"])
-    said = said[said["quantity"] == drawing["quantity"]]
-    words = "".join(f" Published: {c.quantity} {_range(c)} ({c.source})." for c in said.itertuples())
-    last = both.drop_duplicates(["precision", "device"], keep="last")
+    statements = claims(experiment["id"])
+    statements = statements[statements["quantity"] == drawing["quantity"]]
+    words = "".join(f" Published: {c.quantity} {_range(c)} ({c.source})." for c in statements.itertuples())
+    at_largest_size = joined.drop_duplicates(["precision", "device"], keep="last")
     page.add(
         f"Time of {drawing['slow']['method']} over that of {drawing['fast']['method']}: "
-        + "; ".join(f"{factor(r.ratio)} at n = {r.size} ({r.precision}, {r.device})" for r in last.itertuples())
+        + "; ".join(
+            f"{factor(r.ratio)} at n = {r.size} ({r.precision}, {r.device})" for r in at_largest_size.itertuples()
+        )
         + "."
         + words
     )
     name = slug(experiment["id"], "ratio", drawing["slow"]["method"], drawing["fast"]["method"])
     page.table(
         name,
-        both,
+        joined,
         [
             "precision device size matrix_kind config",
             ("seconds_median_slow", drawing["slow"]["method"], seconds),
@@ -273,15 +291,16 @@ def ratio(page, night, experiment, drawing, rows):
 
 
 def _one_matrix(both, usual):
-    """Returns the pairs on the matrix kind with most sizes. Kinds in `usual` are preferred. Identity is avoided,
-    because an iteration ends at once on it."""
+    """Returns the pairs on one matrix kind: the one with most sizes. Kinds in `usual` come first. Identity comes last,
+    because iterative methods need only one iteration for it."""
     sizes = both.groupby("matrix_kind")["size"].nunique()
     kind = max(sizes.index, key=lambda k: (k in usual, k != "identity", sizes[k]))
     return both[both["matrix_kind"] == kind]
 
 
 def _joined(fast, slow, same):
-    """Joins the fastest records of `fast` and `slow` that agree in the columns `same`."""
+    """Joins the fastest record of `fast` and of `slow` for each value of the columns `same`. Columns of the slow record
+    get the suffix _slow."""
 
     def least(part, by):
         return part.sort_values("seconds_median", kind="stable").drop_duplicates(by)
@@ -296,35 +315,37 @@ def _range(claim):
     return f"{claim.low:g}{unit}" if claim.low == claim.high else f"{claim.low:g} to {claim.high:g}{unit}"
 
 
-def order(page, night, experiment, drawing, rows):
-    """Lists the methods by time at two sizes: the largest one that most methods have, and the largest one that at least
-    two methods have."""
+def order(page, results, experiment, drawing, rows):
+    """Lists the methods by time at two sizes: the largest one with most methods, and the largest one with at least two
+    methods."""
     rows = answered(rows[rows["backend"] != "emulated"])
-    said = []
-    for device in heads(rows):
-        for precision, part in on(rows, device).groupby("precision"):
-            if not (part["device"] == device).any():
+    sentences = []
+    for device in panel_devices(rows):
+        for precision, of_precision in panel_rows(rows, device).groupby("precision"):
+            if not (of_precision["device"] == device).any():
                 continue
-            extent = part.groupby("size")["method"].nunique()
+            method_count = of_precision.groupby("size")["method"].nunique()
             for size in sorted(
                 {
-                    extent[extent == extent.max()].index.max(),
-                    extent[extent > 1].index.max() if (extent > 1).any() else extent.index.max(),
+                    method_count[method_count == method_count.max()].index.max(),
+                    method_count[method_count > 1].index.max()
+                    if (method_count > 1).any()
+                    else method_count.index.max(),
                 }
             ):
-                at = best(part[part["size"] == size], ["method"]).sort_values("seconds_median")
-                said.append(
+                at = best(of_precision[of_precision["size"] == size], ["method"]).sort_values("seconds_median")
+                sentences.append(
                     f"n = {size}, {precision}, {device}: "
                     + ", then ".join(f"{r.method} ({seconds(r.seconds_median)})" for r in at.itertuples())
                 )
-    if said:
+    if sentences:
         page.add("Measured order, fastest first:")
-        page.items(said)
-    return bool(said)
+        page.items(sentences)
+    return bool(sentences)
 
 
-def verdict(page, night, experiment, drawing, rows):
-    """Compares two values of one parameter, trial by trial, with a verdict in words."""
+def verdict(page, results, experiment, drawing, rows):
+    """Compares two values of one parameter on trials that are otherwise equal, with a verdict in words."""
     name = drawing["parameter"]
     rows = answered(rows)
     rows = rows.assign(
@@ -334,28 +355,28 @@ def verdict(page, night, experiment, drawing, rows):
     rows = rows[rows["value"].isin([drawing["first"], drawing["second"]])]
     same = ["precision", "device", "host", "method", "size", "nrhs", "matrix_digest", "rest"]
     first, second = (best(rows[rows["value"] == drawing[k]], same) for k in ("first", "second"))
-    both = first.merge(second, on=same, suffixes=("", "_2"))
-    if not len(both):
+    trial_pairs = first.merge(second, on=same, suffixes=("", "_2"))
+    if not len(trial_pairs):
         return False
-    both = both.assign(
-        ratio=both["seconds_median"] / both["seconds_median_2"],
-        low=both["seconds_q1"] / both["seconds_q3_2"],
-        high=both["seconds_q3"] / both["seconds_q1_2"],
+    trial_pairs = trial_pairs.assign(
+        ratio=trial_pairs["seconds_median"] / trial_pairs["seconds_median_2"],
+        low=trial_pairs["seconds_q1"] / trial_pairs["seconds_q3_2"],
+        high=trial_pairs["seconds_q3"] / trial_pairs["seconds_q1_2"],
     )
-    said = [
+    sentences = [
         f"{rest or 'default'}, {precision}, {device}: {_pays(part)}"
         for (precision, device, rest), part in sorted(
-            both.groupby(["precision", "device", "rest"]), key=lambda g: _natural(" ".join(g[0]))
+            trial_pairs.groupby(["precision", "device", "rest"]), key=lambda g: _natural(" ".join(g[0]))
         )
     ]
-    page.add(f"Verdict: {drawing['first']} {_pays(both)} ({drawing['second']}'s time is 1).")
+    page.add(f"Verdict: {drawing['first']} {_pays(trial_pairs)} ({drawing['second']}'s time is 1).")
     page.add(
         f"{drawing['first']} against {drawing['second']}, trial by trial (different if the quartiles do not overlap):"
     )
-    page.items(said[:24])
+    page.items(sentences[:24])
     page.table(
         slug(experiment["id"], "verdict", drawing["first"], drawing["second"]),
-        both.sort_values(["size", "rest"], ascending=[False, True], kind="stable")[
+        trial_pairs.sort_values(["size", "rest"], ascending=[False, True], kind="stable")[
             [*same, "seconds_median", "seconds_median_2", "ratio", "low", "high"]
         ],
         [
@@ -372,8 +393,9 @@ def verdict(page, night, experiment, drawing, rows):
 
 
 def _pays(pairs):
-    """Describes whether the first of two values is faster. It must differ clearly in at least a quarter of the pairs,
-    and by at least one percent in the median; otherwise the text says that there is no difference."""
+    """Returns words for whether the first of two values is faster. `pairs`: one row per pair of trials, with the ratio
+    of their times and its interval (`low`, `high`). "makes no difference": fewer than a quarter of the pairs differ
+    clearly, or the median differs by less than one percent."""
     faster, slower = int((pairs["high"] < 1).sum()), int((pairs["low"] > 1).sum())
     middle = float(pairs["ratio"].median())
     if max(faster, slower) * 4 < len(pairs) or faster == slower or abs(middle - 1) < 0.01:
@@ -392,33 +414,36 @@ def _time_of(ratio):
     return f"{ratio:.3f}×"
 
 
-def transfer(page, night, experiment, drawing, rows):
-    """Plots kernel time and transfer time separately, with the time of the CPU's solve."""
+def transfer(page, results, experiment, drawing, rows):
+    """Plots the times of the kernels and of allocation and copies as separate lines. Compares the latter with the CPU
+    method `drawing["against"]`."""
     rows = answered(rows)
     rows = rows.assign(transfer=rows[["allocate_seconds", "h2d_seconds", "d2h_seconds"]].sum(axis=1, min_count=1))
-    moved = rows[rows["transfer"] > 0]
-    if not len(moved):
-        page.nothing("There are no transfer times: only trials on a GPU have them.")
+    with_transfer = rows[rows["transfer"] > 0]
+    if not len(with_transfer):
+        page.remark("There are no transfer times: only trials on a GPU have them.")
         return True
     same = ["precision", "size", "nrhs"]
     cpu = best(rows[(rows["method"] == drawing["against"])], same)[[*same, "seconds_median"]]
-    moved = moved[moved["device"].isin(heads(moved))]
-    moved = best(moved, ["device", "method", *same]).merge(cpu, on=same, how="left", suffixes=("", "_cpu"))
-    moved = moved.assign(over=moved["transfer"] / moved["seconds_median_cpu"]).sort_values(
-        ["precision", "nrhs", "device", "method", "size"]
+    with_transfer = with_transfer[with_transfer["device"].isin(panel_devices(with_transfer))]
+    with_transfer = best(with_transfer, ["device", "method", *same]).merge(
+        cpu, on=same, how="left", suffixes=("", "_cpu")
     )
+    with_transfer = with_transfer.assign(
+        over=with_transfer["transfer"] / with_transfer["seconds_median_cpu"]
+    ).sort_values(["precision", "nrhs", "device", "method", "size"])
     figures = []
-    for (precision, device, nrhs), part in moved.groupby(["precision", "device", "nrhs"]):
+    for (precision, device, nrhs), part in with_transfer.groupby(["precision", "device", "nrhs"]):
         series = []
         for i, (method, group) in enumerate(part.groupby("method")):
             x, hollow = group["size"].to_numpy(), not_passed(group)
-            more = {"hollow": hollow, "settings": group["config"].to_numpy()}
-            series.append(Series(f"{method}, kernels", x, group["seconds_median"].to_numpy(), **more))
-            series.append(Series(f"{method}, allocate and copy", x, group["transfer"].to_numpy(), **more))
+            shared = {"hollow": hollow, "settings": group["config"].to_numpy()}
+            series.append(Series(f"{method}, kernels", x, group["seconds_median"].to_numpy(), **shared))
+            series.append(Series(f"{method}, allocate and copy", x, group["transfer"].to_numpy(), **shared))
         figures.append(
             Plot(
                 slug(experiment["id"], precision, device, f"nrhs-{nrhs}"),
-                f"{experiment['title']}: {precision}, {called(device)}, nrhs {nrhs}",
+                f"{experiment['title']}: {precision}, {device_title(device)}, nrhs {nrhs}",
                 "n",
                 "time",
                 series,
@@ -429,16 +454,16 @@ def transfer(page, night, experiment, drawing, rows):
             )
         )
     page.plots(figures)
-    for nrhs, known in moved[moved["over"].notna()].groupby("nrhs"):
+    for nrhs, compared in with_transfer[with_transfer["over"].notna()].groupby("nrhs"):
         page.add(
             f"With {nrhs} right-hand side{'s' if nrhs > 1 else ''}, allocating and copying take longer than the CPU's"
-            f" whole solve ({drawing['against']}) in {int((known['over'] > 1).sum())} of {len(known)} cases. The"
+            f" whole solve ({drawing['against']}) in {int((compared['over'] > 1).sum())} of {len(compared)} cases. The"
             " kernels alone are faster than the CPU in"
-            f" {int((known['seconds_median'] < known['seconds_median_cpu']).sum())}."
+            f" {int((compared['seconds_median'] < compared['seconds_median_cpu']).sum())}."
         )
     page.table(
         slug(experiment["id"], "table"),
-        moved,
+        with_transfer,
         [
             "precision",
             ("nrhs", "right-hand sides", whole),

@@ -1,5 +1,5 @@
-"""The page's sections, in order: FIRST, the block of each problem (problems.py), LAST. Each is a function of (page,
-night)."""
+"""The report's sections. The page has those of FIRST, then a block per problem (problems.py), then those of LAST. A
+section is a function of (page, results), the `Page` to which it adds and the `loader.Results`."""
 
 from . import (
     architectures,

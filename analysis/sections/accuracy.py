@@ -1,61 +1,63 @@
-"""Accuracy: errors against the condition number, residual ratios by matrix, residual histories."""
+"""Shows the accuracy: errors over the condition number, residual ratios by matrix, residuals over iterations."""
 
 import numpy as np
 
-from ..frames import MOST_VARIANTS, history_plots, many, matrices, not_passed, slug
+from ..frames import MOST_VARIANTS, history_plots, has_several, matrices, not_passed, slug
 from ..page import number, whole
 from ..plots import Plot, Series
 
-JUDGED = """problem precision device method matrix_name matrix_full matrix_seed operands uplo nrhs threads config
+COLUMNS = """problem precision device method matrix_name matrix_full matrix_seed operands uplo nrhs threads config
 size status residual_ratio tolerance backward_error forward_error pivot_growth matrix_condition"""
 ROUNDOFF = {"float": 2.0**-24, "double": 2.0**-53}
 
 
-def accuracy(page, night):
+def accuracy(page, results):
     page.begin("accuracy", "Accuracy")
-    rows = night.take(JUDGED)
+    rows = results.take(COLUMNS)
     rows = rows[rows["residual_ratio"].notna() | rows["forward_error"].notna()]
     if not len(rows):
-        page.nothing("No answer was verified.")
+        page.remark("No answer was verified.")
         return
-    known = rows[rows["matrix_condition"].notna() & rows["forward_error"].gt(0)]
-    if known["matrix_condition"].nunique() > 1:
-        page.once(
+    with_condition = rows[rows["matrix_condition"].notna() & rows["forward_error"].gt(0)]
+    if with_condition["matrix_condition"].nunique() > 1:
+        page.add_once(
             "Forward error over the condition number with which the matrix was made. Only the kinds condition and"
             " identity have one. The dashed line is the error that the condition number alone explains: unit roundoff"
             " times condition."
         )
-        page.plots(_clouds(known, "matrix_condition", "condition", "condition number"))
-    both = rows[rows["forward_error"].gt(0) & rows["backward_error"].gt(0)]
-    if len(both):
-        page.once(
+        page.plots(_clouds(with_condition, "matrix_condition", "condition", "condition number"))
+    with_errors = rows[rows["forward_error"].gt(0) & rows["backward_error"].gt(0)]
+    if len(with_errors):
+        page.add_once(
             "Forward error over backward error, for every verified answer with a known solution. The distance above the"
             " dashed line is the amplification by the matrix. For a sound method it is at most the condition number."
         )
-        page.plots(_clouds(both, "backward_error", "amplification", "backward error"))
+        page.plots(_clouds(with_errors, "backward_error", "amplification", "backward error"))
     _ratio_table(page, rows)
 
 
 def _clouds(rows, x, name, words):
-    """Yields a plot per problem and precision: the forward error over the column `x`, with one cloud per method and a
-    reference line. `words`: the label of the x axis."""
+    """Yields a plot per problem and precision: the forward error over the column `x`, with one cloud of points per
+    method and a reference line. `words`: the label of the x axis."""
     for (problem, precision), group in rows.groupby(["problem", "precision"]):
         series, label = [], group["method"].astype(str)
         if x != "matrix_condition" and 1 < group["matrix_name"].nunique() <= MOST_VARIANTS:
             label = label + ", " + group["matrix_name"]
-        for name_of, part in group.groupby(label):
+        for method_label, part in group.groupby(label):
             points = part[x].to_numpy(), part["forward_error"].to_numpy()
             settings = part["config"]
             for column in ("nrhs", "uplo"):
-                if many(group[column]):
+                if has_several(group[column]):
                     settings = settings + part[column].map(f" {column}={{}}".format)
-            series.append(Series(name_of, *points, hollow=not_passed(part), line=False, settings=settings.to_numpy()))
-        span = np.array([group[x].min(), group[x].max()])
-        floor = ROUNDOFF.get(precision, 0) * span if x == "matrix_condition" else span
-        # The largest cloud is drawn first, so that it does not hide the smaller ones. The reference line comes before.
+            series.append(
+                Series(method_label, *points, hollow=not_passed(part), line=False, settings=settings.to_numpy())
+            )
+        x_range = np.array([group[x].min(), group[x].max()])
+        reference = ROUNDOFF.get(precision, 0) * x_range if x == "matrix_condition" else x_range
+        # The reference line is drawn first, then the clouds from largest to smallest, so that none hides a smaller one.
         series = sorted(series, key=lambda s: -len(s.x))
         line = Series(
-            "roundoff × condition" if x == "matrix_condition" else "equal", span, floor, plain=True, marker=False
+            "roundoff × condition" if x == "matrix_condition" else "equal", x_range, reference, plain=True, marker=False
         )
         yield Plot(
             slug(name, problem, precision),
@@ -71,6 +73,7 @@ def _clouds(rows, x, name, words):
 
 
 def _ratio_table(page, rows):
+    """Adds the table of residual ratios and errors by method and matrix."""
     finite = rows.assign(ratio=rows["residual_ratio"].astype(float))
     table = (
         finite.groupby(["problem", "precision", "method", "matrix_name"])
@@ -107,15 +110,15 @@ def _ratio_table(page, rows):
     )
 
 
-def convergence(page, night):
+def convergence(page, results):
     page.begin("convergence", "Convergence histories")
-    records = night.take(
+    records = results.take(
         "problem precision device method matrix_name matrix_full matrix_seed operands uplo threads task convergence"
         " config size iterations residual_ratio"
     )
     rows = records[records["convergence"] != ""]
-    if not len(rows) and not len(night.iterations):
-        page.nothing("These records have no iterative method.")
+    if not len(rows) and not len(results.iterations):
+        page.remark("These records have no iterative method.")
         return
     if len(rows):
         table = (
@@ -147,7 +150,7 @@ def convergence(page, night):
             limit=60,
             caption="How iterative methods ended, by matrix.",
         )
-    if not len(night.iterations):
-        page.nothing("No residual histories are recorded.")
+    if not len(results.iterations):
+        page.remark("No residual histories are recorded.")
         return
-    page.plots(history_plots(night, records))
+    page.plots(history_plots(results, records))

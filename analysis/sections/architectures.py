@@ -1,18 +1,20 @@
-"""Device models compared: the program's comparison, all methods on the same trials (same key), and published cards."""
+"""Compares device models (GPUs, or CPUs if there are none) in three ways: by `gaussweep compare --models`, method by
+method on the trials that two models both ran (records with the same key), and with times published for older GPUs."""
 
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from ..comparison import Unjudged, models_of
-from ..frames import PAIRED, answered, devices_by_age, pairs, short_names, slug
+from ..comparison import CannotCompare, models_of
+from ..frames import PAIRED, answered, common_trials, devices_by_age, short_names, slug
 from ..page import counted, factor, seconds, whole
-from ..papers.beside import beside
-from ..papers.common import heads, source_of
+from ..papers.published_times import with_measured
+from ..papers.common import panel_devices, source_of
 from ..papers.experiments import experiments, matching
 
-# Words, name in the JSON of `gaussweep compare --models`, exponent of new / base: -1 for a time, where less is better.
+# Measured limits of a device: label, name in the JSON of `gaussweep compare --models`, and exponent of the ratio new /
+# base. The exponent is -1 for a time, so that a ratio above 1 always means that the new model is better.
 LIMITS = (
     ("memory", "copy_bytes_per_second", 1),
     ("products in float", "gemm_flops_float", 1),
@@ -21,18 +23,18 @@ LIMITS = (
 )
 
 
-def architectures(page, night):
+def architectures(page, results):
     page.begin("architectures", "Model against model")
-    _compared(page, night)
-    devices, rows = devices_by_age(night.answered(PAIRED))
-    combos = list(combinations(devices, 2))
-    for first, second in combos[:6]:
-        both = pairs(rows, first, second)
-        if not len(both):
-            page.nothing(f"{first} and {second} have no trial in common.")
+    _add_compared_models(page, results)
+    devices, rows = devices_by_age(results.answered(PAIRED))
+    model_pairs = list(combinations(devices, 2))
+    for first, second in model_pairs[:6]:
+        common = common_trials(rows, first, second)
+        if not len(common):
+            page.remark(f"{first} and {second} have no trial in common.")
             continue
         mark = page.mark()
-        table = both.groupby(["problem", "precision", "method"]).apply(_row).reset_index()
+        table = common.groupby(["problem", "precision", "method"]).apply(_summary_row).reset_index()
         page.table(
             slug("gpu", first, second),
             table,
@@ -48,40 +50,40 @@ def architectures(page, night):
             caption=f"Speedup of {second} over {first}, and the size from which the other one is faster.",
         )
         page.fold(f"Table: every method, {second} over {first}", mark)
-    if len(combos) > 6:
-        page.nothing(f"Left out: {counted(len(combos) - 6, 'more pair')} of GPUs.")
-    _published(page, night)
+    if len(model_pairs) > 6:
+        page.remark(f"Left out: {counted(len(model_pairs) - 6, 'more pair')} of GPUs.")
+    _add_published_times(page, results)
 
 
-def _compared(page, night):
-    """Adds what `gaussweep compare --models` finds."""
-    records = night.take("problem backend device host")
+def _add_compared_models(page, results):
+    """Adds the tables of `gaussweep compare --models`, one comparison per pair of models."""
+    records = results.take("problem backend device host")
     gpus = records.loc[records["backend"] == "cuda", "device"].unique()
-    cpus = night.hosts.loc[night.hosts["host"].isin(records["host"]), "cpu"].replace("", np.nan).dropna().unique()
+    cpus = results.hosts.loc[results.hosts["host"].isin(records["host"]), "cpu"].replace("", np.nan).dropna().unique()
     if len(gpus if len(gpus) else cpus) < 2:
-        page.nothing("These records have only one model.")
+        page.remark("These records have only one model.")
         return
     try:
-        comparisons = models_of(night)
-    except Unjudged as reason:
-        page.nothing(f"The models are not compared: {reason}.")
+        comparisons = models_of(results)
+    except CannotCompare as reason:
+        page.remark(f"The models are not compared: {reason}.")
         return
     problems = set(records["problem"])
-    for found in comparisons:
-        base, new = found["base"], found["new"]
+    for comparison in comparisons:
+        base, new = comparison["base"], comparison["new"]
         page.heading(f"{new['name']} over {base['name']}")
         limits = [
-            f"{words} {factor((new[name] / base[name]) ** sign)}"
-            for words, name, sign in LIMITS
+            f"{label} {factor((new[name] / base[name]) ** exponent)}"
+            for label, name, exponent in LIMITS
             if new[name] and base[name]
         ]
         page.add(
             (f"Measured limits, as ratios: {', '.join(limits)}. " if limits else "")
-            + " ".join(_sample(model) for model in (base, new))
+            + " ".join(_extent_of(model) for model in (base, new))
         )
         name = slug("models", base["name"], new["name"])
-        words = ["problem precision matrix", ("details", "operands", None)]
-        tasks = pd.DataFrame([task for task in found["tasks"] if task["problem"] in problems])
+        task_columns = ["problem precision matrix", ("details", "operands", None)]
+        tasks = pd.DataFrame([task for task in comparison["tasks"] if task["problem"] in problems])
         columns = [
             ("speedup", "speedup", None),
             ("range", "over sizes", None),
@@ -89,8 +91,10 @@ def _compared(page, night):
             ("limit", "limited by", None),
             ("faster", "the faster one", None),
         ]
-        page.table(name, tasks, [*words, *columns], caption="The fastest method of each model, median over sizes.")
-        winners = pd.DataFrame([row for row in found["winners"] if row["problem"] in problems])
+        page.table(
+            name, tasks, [*task_columns, *columns], caption="The fastest method of each model, median over sizes."
+        )
+        winners = pd.DataFrame([row for row in comparison["winners"] if row["problem"] in problems])
         short = short_names([base["name"], new["name"]])
         columns = [
             ("n", "n", None),
@@ -102,27 +106,29 @@ def _compared(page, night):
         page.table(
             f"{name}-winners",
             winners,
-            [*words, *columns],
+            [*task_columns, *columns],
             caption="Sizes at which the fastest methods differ clearly. Cost: the time of the other model's fastest"
-            " method over that of the own one.",
+            " method on this model, over that of its own fastest method.",
         )
 
 
-def _sample(model):
-    one = ", one sample of this model" if model["devices"] == 1 else ""
-    return f"{model['name']}: {counted(model['runs'], 'run')} on {counted(model['devices'], 'device')}{one}."
+def _extent_of(model):
+    """Returns words for the number of runs and devices from which a model's times come."""
+    single = ", one sample of this model" if model["devices"] == 1 else ""
+    return f"{model['name']}: {counted(model['runs'], 'run')} on {counted(model['devices'], 'device')}{single}."
 
 
-def _published(page, night):
-    """Adds published times of older cards at the sizes that were measured."""
+def _add_published_times(page, results):
+    """Adds a table of the speedups over times that the papers published for older GPUs. Each method is compared at the
+    largest size that was both published and measured."""
     tables = []
     for experiment in experiments():
-        rows = matching(night, experiment)
+        rows = matching(results, experiment)
         for drawing in experiment["draw"]:
             if drawing["kind"] != "published" or "rate" in drawing or rows is None or not len(rows):
                 continue
-            for device in heads(answered(rows)):
-                table = beside(drawing, rows, device)
+            for device in panel_devices(answered(rows)):
+                table = with_measured(drawing, rows, device)
                 if table is not None:
                     table = table[table["faster"].notna() & (table["status"] == "pass")]
                     ran_on = np.where(table["backend"] == "host", "CPU", device)
@@ -135,8 +141,8 @@ def _published(page, night):
     names = {**short_names(sorted(set(table["device"]) - {"CPU"})), "CPU": "the CPU"}
     names = {device: name for device, name in names.items() if device in set(table["device"])}
     table["device"] = table["device"].map(names)
-    same = ["what", "n", "published", "source"]
-    table = table.pivot_table(index=same, columns="device", values="faster", aggfunc="max", sort=False).reset_index()
+    row = ["what", "n", "published", "source"]
+    table = table.pivot_table(index=row, columns="device", values="faster", aggfunc="max", sort=False).reset_index()
     page.table(
         "models-published",
         table,
@@ -147,12 +153,12 @@ def _published(page, night):
             *((name, f"over {name}", factor) for name in names.values()),
             ("source", "source", None),
         ],
-        caption="Published times of older cards over the measured ones, at the largest size that both have.",
+        caption="Published times of older GPUs over the measured ones, at the largest size that both have.",
     )
 
 
-def _row(group):
-    """Returns the table row of one method: its speedups over all common trials, and the faster model by size."""
+def _summary_row(group):
+    """Returns the table row of one method. `group`: its common trials, as `frames.common_trials` returns them."""
     by_size = group.groupby("size")[["low", "high"]].median()
     return pd.Series(
         {
@@ -166,23 +172,24 @@ def _row(group):
 
 
 def lead(by_size, first, second):
-    """Describes which device is faster, and from which size on that changes. `by_size`: `low` and `high` of the speedup
-    of the second device, sizes ascending. If they enclose 1, the difference is not significant."""
-    # 1: the second device is faster, -1: the first one is, 0: no clear difference.
+    """Returns words that name the faster device, and the size from which on the other one is faster. `by_size` has one
+    row per size, ascending: the interval (`low`, `high`) of the speedup of device `second` over device `first`. An
+    interval that contains 1 shows no clear difference."""
+    # Per size: 1 if the second device is faster, -1 if the first one is, 0 without a clear difference.
     signs = np.where(by_size["low"] > 1, 1, np.where(by_size["high"] < 1, -1, 0))
     decided = np.flatnonzero(signs)
     if not len(decided):
         return "no clear difference"
     sizes, names = by_size.index.to_list(), {1: second, -1: first}
-    changes = [i for before, i in zip(decided, decided[1:]) if signs[before] != signs[i]]
+    changes = [i for previous, i in zip(decided, decided[1:]) if signs[previous] != signs[i]]
     if not changes:
         name = names[signs[decided[0]]]
         if len(decided) == len(signs):
             return f"{name} at every size"
-        after = len(decided) == len(signs) - decided[0]
+        is_clear_from_there = len(decided) == len(signs) - decided[0]
         return (
             f"{name} from n = {sizes[decided[0]]}; no clear difference below"
-            if after
+            if is_clear_from_there
             else f"{name} where the difference is clear"
         )
     if len(changes) == 1:

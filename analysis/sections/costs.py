@@ -1,46 +1,49 @@
-"""Costs besides arithmetic: the host's launches, energy, and the clocks while methods competed on the same task."""
+"""Shows costs other than time: waits for the host's launches, energy, and different clocks of methods that competed."""
 
-from ..frames import best, over
+from ..frames import best, plots_over_size
 from ..page import counted, factor, number, percent, seconds, whole
 from .overview import RACING, winners
 
-OTHER_CLOCKS = 0.02  # SM clocks that differ by a larger fraction are reported as different
+MOST_CLOCK_DIFFERENCE = 0.02  # relative; larger differences of SM clocks are reported
 LAUNCHES = """problem method precision device size kernels queue_seconds seconds_median replay_median
 launch_bound"""
 ENERGY = """problem precision device method matrix_name matrix_full operands config task size batch status matrix_seed
 uplo threads samples inner_repeats seconds_median flops energy_joules energy_uncertainty energy_source idle_power_w"""
 
 
-def costs(page, night):
+def costs(page, results):
     page.begin("costs", "Launches and clocks")
     mark = page.mark()
-    _launches(page, night.answered(LAUNCHES))
-    _clocks(page, night.take([*RACING, "sm_clock_mhz"]))
+    _launches(page, results.answered(LAUNCHES))
+    _clocks(page, results.take([*RACING, "sm_clock_mhz"]))
     if page.mark() == mark:
-        page.nothing("No trial ran on a GPU: there are no launches or clocks.")
+        page.remark("No trial ran on a GPU: there are no launches or clocks.")
 
 
 def _launches(page, rows):
-    known = rows[rows["launch_bound"] >= 0]
-    bound = known[known["launch_bound"] == 1]
-    if not len(known):
+    """Adds the launch-bound runs: those whose GPU waited for the host to queue kernels."""
+    checked = rows[rows["launch_bound"] >= 0]
+    launch_bound = checked[checked["launch_bound"] == 1]
+    if not len(checked):
         return
     page.heading("Launch-bound runs")
-    names = sorted(set(bound["problem"] + "/" + bound["method"]))
+    names = sorted(set(launch_bound["problem"] + "/" + launch_bound["method"]))
     if not names:
-        page.add(f"None of {len(known)} timed runs on a GPU waited for the host to queue its kernels.")
+        page.add(f"None of {len(checked)} timed runs on a GPU waited for the host to queue its kernels.")
         return
     page.add(
-        f"{len(bound)} of {len(known)} timed runs on a GPU waited for the host to queue their kernels. Their"
+        f"{len(launch_bound)} of {len(checked)} timed runs on a GPU waited for the host to queue their kernels. Their"
         " times include the host's launches and vary with the CPU. The same run as a CUDA graph shows"
         " what the GPU alone needs. Methods: " + ", ".join(names) + "."
     )
-    bound = bound.assign(per_launch=bound["queue_seconds"] / bound["kernels"].where(bound["kernels"] > 0))
-    bound = bound.assign(waiting=bound["seconds_median"] / bound["replay_median"])
+    launch_bound = launch_bound.assign(
+        per_launch=launch_bound["queue_seconds"] / launch_bound["kernels"].where(launch_bound["kernels"] > 0)
+    )
+    launch_bound = launch_bound.assign(waiting=launch_bound["seconds_median"] / launch_bound["replay_median"])
     mark = page.mark()
     page.table(
         "launches",
-        bound.sort_values(["waiting"], ascending=False, kind="stable"),
+        launch_bound.sort_values(["waiting"], ascending=False, kind="stable"),
         [
             "problem method precision device size",
             ("kernels", "kernels", whole),
@@ -56,13 +59,13 @@ def _launches(page, rows):
     page.fold("Table: launch-bound runs", mark)
 
 
-def energy(page, night):
-    """Adds one problem's energy over size, and the methods that use the least."""
+def energy(page, results):
+    """Adds the energy of one problem's methods over size, and the methods that use the least energy."""
     page.begin("energy", "Energy")
-    rows = night.answered(ENERGY)
+    rows = results.answered(ENERGY)
     rows = rows[(rows["energy_joules"] > 0) & (rows["status"] == "pass")]
     if not len(rows):
-        page.nothing("No energy was measured: `energy: 2s` in a plan does it on GPUs.")
+        page.remark("No energy was measured: `energy: 2s` in a plan does it on GPUs.")
         return
     with_ends = rows.assign(
         energy_low=rows["energy_joules"] - rows["energy_uncertainty"],
@@ -70,7 +73,9 @@ def energy(page, night):
     )
     more = {"ylog": True, "ends": ("the uncertainty of the energy",), "point": "the energy of one run"}
     page.plots(
-        over(with_ends, "energy", "Energy", "energy per run [J]", "energy_joules", "energy_low", "energy_high", **more)
+        plots_over_size(
+            with_ends, "energy", "Energy", "energy per run [J]", "energy_joules", "energy_low", "energy_high", **more
+        )
     )
     race = ["problem", "precision", "device", "task", "size"]
     rows = best(rows, [*race, "method"])
@@ -82,19 +87,19 @@ def energy(page, night):
     rows["times"] = rows["energy_joules"] / group["energy_joules"].transform("first")
     first = group.head(1).set_index(race)
     fastest = rows.loc[group["seconds_median"].idxmin()].set_index(race)
-    other = [
+    differing = [
         f"{key[0]}, {key[1]}, n = {int(key[-1])} on {key[2]}: {row['method']} takes the least energy,"
         f" {fastest.loc[key, 'method']} the least time"
         for key, row in first.iterrows()
         if row["method"] != fastest.loc[key, "method"]
     ]
-    page.once(
+    page.add_once(
         "Joules of one run, without the copying of operands, and their uncertainty. The sensors are good to about 5 %,"
         " the same for all methods on a GPU."
-        + ("" if other else " Of the methods measured, the fastest always takes the least energy too.")
+        + ("" if differing else " Of the methods measured, the fastest always takes the least energy too.")
     )
-    if other:
-        page.items(other[:12])
+    if differing:
+        page.items(differing[:12])
     page.table(
         "energy",
         rows,
@@ -115,20 +120,21 @@ def energy(page, night):
 
 
 def _clocks(page, records):
+    """Adds the races in which methods ran at different SM clocks."""
     rows = winners(records)
     rows = rows[rows["backend"] == "cuda"] if len(rows) else rows
     if not len(rows):
         return
     race = ["problem", "precision", "task", "size", "device"]
     clock = rows.groupby(race)["sm_clock_mhz"].agg(["min", "max"])
-    apart = clock[clock["max"] > (1 + OTHER_CLOCKS) * clock["min"]]
-    if not len(apart):
+    differing = clock[clock["max"] > (1 + MOST_CLOCK_DIFFERENCE) * clock["min"]]
+    if not len(differing):
         return
     page.heading("Clocks")
     page.items(
         f"{problem}, {precision}, n = {int(size)} on {device}: SM clocks from {low:.0f} to"
         f" {high:.0f} MHz, so part of the methods' difference may be due to the clock"
-        for (problem, precision, _, size, device), low, high in list(apart.itertuples(name=None))[:12]
+        for (problem, precision, _, size, device), low, high in list(differing.itertuples(name=None))[:12]
     )
-    if len(apart) > 12:
-        page.nothing(f"{counted(len(apart) - 12, 'more race')} of this kind.")
+    if len(differing) > 12:
+        page.remark(f"{counted(len(differing) - 12, 'more race')} of this kind.")

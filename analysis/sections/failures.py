@@ -1,4 +1,4 @@
-"""Failures and their causes, and which of them are properties of a method rather than of this run."""
+"""Shows the failures, their causes, and whether a method fails on a matrix that other methods solve."""
 
 import numpy as np
 import pandas as pd
@@ -7,25 +7,25 @@ from ..frames import without
 from ..loader import parameters_of
 from ..page import number, whole
 
-FAILED = """key problem precision method device matrix_name matrix_full matrix_kind matrix_digest parameters size status
-unexpected message info residual_ratio first_row_percent timing peak_share digits_lost backward_error
+COLUMNS = """key problem precision method device matrix_name matrix_full matrix_kind matrix_digest parameters size
+status unexpected message info residual_ratio first_row_percent timing peak_share digits_lost backward_error
 componentwise_error forward_error reference_method backend"""
 BROKEN = ["crashed", "timeout", "oom", "error"]
 WRONG = ["suspect", "failed", "diverged"]
 NO_DIGIT = 0.1  # relative forward error above which an answer has no correct digit
-TOO_FAST = 1.5  # fraction of a peak above which a time is doubted, as in driver/plan/peak_share.hpp
-# Peaks that were measured too low explain an excess over them if it is at most this factor above the vendor's excess,
-# as in driver/summary.
+TOO_FAST = 1.5  # times that mean a larger fraction of a peak are doubted, as in driver/plan/peak_share.hpp
+# If the vendor's methods exceed the peaks too, the peaks were measured too low. That explains fractions of up to this
+# factor times the vendor's fraction, as in driver/summary.
 EXPLAINED = 1.25
-MOST_CONFIGS = 3  # configurations that are named
+MOST_CONFIGS = 3  # configurations that a text names
 
 
-def failures(page, night):
+def failures(page, results):
     page.begin("failures", "Failures")
-    records = night.take(FAILED)
+    records = results.take(COLUMNS)
     _doubted(page, records)
     if not ((records["status"] != "pass") | records["unexpected"]).any():
-        page.nothing("Every trial passed." if len(records) else "There are no records.")
+        page.remark("Every trial passed." if len(records) else "There are no records.")
         return
     _broken(page, records)
     _skipped(page, records)
@@ -34,26 +34,27 @@ def failures(page, night):
 
 
 def doubted(records):
-    """Returns the answers with the status pass or suspect that deserve doubt: faster than the device allows, 100 times
-    less accurate than the reference, or with a componentwise error 1000 times the normwise one. Answers that passed
-    without a correct digit are added."""
+    """Returns the answers with the status pass or suspect that deserve doubt. They were computed faster than the device
+    allows, are 100 times less accurate than the reference, have a componentwise error 1000 times the normwise one, or
+    passed without a correct digit."""
     answered = records["status"].isin(["pass", "suspect"])
     doubt = (records["timing"] == "suspect") | (records["digits_lost"] >= 2) | _is_wrong_in_parts(records)
     return records[answered & doubt | is_without_digit(records)]
 
 
 def is_without_digit(records):
-    """Returns a mask of the answers that passed although their errors exceed NO_DIGIT, on ill-conditioned matrices."""
+    """Returns a mask of the answers that passed although their forward error exceeds NO_DIGIT. The matrix is
+    ill-conditioned."""
     return (records["status"] == "pass") & (records["forward_error"] > NO_DIGIT)
 
 
 def varying(records):
-    """Returns the parameters of each record as text, without parameters that have the same value in all records."""
+    """Returns the parameters of each record as text, without those that have the same value in all records."""
     return records["parameters"].map(without(parameters_of(records), ""))
 
 
 def named(configs):
-    """Returns "blocks=4, blocks=8 and 2 more" for configurations; empty ones are not named."""
+    """Joins the texts of configurations: "blocks=4, blocks=8 and 2 more". Leaves out empty ones."""
     names = sorted(set(configs) - {""})
     more = len(names) - MOST_CONFIGS
     return ", ".join(names[:MOST_CONFIGS]) + (f" and {more} more" if more > 0 else "")
@@ -67,6 +68,7 @@ def _is_wrong_in_parts(records):
 
 
 def _doubted(page, records):
+    """Adds the table of doubtful answers that were not refused."""
     rows = doubted(records)
     if not len(rows):
         return
@@ -121,7 +123,7 @@ def _broken(page, records):
     rows = records[records["status"].isin(BROKEN)]
     page.heading("Could not finish", "failures-unfinished")
     if not len(rows):
-        page.nothing("No trial crashed, timed out, ran out of memory or ended with an error.")
+        page.remark("No trial crashed, timed out, ran out of memory or ended with an error.")
         return
     causes = _by_cause(rows)
     page.table("failures-broken", causes, _cause_columns(), limit=60, caption="Ended without an answer, by cause.")
@@ -135,11 +137,11 @@ def _skipped(page, records):
 
 
 def _by_cause(rows):
-    """Groups trials by cause. Messages are compared without their numbers, because these differ from trial to trial.
-    One message per cause is shown as an example."""
+    """Groups trials by status and message. Messages are compared without their numbers, because these differ from trial
+    to trial. One message of each group is shown as an example."""
     messages = rows["message"].replace("", "no message")
-    kinds = {m: pd.Series([m]).str.replace(r"\d+", "#", regex=True)[0] for m in messages.unique()}
-    rows = rows.assign(message=messages, kind_=messages.map(kinds))
+    pattern_of = {m: pd.Series([m]).str.replace(r"\d+", "#", regex=True)[0] for m in messages.unique()}
+    rows = rows.assign(message=messages, kind_=messages.map(pattern_of))
     return (
         rows.groupby(["status", "problem", "method", "matrix_name", "kind_"])
         .agg(
@@ -167,25 +169,26 @@ def _cause_columns():
 
 
 def _wrong(page, records):
+    """Adds the table of methods with wrong answers."""
     page.heading("Wrong answers", "failures-wrong")
-    judged = records[records["status"].isin(["pass", *WRONG])]
-    if not judged["status"].isin(WRONG).any():
-        page.nothing("Every verified answer passed.")
+    verified = records[records["status"].isin(["pass", *WRONG])]
+    if not verified["status"].isin(WRONG).any():
+        page.remark("Every verified answer passed.")
         return
     page.add(
         "A method without pivoting, or made for one kind of matrix, may fail on another. The table shows the matrices"
         " on which it fails and passes, and whether another method solved the same systems. If one did, the method is"
         " at fault, not the matrix alone."
     )
-    solved = judged[judged["status"] == "pass"].groupby(["problem", "matrix_digest"])["method"].agg(set)
-    counted = judged.assign(
-        passed=(judged["status"] == "pass").astype(int),
-        infinite=np.isinf(judged["residual_ratio"].to_numpy(float)).astype(int),
-        zero_pivots=(judged["info"] > 0).astype(int),
-        configs=varying(judged).where(judged["status"].isin(WRONG), ""),
+    solved = verified[verified["status"] == "pass"].groupby(["problem", "matrix_digest"])["method"].agg(set)
+    with_counts = verified.assign(
+        passed=(verified["status"] == "pass").astype(int),
+        infinite=np.isinf(verified["residual_ratio"].to_numpy(float)).astype(int),
+        zero_pivots=(verified["info"] > 0).astype(int),
+        configs=varying(verified).where(verified["status"].isin(WRONG), ""),
     )
     table = (
-        counted.groupby(["problem", "precision", "method", "matrix_name"])
+        with_counts.groupby(["problem", "precision", "method", "matrix_name"])
         .agg(
             trials=("key", "size"),
             passed=("passed", "sum"),
@@ -202,13 +205,13 @@ def _wrong(page, records):
     table["wrong"] = table["trials"] - table["passed"]
     table = table[table["wrong"] > 0].copy()
     good = (
-        judged[judged["status"] == "pass"]
+        verified[verified["status"] == "pass"]
         .groupby(["problem", "precision", "method"])["matrix_name"]
         .agg(lambda k: sorted(set(k)))
         .to_dict()
     )
     systems = (
-        judged[judged["status"].isin(WRONG)]
+        verified[verified["status"].isin(WRONG)]
         .groupby(["problem", "precision", "method", "matrix_name"])["matrix_digest"]
         .agg(set)
         .to_dict()
@@ -235,6 +238,7 @@ def _wrong(page, records):
 
 
 def _passed(page, records):
+    """Adds the table of answers that passed although the plan expects another status."""
     rows = records[(records["status"] == "pass") & records["unexpected"]]
     if not len(rows):
         return
@@ -252,14 +256,15 @@ def _passed(page, records):
 
 
 def _finding(row, good, systems, solved):
-    """Describes where the method of a table row passes, and which other methods solved the systems on which it failed.
-    `good`: method -> matrices; `systems`: method and matrix -> digests of failures; `solved`: digest -> methods."""
+    """Returns words: on which matrices the method of a table row passes, and which other methods solved the systems on
+    which it failed. `good`: method -> matrices on which it passed; `systems`: (method, matrix) -> digests of the
+    systems on which it failed; `solved`: digest -> methods that passed."""
     key = (row.problem, row.precision, row.method)
     failed_on = systems.get((*key, row.matrix_name), set())
-    elsewhere = [
+    solved_by = [
         found for found in (solved.get((row.problem, digest), set()) - {row.method} for digest in failed_on) if found
     ]
-    others = set().union(*elsewhere)
+    others = set().union(*solved_by)
     passes_on = [k for k in good.get(key, []) if k != row.matrix_name]
     words = []
     if row.passed:
@@ -270,7 +275,7 @@ def _finding(row, good, systems, solved):
         words.append("never passes here")
     if others:
         shown = sorted(others)
-        count = f"{len(elsewhere)} of these {len(failed_on)} systems" if len(failed_on) > 1 else "this system"
+        count = f"{len(solved_by)} of these {len(failed_on)} systems" if len(failed_on) > 1 else "this system"
         words.append(
             f"others solved {count}: {', '.join(shown[:3])}" + (f" and {len(shown) - 3} more" if len(shown) > 3 else "")
         )

@@ -1,4 +1,5 @@
-"""The map of verdicts: one row per method, one column per matrix. It needs at least three matrices."""
+"""Shows a map of verdicts: one row per method, one column per matrix. A precision with fewer than three matrices has
+none."""
 
 from ..frames import brief
 from ..colours import border
@@ -8,9 +9,9 @@ LEAST_MATRICES = 3
 MARKS = {"pass": "✓", "suspect": "~", "failed": "✗"}
 
 
-def judgements(page, night):
+def judgements(page, results):
     page.begin("judgements", "Verdicts by matrix")
-    rows = night.take("method precision matrix_name status residual_ratio tolerance")
+    rows = results.take("method precision matrix_name status residual_ratio tolerance")
     rows = rows[rows["status"].isin([*MARKS, "diverged"])]
     rows = rows.assign(verdict=rows["status"].replace("diverged", "failed"))
     for precision, part in rows.groupby("precision"):
@@ -19,7 +20,8 @@ def judgements(page, night):
 
 
 def _map(page, precision, rows):
-    """Adds the map of one precision. Methods that pass most come first, and so do matrices with most passes."""
+    """Adds the map of one precision. Rows and columns are sorted by the fraction of trials that passed, largest
+    first."""
     cells = rows.groupby(["method", "matrix_name"]).agg(
         passed=("verdict", lambda v: int((v == "pass").sum())),
         suspect=("verdict", lambda v: int((v == "suspect").sum())),
@@ -27,9 +29,9 @@ def _map(page, precision, rows):
         worst=("residual_ratio", "max"),
         tolerance=("tolerance", "max"),
     )
-    share = (cells["passed"] / cells["trials"]).unstack()
-    methods = share.mean(axis=1).sort_values(ascending=False, kind="stable").index
-    matrices = share.mean().sort_values(ascending=False, kind="stable").index
+    pass_rate = (cells["passed"] / cells["trials"]).unstack()
+    methods = pass_rate.mean(axis=1).sort_values(ascending=False, kind="stable").index
+    matrices = pass_rate.mean().sort_values(ascending=False, kind="stable").index
     head = "".join(f'<th scope="col"><span>{text(brief(name))}</span></th>' for name in matrices)
     body = ""
     for method in methods:
@@ -41,11 +43,11 @@ def _map(page, precision, rows):
             cell = cells.loc[(method, matrix)]
             passed, trials = f"{cell['passed']:.0f}", f"{cell['trials']:.0f}"
             failed = cell["trials"] - cell["passed"] - cell["suspect"]
-            all_one = max(cell["passed"], cell["suspect"], failed) == cell["trials"]
+            is_unanimous = max(cell["passed"], cell["suspect"], failed) == cell["trials"]
             verdict = "pass" if cell["passed"] else "suspect" if cell["suspect"] else "failed"
-            kind = verdict if all_one else "mixed"
+            kind = verdict if is_unanimous else "mixed"
             words = f"{method}, {matrix}: {passed} of {trials} pass, ratio up to {number(cell['worst'])}"
-            sign = MARKS[verdict] if all_one else f"{passed}/{trials}"
+            sign = MARKS[verdict] if is_unanimous else f"{passed}/{trials}"
             body += f'<td class="{kind}" title="{text(words)}">{sign}</td>'
         body += "</tr>"
     page.put(

@@ -1,4 +1,4 @@
-"""The trials, their outcomes, and which method wins where."""
+"""Shows the number of trials, their statuses, and how often each method is the fastest."""
 
 import numpy as np
 import pandas as pd
@@ -11,48 +11,48 @@ from ..verdict import without_seed
 from .glance import glance, leaders_table
 
 
-MOST_TALLIES = 60  # rows of the table of wins that is not folded
+MOST_TALLIES = 60  # a table of wins with more rows is folded
 RACING = "problem precision task size device method backend status seconds_median answered".split()
 RANKED = [*RACING, *"matrix_kind config seconds_q1 seconds_q3 gflops peak_share residual_ratio".split()]
 
 
-def overview(page, night):
-    records = night.take("status device backend")
+def overview(page, results):
+    records = results.take("status device backend")
     page.begin("overview", "Overview")
     if not len(records):
-        _warnings(page, night)
-        page.nothing("The files have no record: no trial ran or finished.")
+        _warnings(page, results)
+        page.remark("The files have no record: no trial ran or finished.")
         return
     status = records["status"].value_counts()
     known = _statuses(status.index)
     ran = records[records["status"] != "skipped"]
     devices = sorted((ran if len(ran) else records)["device"].unique())
-    page.items(glance(night))
-    advice = advice_of(night)[1:] if night.earlier is not None else []
+    page.items(glance(results))
+    advice = advice_of(results)[1:] if results.earlier is not None else []
     if advice:
         mark = page.mark()
         page.items(advice)
         page.fold("What would decide UNCLEAR trials", mark)
-    earlier = f" (and {len(night.earlier)} of earlier runs)" if night.earlier is not None else ""
+    earlier = f" (and {len(results.earlier)} of earlier runs)" if results.earlier is not None else ""
     page.add(
-        f"{counted(len(records), 'trial')}{earlier} in {counted(len(night.files), 'file')}, "
-        f"{counted(len(night.samples), 'sample')}, on {' and '.join(map(device_words, devices))}: "
+        f"{counted(len(records), 'trial')}{earlier} in {counted(len(results.files), 'file')}, "
+        f"{counted(len(results.samples), 'sample')}, on {' and '.join(map(device_words, devices))}: "
         + ", ".join(f"{status[s]} {s}" for s in known)
         + "."
-        + _noise(night)
+        + _noise(results)
     )
     if ((records["backend"] == "emulated") & (records["status"] != "skipped")).any():
         page.add(
             "Trials of the backend emulated ran the GPU's kernels on the CPU. They verify answers; their times do not"
             " apply to a GPU."
         )
-    _warnings(page, night)
+    _warnings(page, results)
 
 
-def _noise(night):
-    """Returns a sentence with the spread of the samples. Emulated samples do not count, because they say nothing about
-    a device."""
-    rows = night.take("backend samples seconds_q1 seconds_median seconds_q3")
+def _noise(results):
+    """Returns a sentence with the spread of the samples. Leaves out emulated kernels, whose times say nothing about a
+    device."""
+    rows = results.take("backend samples seconds_q1 seconds_median seconds_q3")
     rows = rows[(rows["samples"] > 0) & (rows["backend"] != "emulated")]
     spread = (rows["seconds_q3"] - rows["seconds_q1"]) / rows["seconds_median"]
     if not spread.notna().any():
@@ -63,24 +63,24 @@ def _noise(night):
     )
 
 
-def _warnings(page, night):
-    """Adds the loader's warnings, folded unless a file could not be read."""
-    several = night.warnings
-    if not several:
+def _warnings(page, results):
+    """Adds the loader's warnings. They are folded, unless a file or rows of it were left out."""
+    warnings = results.warnings
+    if not warnings:
         return
     mark = page.mark()
-    page.items(several[:20])
-    if len(several) > 20:
-        page.nothing(f"{counted(len(several) - 20, 'more remark')} of this kind.")
-    if not any("left out" in warning for warning in several):
-        page.fold(f"{counted(len(several), 'remark')} on the files", mark)
+    page.items(warnings[:20])
+    if len(warnings) > 20:
+        page.remark(f"{counted(len(warnings) - 20, 'more remark')} of this kind.")
+    if not any("left out" in warning for warning in warnings):
+        page.fold(f"{counted(len(warnings), 'remark')} on the files", mark)
 
 
-def what_ran(page, night):
-    records = night.take("problem precision method size status")
+def what_ran(page, results):
+    records = results.take("problem precision method size status")
     page.begin("trials", "What ran")
     if not len(records):
-        page.nothing("Nothing.")
+        page.remark("Nothing.")
         return
     known = _statuses(records["status"].unique())
     column = {s: s if s in STATUSES else f"status {s}" for s in known}  # an unknown status may equal a column's name
@@ -110,8 +110,10 @@ def _statuses(found):
 
 
 def winners(records, apart=("device",)):
-    """Returns the accepted answers, ranked in their races (all methods on one task); `place` 1 is the fastest. `of`:
-    the number of competitors. `apart`: columns that separate races in addition to problem, precision, task and size."""
+    """Returns the answers that passed, ranked in their races. A race is the comparison of all methods on one task:
+    equal problem, precision, task and size, and equal columns `apart`. New columns: `place` (1 is the fastest), `of`
+    (number of competitors), `behind` (time over the winner's), `second` and `second_behind` (the next method, and its
+    time over this row's)."""
     rows = answered(records)
     rows = rows[rows["status"] == "pass"]
     if len(rows) and (rows["backend"] != "emulated").any():
@@ -131,8 +133,9 @@ def winners(records, apart=("device",)):
 
 
 def _pooled(records):
-    """Returns one row per configuration for all seeds of a matrix: its medians, and whether it passed with all seeds.
-    Uses only the seeds that most methods ran with, because times on different matrices cannot be compared."""
+    """Pools the seeds of a matrix: returns one row per configuration, with medians over the seeds, and the status pass
+    if it passed with all of them. Uses only the seeds that most methods ran with, because times on different matrices
+    cannot be compared."""
     records = records.assign(pool=without_seed(records["task"]))
     race = ["problem", "precision", "size", "device"]
     if not (records.groupby([*race, "pool"])["task"].nunique() > 1).any():
@@ -140,23 +143,23 @@ def _pooled(records):
     tried = records[records["status"] != "skipped"]
     tried = tried.assign(of_seed=tried.groupby([*race, "task"])["method"].transform("nunique"))
     tried = tried[tried["of_seed"] == tried.groupby([*race, "pool"])["of_seed"].transform("max")]
-    same = [*race, "pool", "method", "backend", "config"]
+    configuration = [*race, "pool", "method", "backend", "config"]
     rates = ["gflops", "peak_share"]  # computed from the pooled time
     tried[rates] = tried[rates].mul(tried["seconds_median"], axis=0)
     medians = dict.fromkeys(["seconds_q1", "seconds_median", "seconds_q3", *rates], "median")
-    others = {"residual_ratio": "max", "matrix_kind": "first", "answered": "all", "passed": "all"}
-    group = tried.assign(passed=tried["status"] == "pass").groupby(same, sort=False)
-    found = group.agg({**medians, **others}).reset_index()
+    other_columns = {"residual_ratio": "max", "matrix_kind": "first", "answered": "all", "passed": "all"}
+    group = tried.assign(passed=tried["status"] == "pass").groupby(configuration, sort=False)
+    found = group.agg({**medians, **other_columns}).reset_index()
     found[rates] = found[rates].div(found["seconds_median"], axis=0)
     return found.assign(status=np.where(found["passed"], "pass", "failed"), task=found["pool"])
 
 
-def ranking(page, night):
+def ranking(page, results):
     page.begin("ranking", "How often each method wins")
-    if not night.take("answered status").eval("answered & status == 'pass'").any():
-        page.nothing("No trial passed its accuracy check with a measured time: there is no winner.")
+    if not results.take("answered status").eval("answered & status == 'pass'").any():
+        page.remark("No trial passed its accuracy check with a measured time: there is no winner.")
         return
-    records = _pooled(night.take(RANKED))
+    records = _pooled(results.take(RANKED))
     leaders_table(page, winners(records, apart=()))
     rows = winners(records)
     next_one = rows.groupby(["problem", "precision", "task", "size", "device"], sort=False)["seconds_q1"].shift(-1)
@@ -220,7 +223,7 @@ def ranking(page, night):
         page.fold("Table: how often each method wins", mark)
     mark = page.mark()
     first = rows[rows["place"] == 1]
-    shown = _telling_sizes(first)
+    shown = _largest_sizes_first(first)
     page.table(
         "ranking",
         shown.assign(second=shown["second"].fillna("–")),
@@ -243,9 +246,9 @@ def ranking(page, night):
     page.fold("Table: the fastest method of every race", mark)
 
 
-def _telling_sizes(first):
-    """Sorts by size, largest first. The four largest sizes of every task come before all others, so that the top of the
-    table shows every task."""
+def _largest_sizes_first(first):
+    """Sorts the winners by size, largest first. The four largest sizes of every task come before all others, so that
+    the first rows of the table show every task."""
     first = first.sort_values("size", ascending=False, kind="stable")
     depth = first.groupby(["problem", "precision", "task", "device"]).cumcount()
     few = first.assign(depth_=np.where(depth < 4, 0, depth))

@@ -1,4 +1,4 @@
-"""The papers' experiments, plotted again from the records that belong to them."""
+"""Draws the papers' experiments again from our records (see analysis/papers)."""
 
 from ..papers import DRAWINGS
 from ..papers.answers import claimed
@@ -11,55 +11,55 @@ NOT_REPEATED = (
 )
 
 
-def are_all_plans(night):
-    """Returns whether every plan of the night belongs to an experiment of a paper."""
-    names = set(night.take("plan_name")["plan_name"])
+def are_all_plans(results):
+    """Returns whether all records come from plans of papers' experiments."""
+    names = set(results.take("plan_name")["plan_name"])
     return bool(names) and all(any(name and of_plans(e, name) for e in experiments()) for name in names)
 
 
-def papers(page, night, every=False, is_folded=True):
-    """Adds the experiments whose plans were run. `is_folded`: they are folded, because most readers want their own
-    numbers. `every`: adds all experiments that some records fit."""
-    run = experiments() if every else run_of(night)
-    if not run:
+def papers(page, results, every=False, is_folded=True):
+    """Adds the experiments whose plans were run; with `every`, all experiments that some records fit. `is_folded`:
+    whether the section is folded, because most readers want their own numbers."""
+    chosen = experiments() if every else run_of(results)
+    if not chosen:
         return
     page.begin("papers", "The papers, measured again")
-    absent, little = [], []
-    for experiment in run:
-        lacks_devices = experiment.get("needs_devices") and not (night.devices["capability"] > 0).any()
-        rows = None if lacks_devices else matching(night, experiment)
+    without_records, with_too_few = [], []
+    for experiment in chosen:
+        lacks_devices = experiment.get("needs_devices") and not (results.devices["capability"] > 0).any()
+        rows = None if lacks_devices else matching(results, experiment)
         if rows is None:
-            absent.append(experiment["id"])
+            without_records.append(experiment["id"])
             continue
         mark = page.mark()
         page.heading(f"{experiment['paper']}: {experiment['title']} ({experiment['id']})", experiment["id"])
-        own = not plans_of(experiment) or rows["plan_name"].map(lambda p: of_plans(experiment, p)).any()
-        if not own:
-            page.nothing(
+        has_own_plan = not plans_of(experiment) or rows["plan_name"].map(lambda p: of_plans(experiment, p)).any()
+        if not has_own_plan:
+            page.remark(
                 f"Its plan ({', '.join(plans_of(experiment))}) is not in these records: drawn from other records that"
                 " fit."
             )
         if "shape" in experiment:
             page.add(experiment["shape"])
-        inside = page.mark()
-        shown = [
+        content_mark = page.mark()
+        has_drawn = [
             DRAWINGS[drawing["kind"]](
                 page,
-                night,
+                results,
                 experiment,
                 drawing,
                 rows[rows["problem"] == drawing["problem"]] if "problem" in drawing else rows,
             )
             for drawing in experiment["draw"]
         ]
-        if not any(shown) or not own and not page.shows_data(inside):
-            page.back_to(mark)
-            little.append(experiment["id"])
-    claimed(page, night)
-    if little:
-        page.nothing("Too few records to draw (fewer than two points or two GPUs): " + ", ".join(little) + ".")
-    if absent:
-        page.nothing("Not in these records: " + ", ".join(absent) + ".")
-    page.nothing(NOT_REPEATED)
+        if not any(has_drawn) or not has_own_plan and not page.shows_data(content_mark):
+            page.remove_since(mark)
+            with_too_few.append(experiment["id"])
+    claimed(page, results)
+    if with_too_few:
+        page.remark("Too few records to draw (fewer than two points or two GPUs): " + ", ".join(with_too_few) + ".")
+    if without_records:
+        page.remark("Not in these records: " + ", ".join(without_records) + ".")
+    page.remark(NOT_REPEATED)
     if is_folded:
         page.fold("The papers' figures and tables, from these records", name="kept")

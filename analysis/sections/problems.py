@@ -1,4 +1,4 @@
-"""Adds one block per problem, with everything that was measured about it."""
+"""Adds one block per problem: a heading and the sections about this problem."""
 
 from ..frames import slug
 from . import accuracy, costs, judgements, stages, timing
@@ -6,11 +6,11 @@ from .several_gpus import several_gpus
 from .verdict import anchor
 
 
-def problems(page, night, baseline=""):
+def problems(page, results, baseline=""):
     parts = [
         judgements.judgements,
         timing.time_over_size,
-        lambda page, night: timing.over_baseline(page, night, baseline),
+        lambda page, results: timing.over_baseline(page, results, baseline),
         timing.speedup,
         several_gpus,
         stages.stages,
@@ -19,12 +19,12 @@ def problems(page, night, baseline=""):
         timing.transfer,
         costs.energy,
     ]
-    of = night.take("problem")["problem"]
-    for problem in sorted(of.unique()):
-        own = night.only(of == problem)
-        title = own.take("problem_title")["problem_title"].max()  # empty in older files
+    problem_of_record = results.take("problem")["problem"]
+    for problem in sorted(problem_of_record.unique()):
+        of_problem = results.only(problem_of_record == problem)
+        title = of_problem.take("problem_title")["problem_title"].max()  # empty in older files
         page.begin(anchor(problem), f"{problem}: {title}" if title else problem)
         page.problem = slug(problem)
         for part in parts:
-            part(page, own)
+            part(page, of_problem)
         page.problem = ""

@@ -1,4 +1,4 @@
-"""The plans, programs, devices and clocks of the numbers."""
+"""Shows where the numbers come from: files, plans, program versions, devices, hosts and clocks."""
 
 from pathlib import Path
 
@@ -6,19 +6,19 @@ import pandas as pd
 
 from ..page import gibibytes, number, prefixed, whole
 
-CLOCKED = "key device host samples sm_clock_mhz power_w temperature_c throttled throttle_reason"
+CLOCK_COLUMNS = "key device host samples sm_clock_mhz power_w temperature_c throttled throttle_reason"
 LONG = 200  # characters above which an attribute is folded
 
 
-def provenance(page, night):
+def provenance(page, results):
     page.begin("provenance", "Provenance")
-    if len(night.files) > 3:
-        _files(page, night)
+    if len(results.files) > 3:
+        _files(page, results)
     else:
-        for path, attributes, count in night.files:
-            _file(page, night, path, attributes, count)
-    _machines(page, night)
-    _clocks(page, night)
+        for path, attributes, count in results.files:
+            _file(page, results, path, attributes, count)
+    _machines(page, results)
+    _clocks(page, results)
 
 
 def shown_path(path):
@@ -29,7 +29,7 @@ def shown_path(path):
 
 
 def short_paths(paths):
-    """Returns the last two parts of each path, or more if that many tell the paths apart."""
+    """Returns the ends of the paths: as many last parts, at least two, as are needed to distinguish the paths."""
     for count in range(2, max((len(path.parts) for path in paths), default=2) + 1):
         names = ["/".join(path.parts[-count:]) for path in paths]
         if len(set(names)) == len(names):
@@ -37,9 +37,10 @@ def short_paths(paths):
     return [str(path) for path in paths]
 
 
-def _files(page, night):
-    """Adds a table with one row per file, all attributes in its CSV, and the plans below."""
-    names = short_paths([path for path, _, _ in night.files])
+def _files(page, results):
+    """Adds a table with one row per file, and its long attributes, such as plans, below. The CSV has all short
+    attributes."""
+    names = short_paths([path for path, _, _ in results.files])
     frame = pd.DataFrame(
         [
             {
@@ -48,7 +49,7 @@ def _files(page, night):
                 "records": count,
                 **{k: v for k, v in attributes.items() if len(v) <= LONG and "\n" not in v},
             }
-            for name, (path, attributes, count) in zip(names, night.files)
+            for name, (path, attributes, count) in zip(names, results.files)
         ]
     ).fillna("")
     shown = [("file", "file", None), ("records", "records", whole)]
@@ -56,19 +57,20 @@ def _files(page, night):
         if name in frame and (frame[name] != "").any():
             shown.append((name, name.replace("_", " "), None))
     page.table("files", frame, shown, limit=60, caption="The files of this report; their attributes are in the CSV.")
-    for short, (_, attributes, _) in list(zip(names, night.files))[:60]:
+    for short, (_, attributes, _) in list(zip(names, results.files))[:60]:
         for name, value in attributes.items():
             if len(value) > LONG or "\n" in value:
                 page.preformatted(f"{name} of {short}", value)
 
 
-def _file(page, night, path, attributes, count):
+def _file(page, results, path, attributes, count):
+    """Adds the attributes of one file. `count`: its number of records."""
     page.heading(shown_path(path))
-    # The clock (JSON) is for programs that compare times of several files. Empty attributes are left out.
+    # Leaves out empty attributes and `clock`, a JSON text for programs that compare times of several files.
     short = {k: v for k, v in attributes.items() if v and len(v) <= LONG and "\n" not in v and k != "clock"}
     frame = pd.DataFrame({"name": ["records", *short], "value": [str(count), *short.values()]})
     page.table(
-        f"provenance-{night_index(night, path)}",
+        f"provenance-{file_number(results, path)}",
         frame,
         [("name", "attribute", None), ("value", "value", None)],
         limit=80,
@@ -78,15 +80,17 @@ def _file(page, night, path, attributes, count):
             page.preformatted(name, value)
 
 
-def night_index(night, path):
-    return [p for p, _, _ in night.files].index(path)
+def file_number(results, path):
+    """Returns the index of a file among all files of the report."""
+    return [p for p, _, _ in results.files].index(path)
 
 
-def _machines(page, night):
+def _machines(page, results):
+    """Adds the tables of devices, hosts and runs."""
     page.heading("Devices, hosts and runs", "provenance-machines")
-    names = short_paths([path for path, _, _ in night.files])
-    if len(night.devices):
-        measured = night.devices if night.peaks is None else night.peaks
+    names = short_paths([path for path, _, _ in results.files])
+    if len(results.devices):
+        measured = results.devices if results.peaks is None else results.peaks
         devices = measured.assign(run=[names[file] for file in measured["file"]])
         only_gpus = ["capability", "multiprocessors", "ecc", "driver_version", "runtime_version"]
         page.table(
@@ -115,11 +119,11 @@ def _machines(page, night):
             " those with the same number of threads.",
         )
     else:
-        page.nothing("The files record no device.")
-    if len(night.hosts):
+        page.remark("The files record no device.")
+    if len(results.hosts):
         page.table(
             "hosts",
-            night.hosts.assign(blas_threads=night.hosts["blas_threads"].where(night.hosts["blas_threads"] > 0)),
+            results.hosts.assign(blas_threads=results.hosts["blas_threads"].where(results.hosts["blas_threads"] > 0)),
             [
                 "host",
                 ("cpu", "CPU", None),
@@ -129,7 +133,7 @@ def _machines(page, night):
                 ("blas_threads", "BLAS threads per rank", whole),
             ],
         )
-    records = night.take("key commit run_id host job_id partition gres device rank start_time")
+    records = results.take("key commit run_id host job_id partition gres device rank start_time")
     if len(records):
         runs = (
             records.groupby(["commit", "run_id", "host", "job_id", "partition", "gres", "device"], dropna=False)
@@ -158,16 +162,17 @@ def _machines(page, night):
                 ("last", "last start", None),
             ],
             caption="The runs that this page shows."
-            + (" Earlier ones are not listed." if night.earlier is not None else ""),
+            + (" Earlier ones are not listed." if results.earlier is not None else ""),
         )
 
 
-def _clocks(page, night):
+def _clocks(page, results):
+    """Adds the table of clocks, temperatures and throttling per device and host."""
     page.heading("Clocks, temperature and throttling", "provenance-clocks")
-    records = night.take(CLOCKED)
+    records = results.take(CLOCK_COLUMNS)
     records = records[records["samples"] > 0]
     if not len(records):
-        page.nothing("No trial was timed.")
+        page.remark("No trial was timed.")
         return
     table = (
         records.groupby(["device", "host"])
@@ -182,17 +187,17 @@ def _clocks(page, night):
         )
         .reset_index()
     )
-    samples = (night.samples["throttled"] != 0).groupby(night.samples["trial"]).agg(["size", "sum"])
-    flagged = (
-        samples.join(night.take("device host"))
+    samples = (results.samples["throttled"] != 0).groupby(results.samples["trial"]).agg(["size", "sum"])
+    samples_of = (
+        samples.join(results.take("device host"))
         .groupby(["device", "host"])
         .agg(samples=("size", "sum"), slow=("sum", "sum"))
         .reset_index()
     )
-    table = table.merge(flagged, on=["device", "host"], how="left")
+    table = table.merge(samples_of, on=["device", "host"], how="left")
     reasons = records[(records["throttled"] != 0) & (records["throttle_reason"] != "")]
-    named = reasons.groupby(["device", "host"])["throttle_reason"].agg(lambda r: ", ".join(sorted(set(r))[:6]))
-    table["reasons"] = [named.get((d, h), "–") for d, h in zip(table["device"], table["host"])]
+    reasons_of = reasons.groupby(["device", "host"])["throttle_reason"].agg(lambda r: ", ".join(sorted(set(r))[:6]))
+    table["reasons"] = [reasons_of.get((d, h), "–") for d, h in zip(table["device"], table["host"])]
     page.table(
         "clocks",
         table,

@@ -1,4 +1,5 @@
-"""Degraded and restored images: Soriano's Figures 6.1 to 6.7 and Table 6.3, whose numbers are lost."""
+"""Shows degraded and restored images: Figures 6.1 to 6.7 and Table 6.3 of Soriano's thesis. Its own numbers are
+lost."""
 
 import io
 
@@ -17,8 +18,8 @@ FIGURES = {
     ("sharpened", "salt_pepper"): "6.6",
     ("sharpened", "gaussian"): "6.7",
 }
-# Point-spread function -> what it does to the image, in words.
-DONE = {
+# Point-spread function -> words for its effect on the image.
+EFFECTS = {
     "gaussian": "blurred",
     "box": "blurred",
     "sharpen": "sharpened",
@@ -26,11 +27,11 @@ DONE = {
     "file": "blurred by a given function",
 }
 NOISE = {"none": "without noise", "salt_pepper": "with salt and pepper noise", "gaussian": "with gaussian noise"}
-MOST = 60  # picture pairs on a page
+MOST_PAIRS = 60  # pairs of a degraded and a restored image on the page
 
 
-def restoration(page, night):
-    if not night.restorations:
+def restoration(page, results):
+    if not results.restorations:
         return  # most result files are of sweeps, without pictures
     page.begin("restoration", "Image restoration")
     page.add(
@@ -38,12 +39,12 @@ def restoration(page, night):
         " Errors are computed before rounding and clipping: MSE in squared levels of 0 to 255, PSNR relative to 255."
         " The pictures are rounded and clipped."
     )
-    several = sorted(night.restorations, key=_order)
-    thesis = _all_of_the_thesis(several)
-    _table(page, several, thesis)
-    _findings(page, several)
+    restorations = sorted(results.restorations, key=_order)
+    thesis = _all_of_the_thesis(restorations)
+    _table(page, restorations, thesis)
+    _findings(page, restorations)
     shown = set()
-    for one in several[:MOST]:
+    for one in restorations[:MOST_PAIRS]:
         digest = one.text("image_sha256")
         if digest not in shown:
             shown.add(digest)
@@ -52,24 +53,24 @@ def restoration(page, night):
                 f" {one.original.shape[1]} × {one.original.shape[0]}."
             )
             page.pictures(f"{one.name}-original", caption, [("original", png(one.original))])
-        figure = FIGURES.get((_done(one), _noise(one))) if digest in thesis else None
+        figure = FIGURES.get((_effect(one), _noise(one))) if digest in thesis else None
         words = (
             f"{f'Figure {figure}. ' if figure else ''}The image"
-            f" {_done(one)} {NOISE.get(_noise(one), one.text('noise'))}, and restored ({_how(one)}; {one.name})."
+            f" {_effect(one)} {NOISE.get(_noise(one), one.text('noise'))}, and restored ({_how(one)}; {one.name})."
         )
         page.pictures(one.name, words, [("degraded", png(one.degraded)), ("restored", png(one.restored))])
-    if len(several) > MOST:
-        page.nothing(f"{counted(len(several) - MOST, 'more restoration')} in the table only.")
+    if len(restorations) > MOST_PAIRS:
+        page.remark(f"{counted(len(restorations) - MOST_PAIRS, 'more restoration')} in the table only.")
 
 
 def png(levels):
-    """Returns the picture as bytes of a PNG file."""
-    held = io.BytesIO()
+    """Returns a picture, an array of grey levels, as bytes of a PNG file."""
+    buffer = io.BytesIO()
     grey = np.rint(np.clip(np.nan_to_num(levels, nan=0.0, posinf=255, neginf=0), 0, 255)).astype(np.uint8)
     pictures.imsave(
-        held, np.repeat(grey[..., None], 3, axis=2), format="png"
+        buffer, np.repeat(grey[..., None], 3, axis=2), format="png"
     )  # RGB, so that matplotlib does not rescale the levels
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 def _plain(value):
@@ -77,9 +78,9 @@ def _plain(value):
     return f"{value:g}" if np.isfinite(value) else "–"
 
 
-def _done(one):
-    """Returns what degraded the image, in words."""
-    return DONE.get(one.text("psf"), one.text("psf"))
+def _effect(one):
+    """Returns words for what degraded the image."""
+    return EFFECTS.get(one.text("psf"), one.text("psf"))
 
 
 def _noise(one):
@@ -101,20 +102,21 @@ def _how(one):
 
 
 def _order(one):
-    """Returns the sort key: the figures in the thesis's order, then the other degradations by name."""
+    """Returns the sort key: the thesis's figures in their order, then other degradations by name."""
     return (
-        FIGURES.get((_done(one), _noise(one)), "9"),
-        _done(one),
+        FIGURES.get((_effect(one), _noise(one)), "9"),
+        _effect(one),
         list(NOISE).index(_noise(one)) if _noise(one) in NOISE else 9,
         one.name,
     )
 
 
-def _table(page, several, thesis):
+def _table(page, restorations, thesis):
+    """Adds the table of all restorations. `thesis`: as `_all_of_the_thesis` returns it."""
     frame = pd.DataFrame(
         [
             {
-                "figure": FIGURES.get((_done(one), _noise(one)), "") if one.text("image_sha256") in thesis else "",
+                "figure": FIGURES.get((_effect(one), _noise(one)), "") if one.text("image_sha256") in thesis else "",
                 "case": one.name,
                 "psf": one.text("psf_text"),
                 "noise": one.text("noise"),
@@ -138,7 +140,7 @@ def _table(page, several, thesis):
                 "residual_ratio": one.number("residual_ratio"),
                 "status": one.text("status"),
             }
-            for one in several
+            for one in restorations
         ]
     )
     page.table(
@@ -173,32 +175,36 @@ def _table(page, several, thesis):
     )
 
 
-def _all_of_the_thesis(several):
-    """Returns the digests of images with all six restorations of the thesis (jobs/restoration.sh). Only these get the
-    thesis's figure numbers."""
-    done = {}
-    for one in several:
-        done.setdefault(one.text("image_sha256"), set()).add((_done(one), _noise(one)))
-    return {digest for digest, what in done.items() if what >= set(FIGURES)}
+def _all_of_the_thesis(restorations):
+    """Returns the digests of the images that have all six restorations of the thesis (jobs/restoration.sh). Only these
+    get the thesis's figure numbers."""
+    degradations = {}
+    for one in restorations:
+        degradations.setdefault(one.text("image_sha256"), set()).add((_effect(one), _noise(one)))
+    return {digest for digest, kinds in degradations.items() if kinds >= set(FIGURES)}
 
 
-def _findings(page, several):
-    """Adds sentences: the least gain without noise, images that became worse, inverses that did not pass."""
-    worse = [one.name for one in several if not one.number("mse_restored") < one.number("mse_degraded")]
-    clean = [one for one in several if _noise(one) == "none"]
+def _findings(page, restorations):
+    """Adds sentences: the smallest reduction of the error without noise, images that became worse, and inverses that
+    did not pass."""
+    worse = [one.name for one in restorations if not one.number("mse_restored") < one.number("mse_degraded")]
+    without_noise = [one for one in restorations if _noise(one) == "none"]
     sentences = []
-    if clean:
-        least = min(clean, key=lambda one: one.number("mse_degraded") / max(one.number("mse_restored"), 1e-300))
+    if without_noise:
+        smallest = min(
+            without_noise, key=lambda one: one.number("mse_degraded") / max(one.number("mse_restored"), 1e-300)
+        )
         sentences.append(
             "Without noise the error falls at least by"
-            f" {factor(least.number('mse_degraded') / max(least.number('mse_restored'), 1e-300))} ({least.name})."
+            f" {factor(smallest.number('mse_degraded') / max(smallest.number('mse_restored'), 1e-300))}"
+            f" ({smallest.name})."
         )
     sentences.append(
         "Every restored image is closer to its original than the degraded one."
         if not worse
         else "Restoration increased the error: " + ", ".join(worse[:8]) + ("; …" if len(worse) > 8 else "") + "."
     )
-    wrong = [f"{one.name} ({one.text('status')})" for one in several if one.text("status") != "pass"]
+    wrong = [f"{one.name} ({one.text('status')})" for one in restorations if one.text("status") != "pass"]
     if wrong:
         sentences.append(
             "The inverse did not pass its check: " + ", ".join(wrong[:8]) + ("; …" if len(wrong) > 8 else "") + "."

@@ -1,4 +1,4 @@
-"""Rooflines: one per GPU and precision, and the energy per operation."""
+"""Draws rooflines, one per precision and group of devices, and the operations per joule."""
 
 from itertools import product
 
@@ -10,30 +10,30 @@ from ..frames import (
     MOST_MODELS,
     at_largest,
     basis,
-    many,
+    has_several,
     matrices,
     not_passed,
     on_device,
-    shares,
     short_names,
     slug,
+    with_peak_fractions,
 )
 from ..page import percent, prefixed
 from ..plots import Plot, Series
 
-SHARED = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host capability
+COLUMNS = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host capability
 threads gpu_count samples inner_repeats nrhs""".split()
 
 
-def roofline(page, night):
+def roofline(page, results):
     page.begin("roofline", "Rooflines")
-    rows = shares(night, night.answered([*LARGEST, *SHARED]))
+    rows = with_peak_fractions(results, results.answered([*LARGEST, *COLUMNS]))
     rows = rows[
         (rows["peak_share"].notna() | rows["copy_share"].notna() | rows["rate_share"].notna())
         & (rows["backend"] != "emulated")
     ]
     if not len(rows):
-        page.nothing("No record has a fraction of a peak.")
+        page.remark("No record has a fraction of a peak.")
         return
     largest = at_largest(rows).sort_values(
         ["problem", "precision", "device", "peak_share"], ascending=[True, True, True, False]
@@ -45,7 +45,7 @@ def roofline(page, night):
         " measured."
     )
     on_gpu = largest["backend"] == "cuda"
-    page.plots(_figures(night, largest[on_gpu] if on_gpu.any() else largest))
+    page.plots(_figures(results, largest[on_gpu] if on_gpu.any() else largest))
     columns = "problem precision device method task config size seconds_median gflops bytes".split()
     mark = page.mark()
     page.table(
@@ -63,7 +63,7 @@ def roofline(page, night):
     page.fold("Table: fractions of the peaks", mark)
 
 
-def _figures(night, rows):
+def _figures(results, rows):
     """Yields a roofline per precision and group of devices, and a plot of operations per joule if energy was
     measured."""
     rows = rows.assign(
@@ -71,40 +71,41 @@ def _figures(night, rows):
         frugal=rows["flops"] / rows["energy_joules"].where(rows["energy_joules"] > 0) / 1e9,
     )
     devices = sorted(rows["device"].unique())
-    together = [devices] if len(devices) <= MOST_MODELS else [[device] for device in devices]
-    for own, precision in product(together, sorted(rows["precision"].unique())):
-        part = rows[rows["device"].isin(own) & (rows["precision"] == precision)]
+    device_groups = [devices] if len(devices) <= MOST_MODELS else [[device] for device in devices]
+    for group, precision in product(device_groups, sorted(rows["precision"].unique())):
+        part = rows[rows["device"].isin(group) & (rows["precision"] == precision)]
         part = part[np.isfinite(part["intensity"]) & (part["intensity"] > 0)]
         triangles = np.where(part.groupby("problem")["uplo"].transform("nunique") > 1, ", " + part["uplo"], "")
         name = part["problem"] + "/" + part["method"] + triangles + on_device(part)
         sizes = part["config"] + part["size"].map(" n={}".format)
-        sizes += np.where(many(part["nrhs"]), part["nrhs"].map(" nrhs={}".format), "")
+        sizes += np.where(has_several(part["nrhs"]), part["nrhs"].map(" nrhs={}".format), "")
         part = part.assign(settings=sizes)
 
         def points(column, part=part, name=name):
             return [
-                Series(label, p["intensity"].to_numpy(), p[column].to_numpy(), told=_point_labels(p), line=False,
+                Series(label, p["intensity"].to_numpy(), p[column].to_numpy(), hover=_point_labels(p), line=False,
                        hollow=not_passed(p), settings=p["settings"].to_numpy())
                 for label, p in part.groupby(name)
             ]  # fmt: skip
 
         axes = {"xlog": True, "ylog": True, "kind": "dots", "xlabel": "intensity [FLOP/byte]"}
-        words, said = f"{precision}, {' and '.join(short_names(own).values())}", basis(part, with_sizes=True)
-        series = [*points("gflops"), *_roofs(night, part, own, precision)]
-        name = slug("roofline", precision, *own)
-        yield Plot(name, f"Roofline: {words}", ylabel="rate [GFLOP/s]", series=series, basis=said, **axes)
+        words, caption = f"{precision}, {' and '.join(short_names(group).values())}", basis(part, with_sizes=True)
+        series = [*points("gflops"), *_roofs(results, part, group, precision)]
+        name = slug("roofline", precision, *group)
+        yield Plot(name, f"Roofline: {words}", ylabel="rate [GFLOP/s]", series=series, basis=caption, **axes)
         if part["frugal"].notna().any():
-            name, series = slug("frugal", precision, *own), points("frugal")
-            said = f"{matrices(part, with_sizes=True)} Each point: the energy of one run."
-            yield Plot(name, f"Energy: {words}", ylabel="efficiency [GFLOP/J]", series=series, basis=said, **axes)
+            name, series = slug("frugal", precision, *group), points("frugal")
+            caption = f"{matrices(part, with_sizes=True)} Each point: the energy of one run."
+            yield Plot(name, f"Energy: {words}", ylabel="efficiency [GFLOP/J]", series=series, basis=caption, **axes)
 
 
-def _roofs(night, part, devices, precision):
-    """Yields the roof of each device whose rates were measured."""
+def _roofs(results, part, devices, precision):
+    """Yields a line with the roof of each device whose rates were measured. `part`: the records in the figure, whose
+    range of intensities the roof covers."""
     short = short_names(devices)
-    names = night.devices["gpu_name"].where(night.devices["capability"] > 0, "CPU")
+    names = results.devices["gpu_name"].where(results.devices["capability"] > 0, "CPU")
     for device in devices:
-        own = night.devices[names == device]
+        own = results.devices[names == device]
         rates = own.reindex(columns=["copy_bytes_per_second", f"gemm_flops_{precision}"])  # NaN if not measured
         copy, rate = rates.median()
         if len(part) and np.isfinite(copy) and np.isfinite(rate):
@@ -116,6 +117,7 @@ def _roofs(night, part, devices, precision):
 
 
 def _point_labels(rows):
+    """Returns the text at the pointer of each record."""
     return [
         ", ".join(w for w in (f"n = {n}", task, config) if w)
         for n, task, config in zip(rows["size"], rows["task"], rows["config"])

@@ -1,24 +1,28 @@
-"""Adds, per problem, the speedup and the efficiency of several GPUs over one."""
+"""Shows the speedup and the efficiency of trials on several GPUs over one GPU."""
 
 import numpy as np
 
-from ..frames import BOTH, COMPARED, best, gain, matrices, not_passed, sampled, slug
+from ..frames import RATIO_INTERVAL, COMPARED, best, gain, matrices, not_passed, sampled, slug
 from ..loader import gpu_counts
 from ..page import factor, percent, whole
 from ..plots import Plot, Series
 
-SAME = "precision device host m n k nrhs uplo matrix_digest".split()  # columns that agree for trials on one matrix
-NAMES = {"matrix_seed": "seed", "matrix_name": "", "uplo": ""}  # what a line's label has before the column's value
-LINES = 8  # at most in a figure; those of the largest sizes are kept
+TASK = "precision device host m n k nrhs uplo matrix_digest".split()  # equal for trials that are compared
+NAMES = {
+    "matrix_seed": "seed",
+    "matrix_name": "",
+    "uplo": "",
+}  # words before the value of these columns in a line's label
+MOST_LINES = 8  # per figure: those of the largest sizes
 
 
-def several_gpus(page, night):
-    rows = night.answered([*COMPARED, "gpu_count"])
+def several_gpus(page, results):
+    rows = results.answered([*COMPARED, "gpu_count"])
     rows = rows.assign(gpus=gpu_counts(rows))
-    one = best(rows[(rows["gpus"] == 1) & (rows["status"] == "pass")], SAME)
-    several = best(rows[rows["gpus"] > 1], [*SAME, "method", "gpus"])
+    one = best(rows[(rows["gpus"] == 1) & (rows["status"] == "pass")], TASK)
+    several = best(rows[rows["gpus"] > 1], [*TASK, "method", "gpus"])
     # One row per row of `several`: the trial on one GPU with which it is compared.
-    base = several[SAME].merge(one, on=SAME, how="left").set_index(several.index)
+    base = several[TASK].merge(one, on=TASK, how="left").set_index(several.index)
     speedup, low, high = gain(base, several)
     both = several.assign(method_one=base["method"], speedup=speedup, low=low, high=high, doubt=not_passed(several))
     both = both.dropna(subset=["method_one"])
@@ -72,17 +76,17 @@ def _figures(both):
                     np.r_[1, part["high"]],
                     np.r_[0, part["doubt"]],
                     of=method,
-                    ends=BOTH,
+                    ends=RATIO_INTERVAL,
                 )
             )
-        left = max(0, len(series) - LINES)
+        left = max(0, len(series) - MOST_LINES)
         counts = np.arange(1, group["gpus"].max() + 1)
         yield Plot(
             slug("gpus", problem, precision, device),
             f"Several GPUs: {problem}, {precision}, {device}",
             "GPUs",
             "speedup over one GPU",
-            [*series[-LINES:], Series("number of GPUs", counts, counts, marker=False, plain=True)],
+            [*series[-MOST_LINES:], Series("number of GPUs", counts, counts, marker=False, plain=True)],
             xlog=False,
             note=f"{left} lines of smaller sizes are only in the table." if left else "",
             basis=f"{matrices(group)} Each point: the median time of the fastest method on one GPU over that on the"

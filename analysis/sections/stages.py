@@ -1,32 +1,43 @@
-"""The time of each stage of a method, and the occupancy of its kernels."""
+"""Shows the time of each stage of a method, and the occupancy of its kernels. A stage is the part of a method's time in
+one kernel."""
 
 import numpy as np
 
-from ..frames import AT_LARGEST, LARGEST, at_largest, many, matrices, not_passed, on_device, panels, slug, stage_rows
+from ..frames import (
+    AT_LARGEST,
+    LARGEST,
+    at_largest,
+    has_several,
+    matrices,
+    not_passed,
+    on_device,
+    panels,
+    slug,
+    stage_rows,
+)
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
 
-LEAST_SHARE = 0.03  # smallest fraction of time of a stage that is drawn; the table has all
+LEAST_SHARE = 0.03  # stages with a smaller fraction of the time are not drawn; the table has all
 
 
-def telling_trials(night):
-    """Returns one trial per (problem, precision, device, method) among the trials with stages: the fastest accepted
-    configuration at the largest size."""
-    records = night.take(LARGEST)
-    records = records[records.index.isin(night.stages["trial"].unique())]
+def shown_trials(results):
+    """Returns the trials of `frames.at_largest` among those with stages."""
+    records = results.take(LARGEST)
+    records = records[records.index.isin(results.stages["trial"].unique())]
     return at_largest(records.assign(trial=records.index))
 
 
-def stages(page, night):
+def stages(page, results):
     page.begin("stages", "Stages and occupancy")
-    if not night.stages["seconds"].notna().any():
-        page.nothing("No stages are recorded: no method with named stages returned an answer.")
+    if not results.stages["seconds"].notna().any():
+        page.remark("No stages are recorded: no method with named stages returned an answer.")
         return
-    page.once(
+    page.add_once(
         f"Stages of 3 % and more, measured in a separate run. {AT_LARGEST}. Occupancy is that of"
         " the launch: warps that fit on a multiprocessor over its maximum; it is unknown outside a GPU."
     )
-    rows = stage_rows(night, telling_trials(night)["trial"])
+    rows = stage_rows(results, shown_trials(results)["trial"])
     rows = rows.sort_values(
         ["problem", "precision", "device", "method", "seconds"], ascending=[True] * 4 + [False], kind="stable"
     )
@@ -49,15 +60,16 @@ def stages(page, night):
         caption=f"Stages. {AT_LARGEST}.",
         also=("config",),
     )
-    page.plots(_occupancy_over_size(night))
+    page.plots(_occupancy_over_size(results))
 
 
 def _profile(problem, precision, device, group):
-    """Returns the plot of one panel's stages: bars with their fractions of the time and their occupancies."""
+    """Returns the plot of one panel (see `frames.panels`): bars with each stage's fraction of the time and its
+    occupancy."""
     is_large = group["share"] >= LEAST_SHARE
     note = "" if is_large.all() else f"Stages below {LEAST_SHARE:.0%} of the time are not shown.".replace("%", " %")
     group = group[is_large]
-    operands = np.where((group["operands"] != "") & many(group["operands"]), ", " + group["operands"], "")
+    operands = np.where((group["operands"] != "") & has_several(group["operands"]), ", " + group["operands"], "")
     names = (group["method"] + on_device(group) + operands + ": " + group["kernel"]).to_list()
     hollow, sizes = not_passed(group), group["size"].unique()
     settings, words = group["config"].to_numpy(), "fraction of time"
@@ -79,16 +91,16 @@ def _profile(problem, precision, device, group):
     )
 
 
-def _occupancy_over_size(night):
+def _occupancy_over_size(results):
     """Yields plots of occupancy over n for stages whose occupancy changes."""
-    rows = stage_rows(night, night.stages.loc[night.stages["occupancy"].notna(), "trial"].unique())
+    rows = stage_rows(results, results.stages.loc[results.stages["occupancy"].notna(), "trial"].unique())
     rows = rows[rows["occupancy"].notna()]
     rows = rows.sort_values("seconds_median", kind="stable").drop_duplicates(
         ["problem", "precision", "device", "method", "operands", "kernel", "size"]
     )
     for (problem, precision, device), group in rows.sort_values("size").groupby(["problem", "precision", "device"]):
         series = []
-        several = many(group["operands"])
+        several = has_several(group["operands"])
         for (method, operands, kernel), part in group.groupby(["method", "operands", "kernel"]):
             if len(part) > 1 and np.ptp(part["occupancy"]) > 0.01:
                 label = f"{method}, {operands}" if several and operands else method

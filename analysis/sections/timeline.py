@@ -1,4 +1,5 @@
-"""Timelines: the phases of each device during its run, and the fraction that was measurement."""
+"""Draws timelines: the phases of each rank and its device during a run, and the fraction of the time that was
+measurement."""
 
 from dataclasses import dataclass, field
 
@@ -7,18 +8,20 @@ import pandas as pd
 
 from ..page import percent, seconds, text, whole
 
-# BUSY: phases in which the device works for a measurement. PHASES: all phases in the order of a trial, as in
-# driver/protocol/phases.cpp; becomes a map from the phase to whether it is in BUSY.
+# Phases in which the device works for a measurement.
 BUSY = ("warmup", "timed", "verify", "stages", "reference")
+# All phases in the order of a trial, as in driver/protocol/phases.cpp -> whether the phase is in BUSY.
 PHASES = "wait prepare store inputs allocate upload warmup timed download verify stages reference compare".split()
 PHASES = {phase: phase in BUSY for phase in PHASES}
 COLOURS = {"timed": "#0072b2", "warmup": "#56b4e9", "verify": "#009e73", "stages": "#cc79a7", "reference": "#e69f00"}
 IDLE = "#a6a6a6"
-MOST_LANES, MOST_RUNS = 24, 6  # lanes per drawing (one drawing per run), drawings on the page
+MOST_RUNS = 6  # runs with a drawing
+MOST_LANES = 24  # lanes per drawing: one lane per rank
 MOST_ROWS = 1_000_000  # rows of a CSV: 140 MB
 AT_ONCE = 50_000  # trials whose phases are processed together
-LOOKED_AT = ["run_id", "host", "rank", "gpu_name", "end_time"]
-BINS, LANE, STEP = 1000, 16, 40  # units of the drawing: its width (one per bin), a lane's height and distance
+COLUMNS = ["run_id", "host", "rank", "gpu_name", "end_time"]
+BINS = 1000  # bins of time; the drawing is as many units wide
+LANE, STEP = 16, 40  # units: height of a lane, and distance from one lane to the next
 
 
 def intervals(records):
@@ -29,47 +32,49 @@ def intervals(records):
     starts = records[[f"{phase}_began" for phase in PHASES]].to_numpy(float)
     order = np.argsort(starts, axis=1, kind="stable")  # unknown starts last
     began = np.take_along_axis(starts, order, axis=1)
-    known = np.isfinite(began)
-    trials = np.flatnonzero(known.any(axis=1))
-    last = known[trials].sum(axis=1) - 1
+    is_known = np.isfinite(began)
+    trials = np.flatnonzero(is_known.any(axis=1))
+    last = is_known[trials].sum(axis=1) - 1
     latest = began[trials, last]
     ends = np.full_like(began, np.nan)
     ends[:, :-1] = began[:, 1:]
     ends[trials, last] = np.maximum(ended[trials], latest)
-    # Leaves out trials that end before their last phase began: an older version wrote them, or the clock was changed.
-    # The tolerance is for `end_time`, which is rounded to microseconds.
-    known[trials[~(ended[trials] >= latest - 1e-5)]] = False
-    trial, place = np.nonzero(known)
-    of_trial = records[["run_id", "host", "rank", "gpu_name"]].iloc[trial]
+    # Leaves out trials that end before their last phase began: an older version recorded them, or the clock was
+    # changed. The tolerance is for `end_time`, which is rounded to microseconds.
+    is_known[trials[~(ended[trials] >= latest - 1e-5)]] = False
+    trial, position = np.nonzero(is_known)
+    trial_rows = records[["run_id", "host", "rank", "gpu_name"]].iloc[trial]
     return pd.DataFrame(
         {
-            "run": of_trial["run_id"].to_numpy(),
-            "host": of_trial["host"].to_numpy(),
-            "rank": of_trial["rank"].to_numpy(),
-            "gpu": of_trial["gpu_name"].to_numpy(),
-            "trial": of_trial.index,
-            "phase": pd.Categorical.from_codes(order[trial, place], list(PHASES)),  # a byte per phase
-            "began": began[trial, place],
-            "ended": ends[trial, place],
+            "run": trial_rows["run_id"].to_numpy(),
+            "host": trial_rows["host"].to_numpy(),
+            "rank": trial_rows["rank"].to_numpy(),
+            "gpu": trial_rows["gpu_name"].to_numpy(),
+            "trial": trial_rows.index,
+            "phase": pd.Categorical.from_codes(order[trial, position], list(PHASES)),  # a byte per phase
+            "began": began[trial, position],
+            "ended": ends[trial, position],
         }
     )
 
 
 @dataclass
 class Lane:
-    """The phases of one rank of a run. Its device is busy in phases that measure. If the rank has a GPU, phases of CPU
-    methods do not count as busy."""
+    """The time of one rank in a run, as a lane of the drawing. Its device is busy in the phases of BUSY. If the rank
+    has a GPU, phases of CPU methods do not count as busy."""
 
     run: str
     host: str
     rank: int
-    gpu: str = ""  # its first GPU
+    gpu: str = ""  # the rank's first GPU; empty if it has none
     trials: int = 0
-    first: float = np.inf
-    last: float = -np.inf
-    share: dict = field(default_factory=dict)  # (phase or other activity, whether busy) -> fraction of the span
-    taken: np.ndarray = None  # seconds per bin and colour
-    several: bool = False  # whether there are other runs
+    first: float = np.inf  # begin of the first phase
+    last: float = -np.inf  # end of the last phase
+    share: dict = field(
+        default_factory=dict
+    )  # (phase or "methods on the CPU", whether busy) -> fraction of last - first
+    taken: np.ndarray = None  # time per bin (row) and colour (column), in units of a bin
+    several: bool = False  # whether the records have several runs
 
     @property
     def title(self):
@@ -83,50 +88,51 @@ class Lane:
 
 
 def _pieces(records):
-    """Yields (key of a lane, its phases) in pieces, because a million trials have ten million phases."""
+    """Yields (key of a lane, some of its phases). Works on AT_ONCE trials at a time, because a million trials have ten
+    million phases."""
     for start in range(0, len(records), AT_ONCE):
         rows = intervals(records.iloc[start : start + AT_ONCE])
         yield from rows.groupby(["run", "host", "rank"], sort=False)
 
 
 def _spans(records):
-    """Returns one lane per rank and run, with its span."""
-    found = {}
+    """Maps (run, host, rank) to its lane, whose `first` and `last` are set."""
+    lane_of = {}
     for key, rows in _pieces(records):
-        lane = found.setdefault(key, Lane(*key))
+        lane = lane_of.setdefault(key, Lane(*key))
         lane.gpu = lane.gpu or next((gpu for gpu in rows["gpu"].unique() if gpu), "")
         lane.trials += rows["trial"].nunique()
         lane.first, lane.last = min(lane.first, rows["began"].min()), max(lane.last, rows["ended"].max())
-    for lane in found.values():
-        lane.several = len({run for run, _, _ in found}) > 1
-    return found
+    for lane in lane_of.values():
+        lane.several = len({run for run, _, _ in lane_of}) > 1
+    return lane_of
 
 
 def lanes(records):
-    """Returns (lanes, their phases) per run. The phases are None after MOST_RUNS runs, or if a run has more than
-    MOST_ROWS phases."""
-    found, runs = _spans(records), {}
-    for lane in found.values():
+    """Returns a list with (lanes, their phases) of each run. The phases are None for runs beyond the first MOST_RUNS,
+    and for runs with more than MOST_ROWS phases."""
+    lane_of, runs = _spans(records), {}
+    for lane in lane_of.values():
         runs.setdefault(lane.run, []).append(lane)
-    kept = {run: [] for run in list(runs)[:MOST_RUNS]}
+    phases_of = {run: [] for run in list(runs)[:MOST_RUNS]}
     for key, rows in _pieces(records):
-        lane = found[key]
+        lane = lane_of[key]
         rows = rows.assign(busy=lane.busy(rows))
         _add(lane, rows, *_span(runs[lane.run]))
-        if lane.run in kept:
-            kept[lane.run].append(rows.assign(device=lane.title))
-            if sum(map(len, kept[lane.run])) > MOST_ROWS:
-                del kept[lane.run]
+        if lane.run in phases_of:
+            phases_of[lane.run].append(rows.assign(device=lane.title))
+            if sum(map(len, phases_of[lane.run])) > MOST_ROWS:
+                del phases_of[lane.run]
     for group in runs.values():
         group.sort(key=lambda lane: (lane.host, lane.rank))
-    return [(group, _in_order(kept[run], group) if run in kept else None) for run, group in runs.items()]
+    return [(group, _in_order(phases_of[run], group) if run in phases_of else None) for run, group in runs.items()]
 
 
-def timeline(page, night):
+def timeline(page, results):
     page.begin("timeline", "Timeline")
-    runs = lanes(night.take([*LOOKED_AT, *(f"{phase}_began" for phase in PHASES)]))
+    runs = lanes(results.take([*COLUMNS, *(f"{phase}_began" for phase in PHASES)]))
     if not runs:
-        page.nothing("No record has the start of its phases: it is from an earlier version, or its worker ended.")
+        page.remark("No record has the start of its phases: it is from an earlier version, or its worker ended.")
         return
     page.add(
         "The phases of each device, from the first trial of its run to the last. In colour: measurements. Grey: all"
@@ -138,7 +144,7 @@ def timeline(page, night):
     every = [lane for group, _ in runs for lane in group]
     left = len(every) - sum(min(len(group), MOST_LANES) for group, _ in runs[:MOST_RUNS])
     if left > 0:
-        page.nothing(f"Devices left out of the drawings: {left}. The table has all of them.")
+        page.remark(f"Devices left out of the drawings: {left}. The table has all of them.")
     page.table(
         "busy",
         pd.DataFrame([_row(lane) for lane in every]),
@@ -150,14 +156,14 @@ def timeline(page, night):
 
 
 def _in_order(pieces, group):
-    """Returns all phases, lane by lane."""
+    """Joins pieces of phases and sorts them by lane."""
     rows = pd.concat(pieces)
-    place = rows["device"].map({lane.title: i for i, lane in enumerate(group)})
-    return rows.iloc[np.argsort(place.to_numpy(), kind="stable")]
+    lane_number = rows["device"].map({lane.title: i for i, lane in enumerate(group)})
+    return rows.iloc[np.argsort(lane_number.to_numpy(), kind="stable")]
 
 
 def _as_drawn(group):
-    """Returns the drawn bars as rows of a CSV, for runs with too many phases."""
+    """Returns the drawn bars as rows of the CSV, for runs whose phases are too many for it."""
     first, span = _span(group)
     words = {**{colour: phase for phase, colour in COLOURS.items()}, IDLE: "else"}
     return pd.DataFrame(
@@ -186,11 +192,12 @@ def _row(lane):
 
 
 def _add(lane, rows, first, span):
-    """Adds phases to the lane's fractions of its span, and to the bins of its run's span."""
-    spent, own = rows["ended"] - rows["began"], lane.last - lane.first
+    """Adds phases to `share` and `taken` of a lane. `first`, `span`: begin and length of the run, which the bins
+    divide."""
+    durations, lane_span = rows["ended"] - rows["began"], lane.last - lane.first
     is_cpu_method = rows["phase"].map(PHASES).astype(bool) & ~rows["busy"]
     kinds = rows["phase"].astype(object).where(~is_cpu_method, "methods on the CPU")
-    share = spent / own if own > 0 else spent * np.nan
+    share = durations / lane_span if lane_span > 0 else durations * np.nan
     for kind, part in share.groupby([kinds, rows["busy"]]).sum().items():
         lane.share[kind] = lane.share.get(kind, 0.0) + part
     if lane.taken is None:
@@ -200,9 +207,9 @@ def _add(lane, rows, first, span):
     begin, end = ((rows[name].to_numpy() - first) / span * BINS for name in ("began", "ended"))
     low, high = begin.astype(int), np.minimum(end.astype(int), BINS - 1)
     for i in range(len(COLOURS) + 1):
-        some = kind == i
-        b, e, at, to = begin[some], end[some], low[some], high[some]
-        # Time in the bin in which a phase begins, then in the bin in which it ends, then one per bin between them.
+        is_colour = kind == i
+        b, e, at, to = begin[is_colour], end[is_colour], low[is_colour], high[is_colour]
+        # Adds the time in the bin in which a phase begins, in the bin in which it ends, and 1 per bin between them.
         taken = np.bincount(at, np.minimum(e, at + 1) - b, BINS + 1)
         later = to > at
         taken += np.bincount(to[later], e[later] - to[later], BINS + 1)
@@ -211,7 +218,8 @@ def _add(lane, rows, first, span):
 
 
 def _fill(taken):
-    """Yields (begin, end, colour) in bins: the phase with most of each bin, equal neighbours joined."""
+    """Yields (begin, end, colour) of the bars, in bins. A bin has the colour with most time; bins of equal colour are
+    joined."""
     colours = [*COLOURS.values(), IDLE]
     most = np.where(taken.sum(axis=1) > 0, taken.argmax(axis=1), -1)
     edges = np.flatnonzero(np.diff(most)) + 1
@@ -221,13 +229,14 @@ def _fill(taken):
 
 
 def _span(group):
-    """Returns the begin and the length of the time that the lanes cover; the length is never 0, because it divides."""
+    """Returns the begin and the length of the time that the lanes cover. The length is never 0, because callers divide
+    by it."""
     first = min(lane.first for lane in group)
     return first, max(max(lane.last for lane in group) - first, 1e-9)
 
 
 def _svg(group):
-    """Draws one lane per device over a common time axis."""
+    """Returns the SVG of the lanes over a common time axis."""
     _, span = _span(group)
     height = STEP * len(group) + 50
     parts = []

@@ -1,24 +1,25 @@
-"""Time and rate over size, speedup over a baseline and over a parameter, transfer against compute."""
+"""Shows times and rates over size, speedups over a baseline and by a parameter, and transfers compared with
+computing."""
 
 import numpy as np
 import pandas as pd
 
 from ..frames import (
     AT_LARGEST,
-    BOTH,
+    RATIO_INTERVAL,
     COMPARED,
     DRAWN,
     LARGEST,
-    RANGE,
+    POOLED_RANGE,
     answered,
     at_largest,
     best,
-    many,
+    has_several,
     matrices,
     not_passed,
     numeric_parameters,
     other_settings,
-    over,
+    plots_over_size,
     sampled,
     slug,
     speedups,
@@ -27,92 +28,103 @@ from ..frames import (
 from ..page import factor, seconds, whole
 from ..plots import Plot, Series
 
-TIMED = [*DRAWN, *"key seconds_q1 seconds_q3 gflops".split()]
+COLUMNS = [*DRAWN, *"key seconds_q1 seconds_q3 gflops".split()]
 
 
-def time_over_size(page, night):
+def time_over_size(page, results):
     page.begin("time", "Time and rate over size")
-    rows = night.answered(TIMED)
+    rows = results.answered(COLUMNS)
     if not len(rows):
-        page.nothing("No trial returned an answer with a measured time.")
+        page.remark("No trial returned an answer with a measured time.")
         return
-    page.once(
+    page.add_once(
         "Lines: each method in its fastest configuration that passed, medians with quartiles. Several seeds or"
         " repetitions give their median and full range. Small marks, or rows of their own: other configurations,"
         " earlier runs. Hollow marks: an answer did not pass."
         + (" n is the cube root of m·n·k." if (rows["problem"] == "gemm").any() else "")
     )
-    every = rows
-    if night.earlier is not None:
-        before = answered(night.earlier[night.earlier["key"].isin(rows["key"])])
-        every = pd.concat([rows.assign(ago=0), before], ignore_index=True, join="inner")
-    batches = rows["batch"] > 1
-    for several in sorted(batches.unique()):
+    with_earlier = rows
+    if results.earlier is not None:
+        before = answered(results.earlier[results.earlier["key"].isin(rows["key"])])
+        with_earlier = pd.concat([rows.assign(ago=0), before], ignore_index=True, join="inner")
+    is_batch = rows["batch"] > 1
+    for are_batches in sorted(is_batch.unique()):
         page.plots(
             figure
-            for precision in sorted(rows.loc[batches == several, "precision"].unique())
-            for figure in _over_size(*_some(rows, every, several, precision), several)
+            for precision in sorted(rows.loc[is_batch == are_batches, "precision"].unique())
+            for figure in _over_size(*_some(rows, with_earlier, are_batches, precision), are_batches)
         )
 
 
-def _some(rows, every, several, precision):
-    """Returns the records of one precision, batches or single systems, without and with earlier runs."""
-    some = [rows] if every is rows else [rows, every]
-    some = [r[((r["batch"] > 1) == several) & (r["precision"] == precision)] for r in some]
-    return some[0], some[-1]
+def _some(rows, with_earlier, are_batches, precision):
+    """Returns the records of one precision, either batches (`are_batches`) or single systems: of the last runs, and
+    with those of earlier runs."""
+    chosen = [rows] if with_earlier is rows else [rows, with_earlier]
+    chosen = [r[((r["batch"] > 1) == are_batches) & (r["precision"] == precision)] for r in chosen]
+    return chosen[0], chosen[-1]
 
 
-def _over_size(own, all_of_them, batches):
-    """Yields each plot of times, followed by the plot of the rates. `own`: the records of the last runs; `all_of_them`:
-    also those of earlier runs, which only the plots of times show."""
-    ends = ("seconds_median", "seconds_q1", "seconds_q3", True)
-    time = over(
-        all_of_them, "time", "Time", "median time of all" if batches else "median time", *ends, ylog=True, seconds=True
+def _over_size(last, with_earlier, are_batches):
+    """Yields each plot of times, followed by the plot of the rates. `last`: the records of the last runs;
+    `with_earlier`: also those of earlier runs, which only the plots of times show."""
+    columns = ("seconds_median", "seconds_q1", "seconds_q3", True)
+    time = plots_over_size(
+        with_earlier,
+        "time",
+        "Time",
+        "median time of all" if are_batches else "median time",
+        *columns,
+        ylog=True,
+        seconds=True,
     )
-    more = {"ylog": True, "per_time": True}
-    if batches:
-        each = {of: own["batch"] / own[f"seconds_{of}"] for of in ("median", "q3", "q1")}
-        own = own.assign(systems=each["median"], systems_low=each["q3"], systems_high=each["q1"])
-        rate = over(
-            own, "systems", "Systems per second", "rate [1/s]", "systems", "systems_low", "systems_high", **more
+    options = {"ylog": True, "per_time": True}
+    if are_batches:
+        rates = {of: last["batch"] / last[f"seconds_{of}"] for of in ("median", "q3", "q1")}
+        last = last.assign(systems=rates["median"], systems_low=rates["q3"], systems_high=rates["q1"])
+        rate = plots_over_size(
+            last, "systems", "Systems per second", "rate [1/s]", "systems", "systems_low", "systems_high", **options
         )
     else:
-        own = own.assign(rate_low=_rate(own, "seconds_q3"), rate_high=_rate(own, "seconds_q1"))
-        rate = over(own, "rate", "Rate", "rate [GFLOP/s]", "gflops", "rate_low", "rate_high", **more)
+        last = last.assign(rate_low=_rate(last, "seconds_q3"), rate_high=_rate(last, "seconds_q1"))
+        rate = plots_over_size(last, "rate", "Rate", "rate [GFLOP/s]", "gflops", "rate_low", "rate_high", **options)
     for pair in zip(time, rate):
         yield from pair
 
 
-def over_baseline(page, night, baseline=""):
+def over_baseline(page, results, baseline=""):
     """Plots the speedup of all methods over the baseline, by default the vendor's method."""
-    rows = night.answered([*DRAWN, "reference_method", "task", "backend"])
+    rows = results.answered([*DRAWN, "reference_method", "task", "backend"])
     name = baseline if baseline in set(rows["method"]) else vendor(rows)
     page.begin("baseline", f"Speedup over {name}" if name else "Speedup over the vendor's method")
     if not name:
-        page.nothing("No vendor's method was measured for comparison.")
+        page.remark("No vendor's method was measured for comparison.")
         return
-    on = ["precision", "task", "size", "emulated"]  # emulated times are compared with one another only
+    race = ["precision", "task", "size", "emulated"]  # emulated times are compared with one another only
     rows = rows.assign(emulated=rows["backend"] == "emulated")
-    base = best(rows[rows["method"] == name], [*on, "device"])
-    own = base.set_index([*on, "device"])["seconds_median"]
-    fastest = base.groupby(on)["seconds_median"].min()  # used if the baseline did not run on a method's device
-    times = own.reindex(pd.MultiIndex.from_frame(rows[[*on, "device"]])).to_numpy()
-    elsewhere = fastest.reindex(pd.MultiIndex.from_frame(rows[on])).to_numpy()
+    base = best(rows[rows["method"] == name], [*race, "device"])
+    base_times = base.set_index([*race, "device"])["seconds_median"]
+    fastest_elsewhere = base.groupby(race)[
+        "seconds_median"
+    ].min()  # used if the baseline did not run on a method's device
+    times = base_times.reindex(pd.MultiIndex.from_frame(rows[[*race, "device"]])).to_numpy()
+    elsewhere = fastest_elsewhere.reindex(pd.MultiIndex.from_frame(rows[race])).to_numpy()
     times = np.where(np.isnan(times), elsewhere, times)
     rows = rows.assign(gain=times / rows["seconds_median"])
     rows = rows[rows["gain"].notna() & (rows["method"] != name)]
-    more = {
+    options = {
         "ylog": True,
         "per_time": True,
         "lines_at": [(1, name)],
         "point": f"the median time of {name} over that of the method, of {{samples}}",
     }
-    page.plots(over(rows, slug("over", name), f"Speedup over {name}", f"speedup over {name}", "gain", **more))
+    page.plots(
+        plots_over_size(rows, slug("over", name), f"Speedup over {name}", f"speedup over {name}", "gain", **options)
+    )
 
 
 def vendor(rows):
-    """Returns the vendor's method with which records were compared, if it was measured. If there are several, that of
-    the GPU is returned."""
+    """Returns the vendor's method that the records name as their reference, if it was measured; prefers the GPU
+    vendor's to the CPU vendor's. Else returns an empty text."""
     named = rows.loc[rows["reference_method"].isin(set(rows["method"])), ["reference_method", "backend"]]
     if not len(named):
         return ""
@@ -120,13 +132,14 @@ def vendor(rows):
 
 
 def _rate(rows, column):
-    """Returns the rate for the time in `column`, computed from `gflops`, which is the rate for the median time."""
+    """Returns the rate in GFLOP/s for the time in `column`. The column `gflops` is the rate for the median time."""
     return rows["gflops"] * rows["seconds_median"] / rows[column]
 
 
-def speedup(page, night):
+def speedup(page, results):
+    """Adds the speedup by each parameter that was measured with several values."""
     page.begin("speedup", "Speedup by parameters")
-    records = night.answered([*COMPARED, "convergence"])
+    records = results.answered([*COMPARED, "convergence"])
     records = records[records["convergence"] == ""]  # the time of iterative methods depends on their iterations
     found = numeric_parameters(records)
     others = [name for name in found if name not in ("blocks", "threads")]
@@ -145,13 +158,14 @@ def speedup(page, night):
 
 
 def _speedup_plots(rows, name):
-    """Yields one figure per (problem, precision, device), at the largest size with the most values of the parameter."""
+    """Yields one figure per (problem, precision, device), at the size that was measured with most values of the
+    parameter."""
     for (problem, precision, device), group in rows.groupby(["problem", "precision", "device"]):
         extent = group.groupby("size")["value"].nunique()
         size = extent[extent == extent.max()].index.max()
         group = group[group["size"] == size]
         which = group["matrix_name"] + np.where(group["operands"] == "", "", ", " + group["operands"])
-        group = group.assign(which=which if many(which) else "")
+        group = group.assign(which=which if has_several(which) else "")
         series = [
             _speedup_line(", ".join(filter(None, [method, terse(rest), which])), part, name)
             for (method, rest, which), part in group.groupby(["method", "rest", "which"])
@@ -170,7 +184,8 @@ def _speedup_plots(rows, name):
 
 
 def _speedup_line(label, rows, name):
-    """Returns the line of a method on one matrix. Several seeds become their median, in a band of their range."""
+    """Returns the line of a method on one matrix. With several seeds it shows their median, and a band of their
+    range."""
     lines = [part.drop_duplicates("value").set_index("value") for _, part in rows.groupby("task")]
     rows = pd.concat(lines).assign(rank=lambda all_of: not_passed(all_of))
     by_value = rows.groupby(level=0)
@@ -186,11 +201,12 @@ def _speedup_line(label, rows, name):
         *(found[column].to_numpy() for column in ("value", "y", "low", "high", "rank")),
         settings=other_settings(found["config"], name),
         band=is_pooled,
-        ends=(RANGE,) if is_pooled else BOTH,
+        ends=(POOLED_RANGE,) if is_pooled else RATIO_INTERVAL,
     )
 
 
 def _speedup_table(page, rows, name):
+    """Adds the table of each method's largest speedup by the parameter `name`."""
     top = rows[rows["value"] != rows["base"]]
     top = top.assign(accepted=top["status"] == "pass").sort_values(
         ["accepted", "speedup"], ascending=False, kind="stable"
@@ -214,28 +230,30 @@ def _speedup_table(page, rows, name):
     )
 
 
-def transfer(page, night):
+def transfer(page, results):
     page.begin("transfer", "Transfer against compute")
-    rows = night.answered([*DRAWN, *LARGEST, "task", "backend", "allocate_seconds", "h2d_seconds", "d2h_seconds"])
+    rows = results.answered([*DRAWN, *LARGEST, "task", "backend", "allocate_seconds", "h2d_seconds", "d2h_seconds"])
     rows = rows[rows["backend"] != "emulated"]  # their compute time says nothing about a GPU
     parts = rows[["allocate_seconds", "h2d_seconds", "d2h_seconds"]]
     rows = rows.assign(transfer=parts.sum(axis=1, min_count=1))
     rows = rows[rows["transfer"] > 0]
     if not len(rows):
-        page.nothing("No record has transfer or allocation times.")
+        page.remark("No record has transfer or allocation times.")
         return
     rows = rows.assign(transfer_share=rows["transfer"] / rows["seconds_median"])
-    page.once(
+    page.add_once(
         "Allocation and both transfers, once per trial, over the median time of the method. Above the line, moving"
         " the data takes longer than computing. For methods on the CPU these are copies within its memory."
     )
-    more = {"ylog": True, "per_time": True, "lines_at": [(1, "equal")]}
-    more["point"] = "allocation and both transfers, measured once, over the median time of {samples}"
-    page.plots(over(rows, "transfer", "Transfer over compute", "transfer / compute", "transfer_share", **more))
-    last = at_largest(rows).sort_values(["problem", "precision", "device", "method"])
+    options = {"ylog": True, "per_time": True, "lines_at": [(1, "equal")]}
+    options["point"] = "allocation and both transfers, measured once, over the median time of {samples}"
+    page.plots(
+        plots_over_size(rows, "transfer", "Transfer over compute", "transfer / compute", "transfer_share", **options)
+    )
+    largest = at_largest(rows).sort_values(["problem", "precision", "device", "method"])
     page.table(
         "transfer",
-        last,
+        largest,
         [
             "problem precision device method task size",
             ("seconds_median", "compute", seconds),

@@ -1,4 +1,5 @@
-"""The verdict grid: per device, problems by sizes, with the winner, its lead and its fraction of the limit."""
+"""Shows the verdict grid: a table per device with problems as rows and sizes as columns. A cell has the winner, its
+lead and its fraction of the limit, the least time that the device's measured rates allow."""
 
 import pandas as pd
 
@@ -9,30 +10,30 @@ from ..loader import TRIAL
 from ..page import counted, factor, percent, seconds, text
 from ..verdict import grids, rate, ratios
 
-CELL = """problem n batch winner backend methods median runner_up lead tie baseline over_baseline share bound
+CELL_COLUMNS = """problem n batch winner backend methods median runner_up lead tie baseline over_baseline share bound
 launch_bound seeds wins gpus""".split()
 MOST_SIZES = 7  # columns that fit on a sheet of paper and in a window of 1300 pixels
-MOST_ALONE = 3  # distinct sizes of rows that have a single size; if there are more, these rows become cards
-MOST_ROWS = 48  # unfolded rows, because a browser takes seconds to lay out thousands of races
-LEAST_LEAD = 1.05  # smaller differences between two models may be differences between two devices of one model
-ALIKE = 0.4  # rows with at least this fraction of common sizes share a part of the table
+MOST_ALONE = 3  # if the rows with a single size have more distinct sizes, they become cards instead of rows
+MOST_ROWS = 48  # further rows are folded, because a browser takes seconds to lay out thousands of races
+LEAST_LEAD = 1.05  # two devices of one model may differ by smaller factors, so these say nothing about two models
+ALIKE = 0.4  # rows share a part of the table if at least this fraction of their sizes is common
 
 
 def anchor(problem):
-    """Returns the id of a problem's block, without characters that a link would have to escape."""
+    """Returns the HTML id of a problem's block, without characters that a link would have to escape."""
     return f"problem-{slug(problem)}"
 
 
-def verdict(page, night, baseline=""):
+def verdict(page, results, baseline=""):
     page.begin("verdict", "Who wins where")
-    found = grids(night, baseline)
-    if not found:
-        page.nothing("No trial ran.")
+    all_grids = grids(results, baseline)
+    if not all_grids:
+        page.remark("No trial ran.")
         return
-    tables = _tables(found)
-    pooled = any((seeds["seeds"] > 1).any() for *_, seeds in found)
-    several = " With several models: first the faster one" if any(len(models) > 1 for models in tables) else ""
-    races = pd.concat([races for *_, races in found])
+    tables = _tables(all_grids)
+    pooled = any((seeds["seeds"] > 1).any() for *_, seeds in all_grids)
+    model_words = " With several models: first the faster one" if any(len(models) > 1 for models in tables) else ""
+    races = pd.concat([races for *_, races in all_grids])
     timed = races[(races["winner"] != "") & (races["backend"] != "emulated")]
     limits = " and its fraction of the problem's limit" if timed["share"].notna().any() else ""
     page.add(
@@ -50,7 +51,7 @@ def verdict(page, night, baseline=""):
             if pooled
             else ""
         )
-        + (f"{several} and by how much (≈: less than 5 %)." if several else "")
+        + (f"{model_words} and by how much (≈: less than 5 %)." if model_words else "")
     )
     for i, models in enumerate(tables):
         cpus = sorted({cpu for _, _, cpus, *_ in models for cpu in cpus})
@@ -59,7 +60,7 @@ def verdict(page, night, baseline=""):
         names = short_names([device for device, *_ in models])
         races = pd.concat([races.assign(device=device) for device, _, _, races, _ in models], ignore_index=True)
         for model in models[1:]:
-            page.add(_speedup(night.devices, models[0], model, names))
+            page.add(_speedup(results.devices, models[0], model, names))
         if len(models) == 1:
             page.add(_wins(models[0][3]))
         rows = _rows([(names[d], c, own) for d, c, _, _, own in models], page.methods)
@@ -70,15 +71,15 @@ def verdict(page, night, baseline=""):
             page.fold(f"{counted(len(rows) - MOST_ROWS, 'more row')} of {' and '.join(d for d, *_ in models)}", mark)
         if len(models) > 1:
             page.items(f"{names[device]}: {_wins(own)}" for device, _, _, own, _ in models)
-    above = {bound for *_, races, _ in found for bound in races.loc[races["share"] > 1, "bound"]}
-    if above:
+    exceeded_bounds = {bound for *_, races, _ in all_grids for bound in races.loc[races["share"] > 1, "bound"]}
+    if exceeded_bounds:
         reasons = {
             "memory": "memory: the operands are in a cache, or the copy rate was measured too low (another program used"
             " the memory).",
             "compute": "compute: the method uses a lower precision internally, units that the GEMM did not use, or"
             " skips zeros; or the GEMM rate was measured too low.",
         }
-        words = " ".join(reason for bound, reason in reasons.items() if bound in above)
+        words = " ".join(reason for bound, reason in reasons.items() if bound in exceeded_bounds)
         page.put(f'<p id="above-limit">* More than 100 % of {words}</p>')
     page.add(
         ("Tie: the interquartile ranges of the two times overlap. " if timed["tie"].any() else "")
@@ -90,18 +91,18 @@ def verdict(page, night, baseline=""):
         )
         + "Cells link to the problem."
         + (
-            f" These are the last runs of each plan{_missing(night)}; gaussweep summary --best --by gpu pools all runs"
-            " that it is given."
-            if night.earlier is not None
+            f" These are the last runs of each plan{_missing(results)}; gaussweep summary --best --by gpu pools all"
+            " runs that it is given."
+            if results.earlier is not None
             else ""
         )
     )
 
 
-def _missing(night):
-    """Returns words for the trials that only earlier runs have."""
-    trials = night.earlier[TRIAL].drop_duplicates()
-    now = night.table[TRIAL].astype(object).drop_duplicates()
+def _missing(results):
+    """Returns words with the number of trials that only earlier runs have; an empty text if there are none."""
+    trials = results.earlier[TRIAL].drop_duplicates()
+    now = results.table[TRIAL].astype(object).drop_duplicates()
     count = len(trials) - len(trials.merge(now, on=TRIAL))
     return f", which lack {counted(count, 'trial')} of earlier runs" if count else ""
 
@@ -109,11 +110,11 @@ def _missing(night):
 def _speedup(devices, base, new, names):
     """Returns sentences that compare the model `new` with `base`: how often it is faster, by how much, and the ratios
     of their measured limits."""
-    both = ratios(base, new)
+    common = ratios(base, new)
     first, second = names[base[0]], names[new[0]]
-    if not len(both):
+    if not len(common):
         return f"{first} and {second} have no task in common."
-    ratio = both["ratio"]
+    ratio = common["ratio"]
     faster, slower = int((ratio >= LEAST_LEAD).sum()), int((ratio <= 1 / LEAST_LEAD).sum())
     words = [
         f"{second} over {first}: {factor(ratio.median())} (median; {factor(ratio.min())} to {factor(ratio.max())});"
@@ -131,24 +132,26 @@ def _speedup(devices, base, new, names):
         if after / before > 0
     ]
     words += [f"Measured limits: {', '.join(limits)}."] if limits else []
-    bound = both[both["launch_bound"] & both["launch_bound_new"]]
-    if len(bound):
+    launch_bound = common[common["launch_bound"] & common["launch_bound_new"]]
+    if len(launch_bound):
         words.append(
-            f"{counted(len(bound), 'case')} up to n = {bound['n'].max()} are launch-bound on both: the host limits"
-            f" them, not the GPU ({factor(bound['ratio'].median())} there,"
-            f" {factor(both['ratio'].drop(bound.index).median())} elsewhere)."
+            f"{counted(len(launch_bound), 'case')} up to n = {launch_bound['n'].max()} are launch-bound on both: the host"
+            f" limits them, not the GPU ({factor(launch_bound['ratio'].median())} there,"
+            f" {factor(common['ratio'].drop(launch_bound.index).median())} elsewhere)."
         )
-    other = both[(both["winner"] != both["winner_new"]) & ~both["tie"].astype(bool) & ~both["tie_new"].astype(bool)]
-    if len(other):
-        sizes = other.groupby("problem")["n"].agg(lambda n: ", ".join(map(str, sorted(set(n))[:MOST_SIZES])))
+    different_winner = common[
+        (common["winner"] != common["winner_new"]) & ~common["tie"].astype(bool) & ~common["tie_new"].astype(bool)
+    ]
+    if len(different_winner):
+        sizes = different_winner.groupby("problem")["n"].agg(lambda n: ", ".join(map(str, sorted(set(n))[:MOST_SIZES])))
         where = "; ".join(f"{problem} at n = {n}" for problem, n in sizes.items())
-        words.append(f"The fastest method differs in {counted(len(other), 'case')}: {where}.")
+        words.append(f"The fastest method differs in {counted(len(different_winner), 'case')}: {where}.")
     return " ".join(words)
 
 
 def _tables(found):
-    """Returns lists of grids that share a table: one list of GPU models and one of CPU models, oldest model first. More
-    than MOST_MODELS models get separate tables."""
+    """Returns a list of tables; a table is a list of models, as elements of `verdict.grids`. The GPU models share one
+    table and the CPU models another, lowest compute capability first; more than MOST_MODELS models get a table each."""
     tables = []
     for is_gpu in (True, False):
         models = sorted((g for g in found if (g[1] > 0) == is_gpu), key=lambda g: (g[1], g[0]))
@@ -157,67 +160,73 @@ def _tables(found):
 
 
 def _show(page, name, rows, races=None):
-    """Adds the rows as a table. Rows with a single size become cards if a table would have too many columns for
-    them."""
-    alone = [row for row in rows if len(row[1]) == 1]
-    own_sizes = {n for _, cells in alone for n in cells}
-    a_column = len(own_sizes) == 1 and alone == rows and len(rows) > MOST_ALONE
-    if len(own_sizes) <= MOST_ALONE and not a_column:
-        alone = []
-    page.grid(name, _parts([row for row in rows if row not in alone]), races)
-    if alone:
-        cards = (f"<div>{label}, n = {n}<br>{cell}</div>" for label, cells in alone for n, cell in cells.items())
+    """Adds the rows as a table. Rows with a single size become cards (boxes without columns) if they have too many
+    distinct sizes for columns."""
+    with_single_size = [row for row in rows if len(row[1]) == 1]
+    single_sizes = {n for _, cells in with_single_size for n in cells}
+    fits_one_column = len(single_sizes) == 1 and with_single_size == rows and len(rows) > MOST_ALONE
+    if len(single_sizes) <= MOST_ALONE and not fits_one_column:
+        with_single_size = []
+    page.grid(name, _parts([row for row in rows if row not in with_single_size]), races)
+    if with_single_size:
+        cards = (
+            f"<div>{label}, n = {n}<br>{cell}</div>" for label, cells in with_single_size for n, cell in cells.items()
+        )
         page.put(f'<div class="cards">{"".join(cards)}</div>')
 
 
 def _wins(races):
-    """Returns a sentence with the races that each method wins, as at the end of `gaussweep run`."""
+    """Returns a sentence with the number of races that each method wins, as `gaussweep run` prints it at its end."""
     is_emulated = races["backend"].eq("emulated")
-    only = f"{counted(int(is_emulated.sum()), 'case')} ran only emulated kernels, whose times say nothing about a GPU."
+    emulated_sentence = (
+        f"{counted(int(is_emulated.sum()), 'case')} ran only emulated kernels, whose times say nothing about a GPU."
+    )
     races = races[~is_emulated]
     if not len(races):
-        return only
+        return emulated_sentence
     tied = races["tie"].eq(True)
     names = (races["problem"] + "/" + races["winner"])[(races["winner"] != "") & ~tied]
     wins = names.groupby(names).size().sort_values(ascending=False, kind="stable")
-    told = [f"{name} {count}" for name, count in wins.items()] + [counted(int(tied.sum()), "tie")] * bool(tied.any())
+    parts = [f"{name} {count}" for name, count in wins.items()] + [counted(int(tied.sum()), "tie")] * bool(tied.any())
     none = int(races["winner"].eq("").sum())
-    told += [f"no method passed in {none}"] * (none > 0)
-    words = f"Fastest, of {counted(len(races), 'case')}: {', '.join(told)}."
-    return f"{words} {only}" if is_emulated.any() else words
+    parts += [f"no method passed in {none}"] * (none > 0)
+    words = f"Fastest, of {counted(len(races), 'case')}: {', '.join(parts)}."
+    return f"{words} {emulated_sentence}" if is_emulated.any() else words
 
 
 def _parts(rows):
-    """Returns the parts of a table, (sizes, rows), with at most MOST_SIZES columns each. Rows with many common sizes
-    share a part."""
-    every = set().union(*(cells for _, cells in rows))
+    """Splits a table into parts, (sizes, rows), with at most MOST_SIZES columns each. Rows with many common sizes share
+    a part."""
+    all_sizes = set().union(*(cells for _, cells in rows))
     if not rows:
         return []
-    if len(every) <= MOST_SIZES:
-        return [(sorted(every), rows)]
+    if len(all_sizes) <= MOST_SIZES:
+        return [(sorted(all_sizes), rows)]
     groups = []  # [sizes, rows]
     for label, cells in rows:
-        own = set(cells)
-        near = [group for group in groups if len(own & group[0]) >= ALIKE * len(own | group[0])]
-        if near:
-            near[0][0] |= own
-            near[0][1].append((label, cells))
+        row_sizes = set(cells)
+        similar = [group for group in groups if len(row_sizes & group[0]) >= ALIKE * len(row_sizes | group[0])]
+        if similar:
+            similar[0][0] |= row_sizes
+            similar[0][1].append((label, cells))
         else:
-            groups.append([own, [(label, cells)]])
+            groups.append([row_sizes, [(label, cells)]])
     parts = []
-    for sizes, alike in groups:
+    for sizes, group_rows in groups:
         sizes = sorted(sizes)
         width = -(-len(sizes) // -(-len(sizes) // MOST_SIZES))  # ceilings: the fewest parts, of similar width
         for first in range(0, len(sizes), width):
-            some = sizes[first : first + width]
-            parts.append((some, [(label, cells) for label, cells in alike if not set(some).isdisjoint(cells)]))
+            part_sizes = sizes[first : first + width]
+            parts.append(
+                (part_sizes, [(label, cells) for label, cells in group_rows if not set(part_sizes).isdisjoint(cells)])
+            )
     return parts
 
 
 def _rows(models, colours):
-    """Returns (label markup, {n: cell markup}) per row. In each problem and precision the matrix with most sizes comes
-    first. Matrices that differ only in their seeds share a row. Batches share one if each size has a single batch
-    count. `models`: (name, capability, pooled races) of each model."""
+    """Returns the rows of the grid as (label, {n: cell}), in HTML. In each problem and precision the matrix with most
+    sizes comes first. Matrices that differ only in their seeds share a row. Batches share a row if each size was run
+    with one batch count only. `models`: (name, capability, pooled races) of each model; `colours`: method -> number."""
     rows = {}
     for name, _, races in models:
         row = races["task"].str.replace(r", seed -?\d+", "", regex=True)
@@ -226,8 +235,8 @@ def _rows(models, colours):
         of_size = races["batch"].groupby([*task, races["n"]]).transform("nunique")
         several = races["batch"].groupby(task).transform("nunique") > 1
         is_merged = (of_size.groupby(task).transform("max") == 1) & several
-        races = races[[*CELL, "precision"]].assign(row=together.where(is_merged, row), is_merged=is_merged)
-        for key, group in races.groupby(["problem", "precision", "row"])[[*CELL, "is_merged"]]:
+        races = races[[*CELL_COLUMNS, "precision"]].assign(row=together.where(is_merged, row), is_merged=is_merged)
+        for key, group in races.groupby(["problem", "precision", "row"])[[*CELL_COLUMNS, "is_merged"]]:
             for race in group.itertuples():
                 rows.setdefault(key, {}).setdefault(race.n, {}).setdefault(name, []).append(race)
     capabilities = {name: capability for name, capability, _ in models}
@@ -242,7 +251,7 @@ def _rows(models, colours):
 
 
 def _winner(race, colours, capability):
-    """Returns the markup of the winner's name."""
+    """Returns the HTML of the winner's name."""
     if not race.winner:
         words = "none passed with every seed" if race.seeds > 1 else "none passed"
         return f'<a href="#{anchor(race.problem)}" class="lost">{words}</a>'
@@ -255,8 +264,8 @@ def _winner(race, colours, capability):
 
 
 def _time(race):
-    """Returns the markup of the winner's time, its lead, and its speedup over the baseline."""
-    if race.backend == "emulated":  # an emulator's time is compared with no other
+    """Returns the HTML of the winner's time, its lead, and its speedup over the baseline."""
+    if race.backend == "emulated":  # times of emulated kernels are not compared
         return f"{seconds(race.median)}, answers only"
     lead = (
         f"tie with {text(race.runner_up)}" if race.tie else "uncontested" if not race.runner_up else factor(race.lead)
@@ -274,12 +283,12 @@ def _share(race):
 
 
 def _above(race):
-    """Returns a link to the explanation of a time below the limit; an empty text if the time is not below."""
+    """Returns a link to the explanation of a time below the limit; an empty text for other times."""
     return '<a href="#above-limit">*</a>' if race.share > 1 else ""
 
 
 def _cell(of_model, colours, capabilities):
-    """Returns a cell with one model: the winner, its time and lead, and its fraction of the limit."""
+    """Returns the HTML of a cell with one model: the winner, its time and lead, and its fraction of the limit."""
     ((name, races),) = of_model.items()
     race = races[0]
     of = f" <small>{race.wins} of {race.seeds}</small>" if race.seeds > 1 else ""
@@ -292,7 +301,8 @@ def _cell(of_model, colours, capabilities):
 
 
 def _cell_of_models(of_model, colours, capabilities):
-    """Returns a cell with several models: the faster one and its lead, then each model's winner and time."""
+    """Returns the HTML of a cell with several models: the faster one and its lead, then each model's winner and
+    time."""
     races = {name: several[0] for name, several in of_model.items()}
     passed = {name: race for name, race in races.items() if race.winner}
     winners = {name: _winner(race, colours, capabilities[name]) for name, race in races.items()}
@@ -301,8 +311,8 @@ def _cell_of_models(of_model, colours, capabilities):
     for name, race in races.items():
         time = _time(race) if race.winner else f"of {counted(race.methods, 'method')}"
         lines.append(f"{text(name)} {'' if is_common else winners[name] + ' '}{time}")
-    known = [race for race in passed.values() if race.share > 0 and race.backend != "emulated"]
-    shares, bounds = [_share(race) + _above(race) for race in known], {race.bound: None for race in known}
+    with_share = [race for race in passed.values() if race.share > 0 and race.backend != "emulated"]
+    shares, bounds = [_share(race) + _above(race) for race in with_share], {race.bound: None for race in with_share}
     if passed and all(race.launch_bound for race in passed.values()):
         lines.append("launch-bound")
     elif shares:
@@ -315,13 +325,13 @@ def _cell_of_models(of_model, colours, capabilities):
 def _faster(passed, capabilities):
     """Returns the model with the fastest time and its lead over the next model. Returns an empty text if a winner ran
     on the CPU of a GPU's machine or was emulated, because such times say nothing about the models."""
-    own = [
+    comparable = [
         (race.median, name)
         for name, race in passed.items()
         if race.backend == "cuda" or (race.backend == "host" and not capabilities[name])
     ]
-    if len(own) < 2 or len(own) < len(passed):
+    if len(comparable) < 2 or len(comparable) < len(passed):
         return ""
-    (time, name), (next_time, _) = sorted(own)[:2]
+    (time, name), (next_time, _) = sorted(comparable)[:2]
     lead = next_time / time
     return f"<b>{text(name)} {factor(lead)}</b>" if lead >= LEAST_LEAD else f"<b>≈</b> {factor(lead)}"

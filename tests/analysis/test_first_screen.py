@@ -249,7 +249,7 @@ class SinceLastRunTest(unittest.TestCase):
         for night, run, day, slow in zip(nights, ("run-1", "run-2"), ("01", "02"), (1.0, 9.0)):
             night.trial("gesv", "lapack", 512, 4e-3 * slow, run_id=run, start_time=f"2026-01-{day}T00:00:00Z")
         with mock.patch.object(
-            comparison, "_program", side_effect=comparison.Unjudged("the program gaussweep was not found")
+            comparison, "_program", side_effect=comparison.CannotCompare("the program gaussweep was not found")
         ):
             words = page_of(*nights).words("overview")
         self.assertIn("1 trial in both, 0 WORSE. Times were not compared: the program gaussweep was not found.", words)

@@ -126,7 +126,7 @@ class IdentityTest(unittest.TestCase):
         records = loaded(alike()).records
         drawn = curves(records, "seconds_median")
         self.assertEqual(sum(len(series.x) for series in drawn), len(records) / 3)
-        self.assertEqual({word for series in drawn for word in series.told}, {"3 seeds"})
+        self.assertEqual({word for series in drawn for word in series.hover}, {"3 seeds"})
 
     def test_omits_what_does_not_vary(self):
         night = fixture.Night("plain")
