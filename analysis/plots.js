@@ -1,14 +1,14 @@
 // Draws the plots of the page: first those in view, then the others. uPlot draws the axes, zooms and resizes. The marks
-// and the text at the pointer are drawn here, because each series has its own x. Every plot has its size and its legend
-// from the beginning, so that drawing a plot moves nothing on the page.
+// and the text at the pointer are drawn here, because uPlot requires that all series share their x values. Every plot has
+// its size and its legend from the beginning, so that drawing a plot moves nothing on the page.
 "use strict";
 (() => {
-  // Pixels of a printed plot. It is larger than its place on paper and then reduced, so that its letters become small.
+  // Width and height in pixels of a printed plot. It is reduced to its smaller size on paper, so that its letters are small.
   const PAPER = [400, 185];
   // Names along the x axis are written vertically and cut to this many letters.
-  const NAME = 24;
-  const nameRoom = (names) => names ? Math.ceil(16 + 7 * Math.min(NAME, Math.max(...names.map((n) => n.length)))) : 30;
-  const high = (wide, names) => Math.round(Math.min(340, Math.max(220, 0.56 * wide))) + nameRoom(names) - 30;
+  const NAME_LETTERS = 24;
+  const nameRoom = (names) => names ? Math.ceil(16 + 7 * Math.min(NAME_LETTERS, Math.max(...names.map((n) => n.length)))) : 30;
+  const heightOf = (wide, names) => Math.round(Math.min(340, Math.max(220, 0.56 * wide))) + nameRoom(names) - 30;
   const TAU = 2 * Math.PI;
   // The marks as polygons (x y x y …) in a box of side 2 around 0; null is a circle.
   const SHAPES = [null, "-.85 -.85 .85 -.85 .85 .85 -.85 .85", "0 -1.1 1 .8 -1 .8", "0 -1.2 1 0 0 1.2 -1 0", "0 1.1 1 -.8 -1 -.8",
@@ -16,7 +16,7 @@
     .map((text) => text && text.split(" ").map(Number));
   const shapeOf = (s) => SHAPES[(s.c + s.d + Math.floor(s.d / DASHES.length)) % SHAPES.length];
   const root = document.documentElement;
-  // Draws at least 2 × 2 dots per pixel, because print and zoom show them. Set before uPlot reads devicePixelRatio.
+  // Draws at least 2 × 2 dots per CSS pixel, for print and zoom. This is set before uPlot reads devicePixelRatio.
   const dots = Object.getOwnPropertyDescriptor(window, "devicePixelRatio").get;
   Object.defineProperty(window, "devicePixelRatio", { configurable: true, get: () => Math.max(2, dots.call(window)) });
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
@@ -31,7 +31,7 @@
     "": number,
   };
 
-  // Ticks of a logarithmic axis: 1, 2, 5 where there are few decades.
+  // Returns the ticks of a logarithmic axis: powers of ten, and multiples such as 2 and 5 if there are few decades.
   const logTicks = (low, high) => {
     const decades = Math.log10(high / low);
     const subs = decades < 0.7 ? [1, 1.5, 2, 3, 4, 5, 6, 8] : decades < 2.2 ? [1, 2, 5] : [1];
@@ -49,25 +49,25 @@
     const unit = plot.xlog && series.some((s) => s.x.some((v) => v > 0 && v < 1e-12)) ? 1e-20 : 1;
     if (unit !== 1) for (const s of series) s.x = s.x.map((v) => v === null ? v : v / unit);
     const hidden = new Set();
-    let near = null; // label under the pointer; all other series are drawn pale
-    let u = null; // the chart, if it is drawn
-    const stand = (label) => { if (u && near !== label) { near = label; u.redraw(false); } };
+    let near = null; // label of the series under the pointer; all other series are drawn pale
+    let u = null; // the uPlot chart; null until it is drawn
+    const highlight = (label) => { if (u && near !== label) { near = label; u.redraw(false); } };
     const fit = () => u && u.setData([extent("x", plot.xlog)]);
     const shown = () => series.filter((s) => !hidden.has(s.l));
 
-    // From the least to the largest value that is shown, with a margin; axes end where data do.
+    // Returns the range of an axis: from the smallest to the largest value that is shown, with a margin.
     const extent = (axis, log) => {
       let low = Infinity, high = -Infinity;
-      const see = (v) => { if (v !== null && (!log || v > 0)) { low = Math.min(low, v); high = Math.max(high, v); } };
+      const include = (v) => { if (v !== null && (!log || v > 0)) { low = Math.min(low, v); high = Math.max(high, v); } };
       for (const s of shown()) {
-        s[axis].forEach(see);
-        if (axis === "y" && s.lo) { s.lo.forEach(see); s.hi.forEach(see); }
+        s[axis].forEach(include);
+        if (axis === "y" && s.lo) { s.lo.forEach(include); s.hi.forEach(include); }
       }
-      if (axis === "y") plot.at.forEach(([v]) => see(v));
+      if (axis === "y") plot.at.forEach(([v]) => include(v));
       if (!(low <= high)) return log ? [1, 10] : [0, 1];
       if (axis === "x" && plot.names) return [-0.5, plot.names.length - 0.5];
       if (log) {
-        const least = axis === "y" ? 1.6 : 1; // noise should not fill the plot
+        const least = axis === "y" ? 1.6 : 1; // smallest ratio of the ends, so that noise does not fill the plot
         const margin = Math.max((high / low) ** 0.05, Math.sqrt(least / Math.min(high / low, least)), 1.02);
         return [low / margin, high * margin];
       }
@@ -76,7 +76,7 @@
       return [low === 0 ? 0 : low - margin, high + margin];
     };
 
-    // Writes the text of a reference line at the end and on the side of the line where it covers the fewest points.
+    // Writes the text of a reference line: at its left or right end, above or below it, where it covers the fewest points.
     const placeLabel = (u, c, said, y, r) => {
       const width = c.measureText(said).width, right = u.bbox.left + u.bbox.width - width - 4 * r;
       const isInside = (x, base) => base - 12 * r >= u.bbox.top && base <= u.bbox.top + u.bbox.height;
@@ -166,7 +166,7 @@
       grid: { stroke: () => css("--grid"), width: 1 }, ticks: { stroke: () => css("--grid"), size: 5 },
       ...(log ? { splits: (u, i, low, high) => logTicks(low, high), filter: (u, ticks) => ticks } : {}), ...more,
     });
-    // Measured sizes as ticks, as many as fit without touching.
+    // Returns measured sizes as ticks: as many as fit without touching one another.
     const measured = (u, i, low, high) => {
       let last = -Infinity;
       return plot.ticks.filter((v) => {
@@ -178,13 +178,13 @@
     };
     const xAxis = plot.names
       ? { splits: () => plot.names.map((_, i) => i), filter: (u, t) => t, rotate: 90, size: nameRoom(plot.names),
-        values: (u, ticks) => ticks.map((i) => plot.names.length > 46 && i % Math.ceil(plot.names.length / 46) ? "" : plot.names[i].slice(0, NAME)) }
+        values: (u, ticks) => ticks.map((i) => plot.names.length > 46 && i % Math.ceil(plot.names.length / 46) ? "" : plot.names[i].slice(0, NAME_LETTERS)) }
       : plot.ticks ? { splits: measured, filter: (u, t) => t, values: (u, t) => t.map(String) } : { values: (u, t) => t.map((v) => v === null ? "" : number(v * unit)),
         ...(series.every((s) => s.x.every(Number.isInteger)) ? { incrs: [1, 2, 5].flatMap((k) => [0, 1, 2, 3, 4, 5, 6, 7, 8].map((e) => k * 10 ** e)).sort((a, b) => a - b) } : {}) };
     const begin = () => {
       const wide = box.clientWidth;
       u = new uPlot({
-        width: wide, height: high(wide, plot.names), legend: { show: false }, padding: [8, 10, 0, 0],
+        width: wide, height: heightOf(wide, plot.names), legend: { show: false }, padding: [8, 10, 0, 0],
         scales: { // distr: 1 is linear, 3 is logarithmic
           x: { time: false, distr: plot.xlog ? 3 : 1, range: (u, low, high) => [low, high] },
           y: { distr: plot.ylog ? 3 : 1, range: () => extent("y", plot.ylog) },
@@ -212,18 +212,18 @@
           });
         }
         tip.hidden = best === null;
-        stand(best && best[0].l);
+        highlight(best && best[0].l);
         if (best === null) return;
-        const [s, i] = best, say = words[plot.unit], told = s.t && plot.told[s.t[i]];
-        const range = s.lo && s.lo[i] !== null && s.hi[i] > s.lo[i] ? ` (${say(s.lo[i])} to ${say(s.hi[i])})` : "";
+        const [s, i] = best, format = words[plot.unit], told = s.t && plot.told[s.t[i]];
+        const range = s.lo && s.lo[i] !== null && s.hi[i] > s.lo[i] ? ` (${format(s.lo[i])} to ${format(s.hi[i])})` : "";
         tip.textContent = [s.l, plot.names ? plot.names[s.x[i]] : `${plot.x} = ${number(s.x[i] * unit).includes("e") ? +(s.x[i] * unit).toPrecision(6) : +s.x[i].toPrecision(6)}`,
-          `${say(s.y[i])}${range}`, told, s.h ? UNPASSED[s.h[i]] : ""].filter(Boolean).join("\n");
+          `${format(s.y[i])}${range}`, told, s.h ? UNPASSED[s.h[i]] : ""].filter(Boolean).join("\n");
         tip.style.setProperty("--m", s.c === null ? "var(--fg)" : `var(--c${s.c})`);
         const x = u.valToPos(s.x[i], "x"), y = u.valToPos(s.y[i], "y");
         tip.style.left = `${x < u.over.clientWidth / 2 ? x + 10 : x - 10 - tip.offsetWidth}px`;
         tip.style.top = `${Math.max(0, Math.min(y + 8, u.over.clientHeight - tip.offsetHeight))}px`;
       });
-      u.over.addEventListener("mouseleave", () => { tip.hidden = true; stand(null); });
+      u.over.addEventListener("mouseleave", () => { tip.hidden = true; highlight(null); });
       u.over.addEventListener("dblclick", fit);
     };
 
@@ -252,8 +252,8 @@
         if (!alone) labels.forEach((l) => l !== label && hidden.add(l));
         set();
       });
-      button.addEventListener("mouseenter", () => stand(hidden.has(label) ? null : label));
-      button.addEventListener("mouseleave", () => stand(null));
+      button.addEventListener("mouseenter", () => highlight(hidden.has(label) ? null : label));
+      button.addEventListener("mouseleave", () => highlight(null));
       button.setAttribute("aria-pressed", true);
       return button;
     });
@@ -265,35 +265,35 @@
   const figures = new Map(boxes.map((box) => [box, figure(box, JSON.parse(box.parentElement.querySelector("script").textContent))]));
   const size = () => {
     const wide = boxes.map((box) => box.clientWidth);
-    boxes.forEach((box, i) => { if (wide[i]) box.style.height = `${high(wide[i], figures.get(box).names)}px`; });
+    boxes.forEach((box, i) => { if (wide[i]) box.style.height = `${heightOf(wide[i], figures.get(box).names)}px`; });
   };
   size();
-  const one = (box) => figures.get(box).begin();
-  const seen = new IntersectionObserver((several) => several.forEach((e) => e.isIntersecting && one(e.target)), { rootMargin: "500px" });
+  const drawIn = (box) => figures.get(box).begin();
+  const seen = new IntersectionObserver((several) => several.forEach((e) => e.isIntersecting && drawIn(e.target)), { rootMargin: "500px" });
   boxes.forEach((box) => seen.observe(box));
   // The other plots are drawn when the browser is idle, so that screenshots of the whole page contain them.
   const idle = window.requestIdleCallback || ((then) => setTimeout(then, 30));
-  const rest = (i) => { if (i < boxes.length) { one(boxes[i]); idle(() => rest(i + 1)); } };
+  const rest = (i) => { if (i < boxes.length) { drawIn(boxes[i]); idle(() => rest(i + 1)); } };
   addEventListener("load", () => idle(() => rest(0)));
   const drawn = () => boxes.map((box) => [box, figures.get(box)]).filter(([, f]) => f.chart());
-  const again = () => drawn().forEach(([, f]) => f.chart().redraw());
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  const redraw = () => drawn().forEach(([, f]) => f.chart().redraw());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   const resize = () => {
     size();
     drawn().forEach(([box, f]) => {
       const to = box.clientWidth;
-      if (to && Math.abs(f.chart().width - to) > 4) f.chart().setSize({ width: to, height: high(to, f.names) });
+      if (to && Math.abs(f.chart().width - to) > 4) f.chart().setSize({ width: to, height: heightOf(to, f.names) });
     });
   };
   addEventListener("resize", resize);
   addEventListener("beforeprint", () => {
     root.classList.add("paper");
-    again();
-    boxes.forEach(one);
+    redraw();
+    boxes.forEach(drawIn);
     drawn().forEach(([box, f]) => {
       box.style.height = "";
       f.chart().setSize({ width: PAPER[0], height: PAPER[1] + (f.names ? 40 : 0) });
     });
   });
-  addEventListener("afterprint", () => { root.classList.remove("paper"); again(); resize(); });
+  addEventListener("afterprint", () => { root.classList.remove("paper"); redraw(); resize(); });
 })();

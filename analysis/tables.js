@@ -8,18 +8,18 @@ for (const table of document.querySelectorAll("table.sortable")) {
     return cell.dataset.v === undefined ? cell.textContent : Number(cell.dataset.v);
   };
   // In both directions, cells without a number come last.
-  const order = (a, b, way) => {
+  const order = (a, b, direction) => {
     const numbers = typeof a === "number" && typeof b === "number";
-    if (numbers) return way * (a - b);
+    if (numbers) return direction * (a - b);
     if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
-    return way * a.localeCompare(b, undefined, { numeric: true });
+    return direction * a.localeCompare(b, undefined, { numeric: true });
   };
   const sort = (i) => {
-    const way = heads[i].getAttribute("aria-sort") === "ascending" ? -1 : 1;
+    const direction = heads[i].getAttribute("aria-sort") === "ascending" ? -1 : 1;
     for (const head of heads) head.removeAttribute("aria-sort");
-    heads[i].setAttribute("aria-sort", way > 0 ? "ascending" : "descending");
+    heads[i].setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
     const rows = [...body.rows];
-    rows.sort((a, b) => order(value(a, i), value(b, i), way));
+    rows.sort((a, b) => order(value(a, i), value(b, i), direction));
     body.append(...rows);
   };
   heads.forEach((head, i) => {
@@ -44,17 +44,17 @@ for (const table of document.querySelectorAll("table.sortable")) {
   table.parentElement.before(filter);
 }
 // A link to something inside a folded section unfolds that section.
-const open = () => {
+const unfoldTarget = () => {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
   if (target) target.scrollIntoView();
 };
-addEventListener("hashchange", open);
-open();
+addEventListener("hashchange", unfoldTarget);
+unfoldTarget();
 // Marks the link of the visible section, which is the last section that begins in the upper part of the window.
 const links = new Map([...document.querySelectorAll("nav a")].map((a) => [document.getElementById(decodeURIComponent(a.hash.slice(1))), a]));
 let current = null;
-const follow = () => {
+const markVisible = () => {
   const sections = [...links.keys()];
   const begun = sections.filter((section) => section.getBoundingClientRect().top < Math.max(130, 0.2 * innerHeight));
   const link = links.get(begun.length ? begun[begun.length - 1] : sections[0]);
@@ -63,10 +63,10 @@ const follow = () => {
   (current = link).setAttribute("aria-current", "true");
   link.parentElement.scrollLeft = link.offsetLeft - 80;
 };
-let asked = false; // an update is waiting for the next frame
+let isUpdateRequested = false; // an update is waiting for the next frame
 addEventListener("scroll", () => {
-  if (!asked) requestAnimationFrame(() => { asked = false; follow(); });
-  asked = true;
+  if (!isUpdateRequested) requestAnimationFrame(() => { isUpdateRequested = false; markVisible(); });
+  isUpdateRequested = true;
 }, { passive: true });
-addEventListener("resize", follow);
-follow();
+addEventListener("resize", markVisible);
+markVisible();

@@ -27,8 +27,9 @@ def first_row(page, records, name="first-row"):
         "His check multiplies the first row of A with x, compares with the first right-hand side and accepts a"
         f" deviation up to {margin:g} %. Of {len(rows)} answers here it accepts {int(is_accepted.sum())},"
         f" {int(is_wrongly_accepted.sum())} of them wrong by the backward error of the whole system. It rejects"
-        f" {int(is_wrongly_rejected.sum())} correct ones{_rejected_in(rows[is_wrongly_rejected])}. After elimination"
-        " and back substitution only rounding errors can make it fail: the first row is never changed, and the first unknown is computed"
+        f" {int(is_wrongly_rejected.sum())} correct ones{_rejected_in(rows[is_wrongly_rejected])}. After"
+        " elimination and back substitution only rounding errors can make it fail: the first row is never changed, and"
+        " the first unknown is computed"
         " from it. So the row holds for any values of the other unknowns. The residual ratio uses every row."
     )
     blocks = pd.to_numeric(parameter(rows, "blocks"), errors="coerce")

@@ -184,7 +184,8 @@ def _doubts(results):
         if clocks_of_machine.max() > clocks_of_machine.min() * (1 + MOST_CLOCK_DIFFERENCE):
             low, high = number(clocks_of_machine.min()), number(clocks_of_machine.max())
             yield (
-                f"{device} ran at {low} MHz on one machine and at {high} MHz on another (median clocks): their times are not comparable."
+                f"{device} ran at {low} MHz on one machine and at {high} MHz on another (median clocks):"
+                " their times are not comparable."
             ), "provenance-clocks"
     cpus = sorted({c for c in results.hosts["cpu"] if c})
     if len(cpus) > 1 and (records["backend"] != "cuda").any():

@@ -135,8 +135,8 @@ def _speedup(devices, base, new, names):
     launch_bound = common[common["launch_bound"] & common["launch_bound_new"]]
     if len(launch_bound):
         words.append(
-            f"{counted(len(launch_bound), 'case')} up to n = {launch_bound['n'].max()} are launch-bound on both: the host"
-            f" limits them, not the GPU ({factor(launch_bound['ratio'].median())} there,"
+            f"{counted(len(launch_bound), 'case')} up to n = {launch_bound['n'].max()} are launch-bound on both: the"
+            f" host limits them, not the GPU ({factor(launch_bound['ratio'].median())} there,"
             f" {factor(common['ratio'].drop(launch_bound.index).median())} elsewhere)."
         )
     different_winner = common[
