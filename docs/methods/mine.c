@@ -12,11 +12,11 @@ static int multiply(const gaussweep_call *call) {
   double *c = call->x;
   gaussweep_stage(call, "multiply");
   for (int64_t j = 0; j < call->n * call->batch; ++j) {
-    const double *own_a = a + j / call->n * call->k * call->lda; /* A of this system of the batch */
+    const double *system_a = a + j / call->n * call->k * call->lda; /* A of this system of the batch */
     for (int64_t i = 0; i < call->m; ++i) c[i + j * call->ldx] = 0;
     for (int64_t k = 0; k < call->k; ++k) {
       const double factor = b[k + j * call->ldb];
-      for (int64_t i = 0; i < call->m; ++i) c[i + j * call->ldx] += own_a[i + k * call->lda] * factor;
+      for (int64_t i = 0; i < call->m; ++i) c[i + j * call->ldx] += system_a[i + k * call->lda] * factor;
     }
   }
   return GAUSSWEEP_OK;

@@ -1,4 +1,4 @@
-// A method for gaussweep in CUDA: C = A B, one thread per element. Change the name, the problem and the
+// A method for gaussweep in CUDA: C = A B, one thread per element of C. Change the name, the problem and the
 // kernel.
 //
 //   gaussweep methods --template header > method.h
@@ -21,7 +21,7 @@ __global__ void multiply_element(gaussweep_call call) {
   static_cast<T*>(call.x)[i + j * call.ldx] = sum;
 }
 
-// Queues the run on the stream and returns. Do not wait for the device.
+// Queues the run on the stream and returns. It must not wait for the device.
 template <class T>
 int multiply(const gaussweep_call* call) {
   if (call->n > 65535) return GAUSSWEEP_SKIP;  // the grid's limit

@@ -19,11 +19,11 @@ ROWS = [  # page, the row with the times, the row with the speedups, label
 
 
 def speedups(page, times, row):
-    """Returns (sizes, speedups) of the row below the row of times."""
+    """Returns (sizes, speedups) from a table of a page: the first row `row` at or below the row `times`."""
     lines = (DOCS / f"{page}.md").read_text(encoding="utf-8").splitlines()
-    at = next(i for i, line in enumerate(lines) if line.startswith(f"| {times} |"))
-    head = next(lines[i] for i in range(at, 0, -1) if re.match(r"\| (n|matrix) \|", lines[i]))
-    values = next(line for line in lines[at:] if line.startswith(f"| {row} |"))
+    first = next(i for i, line in enumerate(lines) if line.startswith(f"| {times} |"))
+    head = next(lines[i] for i in range(first, 0, -1) if re.match(r"\| (n|matrix) \|", lines[i]))
+    values = next(line for line in lines[first:] if line.startswith(f"| {row} |"))
     cells = zip(head.strip("|").split("|")[1:], values.strip("|").split("|")[1:])
     return zip(*((int(n), float(v)) for n, v in cells if n.strip().isdigit() and v.strip()))
 
