@@ -23,7 +23,8 @@ class BatchOnGpu : public OnGpu {
   }
 };
 
-bool pivots(const Method& method) {
+/// Returns true if the method exchanges rows, so that it needs no regular leading blocks.
+bool exchanges_rows(const Method& method) {
   return std::count(method.needs.begin(), method.needs.end(), Need::strongly_regular) == 0;
 }
 
@@ -37,7 +38,8 @@ TEST_F(BatchOnGpu, EqualsTheCpuToTheBit) {
   }
 }
 
-/// Expects the device's ratios to equal the CPU's, and a fully CPU-computed ratio where the device has none.
+/// Expects the device's ratios to agree with the CPU's to a thousandth. NaN marks systems that the device
+/// leaves to the CPU.
 void expect_ratios(const std::vector<double>& ratios, const std::vector<Findings>& by_cpu,
                    const std::string& words) {
   ASSERT_EQ(ratios.size(), by_cpu.size()) << words;
@@ -57,7 +59,8 @@ TEST_F(BatchOnGpu, EverySystemIsRight) {
       const Shape shape = shape_of(n, n % 2 == 0 ? 1 : 3, small() ? 2 : n > 128 ? 20 : 200);
       const bool is_fast = method.vendor || method.variant == "batched";
       if (n > 128 && !is_fast) continue;
-      const MatrixKind kind = pivots(method) ? kind_for(method.problem) : MatrixKind::diagonally_dominant;
+      const MatrixKind kind =
+          exchanges_rows(method) ? kind_for(method.problem) : MatrixKind::diagonally_dominant;
       const Inputs<double> inputs = make_inputs<double>(method.problem, shape, kind, 3, 0);
       for (const Parameters& parameters : parameter_grid(method, {})) {
         if (method.accepts != nullptr && !method.accepts(shape, parameters)) continue;
@@ -69,16 +72,17 @@ TEST_F(BatchOnGpu, EverySystemIsRight) {
         method.cuda.float64(*context, operands, parameters);
         const Answer<double> answer = staging.download(0);
         const double tolerance = default_tolerance(method.problem);
-        const std::vector<Findings> found = check_systems(method, inputs, answer, tolerance);
-        for (std::size_t s = 0; s < found.size(); ++s) {
-          EXPECT_LE(found[s].ratio, tolerance) << words << ", system " << s;
+        const std::vector<Findings> by_cpu = check_systems(method, inputs, answer, tolerance);
+        for (std::size_t s = 0; s < by_cpu.size(); ++s) {
+          EXPECT_LE(by_cpu[s].ratio, tolerance) << words << ", system " << s;
           EXPECT_EQ(answer.infos[s], 0) << words << ", system " << s;
         }
-        if (method.layout != Layout::column_major) continue;  // these are tested on the CPU
-        const SystemRatios judged =
+        if (method.layout != Layout::column_major)
+          continue;  // tests on the CPU verify the other layouts' ratios
+        const SystemRatios by_gpu =
             system_ratios(*context, method, staging, 0, shape, tolerance, std::uint64_t{4}, 1).value();
-        expect_ratios(judged.all(), found, words);
-        const RatioSummary summary = judged.summary();
+        expect_ratios(by_gpu.all(), by_cpu, words);
+        const RatioSummary summary = by_gpu.summary();
         EXPECT_EQ(summary.not_passed, 0) << words;
         const double error = largest_forward_error(inputs, answer);
         EXPECT_TRUE(summary.forward_error == error || inputs.x_true.empty()) << words << ": " << error;
@@ -89,12 +93,12 @@ TEST_F(BatchOnGpu, EverySystemIsRight) {
 
 TEST_F(BatchOnGpu, FaultsAreReportedAndSpoilNoOtherSystem) {
   for_methods([&](const Method& method) {
-    if (method.problem != Problem::named("gesv") || !pivots(method)) return;
+    if (method.problem != Problem::named("gesv") || !exchanges_rows(method)) return;
     const Shape shape = shape_of(16, 1, small() ? 2500 : 100000);
     Inputs<double> inputs = make_inputs<double>(method.problem, shape, MatrixKind::uniform, 5, 0);
     const auto is_singular = [](std::int64_t s) { return s % 2000 == 17; };
     const auto has_nan = [](std::int64_t s) { return s % 2000 == 1203; };
-    const auto is_off = [](std::int64_t s) { return s % 2500 == 99; };
+    const auto is_damaged = [](std::int64_t s) { return s % 2500 == 99; };
     for (std::int64_t s = 0; s < shape.batch; ++s) {
       if (has_nan(s)) inputs.a(4, s * 16 + 6) = std::nan("");
       for (std::int64_t i = 0; is_singular(s) && i < 16; ++i) inputs.a(i, s * 16 + 2) = 0;
@@ -106,24 +110,24 @@ TEST_F(BatchOnGpu, FaultsAreReportedAndSpoilNoOtherSystem) {
     method.cuda.float64(*context, operands, defaults(method));
     Answer<double> answer = staging.download(0);
     for (std::int64_t s = 0; s < shape.batch; ++s) {
-      if (is_off(s)) answer.x(5, s) *= 1 + 1e-8;
+      if (is_damaged(s)) answer.x(5, s) *= 1 + 1e-8;
     }
     if (method.layout == Layout::column_major)
       device->to_device(const_cast<double*>(staging.answer(0).data), answer.x.data.data(),
                         answer.x.data.size() * sizeof(double));
-    const std::vector<Findings> found = check_systems(method, inputs, answer, 16);
+    const std::vector<Findings> by_cpu = check_systems(method, inputs, answer, 16);
     std::vector<double> ratios;
-    for (const Findings& one : found) ratios.push_back(one.ratio);
+    for (const Findings& findings : by_cpu) ratios.push_back(findings.ratio);
     if (method.layout == Layout::column_major) {
       ratios = system_ratios(*context, method, staging, 0, shape, 16).value().all();
-      expect_ratios(ratios, found, method.id());
+      expect_ratios(ratios, by_cpu, method.id());
     }
     for (std::int64_t s = 0; s < shape.batch; ++s) {
       const auto at = static_cast<std::size_t>(s);
-      const bool is_right = !is_singular(s) && !has_nan(s) && !is_off(s);
+      const bool is_right = !is_singular(s) && !has_nan(s) && !is_damaged(s);
       EXPECT_EQ(answer.infos[at] == 3, is_singular(s)) << method.id() << ", system " << s;
       EXPECT_EQ(ratios[at] <= 16, is_right) << method.id() << ", system " << s;
-      EXPECT_EQ(found[at].ratio <= 16, is_right) << method.id() << ", system " << s;
+      EXPECT_EQ(by_cpu[at].ratio <= 16, is_right) << method.id() << ", system " << s;
     }
   });
 }

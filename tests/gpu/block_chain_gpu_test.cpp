@@ -11,7 +11,8 @@
 namespace gaussweep {
 namespace {
 
-/// Solves one system on one stream: in turn the lower triangle, the upper one, and both with exchanges.
+/// A system on a stream of its own, with three kinds of solves: 0 with the lower triangle, 1 with the upper
+/// one, 2 with both after row exchanges, as after LU.
 class Solves {
  public:
   explicit Solves(std::int64_t order)
@@ -43,16 +44,16 @@ class Solves {
     for (auto& answer : expected_) answer = solve(static_cast<int>(&answer - expected_));
   }
 
-  std::vector<double> solve(int which) {
+  std::vector<double> solve(int kind) {
     auto* const a = static_cast<const double*>(a_.data());
     auto* const b = static_cast<double*>(b_.data());
     auto* const info = static_cast<int*>(info_.data());
     device_->copy(b, first_.data(), b_.bytes());
-    if (which == 2) {
+    if (kind == 2) {
       cuda::solve_lu<double>(context_, n_, 1, a, n_, static_cast<const int*>(pivots_.data()), b, n_,
                              memory_.data(), info);
     } else {
-      cuda::solve_triangle<double>(context_, which == 0 ? Uplo::lower : Uplo::upper, vendor::Diagonal::stored,
+      cuda::solve_triangle<double>(context_, kind == 0 ? Uplo::lower : Uplo::upper, vendor::Diagonal::stored,
                                    n_, 1, a, n_, b, n_, memory_.data(), info);
     }
     std::vector<double> answer(static_cast<std::size_t>(n_));
@@ -94,18 +95,19 @@ TEST_F(BlockChainOnGpu, TenThousandRunsHaveTheSameBits) {
 TEST_F(BlockChainOnGpu, TerminatesBesideABusyStream) {
   Solves solves(small() ? 300 : 1500);
   std::atomic<bool> done{false};
-  std::atomic<int> others{0};
+  std::atomic<int> other_differing{0};
   std::thread neighbour([&] {
-    Solves its_own(small() ? 300 : 6000);  // more block rows than the other stream leaves multiprocessors for
+    // At 6000 there are more thread blocks than the GPU can hold next to those of the other stream.
+    Solves concurrent(small() ? 300 : 6000);
     do {
-      others += its_own.differing(3);
+      other_differing += concurrent.differing(3);
     } while (!done);
   });
   const int differing = solves.differing(small() ? 6 : 3000);
   done = true;
   neighbour.join();
   EXPECT_EQ(differing, 0);
-  EXPECT_EQ(others, 0);
+  EXPECT_EQ(other_differing, 0);
   EXPECT_EQ(solves.info(), 0);
 }
 

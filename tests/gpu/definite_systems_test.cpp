@@ -1,6 +1,7 @@
-// Tests posv/mixed_gmres and potrf/halves: what they refine, when they fall back to the direct solve, and
-// that a factor by halves is as accurate as one in float at any scale. float_from is 1 here unless a test
-// sets it.
+// Tests posv/mixed_gmres and potrf/halves: which systems are refined, when the method falls back to the
+// direct solve, and that a factor computed with fp16 pairs (halves) is as accurate as one in float at any
+// scale of the matrix. Unless a test sets it, float_from is 1, so that factors in float are tried at every
+// order.
 
 #include "kernels/matrix/condition.hpp"
 #include "tests/gpu/refined_on_gpu.hpp"
@@ -19,7 +20,8 @@ class DefiniteSystems : public RefinedOnGpu {
                        const char* problem = "posv") {
     return make_inputs<T>(Problem::named(problem), {n, n, n, nrhs, uplo}, MatrixKind::spd);
   }
-  /// Returns a matrix with one eigenvalue 1 / condition and others 1 (mode 2), or a geometric sequence (3).
+  /// Returns a system whose eigenvalues are 1 except for one of 1 / condition (mode 2), or fall geometrically
+  /// from 1 to 1 / condition (mode 3).
   static Inputs<double> conditioned(std::int64_t n, double condition, int mode) {
     Inputs<double> inputs = spd<double>(n);
     MatrixSpec spec;
@@ -72,25 +74,25 @@ class DefiniteSizes : public DefiniteSystems, public testing::WithParamInterface
     DefiniteSystems::SetUp();
     if (small() && GetParam() > 300) GTEST_SKIP() << "small sizes only";
   }
-  static Uplo one() { return GetParam() % 2 == 0 ? Uplo::lower : Uplo::upper; }
-  static Uplo other() { return one() == Uplo::lower ? Uplo::upper : Uplo::lower; }
+  static Uplo first_uplo() { return GetParam() % 2 == 0 ? Uplo::lower : Uplo::upper; }
+  static Uplo second_uplo() { return first_uplo() == Uplo::lower ? Uplo::upper : Uplo::lower; }
 };
 
 TEST_P(DefiniteSizes, AreRefined) {
-  expect_refined(spd<double>(GetParam(), 1, one()));
-  expect_refined(spd<float>(GetParam(), 1, other()));
+  expect_refined(spd<double>(GetParam(), 1, first_uplo()));
+  expect_refined(spd<float>(GetParam(), 1, second_uplo()));
   if (GetParam() > 2000) return;
-  expect_refined(spd<double>(GetParam(), 1, other()));
-  expect_refined(spd<float>(GetParam(), 1, one()));
+  expect_refined(spd<double>(GetParam(), 1, second_uplo()));
+  expect_refined(spd<float>(GetParam(), 1, first_uplo()));
 }
 
 TEST_P(DefiniteSizes, FactorsByHalvesAreAsAccurateAsTheVendors) {
-  const Inputs<float> inputs = spd<float>(GetParam(), 1, one(), "potrf");
+  const Inputs<float> inputs = spd<float>(GetParam(), 1, first_uplo(), "potrf");
   EXPECT_LE(ratio("potrf/halves", inputs), std::max(3 * ratio("potrf/cusolver", inputs), 0.01));
 }
 
-// Up to 4608 one launch factors everything. Larger orders use products of halves: 4736 has a short last
-// panel, 5000 short squares.
+// Up to 4608 one launch factors everything. Larger orders use products of fp16 pairs: 4736 has a narrow last
+// panel, 5000 smaller squares at the edges.
 INSTANTIATE_TEST_SUITE_P(All, DefiniteSizes,
                          testing::Values(1, 2, 33, 65, 290, 1101, 3200, 4101, 4608, 4609, 4736, 5000));
 
@@ -150,7 +152,7 @@ TEST_F(DefiniteSystems, RefinesModerateConditions) {
   EXPECT_LE(expect_refined(conditioned(4101, 1e5, 3)), 10);
 }
 
-/// In float the pivot of this eigenvalue is only the shift that was added to the diagonal.
+/// In float, the pivot that belongs to the tiny eigenvalue is only the shift that was added to the diagonal.
 TEST_F(DefiniteSystems, RefinesOneTinyEigenvalue) {
   for (const double condition : {1e8, 1e12, 1e14}) {
     SCOPED_TRACE(condition);
@@ -167,7 +169,7 @@ TEST_F(DefiniteSystems, SolvesLargeConditionsDirectly) {
   }
 }
 
-/// Rows and columns are scaled alike, over 12 decades, and over 60, which float cannot represent.
+/// Row and column i have the same scale. Scales span 12 decades, or 60, which float cannot represent.
 TEST_F(DefiniteSystems, RefinesGradedMatrices) {
   const std::int64_t n = order();
   for (const int decades : {12, 60}) {

@@ -1,6 +1,6 @@
-// Tests products of floats by split halves on tensor cores: hard products are compared with exact sums, large
-// ones with the vendor's. Factors, solutions and inverses by halves are compared with the vendor's over the
-// whole exponent range.
+// Tests methods in float whose products use fp16 pairs (halves) on tensor cores. Hard products are compared
+// with exact sums, large ones with the vendor's. Factors, solutions and inverses are compared with the
+// vendor's over the whole exponent range.
 
 #include "kernels/check/check.hpp"
 #include "tests/gpu/on_gpu.hpp"
@@ -34,7 +34,8 @@ TEST_F(HalvesOnGpu, AreAccurateOverTheWholeRange) {
   }
 }
 
-// Covers several column blocks and one, with sizes that are no multiples of tiles. All terms have one sign.
+// One shape has several column blocks of C, the others one; no size is a multiple of the tiles. All terms of
+// a sum have the same sign, for which tensor cores truncate most.
 TEST_F(HalvesOnGpu, LargeProductsAreAsAccurateAsTheVendors) {
   if (small()) GTEST_SKIP() << "small sizes only";
   for (const Shape& shape : {Shape{33001, 2501, 265, 1, Uplo::lower}, Shape{1501, 1003, 1777, 1, Uplo::lower},
@@ -46,13 +47,14 @@ TEST_F(HalvesOnGpu, LargeProductsAreAsAccurateAsTheVendors) {
   }
 }
 
-/// Scales elements by 2^exponent(row, column).
+/// Scales elements by 2^exponent(row, column). The arguments are permuted row and column numbers divided by
+/// n, so that large and small rows are mixed.
 struct Grading {
   const char* name;
-  double (*exponent)(double row, double column);  ///< of numbers from 0 to 1, in any order
+  double (*exponent)(double row, double column);
 };
 
-/// Orders that need products of several sizes, inside and outside the recursion.
+/// Tests at orders whose products have several sizes, inside and outside the recursion.
 class HalvesOnMatrices : public HalvesOnGpu, public testing::WithParamInterface<const char*> {};
 
 TEST_P(HalvesOnMatrices, AreAsAccurateAsTheVendors) {
@@ -71,17 +73,17 @@ TEST_P(HalvesOnMatrices, AreAsAccurateAsTheVendors) {
   const Inputs<float> uniform = make_inputs<float>(named, {n, n, n, 1, Uplo::lower}, MatrixKind::uniform);
   for (const Grading& grading : gradings) {
     if (small() && grading.name != gradings[0].name) continue;
-    // Quotients of elements of U, as in geinv/recursive, exceed the range.
+    // Quotients of elements of U, which geinv/recursive computes, exceed the range of float.
     if (problem == "geinv" && grading.name == gradings[7].name) continue;
     Inputs<float> inputs = uniform;
-    const auto any = [n](std::int64_t i) {
+    const auto permuted = [n](std::int64_t i) {
       return static_cast<double>(i * 457 % n) / static_cast<double>(n);
     };
     fill(inputs.a, [&](std::int64_t i, std::int64_t j) {
-      return std::ldexp(inputs.a(i, j), static_cast<int>(grading.exponent(any(i), any(j))));
+      return std::ldexp(inputs.a(i, j), static_cast<int>(grading.exponent(permuted(i), permuted(j))));
     });
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(inputs.b.data.size()); ++i)
-      inputs.b(i, 0) = std::ldexp(inputs.b(i, 0), static_cast<int>(grading.exponent(any(i), 0.5)));
+      inputs.b(i, 0) = std::ldexp(inputs.b(i, 0), static_cast<int>(grading.exponent(permuted(i), 0.5)));
     const double ours = ratio(problem + "/halves", inputs, 256);
     EXPECT_GT(context->report.iterations, 0);
     const double vendors = ratio(problem + "/cusolver", inputs);
@@ -107,7 +109,8 @@ TEST_P(HalvesOnMatrices, AreAsAccurateAsTheVendors) {
 INSTANTIATE_TEST_SUITE_P(All, HalvesOnMatrices, testing::Values("getrf", "gesv", "geinv"),
                          [](const testing::TestParamInfo<const char*>& info) { return info.param; });
 
-// Odd orders, and orders that fill panels and blocks. The pivots are those of the recursion in float.
+// Odd orders, and orders that fill whole panels and blocks. The pivots must be those of getrf/recursive in
+// float.
 TEST_F(HalvesOnGpu, ReplaceTheProductsOfAnLu) {
   if (small()) GTEST_SKIP() << "small sizes only";
   for (const std::int64_t n : {1300, 2100, 4101, 4608}) {

@@ -1,4 +1,5 @@
-// Runs the search of tests/kernels/hard_systems_test.cpp on a GPU for rows with inverted blocks.
+// Runs the search for hard systems of tests/kernels/hard_systems_test.cpp on a GPU, for methods that multiply
+// by inverses of diagonal blocks.
 
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/hard_systems.hpp"

@@ -1,7 +1,8 @@
-// The batches of tests/kernels/hostile_batches_test.cpp on a GPU. GAUSSWEEP_BATCHES sets the number of
-// batches per method, GAUSSWEEP_FIRST_BATCH the first one's seed, so that several processes can share the
-// work. One call runs many batches, because allocations and copies take longer than the kernels.
-// compute-sanitizer sees accesses outside the operands.
+// Runs the batches of tests/kernels/hostile_batches_test.cpp on a GPU: a system with extreme elements must
+// not change the answers of the others. GAUSSWEEP_BATCHES sets the number of batches per method,
+// GAUSSWEEP_FIRST_BATCH the seed of the first one, so that several processes can share the work. One call
+// runs many batches, because allocations and copies take longer than the kernels. Under compute-sanitizer,
+// accesses outside the operands are errors.
 
 #include <algorithm>
 
@@ -21,7 +22,7 @@ TEST_F(HostileBatchesOnGpu, KeepToTheirSystem) {
   constexpr int per_call = 20;
   for (const Method& method : registry().all()) {
     const bool runs = method.runs_on(Backend::cuda) && method.capability <= device->info().capability;
-    // Only our own methods promise it.
+    // Only gaussweep's own methods promise that systems do not affect one another.
     if (!runs || !method.runs_on(Backend::emulated) || !takes_batches(method)) continue;
     for (int batch = first; batch < first + batches && !HasFailure(); batch += per_call) {
       SCOPED_TRACE(method.id() + ", batch " + std::to_string(batch));

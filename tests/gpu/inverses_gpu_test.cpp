@@ -9,7 +9,7 @@
 namespace gaussweep {
 namespace {
 
-/// A row, the vendor's row, and the kind of matrix to invert.
+/// A method, and the kind of matrix that it inverts.
 struct Case {
   const char* problem;
   const char* variant;
@@ -49,8 +49,9 @@ TEST_P(InversesOnGpu, OddOrdersAreAccurate) {
   invert_odd_orders<float>(50);
 }
 
-// 1088 and 2112 have a last pair with one block of 64. 1024, 2048 and 4160 use the vendor's products over one
-// strip and several. 1025, 1500 and 4101 work in a copy. 1040 and 2064 have 16 rows beyond equal halves.
+// For trtri/levels: 1024 and 2048 have equal diagonal blocks. 1025, 1040, 2064 and 4101 have 1 to 16 further
+// rows, which are added last. 1088, 1500, 2112 and 4160 have a last diagonal block that is smaller than the
+// others.
 TEST_P(InversesOnGpu, LargeInversesEqualTheVendors) {
   const Problem problem = Problem::named(GetParam().problem);
   for (const std::int64_t n : {1024, 1025, 1040, 1088, 1500, 2048, 2064, 2112, 4101, 4160}) {
@@ -66,7 +67,7 @@ TEST_P(InversesOnGpu, LargeInversesEqualTheVendors) {
   }
 }
 
-// Products with inverses would lose digits if A is ill-conditioned.
+// Products of inverses would lose digits, because these matrices are ill-conditioned.
 TEST_F(OnGpu, PoinvIsAsAccurateAsTheVendorOnBlurMatrices) {
   if (small()) GTEST_SKIP() << "small sizes only";
   require(90);

@@ -1,4 +1,4 @@
-// Compares the verification on a GPU with the CPU's: every number must have the same bits, for right and
+// Compares the verification on a GPU with the CPU's: every number must have the same bits, for correct and
 // damaged answers. GAUSSWEEP_SMALL limits the sizes to n <= 100 and uses the CPU's answers, so that
 // compute-sanitizer checks our kernels and not the vendor's.
 
@@ -20,7 +20,7 @@ std::string judge_name_of(const testing::TestParamInfo<JudgeCase>& info) {
          "_" + std::to_string(info.param.n);
 }
 
-/// Verification on the CPU costs 2 n^3 flops. Larger sizes take seconds on any machine.
+/// Returns true if the CPU takes seconds to verify the answer, which costs 2 n^3 operations.
 bool is_large(const JudgeCase& c) {
   return c.n > 2048 && !has_right_hand_sides(c.problem);
 }
@@ -33,8 +33,8 @@ std::vector<JudgeCase> judge_cases() {
     for (const Precision precision : {Precision::float32, Precision::float64}) {
       for (const std::int64_t n : {100, 513, 2048, 8192}) {
         const JudgeCase c{problem, precision, n};
-        const bool cheap = problem == Problem::named("getrf") || problem == Problem::named("trtri");
-        if (!is_large(c) || cheap) all.push_back(c);
+        const bool is_cheap = problem == Problem::named("getrf") || problem == Problem::named("trtri");
+        if (!is_large(c) || is_cheap) all.push_back(c);
       }
     }
   }
@@ -57,24 +57,24 @@ void JudgeOnGpu::compare(const Shape& shape) {
   const Problem problem = GetParam().problem;
   Context context(*device), host_context(*host);
   const Method& vendor = *registry().reference(problem, small() ? Backend::host : Backend::cuda);
-  Context& place = vendor.runs_on(Backend::cuda) ? context : host_context;
+  Context& vendor_context = vendor.runs_on(Backend::cuda) ? context : host_context;
   const Parameters parameters = defaults(vendor);
   const auto inputs = make_inputs<T>(problem, shape, kind_for(problem), 1, 0);
-  Staging<T> staging(place.device, vendor, parameters, shape, 1);
+  Staging<T> staging(vendor_context.device, vendor, parameters, shape, 1);
   staging.upload(inputs);
   staging.reset();
   Operands<T> operands = staging.operands(0);
-  vendor.entry(place.device.backend()).template get<T>()(place, operands, parameters);
-  const Answer<T> right = staging.download(0);
+  vendor.entry(vendor_context.device.backend()).template get<T>()(vendor_context, operands, parameters);
+  const Answer<T> correct = staging.download(0);
   const std::string what = vendor.id() + ", n " + std::to_string(shape.n) + ", ";
-  const bool in_place = &place == &context;
-  const Findings found =
-      expect_one_verdict(context, vendor, inputs, right, what + "as it was",
-                         in_place ? device_copies(staging, inputs, right, 0) : std::vector<DeviceCopy<T>>{});
+  const bool is_on_gpu = &vendor_context == &context;
+  const Findings found = expect_one_verdict(
+      context, vendor, inputs, correct, what + "undamaged",
+      is_on_gpu ? device_copies(staging, inputs, correct, 0) : std::vector<DeviceCopy<T>>{});
   EXPECT_LE(found.ratio, default_tolerance(problem)) << what;
   for (const auto& [name, damage] : damages<T>()) {
     if (is_large(GetParam()) && std::string(name) != "one element off by 1e-8") continue;
-    Answer<T> answer = right;
+    Answer<T> answer = correct;
     damage(answer.x);
     expect_one_verdict(context, vendor, inputs, answer, what + name);
   }

@@ -14,11 +14,11 @@ namespace gaussweep {
 namespace {
 
 std::vector<std::int64_t> sizes(std::initializer_list<std::int64_t> all) {
-  std::vector<std::int64_t> kept;
+  std::vector<std::int64_t> result;
   for (const std::int64_t n : all) {
-    if (n <= 33 || !OnGpu::small()) kept.push_back(n);
+    if (n <= 33 || !OnGpu::small()) result.push_back(n);
   }
-  return kept;
+  return result;
 }
 
 std::vector<std::string> gpu_methods(bool portable_only) {
@@ -38,9 +38,9 @@ class GpuMethods : public OnGpu, public testing::WithParamInterface<std::string>
 
   /// Runs the body for every precision; skips methods whose library lacks a function on this GPU.
   template <class Body>
-  void everywhere(Body body) {
+  void for_each_precision(Body body) {
     Context context(*device);
-    const auto try_it = [&](auto tag) {
+    const auto run_if_supported = [&](auto tag) {
       using T = decltype(tag);
       const Parameters parameters = defaults(method());
       const Shape shape = shapes(method(), 33).front();
@@ -55,8 +55,8 @@ class GpuMethods : public OnGpu, public testing::WithParamInterface<std::string>
       }
       body(context, tag);
     };
-    if (method().cuda.float32 != nullptr) try_it(float());
-    if (method().cuda.float64 != nullptr) try_it(double());
+    if (method().cuda.float32 != nullptr) run_if_supported(float());
+    if (method().cuda.float64 != nullptr) run_if_supported(double());
   }
 };
 
@@ -68,10 +68,10 @@ bool throws_if_indefinite(const Method& method) {
 }
 
 TEST_P(GpuMethods, RepeatsItsBitsAndStaysInItsOperands) {
-  // A sweep then verifies both answers.
+  // In a sweep the answers of its samples differ, and each of them is verified.
   if (method().id() == "gemm/cublas_emulated")
     GTEST_SKIP() << "cuBLAS's fixed point rounds A and -A differently";
-  everywhere([&](Context& context, auto tag) {
+  for_each_precision([&](Context& context, auto tag) {
     const Parameters parameters = parameter_grid(method(), {3}).front();
     for (const std::int64_t n : sizes({1, 33, 257})) {
       for (const Shape& shape : shapes(method(), n)) {
@@ -83,19 +83,19 @@ TEST_P(GpuMethods, RepeatsItsBitsAndStaysInItsOperands) {
 }
 
 TEST_P(GpuMethods, IsAccurateOnSuitableMatrices) {
-  everywhere([&](Context& context, auto tag) {
+  for_each_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : sizes({1, 2, 31, 32, 33, 97, 257})) {
       expect_right<T>(context, method(), n, {1, 3, 14});
     }
-    // A single block takes half a minute here for every combination of the other parameters.
+    // Only 14 blocks: with a single block each combination of the other parameters takes half a minute.
     for (const std::int64_t n : sizes({512, 1024})) expect_right<T>(context, method(), n, {14});
   });
 }
 
 TEST_P(GpuMethods, SingularMatrixRaisesNoError) {
   if (throws_if_indefinite(method())) GTEST_SKIP() << method().id() << " throws";
-  everywhere([&](Context& context, auto tag) {
+  for_each_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     if (method().problem == Problem::named("gemm")) return;  // gemm takes any matrix
     for (const std::int64_t n : {1, 2, 33}) expect_singular_is_a_result<T>(context, method(), n);
@@ -104,7 +104,7 @@ TEST_P(GpuMethods, SingularMatrixRaisesNoError) {
 
 TEST_P(GpuMethods, InfoIsTheSmallestIndex) {
   if (throws_if_indefinite(method())) GTEST_SKIP() << method().id() << " throws";
-  everywhere([&](Context& context, auto tag) {
+  for_each_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     if (method().problem == Problem::named("gemm")) return;  // gemm has no pivots
     expect_smallest_info<T>(context, method(), 33);
@@ -113,21 +113,21 @@ TEST_P(GpuMethods, InfoIsTheSmallestIndex) {
 
 TEST_P(GpuMethods, NanIsReported) {
   if (throws_if_indefinite(method())) GTEST_SKIP() << method().id() << " throws";
-  everywhere([&](Context& context, auto tag) {
+  for_each_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : {1, 33}) expect_nan_is_seen<T>(context, method(), n);
   });
 }
 
 TEST_P(GpuMethods, WorkspaceIsSufficient) {
-  everywhere([&](Context& context, auto tag) {
+  for_each_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : sizes({1, 2, 33, 97})) expect_workspace_is_enough<T>(context, method(), n);
   });
 }
 
 TEST_P(GpuMethods, InputsSurviveIfTheRowPromisesIt) {
-  everywhere([&](Context& context, auto tag) {
+  for_each_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     if (method().overwrites) return;
     for (const std::int64_t n : {2, 33}) expect_inputs_survive<T>(context, method(), n);
@@ -139,24 +139,25 @@ INSTANTIATE_TEST_SUITE_P(All, GpuMethods, testing::ValuesIn(gpu_methods(false)),
                            return test_name(info.param);
                          });
 
-/// Tests portable rows: the same kernels run on the GPU and emulated.
+/// Tests portable methods, whose kernels run on the GPU and emulated.
 class GpuAgainstEmulated : public GpuMethods {};
 
 TEST_P(GpuAgainstEmulated, SameBits) {
   if (GetParam() == "gemm/halves") GTEST_SKIP() << "its products of more than 256 terms are the vendor's";
-  // They use the GPU's reciprocal square root instruction, which rounds differently from the CPU.
+  // These methods use the GPU's reciprocal square root instruction, which rounds differently from the CPU.
   for (const char* id : {"potrf/recursive", "posv/recursive", "poinv/recursive", "potrf/multi_gpu",
                          "posv/multi_gpu", "poinv/multi_gpu"}) {
     if (method().id() == id) GTEST_SKIP() << id << " has other bits on a CPU";
   }
   CpuContext emulated;
-  everywhere([&](Context& context, auto tag) {
+  for_each_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : sizes({1, 2, 5, 32, 33, 97})) {
       for_each_case(method(), n, {1, 2, 3, 14, 200}, [&](const Shape& shape, Parameters parameters) {
-        // Without this parameter it may use the vendors' products, which differ in the last bits.
+        // Without a given number of moduli, the method may use the vendor's products, which differ in the
+        // last bits.
         if (has_parameter(method(), "moduli")) parameters.set("moduli", std::int64_t{15});
-        // A matrix with growing rounding errors shows every difference, if any square matrix is allowed.
+        // On uniform matrices rounding errors grow, so that any difference becomes visible.
         const bool any_square = method().problem == Problem::named("gesv") && !needs(method(), Need::spd);
         const MatrixKind kind = any_square ? MatrixKind::uniform : fit_kinds(method(), parameters).front();
         const Inputs<T> inputs = make_inputs<T>(method().problem, shape, kind);
@@ -169,7 +170,7 @@ TEST_P(GpuAgainstEmulated, SameBits) {
 }
 
 TEST_P(GpuAgainstEmulated, PinnedOperandsGiveTheSameBits) {
-  everywhere([&](Context& context, auto tag) {
+  for_each_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : sizes({33, 97})) {
       const Shape shape = shapes(method(), n).back();
@@ -198,7 +199,7 @@ TEST_F(OnGpu, PipelineTerminatesOnAnyGrid) {
   const Method& halving = row_of("gesv/gauss_cyclic_halving");
   for (const std::int64_t blocks : {1, 14, 132, 1000}) {
     for (const std::int64_t threads : {0, 256}) {
-      // each elimination takes half a minute
+      // Each elimination takes half a minute.
       if (threads == 256 && blocks < 1000 && !OnGpu::small()) continue;
       Parameters parameters = defaults(halving);
       parameters.set("blocks", blocks);
@@ -211,16 +212,16 @@ TEST_F(OnGpu, PipelineTerminatesOnAnyGrid) {
       EXPECT_TRUE(is_right(halving, inputs, pipelined)) << blocks << " blocks";
       EXPECT_TRUE(same_values(pipelined, reduced)) << blocks << " blocks";  // both sum in the same order
       parameters.set("back_substitution", std::string("pipelined_locks"));
-      const Answer<double> behind_locks = run_method(*context, halving, inputs, parameters);
-      // Statically assigned pieces need blocks that start in order. CUDA does not guarantee that order unless
-      // all blocks are resident.
+      const Answer<double> with_locks = run_method(*context, halving, inputs, parameters);
+      // The thread blocks wait for one another in a fixed order. CUDA guarantees that all of them run only if
+      // all are resident.
       if (blocks <= 132) {
-        EXPECT_EQ(behind_locks.info, 0) << blocks << " blocks";
+        EXPECT_EQ(with_locks.info, 0) << blocks << " blocks";
       }
-      if (behind_locks.info == 0) {
-        EXPECT_TRUE(same_values(behind_locks, reduced)) << blocks << " blocks";
+      if (with_locks.info == 0) {
+        EXPECT_TRUE(same_values(with_locks, reduced)) << blocks << " blocks";
       } else {
-        EXPECT_EQ(behind_locks.info, -1) << blocks << " blocks";
+        EXPECT_EQ(with_locks.info, -1) << blocks << " blocks";
       }
     }
   }

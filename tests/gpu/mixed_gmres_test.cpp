@@ -1,5 +1,6 @@
-// Tests gesv/mixed_gmres: what it refines, and when it falls back to the direct solve. methods_gpu_test.cpp
-// covers it at orders at which float is not tried; here float_from is 1 unless a test sets it.
+// Tests gesv/mixed_gmres: which systems it refines, and when it falls back to the direct solve.
+// methods_gpu_test.cpp tests orders at which factors in float are not tried. Here float_from is 1, unless a
+// test sets it, so that they are tried at every order.
 
 #include "tests/gpu/refined_on_gpu.hpp"
 #include "tests/testing.hpp"
@@ -28,7 +29,7 @@ class MixedGmres : public RefinedOnGpu {
     inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, 1);
     return inputs;
   }
-  /// Rows, columns or both decrease over twelve decades.
+  /// Returns a system whose rows, columns or both decrease over twelve decades.
   static Inputs<double> graded(std::int64_t n, bool rows, bool columns) {
     Inputs<double> inputs = inputs_of<double>(n, MatrixKind::uniform);
     for (std::int64_t j = 0; j < n; ++j) {
@@ -90,8 +91,8 @@ TEST_P(MixedGmresSizes, RefinesUniformMatrices) {
 }
 
 // 1 to 33: one panel. 256, 257: the pivot window, then the recursion. 289: a last panel with one column
-// beyond the window. 600: a product by halves. 1300: exchanges of more than 512 rows. 2100: odd remainders.
-// 2600: updates through inverses. 2601: products that extend beyond the rows.
+// beyond the window. 600: a product of fp16 pairs. 1300: exchanges of more than 512 rows. 2100: odd
+// remainders. 2600: updates through inverses. 2601: products that extend beyond the rows.
 INSTANTIATE_TEST_SUITE_P(All, MixedGmresSizes,
                          testing::Values(1, 2, 33, 256, 257, 289, 600, 1300, 2100, 2600, 2601));
 
@@ -127,7 +128,7 @@ TEST_F(MixedGmres, RefinesOneTinySingularValue) {
   EXPECT_GE(2 * refined, cases);
 }
 
-/// Factors that were converted to double serve all right-hand sides.
+/// The factors are converted to double once, for all right-hand sides.
 TEST_F(MixedGmres, RefinesOneTinySingularValueWithSeveralRightHandSides) {
   const std::int64_t n = order();
   for (const std::int64_t nrhs : {3, 20}) {
@@ -178,7 +179,7 @@ TEST_F(MixedGmres, SolvesLargeConditionsDirectly) {
   }
 }
 
-/// A sample of a permutation is 0 except for a few elements, so it says nothing about the condition.
+/// A sample of rows and columns of a permutation is almost 0, so it says nothing about the condition.
 TEST_F(MixedGmres, RefinesPermutations) {
   const std::int64_t n = order();
   Inputs<double> inputs = inputs_of<double>(n, MatrixKind::uniform);
@@ -209,7 +210,7 @@ TEST_F(MixedGmres, RefinesWithMultipliersFarAboveOne) {
   expect_refined(inputs);
 }
 
-/// The elements double in every step, until halves overflow.
+/// The elements double in every step of the elimination, until fp16 numbers overflow.
 TEST_F(MixedGmres, SolvesElementGrowthDirectly) {
   expect_direct(inputs_of<double>(100, MatrixKind::wilkinson));
 }
@@ -228,9 +229,9 @@ TEST_F(MixedGmres, InfoIsThatOfTheDirectSolve) {
   EXPECT_EQ(context->report.convergence, Convergence::none);
 }
 
-/// Returns the system with right-hand side `r` only.
+/// Returns the system with only the right-hand side `r`.
 template <class T>
-Inputs<T> one_of(const Inputs<T>& inputs, std::int64_t r) {
+Inputs<T> with_column(const Inputs<T>& inputs, std::int64_t r) {
   const std::int64_t n = inputs.shape.n;
   Inputs<T> one = inputs;
   one.shape.nrhs = 1;
@@ -269,7 +270,8 @@ TEST_P(MixedGmresColumns, RefinesEveryRightHandSideByItsOwnNorm) {
       if (r == zero) {
         for (const double value : one.x.data) EXPECT_EQ(value, 0);
       } else {
-        EXPECT_LE(check(mixed, one_of(inputs, r), one).ratio, std::max(0.1, 8.0 / static_cast<double>(n)))
+        EXPECT_LE(check(mixed, with_column(inputs, r), one).ratio,
+                  std::max(0.1, 8.0 / static_cast<double>(n)))
             << r;
       }
     }
@@ -280,12 +282,13 @@ TEST_P(MixedGmresColumns, RefinesEveryRightHandSideByItsOwnNorm) {
 // The kernels take 1, 4, 8 or 16 right-hand sides at a time; 64 are refined together.
 INSTANTIATE_TEST_SUITE_P(All, MixedGmresColumns, testing::Values(2, 5, 9, 17, 64, 70));
 
-/// A right-hand side takes the same steps in a group as alone, so the iteration count is that of the slowest.
+/// A right-hand side takes the same steps in a group as alone, so a group takes the iterations of its slowest
+/// one.
 TEST_F(MixedGmres, CountsTheIterationsOfTheSlowest) {
   const Inputs<double> inputs = inputs_of<double>(order(), MatrixKind::uniform, 3);
   std::int64_t most = 0;
   for (std::int64_t r = 0; r < 3; ++r) {
-    run(one_of(inputs, r));
+    run(with_column(inputs, r));
     most = std::max(most, context->report.iterations);
   }
   run(inputs);

@@ -1,5 +1,6 @@
 #pragma once
-/// A test on the first GPU; skipped with the reason if there is no GPU or it is too old.
+/// The fixture of tests on the first GPU. It skips the test, with the reason, if there is no GPU or it is too
+/// old.
 
 #include "kernels/device/device.hpp"
 #include "tests/kernels/method_run.hpp"
@@ -9,12 +10,14 @@ namespace gaussweep::testing_help {
 
 class OnGpu : public testing::Test {
  public:
-  /// Returns true under compute-sanitizer, which takes seconds for milliseconds of GPU time.
+  /// Returns true if sizes must be small, as under compute-sanitizer, which needs seconds per millisecond of
+  /// GPU time.
   static bool small() { return std::getenv("GAUSSWEEP_SMALL") != nullptr; }
 
  protected:
   void SetUp() override { require(0); }
-  /// @param needed compute capability, 90 for 9.0
+  /// Skips the test if the GPU's compute capability is below `needed`, 90 for 9.0. Sets `device` and
+  /// `context`.
   void require(int needed) {
     std::string why;
     if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
@@ -24,7 +27,7 @@ class OnGpu : public testing::Test {
       GTEST_SKIP() << "needs compute capability " << needed << ", this GPU has " << capability;
     context.emplace(*device);
   }
-  /// Runs a row with its default parameters.
+  /// Runs a method with its default parameters.
   template <class T>
   Answer<T> run(const Method& method, const Inputs<T>& inputs) {
     return run_method(*context, method, inputs, defaults(method));

@@ -1,5 +1,6 @@
-// Runs each of our own methods once at orders of one tile, of a few tiles, of several tile groups, and of a
-// copy. The orders are small enough for compute-sanitizer; tests/gpu/sanitize.sh runs them one by one.
+// Runs each of gaussweep's own methods once at four orders: one tile, a few tiles, several groups of tiles,
+// and an order at which methods copy the matrix. They are small enough for compute-sanitizer;
+// tests/gpu/sanitize.sh runs them one by one.
 
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
@@ -11,8 +12,8 @@ namespace {
 std::vector<std::string> own_methods() {
   std::vector<std::string> ids;
   for (const Method& method : registry().all()) {
-    const bool own = method.source.rfind("gaussweep", 0) == 0;
-    if (own && std::count(method.backends.begin(), method.backends.end(), Backend::cuda) > 0)
+    const bool is_own = method.source.rfind("gaussweep", 0) == 0;
+    if (is_own && std::count(method.backends.begin(), method.backends.end(), Backend::cuda) > 0)
       ids.push_back(method.id());
   }
   return ids;
@@ -20,8 +21,8 @@ std::vector<std::string> own_methods() {
 
 class OwnMethods : public OnGpu, public testing::WithParamInterface<std::tuple<std::string, std::int64_t>> {
  protected:
-  /// larger answers are compared with the vendor's instead of verified on the CPU
-  static constexpr std::int64_t most_judged = 1101;
+  /// The largest order at which answers are verified on the CPU; larger ones are compared with the vendor's.
+  static constexpr std::int64_t max_verified_order = 1101;
 
   void SetUp() override { require(method_.capability); }
 
@@ -30,9 +31,10 @@ class OwnMethods : public OnGpu, public testing::WithParamInterface<std::tuple<s
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
       for (const std::int64_t nrhs : {1, 3}) {
         const Problem problem = method_.problem;
-        // Symmetric problems copy an upper triangle to a lower one first, so small orders suffice for it.
-        const bool as_the_first = uplo == Uplo::upper && n_ > 300 && !needs(method_, Need::triangular);
-        if (uplo == Uplo::upper && (!problem->has_axis("uplo") || as_the_first)) continue;
+        // Methods for symmetric problems first copy an upper triangle to a lower one, so small orders
+        // suffice.
+        const bool is_redundant = uplo == Uplo::upper && n_ > 300 && !needs(method_, Need::triangular);
+        if (uplo == Uplo::upper && (!problem->has_axis("uplo") || is_redundant)) continue;
         if (nrhs > 1 && (!has_right_hand_sides(problem) || method_.max_nrhs < nrhs)) continue;
         const Shape shape{n_, n_, n_, nrhs, uplo};
         if (method_.accepts != nullptr && !method_.accepts(shape, defaults(method_))) continue;
@@ -44,21 +46,23 @@ class OwnMethods : public OnGpu, public testing::WithParamInterface<std::tuple<s
  private:
   template <class T>
   void expect_right(const Shape& shape) {
-    // In float our pivots may differ from the vendor's, and so may the factors.
+    // In float the pivots may differ from the vendor's, and with them the factors. Diagonal dominance
+    // prevents that.
     const bool any_matrix = kind_for(method_.problem) == MatrixKind::uniform;
-    const bool dominant = any_matrix && n_ > most_judged && precision_of<T> == Precision::float32;
-    const MatrixKind kind = dominant ? MatrixKind::diagonally_dominant : kind_for(method_.problem);
+    const bool needs_dominance =
+        any_matrix && n_ > max_verified_order && precision_of<T> == Precision::float32;
+    const MatrixKind kind = needs_dominance ? MatrixKind::diagonally_dominant : kind_for(method_.problem);
     const Inputs<T> inputs = make_inputs<T>(method_.problem, shape, kind);
     const Answer<T> ours = run_method(*context, method_, inputs, defaults(method_));
     SCOPED_TRACE(describe_run<T>(*context, method_, shape, defaults(method_), to_string(kind)));
     EXPECT_EQ(ours.info, 0);
-    if (n_ <= most_judged) {
+    if (n_ <= max_verified_order) {
       EXPECT_TRUE(is_right(method_, inputs, ours));
       return;
     }
     const std::string problem(to_string(method_.problem));
-    const bool of_blas = problem == "gemm" || problem == "trsv";
-    const Method& vendor = row_of(problem + (of_blas ? "/cublas" : "/cusolver"));
+    const bool is_in_blas = problem == "gemm" || problem == "trsv";
+    const Method& vendor = row_of(problem + (is_in_blas ? "/cublas" : "/cusolver"));
     const Answer<T> reference = run_method(*context, vendor, inputs, defaults(vendor));
     EXPECT_LT(difference(method_.problem, shape, ours, reference).largest,
               precision_of<T> == Precision::float32 ? 1e-3 : 1e-8);
@@ -66,7 +70,7 @@ class OwnMethods : public OnGpu, public testing::WithParamInterface<std::tuple<s
 
  protected:
   const std::int64_t n_ = std::get<1>(GetParam());
-  /// Lower precisions are tried at every order.
+  /// The method, with parameters that make it use lower precisions at every order.
   const Method method_ = [] {
     Method method = row_of(std::get<0>(GetParam()));
     for (Parameter& parameter : method.parameters) {

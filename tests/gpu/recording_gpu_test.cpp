@@ -1,4 +1,5 @@
-// Tests a method's run as a recorded graph: the same bits, and the kernels counted.
+// Tests runs that are recorded as CUDA graphs: they have the bits of ordinary runs, and their kernels are
+// counted.
 
 #include "kernels/core/errors.hpp"
 #include "kernels/staging/method_run.hpp"
@@ -34,7 +35,8 @@ TEST_F(RecordingOnGpu, RecordedRunHasTheSameBits) {
 TEST_F(RecordingOnGpu, RefusesWorkThatWaitsForTheDevice) {
   EXPECT_EQ(record_work(*device, [this] { device->synchronize(); }), nullptr);
   EXPECT_EQ(record_work(*device, [this] { Buffer more(*device, 1 << 20); }), nullptr);
-  const auto waits_and_fails = [this] {  // as a method of a shared library, which returns a number
+  // A method of a shared library returns an error number, which becomes such an exception.
+  const auto waits_and_fails = [this] {
     try {
       device->synchronize();
     } catch (const DeviceError&) {

@@ -1,5 +1,5 @@
-// Tests potrf/recursive and posv/recursive at orders where their algorithm changes: one launch and several,
-// whole tiles and copies, both triangles, incomplete groups of tile columns.
+// Tests potrf/recursive and posv/recursive at orders at which their algorithm changes: one launch and
+// several, whole tiles and orders that need a copy, both triangles, incomplete groups of tile columns.
 
 #include "kernels/check/check.hpp"
 #include "tests/gpu/on_gpu.hpp"
@@ -33,8 +33,8 @@ TEST_P(RecursiveCholeskySizes, FactorsEqualTheVendors) {
   }
 }
 
-// 64, 576 and 1152: one group of tile columns, one more tile, and two more groups. Up to 2560 everything is
-// the tail; at 2561 and 3136 one and two groups precede it. Above 9216 there are several launches.
+// 64, 576 and 1152: one group of tile columns, one more tile, and two more groups. Up to 2560 all columns
+// belong to the tail; at 2561 and 3136 one and two groups precede it. Above 9216 there are several launches.
 INSTANTIATE_TEST_SUITE_P(All, RecursiveCholeskySizes,
                          testing::Values(1, 63, 64, 65, 127, 290, 576, 1101, 1152, 2560, 2561, 3136, 4101,
                                          4160, 8192, 8256, 10001));

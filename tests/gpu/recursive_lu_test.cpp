@@ -1,6 +1,6 @@
-// Tests getrf/recursive at orders where its algorithm changes: narrower panels, exchanges by column,
-// triangular updates of both widths. The factors are compared with the vendor's, because a verification on
-// the CPU would take minutes.
+// Tests getrf/recursive at orders at which its algorithm changes: narrower panels, row exchanges column by
+// column, triangular updates of both widths. The factors are compared with the vendor's, because a
+// verification on the CPU would take minutes.
 
 #include "kernels/check/check.hpp"
 #include "tests/gpu/on_gpu.hpp"
@@ -46,8 +46,8 @@ TEST_P(RecursiveLuSizes, FactorsEqualTheVendors) {
 INSTANTIATE_TEST_SUITE_P(All, RecursiveLuSizes,
                          testing::Values(1100, 1300, 2100, 2300, 4101, 4200, 8192, 8200, 16500));
 
-/// Panels that apply the updates which the previous panel deferred, in their own columns and in later ones.
-/// The orders are small enough for compute-sanitizer, with clusters of 2 and 4 blocks.
+/// Tests panels that apply the updates which the previous panel deferred, to their own columns and to later
+/// ones. The orders are small enough for compute-sanitizer, with clusters of 2 and 4 blocks.
 class RecursiveLuPanels : public RecursiveLu, public testing::WithParamInterface<std::int64_t> {};
 
 TEST_P(RecursiveLuPanels, PanelsWithinABlockEqualLapack) {

@@ -1,5 +1,6 @@
 #pragma once
-/// A fixture for a mixed_gmres row: the systems that it refines, and its fallback to the direct solve.
+/// The fixture of tests of a mixed_gmres method: which systems it refines, and when it falls back to the
+/// direct solve.
 
 #include "kernels/check/check.hpp"
 #include "tests/gpu/on_gpu.hpp"
@@ -23,7 +24,7 @@ class RefinedOnGpu : public OnGpu {
   double ratio(const Method& method, const Inputs<T>& inputs) {
     return check(method, inputs, run(method, inputs)).ratio;
   }
-  /// Runs twice and expects equal bits and an equal history.
+  /// Runs twice and expects equal bits, and equal residuals in every iteration.
   template <class T>
   void expect_equal_runs(const Inputs<T>& inputs) {
     const Answer<T> first = run(inputs);
@@ -44,8 +45,8 @@ class RefinedOnGpu : public OnGpu {
     EXPECT_EQ(ours.info, 0);
     const Method& vendor = row("cusolver");
     const std::int64_t n = inputs.shape.n;
-    const double theirs = n > 3000 ? 0 : ratio(vendor, inputs);
-    EXPECT_LE(check(mixed, inputs, ours).ratio, std::max(3 * theirs, 8.0 / static_cast<double>(n)));
+    const double vendor_ratio = n > 3000 ? 0 : ratio(vendor, inputs);
+    EXPECT_LE(check(mixed, inputs, ours).ratio, std::max(3 * vendor_ratio, 8.0 / static_cast<double>(n)));
     return report.iterations;
   }
   /// Expects the fallback: the bits of the direct solve, and a report without convergence. @return the number
@@ -54,19 +55,19 @@ class RefinedOnGpu : public OnGpu {
   std::int64_t expect_direct(const Inputs<T>& inputs) {
     const Answer<T> ours = run(inputs);
     EXPECT_EQ(context->report.convergence, Convergence::none);
-    const std::int64_t in_vain = context->report.iterations;
-    EXPECT_EQ(static_cast<std::size_t>(in_vain), context->report.history.size());
+    const std::int64_t wasted_iterations = context->report.iterations;
+    EXPECT_EQ(static_cast<std::size_t>(wasted_iterations), context->report.history.size());
     const Answer<T> direct = run(row("recursive"), inputs);
     EXPECT_EQ(ours.info, direct.info);
     EXPECT_TRUE(direct.info != 0 || same_values(ours, direct));
-    return in_vain;
+    return wasted_iterations;
   }
 
  private:
   std::string problem_;
 
  protected:
-  /// The mixed_gmres row with float tried at every order.
+  /// The mixed_gmres method, with factors in float tried at every order.
   const Method mixed = [this] {
     Method method = row("mixed_gmres");
     for (Parameter& parameter : method.parameters) {

@@ -1,4 +1,5 @@
-// Tests that inputs which one Staging leaves on a GPU serve the next one in every layout, as if uploaded.
+// Tests that a Staging can take over the inputs that another one previous on the GPU, in any pair of layouts:
+// they must equal uploaded ones.
 
 #include "tests/kernels/method_run.hpp"
 #include "tests/testing.hpp"
@@ -35,7 +36,7 @@ std::vector<T> elements(Device& device, const Staging<T>& staging, std::int64_t 
 }
 
 template <class T>
-void leave_and_take(std::int64_t n, std::int64_t nrhs) {
+void expect_reusable_inputs(std::int64_t n, std::int64_t nrhs) {
   const std::unique_ptr<Device> device = make_cuda_device(0);
   Context context(*device);
   const Shape shape{n, n, n, nrhs, Uplo::lower};
@@ -44,10 +45,10 @@ void leave_and_take(std::int64_t n, std::int64_t nrhs) {
   for (const Layout from : {Layout::column_major, Layout::row_major, Layout::augmented}) {
     for (const Layout to : {Layout::column_major, Layout::row_major, Layout::augmented}) {
       const Method first = row(from), second = row(to);
-      Staging<T> left(*device, first, {}, shape, 1), fresh(*device, second, {}, shape, 1);
-      left.upload(inputs);
+      Staging<T> previous(*device, first, {}, shape, 1), fresh(*device, second, {}, shape, 1);
+      previous.upload(inputs);
       fresh.upload(inputs);
-      Staging<T> staging(*device, second, {}, shape, 1, left.release_inputs());
+      Staging<T> staging(*device, second, {}, shape, 1, previous.release_inputs());
       EXPECT_EQ(staging.has_resident_inputs(), from == to);
       staging.upload_from(context, views);
       EXPECT_EQ(elements(*device, staging, n, nrhs), elements(*device, fresh, n, nrhs))
@@ -61,8 +62,8 @@ TEST(ResidentOnGpu, ServesEveryLayout) {
   if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
   for (const std::int64_t n : {1, 31, 33, 100, 1027}) {
     for (const std::int64_t nrhs : {1, 5}) {
-      leave_and_take<float>(n, nrhs);
-      leave_and_take<double>(n, nrhs);
+      expect_reusable_inputs<float>(n, nrhs);
+      expect_reusable_inputs<double>(n, nrhs);
     }
   }
 }

@@ -1,5 +1,5 @@
-// Tests products by residues on tensor cores: a thousand hard products against exact sums, large ones in
-// blocks against the vendor's, and an LU that uses them.
+// Tests products from residues (8-bit integers) on tensor cores: a thousand hard products are compared with
+// exact sums, large ones, computed in blocks, with the vendor's. Also tests an LU that uses them.
 
 #include "kernels/check/check.hpp"
 #include "tests/gpu/on_gpu.hpp"

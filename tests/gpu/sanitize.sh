@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs compute-sanitizer on the kernels of our own methods (tests/gpu/own_orders_test.cpp), several processes at a time on one GPU.
+# Runs compute-sanitizer on the kernels of gaussweep's own methods (tests/gpu/own_orders_test.cpp), in several concurrent processes on one GPU.
 # Usage: tests/gpu/sanitize.sh PROGRAM OUT [--seconds S] [--jobs J] [--only REGEX]
-#   PROGRAM      the program of the GPU's tests
+#   PROGRAM      the test program, BUILD/tests/gpu_tests
 #   OUT          a folder for the logs
 #   --seconds S  total time (default: 500); the most important runs come first
 #   --jobs J     processes at a time (default: half of the cores)
 #   --only REGEX only the runs whose "TOOL ORDER METHODS" match
 # Each run prints one line at its end: clean, FOUND ERRORS, "the tool failed", "cut off" or "not started". The exit status is 0 if all were clean.
-# The vendors' kernels run unchecked: they are not ours, and synccheck aborts launches of cuBLAS's triangular solves.
+# The vendors' kernels are not checked: their errors could not be mended here, and synccheck aborts launches of cuBLAS's triangular solves.
 set -uo pipefail
 program=$1 out=$2
 seconds=500
@@ -53,13 +53,13 @@ runs() {
   done
 }
 
-# one TOOL ORDER GROUP
-one() {
+# run_one TOOL ORDER GROUP: runs the tool on a group of methods and prints the result
+run_one() {
   local tool=$1 order=$2 group=$3 left=$((deadline - SECONDS)) began=$SECONDS filter="" method code summary tests
   local log=$out/$tool.$order.$group.log options=()
   for method in ${methods[$group]}; do filter+="*/OwnMethods.*/${method}_$order:"; done
-  # Panels of LU have memory barriers, more than the table of the tool holds. With the enlarged table only one such run
-  # is active at a time.
+  # LU's panels have more memory barriers than synccheck's table holds, so the table is enlarged. Such runs take turns, one
+  # at a time.
   if [ "$tool" = synccheck ] && ((order > 100)) && [[ $group =~ ^(lu|inverse|mixed|halves|residues)$ ]]; then
     options=(--num-cuda-barriers 65536)
     exec 8> "$out/table.lock"
@@ -96,7 +96,7 @@ while read -r tool order group; do
   if ((SECONDS + 5 > deadline)); then
     echo "$tool $order $group: not started" | tee -a "$done_file"
   else
-    one "$tool" "$order" "$group" | tee -a "$done_file" &
+    run_one "$tool" "$order" "$group" | tee -a "$done_file" &
   fi
 done < <(runs | awk '!seen[$0]++' | grep -E "$only")
 wait

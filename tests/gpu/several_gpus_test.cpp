@@ -1,5 +1,5 @@
-// Tests every row that distributes a matrix over several GPUs, on two GPUs. GAUSSWEEP_RUNS is the number of
-// repeated runs per case.
+// Tests every method that distributes a matrix over several GPUs, on two GPUs. GAUSSWEEP_RUNS is the number
+// of repeated runs per case, which must have equal bits.
 
 #include <cstdlib>
 
@@ -15,7 +15,7 @@ namespace {
 
 using namespace testing_help;
 
-std::vector<std::string> rows_for_several() {
+std::vector<std::string> distributed_methods() {
   std::vector<std::string> ids;
   for (const Method& method : registry().all()) {
     if (method.column_block != nullptr) ids.push_back(method.id());
@@ -101,7 +101,7 @@ TEST_P(OnTwoGpus, AreFasterThanOneGpu) {
   EXPECT_LT(two, one);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OnTwoGpus, testing::ValuesIn(rows_for_several()),
+INSTANTIATE_TEST_SUITE_P(All, OnTwoGpus, testing::ValuesIn(distributed_methods()),
                          [](const testing::TestParamInfo<std::string>& info) {
                            return test_name(info.param);
                          });

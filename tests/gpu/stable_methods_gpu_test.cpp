@@ -1,4 +1,5 @@
-// Runs the matrices of tests/kernels/stable_methods_test.cpp on a GPU.
+// Runs the ill-conditioned matrices of tests/kernels/stable_methods_test.cpp on a GPU, and compares with
+// LAPACK.
 
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/stable_matrices.hpp"
@@ -20,9 +21,9 @@ class StableOnGpu : public OnGpu {
       if (uplo == Uplo::upper && !problem->has_axis("uplo")) continue;
       const Inputs<T> inputs = inputs_of<T>(problem, a, uplo, nrhs);
       const double ratio = ratio_of(*context, *registry().find(problem, variant), inputs);
-      const double of_lapack = ratio_of(on_host, *registry().find(problem, "lapack"), inputs);
-      EXPECT_LE(ratio, std::max(1.0, 3 * of_lapack)) << name << "/" << variant << ", n " << a.rows << ", "
-                                                     << to_string(uplo) << ", LAPACK's " << of_lapack;
+      const double lapack_ratio = ratio_of(on_host, *registry().find(problem, "lapack"), inputs);
+      EXPECT_LE(ratio, std::max(1.0, 3 * lapack_ratio)) << name << "/" << variant << ", n " << a.rows << ", "
+                                                        << to_string(uplo) << ", LAPACK's " << lapack_ratio;
     }
   }
 };
@@ -40,7 +41,8 @@ TYPED_TEST(StableOnGpu, DefiniteMatricesAndTriangles) {
       this->expect_as_good("trtri", "levels", mirrored_factor(kernel_matrix(n, 4, lambda)));
   }
 }
-/// Joined by small tiles, by large ones, by the vendor's products, with a border.
+/// Orders at which blocks are joined by small tiles, by large ones and by the vendor's products, and with a
+/// border: a few rows that are added last.
 TYPED_TEST(StableOnGpu, InversesThatAreJoined) {
   for (const std::int64_t n : {97, 130, 330, 700, 1030, 1300}) {
     for (const double lambda : {1e-6, 1e-10})

@@ -3,7 +3,7 @@
 # more often, and two builds that differ by 1 % or not at all. OUT has each result as soon as it exists; `figures` computes the figures again.
 #   tests/gpu/what_changed.sh BUILD OUT [--minutes M] [--runs N] [--backend B]     default: 7.5 minutes (and one to count), 12 runs, auto
 #   tests/gpu/what_changed.sh BUILD OUT figures
-# OUT/table.txt: a line per run; OUT/runs, OUT/duets: results; OUT/figures.txt. Exit code: 1 if a run broke off, else 0.
+# OUT/table.txt: a line per run; OUT/runs, OUT/duets: results; OUT/figures.txt. Exit code: 1 if a run failed, else 0.
 set -uo pipefail
 [[ $# -ge 2 ]] || { sed -n '2,6p' "$0"; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,12 +23,12 @@ end=$(awk -v now="$EPOCHREALTIME" -v minutes="$minutes" 'BEGIN { printf "%d", no
 mkdir -p "$out/runs" "$out/duets" "$out/logs"
 broken=0
 is_late() { ((EPOCHSECONDS >= end)); }
-# note NAME CODE BEGAN: adds a line to the table
+# note NAME CODE BEGAN: adds a line with the exit code and duration of a run to the table
 note() {
   awk -v name="$1" -v code="$2" -v began="$3" -v now="$EPOCHREALTIME" \
     'BEGIN { printf "%s: exit %d, %.1f s\n", name, code, now - began }' | tee -a "$out/table.txt"
 }
-# run NAME PROGRAM PLAN [CHANGE]
+# run NAME PROGRAM PLAN [CHANGE]: runs a plan; CHANGE is GAUSSWEEP_FAULT_CHANGE
 run() {
   is_late && return
   local began=$EPOCHREALTIME code folder=$out/work-$1
@@ -40,7 +40,7 @@ run() {
   rm -rf "$folder"
   note "$1" "$code" "$began"
 }
-# duet NAME CHANGE: this build has the change, the other one does not
+# duet NAME CHANGE: runs a duet; this build has the change, the other one does not
 duet() {
   is_late && return
   local began=$EPOCHREALTIME code side folder=$out/work-$1
@@ -86,7 +86,8 @@ python3 - "$build/gaussweep" "$out" <<'P' | tee "$out/figures.txt" || broken=1
 import collections, itertools, json, pathlib, re, subprocess, sys
 program, out = sys.argv[1], pathlib.Path(sys.argv[2])
 
-def said(*arguments):
+def output_of(*arguments):
+    """Returns the JSON output of gaussweep, and whether it found a regression."""
     done = subprocess.run([program, *map(str, arguments), "--format", "json"], capture_output=True, text=True)
     if done.returncode not in (0, 4):
         raise SystemExit(f"FAILED: {arguments}: {done.stderr}")
@@ -98,7 +99,7 @@ def files(name):
 
 for plan in ("short", "noise", "changed-none"):
     pairs = list(itertools.permutations(files(plan), 2))
-    alarms = [(a.stem, b.stem, what["regressions"]) for a, b in pairs for what, is_alarm in [said("compare", a, b)] if is_alarm]
+    alarms = [(a.stem, b.stem, result["regressions"]) for a, b in pairs for result, is_alarm in [output_of("compare", a, b)] if is_alarm]
     print(f"{plan}: {len(alarms)} of {len(pairs)} ordered pairs without a change have a regression")
     for alarm in alarms[:10]:
         print("  ", *alarm)
@@ -106,9 +107,9 @@ bases = files("changed-none")
 for change in ("work=1.03", "work=1.05", "launches=2", "waits=1"):
     counts, ends = collections.defaultdict(collections.Counter), collections.Counter()
     for base, new in itertools.product(bases, files(f"changed-{change}-")):
-        what, is_alarm = said("compare", base, new, "--all")
+        result, is_alarm = output_of("compare", base, new, "--all")
         ends[is_alarm] += 1
-        for trial in what["trials"]:
+        for trial in result["trials"]:
             parameters = json.loads(trial["parameters"]) if isinstance(trial.get("parameters"), str) else trial
             kind = " ".join(f"{k}={parameters[k]}" for k in ("steps", "launches", "waits") if k in parameters)
             counts[f"{trial['precision']} n={trial['n']} {kind}"][trial["verdict"] + (f" ({trial['reason']})" if trial["reason"] else "")] += 1
@@ -117,21 +118,21 @@ for change in ("work=1.03", "work=1.05", "launches=2", "waits=1"):
         print(f"   {kind}: {', '.join(f'{count} {verdict}' for verdict, count in verdicts.most_common())}")
 nights = files("changed-work=1.03-")[:3]
 if len(bases) >= 6 and len(nights) == 3:
-    series = said("trend", *bases[-9:], *nights)[0]["series"]
+    series = output_of("trend", *bases[-9:], *nights)[0]["series"]
     print(f"3 % within three nights: {sum(bool(s['steps']) for s in series)} of {len(series)} trials are found by trend")
 for kind in ("same", "one"):
     folders, different, trials = sorted((out / "duets").glob(kind + "*")), collections.Counter(), collections.Counter()
     alarms = 0
     for folder in folders:
-        what, is_alarm = said("compare", folder / "base.h5", folder / "new.h5", "--all")
+        result, is_alarm = output_of("compare", folder / "base.h5", folder / "new.h5", "--all")
         alarms += is_alarm
-        for trial in what["trials"]:
-            of = ("changed" if "fault_changed" in trial["method"] and kind == "one" else "unchanged") + (
+        for trial in result["trials"]:
+            category = ("changed" if "fault_changed" in trial["method"] and kind == "one" else "unchanged") + (
                 "" if trial["base_median"] >= 1e-4 else ", below 100 us")
-            trials[of] += 1
-            different[of] += trial["verdict"] in ("SLOWER", "FASTER")
+            trials[category] += 1
+            different[category] += trial["verdict"] in ("SLOWER", "FASTER")
     print(f"duets, {'1 % slower' if kind == 'one' else 'identical'}: {alarms} of {len(folders)} have a regression")
-    for of in sorted(trials):
-        print(f"   {of}: {different[of]} of {trials[of]} trials are called different")
+    for category in sorted(trials):
+        print(f"   {category}: {different[category]} of {trials[category]} trials are called different")
 P
 exit "$broken"

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* h100 = "NVIDIA H100";
 constexpr const char* h200 = "NVIDIA H200";
 
-/// A run of three sizes on day `day`, on one GPU or on the CPU of its machine.
+/// A run of a GPU method at three sizes on day `day`; with `with_cpu_trials` also of a CPU method.
 struct RunOf {
   std::string id;
   int day = 1;
@@ -122,8 +122,8 @@ TEST(Sides, ComparesTheLastRunOfEachModel) {
 }
 
 TEST(Sides, KeepsAllRunsOnOtherModels) {
-  const io::Results cards = merged({run_of({"a", 2}), run_of({"b", 3})});
-  EXPECT_EQ(sides_of({run_of({"z", 1, 1, h100}), cards}, false).now.records.size(), 6U);
+  const io::Results two_runs = merged({run_of({"a", 2}), run_of({"b", 3})});
+  EXPECT_EQ(sides_of({run_of({"z", 1, 1, h100}), two_runs}, false).now.records.size(), 6U);
 }
 
 TEST(Sides, RemarksThatARunIsComparedWithItself) {

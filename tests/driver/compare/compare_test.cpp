@@ -1,3 +1,6 @@
+// Tests the rule of `compare`: verdicts, drift, regressions, missing trials, crossovers between GPUs, and its
+// tables.
+
 #include "driver/compare/compare.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +36,8 @@ Comparison compared(std::vector<Record> base, std::vector<Record> now, double th
   return compare(results_of(std::move(base)), results_of(std::move(now)), rules(threshold));
 }
 
-/// A launch-bound trial of `gesv/method` with the launched times `whole` and the replayed time `gpu`.
+/// Returns a launch-bound trial of `gesv/method`. `whole`: times of ordinary runs; `gpu`: the time of the run
+/// as a CUDA graph.
 Record launched(const std::vector<double>& whole, double gpu) {
   Record r = example_record("method", 64, whole);
   r.replay_q1 = gpu * 0.999;
@@ -55,9 +59,9 @@ TEST(Compare, IsHostBoundWhenOnlyTheLaunchTimeDrifts) {
   EXPECT_EQ(verdict(launched(quick, 1), launched(quick, 1.05)), (Answer{Verdict::slower, true}))
       << "the method became slower, hidden by the host";
   EXPECT_EQ(verdict(launched(quick, 1), launched(quick, 1)), (Answer{Verdict::same, false}));
-  Record blind = launched(slow, 1);
-  blind.replay_median = Record::unknown;
-  EXPECT_EQ(verdict(launched(quick, 1), blind), (Answer{Verdict::slower, true})) << "no replay time";
+  Record without_replay = launched(slow, 1);
+  without_replay.replay_median = Record::unknown;
+  EXPECT_EQ(verdict(launched(quick, 1), without_replay), (Answer{Verdict::slower, true})) << "no replay time";
 }
 
 TEST(Compare, ReportsNoRegressionForAnotherCpuThreadCount) {
@@ -149,7 +153,7 @@ TEST(Compare, AMissingTrialOfASweptParameterIsNoChangedDefault) {
     results.attributes = {{"plan", "p"}, {"shard", "1/1"}};
     return results;
   };
-  // The night before lacks (64, 16), the new night lacks (64, 32).
+  // The base lacks the trial with n = 64 and block 16, the new run the one with n = 64 and block 32.
   const Comparison comparison =
       compare(set({{64, 32}, {128, 16}, {128, 32}}), set({{64, 16}, {128, 16}, {128, 32}}), {});
   EXPECT_THAT(comparison.changed_parameters, ::testing::IsEmpty());
@@ -169,8 +173,8 @@ TEST(Compare, ATrialThatBasesPlanNoLongerHasIsNotMissing) {
   EXPECT_EQ(comparison.only_base, 1);
 }
 
-// The host takes half of most of these times, and a tenth of one. Host drift moves that one by a fifth as
-// much.
+// The host takes half of most of these times, but only a tenth of the last one. Drift of the host therefore
+// changes the last time by a fifth as much.
 TEST(Compare, HostDriftMovesATimeByTheHostsPartOfIt) {
   const auto set = [](double launch) {
     std::vector<Record> records;
@@ -358,14 +362,14 @@ TEST(Compare, IgnoresRunToRunVariation) {
   ASSERT_EQ(same.noise.size(), 1U);
   EXPECT_EQ(same.noise[0].pairs, 40);
   EXPECT_GT(same.noise[0].raise_long, 10) << "the rule expects 0.4 % for one run";
-  const auto loud = std::count_if(same.pairs.begin(), same.pairs.end(), [](const Pair& pair) {
+  const auto timed_verdicts = std::count_if(same.pairs.begin(), same.pairs.end(), [](const Pair& pair) {
     return pair.change.verdict == Verdict::slower || pair.change.verdict == Verdict::faster;
   });
-  EXPECT_LE(loud, 2);
+  EXPECT_LE(timed_verdicts, 2);
   EXPECT_EQ(std::count_if(same.methods.begin(), same.methods.end(),
                           [](const MethodChange& m) { return m.change.verdict == Verdict::slower; }),
             0);
-  // A change far beyond the noise is found, and no other change is reported.
+  // A change far beyond the noise is found, and no other method is reported.
   for (const MethodChange& method : compared(base, slowed).methods) {
     EXPECT_EQ(method.change.verdict == Verdict::slower, method.method == "gesv/beta") << method.method;
   }

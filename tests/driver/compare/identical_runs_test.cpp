@@ -16,7 +16,7 @@ const Runs& measured() {
 }
 
 /// Returns the records of several runs as one set.
-io::Results together(const std::vector<std::string>& names) {
+io::Results merged_runs(const std::vector<std::string>& names) {
   io::Results all;
   for (const std::string& name : names) {
     const io::Results& run = measured().at(name);
@@ -26,13 +26,13 @@ io::Results together(const std::vector<std::string>& names) {
 }
 
 struct AlarmCount {
-  int pairs = 0, alarms = 0, loud_trials = 0;
+  int pairs = 0, alarms = 0, false_verdicts = 0;
   std::string words;
   void add(const std::string& what, const Comparison& c) {
     ++pairs;
     alarms += !c.regressions.empty();
     for (const Pair& pair : c.pairs)
-      loud_trials += pair.change.verdict == Verdict::slower || pair.change.verdict == Verdict::faster;
+      false_verdicts += pair.change.verdict == Verdict::slower || pair.change.verdict == Verdict::faster;
     for (const std::string& each : c.regressions) words += what + ": " + each + "\n";
   }
 };
@@ -53,10 +53,10 @@ TEST(IdenticalRuns, PairsOnOneGpuRaiseNoAlarm) {
   }
   EXPECT_EQ(tally.pairs, 74) << "37 pairs, either way";
   EXPECT_LE(tally.alarms, 0) << tally.words;
-  EXPECT_LE(tally.loud_trials, 0) << tally.words;
+  EXPECT_LE(tally.false_verdicts, 0) << tally.words;
 }
 
-// SAME is a statement about the whole interval of the change, not about its estimate.
+// SAME means that the whole interval of the change is within the threshold, not only its estimate.
 TEST(IdenticalRuns, SameHasItsIntervalWithinTheThreshold) {
   std::map<Verdict, int> counts;
   for (const auto& [base, base_run] : measured()) {
@@ -101,17 +101,18 @@ TEST(IdenticalRuns, SeveralBasesRaiseNoAlarm) {
         const std::string& name = all[(i + static_cast<std::size_t>(now[1])) % all.size()];
         if (name != now) bases.push_back(name);
       }
-      tally.add(std::to_string(count) + " bases, " + now, compare(together(bases), measured().at(now), {}));
+      tally.add(std::to_string(count) + " bases, " + now,
+                compare(merged_runs(bases), measured().at(now), {}));
     }
   }
   EXPECT_EQ(tally.pairs, 24);
   EXPECT_LE(tally.alarms, 0) << tally.words;
 }
 
-/// Simulates runs of any size: a method and size take the measured times of a random process on GPU b.
-class Drawn {
+/// Simulates runs with any number of trials, from the measured times of random worker processes on GPU b.
+class SimulatedRuns {
  public:
-  explicit Drawn(unsigned seed) : bits_(seed) {
+  explicit SimulatedRuns(unsigned seed) : bits_(seed) {
     for (const auto& [name, run] : measured()) {
       for (const Record& r : run.records) {
         if (name.front() != 'a')
@@ -120,7 +121,7 @@ class Drawn {
     }
   }
 
-  /// Returns a run in which each method takes the times of one other process, for all measured sizes.
+  /// Returns a run of `count` trials. Per method, the times of all sizes come from the same random process.
   io::Results run(std::size_t count, const std::string& name) {
     io::Results results;
     for (std::int64_t copy = 0; results.records.size() < count; ++copy) {
@@ -146,20 +147,20 @@ class Drawn {
 
 TEST(DrawnRuns, FalseAlarmRateHoldsForAnyNumberOfTrials) {
   for (const auto& [trials, pairs] : std::map<std::size_t, int>{{96, 200}, {400, 100}, {2000, 30}}) {
-    Drawn drawn(7);
+    SimulatedRuns simulated(7);
     AlarmCount tally;
     for (int i = 0; i < pairs; ++i)
-      tally.add("", compare(drawn.run(trials, "one"), drawn.run(trials, "two"), {}));
+      tally.add("", compare(simulated.run(trials, "one"), simulated.run(trials, "two"), {}));
     std::printf("%zu trials: %d of %d pairs with an alarm, %d trials FASTER or SLOWER\n", trials,
-                tally.alarms, pairs, tally.loud_trials);
+                tally.alarms, pairs, tally.false_verdicts);
     EXPECT_LE(tally.alarms, pairs / 50) << trials << " trials\n" << tally.words;
   }
 }
 
 // A comparison reports the smallest detectable change; exactly changes of that size must be found.
 TEST(DrawnRuns, FindsAChangeOfTheReportedSize) {
-  Drawn drawn(5);
-  const io::Results base = drawn.run(96, "one"), now = drawn.run(96, "two");
+  SimulatedRuns simulated(5);
+  const io::Results base = simulated.run(96, "one"), now = simulated.run(96, "two");
   const Comparison before = compare(base, now, {});
   int tried = 0;
   for (std::size_t i = 0; i < before.pairs.size(); i += 7) {
@@ -187,12 +188,12 @@ TEST(DrawnRuns, FindsASlowedMethod) {
   const std::vector<std::string> methods{"recursive", "blocked_simultaneous", "gets", "shared"};
   for (const int nights : {1, 7}) {
     for (const auto& [factor, least] : std::map<double, double>{{1.03, 0}, {1.05, 0.95}, {1.1, 1}}) {
-      Drawn drawn(11);
+      SimulatedRuns simulated(11);
       int found = 0, pairs = 0, slower = 0, trials = 0;
       for (int i = 0; i < 40; ++i) {
-        io::Results base, now = drawn.run(96, "now");
+        io::Results base, now = simulated.run(96, "now");
         for (int night = 0; night < nights; ++night) {
-          const io::Results more = drawn.run(96, "night " + std::to_string(night));
+          const io::Results more = simulated.run(96, "night " + std::to_string(night));
           base.records.insert(base.records.end(), more.records.begin(), more.records.end());
         }
         const std::string& method = methods[static_cast<std::size_t>(i) % methods.size()];

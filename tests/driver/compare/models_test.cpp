@@ -61,7 +61,7 @@ io::Results merged(io::Results a, const io::Results& b) {
   return a;
 }
 
-/// The comparison of the only two models, with everything that it points to.
+/// The comparison of two models. Owns the records and grids to which the comparison refers.
 struct Compared {
   io::Results all;
   std::vector<VerdictGrid> grids;

@@ -1,3 +1,5 @@
+// Tests the race of methods in `try`: when a winner is clear, and when more rounds are useless.
+
 #include "driver/compare/race.hpp"
 #include "tests/driver/summary/example_records.hpp"
 #include "tests/testing.hpp"
@@ -5,7 +7,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// A record per round of one method on the CPU.
+/// Returns one record per round of a CPU method with these medians.
 std::vector<io::Record> in_rounds(const std::string& method, const std::vector<double>& medians) {
   std::vector<io::Record> records;
   for (const double median : medians) {
@@ -17,10 +19,10 @@ std::vector<io::Record> in_rounds(const std::string& method, const std::vector<d
   return records;
 }
 
-/// The race of some methods. Owns the records that it is about.
+/// A race of methods. Owns the records to which the race refers.
 struct Example {
   explicit Example(const std::vector<std::vector<io::Record>>& methods) {
-    for (const auto& own : methods) records.insert(records.end(), own.begin(), own.end());
+    for (const auto& rounds : methods) records.insert(records.end(), rounds.begin(), rounds.end());
     groups = group_records(records);
     std::vector<const Group*> all;
     for (const Group& group : groups) all.push_back(&group);
@@ -53,7 +55,7 @@ TEST(Race, DoesNotDecideByOneOrTwoRounds) {
   unsteady[0].seconds_q1 = 1;
   unsteady[0].seconds_q3 = 2000;
   EXPECT_FALSE(Example({unsteady, in_rounds("fast", {1})}).race.is_settled());
-  EXPECT_TRUE(far.race.is_settled()) << "more rounds of it would be a waste";
+  EXPECT_TRUE(far.race.is_settled()) << "more rounds cannot change a lead of 200";
 }
 
 TEST(Race, DropsNoShortMethodAfterOneRound) {
@@ -63,8 +65,8 @@ TEST(Race, DropsNoShortMethodAfterOneRound) {
 }
 
 TEST(Race, OrderAgreesWithTheCommonRounds) {
-  // lapack has the least median; crout, which left after three rounds, was faster than lapack in them, but
-  // slower than pivot.
+  // lapack has the smallest median. crout left the race after three rounds, in which it was faster than
+  // lapack, but slower than pivot.
   const Example example({in_rounds("crout", {1, 1, 1}), in_rounds("pivot", {0.4, 0.4, 0.4, 3, 3, 3, 3, 3}),
                          in_rounds("lapack", {2, 2, 2, 0.1, 0.1, 0.1, 0.1, 0.1})});
   EXPECT_EQ(example.first(), "lapack");

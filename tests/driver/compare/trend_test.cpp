@@ -64,20 +64,20 @@ TEST(Trend, TwoHundredNightsOfFiveHundredTrialsRaiseNoAlarm) {
   EXPECT_LE(count_of_changes(trend), 2U);
 }
 
-/// Counts the found steps of 3 % that happened three nights ago.
-struct Found {
+/// Counts of trials in which trend found a step of 3 % that happened three nights ago.
+struct StepCounts {
   int all = 0, found = 0, in_time = 0;  ///< GPU-bound trials of at least 100 us
   int short_all = 0, short_found = 0;   ///< all other trials with a step
-  int wrong = 0;                        ///< trials without a step in which one was found
+  int wrong = 0;                        ///< trials without a step in which trend found one
 };
 
-/// Simulates `draws` trends of 33 nights with 500 trials. In each trend every `every`-th trial steps, other
-/// trials each time.
-Found steps_found(unsigned seed, std::size_t every, std::size_t draws) {
+/// Simulates `draws` trends of 33 nights with 500 trials. In each trend one trial of `every` has a step, in
+/// each trend other trials.
+StepCounts steps_found(unsigned seed, std::size_t every, std::size_t draws) {
   Nights nights(seed);
   Sets sets;
   for (std::size_t i = 0; i < 33; ++i) sets.emplace_back(std::to_string(i), nights.night(500, i));
-  Found counts;
+  StepCounts counts;
   for (std::size_t draw = 0; draw < draws; ++draw) {
     const auto steps = [&](std::size_t trial) { return trial % every == (draw * 37) % every; };
     std::set<std::string> stepped;
@@ -116,10 +116,11 @@ Found steps_found(unsigned seed, std::size_t every, std::size_t draws) {
   return counts;
 }
 
-// If few trials step, each step must be clearer; some trials scatter by 3 % themselves.
+// If only few trials have a step, trend needs more evidence for each one; some trials scatter by 3 %
+// themselves.
 TEST(Trend, FindsStepsOfThreePercentWithinThreeNights) {
   const auto expect = [](std::size_t every, std::size_t draws, double share) {
-    const Found counts = steps_found(5, every, draws);
+    const StepCounts counts = steps_found(5, every, draws);
     EXPECT_GE(counts.found, share * counts.all) << every;
     EXPECT_GE(counts.in_time, (share - 0.05) * counts.all) << every << ": some a night off";
     EXPECT_LE(counts.wrong, 2 + 0.02 * counts.found) << every;
