@@ -213,8 +213,8 @@ TEST_F(OnGpu, PipelineTerminatesOnAnyGrid) {
       EXPECT_TRUE(same_values(pipelined, reduced)) << blocks << " blocks";  // both sum in the same order
       parameters.set("back_substitution", std::string("pipelined_locks"));
       const Answer<double> with_locks = run_method(*context, halving, inputs, parameters);
-      // The thread blocks wait for one another in a fixed order. CUDA guarantees that all of them run only if
-      // all are resident.
+      // Each thread block has fixed pieces of the work and waits for earlier blocks. CUDA guarantees that
+      // these run only if all blocks are resident.
       if (blocks <= 132) {
         EXPECT_EQ(with_locks.info, 0) << blocks << " blocks";
       }

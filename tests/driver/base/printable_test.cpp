@@ -1,3 +1,5 @@
+// Tests that text from files is safe to print on a terminal.
+
 #include "driver/base/printable.hpp"
 #include "tests/testing.hpp"
 

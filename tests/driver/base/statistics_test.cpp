@@ -1,3 +1,5 @@
+// Tests the statistics of samples: quartiles, mean, standard deviation, quantiles.
+
 #include "driver/base/statistics.hpp"
 #include "tests/testing.hpp"
 

@@ -1,3 +1,5 @@
+// Tests tables in every output format: text, CSV, JSON, Markdown, LaTeX.
+
 #include "driver/base/table.hpp"
 #include "driver/base/errors.hpp"
 #include "tests/testing.hpp"

@@ -1,3 +1,5 @@
+// Tests the formatting of numbers, durations, lines and shell words.
+
 #include "driver/base/words.hpp"
 #include "driver/base/table.hpp"
 #include "tests/testing.hpp"

@@ -1,3 +1,5 @@
+// Tests the command `matrix`: generating, importing, exporting and describing matrix files.
+
 #include "driver/command/matrix_files.hpp"
 #include "driver/base/errors.hpp"
 #include "driver/command/options.hpp"

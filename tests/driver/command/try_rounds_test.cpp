@@ -1,3 +1,5 @@
+// Tests the rounds of `try`, and the sentences of its answer.
+
 #include "driver/command/try_rounds.hpp"
 
 #include "driver/command/try_answer.hpp"
@@ -111,11 +113,11 @@ TEST(TryAnswer, WarnsOfANumericallySingularMatrix) {
     const std::vector<Group> groups = group_records(records);
     return !singular_words(matrix, tried_tasks(groups)).empty();
   };
-  const auto as_it_is = [](io::Record&) {};
-  EXPECT_TRUE(is_warned(5e15, as_it_is));
-  EXPECT_FALSE(is_warned(1e15, as_it_is));
+  const auto unchanged = [](io::Record&) {};
+  EXPECT_TRUE(is_warned(5e15, unchanged));
+  EXPECT_FALSE(is_warned(1e15, unchanged));
   EXPECT_TRUE(is_warned(1e15, [](io::Record& r) { r.precision = "float"; }));
-  EXPECT_FALSE(is_warned(std::nullopt, as_it_is));
+  EXPECT_FALSE(is_warned(std::nullopt, unchanged));
   EXPECT_TRUE(is_warned(std::nullopt, [](io::Record& r) { r.forward_error = 0.3; }));
   EXPECT_TRUE(is_warned(std::nullopt, [](io::Record& r) { r.info = 3; }));
   EXPECT_FALSE(is_warned(std::nullopt, [](io::Record& r) {

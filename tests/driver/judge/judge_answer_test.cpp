@@ -20,19 +20,19 @@ Trial trial_of(Problem problem, std::int64_t n) {
 
 TEST(Verdict, CpuAlsoVerifiesSmallTrialsAndOneInAHundred) {
   EXPECT_TRUE(is_judged_twice(trial_of(Problem::named("geinv"), 128)));
-  int of_larger = 0, of_largest = 0, of_large_systems = 0;
+  int larger_count = 0, largest_count = 0, large_system_count = 0;
   for (int k = 0; k < 20000; ++k) {
     Trial trial = trial_of(Problem::named("geinv"), 129);
     trial.key = "key " + std::to_string(k);
-    of_larger += is_judged_twice(trial);
+    larger_count += is_judged_twice(trial);
     trial.shape.n = 16384;
-    of_largest += is_judged_twice(trial);  // the CPU would take minutes
+    largest_count += is_judged_twice(trial);  // the CPU would take minutes
     trial.problem = Problem::named("gesv");
-    of_large_systems += is_judged_twice(trial);
+    large_system_count += is_judged_twice(trial);
   }
-  EXPECT_NEAR(of_larger, 200, 60);
-  EXPECT_EQ(of_largest, 0);
-  EXPECT_EQ(of_large_systems, of_larger);
+  EXPECT_NEAR(larger_count, 200, 60);
+  EXPECT_EQ(largest_count, 0);
+  EXPECT_EQ(large_system_count, larger_count);
   Trial product = trial_of(Problem::named("gemm"), 4);
   product.shape.k = 200;
   EXPECT_FALSE(is_judged_twice(product));
@@ -107,7 +107,7 @@ TEST_F(VerdictInPlace, IsTheCpusIfTheDeviceHasNoRoom) {
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
 }
 
-// Otherwise a method that overwrites the kept inputs would be verified against the overwritten ones.
+// If it used them, a method that overwrites the pristine inputs would be verified with the overwritten ones.
 TEST_F(VerdictInPlace, DoesNotUseChangedInputs) {
   device->fill(const_cast<double*>(staging.pristine_a().data), 0, inputs.a.data.size() * sizeof(double));
   const Judgement found = verdict();
@@ -144,7 +144,7 @@ TEST(VerdictOfABatch, NamesEverySystemThatDoesNotPass) {
   EXPECT_EQ(AnswerJudge(context, trial, method, inputs).systems(answer).systems.description, "");
 }
 
-/// Batches of odd order with injected faults, verified on the device and by the CPU alone.
+/// Batches of odd order with injected faults: `singular`, `not_finite` and `damaged` are numbers of systems.
 class VerdictOfABatchInPlace : public testing::Test {
  protected:
   static constexpr std::int64_t n = 7;
@@ -153,7 +153,7 @@ class VerdictOfABatchInPlace : public testing::Test {
     trial = trial_of(method->problem, n);
     trial.shape.batch = batch;
     inputs = make_inputs<double>(trial.problem, trial.shape, kind_for(trial.problem), 3);
-    plant();
+    inject_faults();
     staging.emplace(*device, *method, defaults(*method), trial.shape, 1);
     staging->upload(inputs);
     staging->reset();
@@ -161,12 +161,12 @@ class VerdictOfABatchInPlace : public testing::Test {
     Operands<double> operands = staging->operands(0);
     method->emulated.float64(context, operands, defaults(*method));
     const Extent one = trial.problem->x(trial.shape.single());
-    for (const std::int64_t s : off) {
+    for (const std::int64_t s : damaged) {
       const_cast<double*>(staging->answer(0).data)[s * one.rows * one.cols + 5] *= 1 + 1e-8;
     }
     answer = staging->download(0);
   }
-  void plant() {
+  void inject_faults() {
     for (const std::int64_t s : singular) {
       for (std::int64_t i = 0; i < n; ++i) inputs.a(i, s * n + 2) = inputs.a(2, s * n + i) = 0;
     }
@@ -174,17 +174,17 @@ class VerdictOfABatchInPlace : public testing::Test {
   }
   AnswerJudge<double> judge() { return {context, trial, *method, inputs, digest}; }
   Judgement in_place() { return judge().systems_in_place(answer, *staging, 0); }
-  void expect_that_of_the_cpu() {
-    const Judgement here = in_place(), there = judge().systems(answer);
-    EXPECT_EQ(here.disagreement, "");
-    EXPECT_EQ(here.systems.pass, there.systems.pass);
-    EXPECT_EQ(here.systems.suspect, there.systems.suspect);
-    EXPECT_EQ(here.systems.failed, there.systems.failed);
-    EXPECT_EQ(here.systems.first_failure, there.systems.first_failure);
-    EXPECT_EQ(here.systems.description, there.systems.description);
-    EXPECT_EQ(here.findings.ratio, there.findings.ratio);
-    EXPECT_EQ(here.findings.flaw, there.findings.flaw);
-    EXPECT_EQ(here.info, there.info);
+  void expect_verdict_of_cpu() {
+    const Judgement on_device = in_place(), on_cpu = judge().systems(answer);
+    EXPECT_EQ(on_device.disagreement, "");
+    EXPECT_EQ(on_device.systems.pass, on_cpu.systems.pass);
+    EXPECT_EQ(on_device.systems.suspect, on_cpu.systems.suspect);
+    EXPECT_EQ(on_device.systems.failed, on_cpu.systems.failed);
+    EXPECT_EQ(on_device.systems.first_failure, on_cpu.systems.first_failure);
+    EXPECT_EQ(on_device.systems.description, on_cpu.systems.description);
+    EXPECT_EQ(on_device.findings.ratio, on_cpu.findings.ratio);
+    EXPECT_EQ(on_device.findings.flaw, on_cpu.findings.flaw);
+    EXPECT_EQ(on_device.info, on_cpu.info);
   }
   const Registry registry = builtin_registry();
   const Method* method = nullptr;
@@ -195,17 +195,17 @@ class VerdictOfABatchInPlace : public testing::Test {
   std::optional<Staging<double>> staging;
   std::uint64_t digest = 0;
   Answer<double> answer;
-  std::vector<std::int64_t> singular, not_finite, off;
+  std::vector<std::int64_t> singular, not_finite, damaged;
 };
 
 TEST_F(VerdictOfABatchInPlace, NamesTheSystemsThatTheCpuNames) {
   singular = {17, 500, 999};
   not_finite = {40, 41};
-  off = {77, 640};
+  damaged = {77, 640};
   for (const char* problem : {"gesv", "getrf", "potrf", "posv", "geinv"}) {
     SCOPED_TRACE(problem);
     solve(problem, 1000);
-    expect_that_of_the_cpu();
+    expect_verdict_of_cpu();
     EXPECT_EQ(in_place().systems.first_failure, std::string(problem) == "getrf" ? 40 : 17);
   }
   solve("gesv", 1000);
@@ -216,7 +216,7 @@ TEST_F(VerdictOfABatchInPlace, NamesTheSystemsThatTheCpuNames) {
 
 TEST_F(VerdictOfABatchInPlace, ErrorIsTheLargestOfAllSystems) {
   not_finite = {3};
-  off = {640};
+  damaged = {640};
   solve("gesv", 1000);
   double largest = 0;
   for (const Findings& found : check_systems(*method, inputs, answer, trial.tolerance)) {
@@ -229,9 +229,9 @@ TEST_F(VerdictOfABatchInPlace, ErrorIsTheLargestOfAllSystems) {
 }
 
 TEST_F(VerdictOfABatchInPlace, HandlesMoreFaultsThanItNames) {
-  for (std::int64_t s = 0; s < 1000; s += 3) off.push_back(s);
+  for (std::int64_t s = 0; s < 1000; s += 3) damaged.push_back(s);
   solve("gesv", 1000);
-  expect_that_of_the_cpu();
+  expect_verdict_of_cpu();
   EXPECT_EQ(in_place().systems.failed, 334);
 }
 
@@ -240,15 +240,15 @@ TEST_F(VerdictOfABatchInPlace, ElementsBeyondTheDevicesRangeGoToTheCpu) {
   for (std::int64_t i = 0; i < n; ++i) inputs.b(i, 399) *= 0x1p300;
   staging->upload(inputs);
   digest = device_digest(context, staging->pristine().data(), staging->pristine().bytes());
-  expect_that_of_the_cpu();
+  expect_verdict_of_cpu();
   EXPECT_EQ(in_place().systems.first_failure, 399);
 }
 
 TEST_F(VerdictOfABatchInPlace, ChangedInputsGoToTheCpu) {
-  off = {390};
+  damaged = {390};
   solve("gesv", 400);
   device->fill(const_cast<double*>(staging->pristine_a().data), 0, inputs.a.data.size() * sizeof(double));
-  expect_that_of_the_cpu();
+  expect_verdict_of_cpu();
 }
 
 TEST_F(VerdictOfABatchInPlace, DisagreementIsAnError) {

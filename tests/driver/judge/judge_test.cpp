@@ -1,3 +1,5 @@
+// Tests the decision on the status: from the residual ratio, tolerance, info and convergence.
+
 #include "driver/judge/judge.hpp"
 #include "driver/plan/trial.hpp"
 #include "io/records/status.hpp"

@@ -1,3 +1,5 @@
+// Tests the command `verify`, which recomputes the statuses of stored records with other tolerances.
+
 #include "driver/judge/verify.hpp"
 #include "driver/base/errors.hpp"
 #include "driver/plan/plan_words.hpp"

@@ -15,7 +15,7 @@ io::Plan plan_of(const std::string& sizes) {
                         enum_names<Problem>());
 }
 
-std::vector<std::string> on_cuda(const io::Plan& plan) {
+std::vector<std::string> cuda_sizes(const io::Plan& plan) {
   std::vector<std::string> texts;
   for (const io::Scalar& value : plan.sweep.at(0).axes.at("n").by_backend.at("cuda"))
     texts.push_back(value.text);
@@ -24,10 +24,10 @@ std::vector<std::string> on_cuda(const io::Plan& plan) {
 
 TEST(Axes, SizesOfAGpuModelOverrideThoseOfAllGpus) {
   const io::Plan plan = plan_of("{H200: 16k, k20xm: [2k, 4k], cuda: 8k, emulated: 8}");
-  EXPECT_THAT(on_cuda(for_gpus(plan, {"NVIDIA H200", "NVIDIA H200"})), ElementsAre("16k"));
-  EXPECT_THAT(on_cuda(for_gpus(plan, {"Tesla K20Xm"})), ElementsAre("2k", "4k"));
-  EXPECT_THAT(on_cuda(for_gpus(plan, {"NVIDIA A100"})), ElementsAre("8k"));
-  EXPECT_THAT(on_cuda(for_gpus(plan, {})), ElementsAre("8k"));
+  EXPECT_THAT(cuda_sizes(for_gpus(plan, {"NVIDIA H200", "NVIDIA H200"})), ElementsAre("16k"));
+  EXPECT_THAT(cuda_sizes(for_gpus(plan, {"Tesla K20Xm"})), ElementsAre("2k", "4k"));
+  EXPECT_THAT(cuda_sizes(for_gpus(plan, {"NVIDIA A100"})), ElementsAre("8k"));
+  EXPECT_THAT(cuda_sizes(for_gpus(plan, {})), ElementsAre("8k"));
   EXPECT_EQ(for_gpus(plan_of("{H200: 16k, emulated: 8}"), {"Tesla K20Xm"})
                 .sweep.at(0)
                 .axes.at("n")

@@ -1,3 +1,5 @@
+// Tests the estimate of a run time before and after similar trials were measured.
+
 #include "driver/plan/cost_model.hpp"
 #include "driver/plan/trial.hpp"
 #include "tests/testing.hpp"

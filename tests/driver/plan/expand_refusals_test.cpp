@@ -1,4 +1,4 @@
-/// Tests plans that are refused or completed from files before any trial is made.
+/// Tests plans that are refused, and plans whose sizes come from matrix files.
 
 #include "driver/plan/expand.hpp"
 #include "driver/plan/plan_words.hpp"
@@ -43,14 +43,14 @@ std::string failure(const std::string& entry, const std::string& problem = "gesv
 const std::string lapack8 = "    method: lapack\n    n: 8\n";
 
 TEST(Expand, ReportsAllMistakesOfAnEntry) {
-  const std::string said = failure(
+  const std::string message = failure(
       "    method: [lapack, lapak]\n    n: 8\n    repeets: 3\n    tiel: 4\n    expect: {lapakk: failed}\n"
       "    matrix: [{kind: unifrm}, {kind: uniform, seed: -3}]\n    exclude: [{nn: 4}]\n    matrix_b: {kind: "
       "ones}\n");
   for (const char* words : {"'lapak'", "'repeets' is neither", "'tiel' is neither", "'lapakk'", "'unifrm'",
                             "seed: '-3'", "'nn'", "matrix_b is for gemm only"})
-    EXPECT_THAT(said, HasSubstr(words));
-  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 7) << said;
+    EXPECT_THAT(message, HasSubstr(words));
+  EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 7) << message;
 }
 
 TEST(Expand, RefusesAMatrixThatNoPrecisionCanHave) {
@@ -125,17 +125,17 @@ TEST(ExpandRefusals, ConditionsThatNeverHold) {
 }
 
 TEST(ExpandRefusals, ConditionsMayBeGlobsAndIds) {
-  const auto left = [](const std::string& conditions) {
+  const auto remaining = [](const std::string& conditions) {
     return trials(
                "    method: [cyclic, lapack]\n    n: [8, 16]\n    order: [rows, columns]\n    exclude: [{" +
                conditions + "}]\n")
         .size();
   };
-  EXPECT_EQ(left("method: gesv/lapack"), 4U);
-  EXPECT_EQ(left("order: \"r*\""), 4U);
-  EXPECT_EQ(left("matrix: unif*, n: 8"), 3U);
-  EXPECT_EQ(left("backend: cuda"), 6U);
-  EXPECT_EQ(left("order: rows"), 4U) << "lapack has no order, so it is never excluded by one";
+  EXPECT_EQ(remaining("method: gesv/lapack"), 4U);
+  EXPECT_EQ(remaining("order: \"r*\""), 4U);
+  EXPECT_EQ(remaining("matrix: unif*, n: 8"), 3U);
+  EXPECT_EQ(remaining("backend: cuda"), 6U);
+  EXPECT_EQ(remaining("order: rows"), 4U) << "lapack has no order, so it is never excluded by one";
 }
 
 TEST(ExpandRefusals, MoreThanAMillionTrials) {

@@ -1,3 +1,5 @@
+// Tests the expansion of a plan into trials.
+
 #include "driver/plan/expand.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "io/records/status.hpp"
@@ -200,23 +202,24 @@ TEST(Expand, TakesNPerBackend) {
 }
 
 TEST(Expand, ExcludesByValueComparisonGlobAndList) {
-  const auto left = [](const std::string& conditions) {
+  const auto remaining = [](const std::string& conditions) {
     std::vector<std::string> words;
     for (const Trial& t : trials("gesv", "cyclic_*", "n: [64, 1k, 4096]\n    exclude: " + conditions)) {
       words.push_back(t.method.substr(7) + std::to_string(t.shape.n));
     }
     return words;
   };
-  EXPECT_THAT(left("[{n: 64}]"), ElementsAre("a1024", "a4096", "b1024", "b4096"));
-  EXPECT_THAT(left("[{n: \">=1k\"}]"), ElementsAre("a64", "b64"));
-  EXPECT_THAT(left("[{n: \"> 1024\"}]"), ElementsAre("a64", "a1024", "b64", "b1024"));
-  EXPECT_THAT(left("[{n: \"<1024\"}]"), ElementsAre("a1024", "a4096", "b1024", "b4096"));
-  EXPECT_THAT(left("[{n: \"<=1024\"}]"), ElementsAre("a4096", "b4096"));
-  EXPECT_THAT(left("[{n: [64, 4096]}]"), ElementsAre("a1024", "b1024"));
-  EXPECT_THAT(left("[{method: cyclic_a, n: \">64\"}]"), ElementsAre("a64", "b64", "b1024", "b4096"));
-  EXPECT_THAT(left("[{method: cyclic_a}, {n: 64}]"), ElementsAre("b1024", "b4096"));
-  EXPECT_THAT(left("[{method: \"*_b\"}]"), ElementsAre("a64", "a1024", "a4096"));
-  EXPECT_THAT(left("[{method: tuned}]"), SizeIs(6)) << "a method of the problem that is not selected here";
+  EXPECT_THAT(remaining("[{n: 64}]"), ElementsAre("a1024", "a4096", "b1024", "b4096"));
+  EXPECT_THAT(remaining("[{n: \">=1k\"}]"), ElementsAre("a64", "b64"));
+  EXPECT_THAT(remaining("[{n: \"> 1024\"}]"), ElementsAre("a64", "a1024", "b64", "b1024"));
+  EXPECT_THAT(remaining("[{n: \"<1024\"}]"), ElementsAre("a1024", "a4096", "b1024", "b4096"));
+  EXPECT_THAT(remaining("[{n: \"<=1024\"}]"), ElementsAre("a4096", "b4096"));
+  EXPECT_THAT(remaining("[{n: [64, 4096]}]"), ElementsAre("a1024", "b1024"));
+  EXPECT_THAT(remaining("[{method: cyclic_a, n: \">64\"}]"), ElementsAre("a64", "b64", "b1024", "b4096"));
+  EXPECT_THAT(remaining("[{method: cyclic_a}, {n: 64}]"), ElementsAre("b1024", "b4096"));
+  EXPECT_THAT(remaining("[{method: \"*_b\"}]"), ElementsAre("a64", "a1024", "a4096"));
+  EXPECT_THAT(remaining("[{method: tuned}]"), SizeIs(6))
+      << "a method of the problem that is not selected here";
 }
 
 TEST(Expand, EntryOverridesTheNumbersOfThePlan) {

@@ -1,3 +1,5 @@
+// Tests the names and parameters of matrices in records.
+
 #include "driver/plan/matrix_request.hpp"
 #include "driver/plan/trial.hpp"
 #include "tests/testing.hpp"

@@ -1,3 +1,5 @@
+// Tests the split of a plan's trials into shards.
+
 #include "driver/plan/shard.hpp"
 #include "io/matrix/matrix_file.hpp"
 #include "tests/testing.hpp"

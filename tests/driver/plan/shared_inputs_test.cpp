@@ -1,3 +1,5 @@
+// Tests when two trials share their inputs, and when they share the time of the vendor's method.
+
 #include "driver/plan/trial.hpp"
 #include "tests/testing.hpp"
 

@@ -1,3 +1,5 @@
+// Tests the estimate of the remaining time of a sweep.
+
 #include "driver/plan/time_left.hpp"
 
 #include <fmt/format.h>
@@ -8,7 +10,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr double first_moment = 1.7e9;  // start of the sweep, on the clock of the records
+constexpr double sweep_start = 1.7e9;  // start of the sweep, on the clock of the records
 
 struct FinishedTrial {
   Trial trial;
@@ -37,10 +39,11 @@ std::string time_text(double seconds) {
   return text + fmt::format(".{:06.0f}Z", 1e6 * (seconds - static_cast<double>(whole)));
 }
 
-/// Returns a trial that began at `began`, with run time `run` and `besides` seconds of other work.
+/// Returns a finished trial that began at `began`: six runs of `run` seconds, and `other_seconds` of other
+/// work.
 FinishedTrial finished(const Registry& registry, const Trial& trial, double began, double run,
-                       double besides) {
-  FinishedTrial one{trial, {}, 6 * run + besides};
+                       double other_seconds) {
+  FinishedTrial one{trial, {}, 6 * run + other_seconds};
   io::Record& r = one.record;
   r.problem = trial.problem->name;
   r.method = trial.method;
@@ -58,9 +61,9 @@ FinishedTrial finished(const Registry& registry, const Trial& trial, double bega
 
 /// Simulates a sweep by one rank, matrix by matrix, the largest first, in the queue's order. Run times are a
 /// constant plus terms in n^2 and n^3, which the estimate does not know; methods are 1 to 200 times as slow.
-std::vector<FinishedTrial> pretended_sweep(const Registry& registry) {
+std::vector<FinishedTrial> simulated_sweep(const Registry& registry) {
   std::vector<FinishedTrial> all;
-  double now = first_moment;
+  double now = sweep_start;
   for (const std::int64_t n : {16384, 8192, 4096, 2048, 1024, 512, 256}) {
     double slowness = 1;
     for (const char* method : {"cusolver", "gauss_jordan_shared", "gauss_block", "gauss_pivot_serial"}) {
@@ -82,7 +85,7 @@ class LearnedTimes : public testing::Test {
 };
 
 TEST_F(LearnedTimes, IsAccurateDuringTheWholeSweep) {
-  const std::vector<FinishedTrial> all = pretended_sweep(registry);
+  const std::vector<FinishedTrial> all = simulated_sweep(registry);
   std::vector<Trial> trials;
   double total = 0;
   for (const FinishedTrial& one : all) {
@@ -91,13 +94,14 @@ TEST_F(LearnedTimes, IsAccurateDuringTheWholeSweep) {
   }
   TimeLeft left(model, registry, trials);
   EXPECT_FALSE(left.seconds(1)) << "nothing is known yet";
-  double gone = 0;
+  double elapsed = 0;
   std::vector<double> shares{0.9, 0.75, 0.5, 0.25, 0.1};
   for (std::size_t i = 0; i < all.size(); ++i) {
     model.learn(all[i].record);
     left.done(i, all[i].record);
-    gone += 1.02 * all[i].seconds;
-    const double share = static_cast<double>(i + 1) / static_cast<double>(all.size()), truth = total - gone;
+    elapsed += 1.02 * all[i].seconds;
+    const double share = static_cast<double>(i + 1) / static_cast<double>(all.size()),
+                 truth = total - elapsed;
     if (shares.empty() || share < shares.back()) continue;
     shares.pop_back();
     const std::optional<TimeRange> seconds = left.seconds(1);
@@ -112,7 +116,7 @@ TEST_F(LearnedTimes, IsAccurateDuringTheWholeSweep) {
 
 TEST_F(LearnedTimes, RanksShareTheTrialsButNotOneTrial) {
   const std::vector<Trial> trials(4, gesv_trial("cusolver", 1024));
-  model.learn(finished(registry, trials[0], first_moment, 1, 4).record);
+  model.learn(finished(registry, trials[0], sweep_start, 1, 4).record);
   const TimeLeft left(model, registry, trials);
   EXPECT_NEAR(left.seconds(1)->likely, 40, 1e-3);
   EXPECT_NEAR(left.seconds(2)->likely, 20, 1e-3);
@@ -122,8 +126,8 @@ TEST_F(LearnedTimes, RanksShareTheTrialsButNotOneTrial) {
 }
 
 TEST_F(LearnedTimes, IsARangeIfOnlyOtherMethodsWereSeenAndUnknownForAnotherBackend) {
-  model.learn(finished(registry, gesv_trial("cusolver", 1024), first_moment, 0.1, 0).record);
-  model.learn(finished(registry, gesv_trial("gauss_block", 1024), first_moment, 0.3, 0).record);
+  model.learn(finished(registry, gesv_trial("cusolver", 1024), sweep_start, 0.1, 0).record);
+  model.learn(finished(registry, gesv_trial("gauss_block", 1024), sweep_start, 0.3, 0).record);
   Trial other = gesv_trial("gauss_jordan_shared", 1024);
   const std::optional<TimeRange> span = model.expected(other);
   ASSERT_TRUE(span);
@@ -137,11 +141,11 @@ TEST_F(LearnedTimes, IsARangeIfOnlyOtherMethodsWereSeenAndUnknownForAnotherBacke
 
 TEST_F(LearnedTimes, SeparatesTrialsThatMeasureEnergy) {
   Trial trial = gesv_trial("cusolver", 1024);
-  io::Record record = finished(registry, trial, first_moment, 0.1, 7).record;
+  io::Record record = finished(registry, trial, sweep_start, 0.1, 7).record;
   record.energy_joules = 10;
   model.learn(record);
   EXPECT_FALSE(model.expected(trial));
-  model.learn(finished(registry, trial, first_moment, 0.1, 0.4).record);
+  model.learn(finished(registry, trial, sweep_start, 0.1, 0.4).record);
   EXPECT_NEAR(model.expected(trial)->likely, 1, 1e-3);
   trial.energy_seconds = 3;
   EXPECT_NEAR(model.expected(trial)->likely, 7.6, 1e-3);
@@ -149,7 +153,7 @@ TEST_F(LearnedTimes, SeparatesTrialsThatMeasureEnergy) {
 
 TEST_F(LearnedTimes, KnowsAGpuWithoutEnergyCounter) {
   Trial trial = gesv_trial("cusolver", 1024);
-  model.learn(finished(registry, trial, first_moment, 0.1, 0.4).record);
+  model.learn(finished(registry, trial, sweep_start, 0.1, 0.4).record);
   trial.energy_seconds = 3;
   EXPECT_LT(model.expected(trial)->low, 1);
   EXPECT_GT(model.expected(trial)->high, 7);

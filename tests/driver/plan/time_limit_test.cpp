@@ -1,3 +1,5 @@
+// Tests the formats of a time limit.
+
 #include "driver/plan/time_limit.hpp"
 #include "driver/base/errors.hpp"
 #include "tests/testing.hpp"

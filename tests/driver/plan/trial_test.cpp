@@ -1,3 +1,5 @@
+// Tests the keys of trials, their messages to workers and their descriptions.
+
 #include "driver/plan/trial.hpp"
 
 #include "driver/plan/plan_words.hpp"

@@ -1,3 +1,5 @@
+// Tests which methods `try` selects for a matrix.
+
 #include "driver/plan/try_plan.hpp"
 #include "driver/base/errors.hpp"
 #include "driver/plan/plan_words.hpp"
@@ -32,16 +34,17 @@ FileFacts file(std::int64_t n) {
 
 /// Returns the facts of a full, unsymmetric, well-conditioned matrix.
 InspectedMatrix square(std::int64_t n) {
-  InspectedMatrix seen;
-  seen.facts.rows = seen.facts.cols = n;
-  seen.facts.nonzeros = n * n;
-  seen.facts.lower_bandwidth = seen.facts.upper_bandwidth = n - 1;
-  seen.conditioning = Conditioning{false, 10, 0};
-  return seen;
+  InspectedMatrix inspected;
+  inspected.facts.rows = inspected.facts.cols = n;
+  inspected.facts.nonzeros = n * n;
+  inspected.facts.lower_bandwidth = inspected.facts.upper_bandwidth = n - 1;
+  inspected.conditioning = Conditioning{false, 10, 0};
+  return inspected;
 }
 
-TryPlan plan_of(const TryRequest& request, const InspectedMatrix& seen, Backend backend = Backend::host) {
-  return plan_try(request, seen, file(seen.facts.rows), registry(), backend, 0);
+TryPlan plan_of(const TryRequest& request, const InspectedMatrix& inspected,
+                Backend backend = Backend::host) {
+  return plan_try(request, inspected, file(inspected.facts.rows), registry(), backend, 0);
 }
 
 std::vector<Trial> trials_of(const TryPlan& plan, std::int64_t n) {

@@ -1,3 +1,5 @@
+// Tests that messages between processes survive a round trip, and that malformed ones are refused.
+
 #include "driver/protocol/messages.hpp"
 #include "driver/system/channel.hpp"
 #include "io/plan/plan_values.hpp"

@@ -1,3 +1,5 @@
+// Tests the warning that records come from several builds.
+
 #include "driver/results/loading.hpp"
 #include "tests/driver/summary/example_records.hpp"
 #include "tests/testing.hpp"

@@ -1,3 +1,5 @@
+// Tests that several measurements of a device's peaks are unified to the largest.
+
 #include "driver/results/device_peaks.hpp"
 
 #include "driver/results/journal_results.hpp"

@@ -1,3 +1,5 @@
+// Tests that different machines with the same name get different names.
+
 #include "driver/results/host_names.hpp"
 #include "tests/driver/summary/example_records.hpp"
 #include "tests/testing.hpp"

@@ -11,9 +11,9 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Returns records of two files of one size and of two condition numbers. Each has both triangles, 1 and 3
+/// Returns records for two matrix files and two condition numbers, each with both triangles, 1 and 3
 /// right-hand sides, three seeds and two methods. All have n = 64 and equal times.
-std::vector<Record> alike() {
+std::vector<Record> similar_records() {
   struct Matrix {
     const char *name, *parameters, *kind;
   };
@@ -56,7 +56,7 @@ std::set<std::vector<Cell>> distinct_rows(const Table& table) {
 }
 
 TEST(Identity, NoTwoTrialsShareARowOfTheSummary) {
-  const std::vector<Record> records = alike();
+  const std::vector<Record> records = similar_records();
   const std::vector<Group> groups = group_records(records);
   ASSERT_EQ(groups.size(), trials);
   for (const Group& group : groups) EXPECT_EQ(group.records.size(), 1U);
@@ -66,7 +66,7 @@ TEST(Identity, NoTwoTrialsShareARowOfTheSummary) {
 }
 
 TEST(Identity, NoTwoTasksShareARace) {
-  std::vector<Record> records = alike();
+  std::vector<Record> records = similar_records();
   for (std::size_t i = 0; i < records.size(); ++i)
     records[i].seconds_median = i % 2 == 0 ? 1 : 1 + static_cast<double>(i);  // each `mine` has its own time
   std::vector<Group> groups = group_records(records);
@@ -80,7 +80,7 @@ TEST(Identity, NoTwoTasksShareARace) {
 }
 
 TEST(Identity, NoTwoTrialsShareAPairOrRowInCompare) {
-  const Comparison comparison = compare(results_of(alike()), results_of(alike()), {});
+  const Comparison comparison = compare(results_of(similar_records()), results_of(similar_records()), {});
   ASSERT_EQ(comparison.pairs.size(), trials);
   for (const Pair& pair : comparison.pairs) EXPECT_EQ(pair.now.run.samples, 3);
   const Table shown = pair_table(comparison, Reader::person);
@@ -91,9 +91,9 @@ TEST(Identity, NoTwoTrialsShareAPairOrRowInCompare) {
 }
 
 TEST(Identity, NoTwoTrialsShareASeriesOverSizes) {
-  std::vector<Record> elsewhere = alike();
-  for (Record& record : elsewhere) record.gpu_name = "NVIDIA B200";
-  const Comparison comparison = compare(results_of(alike()), results_of(elsewhere), {});
+  std::vector<Record> on_other_gpu = similar_records();
+  for (Record& record : on_other_gpu) record.gpu_name = "NVIDIA B200";
+  const Comparison comparison = compare(results_of(similar_records()), results_of(on_other_gpu), {});
   std::set<std::string> series;
   for (const Crossover& crossover : comparison.crossovers) series.insert(crossover.series);
   EXPECT_EQ(series.size(), trials);
@@ -113,7 +113,7 @@ TEST(Identity, AnotherBMakesAnotherTask) {
 }
 
 TEST(Identity, MatrixNamesContainOnlyWhatVaries) {
-  const std::vector<Record> records = alike();
+  const std::vector<Record> records = similar_records();
   std::vector<const Record*> all;
   for (const Record& record : records) all.push_back(&record);
   const MatrixNames names(all);
@@ -143,7 +143,7 @@ TEST(Identity, OmitsColumnsThatDoNotVary) {
   const std::vector<Record> one = {example_record("gauss", 64, {1}), example_record("lapack", 64, {1})};
   const std::string text = render_text(summary_table(group_records(one), false), any_width);
   for (const char* column : {"NRHS", "UPLO", "SEED", "M x K"}) EXPECT_THAT(text, Not(HasSubstr(column)));
-  const std::vector<Record> many = alike();
+  const std::vector<Record> many = similar_records();
   const std::string whole = render_text(summary_table(group_records(many), false), any_width);
   for (const char* column : {"NRHS", "UPLO", "SEED", "condition=10 "}) EXPECT_THAT(whole, HasSubstr(column));
 }
@@ -151,9 +151,9 @@ TEST(Identity, OmitsColumnsThatDoNotVary) {
 TEST(Identity, FiltersFindFilesByName) {
   Filter filter;
   filter.matrices = {"b.mtx"};
-  EXPECT_EQ(filter_records(alike(), filter).size(), trials / 4);
+  EXPECT_EQ(filter_records(similar_records(), filter).size(), trials / 4);
   filter.matrices = {"file"};
-  EXPECT_EQ(filter_records(alike(), filter).size(), trials / 2);
+  EXPECT_EQ(filter_records(similar_records(), filter).size(), trials / 2);
 }
 
 TEST(Identity, CommonParametersAreStatedOnce) {

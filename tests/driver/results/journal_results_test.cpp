@@ -1,3 +1,5 @@
+// Tests the results of a journal that several starts of a run wrote.
+
 #include "driver/results/journal_results.hpp"
 #include "tests/testing.hpp"
 

@@ -1,3 +1,5 @@
+// Tests which run directories an argument stands for, and that missing shards are reported.
+
 #include "driver/results/loading.hpp"
 #include "tests/testing.hpp"
 

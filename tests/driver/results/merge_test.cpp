@@ -1,3 +1,5 @@
+// Tests `merge`, and the loading of run directories, journals and results files.
+
 #include "driver/results/merge.hpp"
 
 #include <nlohmann/json.hpp>
@@ -197,9 +199,9 @@ TEST_F(Loading, ReplacesDamagedLinesFromAnAgreeingResultsFile) {
     change(retried);
     append(retried);
     EXPECT_EQ(loaded_with("results.h5 differs from the journal"), 1U);
-    io::Results made_anew = whole;
-    made_anew.records[1] = retried;
-    io::write_results(results, made_anew);
+    io::Results rewritten = whole;
+    rewritten.records[1] = retried;
+    io::write_results(results, rewritten);
     EXPECT_EQ(loaded_with("results.h5 has the records"), 2U);
   }
   set_file_text(results, "not HDF5 at all");
@@ -216,9 +218,9 @@ TEST_F(Loading, RefusesAResultsFileWithAChangedFigure) {
   ASSERT_NE(place, std::string::npos);
   whole[place] = 'R';
   set_file_text(results, whole);
-  const std::string said = message_of<io::InputError>([&] { load(results, true); });
+  const std::string message = message_of<io::InputError>([&] { load(results, true); });
   for (const char* word : {"it is damaged", "'residual_ratio' of /records"})
-    EXPECT_NE(said.find(word), std::string::npos) << said;
+    EXPECT_NE(message.find(word), std::string::npos) << message;
 }
 
 TEST_F(Loading, DropsATornLineAndReportsIt) {

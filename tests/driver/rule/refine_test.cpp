@@ -1,3 +1,5 @@
+// Tests `run --refine`, which adds orders near crossovers.
+
 #include "driver/rule/refine.hpp"
 #include "driver/protocol/trial_record.hpp"
 #include "driver/system/origin.hpp"
@@ -16,9 +18,9 @@ sweep:
      exclude: [{precision: float, n: "<1000"}], matrix: {kind: diagonally_dominant}}
 )";
 
-/// Times with known crossovers: of gesv at 700 (one right-hand side) and 2000 (four), of getrf in double at
-/// 3333.
-double planted_seconds(const Trial& trial) {
+/// Returns the time of a trial. Crossovers are known: of gesv at 700 (one right-hand side) and 2000 (four),
+/// of getrf in double at 3333.
+double formula_seconds(const Trial& trial) {
   const auto n = static_cast<double>(trial.shape.n);
   if (trial.method == "lapack") return 1e-6 * n * n;
   const double crossover = trial.problem->name == "getrf" ? 3333 : trial.shape.nrhs == 1 ? 700 : 2000;
@@ -28,7 +30,8 @@ double planted_seconds(const Trial& trial) {
 class RefinedSweep {
  public:
   RefinedSweep() : registry_(builtin_registry()), plan_(io::parse_plan(text, "plan", {"gesv", "getrf"})) {}
-  /// Runs the trials without a record, at most `most`. @return false if this limit was reached
+  /// Runs the trials without a record, until there are `most` records. @return false if this limit was
+  /// reached
   bool run(const io::Plan& plan, std::size_t most) {
     const auto no_file = [](const std::string&, const std::string&) -> FileFacts {
       throw std::logic_error("file");
@@ -39,7 +42,7 @@ class RefinedSweep {
       if (!known.insert(trial.key).second) continue;
       if (results_.records.size() == most) return false;
       io::Record r = blank_record(trial, registry_.find(trial.problem, trial.method), Origin{});
-      const double t = planted_seconds(trial);
+      const double t = formula_seconds(trial);
       r.status = "pass";
       r.seconds_median = t;
       r.seconds_q1 = 0.9999 * t;
@@ -129,7 +132,7 @@ TEST(Refine, LeavesTiesAndFailuresAlone) {
   const std::size_t planned = sweep.results().records.size();
   for (io::Record& r : sweep.results().records) {
     if (r.problem == "gesv" && r.nrhs == 1) r.status = "failed";
-    if (r.problem == "getrf" || r.nrhs == 4) {  // half as long up to twice as long
+    if (r.problem == "getrf" || r.nrhs == 4) {  // quartiles of a tenth and of ten times the median: a tie
       r.seconds_q1 = 0.1 * r.seconds_median;
       r.seconds_q3 = 10 * r.seconds_median;
     }

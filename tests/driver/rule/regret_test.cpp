@@ -1,3 +1,5 @@
+// Tests the check of rules with further records, and the comparison of rules of two runs.
+
 #include "driver/rule/regret.hpp"
 #include "driver/base/errors.hpp"
 #include "driver/rule/rule_changes.hpp"
@@ -26,8 +28,8 @@ io::Results measured() {
   // The fastest: batched, batched, cusolver.
   for (const auto& [n, batched, cusolver] :
        {std::tuple(100, 1.0, 1.2), std::tuple(200, 1.0, 1.4), std::tuple(300, 1.5, 1.0)}) {
-    results.records.push_back(planted_record("batched", constant(batched), n));
-    results.records.push_back(planted_record("cusolver", constant(cusolver), n));
+    results.records.push_back(formula_record("batched", constant(batched), n));
+    results.records.push_back(formula_record("cusolver", constant(cusolver), n));
   }
   return results;
 }

@@ -11,7 +11,7 @@ namespace gaussweep::driver {
 using Formula = std::function<double(double n, double nrhs, double batch)>;
 
 /// Returns a record of a method of gesv whose samples scatter by 0.2 %. The vendor's method is "cusolver".
-inline io::Record planted_record(const std::string& method, const Formula& seconds, std::int64_t n,
+inline io::Record formula_record(const std::string& method, const Formula& seconds, std::int64_t n,
                                  std::int64_t nrhs = 1, std::int64_t batch = 1,
                                  const std::string& precision = "double",
                                  const std::string& matrix = "uniform") {

@@ -1,3 +1,5 @@
+// Tests that rule.h, rule.py and rule.json give the answers of the rule.
+
 #include "driver/rule/rule.hpp"
 #include "driver/base/errors.hpp"
 #include "io/files/errors.hpp"
@@ -8,7 +10,7 @@ namespace gaussweep::driver {
 namespace {
 
 /// A rule of two devices, several problems and names, with text that needs escapes in C and Python.
-Rule planted_rule() {
+Rule example_rule() {
   io::Results results;
   const auto small = [](double n, double r, double b) {
     return 1e-5 + 4e-9 * n * n * n * (1 + 0.01 * r) * (3 + b);
@@ -24,9 +26,9 @@ Rule planted_rule() {
             for (const char* gpu : {"NVIDIA H200",
                                     "NVIDIA \xc2\xb5"
                                     "100"}) {
-              io::Record fast = planted_record("batched", small, n, nrhs, batch, precision, matrix);
+              io::Record fast = formula_record("batched", small, n, nrhs, batch, precision, matrix);
               fast.parameters = R"({"kernel":"rows","share":0.5,"is_wide":true})";
-              io::Record other = planted_record("cusolver", large, n, nrhs, batch, precision, matrix);
+              io::Record other = formula_record("cusolver", large, n, nrhs, batch, precision, matrix);
               fast.gpu_name = other.gpu_name = gpu;
               for (const char* problem : {"gesv", "getrf"}) {
                 fast.problem = other.problem = problem;
@@ -110,7 +112,7 @@ for line in open(sys.argv[1], encoding="utf-8"):
 TEST(Rule, FourEvaluatorsAgreeOnRandomQuestions) {
   const TestFolder scratch;
   const auto folder = scratch / "rule";
-  const Rule rule = planted_rule();
+  const Rule rule = example_rule();
   write_rule(folder, rule);
 
   std::mt19937_64 random(62);
@@ -162,7 +164,7 @@ TEST(Rule, FourEvaluatorsAgreeOnRandomQuestions) {
 
 TEST(Rule, IsTheSameAfterReading) {
   const TestFolder scratch;
-  const Rule rule = planted_rule();
+  const Rule rule = example_rule();
   write_rule(scratch / "rule", rule);
   EXPECT_EQ(to_json(read_rule(scratch / "rule")), to_json(rule));
   EXPECT_EQ(to_json(read_rule(scratch / "rule" / "rule.json")), to_json(rule));
@@ -171,7 +173,7 @@ TEST(Rule, IsTheSameAfterReading) {
 TEST(Rule, ReplacesARuleButNoOtherFiles) {
   const TestFolder scratch;
   const auto folder = scratch / "rule";
-  Rule rule = planted_rule();
+  Rule rule = example_rule();
   write_rule(folder, rule);
   rule.parts.resize(1);
   write_rule(folder, rule);

@@ -1,3 +1,6 @@
+// Tests the list of doubtful answers: those that pass, but have large errors in small components, or no
+// digit.
+
 #include "driver/summary/summary.hpp"
 #include "tests/testing.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Records made by hand, for tests of their readers.
+/// Builds records for tests.
 
 #include "driver/base/statistics.hpp"
 #include "io/records/results.hpp"
