@@ -10,8 +10,8 @@ namespace {
 constexpr const char* start = "2026-03-01T12:00:00Z";
 
 /// Returns a record that waited for 1 s, made its inputs in 2 s, was timed for 3 s and verified for 4 s.
-io::Record measured(double later = 0, const char* gpu = "a GPU") {
-  const double began = parse_time(start) + later;
+io::Record measured(double offset = 0, const char* gpu = "a GPU") {
+  const double began = parse_time(start) + offset;
   io::Record record;
   record.run_id = "run";
   record.host = "host";
@@ -20,7 +20,7 @@ io::Record measured(double later = 0, const char* gpu = "a GPU") {
   begin_phase(record, "inputs", began + 1);
   begin_phase(record, "samples", began + 3);
   begin_phase(record, "verify", began + 6);
-  const int end = static_cast<int>(later) + 10;
+  const int end = static_cast<int>(offset) + 10;
   record.end_time = "2026-03-01T12:00:" + std::to_string(end) + ".000000Z";
   return record;
 }

@@ -1,3 +1,5 @@
+// Tests the JUnit report of a run.
+
 #include "driver/summary/junit.hpp"
 #include "tests/driver/summary/example_records.hpp"
 #include "tests/testing.hpp"

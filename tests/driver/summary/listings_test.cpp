@@ -1,3 +1,5 @@
+// Tests the lists of methods and of devices.
+
 #include "driver/base/table.hpp"
 #include "driver/summary/methods_listing.hpp"
 #include "driver/system/devices_listing.hpp"

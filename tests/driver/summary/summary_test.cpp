@@ -1,3 +1,5 @@
+// Tests the summary of records: groups, filters, speedups and causes of failures.
+
 #include "driver/summary/summary.hpp"
 #include "driver/base/errors.hpp"
 #include "tests/driver/summary/example_records.hpp"
@@ -131,8 +133,8 @@ TEST(Summary, ListsTheChoicesIfFiltersTogetherMatchNothing) {
   filter.methods = {"lapack"};
   filter.sizes = {"<1k"};
   EXPECT_TRUE(filter_records(records, filter).empty());
-  const std::string said = error_of([&] { filter_records(records, filter, IfEmpty::throws); });
-  EXPECT_THAT(said, testing::HasSubstr("there are gesv/lapack in double on cuda (NVIDIA H200), n 2048,"));
+  const std::string message = error_of([&] { filter_records(records, filter, IfEmpty::throws); });
+  EXPECT_THAT(message, testing::HasSubstr("there are gesv/lapack in double on cuda (NVIDIA H200), n 2048,"));
 }
 
 TEST(Summary, Filters) {

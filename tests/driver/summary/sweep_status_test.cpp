@@ -1,3 +1,5 @@
+// Tests the status of running, ended and killed sweeps.
+
 #include <sys/file.h>
 #include <nlohmann/json.hpp>
 

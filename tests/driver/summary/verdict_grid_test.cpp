@@ -1,3 +1,5 @@
+// Tests the table of the fastest method for each task and size.
+
 #include "driver/summary/verdict_grid.hpp"
 
 #include <fmt/format.h>

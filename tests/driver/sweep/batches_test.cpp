@@ -6,26 +6,26 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t many = 400;
-// in the first batch, but neither its first nor its last trial
-constexpr std::size_t place = 7;
-constexpr std::size_t middle = many - 1 - place;  // of equal trials the queue takes the last one first
+constexpr std::size_t trial_count = 400;
+// position in the first batch, of neither its first nor its last trial
+constexpr std::size_t position = 7;
+constexpr std::size_t middle = trial_count - 1 - position;  // the queue takes the last of equal trials first
 
 TEST(Batches, ShrinkToSingleTrialsAtTheEnd) {
-  SweepInProcess sweep(4, many);
+  SweepInProcess sweep(4, trial_count);
   std::map<std::string, int> runs;
   sweep.script.answers = [&](int, const Trial& trial) {
     ++runs[trial.key];
     return good_answer(trial);
   };
   ASSERT_TRUE(sweep.run());
-  EXPECT_EQ(sweep.records(), many);
+  EXPECT_EQ(sweep.records(), trial_count);
   for (const auto& [key, count] : runs) EXPECT_EQ(count, 1) << key;
   EXPECT_EQ(sweep.coordinator().stopped_because(), "");
   EXPECT_FALSE(sweep.lost_peer());
   const std::vector<std::size_t>& batches = sweep.batches();
-  EXPECT_GT(batches.front(), 2 * place);
-  EXPECT_LT(batches.size(), many / 4);
+  EXPECT_GT(batches.front(), 2 * position);
+  EXPECT_LT(batches.size(), trial_count / 4);
   EXPECT_EQ(batches.back(), 1U) << "so that all ranks end together";
 }
 
@@ -54,28 +54,28 @@ TEST(Batches, PrefetchTheNextTrialForABusyRank) {
 }
 
 /// Runs 48 trials, 12 of them on the CPU, and counts how many CPU trials began while another rank ran one.
-int begun_beside_another(SweepInProcess& sweep) {
+int overlapping_cpu_trials(SweepInProcess& sweep) {
   sweep.n = 2000;
   sweep.backends = {Backend::host, Backend::cuda, Backend::cuda, Backend::cuda};
   std::map<int, bool> on_cpu;  // per rank: whether its current or last trial is on the CPU
-  int begun = 0, beside_another = 0;
+  int begun = 0, overlapping = 0;
   sweep.script.answers = [&](int rank, const Trial& trial) {
     on_cpu[rank] = trial.backend == Backend::host;
-    if (on_cpu[rank]) ++begun, beside_another += on_cpu[1 - rank] ? 1 : 0;
+    if (on_cpu[rank]) ++begun, overlapping += on_cpu[1 - rank] ? 1 : 0;
     Words words(50, message_json(FromWorker{message::StepBegun{"loop"}}));
     words.push_back(good_answer(trial).back());
     return words;
   };
   EXPECT_TRUE(sweep.run());
   EXPECT_EQ(begun, 12);
-  return beside_another;
+  return overlapping;
 }
 
 TEST(Batches, RanksOfAHostUseItsCpuOneAtATime) {
   SweepInProcess of_one_host(2, 48), of_two(2, 48);
   of_two.hosts = {"a", "b"};
-  EXPECT_EQ(begun_beside_another(of_one_host), 0);
-  EXPECT_GT(begun_beside_another(of_two), 0);
+  EXPECT_EQ(overlapping_cpu_trials(of_one_host), 0);
+  EXPECT_GT(overlapping_cpu_trials(of_two), 0);
 }
 
 TEST(Batches, LastTrialsGoToTheFreeRank) {
@@ -94,11 +94,11 @@ TEST(Batches, LastTrialsGoToTheFreeRank) {
 }
 
 TEST(Batches, OnlyTheTrialThatKillsWorkersFails) {
-  SweepInProcess sweep(1, many);
+  SweepInProcess sweep(1, trial_count);
   int ends = 0;
   sweep.script.dies = [&](int, const Trial& trial) { return sweep.is_trial(middle, trial) && ++ends > 0; };
   ASSERT_TRUE(sweep.run());
-  EXPECT_GT(sweep.batches().front(), place + 1);
+  EXPECT_GT(sweep.batches().front(), position + 1);
   EXPECT_EQ(ends, 2);
   const io::Record record = sweep.record_of(middle).value();
   EXPECT_EQ(record.status, "crashed");
@@ -107,7 +107,7 @@ TEST(Batches, OnlyTheTrialThatKillsWorkersFails) {
 }
 
 TEST(Batches, OnlyTheTrialThatHangsFails) {
-  SweepInProcess sweep(1, many);
+  SweepInProcess sweep(1, trial_count);
   sweep.trial_timeout = 30;
   sweep.script.answers = [&](int, const Trial& trial) -> Words {
     return sweep.is_trial(middle, trial) ? endless_answer() : good_answer(trial);
@@ -120,9 +120,9 @@ TEST(Batches, OnlyTheTrialThatHangsFails) {
 }
 
 TEST(Batches, ContinueWithAFreshWorkerAfterATrialThatEndsItsWorker) {
-  SweepInProcess sweep(1, many);
+  SweepInProcess sweep(1, trial_count);
   int starts = 0;
-  sweep.script.greets = [&](int, int start) { return (starts = start) > 0; };
+  sweep.script.sends_hello = [&](int, int start) { return (starts = start) > 0; };
   sweep.script.answers = [&](int, const Trial& trial) {
     Words words = good_answer(trial);
     if (sweep.is_trial(middle, trial)) words.back()["end"] = "spent";
@@ -134,10 +134,10 @@ TEST(Batches, ContinueWithAFreshWorkerAfterATrialThatEndsItsWorker) {
 }
 
 TEST(Batches, OfARetiredRankGoToOthers) {
-  SweepInProcess sweep(2, many);
+  SweepInProcess sweep(2, trial_count);
   bool broken = false;
   sweep.script.dies = [&](int rank, const Trial& trial) {
-    return rank == 1 && !sweep.is_trial(many - 1, trial) && (broken = true);
+    return rank == 1 && !sweep.is_trial(trial_count - 1, trial) && (broken = true);
   };
   sweep.script.unfit = [&](int rank, int) {
     return unfit_if(rank == 1 && broken, "the probe came out wrong");
@@ -149,7 +149,7 @@ TEST(Batches, OfARetiredRankGoToOthers) {
 }
 
 TEST(Batches, AreLeftForResumeWhenTheSweepIsStoppedTwice) {
-  SweepInProcess sweep(1, many);
+  SweepInProcess sweep(1, trial_count);
   bool hangs = false;
   sweep.script.answers = [&](int, const Trial& trial) -> Words {
     hangs = hangs || sweep.is_trial(middle, trial);
@@ -157,9 +157,9 @@ TEST(Batches, AreLeftForResumeWhenTheSweepIsStoppedTwice) {
     return good_answer(trial);
   };
   ASSERT_TRUE(sweep.run(500, [&] { sweep.signals = hangs ? 2 : 0; }));
-  EXPECT_LT(sweep.records(), many / 2);
+  EXPECT_LT(sweep.records(), trial_count / 2);
   EXPECT_FALSE(sweep.record_of(middle)) << "abandoned, not failed";
-  for (std::size_t i = 0; i < many; ++i) {
+  for (std::size_t i = 0; i < trial_count; ++i) {
     const auto record = sweep.record_of(i);
     EXPECT_TRUE(!record || record->status == "pass") << i;
   }
@@ -178,10 +178,10 @@ TEST(Batches, FinishAMatrixWhoseNextTrialDoesNotFit) {
 }
 
 TEST(Batches, EndWithTheirRound) {
-  SweepInProcess sweep(2, many);
+  SweepInProcess sweep(2, trial_count);
   sweep.rounds = 2;
   std::map<int, std::int64_t> round;  // per rank: the round of its worker
-  sweep.script.greets = [&](int rank, int) {
+  sweep.script.sends_hello = [&](int rank, int) {
     round[rank] = 0;
     return true;
   };
@@ -191,7 +191,7 @@ TEST(Batches, EndWithTheirRound) {
     return good_answer(trial);
   };
   ASSERT_TRUE(sweep.run());
-  EXPECT_GT(*std::max_element(sweep.batches().begin(), sweep.batches().end()), place);
+  EXPECT_GT(*std::max_element(sweep.batches().begin(), sweep.batches().end()), position);
   sweep.expect_all_passed();
 }
 

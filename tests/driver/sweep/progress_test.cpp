@@ -1,3 +1,5 @@
+// Tests the progress line of a sweep.
+
 #include "driver/sweep/progress.hpp"
 #include "tests/testing.hpp"
 

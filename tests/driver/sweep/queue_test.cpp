@@ -1,3 +1,5 @@
+// Tests the order in which trials are assigned to ranks.
+
 #include "driver/sweep/queue.hpp"
 #include "kernels/registry/method.hpp"
 #include "tests/testing.hpp"
@@ -21,7 +23,7 @@ struct QueuedTrials {
   std::vector<double> costs;
 };
 
-/// A queue that owns what it refers to.
+/// A queue with its own trials and costs.
 struct Example : QueuedTrials, Queue {
   Example(std::vector<Trial> all, std::vector<double> seconds, int ranks = 2,
           QueueOrder order = QueueOrder::longest_first)
@@ -276,28 +278,28 @@ TEST(Queue, TwoRanksUseTheCpuOneAtATime) {
   Queue queue(trials, costs, Example::registry(), 2);
   std::optional<std::size_t> busy[2];
   std::string held[2];
-  double left[2] = {0, 0}, both = 0, one = 0;
+  double remaining_seconds[2] = {0, 0}, both_on_cpu = 0, otherwise = 0;
   const auto on_cpu = [&](int rank) { return busy[rank] && queue.takes_cpu(*busy[rank]); };
   while (true) {
     for (const int rank : {0, 1}) {
       if (busy[rank]) continue;
       busy[rank] = queue.next(held[rank], HUGE_VAL, {}, on_cpu(1 - rank) ? HostCpu::taken : HostCpu::free);
       if (!busy[rank]) continue;
-      left[rank] = costs[*busy[rank]];
+      remaining_seconds[rank] = costs[*busy[rank]];
       held[rank] = trials[*busy[rank]].matrix.digest;
     }
     if (!busy[0] || !busy[1]) break;
-    const double step = std::min(left[0], left[1]);
-    (on_cpu(0) && on_cpu(1) ? both : one) += step;
+    const double step = std::min(remaining_seconds[0], remaining_seconds[1]);
+    (on_cpu(0) && on_cpu(1) ? both_on_cpu : otherwise) += step;
     for (const int rank : {0, 1}) {
-      left[rank] -= step;
-      if (left[rank] > 0) continue;
+      remaining_seconds[rank] -= step;
+      if (remaining_seconds[rank] > 0) continue;
       queue.done(*busy[rank]);
       busy[rank].reset();
     }
   }
   EXPECT_EQ(queue.size(), 0U);
-  EXPECT_LT(both, 0.01 * one) << "of " << both + one << " s";
+  EXPECT_LT(both_on_cpu, 0.01 * otherwise) << "of " << both_on_cpu + otherwise << " s";
 }
 
 }  // namespace

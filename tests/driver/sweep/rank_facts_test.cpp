@@ -1,3 +1,5 @@
+// Tests the choice of backend and GPU for each rank.
+
 #include "driver/sweep/rank_facts.hpp"
 #include "driver/base/errors.hpp"
 #include "tests/testing.hpp"

@@ -1,3 +1,5 @@
+// Tests the locks, the journal and the results file of a run directory.
+
 #include "driver/sweep/run_directory.hpp"
 
 #include <sys/syscall.h>

@@ -1,3 +1,5 @@
+// Tests which stored matrices are removed to stay below the limit of the store.
+
 #include "driver/sweep/store_keeper.hpp"
 #include "tests/testing.hpp"
 

@@ -15,7 +15,7 @@ class TalkativeTrial {
       talks_ = sweep_.is_trial(1, trial);
       return talks_ ? Words{message_json(FromWorker{message::StepBegun{"loop"}})} : good_answer(trial);
     };
-    sweep_.script.mutters = [this](int) {
+    sweep_.script.unsolicited = [this](int) {
       return talks_ ? std::optional<FromWorker>(message::StepBegun{"loop"}) : std::nullopt;
     };
   }
@@ -51,9 +51,9 @@ TEST(Supervisor, EndsAWorkerThatReportsStepsForever) {
 
 TEST(Supervisor, EndsAStartThatReportsStepsButNeverFinishes) {
   SweepInProcess sweep(1, 3);
-  sweep.script.greets = [](int, int) { return false; };
+  sweep.script.sends_hello = [](int, int) { return false; };
   double last = 0;
-  sweep.script.mutters = [&](int) -> std::optional<FromWorker> {
+  sweep.script.unsolicited = [&](int) -> std::optional<FromWorker> {
     if (sweep.now() < last + 100) return std::nullopt;
     last = sweep.now();
     return message::StepBegun{"device"};

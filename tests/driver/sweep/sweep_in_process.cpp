@@ -41,12 +41,12 @@ Words good_answer(const Trial& trial) {
 }
 
 /// The mailboxes of one rank, in memory.
-class SweepInProcess::RankPost final : public MessagePort {
+class SweepInProcess::RankMailboxes final : public MessagePort {
  public:
-  RankPost(SweepInProcess& sweep, int rank, int size) : sweep_(sweep), rank_(rank), size_(size) {}
+  RankMailboxes(SweepInProcess& sweep, int rank, int size) : sweep_(sweep), rank_(rank), size_(size) {}
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  double sigkill_delay() const override { return sweep_.patience; }
+  double sigkill_delay() const override { return sweep_.sigkill_delay; }
   void lose_peer() override { sweep_.lost_peer_ = true; }
   void send(int to, Mailbox box, const nlohmann::json& message) override {
     if (message.at("type") == message::Batch::name) {
@@ -55,13 +55,13 @@ class SweepInProcess::RankPost final : public MessagePort {
     }
     // encoded as for MPI
     const auto bytes = nlohmann::json::to_cbor(message);
-    sweep_.boxes_[{to, box}].push_back({rank_, nlohmann::json::from_cbor(bytes)});
+    sweep_.mailboxes_[{to, box}].push_back({rank_, nlohmann::json::from_cbor(bytes)});
   }
   std::optional<Arrived> receive(Mailbox box) override {
-    std::vector<Mail>& mail = sweep_.boxes_[{rank_, box}];
-    if (mail.empty()) return std::nullopt;
-    Arrived arrived{mail.front().from, std::move(mail.front().message)};
-    mail.erase(mail.begin());
+    std::vector<Envelope>& waiting = sweep_.mailboxes_[{rank_, box}];
+    if (waiting.empty()) return std::nullopt;
+    Arrived arrived{waiting.front().from, std::move(waiting.front().message)};
+    waiting.erase(waiting.begin());
     return arrived;
   }
 
@@ -81,9 +81,9 @@ class SweepInProcess::ScriptedWorker final : public WorkerProcess {
     if (std::holds_alternative<message::Setup>(message)) {
       const auto unfit = script.unfit ? script.unfit(rank_, start_) : std::nullopt;
       if (unfit) {
-        says_.push_back(message_json(FromWorker{*unfit}));
-      } else if (!script.greets || script.greets(rank_, start_)) {
-        says_.push_back(message_json(FromWorker{message::Hello{device_row()}}));
+        outbox_.push_back(message_json(FromWorker{*unfit}));
+      } else if (!script.sends_hello || script.sends_hello(rank_, start_)) {
+        outbox_.push_back(message_json(FromWorker{message::Hello{device_row()}}));
       }
       return;
     }
@@ -91,7 +91,7 @@ class SweepInProcess::ScriptedWorker final : public WorkerProcess {
       sweep_.closed_.insert(rank_);
       for (const FromWorker& each :
            script.closes ? script.closes(rank_) : std::vector<FromWorker>{message::Closed{}})
-        says_.push_back(message_json(each));
+        outbox_.push_back(message_json(each));
       return;
     }
     if (busy_) return;  // the worker stays busy and does nothing else
@@ -103,16 +103,16 @@ class SweepInProcess::ScriptedWorker final : public WorkerProcess {
     std::vector<nlohmann::json> words = script.answers ? script.answers(rank_, trial) : good_answer(trial);
     const nlohmann::json last = words.empty() ? nlohmann::json() : words.back();
     busy_ = !last.is_object() || last.value("type", "") == "at" || last.value("end", "none") != "none";
-    for (nlohmann::json& each : words) says_.push_back(std::move(each));
+    for (nlohmann::json& each : words) outbox_.push_back(std::move(each));
   }
   std::optional<FromWorker> receive(int /*wait_ms*/) override {
     sweep_.now_ += tick;
-    if (says_.empty()) {
+    if (outbox_.empty()) {
       if (!alive_) throw ChannelClosed("the other end closed");
-      return sweep_.script.mutters ? sweep_.script.mutters(rank_) : std::nullopt;
+      return sweep_.script.unsolicited ? sweep_.script.unsolicited(rank_) : std::nullopt;
     }
-    const nlohmann::json next = std::move(says_.front());
-    says_.pop_front();
+    const nlohmann::json next = std::move(outbox_.front());
+    outbox_.pop_front();
     return read_message<FromWorker>(next);
   }
   bool ended(Ending& how) override {
@@ -129,8 +129,8 @@ class SweepInProcess::ScriptedWorker final : public WorkerProcess {
   SweepInProcess& sweep_;
   int rank_, start_;
   bool alive_ = true;
-  bool busy_ = false;  ///< with an endless trial, or with storing
-  std::deque<nlohmann::json> says_;
+  bool busy_ = false;  ///< has an endless trial, or stores matrices
+  std::deque<nlohmann::json> outbox_;
 };
 
 SweepInProcess::SweepInProcess(int ranks, int trials)
@@ -166,7 +166,8 @@ bool SweepInProcess::run(double most_seconds, const std::function<void()>& each_
   }
   const Clock clock{[this] { return now_; }, [this](double seconds) { now_ += seconds; }};
   const int ranks = static_cast<int>(starts_.size());
-  for (int rank = 0; rank < ranks; ++rank) posts_.push_back(std::make_unique<RankPost>(*this, rank, ranks));
+  for (int rank = 0; rank < ranks; ++rank)
+    rank_mailboxes_.push_back(std::make_unique<RankMailboxes>(*this, rank, ranks));
   if (limits.deadline > 0) limits.deadline += now_;
   limits.store_bytes = store_limit;
   if (hosts.empty()) hosts.assign(starts_.size(), "a host");
@@ -174,7 +175,7 @@ bool SweepInProcess::run(double most_seconds, const std::function<void()>& each_
     *last = signal;
     return signals;
   };
-  coordinator_ = std::make_unique<Coordinator>(*posts_[0], *directory_, registry_,
+  coordinator_ = std::make_unique<Coordinator>(*rank_mailboxes_[0], *directory_, registry_,
                                                Assignments{trials_, 0, hosts, limits}, clock, arrived);
   for (int rank = 0; rank < ranks; ++rank) {
     WorkerSpec spec;
@@ -183,8 +184,8 @@ bool SweepInProcess::run(double most_seconds, const std::function<void()>& each_
     const StartWorker start = [this, rank](const WorkerSpec&) -> std::unique_ptr<WorkerProcess> {
       return std::make_unique<ScriptedWorker>(*this, rank, ++starts_[static_cast<std::size_t>(rank)]);
     };
-    supervisors_.push_back(
-        std::make_unique<Supervisor>(*posts_[static_cast<std::size_t>(rank)], spec, registry_, start, clock));
+    supervisors_.push_back(std::make_unique<Supervisor>(*rank_mailboxes_[static_cast<std::size_t>(rank)],
+                                                        spec, registry_, start, clock));
   }
   const double until = now_ + most_seconds;
   while (!coordinator_->finished() && now_ < until) {
@@ -192,7 +193,7 @@ bool SweepInProcess::run(double most_seconds, const std::function<void()>& each_
     coordinator_->step();
     for (int rank = 0; rank < ranks; ++rank) {
       Supervisor& supervisor = *supervisors_[static_cast<std::size_t>(rank)];
-      if (dead.count(rank) == 0 && !supervisor.finished()) supervisor.step(1);
+      if (frozen_ranks.count(rank) == 0 && !supervisor.finished()) supervisor.step(1);
     }
     now_ += tick;
   }
@@ -221,7 +222,7 @@ std::size_t SweepInProcess::records() const {
 }
 
 void SweepInProcess::send_to_coordinator(int from, const nlohmann::json& message) {
-  boxes_[{0, 0}].push_back({from, message});
+  mailboxes_[{0, 0}].push_back({from, message});
 }
 
 }  // namespace gaussweep::driver

@@ -12,16 +12,17 @@ namespace gaussweep::driver {
 /// Messages of a worker.
 using Words = std::vector<nlohmann::json>;
 
-/// Faults of the workers, by rank and start number (from 1). An empty function means no fault.
+/// Faults of the workers. They may depend on the rank, the start number (from 1) or the trial. An empty
+/// function means no fault.
 struct WorkerScript {
-  std::function<bool(int rank, int start)> greets;  ///< false: it never sends hello
-  /// Its messages after hello; none: it hangs.
+  std::function<bool(int rank, int start)> sends_hello;  ///< false: the worker never sends hello
+  /// Messages of the worker for a trial. None: it hangs.
   std::function<Words(int rank, const Trial& trial)> answers;
   std::function<bool(int rank, const Trial& trial)> dies;  ///< by signal 11, without an answer
   std::function<std::optional<message::Unfit>(int rank, int start)> unfit;
   /// An unsolicited message, sent whenever the worker has nothing else to send.
-  std::function<std::optional<FromWorker>(int rank)> mutters;
-  /// Its messages after the request to store the rest and end. None: it hangs. Empty: nothing is left.
+  std::function<std::optional<FromWorker>(int rank)> unsolicited;
+  /// The worker's messages after the request to store its matrices and end. None: it hangs.
   std::function<std::vector<FromWorker>(int rank)> closes;
 };
 
@@ -57,16 +58,16 @@ class SweepInProcess {
   std::vector<std::int64_t> orders;
   std::vector<std::string> expect;  ///< expected statuses of every trial
   std::int64_t rounds = 1;          ///< trial i belongs to round 1 + i % rounds
-  std::set<int> dead;               ///< ranks that are no longer stepped
+  std::set<int> frozen_ranks;       ///< ranks that are no longer stepped
   int signals = 0;                  ///< number of signals that rank 0 has received
   int signal = 10;                  ///< the latest signal
-  double patience = 1e300;          ///< seconds that the launcher waits after SIGTERM
+  double sigkill_delay = 1e300;     ///< seconds that the launcher waits after SIGTERM
 
   const std::vector<Trial>& trials() const { return trials_; }
   bool is_trial(std::size_t number, const Trial& trial) const { return trial.key == trials_[number].key; }
   double now() const { return now_; }
   /// Advances the clock while no process takes a step.
-  void stand_still(double seconds) { now_ += seconds; }
+  void advance_clock(double seconds) { now_ += seconds; }
   /// Steps all until the sweep ends. @return false if it did not within `most_seconds` of its clock
   bool run(double most_seconds = 2000, const std::function<void()>& each_step = {});
   /// Returns the record of a trial in the journal, if any.
@@ -84,9 +85,9 @@ class SweepInProcess {
   void send_to_coordinator(int from, const nlohmann::json& message);
 
  private:
-  class RankPost;
+  class RankMailboxes;
   class ScriptedWorker;
-  struct Mail {
+  struct Envelope {
     int from;
     nlohmann::json message;
   };
@@ -98,9 +99,9 @@ class SweepInProcess {
   bool lost_peer_ = false;
   std::set<int> closed_;
   std::vector<std::size_t> batches_;
-  std::map<std::pair<int, int>, std::vector<Mail>> boxes_;  ///< by rank and mailbox
+  std::map<std::pair<int, int>, std::vector<Envelope>> mailboxes_;  ///< by rank and mailbox
   std::vector<int> starts_;
-  std::vector<std::unique_ptr<RankPost>> posts_;
+  std::vector<std::unique_ptr<RankMailboxes>> rank_mailboxes_;
   std::unique_ptr<Coordinator> coordinator_;
   std::vector<std::unique_ptr<Supervisor>> supervisors_;
 };

@@ -36,7 +36,7 @@ TEST(SweepInProcess, EveryRoundHasItsWorker) {
   sweep.rounds = 3;
   int starts = 0;
   std::vector<std::pair<std::int64_t, int>> done;  // round, start
-  sweep.script.greets = [&](int, int start) {
+  sweep.script.sends_hello = [&](int, int start) {
     starts = start;
     return true;
   };
@@ -55,7 +55,7 @@ TEST(SweepInProcess, ADeadRanksTrialIsLeftForResume) {
   sweep.limits.grace = 20;
   sweep.script.answers = [&](int rank, const Trial& trial) {
     if (rank == 0) return good_answer(trial);
-    sweep.dead.insert(1);  // dies while it holds a trial
+    sweep.frozen_ranks.insert(1);  // dies while it holds a trial
     return Words{};
   };
   double signalled = 0;
@@ -78,7 +78,7 @@ class AFrozenRank : public testing::Test {
     sweep.script.answers = [this](int rank, const Trial& trial) {
       if (rank == 0 || frozen > 0) return good_answer(trial);
       frozen = sweep.now();
-      sweep.dead.insert(1);
+      sweep.frozen_ranks.insert(1);
       return good_answer(trial);
     };
   }
@@ -101,7 +101,7 @@ TEST_F(AFrozenRank, RecordsNoTrialTwiceAfterItWakesUp) {
   ASSERT_TRUE(sweep.run(2000, [&] {
     if (woken || !sweep.lost_peer()) return;
     woken = true;
-    sweep.dead.clear();
+    sweep.frozen_ranks.clear();
   }));
   EXPECT_TRUE(woken);
   EXPECT_EQ(sweep.records(), 8U);
@@ -112,8 +112,8 @@ TEST_F(AFrozenRank, IsNotLostWhileAllProcessesAreSuspended) {
   ASSERT_TRUE(sweep.run(2000, [&] {
     if (frozen == 0 || stood_still) return;
     stood_still = true;
-    sweep.stand_still(1000);
-    sweep.dead.clear();
+    sweep.advance_clock(1000);
+    sweep.frozen_ranks.clear();
   }));
   EXPECT_TRUE(stood_still);
   EXPECT_EQ(sweep.records(), 8U);
@@ -121,7 +121,7 @@ TEST_F(AFrozenRank, IsNotLostWhileAllProcessesAreSuspended) {
 }
 
 TEST_F(AFrozenRank, IsLostEvenIfEveryStepOfTheCoordinatorIsSlow) {
-  ASSERT_TRUE(sweep.run(20000, [&] { sweep.stand_still(3); }));
+  ASSERT_TRUE(sweep.run(20000, [&] { sweep.advance_clock(3); }));
   EXPECT_GT(frozen, 0);
   EXPECT_TRUE(sweep.lost_peer());
   EXPECT_EQ(sweep.records(), 8U);
@@ -141,7 +141,7 @@ TEST(SweepInProcess, LosesAFrozenRankWithoutTrials) {
   ASSERT_TRUE(sweep.run(2000, [&] {
     if (frozen > 0 || sweep.records() < 1) return;
     frozen = sweep.now();
-    sweep.dead.insert(1);
+    sweep.frozen_ranks.insert(1);
   }));
   EXPECT_GT(frozen, 0);
   EXPECT_TRUE(sweep.lost_peer());
@@ -163,7 +163,7 @@ TEST(SweepInProcess, KeepsARankWhoseTrialEndsTwoWorkers) {
 
 TEST(SweepInProcess, AWorkerThatNeverSendsHelloLosesItsRank) {
   SweepInProcess sweep(2, 6);
-  sweep.script.greets = [](int rank, int) { return rank == 0; };
+  sweep.script.sends_hello = [](int rank, int) { return rank == 0; };
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(sweep.records(), 6U) << "by the other rank";
   EXPECT_FALSE(sweep.coordinator().lost_its_ranks());
@@ -171,7 +171,7 @@ TEST(SweepInProcess, AWorkerThatNeverSendsHelloLosesItsRank) {
 
 TEST(SweepInProcess, EndsWhenTheLastRankIsLost) {
   SweepInProcess sweep(2, 6);
-  sweep.script.greets = [](int, int) { return false; };
+  sweep.script.sends_hello = [](int, int) { return false; };
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(sweep.records(), 0U);
   EXPECT_TRUE(sweep.coordinator().lost_its_ranks());
@@ -278,7 +278,7 @@ TEST(SweepInProcess, AWorkerStoresTheRestBeforeTheNextRoundStarts) {
   SweepInProcess sweep(1, 6);
   sweep.rounds = 3;
   std::vector<std::string> events;
-  sweep.script.greets = [&](int, int start) {
+  sweep.script.sends_hello = [&](int, int start) {
     events.push_back(fmt::format("start {}", start));
     return true;
   };
@@ -311,7 +311,7 @@ TEST_P(AWorkerThatCannotStore, CostsNoTrialOfTheNextRound) {
   sweep.rounds = 2;
   const std::string what = GetParam();
   int starts = 0;
-  sweep.script.greets = [&](int, int start) { return (starts = start) > 0; };
+  sweep.script.sends_hello = [&](int, int start) { return (starts = start) > 0; };
   sweep.script.answers = [&](int, const Trial& trial) {
     return trial.round == 1 ? storing_answer(trial) : good_answer(trial);
   };
@@ -482,9 +482,9 @@ TEST(SweepInProcess, WaitsForADeviceThatOthersUse) {
 }
 
 TEST(SweepInProcess, AfterSigtermTheLauncherLimitsTheGrace) {
-  for (const auto& [patience, grace] : {std::pair{1.0, 0.4}, {9.0, 6.0}, {60.0, 20.0}}) {
+  for (const auto& [sigkill_delay, grace] : {std::pair{1.0, 0.4}, {9.0, 6.0}, {60.0, 20.0}}) {
     SweepInProcess sweep(1, 2);
-    sweep.patience = patience;  // of mpirun
+    sweep.sigkill_delay = sigkill_delay;  // of mpirun
     sweep.limits.grace = 20;
     sweep.script.answers = [](int, const Trial&) { return Words{}; };
     double signalled = 0;
@@ -494,8 +494,8 @@ TEST(SweepInProcess, AfterSigtermTheLauncherLimitsTheGrace) {
       sweep.signal = SIGTERM;
       sweep.signals = 1;
     }));
-    EXPECT_GE(sweep.now() - signalled, grace) << patience;
-    EXPECT_LT(sweep.now() - signalled, std::min(grace + 1, patience)) << patience;
+    EXPECT_GE(sweep.now() - signalled, grace) << sigkill_delay;
+    EXPECT_LT(sweep.now() - signalled, std::min(grace + 1, sigkill_delay)) << sigkill_delay;
   }
 }
 

@@ -1,3 +1,5 @@
+// Tests messages through a socket, also from a peer that closes, stalls or sends malformed ones.
+
 #include "driver/system/channel.hpp"
 
 #include <sys/socket.h>
@@ -87,9 +89,9 @@ TEST(Channel, RefusesToSendWhatThePeerWouldRefuse) {
 }
 
 /// Sends bytes to one end of a channel from a thread.
-class Sent {
+class RawSender {
  public:
-  explicit Sent(std::string bytes, bool for_ever = false) {
+  explicit RawSender(std::string bytes, bool for_ever = false) {
     writer_ = std::thread([this, bytes = std::move(bytes), for_ever] {
       const auto write = [this](const char* data, std::size_t size) {
         return ::send(pair_.left.fd(), data, size, MSG_NOSIGNAL);
@@ -101,12 +103,12 @@ class Sent {
       while (for_ever && count > 0) count = write("", 1);
     });
   }
-  ~Sent() {
+  ~RawSender() {
     ::shutdown(pair_.left.fd(), SHUT_RDWR);
     writer_.join();
   }
-  Sent(const Sent&) = delete;
-  Sent& operator=(const Sent&) = delete;
+  RawSender(const RawSender&) = delete;
+  RawSender& operator=(const RawSender&) = delete;
   Channel& channel() { return pair_.right; }
 
  private:
@@ -114,7 +116,7 @@ class Sent {
   std::thread writer_;
 };
 
-std::string head(std::size_t bytes) {
+std::string length_prefix(std::size_t bytes) {
   const auto length = static_cast<std::uint32_t>(bytes);
   std::string text(sizeof length, '\0');
   std::memcpy(text.data(), &length, sizeof length);
@@ -122,7 +124,7 @@ std::string head(std::size_t bytes) {
 }
 
 std::string framed(const std::string& body) {
-  return head(body.size()) + body;
+  return length_prefix(body.size()) + body;
 }
 
 std::string times(std::size_t count, const std::string& text) {
@@ -133,14 +135,14 @@ std::string times(std::size_t count, const std::string& text) {
 
 TEST(Channel, RefusesALengthBeforeReadingTheBody) {
   for (const std::size_t announced : {max_message_bytes + 1, std::size_t{1} << 30, std::size_t{0xFFFFFFFF}}) {
-    Sent sent(head(announced));
+    RawSender sent(length_prefix(announced));
     EXPECT_THROW(sent.channel().receive(-1), MessageTooLong);
   }
 }
 
 TEST(Channel, RefusesDeepNesting) {
   const auto nested = [](std::size_t levels) { return framed(times(levels, "\x81") + '\x01'); };
-  Sent good(nested(max_message_depth));
+  RawSender good(nested(max_message_depth));
   EXPECT_TRUE(good.channel().receive(-1).has_value());
   constexpr std::size_t deep = 200'000;
   const std::string strings = times(deep, "\x7F"), chunks = times(deep, "\x5F"), tags = times(deep, "\xC1");
@@ -148,7 +150,7 @@ TEST(Channel, RefusesDeepNesting) {
        {nested(max_message_depth + 1), nested(deep), framed(times(deep, "\xA1\x61k")),
         framed(times(deep, "\x9F")), framed(times(deep, "\xBF\x61k")), framed(strings),
         framed("\xA1" + strings), framed(chunks), framed(tags)}) {
-    Sent sent(bytes);
+    RawSender sent(bytes);
     EXPECT_THROW(sent.channel().receive(-1), std::exception) << bytes.size() << " bytes";
   }
 }
@@ -164,14 +166,14 @@ TEST(Channel, RefusesBodiesThatAreNotOneValue) {
                                   "a"s,
                                   "\x9B\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"s,
                                   "\xBB\x80\x00\x00\x00\x00\x00\x00\x00\x61k\x01"s, more}) {
-    Sent sent(framed(body));
+    RawSender sent(framed(body));
     EXPECT_THROW(sent.channel().receive(-1), std::exception)
         << json(body.substr(0, 20)).dump(-1, ' ', true, json::error_handler_t::replace);
   }
 }
 
 TEST(Channel, ReturnsAtItsTimeoutWhileDataArrive) {
-  Sent sent(head(max_message_bytes), true);
+  RawSender sent(length_prefix(max_message_bytes), true);
   for (const int timeout_ms : {0, 1, 20}) EXPECT_EQ(sent.channel().receive(timeout_ms), std::nullopt);
 }
 

@@ -1,3 +1,5 @@
+// Tests time stamps.
+
 #include "driver/system/clock.hpp"
 #include "tests/testing.hpp"
 

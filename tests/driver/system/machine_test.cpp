@@ -1,3 +1,5 @@
+// Tests the division of a machine's CPU cores among ranks, and the list of visible MIG parts.
+
 #include "driver/system/machine.hpp"
 #include "tests/testing.hpp"
 

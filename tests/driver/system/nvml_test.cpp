@@ -1,3 +1,5 @@
+// Tests the warnings about GPU settings, and GPU properties read through NVML.
+
 #include "driver/system/nvml.hpp"
 #include "tests/testing.hpp"
 

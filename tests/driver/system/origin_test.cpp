@@ -1,3 +1,5 @@
+// Tests what a record states about its batch job.
+
 #include "driver/system/origin.hpp"
 
 #include <nlohmann/json.hpp>

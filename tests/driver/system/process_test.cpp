@@ -1,3 +1,5 @@
+// Tests child processes: their end, their output, and their environment.
+
 #include "driver/system/process.hpp"
 
 #include <sys/prctl.h>
@@ -11,30 +13,31 @@ namespace {
 constexpr const char* role = "GAUSSWEEP_TEST_CHILD";
 constexpr int far_too_long = 60;
 
-/// captured_output starts this program again; with a role in its environment it runs no tests.
-const bool played = [] {
+/// captured_output starts this program again. With a role in its environment, the program runs no tests.
+const bool child_role_ran = [] {
   const char* name = std::getenv(role);
   if (name == nullptr) return false;
-  const std::string is = name;
+  const std::string child_role = name;
   std::puts("said");
-  if (is == "descriptors") {
+  if (child_role == "descriptors") {
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
       std::puts(std::filesystem::read_symlink(entry).c_str());
   }
   std::fflush(stdout);
-  while (is == "talks") std::puts("and said");
-  if (is == "hangs") ::close(STDOUT_FILENO);
-  if (is == "hangs" || (is == "leaves" && ::fork() == 0)) ::sleep(far_too_long);
-  ::_exit(is == "fails" ? 3 : 0);
+  while (child_role == "talks") std::puts("and said");
+  if (child_role == "hangs") ::close(STDOUT_FILENO);
+  if (child_role == "hangs" || (child_role == "leaves" && ::fork() == 0)) ::sleep(far_too_long);
+  ::_exit(child_role == "fails" ? 3 : 0);
 }();
 
-std::string captured(const std::string& as, double timeout_seconds = far_too_long / 2.0) {
-  return captured_output({"child"}, child_environment({std::string(role) + "=" + as}), timeout_seconds);
+std::string captured(const std::string& child_role, double timeout_seconds = far_too_long / 2.0) {
+  return captured_output({"child"}, child_environment({std::string(role) + "=" + child_role}),
+                         timeout_seconds);
 }
 
-std::string why_not_captured(const std::string& as, double timeout_seconds) {
+std::string why_not_captured(const std::string& child_role, double timeout_seconds) {
   try {
-    return "captured: " + captured(as, timeout_seconds);
+    return "captured: " + captured(child_role, timeout_seconds);
   } catch (const std::runtime_error& error) {
     return error.what();
   }

@@ -1,3 +1,5 @@
+// Tests that the name of the current step survives the death of its process.
+
 #include "driver/system/step_note.hpp"
 #include "tests/testing.hpp"
 
@@ -11,9 +13,9 @@ TEST(StepNote, SurvivesItsWriter) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    StepNote mine = StepNote::from_descriptor(::dup(note.descriptor()));
-    mine.write("upload");
-    mine.write("warm-up");
+    StepNote note_in_child = StepNote::from_descriptor(::dup(note.descriptor()));
+    note_in_child.write("upload");
+    note_in_child.write("warm-up");
     ::raise(SIGKILL);
   }
   int status = 0;

@@ -1,3 +1,5 @@
+// Tests the width of the terminal.
+
 #include "driver/system/terminal.hpp"
 #include "tests/testing.hpp"
 

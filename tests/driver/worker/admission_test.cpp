@@ -1,3 +1,5 @@
+// Tests whether a trial fits into the memory of its device and host.
+
 #include "driver/worker/admission.hpp"
 #include "tests/testing.hpp"
 
@@ -19,18 +21,18 @@ class AdmissionOfATrial : public testing::Test {
   const Method& method(const char* problem, const char* variant) const {
     return *registry.find(Problem::named(problem), variant);
   }
-  Trial trial(const Method& of, std::int64_t n, Backend backend = Backend::cuda) const {
+  Trial trial(const Method& method_row, std::int64_t n, Backend backend = Backend::cuda) const {
     Trial trial;
-    trial.problem = of.problem;
-    trial.method = of.variant;
+    trial.problem = method_row.problem;
+    trial.method = method_row.variant;
     trial.backend = backend;
     trial.shape = {n, n, n, 1, Uplo::lower};
-    trial.parameters = defaults_of(of);
+    trial.parameters = defaults_of(method_row);
     trial.matrix.kind = "uniform";
     return trial;
   }
   const Registry registry = builtin_registry();
-  const double one = 80e9 / gibibyte;  ///< GiB of a matrix of order 100,000
+  const double matrix_gib = 80e9 / gibibyte;  ///< GiB of a matrix of order 100,000
   const FreeMemory h200{"NVIDIA H200", 139.2 * gibibyte, 139.8 * gibibyte, {128 * gibibyte, 120 * gibibyte}};
 };
 
@@ -80,9 +82,9 @@ TEST_F(AdmissionOfATrial, DoesNotWaitForMemoryOfOthersIfOneCopyFits) {
 
 TEST_F(AdmissionOfATrial, CountsHostMemoryForInputsAndTwoAnswers) {
   const auto matrices = [&](const char* problem, const char* variant, Backend backend, Pristine pristine) {
-    const Method& of = method(problem, variant);
-    const Footprint need = footprint(of, trial(of, 100'000, backend), pristine);
-    return need.host_bytes / gibibyte / one;
+    const Method& method_row = method(problem, variant);
+    const Footprint need = footprint(method_row, trial(method_row, 100'000, backend), pristine);
+    return need.host_bytes / gibibyte / matrix_gib;
   };
   EXPECT_NEAR(matrices("gesv", "cusolver", Backend::cuda, Pristine::on_device), 1, 1e-3);
   EXPECT_NEAR(matrices("geinv", "cusolver", Backend::cuda, Pristine::on_device), 3, 1e-3);

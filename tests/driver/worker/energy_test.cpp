@@ -1,3 +1,5 @@
+// Tests the measurement of energy per run, on a simulated GPU.
+
 #include "driver/worker/energy.hpp"
 #include "tests/testing.hpp"
 
@@ -7,8 +9,8 @@ namespace {
 /// A GPU with known power while idle, while it makes operands, and while it runs. Its exact energy counter
 /// advances in steps of `period`.
 struct FakeGpu {
-  double idle = 80, making = 300, running = 650;   // watts
-  double make_seconds = 1e-4, run_seconds = 1e-3;  // per run
+  double idle = 80, making_operands = 300, running = 650;  // watts
+  double make_seconds = 1e-4, run_seconds = 1e-3;          // per run
   double period = 0.1;
   double now = 100, joules = 5000, reading = 5000, read_at = 100;
 
@@ -39,9 +41,10 @@ struct FakeGpu {
     return m;
   }
   void do_runs(std::int64_t count, bool with_runs) {
-    watts_now =
-        with_runs ? (making * make_seconds + running * run_seconds) / (make_seconds + run_seconds) : making;
-    pass(static_cast<double>(count) * make_seconds, making);
+    watts_now = with_runs
+                    ? (making_operands * make_seconds + running * run_seconds) / (make_seconds + run_seconds)
+                    : making_operands;
+    pass(static_cast<double>(count) * make_seconds, making_operands);
     if (with_runs) pass(static_cast<double>(count) * run_seconds, running);
   }
   Energy measure(double seconds, bool has_counter, bool has_power = true) {

@@ -12,10 +12,10 @@ namespace {
 
 TEST(Execute, CpuMethodHasNoFractionOfAGpusPeaks) {
   const Peaks measured{4e12, 5e13, 6e13};
-  const Peaks beside_a_gpu = peaks_of(Backend::host, Backend::cuda, measured);
-  EXPECT_EQ(beside_a_gpu.copy_bytes_per_second, 0);
-  EXPECT_EQ(beside_a_gpu.gemm_flops_float, 0);
-  EXPECT_EQ(beside_a_gpu.gemm_flops_double, 0);
+  const Peaks with_gpu = peaks_of(Backend::host, Backend::cuda, measured);
+  EXPECT_EQ(with_gpu.copy_bytes_per_second, 0);
+  EXPECT_EQ(with_gpu.gemm_flops_float, 0);
+  EXPECT_EQ(with_gpu.gemm_flops_double, 0);
   for (const auto& [trial, device] : {std::pair{Backend::cuda, Backend::cuda},
                                       {Backend::host, Backend::emulated},
                                       {Backend::host, Backend::host},
@@ -59,7 +59,7 @@ class TightDevice final : public SmallDevice {
 };
 
 /// Returns the registry plus a host method that overwrites A and claims to run on the device.
-Registry with_own() {
+Registry registry_with_own() {
   Registry registry = builtin_registry();
   Method own = *registry.find(Problem::named("gesv"), "lapack");
   own.variant = "own";
@@ -104,7 +104,7 @@ class RoomOnADevice : public testing::Test {
     return record;
   }
   TestFolder scratch;
-  Registry registry = with_own();
+  Registry registry = registry_with_own();
   Trial trial;
   bool memory_to_pin = true;
   int uploads = 0;
@@ -292,7 +292,6 @@ TEST_F(TrialsOfOneMatrix, UploadItAgainIfAMethodWroteIntoIt) {
   EXPECT_EQ(device.uploads, 2);
 }
 
-// Resident data of earlier trials are freed if a trial needs the memory.
 TEST_F(TrialsOfOneMatrix, AreMarkedSuspectAbovePeakUnlessTheyAreTheVendors) {
   Peaks low;
   low.gemm_flops_double = 1;
@@ -306,6 +305,7 @@ TEST_F(TrialsOfOneMatrix, AreMarkedSuspectAbovePeakUnlessTheyAreTheVendors) {
   EXPECT_EQ(executor.run(trial).timing, "suspect");
 }
 
+// Resident data of earlier trials are freed if a trial needs the memory.
 TEST_F(TrialsOfOneMatrix, FreeItForALargerOne) {
   run_on("own");
   EXPECT_GE(device.held(), bytes_of_a);

@@ -1,3 +1,5 @@
+// Tests the error of a computed inverse.
+
 #include "driver/worker/inverse_error.hpp"
 #include "tests/testing.hpp"
 
@@ -11,9 +13,10 @@ HostMatrix<double> matrix(std::int64_t n, const std::vector<double>& by_columns)
 }
 
 TEST(InverseError, IsThatOfAnInverseThatIsOffByAKnownFactor) {
-  const double off = 1 + 1e-9;
+  const double factor = 1 + 1e-9;
   const HostMatrix<double> a = matrix(2, {2, 1, 1, 1});
-  EXPECT_NEAR(inverse_error(Problem::named("geinv"), Uplo::lower, a, matrix(2, {off, -off, -off, 2 * off})),
+  EXPECT_NEAR(inverse_error(Problem::named("geinv"), Uplo::lower, a,
+                            matrix(2, {factor, -factor, -factor, 2 * factor})),
               1e-9, 1e-11);
   EXPECT_EQ(inverse_error(Problem::named("geinv"), Uplo::lower, a, matrix(2, {1, -1, -1, 2})), 0);
   EXPECT_TRUE(std::isnan(inverse_error(Problem::named("geinv"), Uplo::lower, a, matrix(2, {1, -1, NAN, 2}))));

@@ -1,3 +1,5 @@
+// Tests how many samples of a run time are taken.
+
 #include "driver/worker/sampling.hpp"
 #include "tests/testing.hpp"
 

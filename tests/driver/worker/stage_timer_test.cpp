@@ -1,3 +1,5 @@
+// Tests the times of the stages of a method.
+
 #include "driver/worker/stage_timer.hpp"
 #include "tests/testing.hpp"
 
@@ -8,15 +10,15 @@ using ::testing::FieldsAre;
 
 // The clock, set by the test.
 double now = 0;
-double clock_of_the_test() {
+double test_clock() {
   return now;
 }
 
 /// Returns the stages of two steps after 8 s of other work: "a" with 1 s and 3 s, "b" with 2 s.
-std::vector<io::Stage> stages_of_two_steps(bool apart) {
+std::vector<io::Stage> stages_of_two_steps(bool separate_calls) {
   now = 0;
-  const auto device = make_host_device(Backend::host, clock_of_the_test);
-  StageTimer timer(*device, apart);
+  const auto device = make_host_device(Backend::host, test_clock);
+  StageTimer timer(*device, separate_calls);
   now = 8;
   for (const double seconds : {1.0, 3.0}) {
     timer.mark("a");
@@ -43,8 +45,9 @@ TEST(StageTimer, KeepsCallsApart) {
 }
 
 TEST(StageTimer, WithoutStagesIsEmpty) {
-  const auto device = make_host_device(Backend::host, clock_of_the_test);
-  for (const bool apart : {false, true}) EXPECT_TRUE(StageTimer(*device, apart).finish().empty());
+  const auto device = make_host_device(Backend::host, test_clock);
+  for (const bool separate_calls : {false, true})
+    EXPECT_TRUE(StageTimer(*device, separate_calls).finish().empty());
 }
 
 }  // namespace

@@ -63,15 +63,15 @@ TEST_F(Writer, WritesNothingWhilePaused) {
 TEST_F(Writer, PausesInTheMiddleOfALongWrite) {
   StoreWriter writer{io::MatrixStore(folder_)};
   put(writer, "a1", matrix(4000));  // 128 MB: several blocks
-  int looks = 0;
+  int pauses = 0;
   while (!writer.writing().empty()) {
     const StoreWriter::Pause pause(writer);
-    ++looks;
+    ++pauses;
     // HDF5 may be used here, because the writer is paused.
     io::StoredMatrix<double> none;
     EXPECT_FALSE(io::MatrixStore(folder_).find("ff", none));
   }
-  EXPECT_GE(looks, 2);
+  EXPECT_GE(pauses, 2);
   finish(writer);
   EXPECT_EQ(files(), 1u);
 }
@@ -83,11 +83,11 @@ TEST_F(Writer, PauseMayBeAwaitedLater) {
     StoreWriter::Pause pause(writer, 0);
     put(writer, "a2", matrix(10));
     pause.wait_until_paused();
-    const std::size_t there = files();
+    const std::size_t files_before = files();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    EXPECT_EQ(files(), there);
+    EXPECT_EQ(files(), files_before);
     EXPECT_THAT(writer.writing(), Contains("a2"));
-    pause.wait_until_paused(0);  // returns immediately: the writer stands still
+    pause.wait_until_paused(0);  // returns immediately: the writer is already paused
   }
   finish(writer);
   EXPECT_EQ(files(), 2u);

@@ -1,3 +1,5 @@
+// Tests what a worker reports if it has no device.
+
 #include "driver/worker/worker.hpp"
 
 #include <sys/socket.h>
