@@ -108,14 +108,14 @@ TEST_F(AFrozenRank, RecordsNoTrialTwiceAfterItWakesUp) {
 }
 
 TEST_F(AFrozenRank, IsNotLostWhileAllProcessesAreSuspended) {
-  bool stood_still = false;
+  bool was_suspended = false;
   ASSERT_TRUE(sweep.run(2000, [&] {
-    if (frozen == 0 || stood_still) return;
-    stood_still = true;
+    if (frozen == 0 || was_suspended) return;
+    was_suspended = true;
     sweep.advance_clock(1000);
     sweep.frozen_ranks.clear();
   }));
-  EXPECT_TRUE(stood_still);
+  EXPECT_TRUE(was_suspended);
   EXPECT_EQ(sweep.records(), 8U);
   EXPECT_FALSE(sweep.lost_peer());
 }
@@ -303,7 +303,7 @@ TEST(SweepInProcess, AWorkerStoresTheRestBeforeTheNextRoundStarts) {
   EXPECT_FALSE(sweep.lost_peer());
 }
 
-/// Ways in which a worker fails to store the rest between two rounds.
+/// Ways in which a worker fails to store its remaining matrices between two rounds.
 class AWorkerThatCannotStore : public testing::TestWithParam<const char*> {};
 
 TEST_P(AWorkerThatCannotStore, CostsNoTrialOfTheNextRound) {
@@ -430,32 +430,32 @@ TEST(SweepInProcess, AnAbandonedTrialTakesNoRoomInTheStore) {
   SweepInProcess sweep(3, 20);
   sweep.stored = {0, 1, 2, 3, 19};
   sweep.store_limit = 1.5 * (12 << 10);  // one file; the matrices here have no elements
-  // Ranks 0 and 1 break on the trial that rank 0 gets first. Rank 2 starts after that.
-  std::string breaker;
+  // The trial that rank 0 gets first makes the devices of ranks 0 and 1 unfit. Rank 2 starts after that.
+  std::string breaking_key;
   std::set<int> broken;
   sweep.script.dies = [&](int rank, const Trial& trial) {
-    if (rank == 0 && breaker.empty()) breaker = trial.key;
-    return trial.key == breaker && (broken.insert(rank), true);
+    if (rank == 0 && breaking_key.empty()) breaking_key = trial.key;
+    return trial.key == breaking_key && (broken.insert(rank), true);
   };
   sweep.script.unfit = [&](int rank, int start) -> std::optional<message::Unfit> {
     if (broken.count(rank) > 0) return message::Unfit{"fell off the bus", false};
     if (start < 7 * rank - 3 * (rank - 1)) return message::Unfit{"all memory is taken", true};
     return std::nullopt;
   };
-  std::size_t later = 0, stored_later = 0;  // trials that rank 2 gets after the others are lost
+  std::size_t received = 0, stored_received = 0;  // trials that rank 2 gets after the others are lost
   sweep.on_batch = [&](int rank, const nlohmann::json& trials) {
     if (rank != 2 || broken.size() < 2) return;
     for (const nlohmann::json& trial : trials) {
-      ++later;
-      stored_later += trial.at("matrix").at("store").get<bool>() ? 1 : 0;
+      ++received;
+      stored_received += trial.at("matrix").at("store").get<bool>() ? 1 : 0;
     }
   };
   ASSERT_TRUE(sweep.run());
-  EXPECT_EQ(breaker, sweep.trials()[19].key);
+  EXPECT_EQ(breaking_key, sweep.trials()[19].key);
   EXPECT_EQ(broken, (std::set<int>{0, 1}));
   EXPECT_EQ(sweep.records(), 19U);
-  EXPECT_GT(later, 1U);
-  EXPECT_GT(stored_later, 0U);
+  EXPECT_GT(received, 1U);
+  EXPECT_GT(stored_received, 0U);
 }
 
 TEST(SweepInProcess, ATrialThatBreaksDevicesIsNotGivenToAllOfThem) {
@@ -484,7 +484,7 @@ TEST(SweepInProcess, WaitsForADeviceThatOthersUse) {
 TEST(SweepInProcess, AfterSigtermTheLauncherLimitsTheGrace) {
   for (const auto& [sigkill_delay, grace] : {std::pair{1.0, 0.4}, {9.0, 6.0}, {60.0, 20.0}}) {
     SweepInProcess sweep(1, 2);
-    sweep.sigkill_delay = sigkill_delay;  // of mpirun
+    sweep.sigkill_delay = sigkill_delay;  // mpirun's
     sweep.limits.grace = 20;
     sweep.script.answers = [](int, const Trial&) { return Words{}; };
     double signalled = 0;
@@ -502,12 +502,12 @@ TEST(SweepInProcess, AfterSigtermTheLauncherLimitsTheGrace) {
 TEST(SweepInProcess, NamesAnUnreadableMessage) {
   SweepInProcess sweep(2, 2);
   sweep.script.answers = [](int, const Trial&) { return Words{}; };
-  const std::string said = message_of<BadMessage>([&] {
+  const std::string error = message_of<BadMessage>([&] {
     sweep.run(100, [&] {
       if (sweep.now() > 1002) sweep.send_to_coordinator(1, {{"type", "redy"}});
     });
   });
-  EXPECT_THAT(said, HasSubstr("a message 'redy' is unknown here; there are ready, record"));
+  EXPECT_THAT(error, HasSubstr("a message 'redy' is unknown here; there are ready, record"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Answers on the device, on the host and on both give the same comparison.
+// Tests that the difference of two answers is the same wherever each answer is: on the device or on the host.
 
 #include "driver/worker/held.hpp"
 #include "tests/kernels/method_run.hpp"
@@ -30,13 +30,13 @@ class ComparedAnswers : public testing::Test {
     held.free_host_copy();
     ASSERT_TRUE(held.answer.x.empty());
   }
-  void expect_the_same() {
+  void expect_same_difference() {
     EXPECT_EQ(norm_of(context, potrf, shape, reference), norm);
-    const Difference found = difference_of(context, potrf, shape, own, reference, norm);
-    EXPECT_EQ(found.largest, expected.largest);
-    EXPECT_EQ(found.largest_relative, expected.largest_relative);
-    EXPECT_EQ(found.mean_relative, expected.mean_relative);
-    EXPECT_EQ(found.mean_absolute, expected.mean_absolute);
+    const Difference actual = difference_of(context, potrf, shape, own, reference, norm);
+    EXPECT_EQ(actual.largest, expected.largest);
+    EXPECT_EQ(actual.largest_relative, expected.largest_relative);
+    EXPECT_EQ(actual.mean_relative, expected.mean_relative);
+    EXPECT_EQ(actual.mean_absolute, expected.mean_absolute);
   }
   const Problem potrf = Problem::named("potrf");
   const Shape shape{n, n, n, 1, Uplo::lower};
@@ -49,30 +49,30 @@ class ComparedAnswers : public testing::Test {
 
 TEST_F(ComparedAnswers, CompareOnTheHost) {
   EXPECT_GT(expected.largest, 0);
-  expect_the_same();
+  expect_same_difference();
 }
 
 TEST_F(ComparedAnswers, CompareOnTheDevice) {
   put_on_device(own);
   put_on_device(reference);
-  expect_the_same();
+  expect_same_difference();
   EXPECT_TRUE(own.answer.x.empty()) << "the host did not need it";
 }
 
 TEST_F(ComparedAnswers, CompareWithOneOnTheDevice) {
   put_on_device(own);
-  expect_the_same();
+  expect_same_difference();
   own.answer.x = HostMatrix<double>::uninitialized(n, n);
   device.to_host(own.answer.x.data.data(), own.x.data(), own.x.bytes());
   own.x.reset();
   put_on_device(reference);
-  expect_the_same();
+  expect_same_difference();
 }
 
 TEST_F(ComparedAnswers, CompareOnADeviceWithoutRoomForTheOther) {
   put_on_device(reference);
   device.limit = 1000;
-  expect_the_same();
+  expect_same_difference();
   EXPECT_GT(device.refused, 0);
   EXPECT_FALSE(reference.answer.x.empty());
 }

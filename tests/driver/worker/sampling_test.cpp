@@ -6,7 +6,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Scripted samples, in order; the last one repeats forever. Each takes its time on the clock.
+/// Scripted samples, in order. The last one repeats forever. Each advances the clock by its duration.
 struct Script {
   std::vector<double> seconds;
   std::vector<bool> throttled = {false};
@@ -28,7 +28,7 @@ struct Script {
   }
 };
 
-Sampling rule(std::int64_t least, std::int64_t most, double noise) {
+Sampling sampling_of(std::int64_t least, std::int64_t most, double noise) {
   Sampling sampling;
   sampling.min_samples = least;
   sampling.max_samples = most;
@@ -48,7 +48,7 @@ TEST(Sampling, TakesAFixedNumber) {
 
 TEST(Sampling, StopsWhenTheMedianIsKnown) {
   Script quiet{{1, 1.001, 0.999, 1, 1}};
-  const Samples samples = quiet.take(rule(5, 200, 0.01));
+  const Samples samples = quiet.take(sampling_of(5, 200, 0.01));
   EXPECT_EQ(samples.all.size(), 5U);
   EXPECT_EQ(samples.enough, 1);
 }
@@ -58,18 +58,18 @@ TEST(Sampling, TakesMoreSamplesIfTheyScatter) {
   std::vector<double> seconds;
   for (int i = 0; i < 1000; ++i) seconds.push_back(1 + 0.2 * ((i * 37 % 100) / 99.0 - 0.5));
   Script noisy{seconds};
-  const Samples samples = noisy.take(rule(5, 500, 0.01));
+  const Samples samples = noisy.take(sampling_of(5, 500, 0.01));
   EXPECT_EQ(samples.enough, 1);
   EXPECT_GT(samples.all.size(), 60U);
   EXPECT_LT(samples.all.size(), 120U);
   Script short_of_samples{seconds};
-  const Samples few = short_of_samples.take(rule(5, 20, 0.01));
+  const Samples few = short_of_samples.take(sampling_of(5, 20, 0.01));
   EXPECT_EQ(few.all.size(), 20U);
   EXPECT_EQ(few.enough, 0);
 }
 
 TEST(Sampling, StopsAtItsTimeLimitButTakesTheMinimum) {
-  Sampling sampling = rule(5, 200, 0.001);
+  Sampling sampling = sampling_of(5, 200, 0.001);
   sampling.seconds = 2;
   Script slow{{1, 1.2, 0.8, 1.1, 0.9, 1.05, 1.3}};
   const Samples samples = slow.take(sampling);
@@ -82,7 +82,7 @@ TEST(Sampling, StopsAtItsTimeLimitButTakesTheMinimum) {
 
 TEST(Sampling, CountsThrottledSamplesUnlessThePlanRepeatsThem) {
   Script script{{1, 5, 1, 5, 1, 1, 1}, {false, true, false, true, false, false, false}};
-  Sampling sampling = rule(5, 5, 0.01);
+  Sampling sampling = sampling_of(5, 5, 0.01);
   EXPECT_EQ(script.take(sampling).times().mean, 13.0 / 5);
   Script again = script;
   again.next = 0;
@@ -94,7 +94,7 @@ TEST(Sampling, CountsThrottledSamplesUnlessThePlanRepeatsThem) {
 
 TEST(Sampling, EndsOnAGpuThatAlwaysThrottles) {
   Script script{{1}, {true}};
-  Sampling sampling = rule(5, 8, 0.01);
+  Sampling sampling = sampling_of(5, 8, 0.01);
   sampling.throttled_again = true;
   const Samples samples = script.take(sampling);
   EXPECT_EQ(samples.all.size(), 16U);
