@@ -10,8 +10,9 @@ from .hdf5 import DAMAGED
 
 
 def conditions(records, attributes, store):
-    """Returns the condition number of each record's matrix; NaN if it is unknown. It comes from a column of the file,
-    else from the matrix store (the folder `store`), else from the plan if that names exactly one condition number."""
+    """Returns the condition number of each record's matrix; NaN if it is unknown. Sources,
+    in this order: a column of the file, the matrix store (the folder `store`), and the plan. The plan must name exactly
+    one condition number."""
     if "matrix_condition" in records:
         return pd.to_numeric(records["matrix_condition"], errors="coerce").astype(float)
     if "condition" in records and records["condition"].dtype.kind == "f":

@@ -101,9 +101,9 @@ def write(page, out, kind):
 
 
 def _caption(plot, drawn, remarks, facts=()):
-    """Returns a plot's caption: its title, methods that did not pass, note, basis (matrices, statistic and samples),
-    parameters, meaning of error bars, remarks on values that were not drawn as they are, and `facts` (device, driver,
-    commit)."""
+    """Returns a plot's caption. It begins with the title, methods that did not pass, note, and basis (matrices,
+    statistic and samples). Then come parameters, meaning of error bars, remarks on values that were moved or left out,
+    and `facts` (device, driver, commit)."""
     words = [plot.title, unpassed(drawn, plot.xlabel), plot.note, plot.basis, parameters(plot, drawn)]
     ranged = [s for s in drawn if s.low is not None and np.isfinite(np.asarray(s.low, dtype=float)).any()]
     for kind, is_band in (("Bands", True), ("Bars", False)):

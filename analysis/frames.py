@@ -1,5 +1,5 @@
-"""Functions that several sections of the report use. They select records (the best configuration per size, the matrix
-that most methods ran on), compute speedups with intervals, and turn records into figures and their captions."""
+"""Functions that several sections of the report use. They select records, for example the best configuration per
+size. They compute speedups with intervals, and turn records into figures and their captions."""
 
 import itertools
 import re
@@ -169,8 +169,8 @@ def _variants(rows):
 
 
 def _split_figures(rows, by=("matrix_name", "operands")):
-    """Yields (title words, rows) of each figure: all rows if they fit in one figure, else one figure per value of the
-    first column in `by` that has 2 to MOST_FACETS values."""
+    """Yields (title words, rows) of each figure. If all rows fit, there is one figure. Otherwise there is one per value
+    of a column: the first in `by` that has 2 to MOST_FACETS values."""
     if (
         len(_variants(rows)) <= MOST_VARIANTS
         and len(rows[["method", "device", "matrix_name", "operands"]].drop_duplicates()) <= MOST_LABELS
@@ -392,8 +392,8 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
 
 
 def _curve(label, rows, with_ends, ends):
-    """Returns the Series of one label. The text at the pointer has a point's configuration, the number of seeds or
-    trials that were tried, and the number of those that the point pools."""
+    """Returns the Series of one label. The text at the pointer has a point's configuration. It also has the number
+    of seeds or trials that were tried, and the number of those that the point pools."""
     seeds = rows["seeds"] > 1
     counts = [
         f"{config}{'; ' * bool(config)}{tried} {'seeds' if seeds == tried else 'trials'}"
@@ -499,10 +499,10 @@ def stage_rows(results, trials=None):
     """As `call_rows`, but with one row per trial and stage: rows of separate calls are summed, and their occupancy is
     averaged over the calls."""
     rows = call_rows(results, trials)
-    apart = rows.duplicated(["trial", "kernel"], keep=False)
-    if not apart.any():
+    repeated = rows.duplicated(["trial", "kernel"], keep=False)
+    if not repeated.any():
         return rows
-    calls = rows[apart]
+    calls = rows[repeated]
     known = calls["calls"].where(calls["occupancy"].notna())
     sums = calls.assign(weight=known, weighted=calls["occupancy"] * known).groupby(["trial", "kernel"], sort=False)
     sums = sums[["calls", "seconds", "share", "weight", "weighted"]].sum(min_count=1)
@@ -512,7 +512,7 @@ def stage_rows(results, trials=None):
     first[["calls", "seconds", "share"]] = sums[["calls", "seconds", "share"]]
     first["mean"] = first["seconds"] / first["calls"]
     first["occupancy"] = sums["weighted"] / sums["weight"]
-    return pd.concat([rows[~apart], first.reset_index(drop=True)]).sort_values("trial", kind="stable")
+    return pd.concat([rows[~repeated], first.reset_index(drop=True)]).sort_values("trial", kind="stable")
 
 
 def with_peak_fractions(results, rows):
@@ -532,8 +532,8 @@ def with_peak_fractions(results, rows):
 
 
 def common_trials(records, first, second):
-    """Returns the trials that ran on both devices (equal keys), with the speedup `ratio` of `second` over `first` and
-    its interval (`low`, `high`) from the quartiles of both times."""
+    """Returns the trials that ran on both devices (equal keys). The column `ratio` is the speedup of `second` over
+    `first`. Its interval (`low`, `high`) is from the quartiles of both times."""
     columns = (
         "key problem precision method matrix_kind config size "
         "nrhs operands status seconds_q1 seconds_median seconds_q3"

@@ -578,8 +578,8 @@ def _add_derived_columns(results):
     )
     records["size"] = np.where(is_rectangular, cube_root, records["n"]).astype(np.int64)
     identity.name_tasks(records)
-    # `expected` is 1 if the plan expects the status, 0 if not, and -1 in older files, of which every status except pass
-    # and skipped is unexpected. A finding is a bad status that the plan expects.
+    # `expected` is 1 if the plan expects the status, 0 if not, and -1 in older files. In these, every status except
+    # pass and skipped is unexpected. A finding is a bad status that the plan expects.
     is_bad = ~records["status"].isin(["pass", "skipped"])
     records["finding"] = is_bad & (records["expected"] == 1)
     records["unexpected"] = np.where(records["expected"] < 0, is_bad, records["expected"] == 0)

@@ -61,9 +61,9 @@ class Plot:
     farthest: float = FARTHEST  # larger values on a logarithmic y axis are drawn at this limit
 
     def drawable(self):
-        """Returns the plot, its series without the values that cannot be drawn (infinite, or not positive on a
-        logarithmic axis), and remarks about values that were left out or moved. If all values have one x, the plot
-        becomes a list of bars."""
+        """Returns the plot, its drawable series, and remarks about values that were left out or moved. Values that
+        cannot be drawn are left out: infinite ones, and on a logarithmic axis those that are not positive. If all
+        values have one x, the plot becomes a list of bars."""
         drawn, remarks, far = [], [], {}
         for series in self.series:
             y = np.asarray(series.y, dtype=float)
@@ -112,7 +112,7 @@ class Plot:
 
     def _is_xlog(self, drawn):
         """Returns whether the x axis is logarithmic. By default it is, if the largest value is at least 4 times the
-        smallest, and the largest gap between values at least 4 times the smallest, as for sizes that double."""
+        smallest, and the same holds for the gaps between values. Sizes that double are an example."""
         if self.xlog is not None or self.kind == "bars" or self.names is not None:
             return bool(self.xlog)
         values = np.unique(np.concatenate([s.x for s in drawn if s.marker] or [s.x for s in drawn]))
@@ -132,7 +132,7 @@ MOST_VALUES = 6  # values of a parameter in a sentence
 
 def unpassed(drawn, xlabel=None):
     """Returns a sentence that names the series with hollow marks by status; an empty text if all answers passed. With
-    `xlabel` (for captions of papers), each status has its own sentence, which also names the parameters in which these
+    `xlabel` (for captions of papers), each status has its own sentence. It also names the parameters in which these
     answers differ from the others, and the sizes if the axis shows n."""
     begin = "Hollow marks are answers that did not pass"
     if not any(series.hollow is not None and np.any(series.hollow) for series in drawn):

@@ -51,8 +51,9 @@ def _two(rows, rule, slow="slow", fast="fast"):
 
 def ratio(results, rows, rule):
     """Returns the time of the rule's `slow` method over that of its `fast` one. The rule's `at` selects the ratio at
-    the largest common size, its median, maximum or minimum over all sizes, or its growth from the smallest size to the
-    largest. With `time: transfer` the numerator is the time of allocation and copies."""
+    the largest common size, or its median, maximum or minimum over all sizes. It may also select the growth of the
+    ratio from the smallest size to the largest. With `time: transfer` the numerator is the time of allocation and
+    copies."""
     slow, fast = _two(rows, rule)
     if rule.get("time") == "transfer":
         over = (

@@ -10,7 +10,7 @@ def experiments():
     return json.loads((Path(__file__).parent.parent / "experiments.json").read_text(encoding="utf-8"))
 
 
-def plain(name):
+def letters_and_digits(name):
     """Returns the name's letters and digits in lower case. Names of plans are compared in this form."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
@@ -23,7 +23,10 @@ def plans_of(experiment):
 
 def of_plans(experiment, name):
     """Returns whether a file's plan is one of the experiment's. A merged file may name several plans."""
-    return bool({plain(one) for one in plans_of(experiment)} & {plain(one) for one in name.split(", ")})
+    return bool(
+        {letters_and_digits(one) for one in plans_of(experiment)}
+        & {letters_and_digits(one) for one in name.split(", ")}
+    )
 
 
 def run_of(results):

@@ -131,8 +131,8 @@ def published(page, results, experiment, drawing, rows):
 
 
 def _coverage(table, device, drawing):
-    """Returns sentences: how many published numbers were measured again, how many of our times are shorter, how many
-    of our answers are wrong, and which published sizes were not measured."""
+    """Returns sentences about the coverage of a published table. They count the numbers that were measured again, our
+    shorter times and our wrong answers. They name the published sizes that were not measured."""
     published_table = table_of(drawing["csv"])
     columns = sorted({column["column"] for column in drawing["columns"] if "where" in column})
     cells = int(published_table[columns].notna().to_numpy().sum())

@@ -34,9 +34,9 @@ def failures(page, results):
 
 
 def doubted(records):
-    """Returns the answers with the status pass or suspect that deserve doubt. They were computed faster than the device
-    allows, are 100 times less accurate than the reference, have a componentwise error 1000 times the normwise one, or
-    passed without a correct digit."""
+    """Returns the answers with the status pass or suspect that deserve doubt, for one of four reasons. An answer was
+    computed faster than the device allows, or is 100 times less accurate than the reference. Its componentwise error is
+    1000 times the normwise one, or it passed without a correct digit."""
     answered = records["status"].isin(["pass", "suspect"])
     doubt = (records["timing"] == "suspect") | (records["digits_lost"] >= 2) | _is_wrong_in_parts(records)
     return records[answered & doubt | is_without_digit(records)]

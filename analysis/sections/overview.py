@@ -109,17 +109,17 @@ def _statuses(found):
     return [s for s in STATUSES if s in found] + [s for s in found if s not in STATUSES]
 
 
-def winners(records, apart=("device",)):
+def winners(records, split_by=("device",)):
     """Returns the answers that passed, ranked in their races. A race is the comparison of all methods on one task:
-    equal problem, precision, task and size, and equal columns `apart`. New columns: `place` (1 is the fastest), `of`
-    (number of competitors), `behind` (time over the winner's), `second` and `second_behind` (the next method, and its
-    time over this row's)."""
+    equal problem, precision, task and size, and equal columns `split_by`. New columns are `place` (1 is the fastest),
+    `of` (number of competitors) and `behind` (time over the winner's). `second` is the next method, and
+    `second_behind` its time over this row's."""
     rows = answered(records)
     rows = rows[rows["status"] == "pass"]
     if len(rows) and (rows["backend"] != "emulated").any():
         emulated_only = ~rows["problem"].isin(rows.loc[rows["backend"] != "emulated", "problem"].unique())
         rows = rows[(rows["backend"] != "emulated") | emulated_only]
-    race = ["problem", "precision", "task", "size", *apart]
+    race = ["problem", "precision", "task", "size", *split_by]
     rows = best(rows, [*race, *({"device"} - set(race)), "method"]).sort_values(
         [*race, "seconds_median"], kind="stable"
     )
@@ -160,7 +160,7 @@ def ranking(page, results):
         page.remark("No trial passed its accuracy check with a measured time: there is no winner.")
         return
     records = _pooled(results.take(RANKED))
-    leaders_table(page, winners(records, apart=()))
+    leaders_table(page, winners(records, split_by=()))
     rows = winners(records)
     next_one = rows.groupby(["problem", "precision", "task", "size", "device"], sort=False)["seconds_q1"].shift(-1)
     first = (rows["place"] == 1) & (rows["of"] > 1)

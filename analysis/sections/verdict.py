@@ -324,7 +324,7 @@ def _cell_of_models(of_model, colours, capabilities):
 
 def _faster(passed, capabilities):
     """Returns the model with the fastest time and its lead over the next model. Returns an empty text if a winner ran
-    on the CPU of a GPU's machine or was emulated, because such times say nothing about the models."""
+    on the CPU of a GPU's machine, or was emulated. Such times contain no information about the models."""
     comparable = [
         (race.median, name)
         for name, race in passed.items()

@@ -13,7 +13,7 @@ from analysis.frames import panels
 from analysis.page import number, percent, seconds
 from analysis.papers import DRAWINGS
 from analysis.papers.common import PUBLISHED, source_of, table_of
-from analysis.papers.experiments import experiments, plain, plans_of
+from analysis.papers.experiments import experiments, letters_and_digits, plans_of
 from analysis.papers.findings import _growth
 from analysis.papers.times import _pays
 from analysis.plots import Plot, Series
@@ -150,7 +150,7 @@ class PublishedTest(unittest.TestCase):
         self.assertEqual([p.stem for p in plans if p.stem not in named], [])
         for plan in plans:  # records have the plan's name, not the file's
             name = re.search(r"^name: *(\S+)", plan.read_text(encoding="utf-8"), re.M).group(1)
-            self.assertEqual(plain(name), plain(plan.stem), plan.name)
+            self.assertEqual(letters_and_digits(name), letters_and_digits(plan.stem), plan.name)
 
     def test_experiments_use_existing_drawings_and_tables(self):
         names = [e["id"] for e in experiments()]

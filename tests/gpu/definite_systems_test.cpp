@@ -1,5 +1,5 @@
-// Tests posv/mixed_gmres and potrf/halves: which systems are refined, when the method falls back to the
-// direct solve, and that a factor computed with fp16 pairs (halves) is as accurate as one in float at any
+// Tests posv/mixed_gmres and potrf/halves: which systems are refined, and when the method falls back to
+// the direct solve. A factor computed with fp16 pairs (halves) must be as accurate as one in float at any
 // scale of the matrix. Unless a test sets it, float_from is 1, so that factors in float are tried at every
 // order.
 

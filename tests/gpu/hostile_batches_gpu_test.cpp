@@ -1,6 +1,6 @@
 // Runs the batches of tests/kernels/hostile_batches_test.cpp on a GPU: a system with extreme elements must
 // not change the answers of the others. GAUSSWEEP_BATCHES sets the number of batches per method,
-// GAUSSWEEP_FIRST_BATCH the seed of the first one, so that several processes can share the work. One call
+// GAUSSWEEP_FIRST_BATCH the seed of the first one. Several processes can thus share the work. One call
 // runs many batches, because allocations and copies take longer than the kernels. Under compute-sanitizer,
 // accesses outside the operands are errors.
 

@@ -140,8 +140,8 @@ TEST_F(MixedGmres, RefinesOneTinySingularValueWithSeveralRightHandSides) {
   }
 }
 
-/// The rounding error of an element of x that belongs to a small column must be as small as a direct
-/// solution's, not only small relative to that element.
+/// In an element of x that belongs to a small column, the rounding error must be as small as in a direct
+/// solution. An error that is only small relative to the element is too large.
 TEST_F(MixedGmres, RefinesGradedMatrices) {
   const Method& recursive = row("recursive");
   for (const std::int64_t n :

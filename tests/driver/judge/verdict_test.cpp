@@ -49,8 +49,8 @@ Inputs<float> pascal(std::int64_t n) {
   return inputs;
 }
 
-/// Returns MATLAB's magic(8), which has rank 3: the numbers 1 to 64 by rows, with x replaced by 65 - x if row
-/// and column are both 0 or 3 modulo 4, or both are not.
+/// Returns MATLAB's magic(8), which has rank 3. It has the numbers 1 to 64 by rows. If row and column are
+/// both 0 or 3 modulo 4, or both are not, x is replaced by 65 - x.
 Inputs<double> magic_8() {
   Inputs<double> inputs = square<double>(8, std::vector<double>(64));
   for (std::int64_t i = 0; i < 8; ++i) {
