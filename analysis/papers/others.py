@@ -232,12 +232,12 @@ def gpus(page, results, experiment, drawing, rows):
         both = both.assign(blocks=both["key"].map(blocks))
         figures, speedup_sentences = [], []
         for precision, part in both.groupby("precision"):
-            extent = part.groupby("size")["blocks"].nunique()
-            size = extent[extent == extent.max()].index.max()
-            at = (
+            values_per_size = part.groupby("size")["blocks"].nunique()
+            size = values_per_size[values_per_size == values_per_size.max()].index.max()
+            of_size = (
                 part[part["size"] == size].sort_values("seconds_median").drop_duplicates("blocks").sort_values("blocks")
             )
-            shown = rows[rows["key"].isin(at["key"])]
+            shown = rows[rows["key"].isin(of_size["key"])]
             figures.append(
                 Plot(
                     slug(experiment["id"], precision, first, second),
@@ -247,19 +247,19 @@ def gpus(page, results, experiment, drawing, rows):
                     [
                         Series(
                             first,
-                            at["blocks"].to_numpy(),
-                            at["seconds_median"].to_numpy(),
-                            at["seconds_q1"].to_numpy(),
-                            at["seconds_q3"].to_numpy(),
-                            not_passed(at),
+                            of_size["blocks"].to_numpy(),
+                            of_size["seconds_median"].to_numpy(),
+                            of_size["seconds_q1"].to_numpy(),
+                            of_size["seconds_q3"].to_numpy(),
+                            not_passed(of_size),
                         ),
                         Series(
                             second,
-                            at["blocks"].to_numpy(),
-                            at["seconds_median_2"].to_numpy(),
-                            at["seconds_q1_2"].to_numpy(),
-                            at["seconds_q3_2"].to_numpy(),
-                            not_passed(at.assign(status=at["status_2"])),
+                            of_size["blocks"].to_numpy(),
+                            of_size["seconds_median_2"].to_numpy(),
+                            of_size["seconds_q1_2"].to_numpy(),
+                            of_size["seconds_q3_2"].to_numpy(),
+                            not_passed(of_size.assign(status=of_size["status_2"])),
                         ),
                     ],
                     ylog=True,
@@ -277,8 +277,8 @@ def gpus(page, results, experiment, drawing, rows):
                 .drop_duplicates(["device", "value"])
                 .sort_values("value", kind="stable")
             )
-            most = faster.groupby("value")["device"].nunique().pipe(lambda s: s[s == 2].index.max())
-            if not pd.notna(most):
+            largest_common = faster.groupby("value")["device"].nunique().pipe(lambda s: s[s == 2].index.max())
+            if not pd.notna(largest_common):
                 continue
             series = [
                 Series(
@@ -303,11 +303,11 @@ def gpus(page, results, experiment, drawing, rows):
                     basis=basis(faster),
                 )
             )
-            at = faster[faster["value"] == most].set_index("device")
+            by_device = faster[faster["value"] == largest_common].set_index("device")
             speedup_sentences.append(
-                f"Speedup with {whole(most)} {drawing['parameter']} over {whole(at['base'].iloc[0])} at n = {size},"
-                f" {precision}: "
-                + ", ".join(f"{name} {factor(float(at.loc[name, 'speedup']))}" for name in (first, second))
+                f"Speedup with {whole(largest_common)} {drawing['parameter']} over"
+                f" {whole(by_device['base'].iloc[0])} at n = {size}, {precision}: "
+                + ", ".join(f"{name} {factor(float(by_device.loc[name, 'speedup']))}" for name in (first, second))
                 + "."
             )
         page.plots(figures)
