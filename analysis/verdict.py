@@ -87,7 +87,7 @@ class Machines:
         """Returns the CPU model of a host."""
         return self._cpu.get(host, "CPU")
 
-    def with_measured(self, gpu):
+    def cpu_hosts(self, gpu):
         """Returns the hosts whose CPU methods compete with a GPU: the GPU's hosts that ran CPU methods, or, if there
         are none, all hosts that did."""
         return self.hosts_of[gpu] & self._with_methods or self._with_methods

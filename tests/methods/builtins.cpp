@@ -16,6 +16,7 @@
 #include <cuda_runtime_api.h>
 #endif
 
+#include "kernels/core/errors.hpp"
 #include "kernels/device/callers_stream.hpp"
 #include "kernels/registry/gaussweep_method.h"
 #include "kernels/registry/method.hpp"

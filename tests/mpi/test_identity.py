@@ -1,4 +1,4 @@
-"""Tests the columns of records that identify a trial (matrix, expectation, times), and the summary at the end of a run."""
+"""Tests the columns of records that identify a trial (matrix, expectation, times), and the lines that end a run."""
 
 import json
 import unittest

@@ -13,8 +13,8 @@ import h5py
 import harness
 from harness import SweepTest, run
 
-# The cyclic methods divide by off-diagonal elements, so they need a matrix like cauchy. On that matrix a pivoting method
-# may meet an exact 0, depending on the CPU and the number of threads, so lapack has another matrix.
+# The cyclic methods divide by off-diagonal elements, so they need a matrix like cauchy. A method with pivoting
+# may meet an exact 0 on cauchy, depending on the CPU and the number of threads, so lapack has another matrix.
 SMALL = """
 name: small
 precision: [float, double]
