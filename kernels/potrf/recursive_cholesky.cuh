@@ -198,7 +198,7 @@ class RecursiveCholesky {
   /// Subtracts the product of the `k` columns beginning at `first` from the `count` columns beginning at
   /// `begin`, in rows from `begin` on.
   void update(int first, int k, int begin, int count) {
-    // cuBLAS runs at a tenth of its rate if an operand's columns span more than 2^31 elements.
+    // cuBLAS's syrk runs at a tenth of its rate if the k columns span more than 2^31 elements.
     const int max_k = static_cast<int>((std::int64_t{1} << 31) / lda_ / order * order);
     if (uses_vendor && k > max_k) {
       update(first, max_k, begin, count);
