@@ -71,17 +71,18 @@ bool is_requested(const TryRequest& request, const Method& method) {
 /// Throws for a name or glob that matches no method of the problems.
 void refuse_unknown_methods(const TryRequest& request, const std::vector<Problem>& problems,
                             const Registry& registry) {
-  std::vector<std::string> names;
+  std::vector<std::string> names, all_names;
   for (const Method& method : registry.all()) {
-    if (std::find(problems.begin(), problems.end(), method.problem) != problems.end())
-      names.push_back(method.id());
+    if (std::find(problems.begin(), problems.end(), method.problem) == problems.end()) continue;
+    names.push_back(method.id());
+    all_names.insert(all_names.end(), {method.id(), method.variant});
   }
   for (const std::string& word : request.methods) {
     const bool any = std::any_of(problems.begin(), problems.end(),
                                  [&](Problem problem) { return matches_a_method(word, problem, registry); });
     if (!any)
       throw UsageError(fmt::format("--method {}: there is none here; {}allowed: {}", word,
-                                   io::nearest_hint(word, names), joined(names)));
+                                   io::nearest_hint(word, all_names), joined(names)));
   }
 }
 

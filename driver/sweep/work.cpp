@@ -189,6 +189,10 @@ std::string resume_command(const RunOptions& options, const std::string& launche
     return submitted.insert(std::min(submitted.find(" -- "), submitted.size()), fmt::format(" {}", option));
   std::string others;
   if (options.backend != "auto") others += " --backend " + options.backend;
+  for (const std::string& library : options.libraries) others += " --methods " + shell_quoted(library);
+  if (options.gpus_per_rank > 1) others += fmt::format(" --gpus-per-rank {}", options.gpus_per_rank);
+  if (!options.store_limit.empty()) others += " --store-limit " + options.store_limit;
+  if (options.next_plan) others += " --refine";
   if (options.shard.count > 1)
     others += fmt::format(" --shard {}/{}", options.shard.number, options.shard.count);
   return fmt::format("{}{} run {} -o {}{} {}", launcher, shell_quoted(options.program),

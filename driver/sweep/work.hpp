@@ -52,8 +52,8 @@ std::vector<std::string> failed_before(const Work& work, const io::JournalConten
 /// Logs how many of the trials pass now. @param failed the keys of trials that failed before
 void log_repaired(const std::vector<std::string>& failed, const io::JournalContents& journal);
 
-/// Returns the command that continues a run; in a batch job, the submit script's command, which the variable
-/// GAUSSWEEP_SUBMITTED_BY holds.
+/// Returns the command that continues a run, with its options except for the time limit; in a batch job, the
+/// submit script's command, which the variable GAUSSWEEP_SUBMITTED_BY holds.
 /// @param launcher the command before the program, such as "mpirun -n 2 "
 /// @param option --resume or --retry-failed
 std::string resume_command(const RunOptions& options, const std::string& launcher, const char* option);
