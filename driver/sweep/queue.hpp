@@ -19,8 +19,8 @@ namespace gaussweep::driver {
 enum class QueueOrder { longest_first, shortest_first };
 
 /// The use of the CPU of a rank's host. `unshared`: no rule about the CPU applies, because no other rank is
-/// on the host, or because all trials or none run on the CPU. Otherwise no other rank of the host (`free`),
-/// or at least one (`taken`), has a trial that runs on the CPU.
+/// on the host, or because all trials or none run on the CPU. `free`: no other rank of the host has a trial
+/// that runs on the CPU. `taken`: at least one other rank of the host has such a trial.
 enum class HostCpu { unshared, free, taken };
 
 /// The trials that are not assigned yet. A pure data structure: no clock, no MPI.
@@ -35,8 +35,8 @@ class Queue {
   /// `max_seconds`. Picks the longest trial of the first category that is not empty:
   /// 1. trials that are compared with the same run of the vendor's method as the rank's `last` trial;
   /// 2. trials with the matrix that the rank holds;
-  /// 3. trials whose matrix no other rank uses, because a rank that uses it already has the matrix and the
-  ///    vendor's answer;
+  /// 3. trials whose matrix no other rank uses (a rank that uses a matrix should also run its other trials,
+  ///    because that rank already has the matrix and the vendor's answer);
   /// 4. all others.
   ///
   /// A round is near its end when the remaining work per rank is at most 4 times the longest trial's time.
@@ -48,8 +48,9 @@ class Queue {
   ///
   /// A host runs at most one CPU trial at a time if possible, because concurrent ones slow each other down.
   /// If the host's CPU is taken, CPU trials are returned only if nothing else is left. If the CPU is free,
-  /// the order is: a CPU trial with the held matrix; another trial with that matrix, if the rules above
-  /// choose one; any CPU trial. CPU trials run one after the other, so they must begin early.
+  /// a CPU trial with the held matrix comes first. Next comes a trial on the GPU, but only if the rules above
+  /// choose one with the held matrix. Otherwise a CPU trial with another matrix is returned. CPU trials run
+  /// one after the other, so they must begin early.
   ///
   /// With `shortest_first` the shortest trial is returned, and no other rule applies.
   /// @param held digest of the matrix that the rank holds; "" for none

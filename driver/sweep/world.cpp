@@ -1,3 +1,5 @@
+/// Sends and receives messages between the ranks by MPI, and finds out which ranks share a host and its CPUs.
+
 #include "driver/sweep/world.hpp"
 
 #include <algorithm>
@@ -92,7 +94,7 @@ void skip_network_probing() {
 
 }  // namespace
 
-/// The messages under way, as pending requests of MPI_Isend and MPI_Imrecv.
+/// The messages that are not sent or received completely: pending requests of MPI_Isend and MPI_Imrecv.
 class World::Traffic {
  public:
   explicit Traffic(int ranks) : max_incoming_(64 + 4 * static_cast<std::size_t>(ranks)) {}
@@ -110,7 +112,7 @@ class World::Traffic {
           "MPI_Isend");
   }
 
-  /// Returns the next message that has arrived completely. Messages of one rank keep their order.
+  /// Returns the next message that has arrived completely, if any. Messages of one rank keep their order.
   std::optional<Received> receive(int tag) {
     progress();
     post_receives(tag);
@@ -127,6 +129,7 @@ class World::Traffic {
     return std::nullopt;
   }
 
+  /// Frees the buffers of messages that are sent completely.
   void progress() {
     for (auto message = outgoing_.begin(); message != outgoing_.end();) {
       if (is_complete(message->request)) {
@@ -158,6 +161,7 @@ class World::Traffic {
     return complete != 0;
   }
 
+  /// Starts to receive the messages that have been announced.
   void post_receives(int tag) {
     while (incoming_.size() < max_incoming_) {
       int found = 0, length = 0;
@@ -176,7 +180,7 @@ class World::Traffic {
   std::list<Outgoing> outgoing_;
   std::list<Incoming> incoming_;
   /// Maximum number of unfinished receives, which limits their memory. Grows with the number of ranks,
-  /// because the message of a frozen rank never completes and occupies an entry.
+  /// because a message of a frozen rank never completes and occupies an entry of `incoming_`.
   std::size_t max_incoming_;
   std::size_t unsent_ = 0;
 };
@@ -205,6 +209,7 @@ World::World() : uses_mpi_(started_by_launcher()), launch_command_(launch_comman
   std::vector<cpu_set_t> by_rank(static_cast<std::size_t>(local_size_));
   check(MPI_Allgather(&cpus, sizeof cpus, MPI_BYTE, by_rank.data(), sizeof cpus, MPI_BYTE, local),
         "MPI_Allgather");
+  // Ranks with the same CPU set divide its CPUs into equal parts: one part per rank, in the order of ranks.
   const auto is_equal = [&](const cpu_set_t& other) { return CPU_EQUAL(&cpus, &other) != 0; };
   cpu_parts_ = static_cast<int>(std::count_if(by_rank.begin(), by_rank.end(), is_equal));
   cpu_part_ = static_cast<int>(std::count_if(by_rank.begin(), by_rank.begin() + local_rank_, is_equal));
@@ -220,6 +225,7 @@ std::string World::launcher() const {
 }
 
 int World::unconnected_tasks() const {
+  // If this MPI cannot talk to srun, every task is a world of one rank, although the step has several tasks.
   const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");
   if (size_ > 1 || launch_command_ == "mpirun" || tasks == nullptr) return 1;
   return std::max(1, std::atoi(tasks));
@@ -237,7 +243,7 @@ void World::flush(double seconds) {
   if (!traffic_) return;
   const double end = now_seconds() + seconds;
   for (traffic_->progress(); !traffic_->all_sent(); traffic_->progress()) {
-    if (now_seconds() > end) return lose_peer();
+    if (now_seconds() > end) return lose_peer();  // notes that some rank does not answer any more
     ::usleep(1000);
   }
 }

@@ -40,9 +40,10 @@ class World final : public MessagePort {
   int size() const override { return size_; }
   int local_rank() const { return local_rank_; }  ///< this rank's index among the ranks of this host
   int local_size() const { return local_size_; }
-  /// The number of ranks of this host that may use the same CPUs as this one.
+  /// The number of ranks of this host that may use the same CPUs as this one. These ranks divide the CPUs
+  /// into that many equal parts.
   int cpu_parts() const { return cpu_parts_; }
-  int cpu_part() const { return cpu_part_; }  ///< this rank's index among those `cpu_parts()` ranks
+  int cpu_part() const { return cpu_part_; }  ///< this rank's part, from 0 to cpu_parts() - 1
   double sigkill_delay() const override { return sigkill_delay_; }
   /// Returns the command that starts the same number of ranks, with a space at its end: "mpirun -n 4 ". Empty
   /// for one rank.

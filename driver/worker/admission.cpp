@@ -1,3 +1,8 @@
+/// Decides if a trial fits into memory. Every run of a trial restores its operands from the pristine inputs,
+/// an unmodified copy. This copy is on the device (Pristine::on_device) or only on the host
+/// (Pristine::on_host). In the second case every run uploads the operands again, and the device needs less
+/// memory.
+
 #include "driver/worker/admission.hpp"
 
 #include <algorithm>
@@ -40,19 +45,22 @@ double generation_bytes(const Trial& trial) {
 
 Footprint footprint(const Method& method, const Trial& trial, Pristine pristine) {
   const bool on_gpu = trial.backend == Backend::cuda, uploads_again = pristine == Pristine::on_host;
+  // Working copies of the operands on the device. A method that overwrites its inputs (needs_own_sets) has
+  // one per repeat. 0: the single copy that is uploaded again.
   const int copies = uploads_again ? 0 : needs_own_sets(method) ? static_cast<int>(trial.inner_repeats) : 1;
   const OperandBytes operands = operand_bytes(trial);
   Footprint result;
   result.device_bytes = static_cast<double>(
       staging_bytes(method, trial.shape, trial.parameters, element_bytes(trial.precision), copies));
   // The verification uploads the inputs, in addition to the answer, after the memory of the runs is freed.
-  // For runs on several GPUs it needs no bytes here: it runs on the first GPU after the memory of all is
-  // freed, or on the CPU if the operands do not fit there.
+  // With several GPUs the maximum is not taken. The verification then runs on the first GPU, after the memory
+  // of all GPUs is freed. If the operands do not fit there, it runs on the CPU.
   if (on_gpu && uploads_again && gpus_of(method, trial.shape, trial.parameters) == 1)
     result.device_bytes = std::max(result.device_bytes, operands.inputs + operands.answer);
-  // Two answers: the trial's and the vendor's. 3 * vectors: the right-hand sides and known solutions as
-  // stored with the matrix, and the solutions that the trial uses.
-  // The working copies of a trial on the CPU are host memory, too.
+  // The working copies of a trial on the CPU are host memory, too. Two answers: the trial's and the vendor's.
+  // `inputs` already has the right-hand sides of the trial. Three further sets of vectors of this size are in
+  // memory: the right-hand sides and known solutions that are stored with the matrix, and the known solutions
+  // of the trial.
   const double working_copies =
       on_gpu ? 0 : gpus_of(method, trial.shape, trial.parameters) * result.device_bytes;
   const double answers = 2 * operands.answer;
@@ -99,7 +107,8 @@ Admission admit(const Method& method, const Trial& trial, const FreeMemory& memo
   const auto on_device = [&](const Footprint& need) {
     return fit_of(need.device_bytes, memory.device_free, memory.device_total);
   };
-  // A lack of host memory alone is no reason to give up pinned memory.
+  // If pristine inputs and working copies fit on the device, pinned memory is kept as the plan requests. Only
+  // host memory is then too small, although uploading again would need less of it.
   const bool needs_pinned = trial.pinned && on_device(usual) == Fit::fits;
   const bool may_upload_again = can_upload_again(method, trial) && !needs_pinned;
   const Footprint uploading_again = may_upload_again ? footprint(method, trial, Pristine::on_host) : usual;

@@ -44,7 +44,8 @@ struct Admission {
   Fit fit = Fit::fits;
   std::string reason;
 };
-/// The text of `reason` if the device has no room for both the working copies and the pristine inputs.
+/// The text of `reason` if the device has no room for both the working copies and the pristine inputs, so
+/// that every run uploads the operands again.
 inline constexpr const char* uploaded_again =
     "operands uploaded again for every run: the device has room for them once";
 /// Appended to that text if the plan requests pinned host memory.

@@ -1,3 +1,6 @@
+/// Writes the result of an image restoration: the original image, the degraded (blurred) one, the restored
+/// one, and the point-spread function, in one HDF5 file.
+
 #include "io/records/restoration.hpp"
 
 #include "io/files/atomic_file.hpp"
@@ -37,7 +40,7 @@ void write_restoration(const std::filesystem::path& path, const Restoration& r) 
     write_numbers(file, "/original", r.height, r.width, r.original.data());
     write_numbers(file, "/degraded", r.height, r.width, r.degraded.data());
     write_numbers(file, "/restored", r.height, r.width, r.restored.data());
-    std::vector<double> by_rows;
+    std::vector<double> by_rows;  // the point-spread function, which is column-major in memory
     for (std::int64_t i = 0; i < r.psf.rows; ++i) {
       for (std::int64_t j = 0; j < r.psf.cols; ++j) {
         by_rows.push_back(r.psf.data[static_cast<std::size_t>(i + j * r.psf.rows)]);

@@ -27,7 +27,8 @@ struct Results {
 /// Writes atomically. @throws StorageError
 void write_results(const std::filesystem::path& path, const Results& results);
 /// Do the same in two steps: results_image builds the file in memory, and write_results_image writes it. The
-/// second step waits for the disk and may run on another thread.
+/// second step waits for the disk and may run on another thread. results_image needs `path` only to name the
+/// file in errors.
 std::vector<char> results_image(const std::filesystem::path& path, const Results& results);
 void write_results_image(const std::filesystem::path& path, const std::vector<char>& image);
 /// Reads a file of this or an older schema version (absent columns keep their defaults). `with_details ==

@@ -1,5 +1,5 @@
-// Verification of a batch: a few lanes, a warp or a block verify a system. Sums are compensated, so that a
-// residual's relative error is of the order u^2.
+// Verification of a batch: a few lanes, a warp or a thread block verify one system. Sums are compensated, so
+// that a residual's relative error is of the order u^2.
 #include "kernels/check/system_ratios.hpp"
 
 #include "kernels/check/large_systems.cuh"
@@ -11,7 +11,7 @@ namespace {
 using namespace judge;
 
 /// Finds the worst system that passes, and copies the ratios of `count` equally spaced systems to `sample`.
-template <class = void>  // a template, so that both backends may define it in one program
+template <class = void>  // a template, because the program also links the other backend's definition
 __global__ void summary_kernel(const double* ratios, const int* infos, double tolerance, std::int64_t batch,
                                std::int64_t count, double* sample, Totals* totals) {
   const std::int64_t s = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -28,7 +28,8 @@ template <RatioKind kind, class T>
 void launch_ratios(Context& context, const Systems<T>& systems, double* ratios, Totals* totals) {
   const Shape& shape = systems.shape;
   constexpr bool is_solution = kind == RatioKind::solution;
-  // A solution's columns are computed one after the other.
+  // The number of columns of X counts only if lanes are assigned to them. For a solution, the lanes process
+  // the columns one after the other.
   const std::int64_t size =
       std::max({systems.a_shape.rows, systems.a_shape.cols, is_solution ? 0 : systems.x_shape.cols});
   const auto launch_small = [&](auto kernel, std::int64_t lanes) {
@@ -39,6 +40,9 @@ void launch_ratios(Context& context, const Systems<T>& systems, double* ratios, 
   if (size <= 16) return launch_small(small_kernel<kind, 16, T>, 16);
   if (size <= 32) return launch_small(small_kernel<kind, 32, T>, 32);
   const unsigned threads = is_solution && systems.x_shape.cols <= 4 ? 32 : size <= 128 ? 128 : max_threads;
+  // mirrors(): only the lower triangle of the residual is computed. Shared memory then has one double per
+  // warp and row, for the elements above the diagonal (Residual::mirrored). LU has two row permutations
+  // instead.
   const std::size_t bytes_per_row = kind == RatioKind::lu_factors ? 2 * sizeof(int)
                                     : mirrors<kind>(shape)        ? threads / 32 * sizeof(double)
                                                                   : 0;

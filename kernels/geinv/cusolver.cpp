@@ -6,9 +6,8 @@
 /// them. Needs a nonsingular matrix: a pivot that is exactly 0 gives info > 0, and the answer is then not
 /// finite.
 ///
-/// Error: NVIDIA documents no bound. Solves with the factors and the identity have this one: |A X - I| is of
-/// the order n u |L| |U| |X| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section
-/// 14.3).
+/// Error: NVIDIA documents no bound. For an inverse by solves with L, U and the identity, |A X - I| is of the
+/// order n u |L| |U| |X| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -3,8 +3,10 @@
 /// The recursion is in recursive_lu.cuh. gemm/half_products.cuh computes the products: it splits every float
 /// into two half-precision numbers (halves). Products with k below the parameter `least_inner` use the
 /// vendor's GEMM; if `least_inner` is 0, rates measured on an H200 decide per product. Workspace: the
-/// workspace of getrf/recursive, up to n^2 / 4 floats for sums, and 6 n `inner` halves. The report's
-/// iterations are the number of products by halves. Everything else is as in getrf/recursive.
+/// workspace of getrf/recursive, up to n^2 / 4 floats for sums, and 6 n s halves (12 n s bytes). Here s is
+/// the parameter `inner`, the terms per tensor-core sum: both operands have up to n s elements, and three
+/// halves per element. The field `iterations` of the report is the number of products by halves. Everything
+/// else is as in getrf/recursive.
 ///
 /// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
 /// 2nd ed., theorem 9.3). In addition, splitting floats changes a term of a product by a relative error of up

@@ -5,13 +5,17 @@
 /// parameter `least_inner` use the vendor's GEMM; if `least_inner` is 0, rates measured on an H100 decide per
 /// product. The vendor's GEMM also computes products with elements that are not finite, or with rows or
 /// columns whose maxima are above 2^400 or below 2^-400. It computes all products if `moduli` is so small
-/// that elements keep less than 18 bits in float or 47 bits in double. Workspace: the workspace of
-/// getrf/recursive and, per modulus, n^2 / 4 bytes and 2048 columns of 9 n / 2 bytes. The report's iterations
-/// are the number of products by residues. Everything else is as in getrf/recursive.
+/// that elements keep less than 18 bits in float or 47 bits in double. Everything else is as in
+/// getrf/recursive.
+///
+/// Workspace: the workspace of getrf/recursive. In addition per modulus: n^2 / 4 bytes for residues of the
+/// left operand, and 2048 columns of 9 n / 2 bytes. A column is n / 2 bytes of residues of the right operand
+/// and n 32-bit sums. The field `iterations` of the report is the number of products by residues.
 ///
 /// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
 /// 2nd ed., theorem 9.3). Every product by residues with k terms adds about k 2^-b max|l(i, :)| max|u(:, j)|
-/// to element (i, j), with b as in gemm/residues. The default of 15 moduli has b >= 50.
+/// to element (i, j). Here b is the number of bits that elements keep when they are rounded to integers (the
+/// formula is in gemm/residues.cu). The default of 15 moduli has b >= 50.
 
 #include "kernels/getrf/residue_lu.cuh"
 #include "kernels/tables.hpp"

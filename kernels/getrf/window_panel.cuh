@@ -37,7 +37,7 @@ struct WindowMemory {
 /// Factors the panel at `a` (column-major, lda) of at most `window` rows and 32 columns in one block. `first`
 /// is the index in the matrix of the panel's first row: pivots (from 1) and exchanges refer to rows of the
 /// matrix. `info`: set to the first zero pivot, from 1, if it is still 0; the panel is then unusable.
-/// @pre WindowMemory of dynamic shared memory
+/// @pre sizeof(WindowMemory<T>) bytes of dynamic shared memory
 template <class T>
 __global__ void __launch_bounds__(gaussweep::lu::window)
     factor_window(T* a, std::int64_t lda, int rows, int cols, int first, int* pivots, Exchanges exchanges,
@@ -62,7 +62,8 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
   const unsigned warp_rows_address = simt::shared_address(warp_rows);
 
   T v[width];
-  int position = thread < rows ? thread : -1;  // a row at -1 never becomes a pivot, even if it has NaN
+  // Padding rows have position -1. Their zeros may become NaN (0 times Inf), but they never become pivots.
+  int position = thread < rows ? thread : -1;
   GAUSSWEEP_UNROLL
   for (int c = 0; c < width; ++c) v[c] = thread < rows && c < cols ? a[thread + c * lda] : T(0);
 
@@ -73,9 +74,10 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
     const int buffer = j % 2;
     const unsigned lane_magnitude = position >= j ? magnitude(v[0]) : 0u;
     const unsigned largest = __reduce_max_sync(0xffffffffu, lane_magnitude);
-    const int best_warp_lane =
+    // The lane with the warp's candidate.
+    const int candidate_lane =
         __ffs(static_cast<int>(__ballot_sync(0xffffffffu, lane_magnitude == largest))) - 1;
-    if (lane == best_warp_lane) {
+    if (lane == candidate_lane) {
       warp_best[buffer][warp] = {lane_magnitude, position, v[0]};
       GAUSSWEEP_UNROLL
       for (int c = 0; c < width; c += pack)
@@ -118,6 +120,8 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
   if (thread < rows) {
     for (int c = 0; c < cols; ++c)
       a[position + c * lda] = c < position ? lower[c][thread] : upper[position][c - position];
+    // The first `cols` rows of the panel: the row that moves in, and the row to which the old content moves
+    // (-1: it stays in these rows).
     if (position < cols) exchanges.source[position] = first + thread;
     if (thread < cols) exchanges.target[thread] = position < cols ? -1 : first + position;
   }
@@ -128,9 +132,10 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
 }
 
 /// Computes one row of L below the window per thread, by substitution with the panel's upper triangle at `u`.
+/// @param row the thread's row in the panel @param is_row false: the thread has no row, only helps the others
 /// @pre 32 threads; the panel has 32 columns
 template <class T>
-__device__ __forceinline__ void solve_below_window(const T* u, T* row, std::int64_t lda, bool inside) {
+__device__ __forceinline__ void solve_below_window(const T* u, T* row, std::int64_t lda, bool is_row) {
   constexpr int width = 32;
   __shared__ __align__(16) T upper[width][width + 4];  // [row][column]
   const int lane = static_cast<int>(threadIdx.x);
@@ -141,7 +146,7 @@ __device__ __forceinline__ void solve_below_window(const T* u, T* row, std::int6
   const T own_inverse = pivot == T(0) ? T(0) : T(1) / pivot;
   T x[width];
   GAUSSWEEP_UNROLL
-  for (int c = 0; c < width; ++c) x[c] = inside ? row[c * lda] : T(0);
+  for (int c = 0; c < width; ++c) x[c] = is_row ? row[c * lda] : T(0);
   GAUSSWEEP_UNROLL
   for (int c = 0; c < width; ++c) {
     x[c] *= __shfl_sync(0xffffffffu, own_inverse, c);
@@ -150,7 +155,7 @@ __device__ __forceinline__ void solve_below_window(const T* u, T* row, std::int6
   }
   GAUSSWEEP_UNROLL
   for (int c = 0; c < width; ++c) {
-    if (inside) row[c * lda] = x[c];
+    if (is_row) row[c * lda] = x[c];
   }
 }
 

@@ -2,10 +2,13 @@
 /// The kernel of trsv/inverted_blocks and of the solves after an LU or Cholesky decomposition. One launch
 /// processes block rows that depend on each other. block_chain.cu launches it.
 ///
-/// A block row has 64 rows. A segment of the answer consists of the 64 elements of one block row. Thread
-/// blocks take block rows by ticket. For each block row, a thread block inverts the 64 x 64 triangle on the
-/// diagonal. It multiplies the off-diagonal tiles by finished segments and subtracts the products from the
-/// right-hand side. It multiplies the remainder by the inverse, which gives the segment of this block row.
+/// A sweep is the solve with one triangle: forward or back substitution. A launch has one or two sweeps.
+///
+/// A block row has 64 rows, the constant `order`. A segment of the answer consists of the 64 elements of one
+/// block row. Thread blocks take block rows by ticket. For each block row, a thread block inverts the 64 x 64
+/// triangle on the diagonal. It multiplies the off-diagonal tiles by finished segments and subtracts the
+/// products from the right-hand side. It multiplies the remainder by the inverse, which gives the segment of
+/// this block row.
 ///
 /// Segments are published without a flag: before the launch all bits in their memory are set, a pattern that
 /// no published number has (`publishable`). A consumer polls the values. This costs one trip through L2 per
@@ -20,8 +23,8 @@
 /// condition number, which does not depend on the scaling of rows). The residual of x = inverse * y is of the
 /// order g u |x| instead of u |x|. If g is at most `max_uncorrected_condition`, which the caller chooses, x
 /// is not corrected. Otherwise the inverse times the residual is added to x, in float twice if needed. Each
-/// correction multiplies the error by about g u. If the corrections do not suffice (correctable_condition),
-/// the block row is solved by substitution, which takes 20 microseconds.
+/// correction multiplies the error by about g u. If g exceeds correctable_condition(), the corrections do not
+/// suffice; the block row is then solved by substitution, which takes 20 microseconds.
 
 #include <cmath>
 #include <cstdint>
@@ -53,7 +56,7 @@ struct Sweep {
 };
 
 /// The arguments of the kernel. In an array of segments, element i of right-hand side r has index
-/// (i / order * R + r) * order + i % order.
+/// (i / order * R + r) * order + i % order, where order is 64, the rows of a block row.
 template <class T>
 struct LaunchArguments {
   std::int64_t n;
@@ -69,22 +72,26 @@ struct LaunchArguments {
   T* permuted;        ///< with pivots: the segments of b after the exchanges
   Sweep<T> sweep[2];
   Control* control;
-  int* info;                        ///< may be null
-  int max_polls;                    ///< polls after which a wait times out
-  float max_uncorrected_condition;  ///< an inverse with at most this condition number is not corrected
+  int* info;      ///< may be null
+  int max_polls;  ///< polls after which a wait times out
+  /// A solution is not corrected if its diagonal triangle has at most this condition number g.
+  float max_uncorrected_condition;
 };
 
 /// The shared memory of a thread block.
 template <class T, int R>
 struct Shared {
-  Square<T> square;  ///< the diagonal triangle and its inverse; later the sums of the warps
-  alignas(16) T staged[warps][R * columns];  ///< per warp, the elements of a segment in the warp's columns
+  /// First the diagonal triangle, then its inverse in its place. Once the inverse is in registers, the same
+  /// memory has the warps' sums (sums_of).
+  Square<T> square;
+  /// Per warp, the elements of a segment that the warp multiplies by its columns of a tile.
+  alignas(16) T staged[warps][R * columns];
   unsigned ticket;
 };
 
 /// The distribution of a warp's elements of a segment over its lanes. The elements are R vectors of
-/// `columns` elements. Slot s of a lane holds element index(lane, s). If there are fewer than 32 elements,
-/// several lanes hold copies.
+/// `columns` elements, one per right-hand side. Slot s of a lane holds element index(lane, s). If there are
+/// fewer than 32 elements, several lanes hold copies.
 template <int R>
 struct LaneMap {
   static constexpr int count = columns * R;
@@ -105,7 +112,7 @@ struct Worker {
   Shared<T, R>& shared;
   int lane, warp;
 
-  /// Returns the number of matrix rows from the first row of a block row on.
+  /// Returns the number of matrix rows from the first row of a block row to the end of the matrix.
   __device__ std::int64_t height(int block) const {
     return arguments.n - static_cast<std::int64_t>(block) * order;
   }
@@ -113,7 +120,8 @@ struct Worker {
   __device__ static int block_of(const Sweep<T>& sweep, int step, int blocks) {
     return sweep.lower ? step : blocks - 1 - step;
   }
-  /// Loads the tile of a block row and of the `columns` matrix columns from `column` on.
+  /// Loads the warp's columns of a tile: the elements of block row `block` in matrix columns `column` to
+  /// `column` + 7.
   __device__ void load_tile(Slice<T>& slice, int block, std::int64_t column) const {
     const std::int64_t row = static_cast<std::int64_t>(block) * order;
     const T* const first =
@@ -164,7 +172,8 @@ struct Worker {
     __syncwarp();
     return staged;
   }
-  /// Loads the warp's part of the right-hand sides: those elements of the segment that belong to its columns.
+  /// Loads the warp's eight rows of the right-hand sides: in block row `block`, warp w loads rows 8w to
+  /// 8w + 7, like its columns.
   __device__ void load_right_hand_side(T (&values)[Map::slots], const Sweep<T>& sweep, int block) const {
     if (sweep.source != nullptr) {
       load_values(values, sweep.source, block);

@@ -1,6 +1,6 @@
 #pragma once
-/// The fixture of tests of a mixed_gmres method: which systems it refines, and when it falls back to the
-/// direct solve.
+/// The fixture of tests of a mixed_gmres method. The method factors in float and refines the answer by GMRES;
+/// if that fails, it falls back to a direct solve. The tests check which systems it refines.
 
 #include "kernels/check/check.hpp"
 #include "tests/gpu/on_gpu.hpp"
@@ -14,6 +14,7 @@ class RefinedOnGpu : public OnGpu {
   explicit RefinedOnGpu(std::string problem) : problem_(std::move(problem)) {}
   void SetUp() override { require(90); }
 
+  /// Returns the registry's row of a method of this problem.
   const Method& row(const char* name) const { return row_of(problem_ + "/" + name); }
   using OnGpu::run;
   template <class T>
@@ -49,8 +50,8 @@ class RefinedOnGpu : public OnGpu {
     EXPECT_LE(check(mixed, inputs, ours).ratio, std::max(3 * vendor_ratio, 8.0 / static_cast<double>(n)));
     return report.iterations;
   }
-  /// Expects the fallback: the bits of the direct solve, and a report without convergence. @return the number
-  /// of wasted iterations
+  /// Expects the fallback: the bits of the direct solve (the method `recursive`), and a report without
+  /// convergence. @return the number of wasted iterations
   template <class T>
   std::int64_t expect_direct(const Inputs<T>& inputs) {
     const Answer<T> ours = run(inputs);
@@ -67,7 +68,8 @@ class RefinedOnGpu : public OnGpu {
   std::string problem_;
 
  protected:
-  /// The mixed_gmres method, with factors in float tried at every order.
+  /// The mixed_gmres method. Its parameter `float_from` is the smallest order for which factors in float are
+  /// tried; with 1 they are tried at every order, so that small matrices test the refinement.
   const Method mixed = [this] {
     Method method = row("mixed_gmres");
     for (Parameter& parameter : method.parameters) {

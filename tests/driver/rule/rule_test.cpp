@@ -1,4 +1,5 @@
-// Tests that rule.h, rule.py and rule.json give the answers of the rule.
+// A rule names the fastest measured method for given sizes on a given device. It is exported as rule.h,
+// rule.py and rule.json. These tests check that the three files give the same answers as Rule::find.
 
 #include "driver/rule/rule.hpp"
 #include "driver/base/errors.hpp"
@@ -12,10 +13,12 @@ namespace {
 /// A rule of two devices, several problems and names, with text that needs escapes in C and Python.
 Rule example_rule() {
   io::Results results;
-  const auto small = [](double n, double r, double b) {
+  // Seconds of two methods for order n, r right-hand sides and batches of b: the first one is faster for
+  // small matrices in large batches, the second one for large matrices.
+  const auto fast_if_small = [](double n, double r, double b) {
     return 1e-5 + 4e-9 * n * n * n * (1 + 0.01 * r) * (3 + b);
   };
-  const auto large = [](double n, double r, double b) {
+  const auto fast_if_large = [](double n, double r, double b) {
     return (1e-3 + 1e-9 * n * n * n) * (1 + 0.1 * r) * b;
   };
   for (const char* precision : {"float", "double"}) {
@@ -26,14 +29,16 @@ Rule example_rule() {
             for (const char* gpu : {"NVIDIA H200",
                                     "NVIDIA \xc2\xb5"
                                     "100"}) {
-              io::Record fast = formula_record("batched", small, n, nrhs, batch, precision, matrix);
-              fast.parameters = R"({"kernel":"rows","share":0.5,"is_wide":true})";
-              io::Record other = formula_record("cusolver", large, n, nrhs, batch, precision, matrix);
-              fast.gpu_name = other.gpu_name = gpu;
+              io::Record batched =
+                  formula_record("batched", fast_if_small, n, nrhs, batch, precision, matrix);
+              batched.parameters = R"({"kernel":"rows","share":0.5,"is_wide":true})";
+              io::Record vendor =
+                  formula_record("cusolver", fast_if_large, n, nrhs, batch, precision, matrix);
+              batched.gpu_name = vendor.gpu_name = gpu;
               for (const char* problem : {"gesv", "getrf"}) {
-                fast.problem = other.problem = problem;
-                results.records.push_back(fast);
-                results.records.push_back(other);
+                batched.problem = vendor.problem = problem;
+                results.records.push_back(batched);
+                results.records.push_back(vendor);
               }
             }
           }
@@ -48,7 +53,7 @@ int shell(const std::string& command) {
   return std::system(command.c_str());
 }
 
-/// Asks rule.h: reads lines of tab-separated questions.
+/// Reads questions, one per line with tabs between the fields, and prints the answers of rule.h.
 constexpr const char* c_program = R"(
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +91,7 @@ for line in open(sys.argv[1], encoding="utf-8"):
         print(answer[0], json.dumps(answer[1], separators=(",", ":")))
 )";
 
-/// Evaluates rule.json by its description alone.
+/// Reads questions and evaluates rule.json as docs/rule.md describes it, without code of gaussweep.
 constexpr const char* json_program = R"(
 import json, sys
 rule = json.load(open("rule.json", encoding="utf-8"))
@@ -117,6 +122,7 @@ TEST(Rule, FourEvaluatorsAgreeOnRandomQuestions) {
 
   std::mt19937_64 random(62);
   const auto one_of = [&](const std::vector<std::string>& all) { return all[random() % all.size()]; };
+  // Returns a size from 1 to `most` whose logarithm is uniform.
   const auto size_to = [&](double most) {
     const double u = std::uniform_real_distribution<>(0, 1)(random);
     return static_cast<std::int64_t>(std::exp(u * std::log(most)));
@@ -144,7 +150,7 @@ TEST(Rule, FourEvaluatorsAgreeOnRandomQuestions) {
     distinct.insert(answer);
     answers += answer + '\n';
   }
-  EXPECT_EQ(distinct.size(), 3u);
+  EXPECT_EQ(distinct.size(), 3u);  // two methods and "not measured"
 
   set_file_text(scratch / "questions", questions);
   set_file_text(scratch / "ask.c", c_program);
