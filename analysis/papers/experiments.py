@@ -29,7 +29,7 @@ def of_plans(experiment, name):
     )
 
 
-def run_of(results):
+def experiments_that_ran(results):
     """Returns the experiments with at least one plan that was run."""
     names = [name for name in results.take("plan_name")["plan_name"].unique() if name]
     return [e for e in experiments() if plans_of(e) and any(of_plans(e, name) for name in names)]

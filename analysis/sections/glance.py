@@ -7,22 +7,25 @@ from ..frames import EMULATED, PAIRED, common_trials, devices_by_age
 from ..page import counted, factor, number, span, whole
 from ..papers.published_times import with_measured
 from ..papers.common import panel_devices
-from ..papers.experiments import matching, run_of
+from ..papers.experiments import experiments_that_ran, matching
 from . import changes
 from .failures import BROKEN, WRONG, is_without_digit, named, varying
 from .provenance import shown_path
 
 MOST_CLOCK_DIFFERENCE = 0.03  # relative, between the median clocks of one GPU model on different machines
 MOST_DEMAND = 1.25  # threads per CPU; the run itself wants at most about one
-MIN_BUSY = 0.2  # fraction of the trials on the CPU; fewer are chance, since a short trial has one reading
+# Fraction of the trials on the CPU. Fewer may be chance, because a short trial reads the demand for the CPU only once.
+MIN_BUSY = 0.2
 MOST_PEAK_DIFFERENCE = 0.1  # relative, between the measured peaks of one GPU model in different files
 
 
 def glance(results):
     """Returns (sentence, section) pairs, most important first."""
+    # `finding`: true for a bad status that the plan expects.
     records = results.take("status unexpected finding problem method matrix_name parameters forward_error timing")
     sentences = [
         *_ended(records),
+        # `configs`: the parameters that differ between the records, as text.
         *_not_accepted(records.assign(configs=varying(records))),
         *changes.sentences(results),
         *_doubts(results),
@@ -44,6 +47,7 @@ def _missing(results):
             if len(results.files) > 1:
                 name += f" in {shown_path(path.parent)}"
                 name += f", started {attributes['started']}" if attributes.get("started") else ""
+                # All records of the file belong to an earlier run of the plan (`Results.earlier`).
                 name += ", an earlier run" if count and i not in files_with_records else ""
             incomplete.append(f"{name} ({count} of {counted(int(total), 'trial')})")
     if incomplete:
@@ -124,8 +128,9 @@ def _gpus(records):
 def _published(results):
     """Yields a sentence per device: how many measured times are shorter than published ones, and by which factors."""
     found = {}
-    for experiment in run_of(results):
+    for experiment in experiments_that_ran(results):
         for drawing in experiment["draw"]:
+            # A drawing with a key "rate" compares rates of operations, not times.
             if drawing["kind"] == "published" and "rate" not in drawing:
                 rows = matching(results, experiment)
                 for device in panel_devices(rows) if rows is not None else []:
@@ -210,19 +215,22 @@ def _first(shown, most, between=", "):
 
 
 def leaders(rows):
-    """Returns the winner of one race per (problem, precision), over all devices: the race at the largest size that has
-    at least half as many competitors as the race with most. `rows`: the answers that passed, as `overview.winners`
-    returns them."""
+    """Returns the winner of one race per (problem, precision). A race is the comparison of all methods, on all devices,
+    on one task and size. The race is the one at the largest size. Races with less than half as many competitors as the
+    race with most of them do not count. `rows`: the answers that passed, as `overview.winners` returns them: `place` is
+    the rank in the race, and `of` the number of competitors."""
     race = ["problem", "precision", "task", "size"]
     rows = rows[
         (rows["matrix_kind"] != "identity")
         | ~rows["problem"].isin(rows.loc[rows["matrix_kind"] != "identity", "problem"])
     ]
     fastest = rows[rows["place"] == 1]
-    fastest = fastest.assign(spread=fastest.groupby(["problem", "precision", "task"])["size"].transform("nunique"))
+    fastest = fastest.assign(
+        sizes_of_task=fastest.groupby(["problem", "precision", "task"])["size"].transform("nunique")
+    )
     most_competitors = fastest.groupby(["problem", "precision"])["of"].transform("max")
     large_races = fastest[(fastest["of"] * 2 >= most_competitors) & ((fastest["of"] > 1) | (most_competitors == 1))]
-    order = ["size", "of", "spread", "seconds_median"]
+    order = ["size", "of", "sizes_of_task", "seconds_median"]
     large_races = large_races.sort_values(order, ascending=[False, False, False, True], kind="stable")
     chosen = large_races.drop_duplicates(["problem", "precision"]).sort_values(["problem", "precision"], kind="stable")
     next_one = rows[rows["place"] == 2].set_index(race)

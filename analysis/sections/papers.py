@@ -2,7 +2,7 @@
 
 from ..papers import DRAWINGS
 from ..papers.answers import claimed
-from ..papers.experiments import experiments, matching, of_plans, plans_of, run_of
+from ..papers.experiments import experiments, experiments_that_ran, matching, of_plans, plans_of
 
 NOT_REPEATED = (
     "Not repeated, because they have no measured numbers: Fuhrmann's Tables 5.1 and 5.2 (his machines), Čejka's Tables"
@@ -20,7 +20,7 @@ def are_all_plans(results):
 def papers(page, results, every=False, is_folded=True):
     """Adds the experiments whose plans were run; with `every`, all experiments that some records fit. `is_folded`:
     whether the section is folded, because most readers want their own numbers."""
-    chosen = experiments() if every else run_of(results)
+    chosen = experiments() if every else experiments_that_ran(results)
     if not chosen:
         return
     page.begin("papers", "The papers, measured again")

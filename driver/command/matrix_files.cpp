@@ -55,6 +55,7 @@ void import_typed(const std::filesystem::path& input, const std::string& dataset
                        {"source", input.filename().string()},
                        {"source_sha256", io::sha256_file(input)}};
   if (!dataset.empty()) stored.attributes["source_dataset"] = dataset;
+  // Read in a child process, because libhdf5 crashes on some damaged files.
   stored.a = rounded<T>(io::import_matrix_in_child(input, dataset), input.string());
   io::write_matrix(output, stored);
 }
@@ -78,7 +79,9 @@ Precision parse_precision(const std::string& text) {
   return parse_option<Precision>("--precision", text);
 }
 std::uint64_t parse_seed(const std::string& text) {
-  return static_cast<std::uint64_t>(io::parse_integer({text, {"--seed", 0, 0}}, 0, INT64_MAX, "seed"));
+  // The option takes the place of a plan's file name in errors.
+  const io::Location location{/*file=*/"--seed", /*line=*/0, /*column=*/0};
+  return static_cast<std::uint64_t>(io::parse_integer({text, location}, /*low=*/0, INT64_MAX, "seed"));
 }
 
 void generate_to_file(const MatrixSpec& spec, Precision precision, std::int64_t nrhs,

@@ -3,9 +3,9 @@
 /// which sizes. A *place* is the hardware model that a trial ran on: a GPU model, or a CPU model with its
 /// number of threads.
 ///
-/// compare_rule.hpp has the statistical rule. All tests of a comparison (trials and methods, slower and
-/// faster) are decided together. Only 1 in 100 pairs of runs without changes gets any verdict of a change,
-/// however many trials they have.
+/// compare_rule.hpp has the statistical rule. A comparison has two significance tests (slower, faster) per
+/// trial and per method. All of them share one error rate: of 100 pairs of runs without changes, only one
+/// pair gets any verdict SLOWER or FASTER, however many trials the runs have.
 
 #include <cstdint>
 #include <map>
@@ -22,20 +22,20 @@
 namespace gaussweep::driver {
 
 /// The verdict on two times. `unclear`: a change above the threshold is possible, but not significant.
-/// `host_bound`: the time of the whole run changed, by no more than the host drifts, and the GPU's time did
-/// not change or is unknown. `untimed`: a time is missing.
+/// `host_bound`: the time of the whole run changed, but not by more than the host's speed varies between
+/// runs. The time of the GPU's work did not change or is unknown. `untimed`: a time is missing.
 enum class Verdict { same, faster, slower, unclear, host_bound, untimed };
 const char* to_string(Verdict verdict);
 
-/// The time that a verdict is about: `gpu`, of the GPU's work alone (the run replayed as a CUDA graph), or
-/// `run`, with the host's launches.
+/// The time that a verdict is about. `gpu`: the time of the GPU's work alone, measured by replaying the run
+/// as a CUDA graph. `run`: the time of the run with the host's launches.
 enum class Timed { gpu, run };
 const char* to_string(Timed timed);
 
 /// The change of a time from base to new: the ratio of the medians and its 95 % confidence interval.
 struct Change {
   Verdict verdict = Verdict::untimed;
-  Timed clock = Timed::run;
+  Timed clock = Timed::run;  ///< the time that the verdict is about
   double ratio = io::Record::unknown;
   double low = io::Record::unknown, high = io::Record::unknown;
   /// The smallest relative change of this time that would get the verdict SLOWER or FASTER if no other trial
@@ -50,7 +50,8 @@ struct Unclear {
   /// Median, smallest and largest of Change::detectable.
   double detectable = 0, least = 0, most = 0;
   std::int64_t rounds = 1;  ///< rounds (repetitions of the trials in new processes) that each run had
-  /// Medians of Change::detectable with other measurements, see Prospects.
+  /// Medians of Change::detectable that larger measurements would give: three times the rounds, four times
+  /// the samples, or a duet, in which the two builds alternate (Prospects in compare_rule.hpp).
   double with_rounds = 0, with_samples = 0, with_duet = 0;
 };
 
@@ -62,7 +63,8 @@ struct RunNoise {
   /// The factors by which the trials scatter about their methods' medians more than the rule expects: for
   /// times below 100 us, and for longer ones. At least 1; 1 if fewer than 8 trials are known.
   double raise_short = 1, raise_long = 1;
-  double of_methods = 0;  ///< sigma of the methods' median ln(new / base); 0 with fewer than 5 methods
+  /// The standard deviation of the methods' medians of ln(new / base); 0 with fewer than 5 methods.
+  double of_methods = 0;
   /// The host's drift: ln(new / base) of the host's part of the time, median over host-bound trials. It is 0
   /// with fewer than 4 of them.
   double of_host = 0;
@@ -81,8 +83,10 @@ struct Side {
   std::int64_t kernels = -1;           ///< launches per run
   std::int64_t waits = -1;             ///< waits of the host for the GPU per run
   std::int64_t iterations = 0;
-  std::int64_t launch_bound = -1;  ///< as in the record; -1 if the run cannot be recorded as a graph
-  std::vector<std::string> gpus;   ///< UUIDs
+  /// 1 if the run takes notably longer than its CUDA graph, because the GPU waits for the host; else 0. -1 if
+  /// the run cannot be recorded as a graph.
+  std::int64_t launch_bound = -1;
+  std::vector<std::string> gpus;  ///< UUIDs
 };
 
 /// A trial that is in both sets.
@@ -100,9 +104,11 @@ struct Pair {
   bool has_failed_in_both() const;
   bool is_repaired() const;  ///< true if it failed before and passes now
   bool has_replays() const { return base.gpu.is_known() && now.gpu.is_known(); }
-  /// Returns true if the host's queueing takes most of the time and the GPU's time is unknown.
+  /// Returns true if the GPU's time is unknown, and on both sides the host needs at least half of the run's
+  /// time to queue its kernels.
   bool is_host_paced() const;
-  /// Returns true if the run takes notably longer than its replay on the GPU, or if `is_host_paced`.
+  /// Returns true if on either side the run takes more than 1.1 times as long as its replay on the GPU, or if
+  /// `is_host_paced`.
   bool is_host_bound() const;
   bool has_same_place() const;  ///< true if both sides are on the same place
 };
@@ -156,8 +162,9 @@ struct Comparison {
   std::vector<std::string> vanished, appeared;
   /// Names of matrix files that changed between base and new; their trials do not count as missing.
   std::set<std::string> changed_files;
-  /// Texts about methods whose parameters differ, because the plan changed or, if it is the same, a default:
-  /// "gesv/mine: block=64 before, block=16 now". Their trials do not count as missing.
+  /// Texts about methods whose parameters differ: "gesv/mine: block=64 before, block=16 now". If both sets
+  /// have the same plan, a default of the method changed; otherwise the plan may have changed. The trials of
+  /// these methods do not count as missing.
   std::set<std::string> changed_parameters;
   std::set<std::string> changed_tolerances;  ///< tolerances that differ within a pair: "16 -> 0.05"
   /// True if both sets have the same plan. Then a trial that only base has is a regression, unless its matrix
@@ -190,7 +197,8 @@ void put_regressions_first(std::vector<Pair>& pairs);
 bool is_listed(const Pair& pair);
 /// Returns the names of the trials that failed before and pass now.
 std::vector<std::string> repaired_trials(const Comparison& comparison);
-/// Returns the table of all pairs.
+/// Return tables. For Reader::person, columns with equal values in all rows are left out; programs get all
+/// columns. pair_table has all pairs.
 Table pair_table(const Comparison& comparison, Reader reader);
 Table method_table(const Comparison& comparison, Reader reader);
 Table accuracy_table(const Comparison& comparison, Reader reader);

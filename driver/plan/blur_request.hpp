@@ -1,5 +1,7 @@
 #pragma once
-/// Reads a matrix of kind `blur` from a plan or a command line.
+/// Reads a matrix of kind `blur` from a plan or a command line. Its H blurs an image f of width x height
+/// pixels. H f is the image that is seen, of seen_width x seen_height pixels; `what` chooses between the
+/// matrices H and H H^T + lambda I (kernels/matrix/blur.hpp).
 
 #include "driver/plan/file_facts.hpp"
 #include "io/plan/plan.hpp"
@@ -16,15 +18,16 @@ BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup);
 /// Returns all keys that read_blur knows.
 const std::vector<std::string>& blur_keys();
 
-/// Returns the number of rows that the images imply; a single given side means a square image. 0 if no side
-/// is given.
+/// Returns the number of rows of the matrix: the pixels of H f, or of f if no seen_width and seen_height are
+/// given. A single given side means a square image. Returns 0 if no side is given.
 std::int64_t blur_order(const BlurSpec& blur);
 /// Returns the number of columns: the image's pixels for H, the number of rows for H H^T + lambda I.
 std::int64_t blur_columns(const BlurSpec& blur);
 
 /// Sets the missing sizes of the images for a `rows` x `cols` matrix: the missing one of width and height, or
 /// both as the square root of the order. A single seen_width or seen_height means a square.
-/// @throws io::InputError at `location` if the sizes do not match the images, or no matrix can be made
+/// @throws io::InputError at `location` if rows and cols do not match the sizes of the images, or if BlurSpec
+/// has invalid values
 void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Location& location);
 
 }  // namespace gaussweep::driver

@@ -1,6 +1,7 @@
 #pragma once
-/// A rule chooses the method for a problem of given sizes on a given device. It is learned from records.
-/// docs/rule.md describes it for users.
+/// A rule chooses the method for a problem of given sizes on a given device. It is learned from records. It
+/// consists of parts, one or several per problem and device; a part divides the sizes into boxes with one
+/// method each. docs/rule.md describes rules for users.
 
 #include <cstdint>
 #include <filesystem>
@@ -65,7 +66,8 @@ struct Box {
   bool has(const Question& q) const { return batch.has(q.batch) && nrhs.has(q.nrhs) && n.has(q.n); }
 };
 
-/// Names for which a part's boxes hold; `any_name` stands for every value.
+/// A precision, triangle and matrix for which the boxes of a RulePart hold; `any_name` stands for every
+/// value.
 struct RuleNames {
   std::string precision, uplo, matrix;
 };
@@ -73,7 +75,8 @@ inline bool operator==(const RuleNames& a, const RuleNames& b) {
   return a.precision == b.precision && a.uplo == b.uplo && a.matrix == b.matrix;
 }
 
-/// The boxes of a problem on a device, for some names. The boxes are disjoint.
+/// A part of a rule: the boxes of a problem on a device, for some combinations of names. The boxes are
+/// disjoint.
 struct RulePart {
   std::string problem, device;
   std::vector<RuleNames> names;
@@ -94,9 +97,9 @@ struct Rule {
 inline constexpr double usual_tolerance = 0.02;
 
 /// Returns the rule with the fewest boxes whose choice is, at every size, among the best: within `tolerance`
-/// of the least time, or a tie with it (the interquartile ranges overlap). If several methods are among the
-/// best, the vendor's is chosen, otherwise the fastest. Names share boxes if the rule then has fewer. Only
-/// methods that passed count.
+/// of the least time, or a tie with it (the interquartile ranges overlap). If a vendor's method is among the
+/// best, it is chosen; otherwise the fastest is. Combinations of precision, triangle and matrix share a part
+/// if the rule then has fewer boxes. Only methods that passed count.
 /// @throws UsageError if no record has a time
 Rule learn_rule(const io::Results& results, double tolerance = usual_tolerance);
 
@@ -116,7 +119,7 @@ std::string python_module(const Rule& rule);
 void check_rule_directory(const std::filesystem::path& directory, bool force);
 /// Writes a directory with rule.json, rule.h and rule.py. The directory gets its name only when it is
 /// complete; a directory with another rule is replaced.
-/// @throws UsageError as check_rule_directory with `force` @throws io::StorageError
+/// @throws UsageError if `directory` is a file or holds other files than a rule's @throws io::StorageError
 void write_rule(const std::filesystem::path& directory, const Rule& rule);
 
 }  // namespace gaussweep::driver

@@ -107,8 +107,8 @@ Admission admit(const Method& method, const Trial& trial, const FreeMemory& memo
   const auto on_device = [&](const Footprint& need) {
     return fit_of(need.device_bytes, memory.device_free, memory.device_total);
   };
-  // If pristine inputs and working copies fit on the device, pinned memory is kept as the plan requests. Only
-  // host memory is then too small, although uploading again would need less of it.
+  // A pinned trial whose pristine inputs and working copies fit on the device never uploads again, even if
+  // host memory is short, because the plan requests pinned memory.
   const bool needs_pinned = trial.pinned && on_device(usual) == Fit::fits;
   const bool may_upload_again = can_upload_again(method, trial) && !needs_pinned;
   const Footprint uploading_again = may_upload_again ? footprint(method, trial, Pristine::on_host) : usual;

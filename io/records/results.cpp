@@ -22,8 +22,10 @@ namespace {
 
 constexpr long long schema_version = 1;
 constexpr const char* version_attribute = "schema_version";
-constexpr const char* units_attribute = "units";          // of each table: column → unit, JSON
-constexpr const char* checksums_attribute = "checksums";  // of /records; it covers the whole file
+// An attribute of each table: a JSON object that maps columns to units.
+constexpr const char* units_attribute = "units";
+// An attribute of the table /records: the checksums of all tables and attributes of the file.
+constexpr const char* checksums_attribute = "checksums";
 
 // --- Checksums of every column of every table and of every attribute of the root. HDF5's own checksums do
 // not cover them: a flipped bit in a column's name, type or data would silently change a number.
@@ -122,26 +124,26 @@ void write_checked(const h5::File& file, const char* name, const Columns& column
 }
 
 /// Writes a table of details. Its rows can take hundreds of megabytes, so only one table is in memory at a
-/// time.
-template <class Row, class Each>
+/// time. @param for_each_row calls its argument with every row
+template <class Row, class ForEachRow>
 void write_rows(const h5::File& file, const char* name, const std::vector<h5::Column<Row>>& columns,
-                const Each& each, FileChecksums& checksums) {
+                const ForEachRow& for_each_row, FileChecksums& checksums) {
   std::size_t count = 0;
-  each([&](const Row&) { ++count; });
+  for_each_row([&](const Row&) { ++count; });
   std::vector<Row> rows;
   rows.reserve(count);
-  each([&](const Row& row) { rows.push_back(row); });
+  for_each_row([&](const Row& row) { rows.push_back(row); });
   write_checked(file, name, columns, rows, checksums);
 }
 
 /// Writes the tables of samples, stages and iterations.
 void write_details(const h5::File& file, const std::vector<Record>& records, FileChecksums& checksums) {
   write_rows(
-      file, "/samples", sample_columns(), [&](const auto& take) { each_sample(records, take); }, checksums);
+      file, "/samples", sample_columns(), [&](const auto& visit) { each_sample(records, visit); }, checksums);
   write_rows(
-      file, "/stages", stage_columns(), [&](const auto& take) { each_stage(records, take); }, checksums);
+      file, "/stages", stage_columns(), [&](const auto& visit) { each_stage(records, visit); }, checksums);
   write_rows(
-      file, "/iterations", iteration_columns(), [&](const auto& take) { each_iteration(records, take); },
+      file, "/iterations", iteration_columns(), [&](const auto& visit) { each_iteration(records, visit); },
       checksums);
 }
 
@@ -165,7 +167,7 @@ class CheckedTables {
   std::vector<Row> read(const char* name, const Columns& columns,
                         std::initializer_list<std::string_view> required) {
     if (!recorded_) return h5::read_table<Row>(file_, name, columns, required);
-    h5::TableChecksums found{h5::Layout()};
+    h5::TableChecksums found{h5::Layout()};  // empty; read_table replaces it
     std::vector<Row> rows = h5::read_table<Row>(file_, name, columns, required, &found);
     computed_.add_table(name, found);
     return rows;
@@ -183,8 +185,9 @@ class CheckedTables {
     if (!recorded_) return;
     for (const auto& [name, value] : attributes) computed_.add_attribute(name, value);
     computed_.add_attribute(version_attribute, std::to_string(version));
-    const std::string where = recorded_->difference(computed_);
-    if (!where.empty()) throw h5::Error("it is damaged: the checksum of " + where + " does not agree");
+    const std::string different = recorded_->difference(computed_);
+    if (!different.empty())
+      throw h5::Error("it is damaged: the checksum of " + different + " does not agree");
   }
 
  private:
@@ -215,6 +218,7 @@ h5::File open_current(const std::filesystem::path& path) {
     const Opened opened = open_regular(path);
     if (!opened) throw h5::Error(opened.why);
     try {
+      // Opens the file of the descriptor, even if `path` now names another file; errors show `path`.
       return h5::open_read_only(opened.file.path(), path);
     } catch (const h5::Error&) {
       if (attempt == max_attempts || !is_removed(opened.file)) throw;

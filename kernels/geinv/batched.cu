@@ -13,8 +13,9 @@
 /// not. With rows in registers, a matrix whose inverse is not finite is therefore inverted again with scaled
 /// rows. Otherwise each column that is not finite is computed again by substitution with scaled rows of U.
 ///
-/// Layout: column-major, matrices contiguous. Cost: 2 n^3 operations per matrix; A is read and written once,
-/// in double twice. Workspace: in double one index per row. A pivot that is exactly 0 gives info > 0, and the
+/// Layout: column-major, matrices contiguous. Cost: 2 n^3 operations per matrix. Memory traffic: with rows in
+/// registers one read of A and one write of X; larger matrices also write L and U, and read them again.
+/// Workspace: in double one index per row. A pivot that is exactly 0 gives info > 0, and the
 /// answer is then not finite. n <= 512.
 
 #include "kernels/geinv/factored_columns.cuh"
@@ -29,7 +30,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
 /// The largest number of thread blocks per multiprocessor for which invert_group spills no registers. It also
-/// limits the registers of invert_rescaled.
+/// limits the registers of invert_rescaled. In double, N is above 16 only with the parameter `kernel` = rows.
 template <class T, int N>
 constexpr int inverse_blocks() {
   if (sizeof(T) == 8) return N <= 8 ? 9 : N <= 16 ? 7 : N <= 32 ? 4 : 6;
@@ -40,12 +41,13 @@ constexpr int inverse_blocks() {
 template <class T, class S>
 struct SmallStorage {
   small::Padded<small::SharedStorage<T, S>> shared[S::systems];
-  small::Padded<small::InverseStorage<T, S>> upper[S::systems];
+  small::Padded<small::InverseStorage<T, S>> upper[S::systems];  ///< columns of U, and rows of the inverse
 };
 
 /// Inverts the thread group's matrix. Returns true to all threads of the group if sums left the range, so
 /// that invert_rescaled must invert the matrix again.
-/// @tparam Rescales true: scales the rows first, and stores the inverse only if `wanted`
+/// @tparam Rescales true: scales the rows first, for the second attempt
+/// @param wanted false: computes with the other threads, but stores nothing
 template <class T, class S, bool Rescales>
 __device__ __forceinline__ bool invert_group(SmallStorage<T, S>& storage, std::int64_t count, int n,
                                              const T* a, T* x, int* info, bool wanted) {
@@ -68,14 +70,16 @@ __device__ __forceinline__ bool invert_group(SmallStorage<T, S>& storage, std::i
 template <class T, class S>
 __device__ GAUSSWEEP_NOINLINE void invert_rescaled(SmallStorage<T, S>& storage, std::int64_t count, int n,
                                                    const T* a, T* x, int* info, bool wanted) {
-  invert_group<T, S, true>(storage, count, n, a, x, info, wanted);
+  invert_group<T, S, /*Rescales=*/true>(storage, count, n, a, x, info, wanted);
 }
 
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, (inverse_blocks<T, S::N>()))
     invert_small(std::int64_t count, int n, const T* a, T* x, int* info) {
   __shared__ SmallStorage<T, S> storage;
-  const bool must_repeat = invert_group<T, S, false>(storage, count, n, a, x, info, true);
+  const bool must_repeat =
+      invert_group<T, S, /*Rescales=*/false>(storage, count, n, a, x, info, /*wanted=*/true);
+  // True for all threads that share barriers with a thread whose matrix must be inverted again.
   if (small::Rows<T, S>::any_that_synchronizes(must_repeat))
     invert_rescaled<T, S>(storage, count, n, a, x, info, must_repeat);
 }
@@ -84,9 +88,10 @@ template <class T, class S>
 __global__ void __launch_bounds__(S::threads, S::blocks) invert_panels(int n, T* a, T* x, int* info) {
   __shared__ panels::SharedStorage<T, S> shared;
   const std::int64_t s = blockIdx.x, first = s * n * n;
-  panels::Panels<T, S, false> system(shared, {a + first, n, Uplo::lower});
+  // The triangle has no meaning for LU, whose callers pass Uplo::lower.
+  panels::Panels<T, S, /*Symmetric=*/false> system(shared, {a + first, n, Uplo::lower});
   const int pivot_info = system.factor();
-  system.solve(nullptr, x + first, n);
+  system.solve(/*b=*/nullptr, x + first, n);  // null: the right-hand sides are the identity
   const int column = static_cast<int>(threadIdx.x);
   if (column == 0) {
     info[s] = pivot_info;
@@ -100,8 +105,9 @@ __global__ void __launch_bounds__(S::threads, S::blocks) invert_panels(int n, T*
   if (must_repeat) shared.substitutes = true;
   __syncthreads();
   if (!shared.substitutes) return;
-  system.exchange();
+  system.exchange();  // moves the rows of L and U to LAPACK's order, which substitute_column needs
   __syncthreads();
+  // Column `column` of A^-1 is (L U)^-1 e_k. Here k is the step in which row `column` was the pivot.
   if (must_repeat) columns::substitute_column(a + first, n, system.step(), own_column);
 }
 
@@ -125,18 +131,19 @@ void geinv_batched(Context& context, Operands<T>& op, const Parameters& paramete
   context.stage("invert");
   if constexpr (sizeof(T) == 4) {
     if (batched::uses_panels(shape.n, parameters, batched::max_inverted)) {
-      return panels::with_work_split<T, false>(shape.n, [&](auto split) {
+      return panels::with_work_split<T, /*Symmetric=*/false>(shape.n, [&](auto split) {
         using S = decltype(split);
         simt::launch(context, invert_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),
                      S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
       });
     }
   }
-  small::with_work_split<T, 1, false, batched::max_inverted>(shape.n, [&](auto split) {
-    using S = decltype(split);
-    simt::launch(context, invert_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,
-                 shape.batch, static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
-  });
+  small::with_work_split<T, /*Columns=*/1, /*Symmetric=*/false, batched::max_inverted>(
+      shape.n, [&](auto split) {
+        using S = decltype(split);
+        simt::launch(context, invert_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,
+                     shape.batch, static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
+      });
 }
 
 GAUSSWEEP_INSTANTIATE(geinv_batched)

@@ -9,10 +9,14 @@
 
 namespace gaussweep::inverse {
 
-/// Returns true if one GPU inverts the triangular or positive definite matrix, because the trial has one GPU
-/// or several would be slower.
+/// The measured order from which several GPUs are faster than one (docs/notebook/several_gpus.md). It is the
+/// default of the parameter `gpus_from` of trtri and poinv.
+constexpr std::int64_t default_gpus_from = 14336;
+
+/// Returns true if one GPU inverts the triangular or positive definite matrix: the parameter `gpus` is 1, or
+/// the order is so small that several GPUs would be slower.
 inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
-  return parameters.integer("gpus") == 1 || stays_below(shape.n, parameters, 14336);
+  return parameters.integer("gpus") == 1 || stays_below(shape.n, parameters, default_gpus_from);
 }
 inline Parameter gpus_from_parameter() {
   return integer_parameter("gpus_from", 0, 0, 1 << 30, "smallest n for several GPUs; 0: 14336");
@@ -46,15 +50,16 @@ inline Parameter panel_parameter() {
 constexpr std::size_t two_panels(std::size_t panel_bytes) {
   return 2 * workspace_piece(static_cast<std::int64_t>(panel_bytes), 1);
 }
-/// Returns the bytes of workspace per GPU of DistributedUpperSolve: the diagonal blocks of U, one of them
-/// with reversed rows and columns, and the reciprocals of its diagonal.
+/// Returns the bytes of workspace per GPU of DistributedUpperSolve: a copy of all diagonal blocks of U, and
+/// memory for one of them at a time. The latter holds the block's triangles of at most 256 rows
+/// (lu::solve_rows) in reverse order of rows and columns, and the reciprocals of the diagonal.
 inline std::size_t upper_solve_bytes(const ColumnBlocks& blocks, std::size_t element) {
   return workspace_piece(blocks.count() * blocks.width * blocks.width, element) +
          workspace_piece(blocks.width * lu::solve_rows, element) + workspace_piece(blocks.width, element);
 }
 
-/// Returns the bytes of workspace per GPU of geinv/multi_gpu: two panels, the factorisation of a panel,
-/// pivots, two row orders, and the solve with U.
+/// Returns the bytes of workspace per GPU of geinv/multi_gpu: two panels, the LU factorisation of a panel
+/// (lu::in_place_bytes), pivots, two row orders, and the solve with U.
 inline std::size_t general_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   if (parameters.integer("gpus") == 1 || lu::stays_on_one(shape, parameters))
     return geinv_recursive_workspace(shape.n, element);
@@ -63,19 +68,22 @@ inline std::size_t general_bytes(const Shape& shape, const Parameters& parameter
          3 * workspace_piece(shape.n, sizeof(int)) + upper_solve_bytes(blocks, element);
 }
 /// Returns the bytes of workspace per GPU of DistributedTriangle with panels of `width` columns: two panels,
-/// saved elements of the other triangle, and the workspace of UpperSolve.
-inline std::size_t triangle_bytes(const Shape& shape, std::int64_t width, std::size_t element) {
+/// saved elements of the other triangle, and for the solves reversed triangles and the reciprocals of the
+/// diagonal, as in upper_solve_bytes.
+inline std::size_t distributed_triangle_bytes(const Shape& shape, std::int64_t width, std::size_t element) {
   return two_panels(lu::panel_bytes(shape.n, width, element)) + workspace_piece(width * width, element) +
          workspace_piece(width * lu::solve_rows, element) + workspace_piece(width, element);
 }
 /// Returns the bytes of workspace per GPU of trtri/multi_gpu; on one GPU, of trtri/levels.
-inline std::size_t triangular_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
+inline std::size_t trtri_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   if (!stays_on_one(shape, parameters)) {
-    return triangle_bytes(shape, panel_width(shape, parameters, triangle_block(shape, parameters)), element);
+    return distributed_triangle_bytes(
+        shape, panel_width(shape, parameters, triangle_block(shape, parameters)), element);
   }
   return workspace_piece(levels::workspace_elements(shape.n), element);
 }
-/// Returns the parameters of potrf/multi_gpu for the factorisation in poinv/multi_gpu.
+/// Returns the parameters of potrf/multi_gpu for the factorisation in poinv/multi_gpu. `rest` is the maximum
+/// number of last rows that the first GPU factors alone; 0 means the default of potrf/multi_gpu.
 inline Parameters cholesky_parameters(const Shape& shape, const Parameters& parameters) {
   Parameters result;
   result.set("gpus", parameters.integer("gpus"));
@@ -83,13 +91,13 @@ inline Parameters cholesky_parameters(const Shape& shape, const Parameters& para
   result.set("rest", std::int64_t{0});
   return result;
 }
-/// Returns the bytes of workspace per GPU of poinv/multi_gpu: those of potrf/multi_gpu or of the factor's
-/// inverse.
+/// Returns the bytes of workspace per GPU of poinv/multi_gpu: the maximum of those for the factorisation
+/// (potrf/multi_gpu) and for the inverse of the factor, which use the same memory.
 inline std::size_t definite_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   if (stays_on_one(shape, parameters)) return poinv_recursive_workspace(shape.n, element);
-  return std::max(
-      tiles::multi_gpu_bytes(shape, cholesky_parameters(shape, parameters), element),
-      triangle_bytes(shape, panel_width(shape, parameters, definite_block(shape, parameters)), element));
+  return std::max(tiles::multi_gpu_bytes(shape, cholesky_parameters(shape, parameters), element),
+                  distributed_triangle_bytes(
+                      shape, panel_width(shape, parameters, definite_block(shape, parameters)), element));
 }
 
 }  // namespace gaussweep::inverse

@@ -190,7 +190,8 @@ enum class Update { sequential, simultaneous };
 enum class Topleft { square, triangle };
 
 /// Replaces the triangle `uplo` of `a` by its Cholesky factor. Asynchronous. *info, which must be 0, becomes
-/// LAPACK's info. Columns after a pivot that is not positive keep their values.
+/// LAPACK's info. If a pivot is not positive, its block column and all later ones are not factorised. They
+/// keep the values from the updates by earlier block columns.
 template <class T>
 void factorise(Context& context, MatrixView<T> a, Uplo uplo, Update update_kind, Topleft topleft_threads,
                int* info) {

@@ -1,6 +1,10 @@
 #pragma once
 /// The Cholesky factorisation of a 64 x 64 tile in shared memory by one thread block, and the solution of
-/// X L^T = B with the factor. B has 64 or 128 rows.
+/// X L^T = B with the factor. B has 64 or 128 rows. A tile has 64 rows and columns (`order`); the 8 x 8 tiles
+/// are parts of it.
+///
+/// A warp computes an 8 x 8 tile C in the layout of the m8n8k4 tensor-core instruction. Let g = lane / 4 and
+/// t = lane % 4. A lane has row g and columns 2t and 2t + 1 of C.
 
 #include <cmath>
 #include <cstdint>
@@ -15,8 +19,10 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 constexpr int triangle_stride = order + 2;
 constexpr int inverse_stride = lu::inverse_stride;
 constexpr int inverses_in_shared = order * inverse_stride;  ///< elements of a triangle's 8 x 8 inverses
-/// The mailbox of a factored tile in global memory has the columns of the tile. The columns of the inverses
-/// of its 8 x 8 diagonal tiles follow, from element mailbox_inverses on.
+/// Every diagonal tile has a mailbox in global memory. The thread block that factors the tile stores it
+/// there, and the thread blocks that solve for the tiles below read it. The mailbox has the columns of the
+/// factored tile. The columns of the inverses of its 8 x 8 diagonal tiles follow, from element
+/// mailbox_inverses on.
 constexpr int mailbox_inverses = order * order;
 constexpr int mailbox_size = mailbox_inverses + order * 8;  ///< elements of a mailbox
 
@@ -38,7 +44,7 @@ __device__ __forceinline__ void update_8x8(T* triangle, int row, int column, int
   T c[2] = {target[0], target[triangle_stride]};
   if constexpr (sizeof(T) == sizeof(double)) {
     GAUSSWEEP_UNROLL
-    for (int h = 0; h < 2; ++h) {
+    for (int h = 0; h < 2; ++h) {  // multiply_8x8 adds a product with k range 4
       lu::multiply_8x8(c, -left[(2 * t + h) * triangle_stride], right[(2 * t + h) * triangle_stride + g]);
     }
   } else {
@@ -213,8 +219,9 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailb
       factor_8_columns(triangle, 8 * s, reciprocals, failed, own_row, by_division && s == 0);
     } else if (s > 0) {
       if (warp == 7) invert_8x8(triangle, reciprocals, 8 * (s - 1), mailbox);
-      // The warp's next 8 x 8 tile. Tiles are counted from the diagonal down, column by column; the column of
-      // tiles that is factored next is left out.
+      // Applies tile column s - 1 to tile columns s + 1 to 7; column s got it at the end of the last step.
+      // The six warps 2 to 7 take tiles in turn. `number` counts tiles from the diagonal down, column by
+      // column.
       int number = warp - 2;
       GAUSSWEEP_ROLLED
       for (int j = s + 1; j < 8; ++j) {

@@ -79,7 +79,7 @@ template <class T>
 class DistributedTriangle {
  public:
   /// @param width columns per panel, a multiple of the columns per block
-  /// @param parts each GPU's block columns of A, and its workspace of triangle_bytes
+  /// @param parts each GPU's block columns of A, and its workspace of distributed_triangle_bytes
   /// @param keeps_other_triangle true: the other triangle does not change; false: its elements in the squares
   /// on the panels' diagonals are overwritten
   DistributedTriangle(Context& context, const ColumnBlocks& blocks, std::int64_t width,

@@ -85,7 +85,7 @@ Method multi_gpu() {
   method.answer = AnswerIn::x;
   method.stays_on_one = inverse::stays_on_one;
   method.column_block = inverse::triangle_block;
-  method.workspace_bytes = inverse::triangular_bytes;
+  method.workspace_bytes = inverse::trtri_bytes;
   return portable(std::move(method), GAUSSWEEP_ENTRIES(trtri_multi_gpu), 90);
 }
 

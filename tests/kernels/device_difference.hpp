@@ -1,6 +1,7 @@
 #pragma once
-/// Compares answers on the device; every result must have the bits of the CPU's result. The host copy of
-/// device-resident data is freed, so that code which reads the host copy fails.
+/// Typed tests of the reductions that verify answers on a device: norms, and differences of two answers.
+/// Every result must have the bits of the CPU's result. The host copy of device-resident data is freed
+/// (`released`), so that code which reads the host copy fails.
 
 #include "kernels/check/device_reductions.hpp"
 #include "tests/kernels/planted.hpp"
@@ -10,7 +11,9 @@ namespace gaussweep::testing_help {
 
 enum class StorageOrder { by_columns, by_rows };
 
-/// A matrix on a device, with NaN in its padding. Its host copy has the sizes but no elements.
+/// A matrix on a device, with NaN in its padding. Its host copy `released` has the sizes but no elements. The
+/// address of released.x identifies the matrix: reductions get it and find the device copy
+/// (DeviceCopy::host).
 template <class T>
 class OnDevice {
  public:
@@ -94,7 +97,8 @@ inline std::string matrix_description(const char* kind, std::int64_t rows, std::
          std::to_string(static_cast<int>(part));
 }
 
-/// Exponents of elements, 2^low to 2^high, as fractions of the exponent range of T.
+/// A range of elements' binary exponents: from low * e to high * e, where e is the largest exponent of T.
+/// Below about -1, elements are subnormal.
 struct Kind {
   const char* name;
   double low, high;
@@ -111,9 +115,9 @@ HostMatrix<T> drawn(const Kind& kind, std::int64_t rows, std::int64_t cols, unsi
   std::mt19937 generator(seed);
   HostMatrix<T> a(rows, cols);
   for (std::size_t k = 0; k < a.data.size(); ++k) {
-    const double share = static_cast<double>(generator()) / 0x1p32;
+    const double uniform = static_cast<double>(generator()) / 0x1p32;
     const auto exponent =
-        static_cast<int>((kind.low + (kind.high - kind.low) * share) * Limits::max_exponent);
+        static_cast<int>((kind.low + (kind.high - kind.low) * uniform) * Limits::max_exponent);
     const double fraction = 0.5 + static_cast<double>(generator()) / 0x1p33;
     T value = std::ldexp(static_cast<T>(fraction), std::max(exponent, Limits::min_exponent - Limits::digits));
     if (!std::isfinite(value)) value = Limits::max();
@@ -134,6 +138,7 @@ inline std::vector<std::pair<std::int64_t, std::int64_t>> sizes_to_compare() {
   return sizes;
 }
 
+// Expects the difference that the CPU computes.
 TYPED_TEST_P(DeviceDifference, EqualsTheCpus) {
   using T = typename TypeParam::T;
   unsigned seed = 0;
@@ -154,8 +159,8 @@ TYPED_TEST_P(DeviceDifference, EqualsTheCpus) {
 // The sums are order-dependent in their last bits, so the comparison detects another summation order.
 TYPED_TEST_P(DeviceDifference, SumsInTheCpusOrder) {
   using T = typename TypeParam::T;
-  constexpr double share = 20.0 / std::numeric_limits<T>::max_exponent;
-  constexpr Kind spread{"spread", -share, share};
+  constexpr double high = 20.0 / std::numeric_limits<T>::max_exponent;
+  constexpr Kind spread{"spread", -high, high};  // 2^-20 to 2^20
   for (const auto& [rows, cols] : {std::pair{300, 40}, std::pair{5000, 1}}) {
     const HostMatrix<T> y = drawn<T>(spread, rows, cols, 7), x = drawn<T>(spread, rows, cols, 8, &y);
     HostMatrix<T> x_reversed = x, y_reversed = y;
@@ -186,7 +191,7 @@ TYPED_TEST_P(DeviceDifference, EqualsTheCpusForExtremeElements) {
   for (const Part part : every_part) {
     const ElementDifference found =
         this->compare(x, y, part, matrix_description("extreme", count, count, part));
-    EXPECT_EQ(found.largest, 2);
+    EXPECT_EQ(found.largest, 2);  // |huge - (-huge)| / huge
     if (is_double) {
       EXPECT_EQ(found.largest_relative, std::numeric_limits<double>::max());
     }
@@ -207,7 +212,7 @@ TYPED_TEST_P(DeviceDifference, NormsOfNonFiniteMatricesEqualTheCpus) {
   const T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
   for (const auto& [rows, cols] : {std::pair{1, 1}, std::pair{70, 1}, std::pair{1, 70}, std::pair{66, 130}}) {
     const HostMatrix<T> finite = drawn<T>(kinds[0], rows, cols, 5);
-    int unlike_numbers[3] = {};
+    int nan_norms = 0, infinite_norms = 0, finite_norms = 0;
     for (const T bad : {nan, -nan, inf, -inf}) {
       for (const std::int64_t at : {0, rows - 1, rows * cols / 2, rows * cols - 1}) {
         for (const bool both : {false, true}) {
@@ -216,7 +221,7 @@ TYPED_TEST_P(DeviceDifference, NormsOfNonFiniteMatricesEqualTheCpus) {
           if (both) a.data[static_cast<std::size_t>(rows * cols - 1 - at)] = inf;
           for (const Part part : every_part) {
             const double expected = max_norm(a, part);
-            ++unlike_numbers[std::isnan(expected) ? 0 : std::isinf(expected) ? 1 : 2];
+            ++(std::isnan(expected) ? nan_norms : std::isinf(expected) ? infinite_norms : finite_norms);
             for (const StorageOrder order : {StorageOrder::by_columns, StorageOrder::by_rows}) {
               const OnDevice<T> on_device(*this->device, a, order);
               const auto reductions = device_reductions<T>(*this->context, {on_device.copy()});
@@ -227,16 +232,16 @@ TYPED_TEST_P(DeviceDifference, NormsOfNonFiniteMatricesEqualTheCpus) {
         }
       }
     }
-    EXPECT_GT(unlike_numbers[0], 0);
-    EXPECT_GT(unlike_numbers[1], 0);
+    EXPECT_GT(nan_norms, 0);
+    EXPECT_GT(infinite_norms, 0);
     if (rows * cols > 70) {
-      EXPECT_GT(unlike_numbers[2], 0) << "outside the compared part";
+      EXPECT_GT(finite_norms, 0) << "the NaN or Inf was never outside the triangle";
     }
   }
 }
 
-/// Treats NaN as equal to NaN.
-inline bool same_bits(const Difference& a, const Difference& b) {
+/// Returns true if all members have equal bits, or NaN in both.
+inline bool same_numbers(const Difference& a, const Difference& b) {
   return same_number(a.largest, b.largest) && same_number(a.largest_relative, b.largest_relative) &&
          same_number(a.mean_relative, b.mean_relative) && same_number(a.mean_absolute, b.mean_absolute);
 }
@@ -279,9 +284,9 @@ TYPED_TEST_P(DeviceDifference, EqualsTheCpusForAnswers) {
               same_number(norm_of_answer(problem, shape, second_on_device.released, *reductions), norm))
               << comparison;
           const Difference expected = difference(problem, shape, first, second, norm);
-          EXPECT_TRUE(same_bits(difference(problem, shape, first_on_device.released,
-                                           second_on_device.released, norm, *reductions),
-                                expected))
+          EXPECT_TRUE(same_numbers(difference(problem, shape, first_on_device.released,
+                                              second_on_device.released, norm, *reductions),
+                                   expected))
               << comparison;
           ++(std::isnan(expected.largest) ? unknown : std::isinf(expected.largest) ? infinite : finite);
         }

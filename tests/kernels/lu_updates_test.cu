@@ -1,4 +1,5 @@
-/// Tests the kernels between LU panels: kernels/getrf/lu_updates.cuh, window_panel.cuh.
+/// Tests the kernels that the recursive LU runs between its panels (row exchanges and triangular solves,
+/// kernels/getrf/lu_updates.cuh), and the panel with a window of pivots (window_panel.cuh).
 
 #include "kernels/getrf/lu_updates.cuh"
 #include "tests/kernels/simt_testing.hpp"
@@ -8,6 +9,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
 class LuUpdates : public ShuffledTest {};
+// Seeds of the order in which threads run in the emulation: 0 is ascending, the others are shuffled.
 INSTANTIATE_TEST_SUITE_P(Orders, LuUpdates, ::testing::Values(0, 1, 2));
 
 template <class T>
@@ -19,7 +21,7 @@ std::vector<T> random_columns(int rows, int columns, double size, unsigned seed)
   return values;
 }
 
-/// Compares B := L^-1 B, computed by `run`, with substitution in double.
+/// Compares B := L^-1 B, computed by `run`, with substitution in double. L is unit lower triangular.
 template <class T, class Run>
 void check_solve(Context& context, int rows, int columns, Run run) {
   const int ldl = rows + 3, ldb = rows + 1;
@@ -46,11 +48,12 @@ void check_solve(Context& context, int rows, int columns, Run run) {
   }
 }
 
+/// @tparam Tiles tiles of eight columns of B per thread block
 template <int Tiles>
 void check_tensor_cores(Context& context, int rows, int columns) {
   check_solve<double>(context, rows, columns, [&](const double* l, int ldl, double* b, int ldb) {
-    lu::launch_solve<lu::RowOrder::plain, false, 8 * Tiles>(context, l, ldl, rows, b, ldb, columns,
-                                                            static_cast<const double*>(nullptr));
+    lu::launch_solve<lu::RowOrder::plain, /*Corrects=*/false, /*Columns=*/8 * Tiles>(
+        context, l, ldl, rows, b, ldb, columns, /*scale=*/static_cast<const double*>(nullptr));
   });
 }
 
@@ -67,8 +70,9 @@ TEST_P(LuUpdates, TriangularUpdatesInFloat) {
   for (const auto& [rows, columns] : {std::pair{64, 20}, {96, 9}, {256, 17}, {32, 1}}) {
     check_solve<float>(context, rows, columns,
                        [&, rows = rows, columns = columns](const float* l, int ldl, float* b, int ldb) {
-                         lu::launch_solve<lu::RowOrder::plain, false, 8>(
-                             context, l, ldl, rows, b, ldb, columns, static_cast<const float*>(nullptr));
+                         lu::launch_solve<lu::RowOrder::plain, /*Corrects=*/false, /*Columns=*/8>(
+                             context, l, ldl, rows, b, ldb, columns,
+                             /*scale=*/static_cast<const float*>(nullptr));
                        });
   }
 }
@@ -87,10 +91,10 @@ void check_reversed(Context& context, int rows, int columns) {
   DeviceArray<T> device_l(context.device, l), device_scale(context.device, scale),
       device_b(context.device, b), device_reversed(context.device, reversed);
   const int last = rows - 1;
-  lu::launch_solve<lu::RowOrder::reversed, true, Columns, T>(
+  lu::launch_solve<lu::RowOrder::reversed, /*Corrects=*/true, Columns, T>(
       context, device_l.data(), ldl, rows, device_b.data() + last, ldb, columns, device_scale.data() + last);
-  lu::launch_solve<lu::RowOrder::plain, false, Columns, T>(context, device_l.data(), ldl, rows,
-                                                           device_reversed.data(), ldb, columns, nullptr);
+  lu::launch_solve<lu::RowOrder::plain, /*Corrects=*/false, Columns, T>(
+      context, device_l.data(), ldl, rows, device_reversed.data(), ldb, columns, /*scale=*/nullptr);
   const std::vector<T> seen = device_b.values(), expected = device_reversed.values();
   for (int c = 0; c < columns; ++c) {
     for (int r = 0; r < rows; ++r)
@@ -106,8 +110,8 @@ TEST_P(LuUpdates, ReversedRows) {
   check_reversed<float, 32>(context, 96, 33);
 }
 
-/// Row exchanges: `pivots` as LAPACK's laswp takes them, and in rows_at[i] the original row that ends in row
-/// i.
+/// Row exchanges. `pivots` is the argument of LAPACK's laswp. rows_at[i] is the original row that is in row i
+/// after the exchanges.
 struct Swaps {
   std::vector<int> pivots, rows_at;
 };
@@ -125,22 +129,24 @@ Swaps swaps(int n, int first, int count, unsigned seed) {
 }
 
 TEST_P(LuUpdates, FewAndManyRowExchanges) {
+  // Applies the exchanges of matrix columns 20 to 56 to nine other columns.
   const int n = 90, first = 20, count = 37, columns = 9, lda = n + 2;
   const Swaps expected = swaps(n, first, count, 3);
-  const Swaps before = swaps(n, 0, 20, 4);  // earlier exchanges, whose permutation must be reset
+  // Exchanges of the columns before `first`. The kernels must also reset their permutation to the identity.
+  const Swaps before = swaps(n, 0, first, 4);
   const std::vector<double> a = random_columns<double>(lda, columns, 1, 5);
   for (const bool many : {false, true}) {
     std::vector<int> pivots = expected.pivots;
-    std::copy_n(before.pivots.begin(), 20, pivots.begin());
+    std::copy_n(before.pivots.begin(), first, pivots.begin());
     DeviceArray<double> device_a(*device, a), buffer(*device, 4 * n);
     DeviceArray<int> device_pivots(*device, pivots), rows_at(*device, expected.rows_at),
         previous(*device, before.rows_at);
     if (many) {
       simt::launch(context, lu::exchange_many<double>, 4, 64, 0, device_a.data(), lda, first, n - first,
-                   columns, device_pivots.data(), rows_at.data(), previous.data(), 20, buffer.data());
+                   columns, device_pivots.data(), rows_at.data(), previous.data(), first, buffer.data());
     } else {
       simt::launch(context, lu::exchange_few<double, 4>, (columns + 3) / 4, 64, 0, device_a.data(), lda,
-                   first, count, columns, device_pivots.data(), rows_at.data(), previous.data(), 20);
+                   first, count, columns, device_pivots.data(), rows_at.data(), previous.data(), first);
     }
     const std::vector<double> seen = device_a.values();
     for (int c = 0; c < columns; ++c) {
@@ -149,8 +155,8 @@ TEST_P(LuUpdates, FewAndManyRowExchanges) {
             << "row " << r << (many ? ", many" : "");
       }
     }
-    const std::vector<int> reset = previous.values();
-    for (int r = 0; r < n; ++r) ASSERT_EQ(reset[r], r);
+    const std::vector<int> after_reset = previous.values();
+    for (int r = 0; r < n; ++r) ASSERT_EQ(after_reset[r], r);
   }
 }
 
@@ -161,16 +167,18 @@ TEST_P(LuUpdates, WindowPanelAndTheRowsBelow) {
   const std::vector<float> a = random_columns<float>(lda, cols, 1, 6);
   DeviceArray<float> device_a(*device, a);
   DeviceArray<int> pivots(*device, cols), source(*device, cols), target(*device, cols), info(*device, 1);
+  // Two permutations of the rows per level of LU's recursion (lu::Update).
   std::vector<int> identity(2 * gaussweep::lu::levels * n);
   for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<int>(i) % n;
   DeviceArray<int> rows_at(*device, identity);
   const lu::Exchanges exchanges{source.data(), target.data()};
   const int window = gaussweep::lu::window, beyond = n - window;
   simt::launch(context, lu::factor_window<float>, 1, window, sizeof(lu::WindowMemory<float>), device_a.data(),
-               lda, window, cols, 0, pivots.data(), exchanges, info.data());
+               lda, /*rows=*/window, cols, /*first=*/0, pivots.data(), exchanges, info.data());
   simt::launch(context, lu::exchange_and_solve<float>, gaussweep::lu::levels / 4 + (beyond + 31) / 32, 32, 0,
-               device_a.data(), lda, device_a.data(), 0, cols, 0, cols, cols, exchanges, rows_at.data(), n,
-               0u, device_a.data() + window, beyond);
+               device_a.data(), lda, /*l=*/device_a.data(), /*first=*/0, cols, /*before=*/0, /*after=*/cols,
+               /*columns=*/cols, exchanges, rows_at.data(), /*order=*/n, /*parities=*/0u,
+               /*below=*/device_a.data() + window, /*below_count=*/beyond);
   const std::vector<float> seen = device_a.values();
   std::vector<int> order(n);
   std::iota(order.begin(), order.end(), 0);
@@ -202,13 +210,15 @@ TEST_P(LuUpdates, PaddingRowsOfAWindowAreNoPivots) {
   for (const float value : {INFINITY, -INFINITY, NAN}) {
     for (const int index : {0, rows, 7 + 3 * rows, rows - 1 + (cols - 1) * rows}) {
       std::vector<float> a = random_columns<float>(rows, cols, 1, 6);
-      a[0] = 10;  // row 0 is the first pivot: a multiple of its column 1 is subtracted from all rows
+      // The largest element of column 0, so that row 0 is the first pivot row. Multiples of row 0, which may
+      // have the special value in column 1, are then subtracted from all other rows.
+      a[0] = 10;
       a[index] = value;
       DeviceArray<float> device_a(*device, a);
       DeviceArray<int> pivots(*device, cols), source(*device, cols), target(*device, cols), info(*device, 1);
       simt::launch(context, lu::factor_window<float>, 1, gaussweep::lu::window,
-                   sizeof(lu::WindowMemory<float>), device_a.data(), rows, rows, cols, 0, pivots.data(),
-                   lu::Exchanges{source.data(), target.data()}, info.data());
+                   sizeof(lu::WindowMemory<float>), device_a.data(), /*lda=*/rows, rows, cols, /*first=*/0,
+                   pivots.data(), lu::Exchanges{source.data(), target.data()}, info.data());
       const std::vector<int> chosen = pivots.values();
       for (int j = 0; j < cols; ++j)
         EXPECT_TRUE(chosen[j] > j && chosen[j] <= rows) << value << " at " << index << ": " << chosen[j];
