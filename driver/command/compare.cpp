@@ -115,9 +115,10 @@ void note_cpus(const io::Results& base, const io::Results& now) {
 io::Results load_set(const std::string& path, const Filter& filter, const std::string& gpu,
                      const char* option) {
   std::vector<Loaded> runs;
-  for (const std::filesystem::path& run : runs_with_notes({path})) runs.push_back(load_and_warn(run, true));
+  for (const std::filesystem::path& run : runs_with_notes({path}))
+    runs.push_back(load_and_warn(run, /*with_details=*/true));
   io::Results results =
-      runs.size() == 1 ? std::move(runs.front().results) : merge(std::move(runs), true).results;
+      runs.size() == 1 ? std::move(runs.front().results) : merge(std::move(runs), /*force=*/true).results;
   auto& records = results.records;
   try {
     records = filter_records(std::move(records), filter, IfEmpty::throws);

@@ -40,7 +40,7 @@ void merge_to_file(const MergeOptions& options) {
   std::vector<std::string> missing;
   for (const std::filesystem::path& path : runs_with_notes(options.paths)) {
     try {
-      inputs.push_back(load(path, true));
+      inputs.push_back(load(path, /*with_details=*/true));
     } catch (const io::InputError& e) {
       if (!options.missing_ok) throw;
       missing.emplace_back(e.what());

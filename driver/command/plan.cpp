@@ -303,7 +303,7 @@ void show_plan(const PlanOptions& options, Registry registry) {
   TimeSource source{CostModel(registry), options.like};
   std::vector<io::DeviceRow> devices;  // of the earlier run
   if (!source.like.empty()) {
-    const Loaded earlier = load(source.like, false);
+    const Loaded earlier = load(source.like, /*with_details=*/false);
     for (const io::Record& record : earlier.results.records) source.model.learn(record);
     devices = earlier.results.devices;
   }

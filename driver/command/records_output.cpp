@@ -118,7 +118,7 @@ void print_table(const Table& table, const char* name, Format format) {
 }
 
 void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format format) {
-  fmt::print("{}", render_shown(summary_table(groups, false), format, output_width()));
+  fmt::print("{}", render_shown(summary_table(groups, /*full=*/false), format, output_width()));
   if (hidden > 0) {
     const std::string words =
         fmt::format("… and {}: --limit 0 shows all; --problem, --method, --n, --best and others fewer\n",

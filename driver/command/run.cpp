@@ -90,7 +90,7 @@ std::string resume_loss_error(const fs::path& run) {
   std::size_t lost = 0;
   try {
     lost = records_only_in(results, [&]() -> const std::vector<io::Record>& {
-      contents = io::read_journal(journal, false);
+      contents = io::read_journal(journal, /*with_details=*/false);
       return contents.records;
     });
   } catch (const std::runtime_error&) {

@@ -69,7 +69,7 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   // The lock is tested before the journal is read: a run that ends in between is then shown as running with
   // all trials done, not as killed.
   const bool running = is_locked(directory / "lock") || is_locked(journal);
-  const io::JournalContents contents = io::read_journal(journal, false);
+  const io::JournalContents contents = io::read_journal(journal, /*with_details=*/false);
   const bool is_blank = contents.records.empty() && contents.notes.empty();
   if (is_blank && std::filesystem::exists(directory / "results.h5", error)) {
     throw io::InputError(
@@ -84,7 +84,7 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
 /// @throws io::InputError or UsageError if the plan's trials cannot be found out, for example without its
 /// files
 std::vector<Trial> missing_trials(const std::filesystem::path& directory, Registry registry) {
-  const io::JournalContents journal = io::read_journal(directory / "journal.jsonl", false);
+  const io::JournalContents journal = io::read_journal(directory / "journal.jsonl", /*with_details=*/false);
   const io::note::Run start = last_start(journal);
   const auto backend = from_string<Backend>(start.backend);
   const auto shard = read_shard(start.shard);
@@ -126,7 +126,7 @@ std::string missing_text(const std::string& directory, std::size_t count, const 
 }
 
 Statuses read_statuses(const StatusOptions& options) {
-  const std::vector<std::filesystem::path> runs = runs_under(options.directories, true);
+  const std::vector<std::filesystem::path> runs = runs_under(options.directories, /*by_journal=*/true);
   Statuses statuses;
   statuses.missing = missing_shards(runs, options.directories);
   for (const std::filesystem::path& directory : runs)

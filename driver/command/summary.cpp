@@ -46,7 +46,7 @@ void print_grids(const SummaryOptions& options, Format format) {
                                                       {"--limit", options.limit.has_value()},
                                                       {"--failures", options.only_failures}});
   MissingTrials missing;
-  io::Results all = load_all(options.paths, false, &missing);
+  io::Results all = load_all(options.paths, /*with_details=*/false, &missing);
   note_threads(all);
   note_conditions(all.records);
   // --gpu selects the grids of these GPUs. The CPU's methods stay in, because they compete in every grid.
@@ -92,7 +92,7 @@ void summarise_to_stdout(const SummaryOptions& options) {
   if (!options.by.empty()) return print_grids(options, format);
   if (options.devices) return print_devices(options, format);
   MissingTrials missing;
-  io::Results results = load_all(options.paths, false, &missing);
+  io::Results results = load_all(options.paths, /*with_details=*/false, &missing);
   note_threads(results);
   note_conditions(results.records);
   std::vector<io::Record> records = std::move(results.records);
@@ -115,10 +115,10 @@ void summarise_to_stdout(const SummaryOptions& options) {
 
   if (format == Format::csv) {
     fmt::print("{}", render_csv(options.only_failures ? failure_table(records, Failures::all)
-                                                      : summary_table(groups, true)));
+                                                      : summary_table(groups, /*full=*/true)));
   } else if (format == Format::json) {
     nlohmann::ordered_json json;
-    if (!options.only_failures) json["groups"] = render_json(summary_table(groups, true));
+    if (!options.only_failures) json["groups"] = render_json(summary_table(groups, /*full=*/true));
     json["failures"] = render_json(failure_table(records, Failures::all));
     json["doubts"] = render_json(doubt_table(records));
     json["records"] = records.size();

@@ -148,7 +148,7 @@ void show_trend(const TrendOptions& options) {
   std::vector<std::pair<std::string, io::Results>> sets;
   for (const std::string& requested : options.sets) {
     for (const std::filesystem::path& path : runs_under(requested)) {
-      sets.emplace_back(path.string(), load_and_warn(path, false).results);
+      sets.emplace_back(path.string(), load_and_warn(path, /*with_details=*/false).results);
       note_conditions(sets.back().second.records, path.string() + ": ");
     }
   }

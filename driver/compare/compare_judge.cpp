@@ -1,7 +1,7 @@
-/// Decides which trials and methods are slower or faster: estimates all changes, then decides all at once. A
-/// run is host-bound if it takes notably longer than its replay, the same work as a CUDA graph. It is
-/// host-paced if the host's queueing takes most of its time. Drift is a change that all trials of a run have
-/// in common. A duet alternates two builds on one GPU.
+/// Decides which trials and methods are slower or faster. First estimates all changes, then decides all tests
+/// together, because they share one error rate. A run is host-bound if it takes notably longer than its
+/// replay, the same work as a CUDA graph. It is host-paced if the host's queueing takes most of its time.
+/// Drift is a change that all trials of a run have in common. A duet alternates two builds on one GPU.
 
 #include <algorithm>
 #include <cmath>

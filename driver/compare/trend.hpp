@@ -27,7 +27,7 @@ struct TrendSeries {
   io::Record identity;  ///< a record of the last night
   std::string
       place;  ///< the GPU and CPU models (Models::words); for CPU methods also the number of threads per rank
-  Timed clock = Timed::run;
+  Timed clock = Timed::run;         ///< the kind of time in `seconds`
   std::vector<std::size_t> nights;  ///< indices into Trend::nights, ascending
   std::vector<double> seconds;      ///< one per element of `nights`
   SeriesChange change;              ///< its ChangePoint::at are indices into `nights`

@@ -254,7 +254,7 @@ std::optional<TimeRange> CostModel::expected(const Trial& trial) const {
   const bool with_energy = measures_energy(trial);
   std::optional<TimeRange> range = expected(trial, with_energy);
   if (range || !with_energy) return range;
-  range = expected(trial, false);  // this GPU may not support energy measurements
+  range = expected(trial, /*with_energy=*/false);  // this GPU may not support energy measurements
   if (range) *range += {0, trial.energy_seconds, 3 * trial.energy_seconds};
   return range;
 }

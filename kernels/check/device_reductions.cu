@@ -125,7 +125,8 @@ class DeviceReductions final : public Reductions<T> {
     const auto block_sums = sums.as<WideNumber>();
     std::vector<ColumnResidual> columns(static_cast<std::size_t>(cols));
     share_.for_columns(cols, column_block.width, [&](std::int64_t begin, std::int64_t width) {
-      launch_product<Epilogue::columns>(job, begin, width, parts, nullptr, {});
+      launch_product<Epilogue::columns>(job, begin, width, parts, /*magnitudes=*/nullptr,
+                                        /*allowance_ratios=*/{});
       simt::launch(context_, add_parts_kernel<>, dim3(static_cast<unsigned>((width + threads - 1) / threads)),
                    dim3(threads), 0, static_cast<const WideNumber*>(parts), tile_rows, width, measure,
                    block_sums);
@@ -155,8 +156,10 @@ class DeviceReductions final : public Reductions<T> {
     const AllowanceRatios allowance_ratios{
         allowance, unit, counters_data, counters_data + 1, list.as<Undecided>(), max_undecided};
     share_.for_columns(cols, column_block.width, [&](std::int64_t begin, std::int64_t width) {
-      launch_product<Epilogue::magnitudes>(absolute_job, begin, width, nullptr, magnitudes, allowance_ratios);
-      launch_product<Epilogue::allowance_ratios>(job, begin, width, nullptr, magnitudes, allowance_ratios);
+      launch_product<Epilogue::magnitudes>(absolute_job, begin, width, /*parts=*/nullptr, magnitudes,
+                                           allowance_ratios);
+      launch_product<Epilogue::allowance_ratios>(job, begin, width, /*parts=*/nullptr, magnitudes,
+                                                 allowance_ratios);
     });
     const std::vector<unsigned long long> results = downloaded(counters_data, 2);
     if (static_cast<double>(results[1]) > allowance.max_exact_terms / static_cast<double>(operands.terms()))

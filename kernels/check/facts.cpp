@@ -133,7 +133,7 @@ Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts) {
     if (vendor::potrf(Uplo::lower, n, a.data.data(), n) == 0) {
       // In a singular matrix the last pivots are rounding errors, which may be positive.
       const double rcond = vendor::pocon(Uplo::lower, n, a.data.data(), n, norm);
-      if (rcond >= roundoff_of(Precision::float64)) return from_rcond(rcond, true);
+      if (rcond >= roundoff_of(Precision::float64)) return from_rcond(rcond, /*is_definite=*/true);
     }
     // Restores A from its upper triangle, which potrf has not changed.
     for (std::int64_t j = 0; j < n; ++j) {
@@ -141,7 +141,8 @@ Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts) {
       for (std::int64_t i = j + 1; i < n; ++i) a(i, j) = a(j, i);
     }
   }
-  if (facts.is_triangular()) return from_rcond(vendor::trcon(facts.triangle(), n, a.data.data(), n), false);
+  if (facts.is_triangular())
+    return from_rcond(vendor::trcon(facts.triangle(), n, a.data.data(), n), /*is_definite=*/false);
   std::vector<int> pivots(static_cast<std::size_t>(n));
   const int info = vendor::getrf(n, n, a.data.data(), n, pivots.data());
   if (info > 0) {
@@ -149,7 +150,7 @@ Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts) {
     singular.zero_pivot = info;
     return singular;
   }
-  return from_rcond(vendor::gecon(n, a.data.data(), n, norm), false);
+  return from_rcond(vendor::gecon(n, a.data.data(), n, norm), /*is_definite=*/false);
 }
 
 }  // namespace gaussweep

@@ -335,9 +335,10 @@ __device__ double system_ratio(SharedStorage& shared, const Systems<T>& systems,
   const Elements<T>&a = system.a, &x = system.x, &b = system.b;
   constexpr bool is_lu = kind == RatioKind::lu_factors, is_product = kind == RatioKind::product;
   const Norms a_norm = norms_of < is_lu || kind == RatioKind::inverse, is_product > (shared, a);
-  const Norms x_norm = norms_of<kind == RatioKind::inverse, false>(shared, x);
-  const Norms b_norm =
-      kind == RatioKind::solution || is_product ? norms_of<false, is_product>(shared, b) : Norms{};
+  const Norms x_norm = norms_of<kind == RatioKind::inverse, /*Squares=*/false>(shared, x);
+  const Norms b_norm = kind == RatioKind::solution || is_product
+                           ? norms_of</*Columns=*/false, is_product>(shared, b)
+                           : Norms{};
   const double early_ratio = ratio_if_out_of_range<T>(a_norm.largest, x_norm.largest, b_norm.largest);
   if (early_ratio != 0) return early_ratio;
   if (kind == RatioKind::solution && systems.has_solution_seed)
@@ -346,7 +347,7 @@ __device__ double system_ratio(SharedStorage& shared, const Systems<T>& systems,
   Residual<T> r{a, x, b, factor_of<kind, T>(systems.shape), 0, 0, nullptr, nullptr};
   double max_left = a_norm.largest, max_right = x_norm.largest;
   if constexpr (kind == RatioKind::solution) {
-    r.norms = largest_row_sum(shared, a, false);
+    r.norms = largest_row_sum(shared, a, /*mirrored=*/false);
   } else if constexpr (is_lu) {
     const std::int64_t n = systems.shape.n;
     int* const order = simt::dynamic_shared<int>();
@@ -370,7 +371,7 @@ __device__ double system_ratio(SharedStorage& shared, const Systems<T>& systems,
     r.target = as_lower(a);
     r.left = as_lower(x);
     r.right = transposed(r.left);
-    r.norms = largest_row_sum(shared, a, true);
+    r.norms = largest_row_sum(shared, a, /*mirrored=*/true);
     max_left = max_right;
     if (mirrors<kind>(systems.shape)) {
       r.mirrored = simt::dynamic_shared<double>();

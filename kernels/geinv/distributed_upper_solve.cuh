@@ -13,8 +13,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
 using namespace gaussweep::inverse;
 
-/// Moves `rows` rows of a GPU's columns to a block row, in which each block is contiguous: sets the originals
-/// to 0. One thread block per column.
+/// Copies `rows` rows of a GPU's columns to a block row, in which each block is contiguous, and sets the
+/// originals to 0. One thread block per column.
 /// @param step number of elements from one block of the GPU to its next one in the block row
 template <class T>
 __global__ void __launch_bounds__(threads)

@@ -22,12 +22,12 @@ inline Parameter gpus_from_parameter() {
   return integer_parameter("gpus_from", 0, 0, 1 << 30, "smallest n for several GPUs; 0: 14336");
 }
 /// Returns the columns per block of trtri/multi_gpu.
-inline std::int64_t triangle_block(const Shape& shape, const Parameters& parameters) {
+inline std::int64_t trtri_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
   return block > 0 ? tiles::padded(block) : shape.n <= 24576 ? 256 : 512;
 }
 /// Returns the columns per block of poinv/multi_gpu, which are also those of its Cholesky panels.
-inline std::int64_t definite_block(const Shape& shape, const Parameters& parameters) {
+inline std::int64_t poinv_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
   return block > 0 ? tiles::padded(block) : shape.n <= 4096 ? 256 : 512;
 }
@@ -60,7 +60,7 @@ inline std::size_t upper_solve_bytes(const ColumnBlocks& blocks, std::size_t ele
 
 /// Returns the bytes of workspace per GPU of geinv/multi_gpu: two panels, the LU factorisation of a panel
 /// (lu::in_place_bytes), pivots, two row orders, and the solve with U.
-inline std::size_t general_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
+inline std::size_t geinv_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   if (parameters.integer("gpus") == 1 || lu::stays_on_one(shape, parameters))
     return geinv_recursive_workspace(shape.n, element);
   const ColumnBlocks blocks{shape.n, lu::column_block(shape, parameters)};
@@ -77,8 +77,8 @@ inline std::size_t distributed_triangle_bytes(const Shape& shape, std::int64_t w
 /// Returns the bytes of workspace per GPU of trtri/multi_gpu; on one GPU, of trtri/levels.
 inline std::size_t trtri_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   if (!stays_on_one(shape, parameters)) {
-    return distributed_triangle_bytes(
-        shape, panel_width(shape, parameters, triangle_block(shape, parameters)), element);
+    return distributed_triangle_bytes(shape, panel_width(shape, parameters, trtri_block(shape, parameters)),
+                                      element);
   }
   return workspace_piece(levels::workspace_elements(shape.n), element);
 }
@@ -87,17 +87,17 @@ inline std::size_t trtri_bytes(const Shape& shape, const Parameters& parameters,
 inline Parameters cholesky_parameters(const Shape& shape, const Parameters& parameters) {
   Parameters result;
   result.set("gpus", parameters.integer("gpus"));
-  result.set("block", definite_block(shape, parameters));
+  result.set("block", poinv_block(shape, parameters));
   result.set("rest", std::int64_t{0});
   return result;
 }
 /// Returns the bytes of workspace per GPU of poinv/multi_gpu: the maximum of those for the factorisation
 /// (potrf/multi_gpu) and for the inverse of the factor, which use the same memory.
-inline std::size_t definite_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
+inline std::size_t poinv_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   if (stays_on_one(shape, parameters)) return poinv_recursive_workspace(shape.n, element);
   return std::max(tiles::multi_gpu_bytes(shape, cholesky_parameters(shape, parameters), element),
                   distributed_triangle_bytes(
-                      shape, panel_width(shape, parameters, definite_block(shape, parameters)), element));
+                      shape, panel_width(shape, parameters, poinv_block(shape, parameters)), element));
 }
 
 }  // namespace gaussweep::inverse

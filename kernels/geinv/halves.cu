@@ -21,7 +21,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 
 void geinv_halves(Context& context, Operands<float>& op, const Parameters& parameters) {
   context.report = {};
-  lu::HalfUpdates products(context, levels::padded_order(op.shape.n), true, parameters, op.workspace);
+  lu::HalfUpdates products(context, levels::padded_order(op.shape.n), /*includes_solves=*/true, parameters,
+                           op.workspace);
   inverse::invert(context, op, &products);
   context.report.iterations = products.count();
 }

@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(threads)
 template <class T>
 class GeneralInverse {
  public:
-  /// @param parts each GPU's block columns of A, and its workspace of general_bytes
+  /// @param parts each GPU's block columns of A, and its workspace of geinv_bytes
   /// @param info memory of the first GPU; must be 0 at the start
   GeneralInverse(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts, int* info)
       : panels_(context, blocks, parts, lu::panel_bytes(blocks.n, blocks.width, sizeof(T))),
@@ -147,7 +147,7 @@ class GeneralInverse {
     device.fill(own_panel.info, 0, sizeof(int));
     Workspace workspace(workspaces_[owner], workspace_bytes_);
     lu::RecursiveLu<T> factors(context, own_panel.a, own_panel.ld, own_panel.rows, own_panel.pivots,
-                               own_panel.info, workspace, false);
+                               own_panel.info, workspace, /*copied=*/false);
     factors.factor_columns(own_panel.columns);
     device.copy(own_panel.rows_at, factors.row_order(own_panel.columns),
                 static_cast<std::size_t>(own_panel.rows) * sizeof(int));
@@ -161,8 +161,9 @@ class GeneralInverse {
     constexpr int each = 4;
     simt::launch(panels_.group().use(gpu), lu::exchange_few<T, each>,
                  dim3(static_cast<unsigned>((count + each - 1) / each)),
-                 dim3(static_cast<unsigned>((l.columns + 31) / 32 * 32)), 0, c, ld(gpu), 0, l.columns,
-                 static_cast<int>(count), l.pivots, l.rows_at, nullptr, 0);
+                 dim3(static_cast<unsigned>((l.columns + 31) / 32 * 32)), 0, c, ld(gpu), /*first=*/0,
+                 l.columns, static_cast<int>(count), l.pivots, l.rows_at, /*previous=*/nullptr,
+                 /*previous_count=*/0);
   }
 
   /// Updates a GPU's columns in the blocks [first, last), which are right of the panel.
@@ -171,11 +172,11 @@ class GeneralInverse {
     const std::int64_t columns = blocks_.columns_before(last, gpu) - begin;
     T* const c = panels_.local_column(gpu, begin, blocks_.begin(block));
     exchange(gpu, block, c, columns);
-    apply_lower<false>(panels_.group().use(gpu), unit_panel(gpu, block), c, ld(gpu), columns);
+    apply_lower</*Corrects=*/false>(panels_.group().use(gpu), unit_panel(gpu, block), c, ld(gpu), columns);
   }
 
-  /// Updates the GPU's columns of L^-1 up to the panel's last column. Stores the panel's diagonal block of U
-  /// and its row exchanges.
+  /// Updates the GPU's columns of L^-1 up to the panel's last column. Stores the panel's diagonal block of U,
+  /// and adds the panel's exchanges to the row order.
   void invert(int gpu, std::int64_t block) {
     Context& context = panels_.group().use(gpu);
     const lu::FactoredPanel<T> l = panel(gpu, block);
@@ -187,7 +188,8 @@ class GeneralInverse {
     T* const x = panels_.local_column(gpu, 0, first);
     exchange(gpu, block, x, blocks_.columns_before(block, gpu));
     start_blocks(context, panels_, gpu, block, block + 1, first, l.rows);
-    apply_lower<false>(context, unit_panel(gpu, block), x, ld(gpu), blocks_.columns_before(block + 1, gpu));
+    apply_lower</*Corrects=*/false>(context, unit_panel(gpu, block), x, ld(gpu),
+                                    blocks_.columns_before(block + 1, gpu));
     if (gpu == 0)
       simt::launch(context, lu::collect_pivots<T>, dim3(1), dim3(threads), 0, l, first, pivots_[0], info_);
   }

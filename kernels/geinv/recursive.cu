@@ -17,7 +17,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
 void geinv_recursive(Context& context, Operands<T>& op, const Parameters&) {
-  inverse::invert<T, lu::NoProducts>(context, op, nullptr);
+  inverse::invert<T, lu::NoProducts>(context, op, /*products=*/nullptr);
 }
 
 GAUSSWEEP_INSTANTIATE(geinv_recursive)

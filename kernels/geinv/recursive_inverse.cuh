@@ -38,11 +38,11 @@ void invert(Context& context, Operands<T>& op, Products* products) {
     inverts_by_products = products->accepts(order / 2, order / 2, order / 2);
   }
   if (inverts_by_products) {
-    lu::copy_matrix<T>(context, {a, lda, 0}, x, order, order, order);  // sets X to the identity
+    lu::copy_matrix<T>(context, {a, lda, /*order=*/0}, x, order, order, order);  // sets X to the identity
     LowerInverse<T, Products>{context, a, lda, x, order, products}.solve(0, order);
   } else {
-    levels::TriangleInverse<T>(context, {a, lda, order, true, true}, order, scratch)
-        .invert(x, order, nullptr);
+    levels::TriangleInverse<T>(context, {a, lda, order, /*lower=*/true, /*unit=*/true}, order, scratch)
+        .invert(x, order, /*info=*/nullptr);
   }
   UpperSolve<T, Products>{context, a, lda, order, x, order, order, scratch, reciprocals, products}.solve();
   context.stage("substitution");

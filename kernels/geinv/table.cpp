@@ -93,7 +93,7 @@ Method recursive() {
 Method multi_gpu() {
   Method method = lu::on_several_gpus(geinv_method(
       "multi_gpu", "LU with the inverse of L, and a solve with U, on several GPUs", "gaussweep"));
-  method.workspace_bytes = inverse::general_bytes;
+  method.workspace_bytes = inverse::geinv_bytes;
   return portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_multi_gpu), 90);
 }
 
@@ -106,7 +106,7 @@ Method by_halves() {
   method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return geinv_recursive_workspace(shape.n, element) +
-           halves::lu_bytes(levels::padded_order(shape.n), parameters, true);
+           halves::lu_bytes(levels::padded_order(shape.n), parameters, /*includes_solves=*/true);
   };
   return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(geinv_halves), 90);
 }

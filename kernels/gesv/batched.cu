@@ -20,7 +20,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
 void gesv_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
-  small::solve<T, false>(context, op, parameters);
+  small::solve<T, /*Symmetric=*/false>(context, op, parameters);
 }
 
 GAUSSWEEP_INSTANTIATE(gesv_batched)

@@ -125,7 +125,7 @@ class LuFactors {
     simt::launch(context, smallest_scale, dim3(1), dim3(group), 0, s.row_scale, s.n, s.scalars);
     simt::launch(context, scale_columns<T>, dim3(static_cast<unsigned>(std::min(s.n, 4096))), dim3(group), 0,
                  s.a.data, s.a.ld, s.n, s.row_scale, s.column_scale, s.float_factors, s.ld, s.scalars);
-    s.factor_sample(s.float_factors, s.ld, StoredPart::all, nullptr, log2_low_pivot);
+    s.factor_sample(s.float_factors, s.ld, StoredPart::all, /*scale=*/nullptr, log2_low_pivot);
     measured = s.read();
     if (!s.is_in_range(measured) || !s.has_few_low_pivots(measured)) return false;
     context.device.fill(info(), 0, sizeof(int));

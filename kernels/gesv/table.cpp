@@ -251,7 +251,8 @@ Method by_halves() {
   method.parameters = halves::lu_parameters();
   method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
-    return mixed::direct_bytes(shape.n, shape.nrhs, element) + halves::lu_bytes(shape.n, parameters, false);
+    return mixed::direct_bytes(shape.n, shape.nrhs, element) +
+           halves::lu_bytes(shape.n, parameters, /*includes_solves=*/false);
   };
   return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(gesv_halves), 90);
 }

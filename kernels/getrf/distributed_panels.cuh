@@ -70,7 +70,7 @@ class DistributedPanels {
     group_.stage(count, "start");
     group_.fork(count);
     const auto factor_and_send = [&](std::int64_t block) {
-      send(block, factor, true);
+      send(block, factor, /*has_background=*/true);
       Device& copies = group_.copies(blocks_.gpu_of(block));
       copies.wait_for(group_.device(blocks_.gpu_of(block)));
       copy_back(copies, block);

@@ -47,7 +47,7 @@ class HalfUpdates {
 inline void factor_by_halves(Context& context, MatrixView<float> a, int* pivots, int* info,
                              const Parameters& parameters, Workspace& memory) {
   context.report = {};
-  HalfUpdates products(context, a.rows, false, parameters, memory);
+  HalfUpdates products(context, a.rows, /*includes_solves=*/false, parameters, memory);
   RecursiveLu<float, HalfUpdates>(context, a.data, a.ld, a.rows, pivots, info, memory).factor(products);
   context.report.iterations = products.count();
 }

@@ -360,7 +360,8 @@ __global__ void __launch_bounds__(solve_rows)
     // The owner and the warps without remaining rows solve one tile each.
     for (int tile = owner >= warp ? owner - warp : owner - warp + warps; tile < Tiles; tile += warps) {
       if (Corrects && corrects[owner % 2]) {
-        solve_tile_by_inverses<true>(triangles[owner % 2], inverses[owner % 2], solved + tile * 8, stride);
+        solve_tile_by_inverses</*Corrected=*/true>(triangles[owner % 2], inverses[owner % 2],
+                                                   solved + tile * 8, stride);
       } else {
         solve_tile_by_inverses(triangles[owner % 2], inverses[owner % 2], solved + tile * 8, stride);
       }

@@ -203,7 +203,7 @@ class Panels : PanelRows<T, S, Symmetric> {
 
   /// Applies the elimination steps [0, steps) to the thread's rows of a panel.
   __device__ void eliminate(int steps, T (&a)[panel_elements]) {
-    if constexpr (tensor) return substitute_groups<true>(steps, a);
+    if constexpr (tensor) return substitute_groups</*Forward=*/true>(steps, a);
     T next[group_steps];
     load_multipliers(0, steps, next);
     wait();
@@ -630,11 +630,11 @@ class Panels : PanelRows<T, S, Symmetric> {
   /// Replaces a panel of right-hand sides by the solution of L y = a.
   __device__ void substitute_down(T (&a)[panel_elements]) {
     if constexpr (Symmetric && tensor) {
-      if (uses_substitution_) return substitute<true>(a);
+      if (uses_substitution_) return substitute</*Forward=*/true>(a);
     }
-    if constexpr (tensor) return substitute_groups<true>(n_, a);
+    if constexpr (tensor) return substitute_groups</*Forward=*/true>(n_, a);
     if (Symmetric) {
-      substitute<true>(a);
+      substitute</*Forward=*/true>(a);
     } else {
       eliminate(n_, a);
     }
@@ -643,10 +643,10 @@ class Panels : PanelRows<T, S, Symmetric> {
   /// columns at `b`, and `a` is 0 before; else y is `a`.
   __device__ void substitute_up(T (&a)[panel_elements], const T* b, int columns) {
     if constexpr (Symmetric && tensor) {
-      if (uses_substitution_) return substitute<false>(a);
+      if (uses_substitution_) return substitute</*Forward=*/false>(a);
     }
-    if constexpr (tensor) return substitute_groups<false>(n_, a, b, columns);
-    substitute<false>(a);
+    if constexpr (tensor) return substitute_groups</*Forward=*/false>(n_, a, b, columns);
+    substitute</*Forward=*/false>(a);
   }
 
   /// Like substitute_groups, but one unknown per step, without tensor cores, and always with the right-hand

@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(S::threads)
   Rows<T, S> rows(shared_of[index.in_block], index.thread);
   T* const matrix = inside ? a + index.system * n * n : nullptr;
   rows.load({matrix, n, n});
-  rows.load_rhs(nullptr, n, n, 0);
+  rows.load_rhs(/*b=*/nullptr, n, n, /*count=*/0);
   const int system_info = rows.factor();
   rows.store({matrix, n, n});
   if (output.pivots != nullptr) {
@@ -57,13 +57,13 @@ void factor(Context& context, Operands<T>& op, PivotOutput output, const Paramet
   const Shape& shape = op.shape;
   context.stage("factor");
   if (batched::uses_panels(shape.n, parameters, batched::max_rows_order(sizeof(T)))) {
-    return panels::with_work_split<T, false>(shape.n, [&](auto split) {
+    return panels::with_work_split<T, /*Symmetric=*/false>(shape.n, [&](auto split) {
       using S = decltype(split);
       simt::launch(context, factor_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),
                    S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, output, op.info);
     });
   }
-  with_work_split<T, 1, false>(shape.n, [&](auto split) {
+  with_work_split<T, /*Columns=*/1, /*Symmetric=*/false>(shape.n, [&](auto split) {
     using S = decltype(split);
     simt::launch(context, factor_rows<T, S>, blocks_for<S>(shape.batch), dim3(S::threads), 0, shape.batch,
                  static_cast<int>(shape.n), op.a.data, output, op.info);

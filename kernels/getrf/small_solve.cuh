@@ -21,9 +21,10 @@ struct Batch {
 template <class S>
 constexpr bool solves_again = S::N <= 16 || S::N >= 64;
 
-/// Solves the group's system with S::rhs_columns right-hand sides; `blockIdx.y` selects these. Returns true
-/// to all threads of the group if the system must be solved again by solve_rescaled. If
-/// `Rescales`, first scales the system.
+/// Solves the group's system with S::rhs_columns right-hand sides, which `blockIdx.y` selects. Returns true
+/// to all threads of the group if the system must be solved again by solve_rescaled.
+/// @tparam Rescales true: scales the rows of the system first
+/// @param stores_answer false: computes with the other threads, but stores nothing
 template <class T, class S, bool Rescales>
 __device__ __forceinline__ bool solve_group(Padded<SharedStorage<T, S>>* shared_of, const Batch& batch,
                                             const T* a, const T* b, T* x, int* info, bool stores_answer) {
@@ -60,13 +61,13 @@ __device__ __forceinline__ bool solve_group(Padded<SharedStorage<T, S>>* shared_
     return rows.needs_rescaling(system_info);
   }
 }
-/// Solves the group's system again after scaling its rows, and stores the answer if
-/// `stores_answer`. A separate function, because its registers must not add to those of the first solve.
+/// Solves the group's system again after scaling its rows, and stores the answer if `stores_answer`. A
+/// separate function, because its registers must not add to those of the first solve.
 template <class T, class S>
 __device__ GAUSSWEEP_NOINLINE void solve_rescaled(Padded<SharedStorage<T, S>>* shared_of, const Batch& batch,
                                                   const T* a, const T* b, T* x, int* info,
                                                   bool stores_answer) {
-  solve_group<T, S, true>(shared_of, batch, a, b, x, info, stores_answer);
+  solve_group<T, S, /*Rescales=*/true>(shared_of, batch, a, b, x, info, stores_answer);
 }
 
 /// Returns the minimum number of thread blocks per multiprocessor, for __launch_bounds__. It prevents
@@ -87,7 +88,7 @@ __global__ void __launch_bounds__(S::threads, (solve_blocks<T, S>()))
     solve_kernel(Batch batch, const T* a, const T* b, T* x, int* info) {
   __shared__ Padded<SharedStorage<T, S>> shared_of[S::systems];
   [[maybe_unused]] const bool needs_second_solve =
-      solve_group<T, S, false>(shared_of, batch, a, b, x, info, true);
+      solve_group<T, S, /*Rescales=*/false>(shared_of, batch, a, b, x, info, /*stores_answer=*/true);
   if constexpr (solves_again<S>) {
     if (Rows<T, S>::any_that_synchronizes(needs_second_solve))
       solve_rescaled<T, S>(shared_of, batch, a, b, x, info, needs_second_solve);

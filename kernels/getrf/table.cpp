@@ -115,7 +115,8 @@ Method by_halves() {
   method.parameters = halves::lu_parameters();
   method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
-    return lu::workspace_bytes(shape.n, element) + halves::lu_bytes(shape.n, parameters, false);
+    return lu::workspace_bytes(shape.n, element) +
+           halves::lu_bytes(shape.n, parameters, /*includes_solves=*/false);
   };
   return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(getrf_halves), 90);
 }

@@ -78,7 +78,7 @@ void mirror_columns(Context& context, Uplo uplo, const ColumnBlocks& blocks,
 template <class T>
 void poinv_multi_gpu(Context& context, Operands<T>& op, const Parameters& parameters) {
   if (op.parts.empty()) return poinv_recursive(context, op, parameters);
-  const ColumnBlocks blocks{op.shape.n, inverse::definite_block(op.shape, parameters),
+  const ColumnBlocks blocks{op.shape.n, inverse::poinv_block(op.shape, parameters),
                             static_cast<int>(op.parts.size())};
   // The inversion uses the workspace of the factorisation again. `parts` keeps its state before the first
   // use.
@@ -87,8 +87,8 @@ void poinv_multi_gpu(Context& context, Operands<T>& op, const Parameters& parame
   tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::rest_rows(factors)).factor();
   mirror_columns(context, Uplo::lower, blocks, parts);
   inverse::DistributedTriangle<T> p(context, blocks, inverse::panel_width(op.shape, parameters, blocks.width),
-                                    parts, Uplo::upper, false);
-  p.invert(nullptr);
+                                    parts, Uplo::upper, /*keeps_other_triangle=*/false);
+  p.invert(/*info=*/nullptr);
   p.square();
   mirror_columns(context, Uplo::upper, blocks, parts);
 }

@@ -41,8 +41,8 @@ MatrixView<T> factor(Context& context, Operands<T>& op, bool mirrors) {
     if (order != op.shape.n) {
       a = {op.workspace.template take<T>(order * order), order, order, order};
       const int padded = static_cast<int>(order);
-      lu::copy_matrix<T>(context, {op.a.data, op.a.ld, static_cast<int>(op.shape.n), true}, a.data, order,
-                         padded, padded);
+      lu::copy_matrix<T>(context, {op.a.data, op.a.ld, static_cast<int>(op.shape.n), /*lower=*/true}, a.data,
+                         order, padded, padded);
     }
     context.stage("potrf");
     vendor::potrf(vendor_handles(context), Uplo::lower, order, a.data, a.ld, op.info);
@@ -66,19 +66,19 @@ struct Inverse {
   T* reciprocals;  ///< `order` elements of workspace
 
   void by_levels() {
-    levels::Triangle<T> l{x.data, x.ld, order, true, false};
+    levels::Triangle<T> l{x.data, x.ld, order, /*lower=*/true, /*unit=*/false};
     // Keeps Q L - I small. In A Q^T Q - I = L (Q L - I)^T Q + (L Q - I) the first term has the larger
     // factors.
     l.from_left = true;
-    levels::TriangleInverse<T>(context, l, order, scratch).invert(triangle, order, nullptr);
+    levels::TriangleInverse<T>(context, l, order, scratch).invert(triangle, order, /*info=*/nullptr);
     levels::TriangleSquare<T>(context, triangle, order, order, x.data, x.ld).multiply();
   }
   /// @pre the factor's transpose is in the other triangle
   void by_substitution() {
     // Copies no columns of `x`, so that `triangle` becomes the identity.
-    lu::copy_matrix<T>(context, {x.data, x.ld, 0}, triangle, order, order, order);
+    lu::copy_matrix<T>(context, {x.data, x.ld, /*order=*/0}, triangle, order, order, order);
     inverse::UpperSolve<T, lu::NoProducts> solve{context, x.data, x.ld,    order,       triangle,
-                                                 order,   order,  scratch, reciprocals, nullptr};
+                                                 order,   order,  scratch, reciprocals, /*products=*/nullptr};
     solve.inverts = true;  // the right-hand side is the identity
     solve.solve();
     context.stage("square");

@@ -22,7 +22,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
 void posv_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
-  small::solve<T, true>(context, op, parameters);
+  small::solve<T, /*Symmetric=*/true>(context, op, parameters);
 }
 
 GAUSSWEEP_INSTANTIATE(posv_batched)

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(S::threads)
   small::Rows<T, S> rows(storage[index.in_block], index.thread);
   T* const matrix = inside ? a + index.system * n * n : nullptr;
   rows.load({matrix, n, n}, uplo);
-  rows.load_rhs(nullptr, n, n, 0);
+  rows.load_rhs(/*b=*/nullptr, n, n, /*count=*/0);
   const int pivot_info = rows.factor();
   rows.store_cholesky({matrix, n, n}, uplo);
   if (inside && index.thread == 0) info[index.system] = pivot_info;
@@ -43,7 +43,7 @@ template <class T, class S>
 __global__ void __launch_bounds__(S::threads, S::blocks) cholesky_panels(int n, T* a, Uplo uplo, int* info) {
   __shared__ panels::SharedStorage<T, S> shared;
   const std::int64_t s = blockIdx.x;
-  const int pivot_info = panels::Panels<T, S, true>(shared, {a + s * n * n, n, uplo}).factor();
+  const int pivot_info = panels::Panels<T, S, /*Symmetric=*/true>(shared, {a + s * n * n, n, uplo}).factor();
   if (threadIdx.x == 0) info[s] = pivot_info;
 }
 
@@ -57,13 +57,13 @@ void potrf_batched(Context& context, Operands<T>& op, const Parameters& paramete
   // warp.
   const bool rows_to_16 = sizeof(T) == 8 && shape.n != 32;
   if (batched::uses_panels(shape.n, parameters, rows_to_16 ? 16 : batched::max_rows_order(sizeof(T)))) {
-    return panels::with_work_split<T, true>(shape.n, [&](auto split) {
+    return panels::with_work_split<T, /*Symmetric=*/true>(shape.n, [&](auto split) {
       using S = decltype(split);
       simt::launch(context, cholesky_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),
                    S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
     });
   }
-  small::with_work_split<T, 1, true>(shape.n, [&](auto split) {
+  small::with_work_split<T, /*Columns=*/1, /*Symmetric=*/true>(shape.n, [&](auto split) {
     using S = decltype(split);
     simt::launch(context, cholesky_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,
                  shape.batch, static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);

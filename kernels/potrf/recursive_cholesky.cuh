@@ -70,7 +70,7 @@ class RecursiveCholesky {
   /// Factors the matrix. Asynchronous on the device's stream.
   void factor() {
     factor_matrix();
-    if (a_ != input_) copy(true);
+    if (a_ != input_) copy(/*back=*/true);
   }
   /// Factors the matrix with `updates`. After every launch except the last, calls should_continue with the
   /// number of final columns; stops and returns false if it returns false.
@@ -99,7 +99,7 @@ class RecursiveCholesky {
     return factor;
   }
   /// Stores the transpose of the factor in the other triangle. @pre factor() has factored the matrix itself
-  void mirror() { copy_by_squares(a_, lda_, n_, Uplo::upper, true, nullptr); }
+  void mirror() { copy_by_squares(a_, lda_, n_, Uplo::upper, /*back=*/true, /*scale=*/nullptr); }
 
  private:
   static constexpr bool uses_vendor = std::is_same_v<Updates, NoUpdates>;
@@ -121,7 +121,7 @@ class RecursiveCholesky {
       simt::launch(context_, scale_diagonal<T>, dim3(static_cast<unsigned>((shape_.n + 255) / 256)),
                    dim3(256), 0, input_, input_ld_, static_cast<int>(shape_.n), scale_);
     }
-    if (a_ != input_) copy(false);
+    if (a_ != input_) copy(/*back=*/false);
     constexpr bool in_double = sizeof(T) == sizeof(double);
     const auto value_or = [](int value, int fallback) { return value > 0 ? value : fallback; };
     const int panel = value_or(widths_.panel, n_ < 14336 ? 2048 : in_double ? 3072 : 1024);

@@ -45,11 +45,11 @@ void launch_chain(Context& context, const LaunchArguments<T>& arguments, int ite
   const bool paired =
       reinterpret_cast<std::uintptr_t>(arguments.a) % (2 * sizeof(T)) == 0 && arguments.ld % 2 == 0;
   if (op == vendor::Op::transpose) {
-    paired ? launch_chain<T, R, true, true>(context, arguments, items)
-           : launch_chain<T, R, false, true>(context, arguments, items);
+    paired ? launch_chain<T, R, /*Paired=*/true, /*Transposed=*/true>(context, arguments, items)
+           : launch_chain<T, R, /*Paired=*/false, /*Transposed=*/true>(context, arguments, items);
   } else {
-    paired ? launch_chain<T, R, true, false>(context, arguments, items)
-           : launch_chain<T, R, false, false>(context, arguments, items);
+    paired ? launch_chain<T, R, /*Paired=*/true, /*Transposed=*/false>(context, arguments, items)
+           : launch_chain<T, R, /*Paired=*/false, /*Transposed=*/false>(context, arguments, items);
   }
 }
 

@@ -51,7 +51,7 @@ class BlockProducts {
                                           static_cast<int>(layout_.count),
                                           order_ * (ld_ + 1)};
       levels::TriangleInverse<T>(context_, triangles, order_, solved_)
-          .invert(lower ? lower_inverses_ : upper_inverses_, order_, nullptr);
+          .invert(lower ? lower_inverses_ : upper_inverses_, order_, /*info=*/nullptr);
     }
   }
 

@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   T* const y = shared + border_warps * size;
   if (const int i = thread % Width, l = thread / Width; l <= i && i < b.rows) {
     const T* const corner = b.x + b.order * (b.ldx + 1);
-    simt::copy_or_zero(&y[thread], corner + (b.lower ? i + l * b.ldx : l + i * b.ldx), true);
+    simt::copy_or_zero(&y[thread], corner + (b.lower ? i + l * b.ldx : l + i * b.ldx), /*exists=*/true);
   }
   simt::end_copy_group();
   const Strided<T> x = b.lower ? Strided<T>{b.x, 1, b.ldx} : Strided<T>{b.x, b.ldx, 1};

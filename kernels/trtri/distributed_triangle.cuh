@@ -105,7 +105,7 @@ class DistributedTriangle {
   /// Replaces the upper triangular inverse P by the upper triangle of P P^T.
   /// @pre `keeps_other_triangle` is false
   void square() {
-    send_and_apply(true, [this](int gpu, const Step& step) { add_products(gpu, step); });
+    send_and_apply(/*ascending=*/true, [this](int gpu, const Step& step) { add_products(gpu, step); });
   }
 
  private:
@@ -223,7 +223,7 @@ class DistributedTriangle {
     start_blocks(context, panels_, gpu, step.first, step.last, row, triangle.rows);
     if (is_lower_) {
       T* const x = panels_.local_column(gpu, 0, row);
-      apply_lower<true>(context, triangle, x, ld, local_end);
+      apply_lower</*Corrects=*/true>(context, triangle, x, ld, local_end);
       divide(context, triangle, x, ld, local_end);
     } else {
       const auto index = static_cast<std::size_t>(gpu);

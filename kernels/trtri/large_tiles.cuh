@@ -65,11 +65,11 @@ class LargeCopies {
   /// Starts the copies of the current k tile and advances to the next one.
   __device__ __forceinline__ void copy(double* k_tile) {
     if (line_count_ < Lines || remaining_k_ < large_depth) {
-      copy<1, false>(k_tile);
+      copy</*Pack=*/1, /*Whole=*/false>(k_tile);
     } else if (reinterpret_cast<std::uintptr_t>(source_) % 16 == 0 && ld_ % 2 == 0) {
-      copy<2, true>(k_tile);
+      copy</*Pack=*/2, /*Whole=*/true>(k_tile);
     } else {
-      copy<1, true>(k_tile);
+      copy</*Pack=*/1, /*Whole=*/true>(k_tile);
     }
     source_ += KContiguous ? k_step_ : k_step_ * ld_;
     remaining_k_ -= k_step_;
@@ -154,7 +154,7 @@ class LargeProduct : LargeRing<Order, Square> {
   }
 
   /// Copies `count` k tiles to the ring buffer. For producer warps.
-  __device__ __forceinline__ void copy(LargeCopies<false, Order, Warps> a,
+  __device__ __forceinline__ void copy(LargeCopies</*KContiguous=*/false, Order, Warps> a,
                                        LargeCopies<!Square, Order, Warps> b, int count) {
     int current = 0;  // the stage of k tile p
     unsigned parity = 1;
@@ -358,7 +358,7 @@ __global__ void __launch_bounds__(32 * (Warps + producer_warps), Order == 64 ? 2
     const double* const a = p.a + tile.pair * p.a_step + tile.row + first * p.lda;
     const double* const b =
         p.b + tile.pair * p.b_step + (Square ? tile.column + first * p.ldb : first + tile.column * p.ldb);
-    product.copy(LargeCopies<false, Order, Warps>(a, p.lda, tile.rows, k_count, step),
+    product.copy(LargeCopies</*KContiguous=*/false, Order, Warps>(a, p.lda, tile.rows, k_count, step),
                  LargeCopies<!Square, Order, Warps>(b, p.ldb, tile.columns, k_count, step), count);
     return;
   }
@@ -428,11 +428,11 @@ void launch_large(Context& context, const LevelProduct<double>& p, int pairs, in
 /// tile. @pre supports_large_tiles
 inline void multiply_by_large_tiles(Context& context, const LevelProduct<double>& p, int pairs,
                                     int min_large_tiles, int min_split_k = min_split_k_of_level) {
-  launch_large<false>(context, p, pairs, min_large_tiles, min_split_k);
+  launch_large</*Square=*/false>(context, p, pairs, min_large_tiles, min_split_k);
 }
 /// Computes the lower triangle of C = P P^T in one launch. @pre supports_large_tiles
 inline void square_by_large_tiles(Context& context, const LevelProduct<double>& p, int min_large_tiles) {
-  launch_large<true>(context, p, 1, min_large_tiles, 0);
+  launch_large</*Square=*/true>(context, p, /*pairs=*/1, min_large_tiles, /*min_split_k=*/0);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

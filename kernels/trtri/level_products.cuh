@@ -181,9 +181,9 @@ class TileProduct {
   /// Multiplies and accumulates `count` k tiles.
   __device__ __forceinline__ void add(int count) {
     if (rows_ == Order && columns_ == Order) {
-      add<true>(count);
+      add</*Whole=*/true>(count);
     } else {
-      add<false>(count);
+      add</*Whole=*/false>(count);
     }
   }
   /// Calls store(row, column, sum) for all sums of the lane.

@@ -20,7 +20,7 @@ void trtri_levels(Context& context, Operands<T>& op, const Parameters& parameter
 template <class T>
 void trtri_multi_gpu(Context& context, Operands<T>& op, const Parameters& parameters) {
   if (!op.parts.empty()) {
-    const ColumnBlocks blocks{op.shape.n, inverse::triangle_block(op.shape, parameters),
+    const ColumnBlocks blocks{op.shape.n, inverse::trtri_block(op.shape, parameters),
                               static_cast<int>(op.parts.size())};
     return inverse::DistributedTriangle<T>(context, blocks,
                                            inverse::panel_width(op.shape, parameters, blocks.width), op.parts,

@@ -84,7 +84,7 @@ Method multi_gpu() {
                        inverse::panel_parameter(), inverse::gpus_from_parameter()};
   method.answer = AnswerIn::x;
   method.stays_on_one = inverse::stays_on_one;
-  method.column_block = inverse::triangle_block;
+  method.column_block = inverse::trtri_block;
   method.workspace_bytes = inverse::trtri_bytes;
   return portable(std::move(method), GAUSSWEEP_ENTRIES(trtri_multi_gpu), 90);
 }
