@@ -1,3 +1,5 @@
+/// Converts between the dense matrices of io/ and of kernels/.
+
 #include "driver/base/dense.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Replaces control sequences in texts from files, which a terminal would execute.
+
 #include "driver/base/printable.hpp"
 
 #include <algorithm>

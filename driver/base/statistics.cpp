@@ -1,3 +1,5 @@
+/// Computes the statistics of a trial's samples.
+
 #include "driver/base/statistics.hpp"
 
 #include <algorithm>

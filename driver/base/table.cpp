@@ -1,3 +1,5 @@
+/// Prints the tables of the commands as aligned text, CSV or JSON.
+
 #include "driver/base/table.hpp"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+/// Converts numbers to text, and lays out text.
+
 #include "driver/base/words.hpp"
 
 #include <algorithm>

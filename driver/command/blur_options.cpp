@@ -1,3 +1,6 @@
+/// Defines the command-line options of a blur matrix, which have the names of the plan's keys: --psf,
+/// --sigma, …
+
 #include "driver/command/blur_options.hpp"
 
 #include <CLI/CLI.hpp>

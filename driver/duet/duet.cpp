@@ -1,3 +1,5 @@
+/// Runs `gaussweep duet`: two builds alternate, trial by trial, on one device.
+
 #include "driver/duet/duet.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Decides the status and the message of an answer from its residual ratio.
+
 #include "driver/judge/judge.hpp"
 
 #include <algorithm>

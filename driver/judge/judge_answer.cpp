@@ -1,3 +1,5 @@
+/// Verifies answers: on the worker's GPU if it has one, and for a subset of the trials also on the CPU.
+
 #include "driver/judge/judge_answer.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Judges stored records again without running trials.
+
 #include "driver/judge/verify.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Reads the properties of matrix files that a plan needs. A damaged file causes an error, never a crash.
+
 #include "driver/plan/file_facts.hpp"
 
 #include <algorithm>

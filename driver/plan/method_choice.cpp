@@ -1,3 +1,5 @@
+/// Finds the method that an option of a command selects.
+
 #include "driver/plan/method_choice.hpp"
 
 #include <algorithm>

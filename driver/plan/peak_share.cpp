@@ -1,3 +1,5 @@
+/// Computes the fraction of a device's roofline that a trial reached.
+
 #include "driver/plan/peak_share.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Expands the file of a plan to its trials.
+
 #include "driver/plan/planned_trials.hpp"
 
 #include <fmt/format.h>

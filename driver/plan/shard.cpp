@@ -1,3 +1,5 @@
+/// Splits the trials of a plan into shards by their keys.
+
 #include "driver/plan/shard.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Estimates the time left of a sweep from its finished trials.
+
 #include "driver/plan/time_left.hpp"
 
 #include <algorithm>

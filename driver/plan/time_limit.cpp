@@ -1,3 +1,5 @@
+/// Reads the option --time-limit.
+
 #include "driver/plan/time_limit.hpp"
 
 #include <cstdlib>

@@ -1,3 +1,5 @@
+/// Converts the messages between coordinator, supervisors and workers to JSON objects and back.
+
 #include "driver/protocol/messages.hpp"
 
 #include <fmt/format.h>

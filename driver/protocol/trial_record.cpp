@@ -1,3 +1,6 @@
+/// Makes the record of a trial before it runs, with the columns that are known then, and sets the times at
+/// which its phases begin.
+
 #include "driver/protocol/trial_record.hpp"
 
 #include <cmath>

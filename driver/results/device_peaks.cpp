@@ -1,3 +1,5 @@
+/// Gives a device one set of measured peaks, because each rank and each start of a run measures them again.
+
 #include "driver/results/device_peaks.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Distinguishes different machines with the same host name; virtual machines often share one.
+
 #include "driver/results/host_names.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+/// Builds the texts that identify a task (what methods compete for) and a trial.
+
 #include "driver/results/identity.hpp"
 
 #include <fmt/format.h>

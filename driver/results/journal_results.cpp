@@ -1,3 +1,5 @@
+/// Converts a journal to the contents of results.h5.
+
 #include "driver/results/journal_results.hpp"
 
 #include <algorithm>

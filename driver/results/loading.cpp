@@ -1,3 +1,5 @@
+/// Loads records from a run directory, a journal or a results file.
+
 #include "driver/results/loading.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Merges the records of several files, such as those of shards, machines or architectures.
+
 #include "driver/results/merge.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Finds the changes from each rule to the next, for example between the rules of consecutive nights.
+
 #include "driver/rule/rule_changes.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Computes the use of devices over time from the phases of the trials.
+
 #include "driver/summary/device_use.hpp"
 
 #include <algorithm>

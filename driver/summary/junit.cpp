@@ -1,3 +1,5 @@
+/// Writes records as a JUnit report, which CI servers show.
+
 #include "driver/summary/junit.hpp"
 
 #include <cmath>

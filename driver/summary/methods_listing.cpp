@@ -1,3 +1,5 @@
+/// Makes the listing of `gaussweep methods`.
+
 #include "driver/summary/methods_listing.hpp"
 
 #include <fmt/format.h>

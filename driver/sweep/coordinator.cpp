@@ -1,3 +1,7 @@
+/// The coordinator, on rank 0: assigns trials to ranks in batches, writes the journal and results.h5, and
+/// stops the sweep at its limits. A rank is lost if it reports that it can run no more trials, or if it sends
+/// no message for too long.
+
 #include "driver/sweep/coordinator.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+/// Notes the running trial of each rank in a file if its method comes from a shared library, whose code can
+/// end all processes of the rank.
+
 #include "driver/sweep/in_flight.hpp"
 
 #include <algorithm>

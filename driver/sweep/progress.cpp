@@ -1,3 +1,5 @@
+/// Shows progress on stderr: a bar on a terminal, otherwise one line per minute.
+
 #include "driver/sweep/progress.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+/// Chooses the order in which trials are assigned to ranks. Trials are grouped so that a rank can use its
+/// matrix and its run of the vendor's method again.
+
 #include "driver/sweep/queue.hpp"
 
 #include "driver/plan/trial.hpp"
@@ -189,8 +192,8 @@ std::optional<std::size_t> Queue::choose(const Round& round, const Pools& pools,
   return free ? free : longest_of_all;
 }
 
-/// If the CPU is taken, prefers trials that do not use it. If the CPU is free, prefers CPU trials, but a
-/// trial with the held matrix precedes CPU trials with another matrix.
+/// If the host's CPU is taken, prefers trials that do not use it. If the CPU is free, prefers CPU trials, but
+/// a trial with the held matrix precedes CPU trials with another matrix.
 std::optional<std::size_t> Queue::choose(const Round& round, const Request& request, HostCpu cpu) const {
   const auto from_both = [&] { return choose(round, {&round.on_cpu, &round.others}, request); };
   if (cpu == HostCpu::unshared || round.on_cpu.by_cost.empty() || round.others.by_cost.empty())

@@ -1,3 +1,5 @@
+/// Finds the hardware of each rank, and the backend that follows from it.
+
 #include "driver/sweep/rank_facts.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Manages the run directory: plan.yaml, journal.jsonl, results.h5, matrices/, logs/, and its lock.
+
 #include "driver/sweep/run_directory.hpp"
 
 #include <algorithm>

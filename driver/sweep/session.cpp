@@ -1,3 +1,5 @@
+/// The top level of `gaussweep run`: reads the plan, runs its trials, and determines the exit code.
+
 #include "driver/sweep/session.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+/// Limits the size of the run directory's matrix store: decides which matrices are stored, and removes those
+/// that no open trial needs.
+
 #include "driver/sweep/store_keeper.hpp"
 
 #include <spdlog/spdlog.h>

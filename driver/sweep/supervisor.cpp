@@ -1,3 +1,6 @@
+/// The supervisor, on every rank: requests trials from the coordinator, sends them to its worker process and
+/// watches it. A worker that crashes, hangs or must abandon its trial is killed and replaced.
+
 #include "driver/sweep/supervisor.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Selects the trials that a started or resumed run still has to do, and evaluates how its trials ended.
+
 #include "driver/sweep/work.hpp"
 
 #include <algorithm>

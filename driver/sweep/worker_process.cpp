@@ -1,3 +1,5 @@
+/// Starts a worker process for its supervisor, exchanges messages with it, and ends it.
+
 #include "driver/sweep/worker_process.hpp"
 
 #include <csignal>

@@ -1,3 +1,5 @@
+/// Limits OpenBLAS: the number of threads that the user requested, and the memory that OpenBLAS needs.
+
 #include "driver/system/blas.hpp"
 
 #include <charconv>

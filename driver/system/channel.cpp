@@ -1,3 +1,6 @@
+/// Sends and receives messages between a supervisor and its worker over a socket. Received messages are
+/// checked before they cost memory or stack, because the other process may be damaged.
+
 #include "driver/system/channel.hpp"
 
 #include <cerrno>

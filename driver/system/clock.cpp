@@ -1,3 +1,5 @@
+/// Reads clocks, formats and parses times, and returns this machine's name and random identifiers.
+
 #include "driver/system/clock.hpp"
 
 #include <chrono>

@@ -1,3 +1,5 @@
+/// Writes output for users to standard output, standard error and the logs of the run directory.
+
 #include "driver/system/console.hpp"
 
 #include <cerrno>

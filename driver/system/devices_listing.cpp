@@ -1,3 +1,5 @@
+/// Lists the GPUs and the CPU of this machine, for `gaussweep devices` and for the ranks of `gaussweep run`.
+
 #include "driver/system/devices_listing.hpp"
 
 #include <algorithm>

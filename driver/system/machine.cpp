@@ -1,3 +1,5 @@
+/// Finds properties of the machine that this process runs on.
+
 #include "driver/system/machine.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Loads NVIDIA's management library (NVML) at run time and reads clocks, power and identities of GPUs.
+
 #include "driver/system/nvml.hpp"
 
 #include <dlfcn.h>

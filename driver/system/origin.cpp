@@ -1,3 +1,5 @@
+/// Finds the origin of a rank's records: host, batch job, commit, run and GPU.
+
 #include "driver/system/origin.hpp"
 
 #include "driver/system/clock.hpp"

@@ -1,3 +1,5 @@
+/// Starts and ends child processes: workers, and short helpers whose output is captured.
+
 #include "driver/system/process.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Makes a temporary folder for the lifetime of a process.
+
 #include "driver/system/scratch_folder.hpp"
 
 #include <cerrno>

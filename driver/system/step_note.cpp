@@ -1,3 +1,6 @@
+/// Keeps the current step of a worker's trial in shared memory, where the supervisor can read it after a
+/// crash.
+
 #include "driver/system/step_note.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Counts SIGTERM, SIGINT, SIGUSR1 and SIGHUP, so that loops can poll the count.
+
 #include "driver/system/stop_signals.hpp"
 
 #include <csignal>

@@ -1,3 +1,6 @@
+/// Writes to the terminal that standard output is attached to, and finds its width and whether it shows
+/// colours.
+
 #include "driver/system/terminal.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Measures the energy of a run in joules.
+
 #include "driver/worker/energy.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+/// Runs one trial in this process: inputs, warm-up, samples, stages, verification, and the comparison with
+/// the vendor's answer (the reference).
+
 #include "driver/worker/execute.hpp"
 
 #include <algorithm>
@@ -269,13 +272,13 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
   const bool in_device_memory = &context.device == &device_ && admission.pristine == Pristine::on_device;
   Resident<T> resident = in_device_memory ? held.take_resident(context) : Resident<T>();
   const bool was_resident = resident.has_a();
-  MethodRun<T> run(context, vendor, as_vendor.backend, as_vendor.parameters, trial.shape, 1,
+  MethodRun<T> run(context, vendor, as_vendor.backend, as_vendor.parameters, trial.shape, /*repeats=*/1,
                    admission.pristine, std::move(resident));
   run.upload(held.prepared->inputs);
   const Buffer* const pristine = in_device_memory && was_resident ? &run.staging().pristine() : nullptr;
   const std::uint64_t digest =
       pristine != nullptr ? device_digest(context, pristine->data(), pristine->bytes()) : 0;
-  StoreWriter::Pause pause(store_, 0);
+  StoreWriter::Pause pause(store_, /*max_seconds=*/0);
   // The same number of warm-ups as for the compared method.
   warm_up(run, trial.sampling, trial.sampling.warmup_seconds > 0 ? 0 : trial.sampling.warmup - 1);
   pause.wait_until_paused(pause_timeout(as_vendor.backend));

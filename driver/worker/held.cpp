@@ -1,3 +1,6 @@
+/// Keeps data between trials with the same inputs: the inputs, and the vendor's answer that other answers are
+/// compared with.
+
 #include "driver/worker/held.hpp"
 
 #include <utility>

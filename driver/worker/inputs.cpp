@@ -1,3 +1,6 @@
+/// Prepares the operands of a trial on the host: generates or reads them, and keeps them while consecutive
+/// trials have the same matrix.
+
 #include "driver/worker/inputs.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Computes the forward error of an inverse.
+
 #include "driver/worker/inverse_error.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Checks that a device works: before a worker sends `Hello`, and after a trial that failed.
+
 #include "driver/worker/probe.hpp"
 
 #include <cstring>

@@ -1,3 +1,6 @@
+/// Compares the state of the worker process before and after a trial: those parts that code of a library may
+/// change for later trials.
+
 #include "driver/worker/process_state.hpp"
 
 #include <array>

@@ -1,3 +1,6 @@
+/// Takes samples of a method until their median is precise enough, or a limit on their number or time is
+/// reached.
+
 #include "driver/worker/sampling.hpp"
 
 #include <algorithm>

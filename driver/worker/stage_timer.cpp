@@ -1,3 +1,5 @@
+/// Measures the stages of one run, which is not one of the samples.
+
 #include "driver/worker/stage_timer.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+/// Reads and writes the matrices that the run directory stores. Writes are queued to a background thread,
+/// which pauses while runs are timed.
+
 #include "driver/worker/store_writer.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+/// The worker process: runs the trials that its supervisor sends over file descriptor 3, one at a time, and
+/// ends if its supervisor ends.
+
 #include "driver/worker/worker.hpp"
 
 #include <fmt/format.h>

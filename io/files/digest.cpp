@@ -1,3 +1,5 @@
+/// Computes SHA-256 and CRC-32 of data, all at once or in pieces.
+
 #include "io/files/digest.hpp"
 
 #include <openssl/evp.h>

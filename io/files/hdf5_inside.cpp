@@ -1,3 +1,6 @@
+/// Refuses HDF5 datasets whose data is outside the opened file, because the author of the file could make us
+/// read any file.
+
 #include "io/files/hdf5_inside.hpp"
 
 namespace gaussweep::io::h5 {

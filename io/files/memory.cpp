@@ -1,3 +1,6 @@
+/// Finds the memory that this process can use under the limits of the machine, its control groups and the
+/// process.
+
 #include "io/files/memory.hpp"
 
 #include <sys/resource.h>

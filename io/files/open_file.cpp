@@ -1,3 +1,5 @@
+/// Opens files in untrusted folders safely: only regular files, without blocking, relative to an open folder.
+
 #include "io/files/open_file.hpp"
 
 #include <sys/stat.h>

@@ -1,3 +1,5 @@
+/// Implements the immutable text of a record, which has reference-counted storage.
+
 #include "io/files/text.hpp"
 
 #include <atomic>

@@ -1,3 +1,5 @@
+/// Decodes UTF-8.
+
 #include "io/files/utf8.hpp"
 
 namespace gaussweep::io {

@@ -1,3 +1,5 @@
+/// Reads PGM images by libnetpbm. Its errors, which by default end the process, are caught here.
+
 #include "io/image/pgm.hpp"
 
 #include <csetjmp>

@@ -1,3 +1,5 @@
+/// Selects the matrix to read from a file with several variables or datasets.
+
 #include "io/matrix/dataset_choice.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Recognises files that no reader accepts: compressed files, archives and other programs' formats.
+
 #include "io/matrix/file_containers.hpp"
 
 #include <unistd.h>

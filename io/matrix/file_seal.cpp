@@ -1,3 +1,6 @@
+/// Computes and checks the seal of the matrix store's files. The seal is in their first 512 bytes: the CRC-32
+/// and the length of the rest of the file.
+
 #include "io/matrix/file_seal.hpp"
 
 #include <sys/stat.h>

@@ -1,3 +1,5 @@
+/// Limits the size of a matrix before memory is allocated for it.
+
 #include "io/matrix/matrix_limits.hpp"
 
 #include "io/files/memory.hpp"

@@ -1,3 +1,5 @@
+/// Makes a JSON schema of plans, for editors.
+
 #include "io/plan/plan_schema.hpp"
 
 #include <stdexcept>

@@ -1,3 +1,5 @@
+/// Converts the status of a finished trial between the enum and its name in records and plans.
+
 #include "io/records/status.hpp"
 
 #include <stdexcept>
