@@ -1,3 +1,5 @@
+/// Chooses the method that programs get if they name only a problem.
+
 #include "kernels/preferred.hpp"
 
 #include <array>

@@ -1,3 +1,5 @@
+/// Runs Python scripts of the source tree, for tests.
+
 #include "tests/python.hpp"
 
 #include <array>

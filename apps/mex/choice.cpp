@@ -1,3 +1,5 @@
+/// Converts the texts of a call from MATLAB to a row of the registry, a backend and parameters.
+
 #include "apps/mex/choice.hpp"
 
 #include <stdexcept>

@@ -1,3 +1,5 @@
+/// Runs one method once, with operands and answer in the caller's memory.
+
 #include "apps/mex/engine.hpp"
 
 #include "kernels/core/errors.hpp"

@@ -1,3 +1,6 @@
+/// Reads the arrays of a call through MATLAB's C interface. Only functions that cannot fail are used here,
+/// because a failing function leaves by longjmp.
+
 #include "apps/mex/operands.hpp"
 
 #include "apps/mex/call_error.hpp"

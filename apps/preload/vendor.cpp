@@ -1,3 +1,5 @@
+/// Finds the functions that a program would call without this library.
+
 #include "apps/preload/vendor.hpp"
 
 #include <dlfcn.h>

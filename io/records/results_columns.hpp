@@ -36,33 +36,33 @@ const std::vector<h5::Column<IterationRow>>& iteration_columns();
 const std::vector<h5::Column<DeviceRow>>& device_columns();
 const std::vector<h5::Column<HostRow>>& host_columns();
 
-/// Call take(row) for all rows of /samples, /stages or /iterations in order.
-template <class Take>
-void each_sample(const std::vector<Record>& records, const Take& take) {
+/// Call visit(row) for all rows of /samples, /stages or /iterations in order.
+template <class Visit>
+void each_sample(const std::vector<Record>& records, const Visit& visit) {
   for (std::size_t r = 0; r < records.size(); ++r) {
     std::int64_t index = 0;
     for (const Sample& sample : records[r].sample_list) {
-      take(SampleRow{static_cast<std::int64_t>(r), index++, sample.seconds, sample.clock_mhz,
-                     sample.throttled ? 1 : 0, sample.memory_clock_mhz, sample.power_w,
-                     sample.temperature_c});
+      visit(SampleRow{static_cast<std::int64_t>(r), index++, sample.seconds, sample.clock_mhz,
+                      sample.throttled ? 1 : 0, sample.memory_clock_mhz, sample.power_w,
+                      sample.temperature_c});
     }
   }
 }
-template <class Take>
-void each_stage(const std::vector<Record>& records, const Take& take) {
+template <class Visit>
+void each_stage(const std::vector<Record>& records, const Visit& visit) {
   for (std::size_t r = 0; r < records.size(); ++r) {
     for (const Stage& stage : records[r].stages) {
-      take(StageRow{static_cast<std::int64_t>(r), stage.kernel, stage.calls, stage.seconds, stage.mean,
-                    stage.occupancy, stage.share});
+      visit(StageRow{static_cast<std::int64_t>(r), stage.kernel, stage.calls, stage.seconds, stage.mean,
+                     stage.occupancy, stage.share});
     }
   }
 }
-template <class Take>
-void each_iteration(const std::vector<Record>& records, const Take& take) {
+template <class Visit>
+void each_iteration(const std::vector<Record>& records, const Visit& visit) {
   for (std::size_t r = 0; r < records.size(); ++r) {
     std::int64_t iteration = 0;
     for (const double residual : records[r].history)
-      take(IterationRow{static_cast<std::int64_t>(r), iteration++, residual});
+      visit(IterationRow{static_cast<std::int64_t>(r), iteration++, residual});
   }
 }
 

@@ -1,3 +1,6 @@
+/// Chooses where the reductions of a verification run: on the CPU for small matrices, otherwise on the
+/// device. The devices of a group share the products.
+
 #include "kernels/check/device_reductions.hpp"
 
 #include <algorithm>

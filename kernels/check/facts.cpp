@@ -1,3 +1,5 @@
+/// Finds the properties of a matrix: norms, symmetry, diagonal, shape, definiteness, conditioning.
+
 #include "kernels/check/facts.hpp"
 
 #include <algorithm>

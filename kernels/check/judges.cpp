@@ -1,3 +1,6 @@
+/// Verifies answers: computes the residual ratio of each problem, more accurately if the verdict depends on
+/// it.
+
 #include "kernels/check/judges.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+/// Computes the residual C - L R in extended precision without BLAS. The results do not depend on the number
+/// of threads or the processor.
+
 #include "kernels/check/residual.hpp"
 
 #include <atomic>

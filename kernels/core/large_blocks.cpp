@@ -1,3 +1,5 @@
+/// Keeps freed large blocks of host memory for the next allocation, which avoids page faults.
+
 #include "kernels/core/large_blocks.hpp"
 
 #include <sys/mman.h>

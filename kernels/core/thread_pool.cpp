@@ -1,3 +1,5 @@
+/// A thread pool. It exists because starting a thread takes as long as verifying ten small systems.
+
 #include "kernels/core/thread_pool.hpp"
 
 #include <csignal>

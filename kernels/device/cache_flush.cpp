@@ -1,3 +1,5 @@
+/// Flushes the last-level cache, so that a run starts with its operands in memory.
+
 #include "kernels/device/cache_flush.hpp"
 
 #include <unistd.h>

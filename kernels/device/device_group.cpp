@@ -1,3 +1,5 @@
+/// Manages several devices of one process that work on one matrix.
+
 #include "kernels/device/device_group.hpp"
 
 #include <exception>

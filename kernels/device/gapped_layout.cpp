@@ -1,3 +1,6 @@
+/// Computes the offsets of operands in one allocation, with gaps between them that reveal writes out of
+/// bounds.
+
 #include "kernels/device/gapped_layout.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+/// Fills and checks gaps: bytes of an allocation that belong to no operand, with a pattern that no run may
+/// change.
+
 #include "kernels/device/memory_gap.hpp"
 
 #include <algorithm>

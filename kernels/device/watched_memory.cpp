@@ -1,3 +1,6 @@
+/// Manages the memory of an emulated device. It detects writes outside of operands, and its contents can be
+/// saved and compared.
+
 #include "kernels/device/watched_memory.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// The registry's rows for the problem gemm: the problem itself and its methods.
+
 #include "kernels/check/judges.hpp"
 #include "kernels/float_rows.hpp"
 #include "kernels/gemm/workspaces.hpp"

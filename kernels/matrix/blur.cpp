@@ -1,3 +1,5 @@
+/// Generates matrices of kind `blur`, which blur or sharpen images.
+
 #include "kernels/matrix/blur.hpp"
 
 #include <algorithm>

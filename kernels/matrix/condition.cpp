@@ -1,3 +1,5 @@
+/// Generates matrices with a given 2-norm condition number.
+
 #include "kernels/matrix/condition.hpp"
 
 #include <cmath>

@@ -1,3 +1,6 @@
+/// Generates matrices from counter-based random numbers. All backends and any number of threads give the same
+/// bits.
+
 #include "kernels/matrix/generate.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Adds reproducible noise to degraded images.
+
 #include "kernels/matrix/noise.hpp"
 
 #include <cmath>

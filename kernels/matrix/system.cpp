@@ -1,3 +1,5 @@
+/// Generates systems of equations with known solutions.
+
 #include "kernels/matrix/system.hpp"
 
 #include <algorithm>

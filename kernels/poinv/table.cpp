@@ -1,3 +1,5 @@
+/// The registry's rows for the problem poinv: the problem itself and its methods.
+
 #include "kernels/check/judges.hpp"
 #include "kernels/geinv/distributed_workspace.hpp"
 #include "kernels/poinv/recursive_workspace.hpp"

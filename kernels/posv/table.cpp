@@ -1,3 +1,5 @@
+/// The registry's rows for the problem posv: the problem itself and its methods.
+
 #include "kernels/check/judges.hpp"
 #include "kernels/getrf/travelling_columns.hpp"
 #include "kernels/getrf/workspaces.hpp"

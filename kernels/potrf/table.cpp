@@ -1,3 +1,5 @@
+/// The registry's rows for the problem potrf: the problem itself and its methods.
+
 #include "kernels/check/judges.hpp"
 #include "kernels/getrf/workspaces.hpp"
 #include "kernels/potrf/recursive_workspace.hpp"

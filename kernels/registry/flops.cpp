@@ -1,3 +1,5 @@
+/// Operation counts that several problems share.
+
 #include "kernels/registry/flops.hpp"
 
 namespace gaussweep {

@@ -1,3 +1,5 @@
+/// Loads methods from a user's shared library, which exports the table of registry/gaussweep_method.h.
+
 #include "kernels/registry/library.hpp"
 
 #include <dlfcn.h>

@@ -1,3 +1,5 @@
+/// Makes and searches the registry: a table with one row (`Method`) per method.
+
 #include "kernels/registry/method.hpp"
 
 #include <algorithm>

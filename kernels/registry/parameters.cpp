@@ -1,3 +1,5 @@
+/// Checks and converts the parameters of methods. A registry row declares them, and a plan sets them.
+
 #include "kernels/registry/parameters.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Finds the rows of the table of problems.
+
 #include "kernels/registry/problem.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Validates a row of the table of problems.
+
 #include "kernels/registry/problem_check.hpp"
 
 #include <algorithm>

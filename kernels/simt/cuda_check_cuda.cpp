@@ -1,3 +1,6 @@
+/// Converts errors of the CUDA runtime to exceptions. A sticky error makes all further calls of the process
+/// fail.
+
 #include <string>
 
 #include "kernels/core/errors.hpp"

@@ -1,3 +1,5 @@
+/// Fills the static shared memory of emulated kernels with NaN (all bits set), for tests.
+
 #include "kernels/simt/emulated_static_shared.hpp"
 
 #include <algorithm>

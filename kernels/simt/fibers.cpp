@@ -1,3 +1,5 @@
+/// Runs the threads of an emulated kernel as Boost.Context fibers on separately allocated stacks.
+
 #include "kernels/simt/fibers.hpp"
 
 #include <sys/mman.h>

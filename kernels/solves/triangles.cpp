@@ -1,3 +1,5 @@
+/// Solves systems with given triangles or factors, on the backend of the context's device.
+
 #include "kernels/solves/triangles.hpp"
 
 #include <algorithm>

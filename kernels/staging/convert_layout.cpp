@@ -1,3 +1,5 @@
+/// Converts the layout of matrices on a device.
+
 #include "kernels/staging/convert_layout.hpp"
 
 namespace gaussweep {

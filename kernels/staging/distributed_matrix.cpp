@@ -1,3 +1,5 @@
+/// Distributes the block columns of a matrix over the devices of a group.
+
 #include "kernels/staging/distributed_matrix.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+/// Guards against methods that do not compute their whole answer in every run: negates part of A in every
+/// second run, and computes digests of answers.
+
 #include "kernels/staging/guard.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Uploads a trial's inputs to its device in the method's layout, and downloads the answer.
+
 #include "kernels/staging/staging.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+/// Launches the kernel of block_chain.cuh: solves with one triangle, or with both triangles of an LU or
+/// Cholesky decomposition.
+
 #include "kernels/trsv/block_chain.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// The registry's rows for the problem trsv: the problem itself and its methods.
+
 #include "kernels/check/judges.hpp"
 #include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"

@@ -1,3 +1,5 @@
+/// The registry's rows for the problem trtri: the problem itself and its methods.
+
 #include "kernels/check/judges.hpp"
 #include "kernels/geinv/distributed_workspace.hpp"
 #include "kernels/registry/flops.hpp"

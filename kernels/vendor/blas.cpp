@@ -1,3 +1,5 @@
+/// Calls BLAS and LAPACK on the host (OpenBLAS). Only this file uses their S and D names.
+
 #include "kernels/vendor/blas.hpp"
 
 #include <cblas.h>

@@ -1,4 +1,5 @@
 #pragma once
+/// The number of threads of OpenBLAS, in a header without other functions of BLAS.
 
 namespace gaussweep::vendor {
 

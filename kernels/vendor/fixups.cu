@@ -1,3 +1,5 @@
+/// Portable kernels that prepare the operands of vendor routines or complete their results.
+
 #include "kernels/vendor/fixups.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+/// Loads cuBLAS, cuSOLVER and cuSOLVERMg on first use, because a process without a GPU must work without
+/// them.
+
 #include "kernels/vendor/libraries_cuda.hpp"
 
 #include <dlfcn.h>

@@ -1,3 +1,5 @@
+/// Measures the peak rates of a device: copy bandwidth and the rates of the vendor's GEMM.
+
 #include "kernels/vendor/peaks.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
+/// The kernels of the rows in device_table.cpp, with one misbehaviour each.
+
 #include "kernels/simt/simt.hpp"
 #include "kernels/tables.hpp"
-
-/// The kernels of the rows in device_table.cpp, with one misbehaviour each.
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {

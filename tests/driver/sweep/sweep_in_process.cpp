@@ -1,3 +1,6 @@
+/// Runs a whole sweep in one process for tests: a coordinator, a supervisor per rank, scripted workers, and a
+/// clock that advances whenever it is read.
+
 #include "tests/driver/sweep/sweep_in_process.hpp"
 
 #include <fmt/format.h>
