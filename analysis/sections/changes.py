@@ -66,23 +66,23 @@ def sentences(results):
         return
     runs = int(results.earlier["ago"].max())
     since = "the last run" if runs == 1 else f"the {runs} earlier runs"
-    texts = {}
+    texts = {}  # plan name -> its texts
     for _, attributes, _ in results.files:
         texts.setdefault(attributes.get("plan_name"), set()).add(attributes.get("plan"))
-    plan = "the plan, whose text changed" if any(len(of) > 1 for of in texts.values()) else "the same plan"
+    plan = "the plan, whose text changed" if any(len(versions) > 1 for versions in texts.values()) else "the same plan"
     yield f"Since {since} of {plan}: {_counts(results, rows)}", "changes"
     for sentence in advice_of(results)[:1]:
         yield sentence, "changes"
     try:
-        over = trend_of(results)["changes"]
+        trend_sentences = trend_of(results)["changes"]
     except CannotCompare:  # reported above
         return
     if trend_of(results).get("other_threads"):
         yield OTHER_THREADS, ""
-    for sentence in over[:MOST_CHANGES]:
+    for sentence in trend_sentences[:MOST_CHANGES]:
         yield f"{sentence}.", "since"
-    if len(over) > MOST_CHANGES:
-        yield f"{counted(len(over) - MOST_CHANGES, 'more trial')} changed (gaussweep trend names them).", "since"
+    if len(trend_sentences) > MOST_CHANGES:
+        yield f"{counted(len(trend_sentences) - MOST_CHANGES, 'more trial')} changed (gaussweep trend names them).", "since"
 
 
 def since(page, results):

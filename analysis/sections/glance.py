@@ -30,7 +30,7 @@ def glance(results):
         *changes.sentences(results),
         *_doubts(results),
         *_missing(results),
-        *_gpus(results.answered(PAIRED)),
+        *_gpus(results.answered(PAIRED)),  # PAIRED: the columns that common_trials reads
         *_published(results),
     ]
     return [(words, to) for words, to in sentences if words]
@@ -100,6 +100,7 @@ def _not_accepted(records):
 
 
 def _on_matrices(records):
+    """Returns "gesv/crout on wilkinson (block=4); …": the methods of the records with matrices and parameters."""
     words = []
     for (problem, method), rows in records.groupby(["problem", "method"]):
         configs = named(rows["configs"])
@@ -109,11 +110,13 @@ def _on_matrices(records):
 
 
 def _by_matrix(records):
+    """Returns "gesv on cauchy (4), …": the number of records per problem and matrix."""
     count = records.groupby(["problem", "matrix_name"]).size()
     return _first([f"{problem} on {name} ({found})" for (problem, name), found in count.items()], 4)
 
 
 def _gpus(records):
+    """Yields a sentence per pair of consecutive GPU models: the speedup of the newer one over the older one."""
     devices, rows = devices_by_age(records)
     for first, second in zip(devices, devices[1:]):
         common = common_trials(rows, first, second)

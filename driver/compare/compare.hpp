@@ -65,8 +65,8 @@ struct RunNoise {
   double raise_short = 1, raise_long = 1;
   /// The standard deviation of the methods' medians of ln(new / base); 0 with fewer than 5 methods.
   double of_methods = 0;
-  /// The host's drift: ln(new / base) of the host's part of the time, median over host-bound trials. It is 0
-  /// with fewer than 4 of them.
+  /// The host's drift: ln(new / base) of the host's part of a trial's time, as the median over the host-bound
+  /// trials. It is 0 with fewer than 4 such trials.
   double of_host = 0;
   /// The factor by which host-bound trials scatter more than the rule expects; at least 1.
   double raise_host = 1;

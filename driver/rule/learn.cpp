@@ -56,7 +56,8 @@ struct BatchBand {
   std::vector<SideBand> bands;
 };
 
-/// Finds boxes that hold for each of the given layers of the lattice (see MeasuredTimes).
+/// Finds boxes that hold for each of the given layers of the lattice. A layer has the times of one
+/// combination of precision, triangle and matrix (MeasuredTimes::layers).
 class Partition {
  public:
   Partition(const Lattice& lattice, std::vector<std::size_t> layers, double tolerance)
@@ -158,7 +159,7 @@ CheapestSplit Partition::split_orders(const Candidates& candidates) const {
       regrets.assign(lattice_->methods(), 0);
     }
     mask &= candidates.masks[last];
-    if (mask == 0) return {};  // impossible: no method may be chosen at all of these orders
+    if (mask == 0) return {};  // SplitCost::impossible: no method may be chosen at all of these orders
     for (std::size_t m = 0; m < regrets.size(); ++m) regrets[m] += candidates.regrets[last][m];
     const int method = choose(mask, regrets);
     return {1, method == no_method ? 0 : regrets[static_cast<std::size_t>(method)]};

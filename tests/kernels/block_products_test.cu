@@ -8,6 +8,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
 class BlockProductsTest : public ShuffledTest {};
+// Seeds of the order in which threads run in the emulation: 0 is ascending, the others are shuffled.
 INSTANTIATE_TEST_SUITE_P(Orders, BlockProductsTest, ::testing::Values(0, 1));
 
 /// Solves for right-hand sides with the answer r (1, -1, 2, -2, ...), r = 1, 2, ...

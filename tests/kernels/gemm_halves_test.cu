@@ -70,6 +70,7 @@ TEST(GemmHalves, NonFiniteValuesSpoilOnlyTheirRowsAndColumns) {
 }
 
 class HalfBlocks : public ShuffledTest {};
+// Seeds of the order in which threads run in the emulation: 0 is ascending, the others are shuffled.
 INSTANTIATE_TEST_SUITE_P(Orders, HalfBlocks, ::testing::Values(0, 1));
 
 // The workspace has capacity for 16 columns at a time and k slices of 12. The leading dimensions are larger

@@ -87,6 +87,7 @@ TEST(GemmResidues, LeaveLargeKToOthers) {
 }
 
 class ResidueBlocks : public ShuffledTest {};
+// Seeds of the order in which threads run in the emulation: 0 is ascending, the others are shuffled.
 INSTANTIATE_TEST_SUITE_P(Orders, ResidueBlocks, ::testing::Values(0, 1));
 
 // The workspace has capacity for 16 columns at a time. The leading dimensions are larger than needed; their

@@ -11,6 +11,7 @@ namespace {
 using gaussweep::lu::levels;
 
 class GetrfPanel : public ShuffledTest {};
+// Seeds of the order in which threads run in the emulation: 0 is ascending, the others are shuffled.
 INSTANTIATE_TEST_SUITE_P(Orders, GetrfPanel, ::testing::Values(0, 1, 2));
 
 /// near_ties: magnitudes that differ in their last bits only. tiny: elements so small that their reciprocal

@@ -142,11 +142,13 @@ TEST_P(LuUpdates, FewAndManyRowExchanges) {
     DeviceArray<int> device_pivots(*device, pivots), rows_at(*device, expected.rows_at),
         previous(*device, before.rows_at);
     if (many) {
-      simt::launch(context, lu::exchange_many<double>, 4, 64, 0, device_a.data(), lda, first, n - first,
-                   columns, device_pivots.data(), rows_at.data(), previous.data(), first, buffer.data());
+      simt::launch(context, lu::exchange_many<double>, /*grid=*/4, /*block=*/64, /*shared_bytes=*/0,
+                   device_a.data(), lda, first, n - first, columns, device_pivots.data(), rows_at.data(),
+                   previous.data(), first, buffer.data());
     } else {
-      simt::launch(context, lu::exchange_few<double, 4>, (columns + 3) / 4, 64, 0, device_a.data(), lda,
-                   first, count, columns, device_pivots.data(), rows_at.data(), previous.data(), first);
+      simt::launch(context, lu::exchange_few<double, 4>, /*grid=*/(columns + 3) / 4, /*block=*/64,
+                   /*shared_bytes=*/0, device_a.data(), lda, first, count, columns, device_pivots.data(),
+                   rows_at.data(), previous.data(), first);
     }
     const std::vector<double> seen = device_a.values();
     for (int c = 0; c < columns; ++c) {

@@ -139,6 +139,7 @@ void expect_factor(Context& context, int n, int lda, bool upper, const tiles::Wi
 }
 
 class RecursiveCholesky : public ShuffledTest {};
+// Seeds of the order in which threads run in the emulation: 0 is ascending, the others are shuffled.
 INSTANTIATE_TEST_SUITE_P(Orders, RecursiveCholesky, ::testing::Values(0, 1));
 
 TEST_P(RecursiveCholesky, FactorsInOneLaunch) {

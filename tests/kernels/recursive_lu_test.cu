@@ -8,6 +8,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
 class RecursiveLuCopy : public ShuffledTest {};
+// Seeds of the order in which threads run in the emulation: 0 is ascending, the others are shuffled.
 INSTANTIATE_TEST_SUITE_P(Orders, RecursiveLuCopy, ::testing::Values(0, 1));
 
 struct WholeFactors {

@@ -11,6 +11,7 @@ class TrtriLevels : public ShuffledTest {
  protected:
   TrtriLevels() { context.emulation.shared_bytes = std::size_t{227} * 1024; }
 };
+// Seeds of the order in which threads run in the emulation: 0 is ascending, the others are shuffled.
 INSTANTIATE_TEST_SUITE_P(Orders, TrtriLevels, ::testing::Values(0, 1));
 
 /// Returns |I - A X|_1 / (n u |A|_1 |X|_1) of an inverse X. The other triangle of `x` must be 0.
