@@ -82,7 +82,8 @@ def sentences(results):
     for sentence in trend_sentences[:MOST_CHANGES]:
         yield f"{sentence}.", "since"
     if len(trend_sentences) > MOST_CHANGES:
-        yield f"{counted(len(trend_sentences) - MOST_CHANGES, 'more trial')} changed (gaussweep trend names them).", "since"
+        more = counted(len(trend_sentences) - MOST_CHANGES, "more trial")
+        yield f"{more} changed (gaussweep trend names them).", "since"
 
 
 def since(page, results):

@@ -47,7 +47,8 @@ MatrixSpec spec_of(GenerateOptions& options) {
     }
   } else if (const auto lambda = blur_values.find("lambda");
              spec.kind == MatrixKind::kernel && lambda != blur_values.end()) {
-    spec.lambda = io::parse_real({lambda->second, {"--lambda", 0, 0}}, 0, 1e30, "lambda");
+    spec.lambda = io::parse_real({lambda->second, {/*file=*/"--lambda", /*line=*/0, /*column=*/0}}, /*low=*/0,
+                                 /*high=*/1e30, "lambda");
     blur_values.erase(lambda);
   }
   if (spec.kind != MatrixKind::blur && !blur_values.empty())
@@ -56,7 +57,8 @@ MatrixSpec spec_of(GenerateOptions& options) {
   if (spec.rows == 0) spec.rows = options.n;
   if (spec.cols == 0) spec.cols = options.n;
   if (spec.rows == 0 || spec.cols == 0) throw UsageError("matrix generate: give -n, or --rows and --cols");
-  if (spec.kind == MatrixKind::blur) settle_image(spec.blur, spec.rows, spec.cols, {"matrix generate", 0, 0});
+  if (spec.kind == MatrixKind::blur)
+    settle_image(spec.blur, spec.rows, spec.cols, {/*file=*/"matrix generate", /*line=*/0, /*column=*/0});
   return spec;
 }
 

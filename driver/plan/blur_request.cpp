@@ -1,4 +1,5 @@
-/// Reads and checks a matrix of kind `blur`. With `seen` sizes only a part of the image is visible.
+/// Reads and checks a matrix of kind `blur`. With seen_width and seen_height the blurred image has another
+/// size than the original.
 
 #include "driver/plan/blur_request.hpp"
 
@@ -52,7 +53,7 @@ HostMatrix<double> read_weights(const io::MatrixBlock& block, const FileLookup& 
   } catch (const io::InputError& e) {
     fail_at(file->location, e.what());
   }
-  BlurSpec checked;
+  BlurSpec checked;  // only its weights matter; the image is a single pixel
   checked.psf = PointSpread::file;
   checked.width = checked.height = 1;
   checked.weights.rows = facts.rows;
@@ -106,12 +107,13 @@ BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup) {
 
 namespace {
 
-/// Returns the area of an image; a missing side equals the other one.
+/// Returns the number of pixels of an image; a missing side (0) equals the other one.
 std::int64_t area_of(std::int64_t width, std::int64_t height) {
   return (width > 0 ? width : height) * (height > 0 ? height : width);
 }
 
-bool has_visible_part(const BlurSpec& blur) {
+/// Returns true if the blurred image has a size of its own.
+bool has_seen_size(const BlurSpec& blur) {
   return blur.seen_width > 0 || blur.seen_height > 0;
 }
 
@@ -123,8 +125,7 @@ void refuse_fault(const BlurSpec& blur, std::int64_t rows, std::int64_t cols, co
 }  // namespace
 
 std::int64_t blur_order(const BlurSpec& blur) {
-  return has_visible_part(blur) ? area_of(blur.seen_width, blur.seen_height)
-                                : area_of(blur.width, blur.height);
+  return has_seen_size(blur) ? area_of(blur.seen_width, blur.seen_height) : area_of(blur.width, blur.height);
 }
 
 std::int64_t blur_columns(const BlurSpec& blur) {
@@ -132,7 +133,7 @@ std::int64_t blur_columns(const BlurSpec& blur) {
 }
 
 void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Location& location) {
-  if (has_visible_part(blur)) {
+  if (has_seen_size(blur)) {
     if (blur.width == 0 && blur.height == 0)
       fail_at(location, "seen_width and seen_height need the width and height of the image too");
     for (auto [one, other] : {std::pair{&blur.width, &blur.height}, {&blur.seen_width, &blur.seen_height}}) {

@@ -135,9 +135,9 @@ class RecursiveCholesky {
     if (shape_.uplo == Uplo::upper || scale_ != nullptr) {
       copy_by_squares(input_, input_ld_, n, shape_.uplo, back, scale_);
     } else if (back) {
-      lu::copy_matrix<T>(context_, {a_, lda_, n, true}, input_, input_ld_, n, n);
+      lu::copy_matrix<T>(context_, {a_, lda_, n, /*lower=*/true}, input_, input_ld_, n, n);
     } else {
-      lu::copy_matrix<T>(context_, {input_, input_ld_, n, true}, a_, lda_, n_, n_);
+      lu::copy_matrix<T>(context_, {input_, input_ld_, n, /*lower=*/true}, a_, lda_, n_, n_);
     }
   }
   /// Like copy(), for a matrix of order n that is transposed or scaled.

@@ -79,13 +79,13 @@ TEST_F(MatrixFiles, FloatIsRoundedOnceAndOverflowIsRefused) {
 
 TEST_F(MatrixFiles, RefusesToOverwriteUnlessForced) {
   const fs::path file = folder_ / "a.h5";
-  EXPECT_NO_THROW(check_output(file, false));
+  EXPECT_NO_THROW(check_output(file, /*force=*/false));
   std::ofstream(file) << "precious";
-  EXPECT_THROW(check_output(file, false), UsageError);
-  EXPECT_NO_THROW(check_output(file, true));
-  EXPECT_THROW(check_output(folder_, true), UsageError) << "a directory";
-  EXPECT_THROW(check_output(folder_ / "no" / "such" / "a.h5", false), UsageError);
-  EXPECT_NO_THROW(check_output("a_name_without_a_folder.h5", false));
+  EXPECT_THROW(check_output(file, /*force=*/false), UsageError);
+  EXPECT_NO_THROW(check_output(file, /*force=*/true));
+  EXPECT_THROW(check_output(folder_, /*force=*/true), UsageError) << "a directory";
+  EXPECT_THROW(check_output(folder_ / "no" / "such" / "a.h5", /*force=*/false), UsageError);
+  EXPECT_NO_THROW(check_output("a_name_without_a_folder.h5", /*force=*/false));
 }
 
 TEST_F(MatrixFiles, RefusesInvalidOptions) {

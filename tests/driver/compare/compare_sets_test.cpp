@@ -67,7 +67,7 @@ std::vector<std::size_t> sizes_of(const std::vector<io::Results>& sets) {
 }
 
 std::size_t regressions(std::vector<io::Results> sets) {
-  const Sides sides = sides_of(std::move(sets), false);
+  const Sides sides = sides_of(std::move(sets), /*same_models=*/false);
   return compare(sides.base, sides.now, {}).regressions.size();
 }
 
@@ -97,7 +97,8 @@ TEST(RunsApart, ReportsNoMissingTrialsForAFileWithSeveralPlans) {
   for (const char* second : {"same", "other"}) {
     inputs[0].results.attributes = {{"plan", "same"}, {"shard", "1/1"}};
     inputs[1].results.attributes = {{"plan", second}, {"shard", "1/1"}};
-    EXPECT_EQ(regressions({merge(inputs, false).results}), second == std::string("same") ? 1U : 0U) << second;
+    EXPECT_EQ(regressions({merge(inputs, /*force=*/false).results}), second == std::string("same") ? 1U : 0U)
+        << second;
   }
 }
 
@@ -109,13 +110,13 @@ TEST(Sides, ComparesTheLastRunOfAFileWithTheEarlierOnes) {
   EXPECT_GT(regressions({fast, both}), 0U) << "runs on both sides do not hide it";
   EXPECT_GT(regressions({run_of({"z", 1}), both}), 0U) << "the earlier run does not dilute it";
   EXPECT_EQ(regressions({merged({run_of({"a", 1, 3.5}), run_of({"b", 2})})}), 0U) << "faster";
-  EXPECT_THROW(sides_of({fast}, false), UsageError);
+  EXPECT_THROW(sides_of({fast}, /*same_models=*/false), UsageError);
 }
 
 TEST(Sides, ComparesTheLastRunOfEachModel) {
   const io::Results all = merged(
       {run_of({"a", 1, 1, h100}), run_of({"b", 2, 3.5, h100}), run_of({"c", 3}), run_of({"d", 4, 3.5})});
-  const Sides sides = sides_of({all}, true);
+  const Sides sides = sides_of({all}, /*same_models=*/true);
   for (const Record& r : sides.now.records) EXPECT_TRUE(r.run_id == "b" || r.run_id == "d") << r.run_id;
   EXPECT_EQ(sides.now.records.size(), 6U);
   EXPECT_EQ(sides.base.records.size(), 6U);
@@ -123,12 +124,12 @@ TEST(Sides, ComparesTheLastRunOfEachModel) {
 
 TEST(Sides, KeepsAllRunsOnOtherModels) {
   const io::Results two_runs = merged({run_of({"a", 2}), run_of({"b", 3})});
-  EXPECT_EQ(sides_of({run_of({"z", 1, 1, h100}), two_runs}, false).now.records.size(), 6U);
+  EXPECT_EQ(sides_of({run_of({"z", 1, 1, h100}), two_runs}, /*same_models=*/false).now.records.size(), 6U);
 }
 
 TEST(Sides, RemarksThatARunIsComparedWithItself) {
   io::Results run = run_of({"a", 1, 1, h200, true});
-  const Sides sides = sides_of({run, run}, false);
+  const Sides sides = sides_of({run, run}, /*same_models=*/false);
   EXPECT_EQ(sides.remarks.size(), 1U);
   for (const Pair& pair : compare(sides.base, sides.now, {}).pairs)
     EXPECT_EQ(pair.change.verdict, Verdict::same) << pair.identity.method;
@@ -136,11 +137,15 @@ TEST(Sides, RemarksThatARunIsComparedWithItself) {
 
 TEST(Sides, OverTimeComparesEqualGpuAndCpuModelsOnly) {
   const auto on_h200 = run_of({"b", 2, 9, h200, true});
-  EXPECT_THROW(sides_of({run_of({"a", 1, 1, h100, true}), on_h200}, true), UsageError) << "CPU trials too";
-  EXPECT_THROW(sides_of({run_of({"a", 1, 1, h200, true, "another"}), on_h200}, true), UsageError);
-  EXPECT_EQ(sides_of({run_of({"a", 1, 1, h200, true}), on_h200}, true).base.records.size(), 6U);
+  EXPECT_THROW(sides_of({run_of({"a", 1, 1, h100, true}), on_h200}, /*same_models=*/true), UsageError)
+      << "CPU trials too";
+  EXPECT_THROW(sides_of({run_of({"a", 1, 1, h200, true, "another"}), on_h200}, /*same_models=*/true),
+               UsageError);
+  EXPECT_EQ(sides_of({run_of({"a", 1, 1, h200, true}), on_h200}, /*same_models=*/true).base.records.size(),
+            6U);
   const Sides sides =
-      sides_of({merged({run_of({"a", 1, 1, h100, true}), run_of({"c", 1, 1, h200, true})}), on_h200}, true);
+      sides_of({merged({run_of({"a", 1, 1, h100, true}), run_of({"c", 1, 1, h200, true})}), on_h200},
+               /*same_models=*/true);
   EXPECT_EQ(sides.base.records.size(), 6U);
   EXPECT_EQ(sides.base.records.front().run_id, "c");
 }
@@ -158,7 +163,7 @@ TEST(Sides, ComparesACrashWhoseDeviceIsUnknown) {
     r.status = "crashed";
     r.gpu_name.clear();
   }
-  EXPECT_EQ(sides_of({run_of({"a", 1}), now}, true).base.records.size(), 3U);
+  EXPECT_EQ(sides_of({run_of({"a", 1}), now}, /*same_models=*/true).base.records.size(), 3U);
 }
 
 TEST(Trend, TreatsRunsInOneFileAsSeveralNights) {
@@ -201,12 +206,12 @@ TEST(CompareSets, MergedRunsWithOtherThreadsGiveTheAnswerOfTheRuns) {
   std::vector<Loaded> loaded(runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i) loaded[i].results = runs[i];
   const auto words = [&](std::vector<io::Results> sets) {
-    const Sides sides = sides_of(std::move(sets), true);
+    const Sides sides = sides_of(std::move(sets), /*same_models=*/true);
     return regression_words(compare(sides.base, sides.now, {}));
   };
   const std::string separate = words(runs);
   EXPECT_THAT(separate, ::testing::HasSubstr("Not counted: 3 SLOWER"));
-  EXPECT_EQ(words({merge(std::move(loaded), true).results}), separate);
+  EXPECT_EQ(words({merge(std::move(loaded), /*force=*/true).results}), separate);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ struct Compared {
   ModelComparison comparison;
 
   explicit Compared(std::vector<io::Results> sets) {
-    const std::set<std::string> bases = base_models(sets, false);
+    const std::set<std::string> bases = base_models(sets, /*is_requested=*/false);
     grids = model_grids(std::move(sets), all);
     EXPECT_EQ(grids.size(), 2U);
     EXPECT_EQ(bases.size(), 1U);
@@ -87,24 +87,28 @@ std::string text_in(const Table& table, std::size_t row, const std::string& colu
 
 TEST(BaseModels, AreThoseOfTheFirstRunsIfNoModelIsInCommon) {
   const io::Results a = run_on(older, "a", {trial("m", 64, 1)}), b = run_on(newer, "b", {trial("m", 64, 1)});
-  EXPECT_THAT(base_models({a, b}, false), ElementsAre(older));
-  EXPECT_THAT(base_models({b, a}, false), ElementsAre(newer));
-  EXPECT_THAT(base_models({a, run_on(older, "c", {trial("m", 64, 1)})}, false), IsEmpty()) << "one model";
-  EXPECT_THAT(base_models({a, merged(a, b)}, false), IsEmpty()) << "a model in common";
-  EXPECT_THAT(base_models({on_cpu(a, "CPU"), b}, false), IsEmpty()) << "a CPU and a GPU";
-  EXPECT_THAT(base_models({on_cpu(a, "CPU 1"), on_cpu(b, "CPU 2")}, false), ElementsAre("CPU 1"));
-  EXPECT_THAT(base_models({on_cpu(a, "CPU 1"), on_cpu(b, "CPU 1")}, false), IsEmpty());
+  EXPECT_THAT(base_models({a, b}, /*is_requested=*/false), ElementsAre(older));
+  EXPECT_THAT(base_models({b, a}, /*is_requested=*/false), ElementsAre(newer));
+  EXPECT_THAT(base_models({a, run_on(older, "c", {trial("m", 64, 1)})}, /*is_requested=*/false), IsEmpty())
+      << "one model";
+  EXPECT_THAT(base_models({a, merged(a, b)}, /*is_requested=*/false), IsEmpty()) << "a model in common";
+  EXPECT_THAT(base_models({on_cpu(a, "CPU"), b}, /*is_requested=*/false), IsEmpty()) << "a CPU and a GPU";
+  EXPECT_THAT(base_models({on_cpu(a, "CPU 1"), on_cpu(b, "CPU 2")}, /*is_requested=*/false),
+              ElementsAre("CPU 1"));
+  EXPECT_THAT(base_models({on_cpu(a, "CPU 1"), on_cpu(b, "CPU 1")}, /*is_requested=*/false), IsEmpty());
 }
 
 TEST(BaseModels, OfAFileWithSeveralModelsAreTheOldest) {
   io::Results a = run_on(newer, "a", {trial("m", 64, 1)}), again = run_on(newer, "c", {trial("m", 64, 1)});
   const io::Results b = run_on(older, "b", {trial("m", 64, 1)});
   a.records[0].capability = again.records[0].capability = 100;
-  EXPECT_THAT(base_models({merged(a, b)}, false), ElementsAre(older));
-  EXPECT_THAT(base_models({merged(merged(a, b), again)}, false), IsEmpty()) << "a trial was repeated";
-  EXPECT_THAT(base_models({merged(merged(a, b), again)}, true), ElementsAre(older)) << "requested";
-  EXPECT_THAT(base_models({a, b}, true), ElementsAre(older)) << "in whatever order";
-  EXPECT_THROW(base_models({a, again}, true), UsageError) << "one model";
+  EXPECT_THAT(base_models({merged(a, b)}, /*is_requested=*/false), ElementsAre(older));
+  EXPECT_THAT(base_models({merged(merged(a, b), again)}, /*is_requested=*/false), IsEmpty())
+      << "a trial was repeated";
+  EXPECT_THAT(base_models({merged(merged(a, b), again)}, /*is_requested=*/true), ElementsAre(older))
+      << "requested";
+  EXPECT_THAT(base_models({a, b}, /*is_requested=*/true), ElementsAre(older)) << "in whatever order";
+  EXPECT_THROW(base_models({a, again}, /*is_requested=*/true), UsageError) << "one model";
 }
 
 TEST(CompareModels, MeasuresTheRatioOfTheFastestMethods) {

@@ -27,7 +27,8 @@ std::vector<std::string> statuses(const Verification& verification) {
 using Words = std::vector<std::string>;
 
 TEST(Verify, WithoutAnOptionUsesTheStoredTolerance) {
-  const auto result = verify({judged("pass", 1), judged("suspect", 20), judged("failed", 1e6)}, {}, nullptr);
+  const auto result =
+      verify({judged("pass", 1), judged("suspect", 20), judged("failed", 1e6)}, {}, /*plan=*/nullptr);
   EXPECT_EQ(statuses(result), (Words{"pass", "suspect", "failed"}));
   EXPECT_TRUE(result.changed.empty());
   EXPECT_EQ(result.exit_code, exit_wrong);
@@ -35,12 +36,12 @@ TEST(Verify, WithoutAnOptionUsesTheStoredTolerance) {
 
 TEST(Verify, NewToleranceChangesStatusToleranceAndMessage) {
   const auto result = verify({judged("pass", 10), judged("suspect", 20), judged("failed", 1e6)},
-                             parse_tolerances({"gesv=32"}), nullptr);
+                             parse_tolerances({"gesv=32"}), /*plan=*/nullptr);
   EXPECT_EQ(statuses(result), (Words{"pass", "pass", "failed"}));
   EXPECT_EQ(result.changed, (std::vector<std::size_t>{1}));
   EXPECT_EQ(result.records[1].tolerance, 32);
   EXPECT_EQ(result.records[1].message, "");
-  const auto strict = verify({judged("pass", 10)}, parse_tolerances({"gesv=2"}), nullptr);
+  const auto strict = verify({judged("pass", 10)}, parse_tolerances({"gesv=2"}), /*plan=*/nullptr);
   EXPECT_EQ(strict.records[0].status, "suspect");
   EXPECT_EQ(strict.records[0].message, "residual ratio 10, tolerance 2");
   const auto json = render_json(change_table(strict, Reader::program));
@@ -67,13 +68,13 @@ TEST(Verify, KeepsRecordsThatWereNeverJudged) {
   for (const char* status : {"crashed", "timeout", "oom", "error", "skipped"}) {
     records.push_back(judged(status, Record::unknown));
   }
-  const auto result = verify(records, parse_tolerances({"1000"}), nullptr);
+  const auto result = verify(records, parse_tolerances({"1000"}), /*plan=*/nullptr);
   EXPECT_EQ(statuses(result), (Words{"crashed", "timeout", "oom", "error", "skipped"}));
   EXPECT_EQ(result.exit_code, exit_broken);
 }
 
 TEST(Verify, KeepsAPassWithoutAStoredResidual) {
-  const auto result = verify({judged("pass", Record::unknown)}, parse_tolerances({"2"}), nullptr);
+  const auto result = verify({judged("pass", Record::unknown)}, parse_tolerances({"2"}), /*plan=*/nullptr);
   EXPECT_EQ(result.records[0].status, "pass");
   EXPECT_EQ(result.not_judged, 1);
   EXPECT_EQ(result.exit_code, exit_ok);
@@ -82,27 +83,27 @@ TEST(Verify, KeepsAPassWithoutAStoredResidual) {
 TEST(Verify, DivergedMethodNeverPasses) {
   Record r = judged("diverged", 100);
   r.convergence = "diverged";
-  EXPECT_EQ(verify({r}, parse_tolerances({"gesv=10"}), nullptr).records[0].status, "diverged");
-  EXPECT_EQ(verify({r}, parse_tolerances({"gesv=200"}), nullptr).records[0].status, "diverged");
+  EXPECT_EQ(verify({r}, parse_tolerances({"gesv=10"}), /*plan=*/nullptr).records[0].status, "diverged");
+  EXPECT_EQ(verify({r}, parse_tolerances({"gesv=200"}), /*plan=*/nullptr).records[0].status, "diverged");
 }
 
 // Older versions stored a zero pivot with a small residual as a pass, without a message.
 TEST(Verify, PassOfAnUnfinishedMethodFails) {
   Record r = judged("pass", 0.5);
   r.info = 6;
-  const auto result = verify({r}, {}, nullptr);
+  const auto result = verify({r}, {}, /*plan=*/nullptr);
   EXPECT_EQ(result.records[0].status, "failed");
   EXPECT_EQ(result.records[0].message,
             "zero pivot 6: the method did not finish; residual ratio 0.5, tolerance 16");
   EXPECT_EQ(result.exit_code, exit_wrong);
   r.problem = "getrf";
-  EXPECT_EQ(verify({r}, {}, nullptr).records[0].status, "pass");
+  EXPECT_EQ(verify({r}, {}, /*plan=*/nullptr).records[0].status, "pass");
 }
 
 TEST(Verify, KeepsRecordsOfUnknownProblems) {
   Record r = judged("pass", 100);
   r.problem = "gels";
-  const auto result = verify({r}, {}, nullptr);
+  const auto result = verify({r}, {}, /*plan=*/nullptr);
   EXPECT_EQ(result.records[0].status, "pass");
   EXPECT_EQ(result.not_judged, 1);
 }
@@ -137,7 +138,8 @@ TEST(Verify, NamesTheMatrixOfAChangedRecord) {
   records[0].matrix_parameters = R"({"condition":10.0})";
   records[1].matrix_parameters = R"({"condition":1e12})";
   records[1].residual_ratio = 20;
-  const std::string text = render_text(change_table(verify(records, {}, nullptr), Reader::person), any_width);
+  const std::string text =
+      render_text(change_table(verify(records, {}, /*plan=*/nullptr), Reader::person), any_width);
   EXPECT_NE(text.find("condition condition=1e+12"), std::string::npos) << text;
 }
 
@@ -146,16 +148,16 @@ TEST(Verify, KeepsTheRecordedExpectationOrTakesThePlans) {
   const auto expected = [](const Verification& result) { return result.records[0].expected; };
   Record known = judged("suspect", 20);
   known.expected = 1;
-  EXPECT_EQ(verify({known}, {}, nullptr).exit_code, exit_ok);
+  EXPECT_EQ(verify({known}, {}, /*plan=*/nullptr).exit_code, exit_ok);
   EXPECT_EQ(verify({known}, {}, &plan).exit_code, exit_ok) << "recorded by the run";
   EXPECT_EQ(expected(verify({judged("failed", 1e6)}, {}, &plan)), 1);
   EXPECT_EQ(expected(verify({judged("suspect", 20)}, {}, &plan)), 0);
-  EXPECT_EQ(expected(verify({judged("failed", 1e6)}, {}, nullptr)), -1);
+  EXPECT_EQ(expected(verify({judged("failed", 1e6)}, {}, /*plan=*/nullptr)), -1);
   // The status changed, so the expectation that was recorded for the old status does not apply.
   const Tolerances strict = parse_tolerances({"gesv=0.1"});
-  EXPECT_EQ(expected(verify({known}, strict, nullptr)), -1);
+  EXPECT_EQ(expected(verify({known}, strict, /*plan=*/nullptr)), -1);
   EXPECT_EQ(expected(verify({known}, strict, &plan)), 1);
-  EXPECT_EQ(verify({known}, strict, nullptr).exit_code, exit_wrong);
+  EXPECT_EQ(verify({known}, strict, /*plan=*/nullptr).exit_code, exit_wrong);
 }
 
 TEST(Verify, ExpectationsMatchProblemMethodSizeAndKind) {

@@ -60,7 +60,7 @@ TEST(Identity, NoTwoTrialsShareARowOfTheSummary) {
   const std::vector<Group> groups = group_records(records);
   ASSERT_EQ(groups.size(), trials);
   for (const Group& group : groups) EXPECT_EQ(group.records.size(), 1U);
-  const Table table = summary_table(groups, false);
+  const Table table = summary_table(groups, /*full=*/false);
   EXPECT_EQ(distinct_rows(table).size(), trials) << "two rows look the same:\n"
                                                  << render_text(table, any_width);
 }
@@ -109,7 +109,7 @@ TEST(Identity, AnotherBMakesAnotherTask) {
   records[0].m = 32;
   records[1] = records[2] = records[0];
   records[1].k = 128;
-  EXPECT_EQ(distinct_rows(summary_table(group_records(records), false)).size(), 2U);
+  EXPECT_EQ(distinct_rows(summary_table(group_records(records), /*full=*/false)).size(), 2U);
 }
 
 TEST(Identity, MatrixNamesContainOnlyWhatVaries) {
@@ -141,10 +141,10 @@ TEST(Identity, PinnedTrialsDifferFromPageableOnes) {
 
 TEST(Identity, OmitsColumnsThatDoNotVary) {
   const std::vector<Record> one = {example_record("gauss", 64, {1}), example_record("lapack", 64, {1})};
-  const std::string text = render_text(summary_table(group_records(one), false), any_width);
+  const std::string text = render_text(summary_table(group_records(one), /*full=*/false), any_width);
   for (const char* column : {"NRHS", "UPLO", "SEED", "M x K"}) EXPECT_THAT(text, Not(HasSubstr(column)));
   const std::vector<Record> many = similar_records();
-  const std::string whole = render_text(summary_table(group_records(many), false), any_width);
+  const std::string whole = render_text(summary_table(group_records(many), /*full=*/false), any_width);
   for (const char* column : {"NRHS", "UPLO", "SEED", "condition=10 "}) EXPECT_THAT(whole, HasSubstr(column));
 }
 

@@ -26,7 +26,8 @@ Loaded input(const std::string& path, std::vector<Record> records, const std::st
 
 TEST(Merge, JoinsDifferentTrialsInOrder) {
   const Merged merged =
-      merge({input("a", {example_record("m", 1, {1})}), input("b", {example_record("m", 2, {1, 2})})}, false);
+      merge({input("a", {example_record("m", 1, {1})}), input("b", {example_record("m", 2, {1, 2})})},
+            /*force=*/false);
   ASSERT_EQ(merged.results.records.size(), 2U);
   EXPECT_EQ(merged.results.records[0].n, 1);
   EXPECT_EQ(merged.results.records[1].sample_list.size(), 2U);
@@ -39,7 +40,7 @@ TEST(Merge, JoinsDifferentTrialsInOrder) {
 
 TEST(Merge, KeepsOneOfTwoIdenticalRecords) {
   const Record r = example_record("m", 1, {1});
-  const Merged merged = merge({input("a", {r}), input("b", {r})}, false);
+  const Merged merged = merge({input("a", {r}), input("b", {r})}, /*force=*/false);
   EXPECT_EQ(merged.results.records.size(), 1U);
   EXPECT_EQ(merged.inputs[0].dropped, 0);
   EXPECT_EQ(merged.inputs[1].dropped, 1);
@@ -50,8 +51,8 @@ TEST(Merge, KeepsTheLaterOfTwoRunsOfATrial) {
   first.status = "crashed";
   retried.start_time = "2026-03-01T00:05:00Z";
   for (const bool swapped : {false, true}) {
-    const Merged merged = swapped ? merge({input("a", {retried}), input("b", {first})}, false)
-                                  : merge({input("a", {first}), input("b", {retried})}, false);
+    const Merged merged = swapped ? merge({input("a", {retried}), input("b", {first})}, /*force=*/false)
+                                  : merge({input("a", {first}), input("b", {retried})}, /*force=*/false);
     ASSERT_EQ(merged.results.records.size(), 1U);
     EXPECT_EQ(merged.results.records[0].status, "pass");
     EXPECT_EQ(merged.inputs[swapped ? 1 : 0].dropped, 1);
@@ -66,8 +67,8 @@ TEST(Merge, KeepsTheLaterJudgementAndNamesIt) {
   again.tolerance = 1;
   again.judged_time = "2026-03-02T00:00:00.000000Z";
   for (const bool swapped : {false, true}) {
-    const Merged merged = swapped ? merge({input("a", {again}), input("b", {first})}, false)
-                                  : merge({input("a", {first}), input("b", {again})}, false);
+    const Merged merged = swapped ? merge({input("a", {again}), input("b", {first})}, /*force=*/false)
+                                  : merge({input("a", {first}), input("b", {again})}, /*force=*/false);
     ASSERT_EQ(merged.results.records.size(), 1U);
     EXPECT_EQ(merged.results.records[0].status, "failed");
     ASSERT_EQ(merged.remarks.size(), 1U);
@@ -81,7 +82,7 @@ TEST(Merge, KeepsTheLaterOfTwoRunsWithinOneSecond) {
   first.end_time = "2026-03-01T00:00:01.200000Z";
   retried.end_time = "2026-03-01T00:00:01.700000Z";
   first.status = "crashed";
-  const Merged merged = merge({input("a", {first}), input("b", {retried})}, false);
+  const Merged merged = merge({input("a", {first}), input("b", {retried})}, /*force=*/false);
   EXPECT_EQ(merged.results.records[0].status, "pass");
   EXPECT_TRUE(merged.remarks.empty());
 }
@@ -93,7 +94,7 @@ TEST(Merge, KeepsTheOrderBehindDroppedRecords) {
   later.status = "failed";
   const Merged merged = merge({input("a", {record(1), record(2)}), input("b", {record(2), record(3)}),
                                input("c", {later, record(4), record(4), record(5)})},
-                              false);
+                              /*force=*/false);
   ASSERT_EQ(merged.results.records.size(), 5U);
   for (int n = 1; n <= 5; ++n) {
     EXPECT_EQ(merged.results.records[n - 1].n, n);
@@ -113,7 +114,7 @@ TEST(Merge, SeparatesRunGpuCapabilityAndCommit) {
   others[1].gpu_name = "Tesla K40c";
   others[2].capability = 35;
   others[3].commit = "def";
-  const Merged merged = merge({input("a", {r}), input("b", others)}, false);
+  const Merged merged = merge({input("a", {r}), input("b", others)}, /*force=*/false);
   EXPECT_EQ(merged.results.records.size(), 5U) << "two architectures are kept apart";
   EXPECT_EQ(merged.inputs[1].dropped, 0);
 }
@@ -123,11 +124,11 @@ TEST(Merge, RefusesDifferentPlansUnlessForced) {
     return std::vector<Loaded>{input("a.h5", {example_record("m", 1, {1})}, "night"),
                                input("b.h5", {example_record("m", 2, {1})}, "day")};
   };
-  const std::string message = message_of<io::InputError>([&] { merge(both(), false); });
+  const std::string message = message_of<io::InputError>([&] { merge(both(), /*force=*/false); });
   for (const char* word : {"a.h5", "b.h5", "night", "day", "--force"}) {
     EXPECT_NE(message.find(word), std::string::npos) << word << " in: " << message;
   }
-  EXPECT_EQ(merge(both(), true).results.records.size(), 2U);
+  EXPECT_EQ(merge(both(), /*force=*/true).results.records.size(), 2U);
 }
 
 TEST(Merge, ListsDevicesAndHostsOnce) {
@@ -141,7 +142,7 @@ TEST(Merge, ListsDevicesAndHostsOnce) {
   io::HostRow host;
   host.host = "node1";
   a.results.hosts = b.results.hosts = {host};
-  const Merged merged = merge({a, b}, false);
+  const Merged merged = merge({a, b}, /*force=*/false);
   EXPECT_EQ(merged.results.devices.size(), 2U);
   EXPECT_EQ(merged.results.hosts.size(), 1U);
 }
@@ -160,7 +161,7 @@ class Loading : public ::testing::Test {
 TEST_F(Loading, RebuildsTheResultsFromAJournalAlone) {
   append(example_record("m", 1, {1, 2, 3}));
   append(example_record("m", 2, {4}));
-  const Merged merged = merge({load(folder_, true)}, false);
+  const Merged merged = merge({load(folder_, /*with_details=*/true)}, /*force=*/false);
   io::write_results(folder_ / "results.h5", merged.results);
   const io::Results back = io::read_results(folder_ / "results.h5");
   ASSERT_EQ(back.records.size(), 2U);
@@ -170,23 +171,23 @@ TEST_F(Loading, RebuildsTheResultsFromAJournalAlone) {
 
 TEST_F(Loading, ReadsTheJournalOfARunDirectory) {
   append(example_record("m", 1, {1}));
-  io::write_results(folder_ / "results.h5", load(folder_ / "journal.jsonl", true).results);
+  io::write_results(folder_ / "results.h5", load(folder_ / "journal.jsonl", /*with_details=*/true).results);
   append(example_record("m", 2, {1}));
-  EXPECT_EQ(load(folder_, false).results.records.size(), 2U);
-  EXPECT_TRUE(load(folder_, false).remarks.empty());
+  EXPECT_EQ(load(folder_, /*with_details=*/false).results.records.size(), 2U);
+  EXPECT_TRUE(load(folder_, /*with_details=*/false).remarks.empty());
   fs::remove(folder_ / "journal.jsonl");
-  EXPECT_EQ(load(folder_, false).results.records.size(), 1U);
+  EXPECT_EQ(load(folder_, /*with_details=*/false).results.records.size(), 1U);
 }
 
 TEST_F(Loading, ReplacesDamagedLinesFromAnAgreeingResultsFile) {
   const fs::path journal = folder_ / "journal.jsonl", results = folder_ / "results.h5";
   append(example_record("m", 1, {1}));
   append(example_record("m", 2, {1}));
-  const io::Results whole = load(journal, true).results;
+  const io::Results whole = load(journal, /*with_details=*/true).results;
   set_file_text(journal,
                 std::regex_replace(file_text(journal), std::regex("\"key\":\"key-m-1"), "\"key\":\"kex-m-1"));
   const auto loaded_with = [&](const char* words) {
-    const Loaded loaded = load(folder_, true);
+    const Loaded loaded = load(folder_, /*with_details=*/true);
     EXPECT_NE(loaded.remarks.at(0).find("1 damaged line was left out (line 1"), std::string::npos);
     EXPECT_NE(loaded.remarks.back().find(words), std::string::npos) << loaded.remarks.back();
     return loaded.results.records.size();
@@ -211,14 +212,14 @@ TEST_F(Loading, ReplacesDamagedLinesFromAnAgreeingResultsFile) {
 TEST_F(Loading, RefusesAResultsFileWithAChangedFigure) {
   append(example_record("m", 1, {1}));
   const fs::path results = folder_ / "results.h5";
-  io::write_results(results, load(folder_, true).results);
+  io::write_results(results, load(folder_, /*with_details=*/true).results);
   std::string whole = file_text(results);
   // Damages the name of a column in the table's type; HDF5 then sees an absent column.
   const std::size_t place = whole.find(std::string("residual_ratio\0", 15));
   ASSERT_NE(place, std::string::npos);
   whole[place] = 'R';
   set_file_text(results, whole);
-  const std::string message = message_of<io::InputError>([&] { load(results, true); });
+  const std::string message = message_of<io::InputError>([&] { load(results, /*with_details=*/true); });
   for (const char* word : {"it is damaged", "'residual_ratio' of /records"})
     EXPECT_NE(message.find(word), std::string::npos) << message;
 }
@@ -227,17 +228,17 @@ TEST_F(Loading, DropsATornLineAndReportsIt) {
   append(example_record("m", 1, {1}));
   const fs::path journal = folder_ / "journal.jsonl";
   set_file_text(journal, file_text(journal) + "{\"allocate_seconds\":null,\"key\":\"half");
-  const Loaded loaded = load(folder_, true);
+  const Loaded loaded = load(folder_, /*with_details=*/true);
   EXPECT_EQ(loaded.results.records.size(), 1U);
   ASSERT_EQ(loaded.remarks.size(), 1U);
   EXPECT_NE(loaded.remarks[0].find("incomplete"), std::string::npos);
 }
 
 TEST_F(Loading, RefusesForeignFiles) {
-  EXPECT_THROW(load(folder_ / "absent", false), io::InputError);
-  EXPECT_THROW(load(folder_, false), io::InputError) << "an empty folder";
+  EXPECT_THROW(load(folder_ / "absent", /*with_details=*/false), io::InputError);
+  EXPECT_THROW(load(folder_, /*with_details=*/false), io::InputError) << "an empty folder";
   set_file_text(folder_ / "notes.txt", "hello\nworld\n");
-  EXPECT_THROW(load(folder_ / "notes.txt", false), io::InputError);
+  EXPECT_THROW(load(folder_ / "notes.txt", /*with_details=*/false), io::InputError);
 }
 
 }  // namespace

@@ -295,7 +295,7 @@ TEST(Summary, TerminalTableHasTheTriangleOnlyOfProblemsWithBoth) {
   records[0].problem = records[1].problem = "potrf";
   records[0].uplo = records[2].uplo = "lower";
   records[1].uplo = "upper";
-  const std::string text = render_text(summary_table(group_records(records), false), any_width);
+  const std::string text = render_text(summary_table(group_records(records), /*full=*/false), any_width);
   EXPECT_EQ(text.find("lower"), text.rfind("lower")) << text;
   EXPECT_NE(text.find("upper"), std::string::npos) << text;
 }
@@ -331,11 +331,11 @@ TEST(Summary, RatesAreThoseOfThePooledTime) {
 TEST(Summary, TerminalTableIsShortAndTheFullOneComplete) {
   const std::vector<Record> records = {example_record("gauss", 64, {1, 2, 3})};
   const auto groups = group_records(records);
-  const std::string text = render_text(summary_table(groups, false), any_width);
+  const std::string text = render_text(summary_table(groups, /*full=*/false), any_width);
   EXPECT_NE(text.find("gesv/gauss"), std::string::npos);
   EXPECT_EQ(text.find("NRHS"), std::string::npos);
   EXPECT_EQ(text.find("SPEEDUP"), std::string::npos) << "no baseline was asked for";
-  const auto json = render_json(summary_table(groups, true));
+  const auto json = render_json(summary_table(groups, /*full=*/true));
   for (const char* name : {"problem", "method", "backend", "precision", "m", "n", "k", "nrhs", "status",
                            "min", "q1", "median", "q3", "max", "gflops", "ratio", "speedup", "trials"}) {
     EXPECT_TRUE(json[0].contains(name)) << name;
@@ -348,7 +348,7 @@ TEST(Summary, HandlesAHundredThousandRecords) {
   for (int i = 0; i < 100000; ++i)
     records.push_back(example_record("m" + std::to_string(i % 10), i / 10 + 1, {1e-3}));
   const auto groups = group_records(records);
-  const std::string text = render_text(summary_table(groups, false), any_width);
+  const std::string text = render_text(summary_table(groups, /*full=*/false), any_width);
   EXPECT_EQ(groups.size(), 100000U);
   EXPECT_GT(std::count(text.begin(), text.end(), '\n'), 100000);
 }

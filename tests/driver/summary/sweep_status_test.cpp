@@ -22,7 +22,7 @@ TEST(SweepStatus, KilledSweepNamesTheCommandThatResumesIt) {
         (R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z","command_line":"build/gaussweep run p.yaml -o d")" +
          std::string(more) + "}")
             .c_str())};
-    return status_text(status_of(journal, false, {}, 10), 200);
+    return status_text(status_of(journal, /*running=*/false, {}, 10), 200);
   };
   EXPECT_THAT(status_text_of(""),
               testing::HasSubstr("go on with build/gaussweep run p.yaml -o d --resume\n"));
@@ -56,7 +56,7 @@ Timestamp after_midnight(double seconds) {
 }
 
 TEST(SweepStatus, DescribesARunningSweep) {
-  const SweepStatus status = status_of(example_journal(), true, after_midnight(20), 10);
+  const SweepStatus status = status_of(example_journal(), /*running=*/true, after_midnight(20), 10);
   EXPECT_EQ(std::tuple(status.plan_name, status.total, status.done), std::tuple("night", 10, 4));
   EXPECT_EQ(status.counts.at("pass"), 3);
   EXPECT_EQ(status.counts.at("crashed"), 1);
@@ -75,31 +75,32 @@ TEST(SweepStatus, TimeLeftIsTheReportedOneMinusTheTimeSince) {
   io::JournalContents journal = example_journal();
   journal.notes.push_back(
       note(R"({"note":"left","low":60.0,"likely":70.0,"high":200,"time":"2026-03-01T00:00:10.500Z"})"));
-  const SweepStatus status = status_of(journal, true, after_midnight(20.5), 10);
+  const SweepStatus status = status_of(journal, /*running=*/true, after_midnight(20.5), 10);
   ASSERT_TRUE(status.left);
   EXPECT_DOUBLE_EQ(status.left->low, 50);
   EXPECT_DOUBLE_EQ(status.left->likely, 60);
   EXPECT_DOUBLE_EQ(status.left->high, 190);
   EXPECT_NE(status_text(status, any_width).find("Left:    50 s to 3 min 10 s\n"), std::string::npos);
   EXPECT_EQ(status_json(status)["seconds_left"], 60);
-  EXPECT_DOUBLE_EQ(status_of(journal, true, after_midnight(100), 10).left->low, 0);
-  EXPECT_FALSE(status_of(journal, true, after_midnight(300), 10).left) << "later than estimated";
-  EXPECT_FALSE(status_of(journal, false, after_midnight(20.5), 10).left) << "killed";
+  EXPECT_DOUBLE_EQ(status_of(journal, /*running=*/true, after_midnight(100), 10).left->low, 0);
+  EXPECT_FALSE(status_of(journal, /*running=*/true, after_midnight(300), 10).left) << "later than estimated";
+  EXPECT_FALSE(status_of(journal, /*running=*/false, after_midnight(20.5), 10).left) << "killed";
   journal.notes.push_back(note(R"({"note":"left","low":null,"likely":null,"high":null})"));
-  EXPECT_FALSE(status_of(journal, true, after_midnight(20.5), 10).left) << "the run has no estimate";
+  EXPECT_FALSE(status_of(journal, /*running=*/true, after_midnight(20.5), 10).left)
+      << "the run has no estimate";
 }
 
 TEST(SweepStatus, CountsTrialsSkippedForNow) {
   io::JournalContents journal = example_journal();
   journal.records[1].for_now = true;
-  EXPECT_EQ(status_json(status_of(journal, false, after_midnight(20), 10))["for_now"], 1);
+  EXPECT_EQ(status_json(status_of(journal, /*running=*/false, after_midnight(20), 10))["for_now"], 1);
 }
 
 TEST(SweepStatus, DescribesEndedAndKilledSweeps) {
   io::JournalContents journal = example_journal();
-  EXPECT_EQ(status_json(status_of(journal, false, after_midnight(0), 10))["state"], "killed");
+  EXPECT_EQ(status_json(status_of(journal, /*running=*/false, after_midnight(0), 10))["state"], "killed");
   journal.notes.push_back(note(R"({"note":"end","exit_code":5,"reason":"time limit"})"));
-  const SweepStatus status = status_of(journal, false, after_midnight(1e6), 10);
+  const SweepStatus status = status_of(journal, /*running=*/false, after_midnight(1e6), 10);
   EXPECT_TRUE(status.ended);
   EXPECT_EQ(status.exit_code, 5);
   EXPECT_FALSE(status.left);
@@ -116,7 +117,7 @@ TEST(SweepStatus, ResumeCountsFromItsStart) {
   journal.notes.push_back(
       note(R"({"note":"run","run_id":"r","total":9,"plan_name":"night","started":"2026-03-01T00:00:12Z"})"));
   journal.notes_before[2] = journal.notes_before[3] = 5;  // these records were made after the resume
-  const SweepStatus status = status_of(journal, true, after_midnight(16), 10);
+  const SweepStatus status = status_of(journal, /*running=*/true, after_midnight(16), 10);
   EXPECT_EQ(status.starts, 2);
   EXPECT_FALSE(status.ended);
   EXPECT_EQ(std::tuple(status.vanished, status.done, status.fresh), std::tuple(1, 3, 2));
@@ -130,7 +131,7 @@ TEST(SweepStatus, ShardCountsItsTrialsOnly) {
       note(R"({"note":"run","total":3,"plan_name":"night","started":"2026-03-01T00:00:00Z","shard":"2/2"})");
   const char* keys[] = {"0a2", "0a3", "0a5", "0a7"};  // the even key belongs to the other shard
   for (std::size_t i = 0; i < 4; ++i) journal.records[i].key = keys[i];
-  const SweepStatus status = status_of(journal, true, after_midnight(20), 10);
+  const SweepStatus status = status_of(journal, /*running=*/true, after_midnight(20), 10);
   EXPECT_EQ(status.done, 3);
   EXPECT_EQ(status.elsewhere, 1);
   EXPECT_EQ(status.counts.at("pass"), 3) << "the status of all records";
@@ -145,9 +146,9 @@ TEST(SweepStatus, RateUsesTheMonotonicClock) {
   Timestamp now = after_midnight(-3600);  // the system clock was set back by an hour, 40 s after the start
   now.boot = "b";
   now.uptime = 1040;
-  EXPECT_DOUBLE_EQ(status_of(journal, true, now, 10).rate, 0.1);
+  EXPECT_DOUBLE_EQ(status_of(journal, /*running=*/true, now, 10).rate, 0.1);
   now.boot = "another machine, or another start of it";
-  const SweepStatus unknown = status_of(journal, true, now, 10);
+  const SweepStatus unknown = status_of(journal, /*running=*/true, now, 10);
   EXPECT_TRUE(std::isnan(unknown.rate));
   EXPECT_NE(status_text(unknown, any_width).find("the clock was set back"), std::string::npos);
 }
@@ -155,16 +156,16 @@ TEST(SweepStatus, RateUsesTheMonotonicClock) {
 TEST(SweepStatus, RecordsOfAnEarlierStartAreNeverFresh) {
   io::JournalContents journal = example_journal();  // its records begin at 00:00:10
   journal.notes.push_back(note(R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z"})"));
-  const SweepStatus status = status_of(journal, true, after_midnight(20), 10);
+  const SweepStatus status = status_of(journal, /*running=*/true, after_midnight(20), 10);
   EXPECT_EQ(status.fresh, 0);
   EXPECT_TRUE(std::isnan(status.rate));
 }
 
 TEST(SweepStatus, RemarksRecordsOfTwoBuilds) {
   io::JournalContents journal = example_journal();
-  EXPECT_TRUE(status_of(journal, false, after_midnight(20), 10).remarks.empty());
+  EXPECT_TRUE(status_of(journal, /*running=*/false, after_midnight(20), 10).remarks.empty());
   journal.records[3].commit = "def";
-  EXPECT_THAT(status_of(journal, false, after_midnight(20), 10).remarks,
+  EXPECT_THAT(status_of(journal, /*running=*/false, after_midnight(20), 10).remarks,
               testing::ElementsAre("the records are from 2 builds: commit abc (3), commit def (1)"));
 }
 
@@ -175,7 +176,8 @@ TEST(SweepStatus, ShowsNoControlCharacters) {
   journal.notes.push_back(note(R"({"note":"end","exit_code":5,"reason":"\u001b[2J"})"));
   journal.notes.push_back(note(R"({"note":"retired","rank":1,"reason":"\u001b[2J"})"));
   journal.records[1].message = "\x1b[2J\nline";
-  const std::string text = status_text(status_of(journal, false, after_midnight(20), 10), any_width);
+  const std::string text =
+      status_text(status_of(journal, /*running=*/false, after_midnight(20), 10), any_width);
   for (const char* hidden : {"\x1b", "\xC2\x9B", "\u202e"})
     EXPECT_EQ(text.find(hidden), std::string::npos) << text;
   EXPECT_NE(text.find("\uFFFD[31m\uFFFDnight\uFFFD"), std::string::npos) << text;
@@ -188,13 +190,13 @@ TEST(SweepStatus, KeepsTheNewestFailures) {
     journal.records.back().status = "failed";
     journal.notes_before.push_back(0);
   }
-  const SweepStatus status = status_of(journal, false, after_midnight(0), 3);
+  const SweepStatus status = status_of(journal, /*running=*/false, after_midnight(0), 3);
   ASSERT_EQ(status.failures.size(), 3U);
   EXPECT_EQ(status.failures[0].n, 997);
   EXPECT_EQ(status.failures[2].n, 999);
   EXPECT_EQ(status.counts.at("failed"), 1000);
   EXPECT_THAT(status_text(status, any_width), testing::HasSubstr("Not as expected (1000, the last 3):"));
-  EXPECT_TRUE(status_of(journal, false, after_midnight(0), 0).failures.empty());
+  EXPECT_TRUE(status_of(journal, /*running=*/false, after_midnight(0), 0).failures.empty());
 }
 
 TEST(SweepStatus, ExpectedFailuresAreFindings) {
@@ -202,7 +204,7 @@ TEST(SweepStatus, ExpectedFailuresAreFindings) {
   for (Record& record : journal.records) record.expected = 1;
   journal.records[2].status = "failed";
   journal.records[3].expected = 0;  // an unexpected pass
-  const SweepStatus status = status_of(journal, false, after_midnight(20), 10);
+  const SweepStatus status = status_of(journal, /*running=*/false, after_midnight(20), 10);
   EXPECT_EQ(status.unexpected, 1);
   ASSERT_EQ(status.failures.size(), 1U);
   EXPECT_EQ(status.failures[0].n, 4);
@@ -218,7 +220,7 @@ TEST(SweepStatus, ExpectedFailuresAreFindings) {
   journal.records[0].matrix_parameters = R"({"condition":10.0})";
   for (const std::size_t other : {1, 2, 3})
     journal.records[other].matrix_parameters = R"({"condition":1e12})";
-  EXPECT_THAT(status_text(status_of(journal, false, after_midnight(20), 10), any_width),
+  EXPECT_THAT(status_text(status_of(journal, /*running=*/false, after_midnight(20), 10), any_width),
               testing::HasSubstr("condition=1e+12"))
       << "not the one that passed as expected";
 }
@@ -227,11 +229,11 @@ TEST(SweepStatus, RateOfAnEndedRunStopsAtItsLastTrial) {
   io::JournalContents journal = example_journal();
   journal.notes.push_back(note(R"({"note":"end","exit_code":0})"));
   journal.records[3].end_time = "2026-03-01T00:00:16.500000Z";
-  EXPECT_DOUBLE_EQ(status_of(journal, false, after_midnight(1e6), 10).rate, 4.0 / 16.5);
+  EXPECT_DOUBLE_EQ(status_of(journal, /*running=*/false, after_midnight(1e6), 10).rate, 4.0 / 16.5);
 }
 
 TEST(SweepStatus, DescribesAnEmptyJournal) {
-  const SweepStatus status = status_of({}, false, after_midnight(0), 10);
+  const SweepStatus status = status_of({}, /*running=*/false, after_midnight(0), 10);
   EXPECT_EQ(status.done, 0);
   EXPECT_EQ(status_json(status)["state"], "not started");
   EXPECT_TRUE(status_json(status)["total"].is_null());
@@ -257,8 +259,8 @@ TEST(Status, ShowsOneRowPerShardAndTheirSum) {
   io::JournalContents first = example_journal();
   first.notes.push_back(
       note(R"({"note":"left","low":30,"likely":30,"high":30,"time":"2026-03-01T00:00:20Z"})"));
-  const Statuses both{{{"night/shard-1-of-3", status_of(first, true, after_midnight(20), 10)},
-                       {"night/shard-3-of-3", status_of(other, false, after_midnight(20), 10)}},
+  const Statuses both{{{"night/shard-1-of-3", status_of(first, /*running=*/true, after_midnight(20), 10)},
+                       {"night/shard-3-of-3", status_of(other, /*running=*/false, after_midnight(20), 10)}},
                       {"night/shard-2-of-3 is not there"}};
   EXPECT_TRUE(both.any_running());
   const std::string text = statuses_text(both, any_width);
