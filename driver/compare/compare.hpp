@@ -3,9 +3,9 @@
 /// which sizes. A *place* is the hardware model that a trial ran on: a GPU model, or a CPU model with its
 /// number of threads.
 ///
-/// compare_rule.hpp has the statistical rule. A comparison has two significance tests (slower, faster) per
-/// trial and per method. All of them share one error rate: of 100 pairs of runs without changes, only one
-/// pair gets any verdict SLOWER or FASTER, however many trials the runs have.
+/// compare_rule.hpp has the statistical rule. A comparison tests each trial and each method for slower and
+/// for faster. All tests for slower are decided together, and so are all tests for faster. At most 1 in 100
+/// pairs of runs without changes gets any verdict SLOWER or FASTER, however many trials the runs have.
 
 #include <cstdint>
 #include <map>

@@ -1,5 +1,5 @@
 /// Decides which trials and methods are slower or faster. First estimates all changes, then decides all tests
-/// together, because they share one error rate. A run is host-bound if it takes notably longer than its
+/// together, to limit the rate of false findings. A run is host-bound if it takes notably longer than its
 /// replay, the same work as a CUDA graph. It is host-paced if the host's queueing takes most of its time.
 /// Drift is a change that all trials of a run have in common. A duet alternates two builds on one GPU.
 

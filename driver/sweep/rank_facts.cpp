@@ -26,10 +26,12 @@ std::size_t index_of_rank(std::size_t count, int local_rank) {
   return count == 1 ? 0 : static_cast<std::size_t>(local_rank);
 }
 
+/// Returns true if the option --backend allows GPUs.
 bool may_be_cuda(const std::string& backend) {
   return backend == "auto" || backend == "cuda";
 }
 
+/// Returns the MIG parts of GPUs (NVIDIA's Multi-Instance GPU) that this process may use.
 std::vector<std::string> visible_mig_parts() {
   return visible_parts(environment_value("CUDA_VISIBLE_DEVICES"));
 }
@@ -45,6 +47,7 @@ std::future<std::string> start_listing(const std::string& part) {
   });
 }
 
+/// Returns "4 ranks but 2 GPUs on host".
 std::string too_few_devices(int ranks, std::size_t count, const char* what, const std::string& host) {
   return fmt::format("{} ranks but {} {} on {}", ranks, count, what, host);
 }

@@ -14,7 +14,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
 using gaussweep::judge::Totals;
 
-/// Return a lane's number within its team (N neighbouring lanes of a warp), and the team's mask.
+/// A team of N neighbouring lanes of a warp verifies one system. These functions return a lane's number
+/// within its team, and the team's mask.
 template <int N>
 __device__ __forceinline__ int lane_of() {
   return static_cast<int>(threadIdx.x) % N;
@@ -110,7 +111,8 @@ struct System {
         x(operand(systems.x, systems.x_shape, systems.part_of_x, s)) {}
   static __device__ __forceinline__ Elements<T> operand(const T* data, const Extent& e, Part part,
                                                         std::int64_t s) {
-    return {data + s * e.rows * e.cols, 1, e.rows, e.rows, e.cols, part, false, false};
+    return {data + s * e.rows * e.cols, /*row_stride=*/1,  /*col_stride=*/e.rows, e.rows, e.cols, part,
+            /*unit_diagonal=*/false,    /*absolute=*/false};
   }
 };
 template <class T>
@@ -145,7 +147,7 @@ __device__ __forceinline__ double bias_of(const Sizes& sizes) {
 template <class T>
 __device__ __forceinline__ double certain_or_nan(double ratio, const Sizes& sizes, double divisor,
                                                  double tolerance) {
-  // The error bound of an element's sum.
+  // The error bound of one element of the residual, a sum of `terms` products.
   const double sum_error = (tiles::splits<T> ? sizes.terms * 0x1p-102 : 0x1p-52) * sizes.terms * sizes.terms *
                            sizes.max_left * sizes.max_right;
   const double bound = safe_quotient(sum_error * sizes.rows, divisor) + 0x1p-40 * ratio;
