@@ -4,8 +4,9 @@
 /// number of threads.
 ///
 /// compare_rule.hpp has the statistical rule. A comparison tests each trial and each method for slower and
-/// for faster. All tests for slower are decided together, and so are all tests for faster. At most 1 in 100
-/// pairs of runs without changes gets any verdict SLOWER or FASTER, however many trials the runs have.
+/// for faster. All tests for slower are decided together, and so are all tests for faster. Among
+/// pairs of runs without changes, at most 1 in 100 gets any SLOWER, and at most 1 in 100 any FASTER, however
+/// many trials the runs have.
 
 #include <cstdint>
 #include <map>
@@ -144,7 +145,7 @@ struct CompareRules {
   /// Smallest relative change of a median that counts; if not set, 2 %, or 0.5 % for a duet.
   std::optional<double> threshold;
   double fail_above = 0;  ///< a SLOWER trial is a regression only if its time grew by more than this fraction
-  double rate = 0.01;     ///< fraction of the pairs of unchanged runs that get any SLOWER or FASTER
+  double rate = 0.01;     ///< fraction of the pairs of unchanged runs that get any SLOWER; likewise FASTER
 };
 
 /// The result of a comparison.
