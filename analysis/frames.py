@@ -22,12 +22,12 @@ LONG = 100  # residual histories with more iterations are drawn in separate figu
 # Columns for `Results.take`: DRAWN for `plots_over_size`, LARGEST for `at_largest`, COMPARED for `gain` and `speedups`,
 # PAIRED for `common_trials`.
 DRAWN = """problem precision device method matrix_name matrix_full operands size config status seconds_median
-matrix_seed batch samples inner_repeats uplo threads""".split()
+matrix_seed batch samples inner_repeats rounds uplo threads""".split()
 LARGEST = """problem precision device method system operands size status seconds_median matrix_kind
 matrix_full matrix_seed uplo threads""".split()
 COMPARED = """problem method precision device host m n k nrhs uplo matrix_digest task size file parameters status
-answered seconds_q1 seconds_median seconds_q3 matrix_name matrix_full matrix_seed operands samples inner_repeats threads
-config""".split()
+answered seconds_q1 seconds_median seconds_q3 matrix_name matrix_full matrix_seed operands samples inner_repeats rounds
+threads config""".split()
 PAIRED = """key problem precision method backend device capability matrix_kind config size nrhs operands status answered
 seconds_q1 seconds_median seconds_q3""".split()
 # Captions: the meaning of error bars at points that pool several trials, and at ratios of two times.
@@ -229,9 +229,12 @@ def basis(rows, statistic="median", with_sizes=False, pooled=False):
 
 
 def sampled(rows):
-    """Returns "3 samples", "3 to 7 samples" or "3 samples of 10 calls": the numbers of samples of the rows."""
+    """Returns "3 samples", "3 to 7 samples", "3 samples of 10 calls" or "3 samples in each of 2 rounds": the numbers of
+    samples of the rows."""
     samples, calls = (_range_text(rows[name]) for name in ("samples", "inner_repeats"))
-    return counted(samples, "sample") + (f" of {calls} calls" if calls not in ("0", "1") else "")
+    rounds = _range_text(rows["rounds"]) if "rounds" in rows else "1"
+    words = counted(samples, "sample") + (f" of {calls} calls" if calls not in ("0", "1") else "")
+    return words + (f" in each of {counted(rounds, 'round')}" if rounds != "1" else "")
 
 
 def _most_seeds(rows):
@@ -349,12 +352,13 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     rows = rows[rows["rank"] == rows["least"]]  # pools only trials with the best verdict: those that passed, if any
     group = rows.groupby(key, sort=False)
     points = group.agg(
-        y=("y", "median"), least=("y", "min"), most=("y", "max"), low=("low", "first"), high=("high", "first"),
+        y=("y", "median"), least=("y", "min"), most=("y", "max"), low=("low", "min"), high=("high", "max"),
         time=("time", "median"), work=("work", "median"), worst=("worst", "first"), rank=("rank", "first"),
         tried=("tried", "first"),
         setting=("setting", "first"), count=("y", "size"), seeds=("seed", "nunique"), threads=("threads", "first"),
     ).reset_index()  # fmt: skip
-    is_pooled = points["count"] > 1
+    # Rounds of a trial have equal times (see the loader), so that their range is that of a single trial.
+    is_pooled = points["pooled"] = points["most"] > points["least"]
     if per_time:
         points["y"] = points["y"].where(~is_pooled, points["work"] / points["time"])
     points["low"], points["high"] = np.where(is_pooled, points["least"], points["low"]), np.where(
@@ -371,7 +375,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     points["earlier"] = earlier
     is_best = ~points.duplicated(["label", "x"])
     curves_ = [
-        _curve(name, part, low or (part["count"] > 1).any(), ends)
+        _curve(name, part, low or part["pooled"].any(), ends)
         for name, part in points[is_best].groupby("label", sort=True)
     ]
     # Numbers in labels are compared as numbers: "nrhs 8" comes before "nrhs 16".
@@ -385,6 +389,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
             slower = slower.groupby(["label", "x"], sort=False).agg(
                 y=("y", "median"), low=("low", "min"), high=("high", "max"), worst=("worst", "min"),
                 count=("count", "sum"), tried=("tried", "sum"), seeds=("seeds", "max"), earlier=("earlier", "min"),
+                pooled=("pooled", "max"),
             ).reset_index().assign(config="other configurations", setting="")  # fmt: skip
         faint = (_curve(name, part, True, ends) for name, part in slower.groupby("label", sort=True))
         curves_ = [*(replace(series, line=False, faint=True, band=False) for series in faint), *curves_]
@@ -413,7 +418,7 @@ def _curve(label, rows, with_ends, ends):
         settings=rows["setting"].to_numpy(),
         earlier=rows["earlier"].to_numpy(),
         band=bool(seeds.any()) and len(rows) > 1,
-        ends=(*ends[: int((rows["count"] == 1).any())], *[POOLED_RANGE][: int((rows["count"] > 1).any())]),
+        ends=(*ends[: int((~rows["pooled"]).any())], *[POOLED_RANGE][: int(rows["pooled"].any())]),
     )
 
 

@@ -206,6 +206,7 @@ def load(arguments, only=None):
     results.hosts = results.hosts.drop_duplicates(["host", "blas_threads"], keep="last").reset_index(drop=True)
     _unify_peaks(results)
     _add_derived_columns(results)
+    _pool_rounds(results)
     _move_earlier_runs(results)
     # A CPU's peaks depend on its threads. Drops the peaks of thread counts that only earlier runs used.
     is_used = results.devices["threads"].isin(results.table["threads"].unique()) | (results.devices["capability"] > 0)
@@ -532,6 +533,35 @@ def _is_in_last_set(order):
         for index in rows_of_set:
             is_last[index] = True
     return is_last
+
+
+# Records of one run that agree in these columns are rounds of one trial.
+_SAME_IN_ROUNDS = """run_id plan_name problem method backend precision m n k nrhs batch uplo parameters matrix matrix_kind
+matrix_parameters matrix_seed cache host_memory gpu_name capability gpu_count library_digest""".split()
+
+
+def _pool_rounds(results):
+    """Gives all rounds of a trial the same times, as `gaussweep summary` does: the median of the rounds' medians, the
+    lowest first and the highest third quartile. Otherwise sections that select the fastest record would show the
+    fastest round. Adds the columns `rounds`, the number of a trial's rounds, and `spread`, the interquartile range of
+    the record's own samples over their median."""
+    times = ["seconds_min", "seconds_q1", "seconds_median", "seconds_q3", "seconds_max"]
+    records = results.take([*_SAME_IN_ROUNDS, *times, "round", "gflops", "peak_share"])
+    spread = (records["seconds_q3"] - records["seconds_q1"]) / records["seconds_median"]
+    rounds = pd.Series(1, index=records.index)
+    changed = {}
+    if (records["round"] > 1).any():
+        group = records.groupby(_SAME_IN_ROUNDS, sort=False, dropna=False)
+        rounds = group["round"].transform("nunique")
+        for name, statistic in zip(times, ("min", "min", "median", "max", "max")):
+            changed[name] = records[name].where(rounds == 1, group[name].transform(statistic))
+        has_time = (rounds > 1) & (records["seconds_median"] > 0)
+        ratio = (records["seconds_median"] / changed["seconds_median"]).where(has_time, 1)
+        for name in ("gflops", "peak_share"):
+            changed[name] = records[name] * ratio
+        # A record without an own time keeps none.
+        changed.update({name: values.where(records[name].notna()) for name, values in changed.items()})
+    results.table = _with_columns(results.table, **changed, rounds=rounds, spread=spread)
 
 
 def _move_earlier_runs(results):

@@ -13,7 +13,7 @@ POOLED = [name for name in TASK if name not in ("matrix_digest", "matrix_seed", 
 CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capability"]
 RACED = """problem precision m n k nrhs batch uplo matrix matrix_kind matrix_parameters matrix_digest matrix_seed method
 backend parameters gpu_name capability host status seconds_q1 seconds_median seconds_q3 task matrix_name problem_flops
-problem_bytes reference_method launch_bound gpu_count""".split()
+problem_bytes reference_method launch_bound gpu_count rounds""".split()
 AT_ONCE = 50_000  # records that are processed together, because a million rows as Python dicts need gigabytes
 # Statuses from best to worst. The column `worst` has indices: 0 means that no trial ran, 1 that all that ran passed.
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
@@ -35,10 +35,23 @@ def _identified(records):
     return records.assign(of_b=b, matrix_digest=named, worst=worst, place=records.index, gpus=gpu_counts(records))
 
 
+# For `DataFrame.agg`: the columns that `with_extremes` needs.
+EXTREMES = dict(lowest=("seconds_q1", "min"), highest=("seconds_q3", "max"), rounds=("rounds", "max"))
+
+
+def with_extremes(pooled, q1, q3):
+    """Replaces the quartiles, columns `q1` and `q3`, of trials with rounds by the lowest and the highest quartile, as
+    `gaussweep summary` does. Removes the columns of EXTREMES."""
+    has_rounds = pooled.pop("rounds") > 1
+    pooled[q1] = pooled[q1].where(~has_rounds, pooled.pop("lowest"))
+    pooled[q3] = pooled[q3].where(~has_rounds, pooled.pop("highest"))
+    return pooled
+
+
 def configurations(rows):
     """Returns one row per configuration and device, with the medians over its repetitions and the worst of their
-    statuses.
-    `rows`: records as `_identified` returns them."""
+    statuses. With rounds, q1 is the lowest and q3 the highest quartile, as in `gaussweep summary`. `rows`: records as
+    `_identified` returns them."""
     found = rows.groupby(CONFIGURATION, sort=False, dropna=False).agg(
         worst=("worst", "max"),
         q1=("seconds_q1", "median"),
@@ -52,8 +65,9 @@ def configurations(rows):
         first=("place", "first"),
         launch_bound=("launch_bound", "max"),
         gpus=("gpus", "first"),
+        **EXTREMES,
     )
-    return found.reset_index()
+    return with_extremes(found, "q1", "q3").reset_index()
 
 
 def _parts(results, chosen):

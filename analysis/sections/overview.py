@@ -7,13 +7,13 @@ from ..comparison import advice_of
 from ..frames import answered, best, device_words
 from ..loader import STATUSES
 from ..page import counted, factor, number, percent, seconds, whole
-from ..verdict import without_seed
+from ..verdict import EXTREMES, with_extremes, without_seed
 from .glance import glance, leaders_table
 
 
 MOST_TALLIES = 60  # a table of wins with more rows is folded
 RACING = "problem precision task size device method backend status seconds_median answered".split()
-RANKED = [*RACING, *"matrix_kind config seconds_q1 seconds_q3 gflops peak_share residual_ratio".split()]
+RANKED = [*RACING, *"matrix_kind config seconds_q1 seconds_q3 gflops peak_share residual_ratio rounds".split()]
 
 
 def overview(page, results):
@@ -52,9 +52,8 @@ def overview(page, results):
 def _noise(results):
     """Returns a sentence with the spread of the samples. Leaves out emulated kernels, whose times say nothing about a
     device."""
-    rows = results.take("backend samples seconds_q1 seconds_median seconds_q3")
-    rows = rows[(rows["samples"] > 0) & (rows["backend"] != "emulated")]
-    spread = (rows["seconds_q3"] - rows["seconds_q1"]) / rows["seconds_median"]
+    rows = results.take("backend samples spread")
+    spread = rows["spread"][(rows["samples"] > 0) & (rows["backend"] != "emulated")]
     if not spread.notna().any():
         return ""
     return (
@@ -146,10 +145,11 @@ def _pooled(records):
     configuration = [*race, "pool", "method", "backend", "config"]
     rates = ["gflops", "peak_share"]  # computed from the pooled time
     tried[rates] = tried[rates].mul(tried["seconds_median"], axis=0)
-    medians = dict.fromkeys(["seconds_q1", "seconds_median", "seconds_q3", *rates], "median")
+    medians = {name: (name, "median") for name in ["seconds_q1", "seconds_median", "seconds_q3", *rates]}
     other_columns = {"residual_ratio": "max", "matrix_kind": "first", "answered": "all", "passed": "all"}
     group = tried.assign(passed=tried["status"] == "pass").groupby(configuration, sort=False)
-    found = group.agg({**medians, **other_columns}).reset_index()
+    found = group.agg(**medians, **{name: (name, how) for name, how in other_columns.items()}, **EXTREMES)
+    found = with_extremes(found, "seconds_q1", "seconds_q3").reset_index()
     found[rates] = found[rates].div(found["seconds_median"], axis=0)
     return found.assign(status=np.where(found["passed"], "pass", "failed"), task=found["pool"])
 

@@ -8,10 +8,14 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import fixture
 import h5py
 import numpy as np
+import pandas as pd
 from everything import everything
 from pages import page_of
+
+from analysis.frames import sampled
 
 PASS = b"pass"
 
@@ -55,6 +59,31 @@ class NumbersTest(unittest.TestCase):
             self.assertEqual((row["smallest n"], row["largest n"]), (self.r["n"][mask].min(), self.r["n"][mask].max()))
         self.assertIn(f"{len(self.r)} trials", self.page.words("overview"))
         self.assertIn(f"{len(self.s)} samples", self.page.words("overview"))
+
+    def test_rounds_of_a_trial_are_pooled_everywhere(self):
+        night = fixture.Night()
+        for i in range(3):
+            # lapack has the fastest round, and the larger median of the rounds.
+            for method, times in (("lapack", (1e-3, 9e-3, 8e-3)), ("crout", (5e-3, 6e-3, 4e-3))):
+                more = dict(key=f"{method}-{i}", round=i + 1, reference_method="lapack")
+                night.trial("gesv", method, 64, times[i], scatter=0, **more)
+        page = page_of(night)
+
+        def row_of(name, which=0):
+            return list(csv.DictReader(io.StringIO(page.data[name])))[which]
+
+        row = row_of("ranking")
+        self.assertEqual((row["method"], row["second"]), ("crout", "lapack"))
+        for name, value in dict(seconds_median=5e-3, seconds_q1=4e-3, seconds_q3=6e-3, second_behind=1.6).items():
+            self.assertAlmostEqual(float(row[name]), value)
+        self.assertAlmostEqual(float(row["gflops"]), 2 / 3 * 64**3 / 5e-3 / 1e9)
+        grid = row_of("grid-1")
+        self.assertEqual((grid["winner"], float(grid["median"]), grid["tie"]), ("crout", 5e-3, "True"))
+        self.assertAlmostEqual(float(row_of("over-lapack-gesv-double-CPU")["y"]), 1.6)
+        slower = row_of("time-gesv-double-CPU", 1)
+        self.assertEqual([float(slower[name]) for name in ("y", "low", "high")], [8e-3, 1e-3, 9e-3])
+        rows = pd.DataFrame({"samples": [5], "inner_repeats": [1], "rounds": [3]})
+        self.assertEqual(sampled(rows), "5 samples in each of 3 rounds")
 
     def test_ranking_is_by_the_smallest_passed_median(self):
         rows = self.page.rows("ranking")
