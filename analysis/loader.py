@@ -536,8 +536,8 @@ def _is_in_last_set(order):
 
 
 # Records of one run that agree in these columns are rounds of one trial.
-_SAME_IN_ROUNDS = """run_id plan_name problem method backend precision m n k nrhs batch uplo parameters matrix matrix_kind
-matrix_parameters matrix_seed cache host_memory gpu_name capability gpu_count library_digest""".split()
+_SAME_IN_ROUNDS = """run_id plan_name problem method backend precision m n k nrhs batch uplo parameters matrix
+matrix_kind matrix_parameters matrix_seed cache host_memory gpu_name capability gpu_count library_digest""".split()
 
 
 def _pool_rounds(results):

@@ -26,14 +26,23 @@ inline std::unique_ptr<Device> device_for(const Method& method) {
 /// @param problem, variant the method, e.g. "gesv" and "recursive"
 /// @param changes parameters that differ from the defaults: {{"block", 64}}
 /// @throws std::invalid_argument if there is no such method or parameter, if the method does not take the
-/// shapes, or needs another GPU; OutOfMemory, DeviceError
+/// shapes or the precision, or needs another GPU; OutOfMemory, DeviceError
 template <class T>
 Answer<T> run_once(const std::string& problem, const std::string& variant, const Inputs<T>& inputs,
                    const std::map<std::string, ParameterValue>& changes = {}) {
   const Registry registry = builtin_registry();
   const Method* method = registry.find(Problem::named(problem), variant);
-  if (method == nullptr)
-    throw std::invalid_argument(problem + "/" + variant + ": no such method; `gaussweep methods` lists them");
+  if (method == nullptr) {
+    std::string names;
+    for (const Method& each : registry.all()) {
+      if (each.problem == Problem::named(problem)) names += (names.empty() ? "" : ", ") + each.variant;
+    }
+    throw std::invalid_argument(problem + "/" + variant + ": no such method; allowed: " + names);
+  }
+  if (!method->has(precision_of<T>)) {
+    throw std::invalid_argument(method->id() + " has no " + std::string(to_string(precision_of<T>)) +
+                                " version");
+  }
   const Parameters parameters = parameters_with(method->parameters, changes);
   if (method->accepts != nullptr && !method->accepts(inputs.shape, parameters))
     throw std::invalid_argument(method->id() + " does not take operands of these shapes");

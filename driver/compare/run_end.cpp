@@ -34,9 +34,10 @@ std::vector<fs::path> neighbour_runs(const fs::path& run) {
   std::error_code error;
   const fs::path self = fs::weakly_canonical(run, error);
   std::vector<std::pair<fs::file_time_type, fs::path>> found;
+  std::set<fs::path> known{self};  // a run may be reachable by symbolic links, too
   const auto add_if_run = [&](const fs::path& folder) {
     const auto time = fs::last_write_time(folder / "journal.jsonl", error);
-    if (!error && folder != self) found.emplace_back(time, folder);
+    if (!error && known.insert(fs::weakly_canonical(folder, error)).second) found.emplace_back(time, folder);
   };
   const fs::path parent = self.parent_path();
   for (const auto& each : fs::directory_iterator(parent, error)) add_if_run(each.path());

@@ -89,7 +89,9 @@ void summarise_group(Group& group) {
   // Rates are computed from the pooled time, because the median of the rates is that of another time if the
   // number of records is even.
   group.flops = known_median(group.records, &Record::flops);
-  group.gflops = group.flops / group.median * 1e-9;
+  // A method that stopped early has no rate.
+  const bool has_rate = !std::isnan(known_median(group.records, &Record::gflops));
+  group.gflops = has_rate ? group.flops / group.median * 1e-9 : Record::unknown;
   const auto least_time = [](const Record* record) { return record->peak_share * record->seconds_median; };
   // The emulator's time has no fraction of a peak.
   group.peak_share = group.first().backend == "emulated"

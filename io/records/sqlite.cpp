@@ -35,8 +35,8 @@ constexpr const char* views = R"(
 CREATE INDEX samples_of_trial ON samples(trial);
 CREATE INDEX stages_of_trial ON stages(trial);
 CREATE VIEW best AS SELECT * FROM (
-  SELECT *, row_number() OVER (PARTITION BY problem, precision, m, n, k, nrhs, batch, uplo, matrix_digest, cache,
-    host_memory, gpu_name ORDER BY backend = 'emulated', seconds_median) AS place
+  SELECT *, row_number() OVER (PARTITION BY problem, precision, m, n, k, nrhs, batch, uplo, matrix_digest, matrix_seed,
+    CASE problem WHEN 'gemm' THEN matrix_parameters ELSE '' END, cache, host_memory, gpu_name ORDER BY backend = 'emulated', seconds_median) AS place
   FROM records WHERE status = 'pass' AND seconds_median > 0) WHERE place = 1;
 CREATE VIEW speedups AS SELECT trial, problem, method, backend, precision, n, nrhs, batch, matrix, gpu_name, parameters,
   seconds_median, reference_method, reference_seconds, reference_seconds / seconds_median AS speedup
