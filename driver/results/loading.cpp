@@ -281,6 +281,28 @@ void note_threads(const io::Results& results) {
                              fmt::join(threads, " and ")));
 }
 
+namespace {
+
+/// Returns "library mine.so has 2 versions: 1a2b (12), 3c4d (30)"; empty if no library has two.
+std::string mixed_libraries(const std::vector<io::Record>& records) {
+  std::map<std::string_view, std::map<std::string_view, std::int64_t>> versions;
+  for (const io::Record& record : records) {
+    if (!record.library.empty() && record.status != io::Status::skipped)
+      ++versions[record.library][record.library_digest];
+  }
+  std::string text;
+  for (const auto& [library, counts] : versions) {
+    if (counts.size() < 2) continue;
+    std::string list;
+    for (const auto& [digest, count] : counts)
+      list += fmt::format("{}{:.12} ({})", list.empty() ? "" : ", ", digest, count);
+    append_text(text, fmt::format("library {} has {} versions: {}", library, counts.size(), list));
+  }
+  return text;
+}
+
+}  // namespace
+
 void note_conditions(const std::vector<io::Record>& records, const std::string& where) {
   constexpr double min_fraction = 0.2;  // fewer busy trials are chance: a short trial has one reading
   std::size_t on_cpu = 0, on_gpu = 0, throttled = 0;
@@ -303,34 +325,14 @@ void note_conditions(const std::vector<io::Record>& records, const std::string& 
                     "threads per CPU wanted to run): their times may be too long\n",
                     where, busy.size(), counted(on_cpu, "trial"), *least, *most));
   }
+  if (const std::string versions = mixed_libraries(records); !versions.empty())
+    print_stderr(fmt::format("note: {}{}; their times are pooled\n", where, versions));
   if (throttled > 0) {
     print_stderr(fmt::format("note: {}{} of {} on a GPU had samples under throttling{}{}\n", where, throttled,
                              counted(on_gpu, "trial"), reasons.empty() ? "" : ": ",
                              fmt::join(reasons, ", ")));
   }
 }
-
-namespace {
-
-/// Returns "library mine.so has 2 versions: 1a2b (12), 3c4d (30)"; empty if no library has two.
-std::string mixed_libraries(const std::vector<io::Record>& records) {
-  std::map<std::string_view, std::map<std::string_view, std::int64_t>> versions;
-  for (const io::Record& record : records) {
-    if (!record.library.empty() && record.status != io::Status::skipped)
-      ++versions[record.library][record.library_digest];
-  }
-  std::string text;
-  for (const auto& [library, counts] : versions) {
-    if (counts.size() < 2) continue;
-    std::string list;
-    for (const auto& [digest, count] : counts)
-      list += fmt::format("{}{:.12} ({})", list.empty() ? "" : ", ", digest, count);
-    append_text(text, fmt::format("library {} has {} versions: {}", library, counts.size(), list));
-  }
-  return text;
-}
-
-}  // namespace
 
 std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit) {
   std::map<std::string_view, std::int64_t> counts;

@@ -62,7 +62,8 @@ std::string mixed_builds(const std::vector<io::Record>& records, const std::stri
 /// times.
 void note_threads(const io::Results& results);
 
-/// Prints notes on conditions that make times doubtful: other programs used the CPUs, a GPU was throttled.
+/// Prints notes on conditions that make times doubtful: other programs used the CPUs, a GPU was throttled,
+/// the records are of several versions of a library.
 /// @param where begins the notes, e.g. "base: "
 void note_conditions(const std::vector<io::Record>& records, const std::string& where = {});
 

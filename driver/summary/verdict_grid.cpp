@@ -17,6 +17,7 @@
 #include "driver/results/host_names.hpp"
 #include "driver/results/identity.hpp"
 #include "driver/summary/trial_columns.hpp"
+#include "io/plan/settings.hpp"
 #include "io/records/status.hpp"
 #include "kernels/core/enums.hpp"
 
@@ -99,6 +100,21 @@ std::string details_of(const Record& r, const Varying& varying, bool with_seed) 
   if (varying.uplo.count(r.problem) > 0) parts.push_back(r.uplo);
   if (varying.seed && with_seed) parts.push_back(fmt::format("seed {}", r.matrix_seed));
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Returns the conditions that separate tasks and differ from the usual ones: "cache cold", "host memory
+/// pinned".
+std::vector<std::string> unusual_conditions(const Record& r) {
+  std::vector<std::string> texts;
+  for (const io::Setting& setting : io::conditions()) {
+    const io::Condition& condition = *setting.condition;
+    const std::string value = io::condition_of(r, condition);
+    if (!condition.separates_tasks || value == condition.default_name) continue;
+    std::string name = setting.name;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    texts.push_back(name + " " + value);
+  }
+  return texts;
 }
 
 /// Adds a property to both texts of a row.
@@ -251,15 +267,15 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
     if (cell.methods == 0) continue;  // all methods were skipped
     const Group& first = *race.front();
     const Record& r = first.first();
-    std::string extra, digest;
+    std::string extra = task_conditions(r), digest;
     const auto is_occupied = [&] {
       const VerdictRow* row = find_in(rows, row_key(first, extra));
       return row != nullptr && row->cells.count(r.n) > 0;
     };
-    if (is_occupied() && r.batch > 1) extra = fmt::format("batch {}", r.batch);
+    if (is_occupied() && r.batch > 1) extra += fmt::format(" batch {}", r.batch);
     if (is_occupied()) {
-      extra = r.matrix_digest;
-      digest = extra.substr(0, 8);
+      extra += " " + std::string(r.matrix_digest);
+      digest = std::string(r.matrix_digest).substr(0, 8);
     }
     VerdictRow& row = rows[row_key(first, extra)];
     row.problem = r.problem;
@@ -269,6 +285,7 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
       const Varying& axes = varying.at(r.problem);
       row.details = details_of(r, axes, true);
       row.details_without_seed = details_of(r, axes, false);
+      for (const std::string& condition : unusual_conditions(r)) add_detail(row, condition);
       if (!digest.empty()) add_detail(row, "digest " + digest);
     }
     row.cells.emplace(r.n, cell);

@@ -402,7 +402,7 @@ Table verdict_table(const std::vector<VerdictGrid>& grids) {
   std::istringstream names(
       "device capability problem precision m n k nrhs batch uplo matrix matrix_seed matrix_digest methods "
       "winner backend parameters median runner_up runner_up_backend runner_up_median lead tie limit bound "
-      "share baseline baseline_median speedup");
+      "share baseline baseline_median speedup cache host_memory");
   for (std::string name; names >> name;) {
     const Style* style = find_in(styles, name);
     table.columns.push_back({name, name, style == nullptr ? Style::plain : *style});
@@ -425,7 +425,8 @@ Table verdict_table(const std::vector<VerdictGrid>& grids) {
              median(winner), text(next, &Record::method), text(next, &Record::backend), median(next),
              cell.lead, unless(next == nullptr, std::int64_t{cell.tie}), cell.limit.seconds,
              unless(std::isnan(cell.limit.seconds), bound_words(cell.limit.bound)), cell.limit_fraction,
-             text(baseline, &Record::method), median(baseline), cell.speedup});
+             text(baseline, &Record::method), median(baseline), cell.speedup, Cell(r.cache),
+             Cell(r.host_memory)});
       }
     }
   }

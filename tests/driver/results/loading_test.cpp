@@ -74,5 +74,16 @@ TEST(NoteConditions, NamesBusyCpusAndThrottling) {
             "note: base: 2 of 3 trials on a GPU had samples under throttling: hw_slowdown\n");
 }
 
+TEST(NoteConditions, NamesVersionsOfALibrary) {
+  std::vector<io::Record> records(2);
+  records[0].library = records[1].library = "mine.so";
+  records[0].library_digest = "aaaa";
+  records[1].library_digest = "bbbb";
+  testing::internal::CaptureStderr();
+  note_conditions(records);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "note: library mine.so has 2 versions: aaaa (1), bbbb (1); their times are pooled\n");
+}
+
 }  // namespace
 }  // namespace gaussweep::driver

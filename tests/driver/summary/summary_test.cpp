@@ -316,6 +316,13 @@ TEST(Summary, EmulatedTimesHaveNoFractionOfAPeak) {
   EXPECT_TRUE(std::isnan(group_records(records).at(0).peak_share));
 }
 
+TEST(Summary, MethodsThatStoppedEarlyHaveNoRate) {
+  std::vector<Record> records = {example_record("m", 64, {1})};
+  records[0].info = 2;
+  records[0].gflops = Record::unknown;
+  EXPECT_TRUE(std::isnan(group_records(records).at(0).gflops));
+}
+
 TEST(Summary, RatesAreThoseOfThePooledTime) {
   std::vector<Record> records = {example_record("a", 64, {1}), example_record("a", 64, {4})};
   for (Record& r : records) {

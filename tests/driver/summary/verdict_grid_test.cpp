@@ -67,6 +67,19 @@ TEST(VerdictGrid, FastestPassWinsAndTheNextMethodIsRunnerUp) {
   EXPECT_THAT(grids[0].cpus, ElementsAre("Xeon"));
 }
 
+TEST(VerdictGrid, ColdAndWarmCachesHaveRowsOfTheirOwn) {
+  std::vector<Record> records = {example_record("a", 64, {4}), example_record("b", 64, {2}),
+                                 example_record("a", 64, {1}), example_record("b", 64, {3})};
+  records[0].cache = records[1].cache = "cold";
+  records[2].cache = records[3].cache = "warm";
+  const auto grids = verdict_grids(records, {h200()}, {});
+  ASSERT_EQ(grids.at(0).rows.size(), 2U);
+  std::map<std::string, std::string> winners;
+  for (const VerdictRow& row : grids[0].rows)
+    winners[row.details] = row.cells.begin()->second.winner->first().method;
+  EXPECT_EQ(winners, (std::map<std::string, std::string>{{"cache cold", "b"}, {"", "a"}}));
+}
+
 TEST(VerdictGrid, OverlappingQuartilesAreATie) {
   const std::vector<Record> records = {example_record("a", 64, {1, 2, 3}),
                                        example_record("b", 64, {1.1, 2.1, 3.1})};
