@@ -126,7 +126,7 @@ void require_empty(const std::filesystem::path& path, const std::string& lock) {
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     if (entry->path().filename() == lock) continue;
     throw UsageError(
-        fmt::format("-o {}: the directory exists and is not empty; give a new name, or --resume to go on "
+        fmt::format("-o {}: the directory exists and is not empty; give a new name, or run --resume to go on "
                     "with the run that it holds",
                     path.string()));
   }

@@ -359,6 +359,20 @@ void dry_run(const Session& session, Planned& planned) {
   if (fault) std::rethrow_exception(fault);
 }
 
+/// Warns if an earlier start of the run had another number of BLAS threads per rank.
+void warn_of_other_threads(const io::JournalContents& journal, std::int64_t threads) {
+  std::set<std::int64_t> others;
+  for (const io::Note& note : journal.notes) {
+    if (const auto* host = std::get_if<io::note::Host>(&note)) others.insert(host->row.blas_threads);
+  }
+  others.erase(0);  // unknown
+  others.erase(threads);
+  if (others.empty()) return;
+  spdlog::warn(
+      "this start has {} of BLAS per rank, an earlier one of this run had {}: times on the CPU differ",
+      counted(static_cast<std::size_t>(threads), "thread"), fmt::join(others, " and "));
+}
+
 /// Runs the sweep on rank 0 in an open run directory and returns the exit code. Sets `decision_sent` once the
 /// decision was broadcast. Moves the trials out of `planned`, because a copy of a million trials takes
 /// gigabytes.
@@ -381,6 +395,7 @@ int run_in_directory(RunDirectory& directory, Session& session, Planned& planned
   const std::vector<std::string> failed = failed_before(work, directory.journal());
   const std::string builds = mixed_builds(directory.journal().records, version_commit);
   if (!builds.empty() && !work.todo.empty()) spdlog::warn("{}: {}", options.output, builds);
+  if (!work.todo.empty()) warn_of_other_threads(directory.journal(), session.this_rank.host.blas_threads);
   note_start(directory, session, planned, work);
   record_skipped(directory, work, session.registry);
   directory.sync();

@@ -311,6 +311,7 @@ class Threads(SweepTest):
         text = "name: threads\nrepeats: 1\nsweep:\n  - {problem: gesv, method: lapack, n: "
         self.sweep(self.plan(text + "4}\n"), **clean)
         directory = self.sweep(self.plan(text + "[4, 5]}\n"), "--resume", **{**clean, "OPENBLAS_NUM_THREADS": "1"})
+        self.assertIn("this start has 1 thread of BLAS per rank, an earlier one of this run had", self.stderr)
         hosts = {record["n"]: record["host"] for record in self.records(directory)}
         self.assertEqual(hosts[5], f"{hosts[4]} (1 thread)")
         with h5py.File(directory / "results.h5", "r") as file:
