@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <tuple>
 
 #include "driver/base/lookup.hpp"
@@ -371,6 +372,19 @@ bool agree_in(const io::Results& base, const io::Results& now, const char* name)
   return !value.empty() && value == attribute(now, name);
 }
 
+/// Returns true if `now` consists of the same shards of the plan as `base`, or of some of them. A shard
+/// without records is not in the attribute "shard", a list such as "1/3, 3/3"; its trials are missing.
+bool has_shards_of(const io::Results& base, const io::Results& now) {
+  const auto shards_of = [](const io::Results& results) {
+    std::set<std::string> shards;
+    std::istringstream words(attribute(results, "shard"));
+    for (std::string word; words >> word;) shards.insert(word.substr(0, word.find(',')));
+    return shards;
+  };
+  const std::set<std::string> before = shards_of(base), after = shards_of(now);
+  return !after.empty() && std::includes(before.begin(), before.end(), after.begin(), after.end());
+}
+
 }  // namespace
 
 bool Pair::is_host_paced() const {
@@ -419,7 +433,7 @@ Comparison compare(const io::Results& base, const io::Results& now, const Compar
   const Trials base_trials = trials_of(base), new_trials = trials_of(now);
   Comparison result;
   result.is_duet = agree_in(base, now, "duet");
-  result.is_same_plan = agree_in(base, now, "plan") && agree_in(base, now, "shard");
+  result.is_same_plan = agree_in(base, now, "plan") && has_shards_of(base, now);
   result.threshold = rules.threshold.value_or(result.is_duet ? duet_threshold : run_threshold);
   for (const auto& [key, places] : base_trials) {
     const auto match = new_trials.find(key);

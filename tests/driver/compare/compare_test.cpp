@@ -160,6 +160,17 @@ TEST(Compare, AMissingTrialOfASweptParameterIsNoChangedDefault) {
   EXPECT_THAT(comparison.regressions, ::testing::ElementsAre(::testing::HasSubstr("(missing)")));
 }
 
+TEST(Compare, TrialsOfAShardWithoutRecordsAreMissing) {
+  io::Results base =
+      results_of({example_record("mine", 64, {1, 1.01, 1.02}), example_record("mine", 128, {1, 1, 1})});
+  io::Results now = results_of({example_record("mine", 64, {1, 1.01, 1.02})});
+  base.attributes = {{"plan", "p"}, {"shard", "1/2, 2/2"}};
+  now.attributes = {{"plan", "p"}, {"shard", "1/2"}};
+  EXPECT_EQ(compare(base, now, {}).regressions.size(), 1U);
+  now.attributes["shard"] = "1/3";
+  EXPECT_EQ(compare(base, now, {}).regressions.size(), 0U) << "another division of the plan";
+}
+
 TEST(Compare, ATrialThatBasesPlanNoLongerHasIsNotMissing) {
   io::Results base =
       results_of({example_record("mine", 64, {1, 1.01, 1.02}), example_record("mine", 128, {1, 1, 1})});
