@@ -308,6 +308,43 @@ def no_include_cycles():
         check(False, f"these folders include each other in a cycle: {', '.join(cycle)}")
 
 
+def used_functions_are_included():
+    """Checks that a source in io/ or driver/ includes, directly or through other headers, a header that declares each
+    project function that the source calls. A unity build hides such an error, because it compiles several sources
+    together; other builds fail. Looks only at names with an underscore, which libraries seldom share."""
+    declared = re.compile(
+        r"^(?!\s|#|using |namespace |return |template )[\w:<>,&*\s\[\]]*?[\s&*]([a-z]\w*_\w+)\(", re.M
+    )
+    text_of = {str(path): text for tree in ("io", "driver") for path, text in sources(tree)}
+    headers_of = collections.defaultdict(set)  # function -> the headers that declare it
+    for path, text in text_of.items():
+        if path.endswith(".hpp"):
+            for name in declared.findall(text):
+                headers_of[name].add(path)
+    for _, text in sources("kernels"):  # overloads in kernels/ are declared elsewhere
+        for name in declared.findall(text):
+            headers_of.pop(name, None)
+    check(len(headers_of) > 400, f"only {len(headers_of)} declared functions found")
+
+    def add_included(path, found):
+        if path in text_of and path not in found:
+            found.add(path)
+            for header in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text_of[path], re.M):
+                add_included(header, found)
+
+    for path, text in text_of.items():
+        if not path.endswith(".cpp"):
+            continue
+        text = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
+        included = set()
+        add_included(path, included)
+        called = set(re.findall(r"(?<![\w.>:])([a-z]\w*_\w+)\s*\(", text))
+        local = set(re.findall(r"[\w>&*\]]\s+[&*]*([a-z]\w*_\w+)\(", text))
+        for name in sorted(called - local):
+            headers = {h for h in headers_of.get(name, ()) if path.startswith("driver/") or h.startswith("io/")}
+            check(not headers or headers & included, f"{path} calls {name}, but includes none of: {', '.join(headers)}")
+
+
 def count_files():
     """Checks that folders of code stay small enough to be read as a list."""
     for folder in sorted({p.parent for tree in ("driver", "apps", "io") for p in (SOURCE / tree).rglob("*.?pp")}):
@@ -326,6 +363,7 @@ def main():
     search_sources()
     type_names_are_unique()
     no_include_cycles()
+    used_functions_are_included()
     count_files()
     for complaint in complaints:
         print("dependencies_test.py:", complaint)
