@@ -320,10 +320,11 @@ void note_conditions(const std::vector<io::Record>& records, const std::string& 
   }
   if (!busy.empty() && static_cast<double>(busy.size()) >= min_fraction * static_cast<double>(on_cpu)) {
     const auto [least, most] = std::minmax_element(busy.begin(), busy.end());
+    const std::string from = fmt::format("{:.1f}", *least), to = fmt::format("{:.1f}", *most);
     print_stderr(
-        fmt::format("note: {}other programs used the CPUs during {} of {} on the CPU ({:.1f} to {:.1f} "
+        fmt::format("note: {}other programs used the CPUs during {} of {} on the CPU ({} "
                     "threads per CPU wanted to run): their times may be too long\n",
-                    where, busy.size(), counted(on_cpu, "trial"), *least, *most));
+                    where, busy.size(), counted(on_cpu, "trial"), from == to ? to : from + " to " + to));
   }
   if (const std::string versions = mixed_libraries(records); !versions.empty())
     print_stderr(fmt::format("note: {}{}; their times are pooled\n", where, versions));

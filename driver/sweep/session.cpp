@@ -145,13 +145,13 @@ void check_shared_cpus(const Session& session, const Planned& planned) {
 
 /// Warns if other programs used the CPUs on which trials ran.
 /// @param demand as CpuDemand::mean
-void check_demand(const std::vector<Trial>& trials, double demand) {
+/// @param threads BLAS threads per rank
+void check_demand(const std::vector<Trial>& trials, double demand, std::int64_t threads) {
   if (!(demand > max_cpu_demand) || !has_cpu_trials(trials)) return;
   spdlog::warn(
       "{:.1f} threads per CPU wanted to run on this host: other programs make times on the CPU too long, "
-      "those of methods with several threads (OpenBLAS) by far the most. Measure on an idle machine, or set "
-      "OPENBLAS_NUM_THREADS=1",
-      demand);
+      "those of methods with several threads (OpenBLAS) by far the most. Measure on an idle machine{}",
+      demand, threads > 1 ? ", or set OPENBLAS_NUM_THREADS=1" : "");
 }
 
 /// Notes this start of the run in the journal: the plan, the versions, the batch job and the hosts.
@@ -432,7 +432,7 @@ int run_in_directory(RunDirectory& directory, Session& session, Planned& planned
     directory.sync();
     throw;
   }
-  if (options.lists_unexpected) check_demand(work.all, demand.mean());
+  if (options.lists_unexpected) check_demand(work.all, demand.mean(), session.this_rank.host.blas_threads);
   log_unexpected(work, directory.journal(), options,
                  resume_command(options, world.launcher(), "--retry-failed"));
   log_repaired(failed, directory.journal());
