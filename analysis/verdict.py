@@ -7,13 +7,13 @@ import pandas as pd
 from .loader import gpu_counts
 
 # Columns that define a task. The digest identifies the matrix; `of_b` describes the second operand of gemm.
-TASK = ["problem", "precision", "m", "n", "k", "nrhs", "batch", "uplo", "matrix_digest", "matrix_seed", "of_b"]
+TASK = """problem precision m n k nrhs batch uplo cache host_memory matrix_digest matrix_seed of_b""".split()
 # Tasks that agree in these columns, and in `pool` (see `_races`), differ only in their seeds.
 POOLED = [name for name in TASK if name not in ("matrix_digest", "matrix_seed", "of_b")]
 CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capability"]
-RACED = """problem precision m n k nrhs batch uplo matrix matrix_kind matrix_parameters matrix_digest matrix_seed method
-backend parameters gpu_name capability host status seconds_q1 seconds_median seconds_q3 task matrix_name problem_flops
-problem_bytes reference_method launch_bound gpu_count rounds""".split()
+RACED = """problem precision m n k nrhs batch uplo cache host_memory matrix matrix_kind matrix_parameters matrix_digest
+matrix_seed method backend parameters gpu_name capability host status seconds_q1 seconds_median seconds_q3 task
+matrix_name problem_flops problem_bytes reference_method launch_bound gpu_count rounds""".split()
 AT_ONCE = 50_000  # records that are processed together, because a million rows as Python dicts need gigabytes
 # Statuses from best to worst. The column `worst` has indices: 0 means that no trial ran, 1 that all that ran passed.
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
@@ -32,7 +32,14 @@ def _identified(records):
     )
     severity = {status: i for i, status in enumerate(SEVERITY)}
     worst = records["status"].map(severity).fillna(len(SEVERITY))
-    return records.assign(of_b=b, matrix_digest=named, worst=worst, place=records.index, gpus=gpu_counts(records))
+    # Records of older files lack these conditions. Their trials ran with warm caches and pageable host memory.
+    conditions = {
+        name: records[name].where(records[name] != "", default)
+        for name, default in (("cache", "warm"), ("host_memory", "pageable"))
+    }
+    return records.assign(
+        of_b=b, matrix_digest=named, worst=worst, place=records.index, gpus=gpu_counts(records), **conditions
+    )
 
 
 # For `DataFrame.agg`: the columns that `with_extremes` needs.

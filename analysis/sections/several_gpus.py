@@ -7,7 +7,8 @@ from ..loader import gpu_counts
 from ..page import factor, percent, whole
 from ..plots import Plot, Series
 
-TASK = "precision device host m n k nrhs uplo matrix_digest".split()  # equal for trials that are compared
+# Equal for trials that are compared.
+TASK = "precision device host m n k nrhs batch uplo cache host_memory matrix_digest".split()
 NAMES = {
     "matrix_seed": "seed",
     "matrix_name": "",
@@ -17,7 +18,7 @@ MOST_LINES = 8  # per figure: those of the largest sizes
 
 
 def several_gpus(page, results):
-    rows = results.answered([*COMPARED, "gpu_count"])
+    rows = results.answered([*COMPARED, *TASK, "gpu_count"])
     rows = rows.assign(gpus=gpu_counts(rows))
     one = best(rows[(rows["gpus"] == 1) & (rows["status"] == "pass")], TASK)
     several = best(rows[rows["gpus"] > 1], [*TASK, "method", "gpus"])

@@ -145,6 +145,23 @@ class IdentityTest(unittest.TestCase):
         self.assertEqual(records["task"].nunique(), 6)
         self.assertIn("32 × 128 × 64", " ".join(records["task"]))
 
+    def test_conditions_of_measurement_separate_races(self):
+        night = fixture.Night("conditions")
+        conditions = (("warm", "pageable", 1), ("", "", 1), ("cold", "pageable", 3), ("warm", "pinned", 2))
+        for cache, memory, factor in conditions:  # the second are those of older files: warm caches, pageable memory
+            for method, times in (("lapack", 1), ("crout", 2 if cache != "cold" else 0.1)):
+                more = dict(cache=cache, host_memory=memory, key=f"{method}{cache}{memory}")
+                night.trial("gesv", method, 64, 1e-3 * times * factor, scatter=0, **more)
+        for races in grids(loaded(night))[0][3:]:  # of each seed, and pooled
+            found = {race.task: (race.winner, race.median) for race in races.itertuples()}
+            self.assertEqual(list(found), ["uniform", "uniform, cold caches", "uniform, pinned host memory"])
+            self.assertEqual([winner for winner, _ in found.values()], ["lapack", "crout", "lapack"])
+            for (_, median), expected in zip(found.values(), (1e-3, 3e-4, 2e-3)):
+                self.assertAlmostEqual(median, expected)
+        rows = [next(iter(row.values())) for row in page_of(night).rows("grid-1")]
+        self.assertEqual(len(rows), 3)
+        self.assertTrue(rows[1].endswith("uniform, cold caches"), rows)
+
     def test_expected_failures_are_findings(self):
         night = fixture.Night("expected")
         night.trial("gesv", "gauss_block", 64, 1e-3, status="failed", residual_ratio=1e5, expected=1)
