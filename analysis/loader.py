@@ -66,8 +66,11 @@ OPTIONAL = {"problem_title"}  # older files lack it, without a warning
 INPUTS = """problem backend gpu_name parameters matrix matrix_kind matrix_parameters matrix_seed uplo cache host_memory
 gpu_count m n k nrhs batch status expected seconds_median""".split()  # inputs of derived columns
 DETAILS = ("samples", "stages", "iterations")
-# Two records are runs of the same trial if these columns agree. `gpus`: the GPU models that the run used on the host.
-TRIAL = ["key", "backend", "gpus", "capability", "host", "plan_name"]
+# Two records are runs of the same trial if these columns agree. `same_trial`: the number of the trial, as
+# `_number_trials` returns it. `gpus`: the GPU models that the run used on the host.
+TRIAL = ["same_trial", "backend", "gpus", "capability", "host", "plan_name"]
+# The conditions of trials in older files, whose records lack these columns or have an empty text.
+DEFAULT_CONDITIONS = {"cache": "warm", "host_memory": "pageable", "gpu_count": "1"}
 SEQUENCE = ["gpus", "host", "plan_name"]  # runs that agree in these columns repeat one another over time
 BYTES_AT_ONCE = 32 << 20  # bytes of a table that are read per call
 THREADS_SUFFIX = (
@@ -564,13 +567,53 @@ def _pool_rounds(results):
     results.table = _with_columns(results.table, **changed, rounds=rounds, spread=spread)
 
 
+# A record's GPU model is not among these columns, because skipped trials have none; TRIAL has `gpus` instead. A new
+# build of a library is compared with the old one, as a new build of the program is.
+_SAME_TRIAL = set(_SAME_IN_ROUNDS) - {"run_id", "gpu_name", "capability", "library_digest"}
+_SAME_TRIAL = [*sorted(_SAME_TRIAL), "matrix_digest", "round"]
+
+
+def has_second_matrix(records):
+    """Returns a mask of the products whose second matrix has parameters of its own. It has no digest."""
+    return (records["problem"] == "gemm") & records["matrix_parameters"].str.contains('"b":', regex=False)
+
+
+def _joint_codes(columns):
+    """Returns an integer per row. Two rows have the same integer if all columns agree."""
+    codes = 0
+    for column in columns:
+        values = pd.factorize(column)[0].astype(np.int64) + 1
+        codes = pd.factorize(codes * (values.max(initial=0) + 1) + values)[0]
+    return codes
+
+
+def _number_trials(results):
+    """Returns an integer per record, which is equal for runs of the same trial. As for `gaussweep compare`, a trial is
+    its task, method and parameters. Its key is not used, because the key also depends on the number of repeats and on
+    other settings of the sampling. If a run has a trial several times with different settings, these are several
+    trials, in the order of their keys."""
+    records = results.take([*_SAME_TRIAL, "run_id", "key"])
+    # The digest identifies the matrix, whatever its file is called.
+    is_named = (records["matrix_digest"] == "") | has_second_matrix(records)
+    for name in ("matrix", "matrix_kind", "matrix_parameters"):
+        records[name] = records[name].where(is_named, "")
+    for name, default in DEFAULT_CONDITIONS.items():
+        records[name] = records[name].replace("", default)
+    trials = _joint_codes(records[name] for name in _SAME_TRIAL)
+    in_run = pd.DataFrame({"trial": trials, "run": _joint_codes([records["run_id"]])})
+    if not in_run.duplicated().any():
+        return trials
+    in_run["key"] = pd.factorize(records["key"], sort=True)[0]
+    return _joint_codes([in_run["trial"], in_run.groupby(["trial", "run"])["key"].rank("dense")])
+
+
 def _move_earlier_runs(results):
     """Moves the records of earlier runs to `earlier`, because several runs of one plan are compared, not pooled. Only
     the last set of runs (see `_is_in_last_set`) of each sequence stays."""
-    results.table = _with_columns(results.table, gpus=_gpu_models(results))
-    records = results.take([*TRIAL, "run_id", "start_time"])
+    results.table = _with_columns(results.table, gpus=_gpu_models(results), same_trial=_number_trials(results))
+    records = results.take([*TRIAL, "key", "run_id", "start_time"])
     start = records.groupby(["plan_name", "run_id"])["start_time"].transform("min")
-    order = records[[*TRIAL, "run_id"]].assign(start_=start).sort_values("start_", kind="stable")
+    order = records[[*TRIAL, "key", "run_id"]].assign(start_=start).sort_values("start_", kind="stable")
     is_known = (order["key"] != "") & (order["plan_name"] != "") & (order["run_id"] != "")
     order = order[is_known]
     ago = order.groupby(TRIAL, sort=False).cumcount(ascending=False)
@@ -578,11 +621,12 @@ def _move_earlier_runs(results):
         return
     # A trial that the last set lacks belongs to an earlier run, although no later run repeats it: `ago` becomes 1.
     runs_ago = ago.where((ago > 0) | _is_in_last_set(order), 1).reindex(records.index).fillna(0)
-    results.earlier = results.take(results.table.columns, runs_ago > 0).assign(ago=runs_ago[runs_ago > 0].astype(int))
+    is_earlier = runs_ago > 0
+    results.earlier = results.take(results.table.columns, is_earlier).assign(ago=runs_ago[is_earlier].astype(int))
     results.warnings.append(
-        f"{counted((runs_ago > 0).sum(), 'record')} of earlier runs of the same plan, compared with the last one"
+        f"{counted(is_earlier.sum(), 'record')} of earlier runs of the same plan, compared with the last one"
     )
-    _remove_records(results, runs_ago > 0)
+    _remove_records(results, is_earlier)
 
 
 def _add_derived_columns(results):

@@ -4,7 +4,7 @@ gpu` (docs/reading.md). tests/mpi/test_verdict.py compares both. A race is the c
 import numpy as np
 import pandas as pd
 
-from .loader import gpu_counts
+from .loader import DEFAULT_CONDITIONS, gpu_counts, has_second_matrix
 
 # Columns that define a task. The digest identifies the matrix; `of_b` describes the second operand of gemm.
 TASK = """problem precision m n k nrhs batch uplo cache host_memory matrix_digest matrix_seed of_b""".split()
@@ -22,9 +22,7 @@ SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "cras
 def _identified(records):
     """Adds the columns of TASK and CONFIGURATION that records lack, `worst` (the status as an index of SEVERITY),
     `place` (the record's row number) and `gpus`."""
-    b = records["matrix_parameters"].where(
-        (records["problem"] == "gemm") & records["matrix_parameters"].str.contains('"b":', regex=False), ""
-    )
+    b = records["matrix_parameters"].where(has_second_matrix(records), "")
     # A matrix without a digest is identified by its kind, name and parameters.
     named = records["matrix_digest"].where(
         records["matrix_digest"] != "",
@@ -32,11 +30,7 @@ def _identified(records):
     )
     severity = {status: i for i, status in enumerate(SEVERITY)}
     worst = records["status"].map(severity).fillna(len(SEVERITY))
-    # Records of older files lack these conditions. Their trials ran with warm caches and pageable host memory.
-    conditions = {
-        name: records[name].where(records[name] != "", default)
-        for name, default in (("cache", "warm"), ("host_memory", "pageable"))
-    }
+    conditions = {name: records[name].replace("", DEFAULT_CONDITIONS[name]) for name in ("cache", "host_memory")}
     return records.assign(
         of_b=b, matrix_digest=named, worst=worst, place=records.index, gpus=gpu_counts(records), **conditions
     )

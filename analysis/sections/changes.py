@@ -11,7 +11,7 @@ from ..page import counted, factor, seconds
 from ..plots import Plot, Series
 
 SAME_TRIAL = [*TRIAL, "threads"]  # a trend needs equal numbers of threads
-COLUMNS = [*TRIAL, *"gpu_name problem method precision config task size device status seconds_median".split()]
+COLUMNS = [*TRIAL, *"key gpu_name problem method precision config task size device status seconds_median".split()]
 LEAST_RUNS = 3  # fewest runs of a plan that make a trend
 MOST_CHANGES = 3  # changes on the first screen
 OTHER_THREADS = (

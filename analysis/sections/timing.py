@@ -28,7 +28,7 @@ from ..frames import (
 from ..page import factor, seconds, whole
 from ..plots import Plot, Series
 
-COLUMNS = [*DRAWN, *"key seconds_q1 seconds_q3 gflops".split()]
+COLUMNS = [*DRAWN, *"same_trial seconds_q1 seconds_q3 gflops".split()]
 
 
 def time_over_size(page, results):
@@ -45,7 +45,7 @@ def time_over_size(page, results):
     )
     with_earlier = rows
     if results.earlier is not None:
-        before = answered(results.earlier[results.earlier["key"].isin(rows["key"])])
+        before = answered(results.earlier[results.earlier["same_trial"].isin(rows["same_trial"])])
         with_earlier = pd.concat([rows.assign(ago=0), before], ignore_index=True, join="inner")
     is_batch = rows["batch"] > 1
     for are_batches in sorted(is_batch.unique()):

@@ -1,5 +1,6 @@
 """Tests that runs are separated by their ids and by their models, in one file or in several."""
 
+import json
 import tempfile
 import unittest
 from pathlib import Path
@@ -9,7 +10,7 @@ from pages import page_of
 
 from analysis.loader import load
 from analysis.sections import glance
-from analysis.sections.changes import changes
+from analysis.sections.changes import changes, followed
 from analysis.sections.verdict import _missing
 
 GPU, OTHER_GPU = fixture.GPUS
@@ -41,6 +42,37 @@ class OneFileTest(unittest.TestCase):
         second.attributes["plan"] += "repeats: 9\n"
         words = page_of(first, second).words("overview")
         self.assertIn("Since the last run of the plan, whose text changed: 6 trials in both", words)
+
+    def test_trials_with_other_repeats_are_the_same(self):
+        nights = [run(1), run(2), run(3), run(4, 3.5)]
+        nights[3].attributes["plan"] += "repeats: 9\n"
+        for record in nights[3].records:
+            record.update(key="9" + record["key"][1:], library_digest="another build")
+        page = page_of(*nights)
+        words = page.words("overview")
+        self.assertIn("Since the 3 earlier runs of the plan, whose text changed: 6 trials in both: 6 SLOWER.", words)
+        self.assertIn("6 trials (and 18 of earlier runs) in 4 files", words)
+        drawn = json.dumps(page.plots["time-gesv-double-NVIDIA_Test_100_and_CPU"])
+        for words in ("the run before", "2 runs ago", "3 runs ago"):
+            self.assertIn(words, drawn)
+        with tempfile.TemporaryDirectory() as folder:
+            results = load([night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)])
+        self.assertEqual(followed(results).groupby("device").size().to_list(), [4, 4])
+        self.assertEqual(set(results.table["run_id"]), {"run-4"})
+
+    def test_a_trial_with_two_settings_in_a_run_is_no_earlier_run(self):
+        nights = fixture.Night("nightly"), fixture.Night("nightly")
+        for day, night in enumerate(nights, 1):
+            for repeats in (9, 3):
+                more = dict(run_id=f"run-{day}", start_time=f"2026-01-0{day}T00:00:00Z", key=f"{repeats} repeats")
+                night.trial("gesv", "lapack", 64, 1e-3, samples=repeats, **more)
+        with tempfile.TemporaryDirectory() as folder:
+            files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]
+            self.assertIsNone(load(files[:1]).earlier)
+            results = load(files)
+        self.assertEqual(list(results.earlier["ago"]), [1, 1])
+        both = results.take("same_trial samples").merge(results.earlier[["same_trial", "samples"]], on="same_trial")
+        self.assertEqual(list(both["samples_x"]), list(both["samples_y"]))
 
     def test_remarks_uncommitted_changes_of_one_part(self):
         for dirty, is_reported in (("false, true", True), ("true", True), ("false", False)):
