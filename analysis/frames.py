@@ -199,8 +199,10 @@ def plots_over_size(
     """Yields a Plot of the column `y` over size for each of `facets`. `low`, `high`, `ends`, `others`, `per_time`: as
     in `curves`. `point`: describes a point in the caption if it is not a median of samples; `{samples}` in it is
     replaced by `_sampled_seeds`. `more`: further fields of the Plot."""
-    # Drops other columns, because the rows are copied often below.
-    rows = rows[[c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]]
+    # Drops rows that are not drawn, which captions must not name, and other columns, because the rows are copied often.
+    values = rows[y].to_numpy(dtype=float)
+    is_drawn = np.isfinite(values) & (values > 0 if more.get("ylog") else True)
+    rows = rows.loc[is_drawn, [c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]]
     for words, part, axis in facets(rows):
         series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends, per_time=per_time)
         names = axis.get("names")

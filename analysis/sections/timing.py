@@ -1,6 +1,8 @@
 """Shows times and rates over size, speedups over a baseline and by a parameter, and transfers compared with
 computing."""
 
+from itertools import zip_longest
+
 import numpy as np
 import pandas as pd
 
@@ -87,8 +89,9 @@ def _over_size(last, with_earlier, are_batches):
     else:
         last = last.assign(rate_low=_rate(last, "seconds_q3"), rate_high=_rate(last, "seconds_q1"))
         rate = plots_over_size(last, "rate", "Rate", "rate [GFLOP/s]", "gflops", "rate_low", "rate_high", **options)
-    for pair in zip(time, rate):
-        yield from pair
+    # Some figures of times have no figure of rates, because methods without a rate have a time.
+    for pair in zip_longest(time, rate):
+        yield from filter(None, pair)
 
 
 def over_baseline(page, results, baseline=""):

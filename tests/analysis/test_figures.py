@@ -194,6 +194,19 @@ class FiguresTest(unittest.TestCase):
         self.assertIn("Parameters: blocks 1, order rows.", caption)
         self.assertNotIn("crout: factor", caption)
 
+    def test_captions_name_only_matrices_that_are_drawn(self):
+        night = fixture.Night("stopped early")
+        for n, matrix in itertools.product((64, 128), ("uniform", "hilbert")):
+            night.trial(
+                "gesv", "jacobi", n, 1e-6 * n, matrix=matrix, **({"gflops": np.nan} if matrix == "hilbert" else {})
+            )
+        night.trial("trsv", "cublas", 64, 1e-6, gflops=np.nan, gpu=GPU)
+        plots = drawn(night)
+        captions = {name.partition("-")[0]: plot[2] for name, plot in plots.items() if "gesv" in name}
+        self.assertIn("Matrix: hilbert, seed 0; uniform, seed 0.", captions["time"])
+        self.assertIn("Matrix: uniform, seed 0.", captions["rate"])
+        self.assertTrue(any(name.startswith("time-trsv") for name in plots))
+
     def test_captions_name_triangle_threads_and_calls_per_sample(self):
         night = fixture.Night("measured")
         night.hosts[0]["blas_threads"] = 3
