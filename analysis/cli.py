@@ -8,7 +8,7 @@ import sys
 
 from . import figures
 from .chosen import choose
-from .frames import methods
+from .frames import is_rectangular, methods
 from .loader import TABLES, ReportError, load
 from .nights import MOST_NIGHTS, table
 from .page import Page, printable
@@ -35,6 +35,8 @@ def build(results, title="gaussweep report", baseline="", of_papers="run"):
     if not results.files:
         restoration.restoration(page, results)
         return page
+    sizes = results.take("problem operands")
+    page.rectangular = set(sizes.loc[is_rectangular(sizes), "problem"])
     page.facts = facts(results)
     only_papers = of_papers != "none" and papers.are_all_plans(results)
     for section in FIRST:

@@ -258,13 +258,20 @@ def _range_text(values):
 
 def matrices(rows, with_sizes=False):
     """Returns a caption's sentences that name the matrices with all their parameters and seeds. They also name the
-    operands, triangle and number of BLAS threads that all rows share, and with `with_sizes` the sizes."""
+    operands, triangle and number of BLAS threads that all rows share, and with `with_sizes` the sizes. They define n if
+    a row is a product that is not square."""
     names = [f"{name}, {_seeds(part)}" for name, part in rows.groupby("matrix_full")["matrix_seed"]]
     words = f"Matrix: {'; '.join(names[:4])}{f' and {len(names) - 4} more' if len(names) > 4 else ''}"
     if with_sizes:
         words += f"; n = {_range_text(rows['size'])}"
     shared = _shared_conditions(rows)
-    return f"{words}. Measured with {', '.join(shared)}." if shared else f"{words}."
+    words += f". Measured with {', '.join(shared)}" if shared else ""
+    return f"{words}. n: the cube root of m·n·k." if is_rectangular(rows).any() else f"{words}."
+
+
+def is_rectangular(rows):
+    """Returns a mask of the products that are not square. Their `size` is not their n."""
+    return rows["operands"].str.contains(" × ", regex=False)
 
 
 def _shared_conditions(rows):

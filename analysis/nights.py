@@ -1,5 +1,6 @@
 """Formats the text of `analysis/report --trend`: the times of trials night by night, for a mail."""
 
+from .frames import is_rectangular
 from .page import printable, seconds
 
 MOST_NIGHTS = 7  # per line: a mail may be read on a phone
@@ -14,8 +15,9 @@ def table(times):
         last = rows.iloc[-1]
         medians, dates = rows["seconds_median"].tolist(), [f"{at:%m-%d}" for at in rows["at"]]
         change = 100 * (medians[-1] / medians[0] - 1)
-        operands = f", {last['operands']}" if last["operands"] else ""
-        trial = f"n = {last['size']}{operands}, {last['matrix_full']}, seed {last['matrix_seed']}"
+        size = "" if is_rectangular(rows).iloc[-1] else f"n = {last['size']}"  # the operands have a product's shape
+        trial = f"{last['matrix_full']}, seed {last['matrix_seed']}"
+        trial = ", ".join(filter(None, [size, last["operands"], trial]))
         lines.append(f"{problem}/{last['method']} {precision}, {trial}, {device}: {change:+.1f} %")
         lines.append("  " + ", ".join(f"{date} {seconds(time)}" for date, time in zip(dates, medians)))
     return [printable(line) for line in lines]

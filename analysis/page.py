@@ -30,6 +30,7 @@ COLUMNS = {
     **dict(status=("status", None), seconds_median=("median", seconds), peak_share=("fraction of peak", percent)),
     **dict(trials=("trials", whole), iterations=("iterations", whole), gflops=("GFLOP/s", number)),
 }
+SIZES = {"size", "smallest", "largest"}  # columns of sizes; that of a product that is not square is not its n
 
 
 def columns_of(listed):
@@ -72,6 +73,7 @@ class Page:
         """`methods`: name -> number of its colour and dashes."""
         self.title = title
         self.methods = methods or {}
+        self.rectangular = set()  # problems with products that are not square
         self.facts = []  # texts below the title: date, commit, GPU, driver
         self.sections = []  # [id, title, [html]]
         # All CSV text until the page is written. The file has no name, so that nothing remains if the report is killed.
@@ -187,6 +189,9 @@ class Page:
         heads = "".join(f'<th scope="col"{"" if form is None else " class=n"}>{text(h)}</th>' for _, h, form in columns)
         left = len(frame) - limit
         tail = f" {counted(left, 'more row')} in the CSV." if left > 0 else ""
+        if self.rectangular and SIZES.intersection(c for c, _, _ in columns) and "problem" in frame:
+            problems = sorted(self.rectangular.intersection(frame["problem"]))
+            tail = f" n of {', '.join(problems)}: the cube root of m·n·k.{tail}" if problems else tail
         markup = (
             f'<figure class="table"><figcaption>{text(caption + tail)} {self._csv(name, frame)}</figcaption>'
             f'<div class="scroll{" long" if len(rows) > LONG_TABLE else ""}"><table class="sortable"'

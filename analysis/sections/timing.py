@@ -17,6 +17,7 @@ from ..frames import (
     at_largest,
     best,
     has_several,
+    is_rectangular,
     matrices,
     not_passed,
     numeric_parameters,
@@ -43,7 +44,7 @@ def time_over_size(page, results):
         "Lines: each method in its fastest configuration that passed, medians with quartiles. Several seeds or"
         " repetitions give their median and full range. Small marks, or rows of their own: other configurations,"
         " earlier runs. Hollow marks: an answer did not pass."
-        + (" n is the cube root of m·n·k." if (rows["problem"] == "gemm").any() else "")
+        + (" n is the cube root of m·n·k." if is_rectangular(rows).any() else "")
     )
     with_earlier = rows
     if results.earlier is not None:

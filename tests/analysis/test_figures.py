@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -11,11 +12,14 @@ import numpy as np
 from everything import everything
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from pages import page_of
 
 from analysis import figures
 from analysis.cli import SHOWN, build
 from analysis.loader import load
+from analysis.nights import table as table_of
 from analysis.plots import Plot, Series, styled
+from analysis.sections.changes import followed
 
 GPU = "NVIDIA Test 100"
 
@@ -206,6 +210,31 @@ class FiguresTest(unittest.TestCase):
         self.assertIn("Matrix: hilbert, seed 0; uniform, seed 0.", captions["time"])
         self.assertIn("Matrix: uniform, seed 0.", captions["rate"])
         self.assertTrue(any(name.startswith("time-trsv") for name in plots))
+
+    def test_n_of_products_that_are_not_square_is_defined(self):
+        nights = []
+        for day in (1, 2, 3):
+            same = {"run_id": f"run-{day}", "start_time": f"2026-01-0{day}T00:00:00Z"}
+            nights.append(fixture.Night("products"))
+            for m, n, k in ((64, 64, 64), (32, 64, 128), (256, 128, 64)):
+                nights[-1].trial("gemm", "lapack", n, 1e-6 * n, m=m, k=k, key=f"{m}", **same)
+            nights[-1].trial("gemm", "serial", 64, None, m=32, k=128, status="crashed", **same)
+            nights[-1].trial("gemm", "serial", 64, 1e-3, m=32, k=128, status="failed", key="serial", **same)
+            nights[-1].trial("gesv", "lapack", 64, 1e-6, **same)
+        sentence = "n: the cube root of m·n·k."
+        captions = {name: caption for name, (_, _, caption) in drawn(*nights).items()}
+        self.assertIn(sentence, captions["time-gemm-double-CPU"])
+        self.assertFalse([name for name, caption in captions.items() if "gesv" in name and sentence in caption])
+        text = page_of(*nights).text
+        for table in ("overview", "leaders", "ranking", "failures-broken", "findings"):
+            caption = re.search(rf'<figcaption>((?:(?!<figcaption>).)*)data-table="{table}"', text, re.S).group(1)
+            self.assertIn("n of gemm: the cube root of m·n·k.", caption, table)
+        night = fixture.Night("square")
+        night.trial("gemm", "lapack", 64, 1e-6)
+        self.assertNotIn("n of gemm", page_of(night).text)
+        with tempfile.TemporaryDirectory() as folder:
+            times = followed(load([night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]))
+        self.assertTrue(table_of(times)[0].startswith("gemm/lapack double, 256 × 64 × 128, uniform, seed 0, CPU"))
 
     def test_captions_name_triangle_threads_and_calls_per_sample(self):
         night = fixture.Night("measured")
