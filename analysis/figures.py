@@ -104,13 +104,18 @@ def _caption(plot, drawn, remarks, facts=()):
     """Returns a plot's caption. It begins with the title, methods that did not pass, note, and basis (matrices,
     statistic and samples). Then come parameters, meaning of error bars, remarks on values that were moved or left out,
     and `facts` (device, driver, commit)."""
-    words = [plot.title, unpassed(drawn, plot.xlabel), plot.note, plot.basis, parameters(plot, drawn)]
+    is_partial = any(s.partial for s in drawn)
+    partial = "A point of seeds or repetitions with different verdicts shows those with the best verdict"
+    words = [plot.title, unpassed(drawn, plot.xlabel), plot.note, plot.basis, partial if is_partial else ""]
+    words.append(parameters(plot, drawn))
     ranged = [s for s in drawn if s.low is not None and np.isfinite(np.asarray(s.low, dtype=float)).any()]
     for kind, is_band in (("Bands", True), ("Bars", False)):
         ends = [end for s in ranged if s.band == is_band for end in s.ends]
         ends = sorted(dict.fromkeys(ends), key=POOLED_RANGE.__eq__)
         if len(ends) > 1:  # only the pooled range describes several trials
             ends = [f"{end} ({'several trials' if end == POOLED_RANGE else 'one trial'})" for end in ends]
+        if is_partial:
+            ends = [end.replace(POOLED_RANGE, f"{POOLED_RANGE} with the best verdict") for end in ends]
         words += [f"{kind}: {' or '.join(ends)}"] if ends else []
     return " ".join(w if w.endswith(".") else w + "." for w in [*words, *remarks, "; ".join(facts)] if w)
 

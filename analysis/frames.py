@@ -34,6 +34,7 @@ seconds_q1 seconds_median seconds_q3""".split()
 POOLED_RANGE = "the full range of the seeds or repetitions"
 RATIO_INTERVAL = ("the interval from the quartiles of both times",)
 RANK = {"pass": 0, "suspect": 1, "failed": 2}  # other statuses: the trial did not finish
+VERDICT_WORDS = {0: "that passed", 1: "that are suspect", 2: "that failed", 3: "that did not finish"}
 
 
 def device_words(device):
@@ -331,10 +332,10 @@ def series_label(rows, of_matrix=True):
 
 def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.ends, per_time=False):
     """Returns one Series per method, matrix and operands, with the best configuration at each x. Trials that differ
-    only in seed, host or repetition are pooled to one point, with their median and full range. Its mark is hollow if
-    any of them did not pass. `low`, `high`: the columns with the range of a single trial; `ends`: the meaning of that
-    range, for captions. `per_time`: `y` is a rate, so a pooled point is the median work over the median time. `others`:
-    adds faint series with the slower configurations and earlier runs."""
+    only in seed, host or repetition become one point: the median and full range of those with the best verdict. Its
+    mark is hollow if any of the trials did not pass. `low`, `high`: the columns with the range of a single trial;
+    `ends`: the meaning of that range, for captions. `per_time`: `y` is a rate, so a pooled point is the median work
+    over the median time. `others`: adds faint series with the slower configurations and earlier runs."""
     label = series_label(rows, of_matrix=x == "size")
     rank = not_passed(rows)
     rows = pd.DataFrame(
@@ -399,6 +400,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
                 y=("y", "median"), low=("low", "min"), high=("high", "max"), worst=("worst", "min"),
                 count=("count", "sum"), tried=("tried", "sum"), seeds=("seeds", "max"), earlier=("earlier", "min"),
                 pooled=("pooled", "max"),
+                rank=("rank", lambda ranks: ranks.iloc[0] if ranks.nunique() == 1 else -1),
             ).reset_index().assign(config="other configurations", setting="")  # fmt: skip
         faint = (_curve(name, part, True, ends) for name, part in slower.groupby("label", sort=True))
         curves_ = [*(replace(series, line=False, faint=True, band=False) for series in faint), *curves_]
@@ -407,14 +409,11 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
 
 def _curve(label, rows, with_ends, ends):
     """Returns the Series of one label. The text at the pointer has a point's configuration. It also has the number
-    of seeds or trials that were tried, and the number of those that the point pools."""
+    of seeds or trials that were tried, and the number and verdict of those that the point shows."""
     seeds = rows["seeds"] > 1
     counts = [
-        f"{config}{'; ' * bool(config)}{tried} {'seeds' if seeds == tried else 'trials'}"
-        + (f", {count} of them" if count < tried else "")
-        if tried > 1
-        else config
-        for config, tried, count, seeds in zip(rows["config"], rows["tried"], rows["count"], rows["seeds"])
+        "; ".join(filter(None, [config, _count_words(*numbers)]))
+        for config, *numbers in zip(rows["config"], rows["tried"], rows["count"], rows["seeds"], rows["rank"])
     ]
     return Series(
         label,
@@ -428,7 +427,16 @@ def _curve(label, rows, with_ends, ends):
         earlier=rows["earlier"].to_numpy(),
         band=bool(seeds.any()) and len(rows) > 1,
         ends=(*ends[: int((~rows["pooled"]).any())], *[POOLED_RANGE][: int(rows["pooled"].any())]),
+        partial=bool((rows["count"] < rows["tried"]).any()),
     )
+
+
+def _count_words(tried, count, seeds, rank):
+    """Returns words for the trials of a point: "3 seeds", or "the 2 of 3 trials that passed" if it shows only those
+    with the best verdict. Returns an empty text for a single trial. `rank`: the verdict, or -1 for several verdicts."""
+    if count < tried:
+        return f"the {count} of {tried} trials {VERDICT_WORDS.get(rank, 'with the best verdict')}"
+    return f"{tried} {'seeds' if seeds == tried else 'trials'}" if tried > 1 else ""
 
 
 def numeric_parameters(records):

@@ -40,6 +40,7 @@ class Series:
     settings: object = None  # the parameters of each point, "blocks=8 threads=64"
     earlier: object = None  # "the run before" per point of an earlier run; empty for points of the last run
     ends: tuple = ("first to third quartile",)  # the meanings of `low` and `high`
+    partial: bool = False  # whether a point leaves out seeds or repetitions, because others have a better verdict
 
 
 @dataclass
@@ -319,7 +320,8 @@ def _by_name(plot, drawn):
     columns = {name: np.asarray(values)[order] for name, values in columns.items()}
     ends = tuple(dict.fromkeys(words for s in drawn if s.low is not None for words in s.ends))
     note = " ".join(filter(None, [plot.note, "Squares: earlier runs." if any(columns["earlier"]) else ""]))
-    series = [Series("", [names[i] for i in order], ends=ends, **columns)]
+    partial = any(s.partial for s in drawn)
+    series = [Series("", [names[i] for i in order], ends=ends, partial=partial, **columns)]
     return replace(plot, kind="bars", title=title, note=note, series=series)
 
 

@@ -42,8 +42,8 @@ def time_over_size(page, results):
         return
     page.add_once(
         "Lines: each method in its fastest configuration that passed, medians with quartiles. Several seeds or"
-        " repetitions give their median and full range. Small marks, or rows of their own: other configurations,"
-        " earlier runs. Hollow marks: an answer did not pass."
+        " repetitions give the median and full range of those with the best verdict. Small marks, or rows of their own:"
+        " other configurations, earlier runs. Hollow marks: an answer did not pass."
         + (" n is the cube root of m·n·k." if is_rectangular(rows).any() else "")
     )
     with_earlier = rows

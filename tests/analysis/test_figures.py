@@ -154,6 +154,20 @@ class FiguresTest(unittest.TestCase):
         self.assertIn("Matrix: uniform, seeds 1, 2, 3.", caption)
         self.assertNotIn("quartile", caption)
 
+    def test_a_point_of_several_verdicts_says_which_seeds_it_shows(self):
+        for sizes in ((64, 128), (64,)):  # lines or bars
+            night = fixture.Night("verdicts")
+            for n, seed, method in itertools.product(sizes, (1, 2, 3), ("crout", "lapack")):
+                more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "key": f"{n}{seed}{method}"}
+                status = "failed" if seed == 3 and method == "crout" else "pass"
+                night.trial("gesv", method, n, 1e-6 * n * seed, status=status, scatter=0, **more)
+            ((_, kept, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("time-")]
+            hover = [words for series in kept for words in series.hover]
+            self.assertEqual(sum(words.endswith("the 2 of 3 trials that passed") for words in hover), len(sizes), hover)
+            self.assertEqual(sum(words.endswith("3 seeds") for words in hover), len(sizes), hover)
+            self.assertIn("with different verdicts shows those with the best verdict.", caption)
+            self.assertIn("s: the full range of the seeds or repetitions with the best verdict.", caption)
+
     def test_every_caption_names_matrices_and_what_a_point_is(self):
         plots = drawn(everything())
         self.assertGreater(len(plots), 40)
