@@ -198,8 +198,9 @@ def plots_over_size(
     rows, name, title, ylabel, y, low=None, high=None, others=False, ends=Series.ends, point="", per_time=False, **more
 ):
     """Yields a Plot of the column `y` over size for each of `facets`. `low`, `high`, `ends`, `others`, `per_time`: as
-    in `curves`. `point`: describes a point in the caption if it is not a median of samples; `{samples}` in it is
-    replaced by `_sampled_seeds`. `more`: further fields of the Plot."""
+    in `curves`. `point`: describes a point in the caption if it is not a median of samples. `{samples}` in it is
+    replaced by `_sampled_seeds`, and `{median}` by "median time" or its median over the seeds. `more`: further fields
+    of the Plot."""
     # Drops rows that are not drawn, which captions must not name, and other columns, because the rows are copied often.
     values = rows[y].to_numpy(dtype=float)
     is_drawn = np.isfinite(values) & (values > 0 if more.get("ylog") else True)
@@ -208,6 +209,7 @@ def plots_over_size(
         series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends, per_time=per_time)
         names = axis.get("names")
         xlabel = "matrix" if names else "n"
+        median = "median over the seeds of the median time" if most_seeds(part) > 1 else "median time"
         yield Plot(
             slug(name, *words.split(", ")),
             f"{title}: {words}",
@@ -215,7 +217,8 @@ def plots_over_size(
             ylabel,
             series,
             names=names,
-            basis=f"{matrices(part, bool(names))} Each point: {point.format(samples=_sampled_seeds(part))}."
+            basis=f"{matrices(part, bool(names))} Each point: "
+            f"{point.format(samples=_sampled_seeds(part), median=median)}."
             if point
             else basis(part, with_sizes=bool(names), pooled=True),
             **more,
@@ -226,7 +229,7 @@ def basis(rows, statistic="median", with_sizes=False, pooled=False):
     """Returns sentences for a caption: the matrices, the statistic and the number of samples of each point.
     `with_sizes`: also the sizes, for figures whose axes do not show them. `pooled`: a point is the median over the
     seeds."""
-    seeds = _most_seeds(rows) if pooled else 1
+    seeds = most_seeds(rows) if pooled else 1
     over_seeds = f"median over up to {seeds} seeds of the {statistic}s" if seeds > 1 else statistic
     return f"{matrices(rows, with_sizes)} Each point: the {over_seeds} of {sampled(rows)}."
 
@@ -240,14 +243,14 @@ def sampled(rows):
     return words + (f" in each of {counted(rounds, 'round')}" if rounds != "1" else "")
 
 
-def _most_seeds(rows):
+def most_seeds(rows):
     """Returns the largest number of seeds of a matrix."""
     return rows.groupby("matrix_name")["matrix_seed"].nunique().max()
 
 
 def _sampled_seeds(rows):
     """Returns the text of `sampled`, with the number of seeds per matrix if there are several, which share a point."""
-    seeds = _most_seeds(rows)
+    seeds = most_seeds(rows)
     return sampled(rows) + (f" with each of up to {seeds} seeds" if seeds > 1 else "")
 
 

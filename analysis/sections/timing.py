@@ -19,6 +19,7 @@ from ..frames import (
     has_several,
     is_rectangular,
     matrices,
+    most_seeds,
     not_passed,
     numeric_parameters,
     other_settings,
@@ -119,7 +120,7 @@ def over_baseline(page, results, baseline=""):
         "ylog": True,
         "per_time": True,
         "lines_at": [(1, name)],
-        "point": f"the median time of {name} over that of the method, of {{samples}}",
+        "point": f"the {{median}} of {name}, divided by that of the method, of {{samples}}",
     }
     page.plots(
         plots_over_size(rows, slug("over", name), f"Speedup over {name}", f"speedup over {name}", "gain", **options)
@@ -175,13 +176,15 @@ def _speedup_plots(rows, name):
             for (method, rest, which), part in group.groupby(["method", "rest", "which"])
         ]
         series.sort(key=lambda s: -len(s.x))
+        seeds = most_seeds(group)
+        over_seeds = f"the median over up to {seeds} seeds of each seed's ratio: " if seeds > 1 else ""
         yield Plot(
             slug("speedup", name, problem, precision, device),
             f"Speedup by {name}: {problem}, {precision}, n = {size}, {device}",
             name,
             "speedup",
             series,
-            basis=f"{matrices(group)} Each point: the median time at the method's smallest value ({name} ="
+            basis=f"{matrices(group)} Each point: {over_seeds}the median time at the method's smallest value ({name} ="
             f" {' or '.join(f'{base:g}' for base in sorted(group['base'].unique()))}) over that at the value shown, of"
             f" {sampled(group)}.",
         )

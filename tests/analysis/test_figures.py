@@ -281,7 +281,19 @@ class FiguresTest(unittest.TestCase):
         ((plot, (series,), caption),) = [p for name, p in drawn(night).items() if name.startswith("speedup-blocks")]
         self.assertIn("Speedup by blocks", plot.title)
         np.testing.assert_allclose([series.low[1], series.y[1], series.high[1]], [1 / 4, 1 / 3, 1 / 2])
+        self.assertIn("Each point: the median over up to 3 seeds of each seed's ratio: the median time at", caption)
         self.assertIn("Bands: the full range of the seeds or repetitions.", caption)
+
+    def test_speedups_over_a_baseline_are_ratios_of_medians_over_the_seeds(self):
+        for seeds, words in (((1,), "median time"), ((1, 2, 6), "median over the seeds of the median time")):
+            night = fixture.Night("seeds")
+            for n, seed in itertools.product((64, 128), seeds):
+                for method, time in (("crout", 4e-6), ("lapack", 1e-6 * seed)):
+                    more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "key": f"{n}{seed}{method}"}
+                    night.trial("gesv", method, n, time, reference_method="lapack", scatter=0, **more)
+            ((_, (series,), caption),) = [p for name, p in drawn(night).items() if name.startswith("over-lapack")]
+            self.assertIn(f"Each point: the {words} of lapack, divided by that of the method, of 5 samples", caption)
+            np.testing.assert_allclose(series.y, np.median(seeds) / 4)
 
     def test_points_of_a_roofline_have_their_sizes(self):
         night = fixture.Night("roof")
