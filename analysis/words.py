@@ -3,6 +3,7 @@
 import html
 import math
 import re
+import sys
 import unicodedata
 
 import numpy as np
@@ -71,7 +72,11 @@ def seconds(value):
 
 
 def number(value):
-    return _three(value) if is_finite(value) else ("∞" if isinstance(value, float) and math.isinf(value) else "–")
+    """Returns a number with three digits. The largest double becomes ∞: it is the residual ratio of answers that have
+    none, such as factors that are zero. Half of it becomes ∞ too, as the median of two ratios may be."""
+    if isinstance(value, float) and abs(value) > sys.float_info.max / 4:
+        return "∞"
+    return _three(value) if is_finite(value) else "–"
 
 
 def whole(value):

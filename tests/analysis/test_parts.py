@@ -1,6 +1,7 @@
 """Unit tests of parts of the report: timeline, fits, formatted numbers, published tables, findings, plots, leaders."""
 
 import re
+import sys
 import unittest
 import unittest.mock
 from pathlib import Path
@@ -123,6 +124,9 @@ class WordsTest(unittest.TestCase):
         self.assertEqual(number(1234.5), "1234")
         self.assertEqual(number(1.5e-9), "1.50e-09")
         self.assertEqual(number(float("inf")), "∞")
+        for ratio in (sys.float_info.max, np.median([1, sys.float_info.max])):  # of a flawed answer
+            self.assertEqual(number(ratio), "∞")
+        self.assertEqual(number(1e300), "1.00e+300")
         self.assertEqual(percent(0.0123), "1.23 %")
 
 
