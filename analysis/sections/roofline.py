@@ -77,9 +77,11 @@ def _figures(results, rows):
         part = part[np.isfinite(part["intensity"]) & (part["intensity"] > 0)]
         triangles = np.where(part.groupby("problem")["uplo"].transform("nunique") > 1, ", " + part["uplo"], "")
         name = part["problem"] + "/" + part["method"] + triangles + on_device(part)
-        sizes = part["config"] + part["size"].map(" n={}".format)
-        sizes += np.where(has_several(part["nrhs"]), part["nrhs"].map(" nrhs={}".format), "")
-        part = part.assign(settings=sizes)
+        settings = part["config"]
+        for column, label in (("size", "n"), ("nrhs", "nrhs")):
+            if has_several(part[column]):  # the caption's matrices have a size that all points share
+                settings = settings + part[column].map(f" {label}={{}}".format)
+        part = part.assign(settings=settings)
 
         def points(column, part=part, name=name):
             return [

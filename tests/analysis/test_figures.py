@@ -301,6 +301,12 @@ class FiguresTest(unittest.TestCase):
             night.trial("gesv", method, n, 1e-6 * n, gpu=GPU, nrhs=nrhs, key=f"{n} {nrhs}")
         ((_, _, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("roofline-")]
         self.assertIn("gesv/crout: n 64, nrhs 1 or 3; gesv/lapack: n 128, nrhs 1 or 3.", caption)
+        night = fixture.Night("one size")
+        for method in ("crout", "lapack"):
+            night.trial("gesv", method, 64, 1e-6, gpu=GPU, parameters={"blocks": 4})
+        ((_, _, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("roofline-")]
+        self.assertIn("; n = 64. Each point", caption)
+        self.assertIn("Parameters: blocks 4.", caption)
 
     def test_a_methods_later_series_have_later_dashes(self):
         points = np.array([1.0, 2.0])
