@@ -207,6 +207,8 @@ def load(arguments, only=None):
     _drop_repetitions(results)
     results.devices = results.devices.drop_duplicates(["file", *DEVICE], keep="last").reset_index(drop=True)
     results.hosts = results.hosts.drop_duplicates(["host", "blas_threads"], keep="last").reset_index(drop=True)
+    # Emulated kernels have no fraction of a peak, because they do not run on the device whose peaks were measured.
+    results.table.loc[results.table["backend"] == "emulated", "peak_share"] = np.nan
     _unify_peaks(results)
     _add_derived_columns(results)
     _pool_rounds(results)

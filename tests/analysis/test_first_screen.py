@@ -86,6 +86,18 @@ class FirstScreenTest(unittest.TestCase):
         )
         self.assertEqual([row["matrix"] for row in page.rows("failures-doubted")], ["hilbert"])
 
+    def test_emulated_kernels_have_no_fraction_of_a_peak(self):
+        night = fixture.Night()
+        more = {"forward_error": 16.0, "peak_share": 0.01}
+        night.trial("gesv", "gauss_block", 64, 1e-3, backend="emulated", **more)
+        night.trial("gesv", "cusolver", 64, 1e-3, gpu=GPU, **more)
+        night.trial("trsv", "levels", 64, 1e-3, backend="emulated", **more)
+        page = page_of(night)
+        for table, problem in (("failures-doubted", "gesv"), ("ranking", "trsv")):
+            shares = {row.get("method") or row["fastest"]: row["fraction of peak"] for row in page.rows(table)}
+            self.assertEqual(shares["gauss_block" if problem == "gesv" else "levels"], "–", table)
+            self.assertEqual(shares["cusolver"], 0.01, table)
+
     def test_peaks_that_the_vendor_exceeds_were_measured_too_low(self):
         for vendor in (1.2, 1.94):
             night = fixture.Night()
