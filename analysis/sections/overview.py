@@ -164,7 +164,7 @@ def ranking(page, results):
     rows = winners(records)
     next_one = rows.groupby(["problem", "precision", "task", "size", "device"], sort=False)["seconds_q1"].shift(-1)
     first = (rows["place"] == 1) & (rows["of"] > 1)
-    is_tie = next_one < rows["seconds_q3"]
+    is_tie = first & (next_one < rows["seconds_q3"])
     emulated = rows["backend"] == "emulated"
     page.add(
         "Only answers that passed compete, each method in its fastest configuration. They compete on the same"
@@ -178,7 +178,7 @@ def ranking(page, results):
     )
     raced = rows.assign(
         won=first & ~is_tie,
-        level=first & is_tie,
+        level=is_tie | (is_tie.shift(fill_value=False) & (rows["place"] == 2)),  # both methods of a tie
         near=(rows["behind"] <= 1.1) & (rows["of"] > 1),
         alone=rows["of"] == 1,
     )
@@ -217,7 +217,8 @@ def ranking(page, results):
             ("typical", "median time / fastest", factor),
         ],
         limit=120,
-        caption="Number of races that each method wins against other methods that pass.",
+        caption="Number of races that each method wins against other methods that pass. A tie of the fastest two counts"
+        " for both.",
     )
     if len(tally) > MOST_TALLIES:
         page.fold("Table: how often each method wins", mark)
