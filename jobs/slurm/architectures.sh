@@ -60,6 +60,9 @@ for i in "${!names[@]}"; do
     read_environment
     check_directory "$output/${names[$i]}"
     check_plan
+    # A dry run checks this when it shows the sweep.
+    [[ -n ${flag[dry-run]:-} ]] ||
+      check_gpus "${GAUSSWEEP_SBATCH[@]}" "${GAUSSWEEP_SWEEP_SBATCH[@]}" "${requests[$i]}" "${sbatch_options[@]}"
   ) || exit
 done
 

@@ -221,24 +221,40 @@ check_plan() {
 
 make_folder() { mkdir -p "$1" || fail "cannot create the folder $1"; }
 
-# warn_without_gpus ARGUMENT…: fails if --backend cuda cannot run. Warns if the plan has methods for GPUs, but the
-# ARGUMENTs of sbatch request no GPUs or the program cannot use GPUs. If Slurm manages the GPUs, a job gets only those
-# that it requests.
-warn_without_gpus() {
-  case ${value[backend]:-auto} in emulated | host) return ;; esac
-  local without_cuda=''
-  if (load_modules && exec "$gaussweep" devices) 2>/dev/null | grep -q 'built without CUDA'; then without_cuda=yes; fi
-  [[ -z $without_cuda || ${value[backend]:-auto} != cuda ]] || fail "--backend cuda: $gaussweep was built without CUDA"
-  (load_modules && exec "$gaussweep" plan "$plan" --backend emulated) 2>/dev/null | grep -q '(emulated)' || return 0
-  local asks_for_gpus=''
-  if [[ " $* " =~ \ (-G|--gpus|--(gres|tres-per-task)[=\ ][^\ ]*gpu) ]]; then asks_for_gpus=yes; fi
-  if [[ -n $without_cuda ]]; then
-    say "$gaussweep was built without CUDA: a job to which Slurm gives GPUs will refuse to start; add --backend emulated"
-    if [[ -n $asks_for_gpus ]]; then refused=2; fi
-    return
+# has_no_cuda: returns true if the program was built without CUDA.
+has_no_cuda() { (load_modules && exec "$gaussweep" devices) 2>/dev/null | grep -q 'built without CUDA'; }
+# plan_uses_gpus: returns true if the plan has methods for GPUs, and --backend does not exclude GPUs.
+plan_uses_gpus() {
+  case ${value[backend]:-auto} in emulated | host) return 1 ;; esac
+  (load_modules && exec "$gaussweep" plan "$plan" --backend emulated) 2>/dev/null | grep -q '(emulated)'
+}
+# requests_gpus ARGUMENT…: returns true if the ARGUMENTs of sbatch request GPUs. If Slurm manages the GPUs, a job gets only
+# those that it requests.
+requests_gpus() { [[ " $* " =~ \ (-G|--gpus|--(gres|tres-per-task)[=\ ][^\ ]*gpu) ]]; }
+
+# check_gpus ARGUMENT…: fails if the job would refuse to start: the program was built without CUDA, but the job gets GPUs for
+# the plan's methods, or --backend is cuda. A dry run only sets `refused`, so that it shows the job.
+check_gpus() {
+  local message=''
+  if [[ ${value[backend]:-auto} == cuda ]]; then
+    if has_no_cuda; then message="--backend cuda: $gaussweep was built without CUDA"; fi
+  elif requests_gpus "$@" && has_no_cuda && plan_uses_gpus; then
+    message="$gaussweep was built without CUDA: a job to which Slurm gives GPUs refuses to start; add --backend emulated"
   fi
-  [[ -z $asks_for_gpus ]] || return
-  say "the job asks for no GPUs, and the plan has methods for GPUs: where Slurm manages the GPUs, add e.g. -- --gpus-per-node=1"
+  [[ -n $message ]] || return 0
+  [[ -n ${flag[dry-run]:-} ]] || fail "$message; nothing was submitted"
+  say "$message"
+  refused=2
+}
+
+# warn_without_gpus ARGUMENT…: warns if the plan has methods for GPUs, but the ARGUMENTs of sbatch request no GPUs.
+warn_without_gpus() {
+  if requests_gpus "$@" || ! plan_uses_gpus; then return; fi
+  if ! has_no_cuda; then
+    say "the job asks for no GPUs, and the plan has methods for GPUs: where Slurm manages the GPUs, add e.g. -- --gpus-per-node=1"
+  elif [[ ${value[backend]:-auto} == auto ]]; then
+    say "$gaussweep was built without CUDA: a job to which Slurm gives GPUs will refuse to start; add --backend emulated"
+  fi
 }
 
 # submit ARGUMENT…: calls sbatch and sets job_id. With --dry-run it only shows the command. If Slurm would refuse the
@@ -253,7 +269,7 @@ submit() {
     if command -v sbatch >/dev/null && [[ $* != *--dependency=afterany:JOB* ]]; then
       message=$(sbatch --test-only "${command[@]:2}" 2>&1) || {
         say "Slurm would refuse this job: ${message//sbatch: /}"
-        refused=1
+        refused=${refused:-1}
       }
     fi
     return

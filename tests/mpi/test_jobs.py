@@ -99,6 +99,33 @@ class Gpus(SweepTest):
             self.assertEqual("built without CUDA" in done.stderr, no_cuda and warned is not False, done.stderr)
             self.assertEqual("asks for no GPUs" in done.stderr, warned is True and not no_cuda, done.stderr)
 
+    def test_a_job_that_would_refuse_its_gpus_is_not_submitted(self):
+        """A build without CUDA cannot use the GPUs that the job requests. The dry run ends like the submission."""
+        refused = "built without CUDA" in self.ran(["devices"]).stdout
+        plan, calls = self.plan(SMALL), self.folder / "calls"
+        sites = [self.folder / "one.sh", self.folder / "two.sh"]
+        for site in sites:
+            site.write_text(f"GAUSSWEEP={GAUSSWEEP}\n")
+        one, two = sites
+        (self.folder / "sbatch").write_text(f'#!/bin/sh\n[ "$1" = --test-only ] || echo "$@" >>{calls}\necho 7\n')
+        (self.folder / "sbatch").chmod(0o755)
+        for script, options in (
+            ("sweep.sbatch", ["--", "--gres=gpu:1"]),
+            ("array.sbatch", ["--shards", 2, "--", "--gres=gpu:1"]),
+            ("nightly.sh", ["--dated", "--shards", 2, "--", "--gres=gpu:1"]),
+            ("architectures.sh", ["--feature", f"kepler={one}", "--gres", f"hopper={two}"]),
+        ):
+            for dry in ([], ["--dry-run"]):
+                output = self.folder / f"{script}{len(dry)}"
+                words = [SOURCE / "jobs/slurm" / script, plan, "-o", output, *dry, *options]
+                path = f"{self.folder}:{os.environ['PATH']}"
+                done = execute(words, GAUSSWEEP=str(GAUSSWEEP), GAUSSWEEP_ENV="", PATH=path)
+                self.assertEqual(done.returncode, 2 if refused else 0, done.stderr)
+                self.assertEqual("refuses to start; add --backend emulated" in done.stderr, refused, done.stderr)
+                self.assertEqual(calls.exists(), not refused and not dry, done.stderr)
+                self.assertEqual(output.exists(), not refused and not dry, "a folder is left")
+                calls.unlink(missing_ok=True)
+
 
 class Finish(SweepTest):
     """Runs finish.sbatch as Slurm does, with its output into a pipe."""
