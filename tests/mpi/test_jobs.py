@@ -164,6 +164,43 @@ class Finish(SweepTest):
         subject = "gaussweep, 2026-11-29: nothing could be merged"
         self.assertEqual(self.mailbox.read_text(), f"-s {subject} me@site\n{subject}\n\n{missing}")
 
+    def test_the_mail_has_the_cause_and_the_log_of_a_sweep_that_failed_at_its_start(self):
+        cause = "gaussweep: Slurm gave this job GPUs (SLURM_JOB_GPUS=0), but none can be used"
+        begin = "sweep.sbatch: job 5, start 0, on n1, 1 rank(s) per node, 0 trials are recorded\n"
+        text = f"{begin}{cause}\n-----\nmpirun has ended\n-----\nsweep.sbatch: gaussweep ended with exit code 2\n"
+        old, log = (self.night / f"sweep/logs/slurm-gaussweep-{number}.out" for number in (4, 5))
+        array = [self.night / f"logs/slurm-gaussweep-array-6_{task}.out" for task in (1, 2, 11)]
+        for file in (old, log, *array):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("another cause\n" if file == old else text)
+        os.utime(old, (1, 1))
+        (self.night / "logs/slurm-gaussweep-finish-7.out").touch()
+        subject = "gaussweep, 2026-11-29: nothing could be merged"
+        for inputs, first, others in (
+            (["sweep"], log, ""),
+            (
+                ["shard-1-of-3", "shard-2-of-3", "shard-3-of-3"],
+                array[0],
+                "shard-2-of-3: its job recorded no trial, all of its trials are missing\n"
+                "shard-3-of-3: never started, all of its trials are missing\n",
+            ),
+        ):
+            self.finish(1, inputs=inputs, GAUSSWEEP_SUBMITTED_BY="nightly.sh plan")
+            missing = f"{inputs[0]}: its job recorded no trial, all of its trials are missing\n"
+            missing += f"{inputs[0]}: {cause}; see {first}\n{others}go on with: nightly.sh plan --resume\n"
+            self.assertEqual((self.night / "missing.txt").read_text(), missing)
+            self.assertEqual(self.mailbox.read_text(), f"-s {subject} me@site\n{subject}\n\n{missing}")
+
+    def test_the_mail_has_the_error_of_a_failed_merge(self):
+        self.sweep(self.plan(HOST), output=self.night / "sweep")
+        program = self.folder / "program"
+        program.write_text(
+            f'#!/bin/sh\n[ "$1" != merge ] || {{ echo "gaussweep: disk full" >&2; exit 3; }}\nexec {GAUSSWEEP} "$@"\n'
+        )
+        program.chmod(0o755)
+        self.finish(1, GAUSSWEEP=str(program))
+        self.assertIn("nothing could be merged\n\ngaussweep: disk full\n", self.mailbox.read_text())
+
     def test_a_job_whose_program_cannot_run_is_mailed(self):
         (self.night / "begun").mkdir()
         (self.night / "begun/journal.jsonl").touch()
