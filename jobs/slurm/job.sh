@@ -95,11 +95,28 @@ seconds_left() {
   [[ -n $end ]] && end=$(date -d "$end" +%s 2>/dev/null) && echo $((end - $(date +%s)))
 }
 
+# Exits if an administrator has requeued the job, or Slurm itself because the job's node was set down.
+exit_if_requeued() {
+  local name
+  name=$(job_name)
+  if scontrol show job "$name" | grep -Eq "JobState=(PENDING|REQUEUED)|Restarts=$((${SLURM_RESTART_COUNT:-0} + 1)) "; then
+    say "Slurm has requeued job $name; the sweep goes on at its next start"
+    exit 5
+  fi
+}
+
 # requeue DIR DONE_BEFORE: requeues this job, so that the sweep continues. DONE_BEFORE: the number of trials that were
 # recorded when this start began. Returns only if the job is not requeued.
 requeue() {
   local restarts=${SLURM_RESTART_COUNT:-0} name fruitless=$1/logs/fruitless-starts
   name=$(job_name)
+  # Slurm sends TERM at the time limit, too. Any other TERM is final: it comes from scancel, and Slurm would accept the requeue of
+  # a cancelled job.
+  if [[ -n ${terminated:-} ]] && ! scontrol show job "$name" | grep -q 'Reason=TimeLimit'; then
+    exit_if_requeued
+    say "job $name was cancelled and is not requeued; go on by submitting again with --resume"
+    return
+  fi
   if ((restarts >= requeues)); then
     say "started $((restarts + 1)) times, which is all that --requeues $requeues allows; go on by submitting again with --resume"
     return
@@ -115,11 +132,7 @@ requeue() {
   fi
   trap '' TERM  # the requeue sends TERM to this script too
   if ! scontrol requeue "$name"; then
-    # Slurm itself requeues a job whose node was set down.
-    if scontrol show job "$name" | grep -Eq "JobState=(PENDING|REQUEUED)|Restarts=$((restarts + 1)) "; then
-      say "Slurm has requeued job $name; the sweep goes on at its next start"
-      exit 5
-    fi
+    exit_if_requeued
     say "Slurm does not requeue job $name; go on by submitting again with --resume"
     return
   fi
@@ -153,13 +166,13 @@ wait_for_launched() {
 # run_sweep DIR WORD…: runs `gaussweep run PLAN -o DIR --resume WORD…` on all ranks and exits with its exit code.
 run_sweep() {
   local directory=$1 ranks code=0 before left ended signal_logged=false stopped='' interrupted=false forwarded=false launched=''
-  local failures=0 started starts
+  local terminated='' failures=0 started starts
   shift
   check_directory "$directory"
   started=$directory/logs/started-$(job_name)
   # mpirun forwards USR1 to the ranks; on TERM it would end them.
   trap 'stopped=notice; forward_signal' USR1
-  trap 'stopped=${stopped:-ended}; forward_signal' TERM
+  trap 'terminated=yes; stopped=${stopped:-ended}; forward_signal' TERM
   load_modules || exit 2
   [[ -x $gaussweep ]] || fail "$(no_program "$gaussweep")"
   command -v scontrol >/dev/null ||

@@ -79,6 +79,21 @@ class Notices(case.SlurmTest):
         self.assertNotIn("was requeued", self.output_of(directory))
         self.assertIn("gaussweep ended with exit code 5", self.output_of(directory))
 
+    def test_a_job_that_is_cancelled_while_it_drains_stays_cancelled(self):
+        for signal in ([], ["--batch", "--signal=TERM"]):
+            directory = self.folder / f"run{len(signal)}"
+            job = self.submit("sweep.sbatch", self.plan(count=6, milliseconds=20000), "-o", directory)
+            self.cluster.wait_for(lambda: self.journal(directory)[1], 120, "a start")
+            time.sleep(1)
+            self.notice(job, directory, 0)
+            self.cluster.wait_for(lambda: "draining" in self.output_of(directory), 60, "the notice")
+            self.cluster.output("scancel", *signal, job)
+            self.cluster.wait_for_end(job)
+            self.assertEqual(self.cluster.job(job)["JobState"], "FAILED" if signal else "CANCELLED")
+            self.cluster.wait_for(lambda: "was cancelled" in self.output_of(directory), 60, "the job's last line")
+            self.assertNotIn("was requeued", self.output_of(directory))
+            self.assertEqual(self.cluster.job(job)["Restarts"], "0")
+
     def test_an_administrator_requeues(self):
         """Before the requeue a notice arrives while the modules are loaded. No trial has begun, so nothing is lost."""
         plan, directory = self.plan(count=40, milliseconds=200), self.folder / "run"
