@@ -241,6 +241,30 @@ class Finish(SweepTest):
         second = f"shard-2-of-4: never started, all of its trials are missing\n{absent.splitlines()[1]}\n"
         self.assertTrue((self.night / "missing.txt").read_text().startswith(second))
 
+    def test_the_subject_counts_shards_without_records(self):
+        """The merged results know only the shards that have started."""
+        plan = self.plan(HOST.replace("n: 16", "n: [16, 17, 18, 19, 20, 21]"))
+        shards = [f"shard-{part}-of-3" for part in (1, 2, 3)]
+
+        def run_shard(part, kept):
+            """Runs a shard and deletes all but `kept` records."""
+            directory = self.sweep(plan, "--shard", f"{part}/3", output=self.night / shards[part - 1])
+            (directory / "results.h5").unlink()
+            journal = directory / "journal.jsonl"
+            lines = journal.read_text().splitlines(keepends=True)
+            records = [line for line in lines if '"note"' not in line]
+            journal.write_text("".join(line for line in lines if line not in records[kept:]))
+
+        for part, kept, counts in (
+            (3, 1, "1 record: 1 pass, 2 of 3 shards without records"),  # this shard is complete
+            (2, 0, "1 record: 1 pass; 3 missing, 2 of 3 shards without records"),
+            (1, 1, "2 records: 2 pass; 4 missing, 1 of 3 shards without records"),
+        ):
+            run_shard(part, kept)
+            self.finish(5, inputs=shards)
+            text = (self.night / "night.txt").read_text()
+            self.assertEqual(text.splitlines()[0], f"gaussweep, 2026-11-29: {counts}")
+
     def test_a_trial_longer_than_the_jobs_needs_more_time(self):
         directory = self.sweep(self.plan(HOST.replace("n: 16", "n: [16, 17]")), output=self.night / "sweep")
         (directory / "logs/fruitless-starts").write_text("start 0\nstart 1\n")
