@@ -98,6 +98,7 @@ if (($# > 1)); then
   compared=$("$gaussweep" compare "${bases[@]}" "$night" --same-models --only slower,worse --sort speedup \
     --limit "$max_lines" 2>&1)
   code=$?
+  compared=${compared/ (--only)/}  # a hint for the terminal
   if ((code != 0 && code != 4)); then compared="Not compared: $compared" code=0; fi
   if ((code == 4)); then
     regressions=$("$gaussweep" compare "${bases[@]}" "$night" --same-models --format json 2>/dev/null |
@@ -118,6 +119,11 @@ winners=$(COLUMNS=${COLUMNS:-100} "$gaussweep" summary "$night" --best --by gpu 
   echo "$winners" >&2
   exit "$code"
 }
+# --brief leaves out the legend; a fraction of the limit above 100 % is marked by * and needs its line.
+if [[ $winners =~ %\*\ (compute|memory) ]]; then
+  legend=$("$gaussweep" summary "$night" --best --by gpu 2>/dev/null | sed -n '/^\* \(compute\|memory\): /,/\.$/p')
+  winners+=${legend:+$'\n\n'$legend}
+fi
 missing='' absent=''
 if [[ -d $1 && -s $1/missing.txt ]]; then
   # Leaves out the trials' names. Keeps the last line, which has the command that goes on.

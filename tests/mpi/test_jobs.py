@@ -320,6 +320,31 @@ class Finish(SweepTest):
         done = execute([SOURCE / "jobs/slurm/night.sh", "--env", site, self.night], GAUSSWEEP="")
         self.assertEqual(done.stdout, text, done.stderr)
 
+    def test_the_text_explains_its_marks_and_names_no_options(self):
+        """The program's output is simulated: on this machine no method exceeds a limit."""
+        self.sweep(self.plan(HOST), output=self.night / "sweep")
+        before = self.folder / "nights/2026-11-28"
+        self.sweep(self.plan(HOST), output=before / "sweep")
+        legend = (
+            "* compute: a lower precision inside the method, skipped zeros, or a GEMM rate\nthat was measured too low."
+        )
+        program = self.folder / "program"
+        program.write_text(
+            f"""#!/bin/sh
+case "$*" in
+  compare*--only*) echo "No trial is certainly slower or worse (--only); 1 undecided (UNCLEAR)." ;;
+  *--best*--brief*) echo "gesv double lapack\n  248.2%* compute" ;;
+  *--best*) echo "gesv double lapack\n  248.2%* compute\n\nA cell has a method.\n{legend}\nAnother line.\n\n1 record" ;;
+  *) exec {GAUSSWEEP} "$@" ;;
+esac
+"""
+        )
+        program.chmod(0o755)
+        done = execute([SOURCE / "jobs/slurm/night.sh", self.night, before], GAUSSWEEP=str(program))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("\nNo trial is certainly slower or worse; 1 undecided (UNCLEAR).\n", done.stdout)
+        self.assertTrue(done.stdout.endswith(f"\n  248.2%* compute\n\n{legend}\n"), done.stdout)
+
 
 class Begin(SweepTest):
     def test_the_status_of_a_job_that_failed_at_once_names_its_output(self):
