@@ -320,3 +320,15 @@ check_directory() {
     fail "$1 holds a sweep of another plan ($(plan_name "$1/plan.yaml"); $plan has $(plan_name "$plan")); give another directory"
   fi
 }
+
+# note_new_sweep PARENT DIR…: says so if --resume or --retry-failed was given, but no DIR has a sweep. PARENT may be misspelled.
+# This is no error, because scripts always give --resume.
+note_new_sweep() {
+  local parent=$1 directory
+  shift
+  [[ -n ${flag[resume]:-}${flag[retry-failed]:-} ]] || return 0
+  for directory; do
+    if [[ -f $directory/journal.jsonl ]]; then return; fi
+  done
+  say "nothing to resume in $parent: a new sweep begins"
+}

@@ -71,6 +71,23 @@ class Gpus(SweepTest):
                 self.assertEqual(done.stderr.count("Slurm would refuse"), refusals)
                 self.assertEqual(done.stderr.count("finish.sbatch: sbatch "), script == "nightly.sh")
 
+    def test_a_resumed_sweep_that_is_absent_is_named(self):
+        plan = self.plan(HOST)
+        self.sweep(plan, output=self.folder / "there/sweep")
+        self.sweep(plan, "--shard", "1/2", output=self.folder / "there/shard-1-of-2")
+        for script, options, below in (
+            ("sweep.sbatch", [], "sweep"),
+            ("array.sbatch", ["--shards", 2], ""),
+            ("nightly.sh", ["--shards", 2], ""),
+        ):
+            for directory, resume, remarks in (("misspelled", True, 1), ("misspelled", False, 0), ("there", True, 0)):
+                output = self.folder / directory / below
+                words = [SOURCE / "jobs/slurm" / script, plan, "-o", output, *options, "--dry-run"]
+                done = self.submit([*words, *(["--resume"] if resume else [])], 0)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                remark = f"nothing to resume in {output}: a new sweep begins\n"
+                self.assertEqual(done.stderr.count(remark), remarks, done.stderr)
+
     def test_an_array_of_more_shards_than_trials(self):
         script, plan = SOURCE / "jobs/slurm/array.sbatch", self.plan(HOST)
         for shards, warned in ((1, False), (3, True)):
