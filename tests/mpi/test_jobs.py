@@ -189,7 +189,8 @@ class Finish(SweepTest):
         array = [self.night / f"logs/slurm-gaussweep-array-6_{task}.out" for task in (1, 2, 11)]
         for file in (old, log, *array):
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text("another cause\n" if file == old else text)
+            other = text.replace("GPUS=0", "GPUS=1") if file == array[1] else text
+            file.write_text("another cause\n" if file == old else other)
         os.utime(old, (1, 1))
         (self.night / "logs/slurm-gaussweep-finish-7.out").touch()
         subject = "gaussweep, 2026-11-29: nothing could be merged"
