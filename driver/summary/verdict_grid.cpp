@@ -267,7 +267,8 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
     if (cell.methods == 0) continue;  // all methods were skipped
     const Group& first = *race.front();
     const Record& r = first.first();
-    std::string extra = task_conditions(r), digest;
+    // Rows with the usual conditions come first, because their text is empty.
+    std::string extra = fmt::format("{}", fmt::join(unusual_conditions(r), ", ")), digest;
     const auto is_occupied = [&] {
       const VerdictRow* row = find_in(rows, row_key(first, extra));
       return row != nullptr && row->cells.count(r.n) > 0;

@@ -73,7 +73,7 @@ class Verdict(SweepTest):
         for i, seconds in enumerate((1e-3, 4e-3, 2e-3)):
             for method, times in (("lapack", 1), ("gauss_serial", 1.5)):
                 key = f"{method}-{i}"
-                night.trial("gesv", method, 80, times * seconds, host="node2", key=key, round=i + 1)
+                night.trial("gesv", method, 96, times * seconds, host="node2", key=key, round=i + 1)
         # With cold caches another method is the fastest. Warm and cold trials do not compete.
         for method, times in (("lapack", 3), ("gauss_serial", 0.5)):
             more = dict(cache="cold", host_memory="pageable", key=f"cold {method}")
