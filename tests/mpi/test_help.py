@@ -222,6 +222,13 @@ class Data(SweepTest):
         self.assertGreater(ask("SELECT count(*) FROM stage_times WHERE method = 'gauss_serial'").fetchone()[0], 0)
         self.assertEqual(ask("SELECT count(*) FROM failures").fetchone(), (0,))
 
+    def test_products_with_other_b_do_not_compete_in_the_database(self):
+        entry = "  - {problem: gemm, method: openblas, n: 16, m: 16, k: 16, matrix_b: "
+        text = f"repeats: 1\nsweep:\n{entry}{{kind: identity}}}}\n{entry}{{kind: uniform}}}}\n"
+        directory, database = self.sweep(self.plan(text)), self.folder / "b.sqlite"
+        self.ran(["export", directory, "-o", database])
+        self.assertEqual(sqlite3.connect(database).execute("SELECT count(*) FROM best").fetchone(), (2,))
+
     def test_comparisons_are_filtered_sorted_and_limited(self):
         base, new = self.sweep(self.plan(PLAN)), self.sweep(self.plan(PLAN), output="again")
         ask = ["compare", base, new, "--format", "json", "--threshold", "1000"]

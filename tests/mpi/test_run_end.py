@@ -41,8 +41,10 @@ class RunEnd(SweepTest):
         ends = self.stderr.split("Since", 1)[1].splitlines()
         self.assertLess(max(len(line) for line in ends if "gaussweep" not in line and "Since" not in line), 160)
         self.assertRegex(self.stderr, rf"{harness.GAUSSWEEP} compare \S*runs/a {directory} --same-models")
-        # Nights by date, each with its sweep.
+        # Nights by date, each with its sweep. A link to the night that runs is no earlier night.
         self.sweep(plan, output="dated/2020-02-28/sweep")
+        (self.folder / "dated/2020-02-29").mkdir()
+        (self.folder / "dated/latest").symlink_to("2020-02-29")
         self.sweep(plan, output="dated/2020-02-29/sweep")
         self.assertRegex(self.stderr, r"Since \S*dated/2020-02-28/sweep: 4 trials in both: ")
 
