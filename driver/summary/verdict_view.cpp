@@ -16,6 +16,7 @@
 #include "driver/base/words.hpp"
 #include "driver/plan/peak_share.hpp"
 #include "driver/summary/verdict_grid.hpp"
+#include "io/plan/settings.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -402,10 +403,16 @@ Table verdict_table(const std::vector<VerdictGrid>& grids) {
   std::istringstream names(
       "device capability problem precision m n k nrhs batch uplo matrix matrix_seed matrix_digest methods "
       "winner backend parameters median runner_up runner_up_backend runner_up_median lead tie limit bound "
-      "share baseline baseline_median speedup cache host_memory");
+      "share baseline baseline_median speedup");
   for (std::string name; names >> name;) {
     const Style* style = find_in(styles, name);
     table.columns.push_back({name, name, style == nullptr ? Style::plain : *style});
+  }
+  std::vector<io::Text Record::*> conditions;  // the columns of conditions that separate tasks
+  for (const io::Setting& setting : io::conditions()) {
+    if (!setting.condition->separates_tasks) continue;
+    conditions.push_back(setting.condition->column);
+    table.columns.push_back({setting.name, setting.name, Style::plain});
   }
   const auto text = [](const Group* group, io::Text Record::*member) {
     return group == nullptr ? Cell() : Cell(group->first().*member);
@@ -425,8 +432,8 @@ Table verdict_table(const std::vector<VerdictGrid>& grids) {
              median(winner), text(next, &Record::method), text(next, &Record::backend), median(next),
              cell.lead, unless(next == nullptr, std::int64_t{cell.tie}), cell.limit.seconds,
              unless(std::isnan(cell.limit.seconds), bound_words(cell.limit.bound)), cell.limit_fraction,
-             text(baseline, &Record::method), median(baseline), cell.speedup, Cell(r.cache),
-             Cell(r.host_memory)});
+             text(baseline, &Record::method), median(baseline), cell.speedup});
+        for (const auto column : conditions) table.rows.back().push_back(Cell(r.*column));
       }
     }
   }
