@@ -62,7 +62,7 @@ TABLES = {
     },
     "hosts": {"host": "", "cpu": "", "os": "", "cores": 0, "memory_bytes": 0, "blas_threads": 0},
 }
-OPTIONAL = {"problem_title"}  # older files lack it, without a warning
+OPTIONAL = {"problem_title", "cpu_demand"}  # older files lack them, without a warning
 INPUTS = """problem backend gpu_name parameters matrix matrix_kind matrix_parameters matrix_seed uplo cache host_memory
 gpu_count m n k nrhs batch status expected seconds_median""".split()  # inputs of derived columns
 DETAILS = ("samples", "stages", "iterations")
