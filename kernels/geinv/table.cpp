@@ -14,6 +14,7 @@ GAUSSWEEP_DECLARE_PORTABLE(geinv_gauss_jordan_pivot)
 GAUSSWEEP_DECLARE_PORTABLE(geinv_multi_gpu)
 GAUSSWEEP_DECLARE_PORTABLE(geinv_recursive)
 GAUSSWEEP_DECLARE_FLOAT(geinv_halves)
+GAUSSWEEP_DECLARE_PORTABLE(geinv_residues)
 GAUSSWEEP_DECLARE_IN(host, geinv_lapack)
 GAUSSWEEP_DECLARE_CUDA(geinv_cusolver)
 GAUSSWEEP_DECLARE_CUDA(geinv_cublas)
@@ -113,6 +114,20 @@ Method by_halves() {
   return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(geinv_halves), 90);
 }
 
+Method by_residues() {
+  Method method =
+      geinv_method("residues", "as recursive, with large products by INT8 residues if that is faster",
+                   "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
+  method.mixed_precision = true;
+  method.parameters = lu::residue_parameters();
+  method.accepts = lu::accepts_residues;
+  method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
+    return geinv_recursive_workspace(shape.n, element) +
+           lu::residue_product_bytes(levels::padded_order(shape.n), parameters, element);
+  };
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_residues), 90);
+}
+
 Method lapack() {
   return library(in_batches(
       on_cpu(geinv_method("lapack", "LU with partial pivoting, then the inverse, on the CPU (getrf, getri)",
@@ -167,6 +182,7 @@ std::vector<Method> methods() {
           recursive(),
           multi_gpu(),
           by_halves(),
+          by_residues(),
           batched(),
           lapack(),
           cusolver(),

@@ -9,12 +9,13 @@
 /// column of B: the smallest power of two that is not below any |element| there. An element of A and an
 /// element of B together have at most max_bits bits.
 ///
-/// The weights are rounded, which changes x by up to 2^-77 P; smaller |x| are indistinguishable from 0.
+/// The weights are rounded, which changes x by up to 2^-100 P; smaller |x| are indistinguishable from 0.
 /// useful_moduli omits moduli that add no bits, so that P < 2^(max_bits + 9) k (one bit for the sign, 8 for
-/// the last modulus). The error of x is then below 2^-68 k 2^max_bits, where 2^max_bits is the largest
+/// the last modulus). The error of x is then below 2^-91 k 2^max_bits, where 2^max_bits is the largest
 /// product of two elements.
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 namespace gaussweep::residues {
@@ -22,6 +23,10 @@ namespace gaussweep::residues {
 constexpr int max_moduli = 18;  ///< enough for max_bits bits at k = max_inner_size
 constexpr int moduli[max_moduli] = {256, 255, 253, 251, 247, 241, 239, 233, 229,
                                     227, 223, 217, 211, 199, 197, 193, 191, 181};
+/// Returns the number of moduli that products of large uniform matrices take, for an element size.
+constexpr int usual_moduli(std::size_t element) {
+  return element == sizeof(float) ? 7 : 14;
+}
 constexpr int min_moduli = 5;                   ///< fewer are never accurate enough, even in float
 constexpr std::int64_t max_inner_size = 65536;  ///< largest k: sums of k products of bytes are at most 2^30
 /// Largest |exponent| of the scale of a row or column. With it, no step overflows or underflows.
@@ -31,11 +36,18 @@ constexpr int magnitude_bits = 7;
 constexpr int max_bits = 116;  ///< bits of a product of two elements: an element has at most 58 bits
 
 constexpr int limbs = 4;       ///< limbs of a fixed-point weight
-constexpr int limb_bits = 28;  ///< a limb times a sum of at most 2^30, added over 18 moduli, stays below 2^63
+constexpr int limb_bits = 28;  ///< a limb times a residue below 2^8, added over 18 moduli, stays below 2^63
+
+/// Constants for the residue of a sum modulo p (residue_of in residue_steps.cuh).
+struct Reduction {
+  unsigned modulus = 0, factor = 0;  ///< p, and 2^39 / p rounded up
+  unsigned offset = 0;               ///< a multiple of p, at least 2^30
+};
 
 /// The moduli of a product and their weights w_l; passed to the kernels by value.
 struct ModulusTable {
   int count = 0;
+  Reduction reduction[max_moduli] = {};
   double modulus[max_moduli] = {}, reciprocal[max_moduli] = {};
   int weight[max_moduli][limbs] = {};   ///< w_l in limbs of 28 bits, the highest first
   double product = 0, product_low = 0;  ///< P = product + product_low
@@ -50,6 +62,9 @@ inline ModulusTable modulus_table(int count) {
     const int p = moduli[l];
     result.modulus[l] = p;
     result.reciprocal[l] = 1.0 / p;
+    const auto divisor = static_cast<unsigned>(p);
+    result.reduction[l] = {divisor, static_cast<unsigned>(((1ULL << 39) + divisor - 1) / divisor),
+                           ((1u << 30) + divisor - 1) / divisor * divisor};
     const double high = result.product * p;
     result.product_low = std::fma(result.product, p, -high) + result.product_low * p;
     result.product = high;

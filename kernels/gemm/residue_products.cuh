@@ -15,6 +15,9 @@
 #ifdef __CUDACC__
 #include "kernels/vendor/cuda_blas.hpp"
 #endif
+#ifdef GAUSSWEEP_SM90A
+#include "kernels/gemm/byte_products.cuh"
+#endif
 
 namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 
@@ -51,7 +54,7 @@ class ResidueProducts {
     count = choose_moduli(count, a, b, c, output, bits);
     if (count == 0) return 0;
     const ModulusTable table = modulus_table(count);
-    const std::int64_t m = padded(c.rows), k = padded(a.cols);
+    const std::int64_t m = padded(c.rows), k = padded_depth(a.cols);
     const int left_bits = (bits + 1) / 2, right_bits = bits / 2;
     convert<rows_of_a>(rows_of(a), left_bits, m, m * k, left_, table);
     const std::int64_t width = block_columns(capacity_, count, m, c.cols, k);
@@ -60,13 +63,18 @@ class ResidueProducts {
       const std::int64_t n = padded(columns);
       Vectors<T> b_columns = columns_of(b, j, columns);
       convert<columns_of_b>(b_columns, right_bits, n, n * k, right_, table);
-      multiply_bytes(count, m, n, k);
-      context_.stage("reconstruct");
       const MatrixView<T> c_block{c.data + j * c.ld, c.rows, columns, c.ld};
-      const unsigned blocks = blocks_of(m / 4 * columns, threads);
-      const auto kernel = output == Output::product ? reconstruct<T, false> : reconstruct<T, true>;
-      simt::launch(context_, kernel, dim3(blocks), dim3(threads), 0, sums_, m * n, static_cast<int>(m),
-                   c_block, bits, exponents_, b_columns.exponents, table);
+#ifdef GAUSSWEEP_SM90A
+      if (simt::has_wgmma(context_)) {
+        context_.stage("products");
+        auto* const reduced = reinterpret_cast<unsigned char*>(sums_);
+        multiply_modulo(context_, table, m, n, k, left_, right_, reduced);
+        store(reduced, m, n, c_block, bits, b_columns.exponents, table, output);
+        continue;
+      }
+#endif
+      multiply_bytes(count, m, n, k);
+      store(sums_, m, n, c_block, bits, b_columns.exponents, table, output);
     }
     return count;
   }
@@ -75,13 +83,25 @@ class ResidueProducts {
   static unsigned blocks_of(std::int64_t count, std::int64_t block_size) {
     return static_cast<unsigned>((count + block_size - 1) / block_size);
   }
-  const int* column_exponents() const { return exponents_ + rows_; }
+  const int* column_exponents() const {
+    return exponents_ + rows_;
+  }
   Vectors<T> rows_of(MatrixView<T> a) const {
     return {a.data, 1, a.ld, static_cast<int>(a.rows), static_cast<int>(a.cols), exponents_};
   }
   Vectors<T> columns_of(MatrixView<T> b, std::int64_t first, std::int64_t count) const {
     return {b.data + first * b.ld,     b.ld, 1, static_cast<int>(count), static_cast<int>(b.rows),
             column_exponents() + first};
+  }
+
+  /// Reconstructs a block of C from its sums per modulus, m x n each, or from their residues.
+  template <class Sum>
+  void store(const Sum* sums, std::int64_t m, std::int64_t n, MatrixView<T> c, int bits,
+             const int* column_exponents, const ModulusTable& table, Output output) {
+    context_.stage("reconstruct");
+    const auto kernel = output == Output::product ? reconstruct<T, false, Sum> : reconstruct<T, true, Sum>;
+    simt::launch(context_, kernel, dim3(blocks_of(m / 4 * c.cols, threads)), dim3(threads), 0, sums, m * n,
+                 static_cast<int>(m), c, bits, exponents_, column_exponents, table);
   }
 
   /// Measures the operands and returns the number of moduli: `requested`, or the smallest number that is
@@ -146,7 +166,7 @@ class ResidueProducts {
   /// of 16 k indices, which are `sampled` indices.
   void sum_magnitudes(int stride, std::int64_t sampled, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
     context_.stage("look_ahead");
-    const std::int64_t m = padded(c.rows), k = padded(sampled);
+    const std::int64_t m = padded(c.rows), k = padded_depth(sampled);
     const auto chunks = static_cast<int>(k / chunk);
     context_.device.fill(&measurements_->smallest_sum, 0x7f, sizeof(int));
     simt::launch(context_, make_magnitudes<T, rows_of_a>, dim3(row_blocks(m, chunks)), dim3(threads), 0,
@@ -176,7 +196,7 @@ class ResidueProducts {
   void convert(const Vectors<T>& from, int bits, std::int64_t padded_count, std::int64_t plane,
                signed char* to, const ModulusTable& table) {
     context_.stage("residues");
-    const auto chunks = static_cast<int>(padded(from.length) / chunk);
+    const auto chunks = static_cast<int>(padded_depth(from.length) / chunk);
     const unsigned blocks =
         of_rows ? row_blocks(padded_count, chunks) : blocks_of(padded_count * chunks, threads);
     const auto kernel =

@@ -4,8 +4,8 @@
 ///
 /// Row i of A is scaled by 2^(bits - e), where e is the smallest exponent with |a| <= 2^e for the whole row,
 /// and rounded to integers. The same is done for the columns of B. Both are stored with contiguous k indices
-/// and padded with zeros to multiples of 16: products of bytes require this layout. A row of A or a column of
-/// B is called a vector, and 16 of its elements are a chunk.
+/// and padded with zeros (padded and padded_depth in workspaces.hpp): products of bytes require this layout.
+/// A row of A or a column of B is called a vector, and 16 of its elements are a chunk.
 
 #include <cmath>
 #include <cstdint>
@@ -188,9 +188,21 @@ __global__ void __launch_bounds__(threads)
   *reinterpret_cast<Chunk*>(to + (static_cast<std::int64_t>(vector) * chunks + chunk_index) * chunk) = bytes;
 }
 
-/// The sums of four neighbouring rows of C.
-struct alignas(16) SumQuad {
-  int value[4];
+/// Returns the residue of `sum` from 0 to p - 1. @pre |sum| <= 2^30
+///
+/// The shifted sum s is at most 2^31 + p. Since factor < 2^39 / p + 1, s factor 2^-39 exceeds s / p by less
+/// than 1 / p, so that the quotient is exact.
+__device__ __forceinline__ unsigned residue_of(int sum, const Reduction& reduction) {
+  const unsigned shifted = static_cast<unsigned>(sum) + reduction.offset;
+  const auto quotient =
+      static_cast<unsigned>((static_cast<unsigned long long>(shifted) * reduction.factor) >> 39);
+  return shifted - quotient * reduction.modulus;
+}
+
+/// The sums of four neighbouring rows of C, or their residues.
+template <class Sum>
+struct alignas(4 * sizeof(Sum)) SumQuad {
+  Sum value[4];
 };
 
 /// Finds the smallest element of |A| |B|, except in rows of zeros of A and columns of zeros of B.
@@ -203,7 +215,7 @@ __global__ void __launch_bounds__(threads)
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
        i < quads_per_column * cols; i += static_cast<std::int64_t>(gridDim.x) * threads) {
     const int column = static_cast<int>(i / quads_per_column);
-    const SumQuad four = reinterpret_cast<const SumQuad*>(sums)[i];
+    const auto four = reinterpret_cast<const SumQuad<Int>*>(sums)[i];
     if (column_exponents[column] == unset) continue;
     GAUSSWEEP_UNROLL
     for (int t = 0; t < 4; ++t) {
@@ -232,8 +244,8 @@ __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Modu
   const long long high = signed_high * (1LL << limb_bits) + sum[1];
   const long long low = (sum[2] << limb_bits) + sum[3];
   // A sum smaller than the error from rounding the weights means x = 0. Each weight is wrong by up to half
-  // its last bit, so the weighted sum of 18 numbers of at most 2^30 is wrong by less than 2^35 last bits.
-  constexpr long long noise = 1LL << 35;
+  // its last bit, so the weighted sum of 18 residues below 2^8 is wrong by less than 2^12 last bits.
+  constexpr long long noise = 1LL << 12;
   if ((high == 0 && low < noise) || (high == -1 && low > (1LL << 56) - noise)) return 0;
   const auto first = static_cast<double>(high);
   const double second =
@@ -247,10 +259,11 @@ __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Modu
 
 /// Reconstructs A B from the sums per modulus, and stores it in C or subtracts it from C. A thread processes
 /// four rows of a column.
+/// @tparam Sum int, or unsigned char for sums that are already reduced modulo p
 /// @param bits the bits that an element of A and an element of B have together
-template <class T, bool subtract>
+template <class T, bool subtract, class Sum>
 __global__ void __launch_bounds__(threads)
-    reconstruct(const int* sums, std::int64_t plane, int padded_rows, MatrixView<T> c, int bits,
+    reconstruct(const Sum* sums, std::int64_t plane, int padded_rows, MatrixView<T> c, int bits,
                 const int* row_exponents, const int* column_exponents, ModulusTable table) {
   const int quads_per_column = padded_rows / 4;
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
@@ -258,16 +271,19 @@ __global__ void __launch_bounds__(threads)
   const std::int64_t column = i / quads_per_column;
   const int row = static_cast<int>(i % quads_per_column) * 4;
   long long sum[4][limbs] = {};
-  const int* from = sums + i * 4;
+  const Sum* from = sums + i * 4;
 #if defined(__CUDACC__)
 #pragma unroll 4
 #endif
   for (int l = 0; l < table.count; ++l, from += plane) {
-    const SumQuad four = *reinterpret_cast<const SumQuad*>(from);
+    const auto four = *reinterpret_cast<const SumQuad<Sum>*>(from);
     GAUSSWEEP_UNROLL
     for (int t = 0; t < 4; ++t) {
+      const unsigned residue = sizeof(Sum) == 1
+                                   ? static_cast<unsigned>(four.value[t])
+                                   : residue_of(static_cast<int>(four.value[t]), table.reduction[l]);
       GAUSSWEEP_UNROLL
-      for (int w = 0; w < limbs; ++w) sum[t][w] += static_cast<long long>(four.value[t]) * table.weight[l][w];
+      for (int w = 0; w < limbs; ++w) sum[t][w] += static_cast<long long>(residue) * table.weight[l][w];
     }
   }
   const int column_exponent = column_exponents[column];

@@ -7,11 +7,12 @@
 /// number; moduli that add no bits are not used. Workspace: m k + c (k + 4 m) bytes per modulus, where c is
 /// 2048 columns, or more if m < 16384.
 ///
-/// The vendor's GEMM computes the product if an element is not finite, if the maximum of a row or column is
-/// above 2^400 or below 2^-400, or if k > 65536. It also does so if the magnitudes of elements differ too
-/// much, or if the parameter `moduli` is too small for the bound below. The report's iterations are the
-/// number of moduli, and its convergence is `converged`. If the vendor's GEMM computed the product,
-/// iterations are 0 and convergence is empty.
+/// The vendor's GEMM computes the product if it is expected to be faster (residues::are_faster) and neither
+/// `moduli` nor `least_inner` is given, or if k is below `least_inner`. It also computes the product if an
+/// element is not finite, if the maximum of a row or column is above 2^400 or below 2^-400, or if k > 65536.
+/// It also does so if the magnitudes of elements differ too much, or if the parameter `moduli` is too small
+/// for the bound below. The report's iterations are the number of moduli, and its convergence is `converged`.
+/// If the vendor's GEMM computed the product, iterations are 0 and convergence is empty.
 ///
 /// Error: if the look-ahead chooses the moduli, |C - A B| <= (k + 2) u |A| |B| (bits_needed in
 /// residue_numbers.hpp), as for a product in full precision (Higham, "Accuracy and Stability of Numerical
@@ -38,9 +39,12 @@ void gemm_residues(Context& context, Operands<T>& op, const Parameters& paramete
   const Shape& s = op.shape;
   context.report = {};
   const int max_moduli = requested == 0 ? residues::max_moduli : requested;
-  residues::ResidueProducts<T> products(context, residues::capacity_for(s.m, s.n, s.k, max_moduli),
-                                        op.workspace);
-  const int moduli = products.multiply(requested, op.a, op.b, op.x, residues::Output::product);
+  int moduli = 0;
+  if (residues::are_used(s, parameters, sizeof(T))) {
+    residues::ResidueProducts<T> products(context, residues::capacity_for(s.m, s.n, s.k, max_moduli),
+                                          op.workspace);
+    moduli = products.multiply(requested, op.a, op.b, op.x, residues::Output::product);
+  }
   context.report.iterations = moduli;
   if (moduli != 0) {
     context.report.convergence = Convergence::converged;

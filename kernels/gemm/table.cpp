@@ -94,14 +94,20 @@ Method by_residues() {
   Method method = gemm_method("residues", "residues modulo coprime numbers, products on INT8 tensor cores",
                               "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
   method.mixed_precision = true;
-  method.parameters = {integer_parameter(
-      "moduli", 0, 0, residues::max_moduli,
-      "number of moduli, at least 5; 0: the number that full precision needs; if the number is not "
-      "accurate enough, as below 12 in double, the vendor's GEMM computes the product")};
+  method.parameters = {
+      integer_parameter(
+          "moduli", 0, 0, residues::max_moduli,
+          "number of moduli, at least 5; 0: the number that full precision needs; if the number is not "
+          "accurate enough, as below 12 in double, the vendor's GEMM computes the product"),
+      integer_parameter(
+          "least_inner", 0, 0, residues::max_inner_size,
+          "smallest k of products by residues; 0: any if `moduli` is given, else use residues if "
+          "that is faster")};
   method.accepts = [](const Shape&, const Parameters& p) {
     return p.integer("moduli") == 0 || p.integer("moduli") >= residues::min_moduli;
   };
-  method.workspace_bytes = [](const Shape& s, const Parameters& parameters, std::size_t) {
+  method.workspace_bytes = [](const Shape& s, const Parameters& parameters, std::size_t element) {
+    if (!residues::are_used(s, parameters, element)) return std::size_t{0};
     const auto moduli = static_cast<int>(parameters.integer("moduli"));
     return residues::bytes_of(
         residues::capacity_for(s.m, s.n, s.k, moduli == 0 ? residues::max_moduli : moduli));

@@ -79,14 +79,17 @@ inline std::vector<Parameter> lu_parameters() {
                             "smallest k of products by halves; 0: use halves if that is faster")};
 }
 
-/// Returns true if a product m x n x k by halves is expected to take less time than SGEMM. Uses rates
-/// measured on an H200, in operations per second and bytes per second.
-inline bool are_faster(double m, double n, double k) {
-  constexpr double float_rate = 46e12, half_rate = 600e12, memory_rate = 3e12;
-  constexpr double launch_time = 20e-6;
-  const double operations = 2 * m * n * k;
+/// Returns the expected time of a product m x n x k by halves. Uses rates measured on an H200, in operations
+/// per second and bytes per second.
+inline double seconds(double m, double n, double k) {
+  constexpr double half_rate = 430e12, memory_rate = 3e12, launch_seconds = 20e-6;
   const double moved_bytes = 18 * (m * k + k * n) + 16 * m * n;  // operands and their halves; sums and C
-  return parts * operations / half_rate + moved_bytes / memory_rate + launch_time < operations / float_rate;
+  return parts * 2 * m * n * k / half_rate + moved_bytes / memory_rate + launch_seconds;
+}
+/// Returns true if a product m x n x k by halves is expected to take less time than SGEMM.
+inline bool are_faster(double m, double n, double k) {
+  constexpr double float_rate = 50e12;
+  return seconds(m, n, k) < 2 * m * n * k / float_rate;
 }
 
 }  // namespace gaussweep::halves
@@ -97,6 +100,11 @@ namespace gaussweep::residues {
 constexpr std::int64_t padded(std::int64_t size) {
   return (size + 15) / 16 * 16;
 }
+/// Rounds k up to a multiple of 16, from 512 on of 128: products of bytes are up to 1.2 times as fast if each
+/// row begins at a multiple of 128 bytes.
+constexpr std::int64_t padded_depth(std::int64_t k) {
+  return k < 512 ? padded(k) : (k + 127) / 128 * 128;
+}
 /// Returns the number of columns per block of C: 2^25 sums per modulus, but at least 2048 columns. Fewer
 /// columns are slower, and more columns are not faster. A multiple of 256 fills the tiles of the products.
 constexpr std::int64_t block_width(std::int64_t m) {
@@ -106,13 +114,14 @@ constexpr std::int64_t block_width(std::int64_t m) {
 struct Capacity {
   std::int64_t left = 0;       ///< bytes of A's residues
   std::int64_t right = 0;      ///< bytes of the residues of a block of B's columns
-  std::int64_t sums = 0;       ///< ints: one per modulus and element of a block of C
+  std::int64_t sums = 0;       ///< ints, or residues of one byte: one per modulus and element of a block of C
   std::int64_t exponents = 0;  ///< ints: rows of A + columns of B
 };
 /// Returns the sizes for products m x n x k with at most `moduli` moduli.
 constexpr Capacity capacity_for(std::int64_t m, std::int64_t n, std::int64_t k, int moduli) {
   const std::int64_t width = padded(std::min(n, block_width(m)));
-  return {moduli * padded(m) * padded(k), moduli * width * padded(k), moduli * width * padded(m), m + n};
+  const std::int64_t depth = padded_depth(k);
+  return {moduli * padded(m) * depth, moduli * width * depth, moduli * width * padded(m), m + n};
 }
 inline std::size_t bytes_of(const Capacity& capacity) {
   return workspace_piece(capacity.left, 1) + workspace_piece(capacity.right, 1) +
@@ -124,6 +133,33 @@ constexpr std::int64_t block_columns(const Capacity& capacity, int count, std::i
                                      std::int64_t k) {
   const std::int64_t fitting = std::min(capacity.right / (count * k), capacity.sums / (count * m)) / 16 * 16;
   return std::min({n, block_width(m), fitting});
+}
+
+/// Returns the expected time of a product m x n x k by residues. Uses rates measured on an H200, in
+/// operations per second and bytes per second.
+/// @param moduli number of products of bytes, 1 for a look-ahead included
+inline double seconds(double m, double n, double k, int moduli, std::size_t element) {
+  constexpr double byte_rate = 1.7e15, limited_by_power = 1.41e15, memory_rate = 3.3e12;
+  constexpr double half_rate_k = 970;       // k at which products of bytes reach half of byte_rate
+  constexpr double launch_seconds = 80e-6;  // including the wait for the check whether residues are possible
+  const auto size = static_cast<double>(element);
+  const double rate = std::min(limited_by_power, byte_rate / (1 + half_rate_k / k));
+  const double moved_bytes = (m * k + k * n) * (3 * size + moduli) + m * n * (2.0 * moduli + 2 * size);
+  return moduli * 2 * m * n * k / rate + moved_bytes / memory_rate + launch_seconds;
+}
+/// Returns true if a product m x n x k by residues is expected to take less time than the vendor's GEMM.
+inline bool are_faster(double m, double n, double k, int moduli, std::size_t element) {
+  const double vendor_rate = element == sizeof(float) ? 50e12 : 60e12;
+  return seconds(m, n, k, moduli, element) < 2 * m * n * k / vendor_rate;
+}
+
+/// Returns true if gemm/residues computes a product by residues, provided that its elements permit it.
+inline bool are_used(const Shape& s, const Parameters& parameters, std::size_t element) {
+  const std::int64_t least_inner = parameters.integer("least_inner");
+  if (least_inner > 0) return s.k >= least_inner;
+  if (parameters.integer("moduli") > 0) return true;
+  const auto size = [](std::int64_t value) { return static_cast<double>(value); };
+  return are_faster(size(s.m), size(s.n), size(s.k), usual_moduli(element) + 1, element);
 }
 
 }  // namespace gaussweep::residues

@@ -24,6 +24,7 @@ GAUSSWEEP_DECLARE_IN(host, gesv_crout)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_lu_fixed_point)
 GAUSSWEEP_DECLARE_IN(host, gesv_lapack)
 GAUSSWEEP_DECLARE_CUDA(gesv_cusolver)
+GAUSSWEEP_DECLARE_CUDA(gesv_cusolver_irs)
 GAUSSWEEP_DECLARE_CUDA(gesv_cusolver_mg)
 GAUSSWEEP_DECLARE_CUDA(gesv_cublas)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_batched)
@@ -237,7 +238,7 @@ Method by_residues() {
                            "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
   method.mixed_precision = true;
   method.parameters = lu::residue_parameters();
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
+  method.accepts = lu::accepts_residues;
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return workspace_piece(shape.n, sizeof(int)) +
            workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(shape.n, shape.nrhs, element)), 1) +
@@ -313,6 +314,21 @@ Method cusolver_mg() {
   return on_cusolver_mg(std::move(method), GAUSSWEEP_CUDA_ENTRY(gesv_cusolver_mg));
 }
 
+Method cusolver_irs() {
+  Method method =
+      row(gesv(), "cusolver_irs",
+          "LU in a lower precision on the GPU with iterative refinement (IRSXgesv); else as cusolver",
+          "NVIDIA cuSOLVER");
+  method.answer = AnswerIn::x;
+  method.mixed_precision = true;
+  method.max_nrhs = 1;
+  method.parameters = {
+      choice_parameter("lowest", {"float", "tf32", "bfloat16", "half"}, "precision of the factors"),
+      choice_parameter("refinement", {"gmres", "gmres_gmres", "classical", "classical_gmres"},
+                       "the refining solver")};
+  return library(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(gesv_cusolver_irs)));
+}
+
 std::vector<Method> methods() {
   return {gauss_serial(),
           gauss_block(),
@@ -340,6 +356,7 @@ std::vector<Method> methods() {
           lapack(),
           cusolver(),
           cusolver_mg(),
+          cusolver_irs(),
           cublas()};
 }
 

@@ -104,7 +104,7 @@ Method by_residues() {
       "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
   method.mixed_precision = true;
   method.parameters = lu::residue_parameters();
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::max_rows; };
+  method.accepts = lu::accepts_residues;
   method.workspace_bytes = lu::residue_bytes;
   return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_residues), 90);
 }

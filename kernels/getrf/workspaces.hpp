@@ -111,42 +111,44 @@ inline std::size_t split_bytes(std::int64_t n) {
 }
 
 inline std::vector<Parameter> residue_parameters() {
-  return {integer_parameter(
-              "moduli", 15, residues::min_moduli, residues::max_moduli,
-              "moduli of a product by residues; a number that is not accurate enough, as below 13 in "
-              "double, gives the vendor's products"),
-          integer_parameter("least_inner", 0, 0, max_rows,
-                            "k from which products are by residues; 0: if that is faster")};
+  return {
+      integer_parameter(
+          "moduli", 0, 0, residues::max_moduli,
+          "moduli of a product by residues, at least 5; 0: 15 in double, 8 in float; a number that is not "
+          "accurate enough, as below 13 in double, gives the vendor's products"),
+      integer_parameter("least_inner", 0, 0, max_rows,
+                        "k from which products are by residues; 0: if that is faster")};
+}
+/// Returns the number of moduli of a product in a factorisation.
+inline int residue_moduli(const Parameters& parameters, std::size_t element) {
+  const auto requested = static_cast<int>(parameters.integer("moduli"));
+  return requested > 0 ? requested : element == sizeof(float) ? 8 : 15;
+}
+/// Returns true if the methods with residue_parameters() accept this order.
+inline bool accepts_residues(const Shape& shape, const Parameters& parameters) {
+  const std::int64_t moduli = parameters.integer("moduli");
+  return shape.n <= max_rows && (moduli == 0 || moduli >= residues::min_moduli);
 }
 
 /// Returns the workspace sizes that suffice for every product of a factorisation of order n. In such a
 /// product m + k <= n.
 inline residues::Capacity residue_capacity(std::int64_t n, int moduli) {
-  residues::Capacity capacity = residues::capacity_for(n / 2 + 16, n, n / 2 + 16, moduli);
+  residues::Capacity capacity = residues::capacity_for(n / 2 + 80, n, n / 2 + 80, moduli);
   capacity.sums = moduli * residues::padded(n) * residues::padded(std::min<std::int64_t>(n, 2048));
   capacity.exponents = 2 * n;
   return capacity;
 }
 
-inline std::size_t residue_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
-  return workspace_bytes(shape.n, element) +
-         residues::bytes_of(residue_capacity(shape.n, static_cast<int>(parameters.integer("moduli"))));
+/// Returns the bytes for the products of a factorisation of order n, and of solves with its factors.
+inline std::size_t residue_product_bytes(std::int64_t n, const Parameters& parameters, std::size_t element) {
+  const std::size_t residue_bytes =
+      residues::bytes_of(residue_capacity(n, residue_moduli(parameters, element)));
+  if (element == sizeof(double)) return residue_bytes;
+  return residue_bytes +
+         halves::bytes_of(halves::capacity_of_lu(n, halves::lu_inner, /*includes_solves=*/true));
 }
-
-/// Returns true if a product m x n x k by residues is expected to take less time than the vendor's GEMM with
-/// this element size. Uses rates measured on an H100, in operations per second and bytes per second.
-inline bool residues_are_faster(double m, double n, double k, int moduli, std::size_t element) {
-  constexpr double vendor_double_rate = 55e12, vendor_float_rate = 50e12, memory_rate = 2.5e12;
-  constexpr double byte_rate = 1.45e15;  // operations per second in products of 8-bit integers, for large k
-  constexpr double half_rate_k = 300;    // k at which these products reach half of byte_rate
-  constexpr double launch_seconds = 100e-6;  // including the wait for the check whether residues are possible
-  const double operations = 2 * m * n * k;
-  const double vendor_seconds =
-      operations / (element == sizeof(float) ? vendor_float_rate : vendor_double_rate);
-  const double product_seconds = moduli * operations / byte_rate * (1 + half_rate_k / k);
-  const double moved_bytes = (m * k + k * n) * (2.0 * static_cast<double>(element) + moduli) +
-                             m * n * (4.0 * moduli + 2.0 * static_cast<double>(element));
-  return product_seconds + moved_bytes / memory_rate + launch_seconds < vendor_seconds;
+inline std::size_t residue_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
+  return workspace_bytes(shape.n, element) + residue_product_bytes(shape.n, parameters, element);
 }
 
 }  // namespace gaussweep::lu

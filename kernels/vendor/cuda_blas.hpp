@@ -8,6 +8,7 @@
 /// std::invalid_argument (sizes beyond 2^31 - 1)
 
 #include <cstdint>
+#include <string>
 
 #include "kernels/core/enums.hpp"
 #include "kernels/vendor/enums.hpp"
@@ -91,6 +92,17 @@ void getrs(VendorHandles& handles, Op op, std::int64_t n, std::int64_t nrhs, con
            std::int64_t lda, const int* pivots, float* b, std::int64_t ldb);
 void getrs(VendorHandles& handles, Op op, std::int64_t n, std::int64_t nrhs, const double* lu,
            std::int64_t lda, const int* pivots, double* b, std::int64_t ldb);
+
+/// Solves A x = b by LU in the precision `lowest` (float, tf32, bfloat16, half) and iterative refinement
+/// (gmres, gmres_gmres, classical, classical_gmres): cusolverDnIRSXgesv. Waits for the device. Returns the
+/// number of iterations, or a negative number if refinement failed; A is then unchanged and x undefined.
+/// @throws NotOffered if cuSOLVER lacks this combination for this GPU
+int gesv_refined(VendorHandles& handles, std::int64_t n, const std::string& lowest,
+                 const std::string& refinement, float* a, std::int64_t lda, float* b, std::int64_t ldb,
+                 float* x, std::int64_t ldx, int* info);
+int gesv_refined(VendorHandles& handles, std::int64_t n, const std::string& lowest,
+                 const std::string& refinement, double* a, std::int64_t lda, double* b, std::int64_t ldb,
+                 double* x, std::int64_t ldx, int* info);
 
 /// Replaces the triangle `uplo` of the symmetric A by its Cholesky factor: A = L L^T or U^T U.
 void potrf(VendorHandles& handles, Uplo uplo, std::int64_t n, float* a, std::int64_t lda, int* info);

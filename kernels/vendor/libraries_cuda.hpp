@@ -32,7 +32,13 @@
   X(cusolverDnDpotri_bufferSize) X(cusolverDnDpotri)                     \
   X(cusolverDnSpotrfBatched) X(cusolverDnDpotrfBatched)                  \
   X(cusolverDnSpotrsBatched) X(cusolverDnDpotrsBatched)                  \
-  X(cusolverDnXtrtri_bufferSize) X(cusolverDnXtrtri)
+  X(cusolverDnXtrtri_bufferSize) X(cusolverDnXtrtri)                     \
+  X(cusolverDnIRSParamsCreate) X(cusolverDnIRSParamsDestroy)             \
+  X(cusolverDnIRSInfosCreate) X(cusolverDnIRSInfosDestroy)               \
+  X(cusolverDnIRSParamsSetSolverPrecisions)                              \
+  X(cusolverDnIRSParamsSetRefinementSolver)                              \
+  X(cusolverDnIRSParamsDisableFallback)                                  \
+  X(cusolverDnIRSXgesv_bufferSize) X(cusolverDnIRSXgesv)
 #define GAUSSWEEP_CUSOLVER_MG_FUNCTIONS(X)                               \
   X(cusolverMgCreate) X(cusolverMgDestroy) X(cusolverMgDeviceSelect)     \
   X(cusolverMgCreateDeviceGrid) X(cusolverMgDestroyGrid)                 \

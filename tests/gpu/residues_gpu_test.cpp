@@ -13,6 +13,12 @@ namespace {
 class ResiduesOnGpu : public OnGpu {
  protected:
   void SetUp() override { require(90); }
+  /// Multiplies by residues also if the vendor's GEMM is faster.
+  Answer<double> multiply(const Inputs<double>& inputs) {
+    Parameters parameters = defaults(row_of("gemm/residues"));
+    parameters.set("least_inner", std::int64_t{1});
+    return run_method(*context, row_of("gemm/residues"), inputs, parameters);
+  }
   const unsigned count = small() ? 10 : 1000;
 };
 
@@ -20,7 +26,7 @@ TEST_F(ResiduesOnGpu, AreAsAccurateAsDoubleOnHardProducts) {
   std::int64_t by_residues = 0;
   for (unsigned seed = 0; seed < count; ++seed) {
     const HardProduct hard = hard_product(seed);
-    const auto answer = run("gemm/residues", hard.inputs);
+    const auto answer = multiply(hard.inputs);
     const std::int64_t moduli = context->report.iterations;
     const auto vendor = run("gemm/cublas", hard.inputs);
     EXPECT_EQ(wrong_elements(hard.inputs, answer.x, vendor.x), 0) << hard.name << ", seed " << seed;
@@ -38,7 +44,7 @@ TEST_F(ResiduesOnGpu, ComputeLargeProductsInBlocks) {
   for (const Shape& shape :
        {Shape{5000, 7001, 4500, 1, Uplo::lower}, Shape{17001, 2100, 700, 1, Uplo::lower}}) {
     const auto inputs = make_inputs<double>(Problem::named("gemm"), shape, MatrixKind::uniform);
-    const auto answer = run("gemm/residues", inputs);
+    const auto answer = multiply(inputs);
     EXPECT_GE(context->report.iterations, 13);
     EXPECT_LE(context->report.iterations, 15);
     const auto vendor = run("gemm/cublas", inputs);

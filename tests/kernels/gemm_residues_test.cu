@@ -6,6 +6,7 @@
 #include "tests/kernels/hard_products.hpp"
 #include "tests/kernels/method_cases.hpp"
 #include "tests/kernels/simt_testing.hpp"
+#include "tests/kernels/try_method.hpp"
 #include "tests/testing.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
@@ -19,7 +20,10 @@ Answer<T> multiply(const char* variant, const Inputs<T>& inputs, std::int64_t mo
   Context context(*device);
   context.emulation.shuffle_seed = 5;
   Parameters parameters = defaults(method);
-  if (has_parameter(method, "moduli")) parameters.set("moduli", moduli);
+  if (has_parameter(method, "moduli")) {
+    parameters.set("moduli", moduli);
+    parameters.set("least_inner", std::int64_t{1});
+  }
   Answer<T> answer = run_method(context, method, inputs, parameters);
   if (report != nullptr) *report = context.report;
   return answer;
@@ -76,6 +80,15 @@ TEST(GemmResidues, AreAsAccurateAsDoubleOnHardProducts) {
   EXPECT_GE(by_residues, 12);
 }
 
+// By default, products that the vendor's GEMM computes faster are not computed by residues.
+TEST(GemmResidues, LeaveSmallProductsToTheVendor) {
+  const auto inputs =
+      make_inputs<double>(Problem::named("gemm"), {40, 30, 20, 1, Uplo::lower}, MatrixKind::uniform);
+  const auto tried = testing_help::try_method(Problem::named("gemm"), "residues", inputs);
+  EXPECT_EQ(tried.report.iterations, 0);
+  EXPECT_EQ(tried.answer.x.data, multiply("openblas", inputs, 0, nullptr).x.data);
+}
+
 // With a k above max_inner_size the int sums of residue products would overflow.
 TEST(GemmResidues, LeaveLargeKToOthers) {
   const Shape shape{2, 2, residues::max_inner_size + 1, 1, Uplo::lower};
@@ -128,19 +141,19 @@ TEST_P(ResidueBlocks, EqualAWholeProduct) {
   }
 }
 
-// residues_are_faster compares residues with DGEMM. It must not always answer the same.
-TEST(ResidueLu, UsesResiduesOnlyForLargeProducts) {
-  EXPECT_TRUE(gaussweep::lu::residues_are_faster(16384, 16384, 16384, 15, sizeof(double)));
-  EXPECT_TRUE(gaussweep::lu::residues_are_faster(24576, 8192, 8192, 15, sizeof(double)));
-  EXPECT_FALSE(gaussweep::lu::residues_are_faster(16384, 16384, 1024, 15, sizeof(double)));
-  EXPECT_FALSE(gaussweep::lu::residues_are_faster(2048, 2048, 2048, 15, sizeof(double)));
+// are_faster compares residues with DGEMM. It must not always answer the same.
+TEST(GemmResidues, AreFasterOnlyForLargeProducts) {
+  EXPECT_TRUE(residues::are_faster(16384, 16384, 16384, 15, sizeof(double)));
+  EXPECT_TRUE(residues::are_faster(24576, 8192, 8192, 15, sizeof(double)));
+  EXPECT_FALSE(residues::are_faster(16384, 16384, 128, 15, sizeof(double)));
+  EXPECT_FALSE(residues::are_faster(2048, 2048, 2048, 15, sizeof(double)));
 }
 
 TEST(ResidueLu, RoomSufficesForEveryProduct) {
   for (const std::int64_t n : {33, 1000, 2100, 33000, 65536}) {
     const residues::Capacity capacity = gaussweep::lu::residue_capacity(n, 15);
     for (std::int64_t k = 32; k < n; k *= 2) {
-      const std::int64_t m = residues::padded(n - k), padded_k = residues::padded(k);
+      const std::int64_t m = residues::padded(n - k), padded_k = residues::padded_depth(k);
       EXPECT_LE(15 * m * padded_k, capacity.left) << n << ", " << k;
       EXPECT_GE(residues::block_columns(capacity, 15, m, n, padded_k), std::min<std::int64_t>(n, 16))
           << n << ", " << k;

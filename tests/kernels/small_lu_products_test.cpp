@@ -28,6 +28,8 @@ TEST(SmallLuProducts, AreUsedFromOrder65On) {
     expect_products<double>("getrf", "residues", n, least);
     expect_products<double>("gesv", "residues", n, least);
     expect_products<float>("gesv", "halves", n, least);
+    expect_products<float>("geinv", "residues", n, least);
+    expect_products<double>("geinv", "residues", n, least);
   }
 }
 

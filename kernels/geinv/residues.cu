@@ -1,0 +1,29 @@
+/// geinv/residues: geinv/recursive, with large products on 8-bit integer tensor cores.
+///
+/// The LU factorisation and the parameters are those of getrf/residues, which describes the products. The
+/// inverse of L is computed by substitution like the solve with U, so that its large products can use
+/// residues, too. Workspace: the workspace of geinv/recursive and that of getrf/residues for residues, sums
+/// and halves. The report's iterations are the number of products by residues or halves. The rest is as in
+/// geinv/recursive.
+///
+/// Error: |A X - I| is of the order n u |L| |U| |X|, as for geinv/recursive (Higham, "Accuracy and Stability
+/// of Numerical Algorithms", 2nd ed., section 14.3, method A), plus the error of the products of
+/// getrf/residues.
+
+#include "kernels/geinv/recursive_inverse.cuh"
+#include "kernels/getrf/residue_lu.cuh"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+template <class T>
+void geinv_residues(Context& context, Operands<T>& op, const Parameters& parameters) {
+  context.report = {};
+  lu::ResidueUpdates<T> products(context, levels::padded_order(op.shape.n), parameters, op.workspace);
+  inverse::invert(context, op, &products);
+  context.report.iterations = products.count();
+}
+
+GAUSSWEEP_INSTANTIATE(geinv_residues)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,191 @@
+#pragma once
+/// Products of bytes modulo p on Hopper's tensor cores, for all moduli of a product by residues in one
+/// launch.
+///
+/// For each modulus, C (m x n) = A^T B modulo p, where A is k x m and B is k x n, stored by columns. The
+/// products of cuBLAS store sums of 4 bytes, which reconstruct reads again; this kernel reduces the sums in
+/// registers and stores one byte per element. One launch for all moduli fills the GPU also if C has few
+/// tiles.
+///
+/// A thread block computes tiles of 256 rows and 128 columns of C. The two blocks of a cluster compute
+/// neighbouring columns and share the tile of A: each loads half of it and sends it to both. One producer
+/// thread per block loads tiles of 128 bytes along k into a ring buffer. Two consumer warpgroups multiply 64
+/// columns each; wgmma's left operand is B's columns, so that the residues of one thread are neighbours in a
+/// column of C. Blocks process tiles in order of modulus, then groups of 2048 columns; the operands of tiles
+/// in flight fit in the L2 cache.
+
+#include <algorithm>
+
+#include "kernels/gemm/residue_steps.cuh"
+#include "kernels/simt/cuda_tensor.cuh"
+
+namespace gaussweep::cuda::residues {
+
+namespace byte_tiles {
+constexpr int rows = 256, columns = 128, depth = 128;  ///< a block's tile of C, and the k range of a stage
+constexpr int cluster = 2;                             ///< blocks of a cluster, which share a tile of A
+constexpr int group = 8;                               ///< cluster tiles per group of columns
+constexpr int stages = 4;
+constexpr int warpgroup = 128, consumers = 2;  ///< threads of a warpgroup, consumer warpgroups
+constexpr int columns_bytes = columns * depth, stage_bytes = columns_bytes + rows * depth;
+constexpr int box_bytes = 64 * 128;          ///< residues that one store moves: 64 columns of 128 rows
+constexpr int result_bytes = 2 * box_bytes;  ///< residues of a consumer warpgroup: 64 columns of 256 rows
+constexpr int alignment = 1024;              ///< of swizzled boxes in shared memory
+constexpr int shared_bytes = alignment + stages * stage_bytes + consumers * result_bytes + 2 * stages * 8;
+}  // namespace byte_tiles
+
+/// The position of a block's tile.
+struct ByteTile {
+  int modulus, row, column;
+};
+
+/// Assigns tiles to the clusters.
+struct ByteTiles {
+  int row_tiles, column_tiles, moduli;  ///< column_tiles counts the tiles of a cluster
+  __host__ __device__ int count() const { return row_tiles * column_tiles * moduli; }
+  __device__ ByteTile at(int index, int rank) const {
+    using namespace byte_tiles;
+    const int per_modulus = row_tiles * column_tiles, modulus = index / per_modulus;
+    index %= per_modulus;
+    const int first = index / (group * row_tiles) * group, width = min(group, column_tiles - first);
+    index -= first * row_tiles;
+    return {modulus, index / width * rows, ((first + index % width) * cluster + rank) * columns};
+  }
+};
+
+/// @param a, b, c the operands' residues, one matrix per modulus
+template <class Int>
+__global__ void __launch_bounds__((1 + byte_tiles::consumers) * byte_tiles::warpgroup, 1)
+    multiply_residues(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
+                      const __grid_constant__ CUtensorMap c, ByteTiles tiles, Int depth_steps,
+                      ModulusTable table) {
+#if GAUSSWEEP_WGMMA
+  using namespace byte_tiles;
+  const unsigned ring =
+      (simt::shared_address(simt::dynamic_shared<unsigned char>()) + alignment - 1) / alignment * alignment;
+  const unsigned results = ring + stages * stage_bytes, barriers = results + consumers * result_bytes;
+  const auto full = [&](int stage) { return barriers + 8 * stage; };
+  const auto empty = [&](int stage) { return barriers + 8 * (stages + stage); };
+  const int rank = static_cast<int>(simt::cluster_rank()), thread = static_cast<int>(threadIdx.x);
+  if (thread == 0) {
+    for (int stage = 0; stage < stages; ++stage) {
+      simt::mbarrier_init(full(stage));
+      simt::mbarrier_init(empty(stage), consumers * cluster);
+    }
+    simt::fence_mbarrier_init();
+  }
+  simt::cluster_arrive();
+  simt::cluster_wait();
+  simt::griddepcontrol_wait();
+  const int first_tile = static_cast<int>(blockIdx.x) / cluster, step = static_cast<int>(gridDim.x) / cluster;
+  int stage = 0;
+  unsigned parity = 0;
+  const auto advance = [&] {
+    stage = (stage + 1) % stages;
+    parity ^= stage == 0;
+  };
+  if (thread < warpgroup) {  // the producer
+    simt::setmaxnreg_dec<40>();
+    for (int index = first_tile; thread == 0 && index < tiles.count(); index += step) {
+      const ByteTile tile = tiles.at(index, rank);
+      for (int k = 0; k < depth_steps; ++k, advance()) {
+        simt::mbarrier_wait(empty(stage), parity ^ 1);  // both blocks have read this stage
+        simt::mbarrier_arrive_expect_tx(full(stage), stage_bytes);
+        const unsigned of_b = ring + stage * stage_bytes, of_a = of_b + columns_bytes;
+        constexpr int half = rows / cluster;
+        simt::copy_box(of_b, b, full(stage), k * depth, tile.column, tile.modulus,
+                       static_cast<unsigned short>(1u << rank));
+        simt::copy_box(of_a + rank * half * depth, a, full(stage), k * depth, tile.row + rank * half,
+                       tile.modulus, (1u << cluster) - 1);
+      }
+    }
+  } else {
+    simt::setmaxnreg_inc<232>();
+    const int consumer = thread / warpgroup - 1, warp = thread / 32 % 4, lane = thread % 32;
+    const bool leads = thread % warpgroup == 0;
+    const unsigned result = results + consumer * result_bytes;
+    const auto release = [&](int read) {
+      if (thread % warpgroup < cluster)
+        simt::mbarrier_arrive_remote(simt::map_shared_rank(empty(read), thread % warpgroup));
+    };
+    int sums[rows / 2];
+    for (int index = first_tile; index < tiles.count(); index += step) {
+      const ByteTile tile = tiles.at(index, rank);
+      int previous = 0;
+      for (int k = 0; k < depth_steps; ++k, advance()) {
+        simt::mbarrier_wait(full(stage), parity);
+        const unsigned of_b = ring + stage * stage_bytes;
+        const std::uint64_t left = simt::byte_operand(of_b + consumer * 64 * depth);
+        const std::uint64_t right = simt::byte_operand(of_b + columns_bytes);
+        simt::fence_products();
+        GAUSSWEEP_UNROLL
+        for (int part = 0; part < depth / 32; ++part)
+          simt::byte_product(sums, left + 2 * part, right + 2 * part, k > 0 || part > 0);
+        simt::commit_products();
+        if (k > 0) {
+          simt::await_products<1>();
+          release(previous);
+        }
+        previous = stage;
+      }
+      simt::await_products<0>();
+      GAUSSWEEP_UNROLL
+      for (int& sum : sums) asm volatile("" : "+r"(sum)::"memory");  // no use of a sum moves above the wait
+      release(previous);
+
+      // Residues of 8 rows are in four lanes. Lanes exchange pairs, so that each stores four neighbours.
+      if (leads) simt::await_box_reads();
+      simt::warpgroup_barrier(1 + consumer);
+      const Reduction reduction = table.reduction[tile.modulus];
+      const bool odd = lane % 2 != 0;
+      GAUSSWEEP_UNROLL
+      for (int block = 0; block < rows / 8; block += 2) {
+        GAUSSWEEP_UNROLL
+        for (int h = 0; h < 2; ++h) {
+          const auto pair = [&](int of) {
+            const int first = of * 4 + h * 2;
+            return residue_of(sums[first], reduction) | residue_of(sums[first + 1], reduction) << 8;
+          };
+          const unsigned lower = pair(block), upper = pair(block + 1);
+          const unsigned received = __shfl_xor_sync(0xffffffffu, odd ? lower : upper, 1);
+          const unsigned four = odd ? received | upper << 16 : lower | received << 16;
+          const int row = (block + lane % 2) * 8 + lane % 4 / 2 * 4, column = warp * 16 + h * 8 + lane / 4;
+          const unsigned offset = row / 128 * box_bytes + column * 128 + ((row % 128) ^ (column % 8 * 16));
+          asm volatile("st.shared.b32 [%0], %1;" ::"r"(result + offset), "r"(four) : "memory");
+        }
+      }
+      simt::fence_shared_for_copies();
+      simt::warpgroup_barrier(1 + consumer);
+      if (leads) {
+        for (int box = 0; box < 2; ++box)
+          simt::store_box(c, result + box * box_bytes, tile.row + box * 128, tile.column + consumer * 64,
+                          tile.modulus);
+        simt::end_box_stores();
+      }
+    }
+    if (leads) simt::await_box_stores();
+  }
+  simt::cluster_arrive();  // no block ends while the other one may still arrive at its barriers
+  simt::cluster_wait();
+#endif
+}
+
+/// Computes C_l = A_l^T B_l modulo moduli[l] for all moduli of `table`. A_l has k x m bytes, B_l k x n, and
+/// C_l m x n; the matrices of one operand follow one another. Asynchronous.
+/// @pre has_wgmma(context); m, n and k are multiples of 16, and k is at most max_inner_size
+inline void multiply_modulo(Context& context, const ModulusTable& table, std::int64_t m, std::int64_t n,
+                            std::int64_t k, signed char* a, signed char* b, unsigned char* c) {
+  using namespace byte_tiles;
+  const auto tiles_of = [](std::int64_t size, int tile) {
+    return static_cast<int>((size + tile - 1) / tile);
+  };
+  const ByteTiles tiles{tiles_of(m, rows), tiles_of(n, cluster * columns), table.count};
+  const int clusters = std::min(tiles.count(), std::max(1, simt::multiprocessors(context) / cluster));
+  simt::launch_clusters(context, multiply_residues<int>, cluster, static_cast<unsigned>(clusters),
+                        dim3((1 + consumers) * warpgroup), shared_bytes,
+                        simt::byte_matrices(a, k, m, table.count, rows / cluster),
+                        simt::byte_matrices(b, k, n, table.count, columns),
+                        simt::byte_matrices(c, m, n, table.count, 64), tiles, tiles_of(k, depth), table);
+}
+
+}  // namespace gaussweep::cuda::residues

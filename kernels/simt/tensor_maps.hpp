@@ -1,0 +1,20 @@
+#pragma once
+/// Descriptions of matrices for Hopper's copy engine (cuda_tensor.cuh), made by the GPU's driver.
+
+#include <cuda.h>
+
+#include <cstdint>
+
+namespace gaussweep::cuda::simt {
+
+/// Describes `count` matrices of bytes to the copy engine: each has `lines` lines of `length` contiguous
+/// bytes, and they follow one another in memory. One copy moves a box of `box_lines` lines of 128 bytes;
+/// bytes outside the matrix are zeros when loaded and ignored when stored. In shared memory, the 16-byte
+/// units of line i of a box are permuted by an exclusive or with i % 8 (128-byte swizzle), so that accesses
+/// have no bank conflicts.
+/// @pre `length` and the address are multiples of 16
+/// @throws DeviceError if the driver is too old or refuses the sizes
+CUtensorMap byte_matrices(void* data, std::int64_t length, std::int64_t lines, std::int64_t count,
+                          int box_lines);
+
+}  // namespace gaussweep::cuda::simt
