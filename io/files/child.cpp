@@ -71,16 +71,14 @@ bool ChildOutput::flush() {
 Child::Child(const std::function<void(ChildOutput&)>& work, double seconds)
     : seconds_(seconds), deadline_(now() + seconds) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw ChildFailed(std::string("could not be given to a process of its own: ") + std::strerror(errno));
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw NoChild(std::strerror(errno));
   pipe_ = Descriptor(ends[0]);
   const Descriptor writing(ends[1]);
   ::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(buffer_bytes));  // a smaller pipe is slower but correct
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) run_in_child(work, writing.fd(), parent);
-  if (pid_ < 0)
-    throw ChildFailed(std::string("could not be given to a process of its own: ") + std::strerror(errno));
+  if (pid_ < 0) throw NoChild(std::strerror(errno));
 }
 
 Child::~Child() {

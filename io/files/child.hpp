@@ -39,12 +39,18 @@ struct ChildFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// No child process could be started: too many processes or open files, or no memory. The message is the
+/// system's.
+struct NoChild : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// A child process that runs `work` and ends. It is killed if this process ends or this object is destroyed.
 /// The child has only the calling thread. @pre this process is no MPI rank and does not use CUDA
 class Child {
  public:
   /// @param seconds time limit
-  /// @throws ChildFailed if no process can be started
+  /// @throws NoChild if no process can be started
   Child(const std::function<void(ChildOutput&)>& work, double seconds);
   ~Child();
   Child(const Child&) = delete;

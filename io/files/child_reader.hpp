@@ -18,7 +18,7 @@ namespace gaussweep::io {
 /// @param before, after the text before and after the error message of a failed child: the file's name, and
 /// the expected format
 /// @throws InputError if `read` throws it, or if the child crashed or timed out; std::runtime_error if `read`
-/// threw another exception
+/// threw another exception, or if no child could be started
 template <class Read, class Put, class Get>
 auto read_in_child(double seconds, const std::string& before, const std::string& after, const Read& read,
                    const Put& put, const Get& get) -> decltype(read()) {
@@ -42,6 +42,8 @@ auto read_in_child(double seconds, const std::string& before, const std::string&
     const std::string why = child.text();
     if (outcome == refused) throw InputError(why);
     throw std::runtime_error(before + why);
+  } catch (const NoChild& error) {
+    throw std::runtime_error(before + "no process could be started to read it: " + error.what());
   } catch (const ChildFailed& failure) {
     throw InputError(before + "it is damaged: the HDF5 library, reading it, " + failure.what() + after);
   }

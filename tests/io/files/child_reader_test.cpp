@@ -1,5 +1,8 @@
 // Tests reading in a child process: values and messages arrive; crashes and hangs refuse the file.
 #include "io/files/child_reader.hpp"
+
+#include <sys/resource.h>
+
 #include "tests/testing.hpp"
 
 namespace gaussweep::io {
@@ -48,6 +51,16 @@ TEST(ReadInChild, ForwardsTheReadersMessage) {
   EXPECT_EQ(read_failure([]() -> std::int64_t { throw InputError("f: no matrix"); }), "f: no matrix");
   EXPECT_EQ(read_failure([]() -> std::int64_t { throw std::runtime_error("no memory"); }),
             "no fault of the file: f: no memory");
+}
+
+TEST(ReadInChild, AProcessThatCannotStartIsNoFaultOfTheFile) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{3, before.rlim_max};  // the pipe to the child needs more files
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const std::string failure = read_failure([] { return std::int64_t{1}; });
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(failure, "no fault of the file: f: no process could be started to read it: Too many open files");
 }
 
 }  // namespace
