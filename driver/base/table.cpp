@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
+#include <limits>
 
 #include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"
@@ -66,6 +67,8 @@ std::string to_text(const Cell& cell, Style style) {
     case Style::bytes:
       return bytes_text(*number);
     case Style::scientific:
+      // A ratio beyond the range of double has its largest value.
+      if (*number >= std::numeric_limits<double>::max()) return "inf";
       return fmt::format("{:.2g}", *number);
     case Style::factor:
       if (*number > 0 && *number < 0.1) return fmt::format("{:.2g}x", *number);

@@ -198,6 +198,7 @@ TEST(Table, FormatsEveryStyle) {
   EXPECT_EQ(to_text(1234.0, Style::factor), "1234x");
   EXPECT_EQ(to_text(0.00114, Style::factor), "0.0011x");
   EXPECT_EQ(to_text(1.23e-16, Style::scientific), "1.2e-16");
+  EXPECT_EQ(to_text(std::numeric_limits<double>::max(), Style::scientific), "inf");
   EXPECT_EQ(to_text(std::int64_t{3} << 29, Style::bytes), "1.5 GiB");
   EXPECT_EQ(to_text(512.0, Style::bytes), "512 B");
 }
