@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "driver/base/errors.hpp"
+#include "driver/base/lookup.hpp"
 #include "driver/base/table.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
@@ -30,13 +32,17 @@ struct ExportOptions {
 /// Returns the format: --format, otherwise by the ending of the output's name.
 std::string format_of(const ExportOptions& options) {
   const std::string ending = std::filesystem::path(options.output).extension().string();
-  const bool is_database = ending == ".sqlite" || ending == ".sqlite3" || ending == ".db";
-  std::string format = !options.format.empty() ? options.format
-                       : is_database           ? "sqlite"
-                       : ending == ".json"     ? "json"
-                       : ending == ".jsonl"    ? "jsonl"
-                       : ending == ".xml"      ? "junit"
-                                               : "csv";
+  static const std::map<std::string, std::string> formats = {
+      {"", "csv"},       {".csv", "csv"},       {".json", "json"},      {".jsonl", "jsonl"},
+      {".xml", "junit"}, {".sqlite", "sqlite"}, {".sqlite3", "sqlite"}, {".db", "sqlite"}};
+  const std::string* known = find_in(formats, ending);
+  if (known == nullptr && options.format.empty()) {
+    throw UsageError(fmt::format(
+        "-o {}: no format has the ending {}; allowed: .csv, .json, .jsonl, .xml (JUnit), .sqlite, "
+        ".sqlite3, .db, or give --format",
+        options.output, ending));
+  }
+  std::string format = options.format.empty() ? *known : options.format;
   if (format == "junit" && options.table_is_given)
     throw UsageError(fmt::format("--table {}: JUnit has one test per record; leave it out", options.table));
   if (format != "sqlite") return format;
@@ -111,8 +117,8 @@ void write_json(const io::DataTable& table, ExportOutput& out) {
 }
 
 void export_tables(const ExportOptions& options) {
-  const std::string format = format_of(options);
   if (!options.output.empty()) check_output(options.output, options.force, options.paths);
+  const std::string format = format_of(options);
   if (format == "sqlite") {
     for (const std::string& name : io::sqlite_companions(options.output))
       check_output(name, options.force, options.paths);

@@ -186,6 +186,7 @@ class Data(SweepTest):
             (["--method", "none"], "no record matches"),
             (["--format", "sqlite"], "needs -o FILE"),
             (["--table", "stages", "-o", "x.db"], "holds all tables"),
+            (["-o", "x.parquet"], "no format has the ending .parquet; allowed: .csv, .json, "),
         ):
             done = run(["export", directory, *options], cwd=self.folder)
             self.assertEqual(done.returncode, 2, options)
