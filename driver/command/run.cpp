@@ -126,7 +126,7 @@ void check_store_limit(const std::string& text) {
 void add_run_command(CLI::App& app, Commands& commands) {
   CLI::App* run = app.add_subcommand("run", "Run a plan's trials; under mpirun, spread over its ranks");
   struct RunCommandOptions : RunOptions {
-    std::string time_limit_text, shard_text;
+    std::string shard_text;
     bool refines = false;
   };
   auto options = std::make_shared<RunCommandOptions>();

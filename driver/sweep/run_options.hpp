@@ -29,8 +29,9 @@ struct RunOptions {
   std::string backend = "auto";
   /// The reason why the sweep must not begin; empty if there is none. Only rank 0's value is used.
   std::string refusal;
-  double time_limit = 0;  ///< seconds; 0: none
-  double grace = 20;      ///< seconds that running trials get after the first stop signal
+  double time_limit = 0;        ///< seconds; 0: none
+  std::string time_limit_text;  ///< the same, as given on the command line; empty: none
+  double grace = 20;            ///< seconds that running trials get after the first stop signal
   QueueOrder order = QueueOrder::longest_first;
   std::string store_limit;  ///< "50GiB", "none"; empty: the plan's limit, otherwise half of the free disk
   Shard shard;

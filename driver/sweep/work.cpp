@@ -194,6 +194,7 @@ std::string resume_command(const RunOptions& options, const std::string& launche
   for (const std::string& library : options.libraries) others += " --methods " + shell_quoted(library);
   if (options.gpus_per_rank > 1) others += fmt::format(" --gpus-per-rank {}", options.gpus_per_rank);
   if (!options.store_limit.empty()) others += " --store-limit " + options.store_limit;
+  if (!options.time_limit_text.empty()) others += " --time-limit " + options.time_limit_text;
   if (options.next_plan) others += " --refine";
   if (options.shard.count > 1)
     others += fmt::format(" --shard {}/{}", options.shard.number, options.shard.count);

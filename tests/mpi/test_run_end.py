@@ -77,8 +77,8 @@ class RunEnd(SweepTest):
             plan, "--time-limit", "0.001", "--grace", "0", "--backend", "emulated", "--shard", "2/2", ranks=2, code=5
         )
         self.assertIn(
-            f"go on with: mpirun -n 2 {harness.GAUSSWEEP} run {plan} -o {directory} --backend emulated --shard 2/2"
-            " --resume",
+            f"go on with: mpirun -n 2 {harness.GAUSSWEEP} run {plan} -o {directory} --backend emulated"
+            " --time-limit 0.001 --shard 2/2 --resume",
             self.stderr,
         )
 
