@@ -21,6 +21,7 @@
 #include "driver/plan/cost_model.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
+#include "driver/plan/shard.hpp"
 #include "driver/plan/trial.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/summary/trial_columns.hpp"
@@ -260,7 +261,7 @@ Table explanation(const Expansion& expansion, const TimeSource& source, Reader r
 }
 
 struct PlanOptions {
-  std::string path, backend = "auto", format = "table", gpu, like, template_name;
+  std::string path, backend = "auto", format = "table", gpu, like, shard, template_name;
   std::vector<std::string> libraries;
   bool schema = false, explain = false;
 };
@@ -311,7 +312,9 @@ void show_plan(const PlanOptions& options, Registry registry) {
   KnownFiles files;
   const io::Plan plan = for_gpus(io::read_plan(options.path, enum_names<Problem>()), gpus.models);
   add_libraries_of(registry, plan, options.path, options.libraries);
-  const Expansion expansion = expand_plan(plan, options.path, registry, backend, gpus.capability, files);
+  Expansion expansion = expand_plan(plan, options.path, registry, backend, gpus.capability, files);
+  if (!options.shard.empty())
+    expansion.trials = shard_of(std::move(expansion.trials), parse_shard(options.shard));
   const Format format = parse_format(options.format);
   if (options.explain && format != Format::table) {
     const Table table = explanation(expansion, source, Reader::program);
@@ -345,6 +348,8 @@ void add_plan_command(CLI::App& app, Commands& commands) {
   refuse_empty(*plan->add_option(
       "--like", options->like,
       "An earlier run: times are estimated by its records, sizes are for its GPU (no GPU is needed here)"));
+  refuse_empty(*plan->add_option("--shard", options->shard,
+                                 "I/N: only the trials of the I-th of N parts, as for run"));
   // --template without a value stands for this one.
   constexpr const char* first_plan = "first";
   allow_words(

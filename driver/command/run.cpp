@@ -66,12 +66,6 @@ std::string crossover_words(const io::Results& results) {
 
 constexpr double max_grace = 1e9;  // seconds
 
-/// Parses "I/N" with 1 <= I <= N.
-Shard parse_shard(const std::string& text) {
-  if (const std::optional<Shard> shard = read_shard(text)) return *shard;
-  throw UsageError(fmt::format("--shard {}: give I/N with 1 <= I <= N, e.g. 2/4", text));
-}
-
 /// Returns true if the launcher's variables say that this process is not rank 0.
 bool is_other_rank() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {

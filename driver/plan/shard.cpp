@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fmt/format.h>
 #include <regex>
+
+#include "driver/base/errors.hpp"
 
 namespace gaussweep::driver {
 
@@ -15,6 +18,11 @@ std::optional<Shard> read_shard(const std::string& text) {
   const Shard shard{std::stoll(match[1]), std::stoll(match[2])};
   if (shard.number < 1 || shard.number > shard.count) return std::nullopt;
   return shard;
+}
+
+Shard parse_shard(const std::string& text) {
+  if (const std::optional<Shard> shard = read_shard(text)) return *shard;
+  throw UsageError(fmt::format("--shard {}: give I/N with 1 <= I <= N, e.g. 2/4", text));
 }
 
 bool in_shard(const std::string& key, const Shard& shard) {

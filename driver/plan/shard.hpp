@@ -17,6 +17,8 @@ struct Shard {
 
 /// Reads "I/N" with 1 <= I <= N; returns nothing for any other text.
 std::optional<Shard> read_shard(const std::string& text);
+/// Reads the value of the option --shard. @throws UsageError for any other text
+Shard parse_shard(const std::string& text);
 /// Returns true if the trial with this key belongs to the shard. This needs no coordination, and does not
 /// change if trials are added to the plan.
 bool in_shard(const std::string& key, const Shard& shard);

@@ -262,6 +262,7 @@ class Finish(SweepTest):
     def test_the_subject_counts_shards_without_records(self):
         """The merged results know only the shards that have started."""
         plan = self.plan(HOST.replace("n: 16", "n: [16, 17, 18, 19, 20, 21]"))
+        self.assertIn("All: 1 trial, ", self.ran(["plan", plan, "--shard", "3/3"]).stdout)
         shards = [f"shard-{part}-of-3" for part in (1, 2, 3)]
 
         def run_shard(part, kept):
