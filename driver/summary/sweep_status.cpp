@@ -374,7 +374,12 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
   if (status.vanished > 0) text += fmt::format(", and {} no longer in the plan", status.vanished);
   text += "\n";
   if (!std::isnan(status.rate)) text += fmt::format("Rate:    {:.3g} trials per second\n", status.rate);
-  if (status.left) text += fmt::format("Left:    {}\n", span_words(*status.left));
+  if (status.left) {
+    text += fmt::format("Left:    {}, estimated from {}\n", span_words(*status.left),
+                        counted(static_cast<std::size_t>(status.done), "trial"));
+  } else if (status.running && status.total > status.done) {
+    text += "Left:    unknown yet\n";
+  }
   const std::string words = status_counts_text(status.counts), findings = status_counts_text(status.findings);
   if (!words.empty()) text += fmt::format("Status:  {}\n", words);
   if (!findings.empty()) text += fmt::format("Expected failures: {}\n", findings);

@@ -80,7 +80,8 @@ TEST(SweepStatus, TimeLeftIsTheReportedOneMinusTheTimeSince) {
   EXPECT_DOUBLE_EQ(status.left->low, 50);
   EXPECT_DOUBLE_EQ(status.left->likely, 60);
   EXPECT_DOUBLE_EQ(status.left->high, 190);
-  EXPECT_NE(status_text(status, any_width).find("Left:    50 s to 3 min 10 s\n"), std::string::npos);
+  EXPECT_NE(status_text(status, any_width).find("Left:    50 s to 3 min 10 s, estimated from 4 trials\n"),
+            std::string::npos);
   EXPECT_EQ(status_json(status)["seconds_left"], 60);
   EXPECT_DOUBLE_EQ(status_of(journal, /*running=*/true, after_midnight(100), 10).left->low, 0);
   EXPECT_FALSE(status_of(journal, /*running=*/true, after_midnight(300), 10).left) << "later than estimated";
@@ -88,6 +89,9 @@ TEST(SweepStatus, TimeLeftIsTheReportedOneMinusTheTimeSince) {
   journal.notes.push_back(note(R"({"note":"left","low":null,"likely":null,"high":null})"));
   EXPECT_FALSE(status_of(journal, /*running=*/true, after_midnight(20.5), 10).left)
       << "the run has no estimate";
+  EXPECT_NE(status_text(status_of(journal, /*running=*/true, after_midnight(20.5), 10), any_width)
+                .find("Left:    unknown yet\n"),
+            std::string::npos);
 }
 
 TEST(SweepStatus, CountsTrialsSkippedForNow) {
