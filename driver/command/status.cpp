@@ -35,19 +35,28 @@ struct StatusOptions {
   bool watches = false;
 };
 
-/// Returns the newest output of a Slurm job in a directory; empty if there is none.
+/// Returns the newest output of a Slurm job that sweeps into a directory, or into a directory of a night's
+/// directory; empty if there is none. The night's last job only merges the results.
 std::filesystem::path newest_job_output(const std::filesystem::path& directory) {
-  std::filesystem::path newest;
-  std::filesystem::file_time_type time{};
+  namespace fs = std::filesystem;
+  fs::path newest;
+  fs::file_time_type time{};
   std::error_code error;
-  for (std::filesystem::directory_iterator entry(directory / "logs", error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (entry->path().filename().string().rfind("slurm-", 0) != 0) continue;
-    std::error_code unknown;
-    const auto written = entry->last_write_time(unknown);
-    if (unknown || (!newest.empty() && written <= time)) continue;
-    newest = entry->path();
-    time = written;
+  std::vector<fs::path> folders{directory / "logs"};
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
+    folders.push_back(entry->path() / "logs");
+  for (const fs::path& folder : folders) {
+    std::error_code unreadable;
+    for (fs::directory_iterator entry(folder, unreadable), end; !unreadable && entry != end;
+         entry.increment(unreadable)) {
+      const std::string name = entry->path().filename().string();
+      if (name.rfind("slurm-", 0) != 0 || name.rfind("slurm-gaussweep-finish-", 0) == 0) continue;
+      std::error_code unknown;
+      const auto written = entry->last_write_time(unknown);
+      if (unknown || (!newest.empty() && written <= time)) continue;
+      newest = entry->path();
+      time = written;
+    }
   }
   return newest;
 }
@@ -77,7 +86,13 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
                     "summary shows its records",
                     directory.string(), contents.damaged > 0 ? ": " : "", io::first_damage(contents)));
   }
-  return status_of(contents, running, timestamp_now(), failures);
+  SweepStatus status = status_of(contents, running, timestamp_now(), failures);
+  if (!status.running && !status.ended && status.starts > 0) {
+    // On a full disk, for example, the run cannot record why it ended.
+    if (const std::filesystem::path output = newest_job_output(directory); !output.empty())
+      status.remarks.push_back(fmt::format("the journal has no end of the run; see {}", output.string()));
+  }
+  return status;
 }
 
 /// Returns the trials of the last start that have no record, in the plan's order.

@@ -367,14 +367,28 @@ esac
 
 class Begin(SweepTest):
     def test_the_status_of_a_job_that_failed_at_once_names_its_output(self):
-        directory = self.folder / "job"
-        (directory / "logs").mkdir(parents=True)
-        for number, age in ((8, 0), (7, 60)):
-            log = directory / f"logs/slurm-gaussweep-{number}.out"
+        night = self.folder / "night"
+        for name, age in (
+            ("sweep/logs/slurm-gaussweep-8", 1),
+            ("sweep/logs/slurm-gaussweep-7", 60),
+            ("logs/slurm-gaussweep-finish-9", 0),
+        ):
+            log = night / f"{name}.out"
+            log.parent.mkdir(parents=True, exist_ok=True)
             log.touch()
             os.utime(log, (log.stat().st_mtime - age,) * 2)
-        done = self.ran(["status", directory], code=2)
-        self.assertIn(f"its job did not start a sweep; see {directory}/logs/slurm-gaussweep-8.out", done.stderr)
+        for directory in (night, night / "sweep"):
+            done = self.ran(["status", directory], code=2)
+            self.assertIn(f"its job did not start a sweep; see {night}/sweep/logs/slurm-gaussweep-8.out", done.stderr)
+
+    def test_the_status_of_a_job_that_did_not_end_names_its_output(self):
+        directory = self.sweep(self.plan(HOST))
+        log, journal = directory / "logs/slurm-gaussweep-8.out", directory / "journal.jsonl"
+        log.touch()
+        self.assertNotIn(str(log), self.ran(["status", directory]).stdout)
+        lines = journal.read_text().splitlines(keepends=True)
+        journal.write_text("".join(line for line in lines if '"note":"end"' not in line))
+        self.assertIn(f"has no end of the run; see {log}\n", self.ran(["status", directory]).stdout)
 
     def test_a_job_without_the_program(self):
         """Plain sbatch checks nothing before the job starts."""
