@@ -219,7 +219,18 @@ check_plan() {
   esac
 }
 
-make_folder() { mkdir -p "$1" || fail "cannot create the folder $1"; }
+# make_folder DIR: creates a folder and its parents, and lists them in `made`, the deepest first.
+made=()
+make_folder() {
+  local folder=$1
+  while [[ -n $folder && ! -e $folder ]]; do
+    made+=("$folder")
+    folder=${folder%/*}
+  done
+  mkdir -p "$1" || fail "cannot create the folder $1"
+}
+# remove_made: removes the empty folders that make_folder has created.
+remove_made() { if ((${#made[@]})); then rmdir "${made[@]}" 2>/dev/null; fi; }
 
 # has_no_cuda: returns true if the program was built without CUDA.
 has_no_cuda() { (load_modules && exec "$gaussweep" devices) 2>/dev/null | grep -q 'built without CUDA'; }
@@ -274,8 +285,11 @@ submit() {
     fi
     return
   fi
-  command -v sbatch >/dev/null || fail "there is no command 'sbatch' here; run this on a node from which jobs are submitted"
-  job_id=$("${command[@]}") || { say "sbatch refused"; exit 1; }
+  command -v sbatch >/dev/null || {
+    remove_made
+    fail "there is no command 'sbatch' here; run this on a node from which jobs are submitted"
+  }
+  job_id=$("${command[@]}") || { remove_made; say "sbatch refused"; exit 1; }
   job_id=${job_id%%;*}  # with several clusters, sbatch prints "ID;CLUSTER"
 }
 

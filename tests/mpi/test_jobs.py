@@ -88,6 +88,17 @@ class Gpus(SweepTest):
                 remark = f"nothing to resume in {output}: a new sweep begins\n"
                 self.assertEqual(done.stderr.count(remark), remarks, done.stderr)
 
+    def test_a_refused_submission_leaves_no_folder(self):
+        plan, nights = self.plan(HOST), self.folder / "nights"
+        for script, options in (("sweep.sbatch", []), ("array.sbatch", ["--shards", 1]), ("nightly.sh", ["--dated"])):
+            done = self.submit([SOURCE / "jobs/slurm" / script, plan, "-o", nights, *options], 1)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("sbatch refused", done.stderr)
+            self.assertFalse(nights.exists(), script)
+        nights.mkdir()
+        self.submit([SOURCE / "jobs/slurm/nightly.sh", plan, "-o", nights, "--dated"], 1)
+        self.assertEqual(list(nights.iterdir()), [], "the folder that existed stays")
+
     def test_an_array_of_more_shards_than_trials(self):
         script, plan = SOURCE / "jobs/slurm/array.sbatch", self.plan(HOST)
         for shards, warned in ((1, False), (3, True)):
