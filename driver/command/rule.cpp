@@ -117,11 +117,13 @@ Table rule_table(const Rule& rule) {
 }
 
 /// Learns a rule from the runs at these paths.
-Rule learned_rule(const RuleOptions& options, const std::vector<std::string>& paths) {
+/// @param where begins the notes about the runs
+Rule learned_rule(const RuleOptions& options, const std::vector<std::string>& paths,
+                  const std::string& where = {}) {
   const double tolerance = parse_percent("--tolerance", options.tolerance);
   const io::Results results = load_filtered(options, paths);
-  note_threads(results);
-  note_conditions(results.records);
+  note_threads(results, where);
+  note_conditions(results.records, where);
   Rule rule = learn_rule(results, tolerance);
   rule.provenance = provenance_of(results, options, paths, tolerance);
   return rule;
@@ -163,15 +165,24 @@ void check(const RuleOptions& options, Format format) {
                 prose_width()));
 }
 
-/// Compares rules, or rules that are learned from runs, in the order of the paths.
+/// Returns true if the path is a rule, and not a run.
+bool is_rule(const std::filesystem::path& path) {
+  std::error_code error;
+  return path.extension() == ".json" || std::filesystem::exists(path / "rule.json", error);
+}
+
+/// Compares rules, or rules that are learned from runs, in the order of the paths. A single path is a
+/// directory of runs, which are compared in the order of their names.
 void show_changes(const RuleOptions& options, Format format) {
-  if (options.paths.size() < 2)
-    throw UsageError("--changes: is for two or more rules or runs, the oldest first");
+  std::vector<std::string> paths = options.paths;
+  if (paths.size() == 1 && !is_rule(paths.front())) {
+    const std::vector<std::filesystem::path> runs = runs_under(std::filesystem::path(paths.front()));
+    paths.assign(runs.begin(), runs.end());
+  }
+  if (paths.size() < 2) throw UsageError("--changes: is for two or more rules or runs, the oldest first");
   std::vector<NamedRule> rules;
-  for (const std::string& path : options.paths) {
-    const bool is_rule = std::filesystem::path(path).extension() == ".json" ||
-                         std::filesystem::exists(std::filesystem::path(path) / "rule.json");
-    rules.push_back({path, is_rule ? read_rule(path) : learned_rule(options, {path})});
+  for (const std::string& path : paths) {
+    rules.push_back({path, is_rule(path) ? read_rule(path) : learned_rule(options, {path}, path + ": ")});
   }
   const std::vector<RuleChange> changes = changes_of(rules);
   print_table(rule_change_table(changes), "changes", format);
@@ -224,7 +235,7 @@ void add_rule_command(CLI::App& app, Commands&) {
   sub->add_flag(
       "--changes", options->changes,
       "Report where a rule changed, since which commit or driver, and what that is worth; RUNS are runs or "
-      "rules, the oldest first");
+      "rules, the oldest first, or one directory of runs");
   add_format(*sub, options->format, {"table", "csv", "json"});
   sub->callback([options] { run_rule(*options); });
 }

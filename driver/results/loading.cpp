@@ -268,7 +268,7 @@ Loaded load_and_warn(const fs::path& path, bool with_details) {
   return loaded;
 }
 
-void note_threads(const io::Results& results) {
+void note_threads(const io::Results& results, const std::string& where) {
   std::map<std::string, std::int64_t> threads_of;  // by host
   for (const io::HostRow& host : results.hosts) threads_of[host.host] = host.blas_threads;
   std::set<std::int64_t> threads;
@@ -277,8 +277,8 @@ void note_threads(const io::Results& results) {
   }
   threads.erase(0);  // unknown
   if (threads.size() > 1)
-    print_stderr(fmt::format("note: CPU methods ran with {} threads per rank; their times are pooled\n",
-                             fmt::join(threads, " and ")));
+    print_stderr(fmt::format("note: {}CPU methods ran with {} threads per rank; their times are pooled\n",
+                             where, fmt::join(threads, " and ")));
 }
 
 namespace {

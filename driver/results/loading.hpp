@@ -60,7 +60,8 @@ std::string mixed_builds(const std::vector<io::Record>& records, const std::stri
 
 /// Prints a note if methods on the CPU ran with different numbers of threads, because the caller pools their
 /// times.
-void note_threads(const io::Results& results);
+/// @param where begins the note, e.g. "base: "
+void note_threads(const io::Results& results, const std::string& where = {});
 
 /// Prints notes on conditions that make times doubtful: other programs used the CPUs, a GPU was throttled,
 /// the records are of several versions of a library.

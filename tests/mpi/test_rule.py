@@ -1,9 +1,11 @@
 """Tests rules and refined sweeps with the whole program."""
 
 import json
+import re
 import subprocess
 import sys
 import unittest
+import zlib
 
 from harness import SOURCE, SweepTest, run
 
@@ -41,6 +43,20 @@ class RuleTest(SweepTest):
 
         changes = self.ran(["rule", "--changes", rule, out, "--format", "json"])
         self.assertEqual(json.loads(changes.stdout)["changes"], [])
+
+    def test_changes_in_a_folder_of_runs(self):
+        """Notes about a run name it. The second run gets the records of a busy machine."""
+        nights = self.folder / "nights"
+        for night in ("1", "2"):
+            self.sweep(self.plan(PLAN), "--backend", "host", output=nights / night)
+        journal, lines = nights / "2/journal.jsonl", []
+        for line in journal.read_text().splitlines():
+            body = re.sub('"cpu_demand":[^,]*', '"cpu_demand":3.0', line[: line.rindex(',"crc"')])
+            lines.append(f'{body},"crc":"{zlib.crc32(body.encode()):08x}"}}\n')
+        journal.write_text("".join(lines))
+        done = self.ran(["rule", "--changes", nights, "--format", "json"])
+        self.assertIsInstance(json.loads(done.stdout)["changes"], list)
+        self.assertIn(f"note: {nights}/2: other programs used the CPUs", done.stderr)
 
     def test_the_template_is_a_plan_for_every_backend(self):
         for plan in (self.plan(self.ran(["plan", "--template", "rule"]).stdout), SOURCE / "jobs/plans/rule_check.yaml"):
