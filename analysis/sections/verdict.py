@@ -62,7 +62,7 @@ def verdict(page, results, baseline=""):
         for model in models[1:]:
             page.add(_speedup(results.devices, models[0], model, names))
         if len(models) == 1:
-            page.add(_wins(models[0][3]))
+            page.add(_wins(models[0][4]))
         rows = _rows([(names[d], c, own) for d, c, _, _, own in models], page.methods)
         _show(page, f"grid-{i + 1}", rows[:MOST_ROWS], races)
         if len(rows) > MOST_ROWS:
@@ -70,7 +70,7 @@ def verdict(page, results, baseline=""):
             _show(page, f"grid-{i + 1}-more", rows[MOST_ROWS:])
             page.fold(f"{counted(len(rows) - MOST_ROWS, 'more row')} of {' and '.join(d for d, *_ in models)}", mark)
         if len(models) > 1:
-            page.items(f"{names[device]}: {_wins(own)}" for device, _, _, own, _ in models)
+            page.items(f"{names[device]}: {_wins(own)}" for device, *_, own in models)
     exceeded_bounds = {bound for *_, races, _ in all_grids for bound in races.loc[races["share"] > 1, "bound"]}
     if exceeded_bounds:
         reasons = {
@@ -176,7 +176,8 @@ def _show(page, name, rows, races=None):
 
 
 def _wins(races):
-    """Returns a sentence with the number of races that each method wins, as `gaussweep run` prints it at its end."""
+    """Returns a sentence with the number of races that each method wins, as `gaussweep run` prints it at its end.
+    `races`: those with the seeds pooled."""
     is_emulated = races["backend"].eq("emulated")
     emulated_sentence = (
         f"{counted(int(is_emulated.sum()), 'case')} ran only emulated kernels, whose times say nothing about a GPU."

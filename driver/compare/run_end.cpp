@@ -64,7 +64,7 @@ std::string plan_name_in(const fs::path& run) {
 std::string winners_words(const std::vector<VerdictGrid>& grids) {
   std::size_t races = 0;
   for (const VerdictGrid& grid : grids) {
-    for (const VerdictRow& row : grid.rows) races += row.cells.size();
+    for (const VerdictRow& row : grid.pooled_rows) races += row.cells.size();
   }
   if (races == 0) return {};
   if (races <= max_sentences) {
@@ -76,7 +76,7 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
   for (const VerdictGrid& grid : grids) {
     std::map<std::string, std::size_t> wins, doubtful;
     std::size_t all = 0, ties = 0, emulated = 0, none = 0;
-    for (const VerdictRow& row : grid.rows) {
+    for (const VerdictRow& row : grid.pooled_rows) {
       for (const auto& [n, cell] : row.cells) {
         if (cell.first->first().backend == "emulated") {
           ++emulated;

@@ -437,6 +437,9 @@ class GridTest(unittest.TestCase):
         self.assertIn(
             "Fastest, of 21 cases: gesv/cusolver 10, potrf/cusolver 10, getrf/cusolver 1.", page.words("verdict")
         )
+        for n in range(64, 704, 64):
+            night.trial("gesv", "cusolver", n, 1e-6 * n, gpu=GPU, matrix_seed=2)
+        self.assertIn("Fastest, of 21 cases: ", page_of(night).words("verdict"), "the seeds are one case")
         head, *rest = page.tables["grid-1"]
         rows = [[cell for cell, _ in row] for row in (head, *rest)]
         heads = [row[1:] for row in rows if row[0] == "n"]

@@ -28,6 +28,9 @@ class RunEnd(SweepTest):
     def test_many_cases_are_counted(self):
         self.sweep(self.plan(PLAN.replace("[30, 61]", "[30, 31, 33, 34, 35]")))
         self.assertRegex(self.stderr, r"Fastest on .+, of 5 cases: (gesv/\w+ \d|\d ties?)")
+        seeds = PLAN.replace("[30, 61]", "[30, 31, 33, 34, 35]").replace("dominant}", "dominant, seed: [1, 2]}")
+        self.sweep(self.plan(seeds), output="seeds")
+        self.assertRegex(self.stderr, "Fastest on .+, of 5 cases: ")
 
     def test_changes_since_the_last_run_of_the_plan(self):
         plan = self.plan(PLAN)
