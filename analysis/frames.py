@@ -28,8 +28,8 @@ matrix_full matrix_seed uplo threads""".split()
 COMPARED = """problem method precision device host m n k nrhs uplo matrix_digest task size file parameters status
 answered seconds_q1 seconds_median seconds_q3 matrix_name matrix_full matrix_seed operands samples inner_repeats rounds
 threads config""".split()
-PAIRED = """key problem precision method backend device capability matrix_kind config size nrhs operands status answered
-seconds_q1 seconds_median seconds_q3""".split()
+PAIRED = """same_trial problem precision method backend device capability matrix_kind config size nrhs operands status
+answered seconds_q1 seconds_median seconds_q3""".split()
 # Captions: the meaning of error bars at points that pool several trials, and at ratios of two times.
 POOLED_RANGE = "the full range of the seeds or repetitions"
 RATIO_INTERVAL = ("the interval from the quartiles of both times",)
@@ -557,15 +557,17 @@ def with_peak_fractions(results, rows):
 
 
 def common_trials(records, first, second):
-    """Returns the trials that ran on both devices (equal keys). The column `ratio` is the speedup of `second` over
-    `first`. Its interval (`low`, `high`) is from the quartiles of both times."""
+    """Returns the trials that ran on both devices (equal `same_trial`). The column `ratio` is the speedup of `second`
+    over `first`. Its interval (`low`, `high`) is from the quartiles of both times."""
     columns = (
-        "key problem precision method matrix_kind config size "
+        "same_trial problem precision method matrix_kind config size "
         "nrhs operands status seconds_q1 seconds_median seconds_q3"
     ).split()
-    left, right = (best(records[records["device"] == d], ["key"])[columns] for d in (first, second))
+    left, right = (best(records[records["device"] == d], ["same_trial"])[columns] for d in (first, second))
     both = left.merge(
-        right[["key", "status", "seconds_q1", "seconds_median", "seconds_q3"]], on="key", suffixes=("", "_2")
+        right[["same_trial", "status", "seconds_q1", "seconds_median", "seconds_q3"]],
+        on="same_trial",
+        suffixes=("", "_2"),
     )
     return both.assign(
         ratio=both["seconds_median"] / both["seconds_median_2"],

@@ -228,8 +228,10 @@ def gpus(page, results, experiment, drawing, rows):
         if not len(both):
             page.remark(f"{first} and {second} have no trial in common.")
             continue
-        blocks = pd.to_numeric(parameter(rows, drawing["parameter"]), errors="coerce").groupby(rows["key"]).first()
-        both = both.assign(blocks=both["key"].map(blocks))
+        blocks = (
+            pd.to_numeric(parameter(rows, drawing["parameter"]), errors="coerce").groupby(rows["same_trial"]).first()
+        )
+        both = both.assign(blocks=both["same_trial"].map(blocks))
         figures, speedup_sentences = [], []
         for precision, part in both.groupby("precision"):
             values_per_size = part.groupby("size")["blocks"].nunique()
@@ -237,7 +239,7 @@ def gpus(page, results, experiment, drawing, rows):
             of_size = (
                 part[part["size"] == size].sort_values("seconds_median").drop_duplicates("blocks").sort_values("blocks")
             )
-            shown = rows[rows["key"].isin(of_size["key"])]
+            shown = rows[rows["same_trial"].isin(of_size["same_trial"])]
             figures.append(
                 Plot(
                     slug(experiment["id"], precision, first, second),

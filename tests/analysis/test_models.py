@@ -61,6 +61,14 @@ class TwoModels(unittest.TestCase):
             seen.add(name)
         self.assertEqual(len(seen), 2 * 2 * (7 + 2))  # time and rate; float and double; trsv has two triangles
 
+    def test_runs_with_different_repeats_have_trials_in_common(self):
+        newer = two_models.night(two_models.NEWER, run="run-2", uuid="GPU-2")
+        for record in newer.records:
+            record.update(key=f"other {record['key']}", repeats=7)
+        words = "B200 over .*A100: median speedup .* over [0-9]+ trials in common"
+        self.assertRegex(self.page.words("overview"), words)
+        self.assertRegex(page_of(self.older, newer).words("overview"), words)
+
     @unittest.skipUnless(shutil.which("chromium"), "needs chromium")
     def test_fits_on_few_sheets(self):
         with tempfile.TemporaryDirectory() as folder:
