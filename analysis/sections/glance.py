@@ -1,5 +1,7 @@
 """Writes the first screen: the most important facts of the results, as sentences with links to sections."""
 
+import json
+
 import numpy as np
 import pandas as pd
 
@@ -42,14 +44,16 @@ def _missing(results):
     files_with_records = set(results.table["file"].unique())
     for i, (path, attributes, count) in enumerate(results.files):
         total = attributes.get("total", "")
-        if total.isdigit() and int(total) > count and not attributes.get("merged_from"):
+        without_records = _without_records(attributes)
+        if without_records or (total.isdigit() and int(total) > count):
             name = attributes.get("plan_name") or path.parent.name
             if len(results.files) > 1:
                 name += f" in {shown_path(path.parent)}"
                 name += f", started {attributes['started']}" if attributes.get("started") else ""
                 # All records of the file belong to an earlier run of the plan (`Results.earlier`).
                 name += ", an earlier run" if count and i not in files_with_records else ""
-            incomplete.append(f"{name} ({count} of {counted(int(total), 'trial')})")
+            number = f"{count} of {counted(int(total), 'trial')}" if total.isdigit() else counted(count, "trial")
+            incomplete.append(f"{name} ({number}{without_records})")
     if incomplete:
         more = f" and {len(incomplete) - 8} more" if len(incomplete) > 8 else ""
         yield (
@@ -59,6 +63,14 @@ def _missing(results):
             ),
             "provenance",
         )
+
+
+def _without_records(attributes):
+    """Returns ", no records from shard 3 of 4": the shards and run directories of merged results that have no records;
+    an empty text if there are none."""
+    names = json.loads(attributes.get("without_records") or "[]")
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f", no records from {', '.join(names[:3])}{more}" if names else ""
 
 
 def _ended(records):

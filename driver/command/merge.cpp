@@ -38,16 +38,18 @@ void merge_to_file(const MergeOptions& options) {
   check_output(options.output, options.force, options.paths, Rebuild::yes);
   std::vector<Loaded> inputs;
   std::vector<std::string> missing;
+  std::vector<std::filesystem::path> absent;
   for (const std::filesystem::path& path : runs_with_notes(options.paths)) {
     try {
       inputs.push_back(load(path, /*with_details=*/true));
     } catch (const io::InputError& e) {
       if (!options.missing_ok) throw;
       missing.emplace_back(e.what());
+      absent.push_back(path);
     }
   }
   if (inputs.empty()) throw io::InputError(fmt::format("nothing to merge: {}", fmt::join(missing, "; ")));
-  const Merged merged = merge(std::move(inputs), options.force);
+  const Merged merged = merge(std::move(inputs), options.force, absent);
   if (const std::size_t lost = records_lost_by(options.output, merged.results.records)) {
     throw io::InputError(
         fmt::format("-o {}: has {} that the inputs lack, because lines of the journal are gone or damaged. "

@@ -14,7 +14,7 @@
 #include "driver/results/device_peaks.hpp"
 #include "driver/results/host_names.hpp"
 #include "driver/results/loading.hpp"
-#include "driver/results/merge.hpp"
+#include "driver/results/run_parts.hpp"
 #include "driver/summary/summary.hpp"
 #include "driver/summary/verdict_grid.hpp"
 #include "driver/system/console.hpp"
@@ -84,6 +84,7 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details, M
   io::Results all;
   MissingTrials found;
   HostNames names;
+  RunParts parts;
   std::set<std::string> drivers;
   const std::vector<std::filesystem::path> runs = runs_with_notes(paths);
   for (const std::filesystem::path& path : runs) {
@@ -94,10 +95,18 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details, M
     found.is_known = found.is_known || expected >= 0;
     found.count += static_cast<std::size_t>(std::max<std::int64_t>(expected - count, 0));
     found.total += static_cast<std::size_t>(std::max(expected, count));
+    parts.add(path, results);
+    if (runs.size() == 1) found.without_records = listed_without_records(results);
     drivers.insert(attribute(results, "driver_version"));
     move_to(all.records, results.records);
     move_to(all.devices, results.devices);
     move_to(all.hosts, results.hosts);
+  }
+  if (runs.size() > 1) {
+    const auto unstarted = static_cast<std::size_t>(std::max<std::int64_t>(parts.unstarted(), 0));
+    found.count += unstarted;
+    found.total += unstarted;
+    found.without_records = parts.without_records();
   }
   if (missing != nullptr) *missing = found;
   if (measured != nullptr) *measured = all.devices;
@@ -141,8 +150,16 @@ void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format f
 }
 
 std::string MissingTrials::words() const {
-  if (count == 0) return {};
-  return fmt::format("{} of {} missing (run --resume runs them)", count, counted(total, "trial"));
+  std::string text;
+  if (count > 0)
+    text = fmt::format("{} of {} missing (run --resume runs them)", count, counted(total, "trial"));
+  append_text(text, without_records_text(without_records));
+  return text;
+}
+
+void add_missing(nlohmann::ordered_json& json, const MissingTrials& missing) {
+  if (missing.is_known) json["missing"] = missing.count;
+  if (!missing.without_records.empty()) json["without_records"] = missing.without_records;
 }
 
 void print_failures(const std::vector<io::Record>& records, const char* separator,
@@ -156,10 +173,10 @@ void print_failures(const std::vector<io::Record>& records, const char* separato
   print_section("Not as expected", failure_table(records, Failures::unexpected));
   print_section("Expected failures, and skipped", failure_table(records, Failures::findings));
   print_section("Doubtful times or digits of trials with the status pass or suspect", doubt_table(records));
-  fmt::print("\n{}",
-             remark(fmt::format("{}: {}{}{}\n", counted(records.size(), "record"),
-                                status_counts_text(records), missing.count == 0 ? "" : "; ", missing.words()),
-                    format));
+  fmt::print("\n{}", remark(fmt::format("{}: {}{}{}\n", counted(records.size(), "record"),
+                                        status_counts_text(records), missing.words().empty() ? "" : "; ",
+                                        missing.words()),
+                            format));
 }
 
 void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format,
@@ -173,7 +190,7 @@ void print_races(const std::vector<io::Record>& records, const io::Results& all,
     json["failures"] = render_json(failure_table(records, Failures::all));
     json["doubts"] = render_json(doubt_table(records));
     json["records"] = records.size();
-    if (missing.is_known) json["missing"] = missing.count;
+    add_missing(json, missing);
     fmt::print("{}\n", json_text(json));
   } else if (format == Format::markdown || format == Format::latex) {
     if (format == Format::latex && !brief && !grids.empty())
@@ -187,7 +204,7 @@ void print_races(const std::vector<io::Record>& records, const io::Results& all,
       print_failures(records, "\n", missing, format);
     }
   }
-  if (brief && missing.count > 0) fmt::print("\n{}", remark(missing.words() + "\n", format));
+  if (brief && !missing.words().empty()) fmt::print("\n{}", remark(missing.words() + "\n", format));
 }
 
 }  // namespace gaussweep::driver

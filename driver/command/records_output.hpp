@@ -2,6 +2,7 @@
 /// Output of records that several commands share.
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,14 @@ std::vector<std::filesystem::path> runs_with_notes(const std::vector<std::string
 struct MissingTrials {
   bool is_known = false;  ///< true if at least one run recorded its number of trials
   std::size_t count = 0, total = 0;
-  /// Returns "40 of 83 trials missing (run --resume runs them)"; empty if no trial is missing.
+  std::vector<std::string> without_records;  ///< names of shards and run directories without records
+  /// Returns "40 of 83 trials missing (run --resume runs them); no records from shard 2 of 4"; empty if no
+  /// trial is missing.
   std::string words() const;
 };
+
+/// Adds the number of missing trials, and the shards and run directories without records.
+void add_missing(nlohmann::ordered_json& json, const MissingTrials& missing);
 
 /// Loads all records, devices and hosts under the paths, and the attribute driver_version. Prints remarks and
 /// missing shards on standard error.

@@ -122,7 +122,7 @@ void summarise_to_stdout(const SummaryOptions& options) {
     json["failures"] = render_json(failure_table(records, Failures::all));
     json["doubts"] = render_json(doubt_table(records));
     json["records"] = records.size();
-    if (missing.is_known) json["missing"] = missing.count;
+    add_missing(json, missing);
     fmt::print("{}\n", json_text(json));
   } else {
     if (!options.only_failures) print_groups(groups, hidden, format);

@@ -14,9 +14,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "driver/base/table.hpp"
 #include "driver/base/words.hpp"
 #include "driver/results/device_peaks.hpp"
 #include "driver/results/host_names.hpp"
+#include "driver/results/run_parts.hpp"
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
@@ -106,7 +108,6 @@ std::map<std::string, std::string> join_attributes(const std::vector<Loaded>& in
   for (const auto& [name, known] : values) {
     joined[name] = name == "plan" ? known.front() : fmt::format("{}", fmt::join(known, ", "));
   }
-  if (inputs.size() > 1) joined.erase("total");  // the number of trials of one input
   return joined;
 }
 
@@ -152,14 +153,7 @@ void drop_duplicates(Merged& merged) {
 
 }  // namespace
 
-std::int64_t expected_records(const io::Results& results) {
-  const std::string text = attribute(results, "total");
-  const bool is_number =
-      !text.empty() && text.size() < 15 && text.find_first_not_of("0123456789") == std::string::npos;
-  return is_number ? std::stoll(text) : -1;
-}
-
-Merged merge(std::vector<Loaded> inputs, bool force) {
+Merged merge(std::vector<Loaded> inputs, bool force, const std::vector<std::filesystem::path>& absent) {
   if (inputs.empty()) throw io::InputError("nothing to merge: no input could be read");
   if (!force) check_plans(inputs);
   Merged merged;
@@ -167,13 +161,19 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
   std::vector<Record>& records = merged.results.records;
   std::set<std::string> hosts, plans;
   HostNames names;
-  nlohmann::json sources = nlohmann::json::array();
+  nlohmann::ordered_json sources = nlohmann::ordered_json::array();
+  const bool is_one = inputs.size() == 1 && absent.empty();
+  RunParts parts;
+  for (const std::filesystem::path& path : absent) parts.add_absent(path);
+  std::int64_t total = 0;  // -1: unknown
   for (Loaded& input : inputs) {
     names.tell_apart(input.results);
     MergeInput& report = merged.inputs.emplace_back();
     report.path = input.path.string();
     report.records = static_cast<std::int64_t>(input.results.records.size());
     report.expected = expected_records(input.results);
+    parts.add(input.path, input.results);
+    total = total < 0 || report.expected < 0 ? -1 : total + std::max(report.expected, report.records);
     plans.insert(attribute(input.results, "plan"));
     sources.push_back({{"path", report.path},
                        {"records", report.records},
@@ -197,9 +197,15 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
     merged.results.attributes["plan_texts"] = std::to_string(plans.size());
   }
   merged.results.attributes["record_count"] = std::to_string(merged.results.records.size());
-  if (inputs.size() > 1)
-    merged.results.attributes["merged_from"] =
-        sources.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (is_one) return merged;
+  const bool overlap = std::any_of(merged.inputs.begin(), merged.inputs.end(),
+                                   [](const MergeInput& input) { return input.dropped > 0; });
+  merged.results.attributes.erase("total");  // of one input
+  if (total >= 0 && !overlap) merged.results.attributes["total"] = std::to_string(total + parts.unstarted());
+  merged.results.attributes.erase("without_records");
+  if (const std::vector<std::string> names = parts.without_records(); !names.empty())
+    merged.results.attributes["without_records"] = json_line(names);
+  if (inputs.size() > 1) merged.results.attributes["merged_from"] = json_line(sources);
   return merged;
 }
 

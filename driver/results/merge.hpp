@@ -2,6 +2,7 @@
 /// Merges the records of several files, such as those of shards, machines or architectures. A results.h5 is
 /// rebuilt by a merge of its journal alone.
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -23,16 +24,14 @@ struct Merged {
   std::vector<std::string> remarks;
 };
 
-/// Returns the number of trials of a run's plan or shard; -1 if it is unknown, as after a merge of several
-/// runs.
-std::int64_t expected_records(const io::Results& results);
-
 /// Merges loaded records in the given order. Records with equal key, run id, GPU model, capability and commit
 /// are the same trial; the one that started last is kept. Devices and hosts are listed once. Attributes with
 /// equal values in all inputs are kept, others are joined by ", ". The plan's text is that of the first
-/// input. "merged_from" lists the inputs.
+/// input. "merged_from" lists the inputs, "total" is the number of planned trials, and "without_records"
+/// lists shards and run directories without records.
+/// @param absent paths of runs that do not exist
 /// @param force also merges results of differently named plans
 /// @throws io::InputError if the plans' names differ
-Merged merge(std::vector<Loaded> inputs, bool force);
+Merged merge(std::vector<Loaded> inputs, bool force, const std::vector<std::filesystem::path>& absent = {});
 
 }  // namespace gaussweep::driver

@@ -177,7 +177,8 @@ void note_start(RunDirectory& directory, const Session& session, const Planned& 
                     {"ranks", session.world.size()},
                     {"mpi_version", session.world.mpi_version()},
                     {"hdf5_version", io::hdf5_version()},
-                    {"job_id", batch_job().id}};
+                    {"job_id", batch_job().id},
+                    {"plan_trials", work.plan_trials}};
   for (const char* name : {"SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST",
                            "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_GPUS", "SLURM_JOB_GRES",
                            "SLURM_RESTART_COUNT", "SLURM_CLUSTER_NAME", "CUDA_VISIBLE_DEVICES"}) {

@@ -44,6 +44,7 @@ bool must_repeat(const Trial& trial, const io::Record& record, bool retry_failed
 Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::JournalContents& journal) {
   const RecordsByKey records = by_key(journal);
   Work work;
+  work.plan_trials = trials.size();
   work.all = shard_of(std::move(trials), options.shard);
   for (const Trial& trial : work.all) {
     const auto found = records.find(trial.key);

@@ -13,7 +13,8 @@ namespace gaussweep::driver {
 /// The trials of this shard.
 struct Work {
   std::vector<Trial> all;
-  std::vector<Trial> todo;  ///< those without a record, or to be repeated
+  std::vector<Trial> todo;      ///< those without a record, or to be repeated
+  std::size_t plan_trials = 0;  ///< number of trials of all shards
 };
 
 /// Returns the trials of the shard and, as `todo`, those without a record and those to be repeated.

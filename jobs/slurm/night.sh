@@ -70,26 +70,12 @@ while (($(distinct "${names[@]}") > 1 && $(distinct "${names[@]##*/}") == 1)); d
   names=("${names[@]%/*}")
 done
 names=("${names[@]##*/}")
-# without_records FILE: prints the number of shards or other run directories without a record, according to missing.txt. The
-# results file has no number of trials of a shard that never started.
-without_records() {
-  local lines total number
-  lines=$(grep -E '^[^ ].*(, all of its trials are missing|/shard-[0-9]+-of-[0-9]+ is not there|: ([0-9]+) of \2 trials are missing.*)$' "$1") ||
-    return 0
-  number=$(wc -l <<<"$lines")
-  total=$(sed -n 's/^.*shard-[0-9]*-of-\([0-9]*\).*/\1/p; q' <<<"$lines")
-  if [[ -n $total ]]; then
-    echo "$number of $total shards without records"
-  elif [[ $count != "0 records"* ]]; then
-    echo "$number run director$( ((number == 1)) && echo y || echo ies) without records"
-  fi
-}
 night=$(results_of "$1")
 max_lines=15 # per section, because the mail may be read on a phone
 
 failures=$("$gaussweep" summary "$night" --failures) || exit
 count=$(tail -n 1 <<<"$failures")
-count=${count/ trials missing (*)/ missing}
+count=${count/ trial*missing (run --resume runs them)/ missing}
 unexpected=$(sed -n '/^Not as expected:/,/^$/p' <<<"$failures")
 compared='' regressions='' code=0
 if (($# > 1)); then
@@ -124,21 +110,14 @@ if [[ $winners =~ %\*\ (compute|memory) ]]; then
   legend=$("$gaussweep" summary "$night" --best --by gpu 2>/dev/null | sed -n '/^\* \(compute\|memory\): /,/\.$/p')
   winners+=${legend:+$'\n\n'$legend}
 fi
-missing='' absent=''
+missing=''
 if [[ -d $1 && -s $1/missing.txt ]]; then
   # Leaves out the trials' names. Keeps the last line, which has the command that goes on.
   missing=$(grep -v '^  ' "$1/missing.txt" | sed -n "1,$((max_lines - 1))p; $max_lines,\${\$p}")
-  absent=$(without_records "$1/missing.txt")
-  # The results file of several run directories has no number of missing trials.
-  if [[ $count != *missing ]]; then
-    lost=$(sed -n 's/^[^ ].*: \([0-9]*\) of [0-9]* trials are missing.*/\1/p' "$1/missing.txt" |
-      awk '{ sum += $1 } END { if (sum) print sum }')
-    count+=${lost:+; $lost missing}
-  fi
 fi
 
-subject="gaussweep, ${names[0]}: $count${absent:+, $absent}"
-if [[ -z $absent && $count != *missing && (-n $missing || $regressions == *"(missing)"*) ]]; then subject+=", incomplete"; fi
+subject="gaussweep, ${names[0]}: $count"
+if [[ $count != *" missing"* && $count != *"no records from"* && (-n $missing || $regressions == *"(missing)"*) ]]; then subject+=", incomplete"; fi
 if [[ -n $unexpected ]]; then subject+=", unexpected failures"; fi
 if [[ -n $regressions ]] && grep -qv ' (missing)",*$' <<<"$regressions"; then subject+=", slower or worse"; fi
 echo "$subject"

@@ -64,6 +64,10 @@ class FirstScreenTest(unittest.TestCase):
         self.assertEqual([row["method"] for row in page.rows("failures-passed")], ["crout"])
         self.assertIn("Not complete: sweep (6 of 9 trials)", words)
         self.assertIn("2 trials did not finish: gesv/cusolver timeout (2).", words)
+        night.attributes.update(merged_from="[]", without_records='["shard 3 of 4"]')
+        self.assertIn(
+            "Not complete: sweep (6 of 9 trials, no records from shard 3 of 4)", page_of(night).words("overview")
+        )
         self.assertIn("2 answers did not pass: gesv/gauss_block on hilbert, uniform.", words)
 
     def test_a_failure_names_the_parameters_that_vary(self):

@@ -264,7 +264,7 @@ class Data(SweepTest):
         self.assertIn("night.sh [--env FILE] NIGHT", execute([script, "--help"]).stdout)
         done = execute([script, night, before], GAUSSWEEP=str(GAUSSWEEP))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stdout.splitlines()[0], "gaussweep, run: 4 records: 4 pass; 3 missing")
+        self.assertEqual(done.stdout.splitlines()[0], "gaussweep, run: 4 records: 4 pass, incomplete")
         for words in ("3 of 9 trials are missing", "Against before:", "4 trials in both: 4 SAME", "gesv double"):
             self.assertIn(words, done.stdout)
 

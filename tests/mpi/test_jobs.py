@@ -271,7 +271,6 @@ class Finish(SweepTest):
         self.assertTrue((self.night / "missing.txt").read_text().startswith(second))
 
     def test_the_subject_counts_shards_without_records(self):
-        """The merged results know only the shards that have started."""
         plan = self.plan(HOST.replace("n: 16", "n: [16, 17, 18, 19, 20, 21]"))
         self.assertIn("All: 1 trial, ", self.ran(["plan", plan, "--shard", "3/3"]).stdout)
         shards = [f"shard-{part}-of-3" for part in (1, 2, 3)]
@@ -286,9 +285,10 @@ class Finish(SweepTest):
             journal.write_text("".join(line for line in lines if line not in records[kept:]))
 
         for part, kept, counts in (
-            (3, 1, "1 record: 1 pass, 2 of 3 shards without records"),  # this shard is complete
-            (2, 0, "1 record: 1 pass; 3 missing, 2 of 3 shards without records"),
-            (1, 1, "2 records: 2 pass; 4 missing, 1 of 3 shards without records"),
+            # The third shard is complete.
+            (3, 1, "1 record: 1 pass; 5 of 6 missing; no records from shard 1 of 3, shard 2 of 3"),
+            (2, 0, "1 record: 1 pass; 5 of 6 missing; no records from shard 1 of 3, shard 2 of 3"),
+            (1, 1, "2 records: 2 pass; 4 of 6 missing; no records from shard 2 of 3"),
         ):
             run_shard(part, kept)
             self.finish(5, inputs=shards)

@@ -131,6 +131,43 @@ TEST(Merge, RefusesDifferentPlansUnlessForced) {
   EXPECT_EQ(merge(both(), /*force=*/true).results.records.size(), 2U);
 }
 
+/// Returns a shard of a plan with 16 trials. @param shard "1/4", or several as in merged results
+Loaded shard_input(const std::string& shard, std::int64_t total, std::vector<Record> records) {
+  Loaded loaded = input("runs/" + shard, std::move(records));
+  loaded.results.attributes["shard"] = shard;
+  loaded.results.attributes["total"] = std::to_string(total);
+  loaded.results.attributes["plan_trials"] = "16";
+  return loaded;
+}
+
+TEST(Merge, CountsThePlannedTrialsAndNamesShardsWithoutRecords) {
+  const auto record = [](std::int64_t n) { return std::vector{example_record("m", n, {1})}; };
+  const auto merged_attributes = [](std::vector<Loaded> inputs, const std::vector<fs::path>& absent = {}) {
+    const auto attributes = merge(std::move(inputs), /*force=*/false, absent).results.attributes;
+    const auto get = [&](const char* name) { return attributes.count(name) > 0 ? attributes.at(name) : ""; };
+    return std::pair(get("total"), get("without_records"));
+  };
+  using Pair = std::pair<std::string, std::string>;
+  const Loaded first = shard_input("1/4", 5, record(1)), second = shard_input("2/4", 7, {}),
+               fourth = shard_input("4/4", 4, record(2)), empty = shard_input("2/4", 0, {});
+  EXPECT_EQ(merged_attributes({first, fourth, second}), Pair("16", R"(["shard 2 of 4"])"))
+      << "the third shard has no trial";
+  EXPECT_EQ(merged_attributes({first, fourth}, {"runs/shard-2-of-4"}),
+            Pair("16", R"(["shard 2 of 4","shard 3 of 4"])"));
+  EXPECT_EQ(merged_attributes({first, fourth, empty}), Pair("16", R"(["shard 3 of 4"])"));
+  Loaded partial = input("night/results.h5", {record(1)[0], record(2)[0]});
+  partial.results.attributes.insert({{"shard", "1/4, 4/4"}, {"plan_trials", "16"}});
+  partial.results.attributes["total"] = "16";
+  partial.results.attributes["without_records"] = R"(["shard 2 of 4","shard 3 of 4"])";
+  const Loaded third = shard_input("3/4", 3, record(3));
+  EXPECT_EQ(merged_attributes({partial, third}), Pair("16", R"(["shard 2 of 4"])"));
+  EXPECT_EQ(merged_attributes({first, first}).first, "") << "the same run twice";
+  EXPECT_EQ(merged_attributes({input("hopper", record(1))}, {"runs/ampere"}), Pair("3", R"(["ampere"])"));
+  EXPECT_EQ(merged_attributes({input("hopper", record(1)), input("runs/ampere/results.h5", {})}),
+            Pair("6", R"(["ampere"])"));
+  EXPECT_EQ(merged_attributes({first}), Pair("5", "")) << "one run";
+}
+
 TEST(Merge, ListsDevicesAndHostsOnce) {
   Loaded a = input("a", {}), b = input("b", {});
   io::DeviceRow device;

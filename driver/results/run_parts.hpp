@@ -1,0 +1,52 @@
+#pragma once
+/// The parts of a sweep that several runs share: the number of planned trials, and parts without records.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "io/records/results.hpp"
+
+namespace gaussweep::driver {
+
+/// Counts the planned trials of runs, and finds shards and run directories without records.
+class RunParts {
+ public:
+  /// Adds a run, or the merged results of several.
+  void add(const std::filesystem::path& path, const io::Results& results);
+  /// Adds a run that does not exist.
+  void add_absent(const std::filesystem::path& path);
+  /// Returns the difference between the planned trials and the sum of the runs' trials (`expected_records`):
+  /// the trials of shards that have not started. Returns 0 if it is unknown. It is negative if merged results
+  /// already count shards that were added too.
+  std::int64_t unstarted() const;
+  /// Returns "shard 3 of 4" for shards without records, and the names of other run directories without
+  /// records.
+  std::vector<std::string> without_records() const;
+
+ private:
+  /// The shards of a plan that is split into a fixed number of shards.
+  struct Shards {
+    std::map<std::int64_t, int> starts;           ///< number of runs per shard
+    std::set<std::int64_t> with_records, listed;  ///< `listed`: added as a shard without records
+    std::set<std::string> plan_trials;            ///< number of trials of the plan, as the runs recorded it
+    std::int64_t trials = 0;                      ///< sum over the runs
+    std::int64_t unstarted() const;
+  };
+  std::map<std::int64_t, Shards> shards_;  ///< by the number of shards
+  std::set<std::string> names_;            ///< of other run directories without records
+};
+
+/// Returns the number of trials of a run's plan or shard, or of merged runs; -1 if it is unknown.
+std::int64_t expected_records(const io::Results& results);
+
+/// Returns the attribute "without_records" of merged results (io/SCHEMA.md).
+std::vector<std::string> listed_without_records(const io::Results& results);
+
+/// Returns "no records from shard 3 of 4, hopper and 2 more"; empty if there are no names.
+std::string without_records_text(const std::vector<std::string>& names);
+
+}  // namespace gaussweep::driver
