@@ -45,6 +45,29 @@ void print_model_sentences(const std::vector<VerdictGrid>& grids) {
   }
 }
 
+/// Explains the columns that a table of groups shows. @param table the rendered table
+std::string column_legend(const std::vector<Group>& groups, const std::string& table) {
+  const bool exceeds_peak =
+      std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.peak_share > 1; });
+  const std::pair<const char*, const char*> meanings[] = {
+      {"RATIO",
+       ": the residual in units of the error that rounding may cause, the worst of a row; its limit is the "
+       "tolerance."},
+      {"ERROR",
+       ": the distance from the known solution, which a bad condition makes large; it has no limit."},
+      {"SPEEDUP", ": over the vendor's method, unless --baseline names another."},
+      {exceeds_peak ? "OF PEAK" : nullptr,
+       " above 100%: operands in a cache, skipped zeros, a lower precision inside the method, or a peak that "
+       "was measured too low."}};
+  const std::string shown = table.substr(0, table.find("Not shown in "));
+  std::string text;
+  for (const auto& [title, meaning] : meanings) {
+    if (title == nullptr || shown.find(title) == std::string::npos) continue;
+    text += fmt::format("{}{}{}", text.empty() ? "" : " ", title, meaning);
+  }
+  return text;
+}
+
 }  // namespace
 
 void add_filter_options(CLI::App& command, Filter& filter) {
@@ -127,7 +150,8 @@ void print_table(const Table& table, const char* name, Format format) {
 }
 
 void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format format) {
-  fmt::print("{}", render_shown(summary_table(groups, /*full=*/false), format, output_width()));
+  const std::string table = render_shown(summary_table(groups, /*full=*/false), format, output_width());
+  fmt::print("{}", table);
   if (hidden > 0) {
     const std::string words =
         fmt::format("… and {}: --limit 0 shows all; --problem, --method, --n, --best and others fewer\n",
@@ -136,16 +160,9 @@ void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format f
     // A document does not show the remark.
     if (format == Format::latex) print_stderr("note: " + words);
   }
-  if (groups.empty()) return;
+  const std::string words = column_legend(groups, table);
+  if (words.empty()) return;
   if (format == Format::markdown) fmt::print("\n");
-  std::string words =
-      "RATIO: the residual in units of the error that rounding may cause, the worst of a row; its limit is "
-      "the tolerance. ERROR: the distance from the known solution, which a bad condition makes large; it "
-      "has no limit. SPEEDUP: over the vendor's method, unless --baseline names another.";
-  if (std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.peak_share > 1; }))
-    words +=
-        " OF PEAK above 100%: operands in a cache, skipped zeros, a lower precision inside the method, or a "
-        "peak that was measured too low.";
   fmt::print("{}", remark(paragraph(words, prose_width()), format));
 }
 

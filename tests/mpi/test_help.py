@@ -309,7 +309,10 @@ class Data(SweepTest):
             self.ran(["summary", directory, "-n", "8", "-n", "<10", "--status", "pass", "--method", "lapack", *more])
         done = run(["summary", directory, "--status", "failed"])
         self.assertEqual(done.returncode, 2)
-        self.assertIn("RATIO: the residual", run(["summary", directory]).stdout)
+        legend = run(["summary", directory]).stdout
+        self.assertTrue("RATIO: the residual" in legend and "SPEEDUP: over" in legend, legend)
+        # Without the vendor's method no row has a speedup.
+        self.assertNotIn("SPEEDUP", run(["summary", directory, "--method", "gauss_serial"]).stdout)
 
 
 if __name__ == "__main__":
