@@ -199,8 +199,8 @@ def plots_over_size(
 ):
     """Yields a Plot of the column `y` over size for each of `facets`. `low`, `high`, `ends`, `others`, `per_time`: as
     in `curves`. `point`: describes a point in the caption if it is not a median of samples. `{samples}` in it is
-    replaced by `_sampled_seeds`, and `{median}` by "median time" or its median over the seeds. `more`: further fields
-    of the Plot."""
+    replaced by `_sampled_seeds`, `{median}` by "median time" or its median over the seeds, and `{of_seeds}` by "the
+    median over the seeds of " if there are several. `more`: further fields of the Plot."""
     # Drops rows that are not drawn, which captions must not name, and other columns, because the rows are copied often.
     values = rows[y].to_numpy(dtype=float)
     is_drawn = np.isfinite(values) & (values > 0 if more.get("ylog") else True)
@@ -209,7 +209,8 @@ def plots_over_size(
         series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends, per_time=per_time)
         names = axis.get("names")
         xlabel = "matrix" if names else "n"
-        median = "median over the seeds of the median time" if most_seeds(part) > 1 else "median time"
+        of_seeds = "the median over the seeds of " if most_seeds(part) > 1 else ""
+        median = "median over the seeds of the median time" if of_seeds else "median time"
         yield Plot(
             slug(name, *words.split(", ")),
             f"{title}: {words}",
@@ -218,7 +219,7 @@ def plots_over_size(
             series,
             names=names,
             basis=f"{matrices(part, bool(names))} Each point: "
-            f"{point.format(samples=_sampled_seeds(part), median=median)}."
+            f"{point.format(samples=_sampled_seeds(part), median=median, of_seeds=of_seeds)}."
             if point
             else basis(part, with_sizes=bool(names), pooled=True),
             **more,

@@ -71,7 +71,7 @@ def energy(page, results):
         energy_low=rows["energy_joules"] - rows["energy_uncertainty"],
         energy_high=rows["energy_joules"] + rows["energy_uncertainty"],
     )
-    more = {"ylog": True, "ends": ("the uncertainty of the energy",), "point": "the energy of one run"}
+    more = {"ylog": True, "ends": ("the uncertainty of the energy",), "point": "{of_seeds}the energy of one run"}
     page.plots(
         plots_over_size(
             with_ends, "energy", "Energy", "energy per run [J]", "energy_joules", "energy_low", "energy_high", **more

@@ -252,8 +252,8 @@ def transfer(page, results):
         "Allocation and both transfers, once per trial, over the median time of the method. Above the line, moving"
         " the data takes longer than computing. For methods on the CPU these are copies within its memory."
     )
-    options = {"ylog": True, "per_time": True, "lines_at": [(1, "equal")]}
-    options["point"] = "allocation and both transfers, measured once, over the median time of {samples}"
+    point = "{of_seeds}allocation and both transfers, measured once per trial, over the {median} of {samples}"
+    options = {"ylog": True, "per_time": True, "lines_at": [(1, "equal")], "point": point}
     page.plots(
         plots_over_size(rows, "transfer", "Transfer over compute", "transfer / compute", "transfer_share", **options)
     )

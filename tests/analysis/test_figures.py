@@ -295,6 +295,19 @@ class FiguresTest(unittest.TestCase):
             self.assertIn(f"Each point: the {words} of lapack, divided by that of the method, of 5 samples", caption)
             np.testing.assert_allclose(series.y, np.median(seeds) / 4)
 
+    def test_transfers_and_energy_are_medians_over_the_seeds(self):
+        for seeds, words in (((1,), ""), ((1, 2), "the median over the seeds of ")):
+            night = fixture.Night("seeds")
+            for n, seed in itertools.product((64, 128), seeds):
+                more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "key": f"{n}{seed}", "energy_joules": seed}
+                night.trial("gesv", "crout", n, 1e-6, gpu=GPU, **more)
+            captions = {name.partition("-")[0]: caption for name, (_, _, caption) in drawn(night).items()}
+            self.assertIn(f"Each point: {words}allocation and both transfers", captions["transfer"])
+            self.assertIn(
+                f"over the {words.removeprefix('the ')}{'the ' * bool(words)}median time", captions["transfer"]
+            )
+            self.assertIn(f"Each point: {words}the energy of one run.", captions["energy"])
+
     def test_points_of_a_roofline_have_their_sizes(self):
         night = fixture.Night("roof")
         for (method, n), nrhs in itertools.product((("crout", 64), ("lapack", 128)), (1, 3)):
