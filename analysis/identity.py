@@ -5,6 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 
+# The conditions of measurement that separate tasks (rows of io/plan/settings.cpp), with their usual values. Older files
+# lack these columns, or have empty texts.
+CONDITIONS = {"cache": "warm", "host_memory": "pageable"}
+
 
 def parameters(text):
     """Returns the JSON object in the text as a dict; an empty dict if the text is not a JSON object."""
@@ -21,8 +25,8 @@ def name_tasks(records):
     condition number;
     `matrix_full`: the file's name or the kind, and all parameters;
     `system`: `matrix_name`, and the seed if the problem has several seeds;
-    `operands`: numbers of right-hand sides and of systems in a batch, triangle, shape of a product, cold caches, pinned
-    host memory; each only if it is unusual or varies;
+    `operands`: numbers of right-hand sides and of systems in a batch, triangle, shape of a product, and conditions
+    ("cold cache"); each only if it is unusual or varies;
     `task`: system and operands. Trials with the same problem, precision, size and `task` solve the same system, so that
     their methods compete."""
     records["matrix_name"] = _matrix_names(records, _distinct_names)
@@ -90,7 +94,7 @@ def value_words(value):
 
 
 def _operands(records):
-    shape = records[["problem", "nrhs", "batch", "uplo", "m", "k", "n", "cache", "host_memory"]]
+    shape = records[["problem", "nrhs", "batch", "uplo", "m", "k", "n", *CONDITIONS]]
     return _by_value(shape.assign(both=_varies(records, ["problem"], "uplo")), _distinct_operands)
 
 
@@ -105,8 +109,11 @@ def _distinct_operands(shapes):
                 f"batch {row.batch}" if row.batch > 1 else "",
                 row.uplo if row.both else "",
                 f"{row.m} × {row.k} × {row.n}" if row.m > 0 and row.k > 0 and not row.m == row.k == row.n else "",
-                "cold caches" if row.cache == "cold" else "",
-                "pinned host memory" if row.host_memory == "pinned" else "",
+                *(
+                    f"{getattr(row, name)} {name.replace('_', ' ')}"
+                    for name, usual in CONDITIONS.items()
+                    if getattr(row, name) not in ("", usual)
+                ),
             )
             if words
         )

@@ -13,15 +13,19 @@ import pandas as pd
 from . import identity, restorations
 from .conditions import conditions
 from .hdf5 import DAMAGED, Foreign, check_claim, check_schema
+from .identity import CONDITIONS
 from .words import counted
 
 STATUSES = ["pass", "suspect", "failed", "diverged", "skipped", "timeout", "crashed", "oom", "error"]
 ANSWERED = {"pass", "suspect", "failed"}  # the method returned an answer, so its time is meaningful
 
-_TEXT = """key run_id problem method backend precision uplo parameters matrix matrix_parameters matrix_kind
+_TEXT = [
+    *"""key run_id problem method backend precision uplo parameters matrix matrix_parameters matrix_kind
 matrix_digest status message convergence reference_method gpu_uuid gpu_name throttle_reason host start_time end_time
-judged_time commit job_id node partition gres cache host_memory energy_source problem_title timing library
-library_digest gpu_count""".split()
+judged_time commit job_id node partition gres energy_source problem_title timing library library_digest
+gpu_count""".split(),
+    *CONDITIONS,
+]
 _INTEGER = """m n k nrhs matrix_seed info iterations samples inner_repeats warmup capability throttled rank
 device_index""".split()
 # Integers for which -1 means unknown.
@@ -63,14 +67,18 @@ TABLES = {
     "hosts": {"host": "", "cpu": "", "os": "", "cores": 0, "memory_bytes": 0, "blas_threads": 0},
 }
 OPTIONAL = {"problem_title", "cpu_demand"}  # older files lack them, without a warning
-INPUTS = """problem backend gpu_name parameters matrix matrix_kind matrix_parameters matrix_seed uplo cache host_memory
-gpu_count m n k nrhs batch status expected seconds_median""".split()  # inputs of derived columns
+# Inputs of derived columns.
+INPUTS = [
+    *"""problem backend gpu_name parameters matrix matrix_kind matrix_parameters matrix_seed uplo gpu_count m n k nrhs
+batch status expected seconds_median""".split(),
+    *CONDITIONS,
+]
 DETAILS = ("samples", "stages", "iterations")
 # Two records are runs of the same trial if these columns agree. `same_trial`: the number of the trial, as
 # `_number_trials` returns it. `gpus`: the GPU models that the run used on the host.
 TRIAL = ["same_trial", "backend", "gpus", "capability", "host", "plan_name"]
-# The conditions of trials in older files, whose records lack these columns or have an empty text.
-DEFAULT_CONDITIONS = {"cache": "warm", "host_memory": "pageable", "gpu_count": "1"}
+# The values in older files, whose records lack these columns or have an empty text.
+DEFAULTS = {**CONDITIONS, "gpu_count": "1"}
 SEQUENCE = ["gpus", "host", "plan_name"]  # runs that agree in these columns repeat one another over time
 BYTES_AT_ONCE = 32 << 20  # bytes of a table that are read per call
 THREADS_SUFFIX = (
@@ -541,8 +549,11 @@ def _is_in_last_set(order):
 
 
 # Records of one run that agree in these columns are rounds of one trial.
-_SAME_IN_ROUNDS = """run_id plan_name problem method backend precision m n k nrhs batch uplo parameters matrix
-matrix_kind matrix_parameters matrix_seed cache host_memory gpu_name capability gpu_count library_digest""".split()
+_SAME_IN_ROUNDS = [
+    *"""run_id plan_name problem method backend precision m n k nrhs batch uplo parameters matrix
+matrix_kind matrix_parameters matrix_seed gpu_name capability gpu_count library_digest""".split(),
+    *CONDITIONS,
+]
 
 
 def _pool_rounds(results):
@@ -599,7 +610,7 @@ def _number_trials(results):
     is_named = (records["matrix_digest"] == "") | has_second_matrix(records)
     for name in ("matrix", "matrix_kind", "matrix_parameters"):
         records[name] = records[name].where(is_named, "")
-    for name, default in DEFAULT_CONDITIONS.items():
+    for name, default in DEFAULTS.items():
         records[name] = records[name].replace("", default)
     trials = _joint_codes(records[name] for name in _SAME_TRIAL)
     in_run = pd.DataFrame({"trial": trials, "run": _joint_codes([records["run_id"]])})

@@ -4,24 +4,29 @@ gpu` (docs/reading.md). tests/mpi/test_verdict.py compares both. A race is the c
 import numpy as np
 import pandas as pd
 
-from .loader import DEFAULT_CONDITIONS, gpu_counts, has_second_matrix
+from .identity import CONDITIONS
+from .loader import DEVICE, gpu_counts, has_second_matrix
 
 # Columns that define a task. The digest identifies the matrix; `of_b` describes the second operand of gemm.
-TASK = """problem precision m n k nrhs batch uplo cache host_memory matrix_digest matrix_seed of_b""".split()
+TASK = [*"problem precision m n k nrhs batch uplo matrix_digest matrix_seed of_b".split(), *CONDITIONS]
 # Tasks that agree in these columns, and in `pool` (see `_races`), differ only in their seeds.
 POOLED = [name for name in TASK if name not in ("matrix_digest", "matrix_seed", "of_b")]
 CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capability"]
-RACED = """problem precision m n k nrhs batch uplo cache host_memory matrix matrix_kind matrix_parameters matrix_digest
-matrix_seed method backend parameters gpu_name capability host status seconds_q1 seconds_median seconds_q3 task
-matrix_name problem_flops problem_bytes reference_method launch_bound gpu_count rounds""".split()
+RACED = [
+    *"""problem precision m n k nrhs batch uplo matrix matrix_kind matrix_parameters matrix_digest matrix_seed method
+backend parameters gpu_name gpu_uuid capability host threads status seconds_q1 seconds_median seconds_q3 task
+matrix_name problem_flops problem_bytes reference_method launch_bound gpu_count rounds""".split(),
+    *CONDITIONS,
+]
+RATES = ["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]
 AT_ONCE = 50_000  # records that are processed together, because a million rows as Python dicts need gigabytes
 # Statuses from best to worst. The column `worst` has indices: 0 means that no trial ran, 1 that all that ran passed.
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
 
 
-def _identified(records):
+def _identified(records, devices):
     """Adds the columns of TASK and CONFIGURATION that records lack, `worst` (the status as an index of SEVERITY),
-    `place` (the record's row number) and `gpus`."""
+    `place` (the record's row number), `gpus`, and the columns of `_limits`."""
     b = records["matrix_parameters"].where(has_second_matrix(records), "")
     # A matrix without a digest is identified by its kind, name and parameters.
     named = records["matrix_digest"].where(
@@ -30,10 +35,24 @@ def _identified(records):
     )
     severity = {status: i for i, status in enumerate(SEVERITY)}
     worst = records["status"].map(severity).fillna(len(SEVERITY))
-    conditions = {name: records[name].replace("", DEFAULT_CONDITIONS[name]) for name in ("cache", "host_memory")}
-    return records.assign(
-        of_b=b, matrix_digest=named, worst=worst, place=records.index, gpus=gpu_counts(records), **conditions
-    )
+    conditions = {name: records[name].replace("", usual) for name, usual in CONDITIONS.items()}
+    new = dict(of_b=b, matrix_digest=named, worst=worst, place=records.index, gpus=gpu_counts(records))
+    return records.assign(**new, **conditions, **_limits(records, devices))
+
+
+def _limits(records, devices):
+    """Returns the columns `limit`, the least time of each record's problem at the measured rates of one GPU or the CPU,
+    and `bound`. They use the rates of the record's own device, as the fraction of peak does. The medians of the model's
+    `devices` replace unknown rates, and those of a CPU next to a GPU."""
+    own = records[DEVICE].merge(devices[[*DEVICE, *RATES]].drop_duplicates(DEVICE), on=DEVICE, how="left")
+    own = own[RATES].set_index(records.index)
+    own = own.where(own > 0).fillna(devices[RATES].where(devices[RATES] > 0).median())
+    rate = own["gemm_flops_double"].where(records["precision"] != "float", own["gemm_flops_float"])
+    compute = (records["problem_flops"] / rate).where(records["precision"].isin(["float", "double"]))
+    memory = records["problem_bytes"] / own["copy_bytes_per_second"]
+    limit = np.maximum(compute, memory)
+    bound = pd.Series(np.where(memory > compute, "memory", "compute"), records.index, dtype=object)
+    return {"limit": limit, "bound": bound.where(limit.notna(), None)}
 
 
 # For `DataFrame.agg`: the columns that `with_extremes` needs.
@@ -60,8 +79,8 @@ def configurations(rows):
         q3=("seconds_q3", "median"),
         task=("task", "first"),
         matrix_name=("matrix_name", "first"),
-        problem_flops=("problem_flops", "first"),
-        problem_bytes=("problem_bytes", "first"),
+        limit=("limit", "median"),
+        bound=("bound", "first"),
         vendor=("reference_method", "first"),
         first=("place", "first"),
         launch_bound=("launch_bound", "max"),
@@ -108,25 +127,27 @@ class Machines:
         return self.hosts_of[gpu] & self._with_methods or self._with_methods
 
 
-def rate(devices, name, capability, column):
-    """Returns a device model's measured rate, as the median over its devices; NaN if it is unknown."""
+def of_model(devices, name, capability):
+    """Returns the rows of a device model."""
     unnamed = "unnamed GPU" if capability > 0 else "CPU"
     names = devices["gpu_name"].where(
         devices["gpu_name"] != "", np.where(devices["capability"] > 0, "unnamed GPU", "CPU")
     )
-    of_model = devices[(names == (name or unnamed)) & (devices["capability"] == capability) & (devices[column] > 0)]
-    return float(of_model[column].median()) if len(of_model) else np.nan
+    return devices[(names == (name or unnamed)) & (devices["capability"] == capability)]
 
 
-def _race(rows, rates, baseline):
-    """Returns one race as a dict. `rows`: the task's configurations, as dicts; `rates`: the device's measured rates;
-    `baseline`: the method with which the winner is compared, by default the vendor's."""
+def rate(devices, name, capability, column):
+    """Returns a device model's measured rate, as the median over its devices; NaN if it is unknown."""
+    rates = of_model(devices, name, capability)[column]
+    return float(rates[rates > 0].median())
+
+
+def _race(rows, baseline):
+    """Returns one race as a dict. `rows`: the task's configurations, as dicts; `baseline`: the method with which the
+    winner is compared, by default the vendor's."""
     # Emulated kernels compete only if nothing else ran, because their times cannot be compared with others.
     rows = [row for row in rows if row["backend"] != "emulated" and row["worst"] > 0] or rows
     first = rows[0]
-    compute = first["problem_flops"] / rates.get(first["precision"], np.nan)
-    memory = first["problem_bytes"] / rates["copy"]
-    known = np.isfinite(compute) and np.isfinite(memory)
     race = {
         **{name: first[name] for name in TASK},
         "task": first["task"],
@@ -145,8 +166,8 @@ def _race(rows, rates, baseline):
         "baseline": "",
         "over_baseline": np.nan,
         # The least possible time at the measured rates of one GPU. Below it is divided by the number of GPUs.
-        "limit": max(compute, memory) if known else np.nan,
-        "bound": ("memory" if memory > compute else "compute") if known else "",
+        "limit": first["limit"],
+        "bound": first["bound"] or "",
         "share": np.nan,  # limit / median: the winner's fraction of the limit
         "launch_bound": False,
     }
@@ -155,10 +176,9 @@ def _race(rows, rates, baseline):
         return race
     best = passed[0]
     race.update(winner=best["method"], backend=best["backend"], parameters=best["parameters"], median=best["median"])
-    limit = race["limit"] / best["gpus"]
-    race.update(
-        gpus=int(best["gpus"]), limit=limit, share=limit / best["median"], launch_bound=best["launch_bound"] == 1
-    )
+    limit = best["limit"] / best["gpus"]
+    race.update(gpus=int(best["gpus"]), limit=limit, bound=best["bound"] or "", share=limit / best["median"])
+    race.update(launch_bound=best["launch_bound"] == 1)
     # The vendor's name comes from the GPU's records if there are any, because the CPU has another vendor. The fastest
     # configuration of that method is the baseline.
     name = baseline or max((row["vendor"] for row in rows if row["backend"] == "cuda"), default="")
@@ -205,12 +225,8 @@ def grids(results, baseline=""):
         devices.append((cpu, 0, [], is_without_gpu & (cpu_of == cpu)))
     result = []
     for device, capability, cpus, is_competing in devices:
-        rates = {
-            "float": rate(results.devices, device, capability, "gemm_flops_float"),
-            "double": rate(results.devices, device, capability, "gemm_flops_double"),
-            "copy": rate(results.devices, device, capability, "copy_bytes_per_second"),
-        }
-        parts = [_races(part, rates, baseline) for part in _parts(results, is_competing)]
+        own = of_model(results.devices, device, capability)
+        parts = [_races(part, own, baseline) for part in _parts(results, is_competing)]
         races, pooled = (_joined([part[i] for part in parts]) for i in (0, 1))
         if len(races):
             result.append((device, int(capability), cpus, races, pooled))
@@ -223,10 +239,10 @@ def _joined(frames):
     return frame.sort_index(kind="stable").reset_index(drop=True) if len(frame) else frame
 
 
-def _races(records, rates, baseline):
+def _races(records, devices, baseline):
     """Returns `races` and `pooled` as `grids` describes them. The index is the row number of a race's first record."""
-    records = _identified(records)
-    races = _one_per_task(configurations(records), rates, baseline)
+    records = _identified(records, devices)
+    races = _one_per_task(configurations(records), baseline)
     if not len(races):
         return races, races
     races = races.assign(pool=without_seed(races["task"]), seeds=1, wins=races["winner"].ne("").astype(int))
@@ -241,7 +257,7 @@ def _races(records, rates, baseline):
     pooled_records = pooled_records.assign(
         matrix_digest=pooled_records["pool"], matrix_seed=0, task=pooled_records["pool"]
     )
-    pooled = _one_per_task(configurations(pooled_records), rates, baseline).assign(pool=lambda rows: rows["task"])
+    pooled = _one_per_task(configurations(pooled_records), baseline).assign(pool=lambda rows: rows["task"])
     with_pooled = races.merge(pooled[[*pool, "winner", "backend"]], on=pool, suffixes=("", "_pooled"))
     is_won = (with_pooled["winner"] != "") & (with_pooled["winner"] == with_pooled["winner_pooled"])
     with_pooled["is_won"] = is_won & (with_pooled["backend"] == with_pooled["backend_pooled"])
@@ -255,7 +271,7 @@ def without_seed(tasks):
     return tasks.str.replace(r", seed -?\d+", "", regex=True)
 
 
-def _one_per_task(tried, rates, baseline):
+def _one_per_task(tried, baseline):
     """Returns one row per race of the configurations `tried`. The index is the row number of the race's first
     record."""
     tasks, first = {}, {}
@@ -264,7 +280,7 @@ def _one_per_task(tried, rates, baseline):
         task = tuple(row[name] for name in TASK)
         tasks.setdefault(task, []).append(row)
         first.setdefault(task, row["first"])
-    races = {first[task]: _race(rows, rates, baseline) for task, rows in tasks.items()}
+    races = {first[task]: _race(rows, baseline) for task, rows in tasks.items()}
     races = {place: race for place, race in races.items() if race["methods"] > 0}
     return pd.DataFrame(list(races.values()), index=list(races))
 

@@ -3,12 +3,13 @@
 import numpy as np
 
 from ..frames import RATIO_INTERVAL, COMPARED, best, gain, matrices, not_passed, sampled, slug
+from ..identity import CONDITIONS
 from ..loader import gpu_counts
 from ..page import factor, percent, whole
 from ..plots import Plot, Series
 
 # Equal for trials that are compared.
-TASK = "precision device host m n k nrhs batch uplo cache host_memory matrix_digest".split()
+TASK = [*"precision device host m n k nrhs batch uplo matrix_digest".split(), *CONDITIONS]
 NAMES = {
     "matrix_seed": "seed",
     "matrix_name": "",

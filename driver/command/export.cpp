@@ -17,6 +17,7 @@
 #include "driver/command/records_output.hpp"
 #include "driver/summary/junit.hpp"
 #include "io/files/atomic_file.hpp"
+#include "io/plan/settings.hpp"
 #include "io/records/data_tables.hpp"
 
 namespace gaussweep::driver {
@@ -129,7 +130,13 @@ void export_tables(const ExportOptions& options) {
   io::Results results = load_all(options.paths, with_details, nullptr, &devices);
   results.devices = std::move(devices);
   results.records = filter_records(std::move(results.records), options.filter, IfEmpty::throws);
-  if (format == "sqlite") return io::write_sqlite(options.output, results);
+  if (format == "sqlite") {
+    std::vector<std::string> conditions;
+    for (const io::Setting& setting : io::conditions()) {
+      if (setting.condition->separates_tasks) conditions.emplace_back(setting.name);
+    }
+    return io::write_sqlite(options.output, results, conditions);
+  }
   ExportOutput out(options.output);
   if (format == "junit") {
     write_junit(results.records, [&out](const std::string& text) { out.write(text); });

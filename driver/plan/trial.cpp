@@ -193,8 +193,11 @@ std::string inputs_identity(const Trial& t) {
 }
 
 std::string comparison_identity(const Trial& t, const Method& vendor) {
-  return fmt::format("{} {} {} {}", inputs_identity(t), vendor.id(), to_string(t.shape.uplo),
-                     t.sampling.cold ? "cold" : "warm");
+  std::string text = fmt::format("{} {} {}", inputs_identity(t), vendor.id(), to_string(t.shape.uplo));
+  for (const io::Setting& setting : io::conditions()) {
+    if (setting.condition->separates_tasks) text += fmt::format(" {}", setting.condition->word(t));
+  }
+  return text;
 }
 
 }  // namespace driver

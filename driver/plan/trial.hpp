@@ -75,8 +75,8 @@ double stored_bytes(const MatrixRequest& request, const Trial& trial);
 /// reads one.
 std::string inputs_identity(const Trial& trial);
 
-/// Returns the identity of the vendor's run that a trial is compared with: inputs, vendor method, triangle
-/// and cache state.
+/// Returns the identity of the vendor's run that a trial is compared with: inputs, vendor method, triangle,
+/// and the conditions that separate tasks.
 std::string comparison_identity(const Trial& trial, const Method& vendor);
 
 }  // namespace gaussweep::driver

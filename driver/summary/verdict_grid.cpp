@@ -68,17 +68,49 @@ class Machines {
   std::set<std::string> hosts_with_cpu_methods_;
 };
 
-/// Returns the median rates of the rows of /devices that describe the device.
-Rates rates_of(const std::vector<io::DeviceRow>& devices, const Device& device) {
-  std::vector<const io::DeviceRow*> device_rows;
-  for (const io::DeviceRow& row : devices) {
-    const std::string name = !row.gpu_name.empty() ? row.gpu_name
-                             : row.capability > 0  ? unnamed_gpu
-                                                   : unnamed_cpu;
-    if (Device(name, row.capability) == device) device_rows.push_back(&row);
+/// The measured rates of a device model.
+class ModelRates {
+ public:
+  ModelRates(const std::vector<io::DeviceRow>& devices, const Device& device) {
+    std::map<DeviceKey, std::vector<const io::DeviceRow*>> rows_of;
+    std::vector<const io::DeviceRow*> rows;
+    for (const io::DeviceRow& row : devices) {
+      const std::string name = !row.gpu_name.empty() ? row.gpu_name
+                               : row.capability > 0  ? unnamed_gpu
+                                                     : unnamed_cpu;
+      if (Device(name, row.capability) != device) continue;
+      rows.push_back(&row);
+      rows_of[{row.host, row.gpu_uuid, row.capability}].push_back(&row);
+    }
+    median_ = median_rates(rows);
+    for (const auto& [key, own] : rows_of) own_.emplace(key, median_rates(own));
   }
-  return median_rates(device_rows);
-}
+  /// Returns the medians over the model's devices.
+  const Rates& median() const { return median_; }
+  /// Returns the limit of a group's problem: the median over its records, each by the rates of its own
+  /// device, as in `Group::peak_share`. The medians of the model replace unknown rates, and those of a CPU
+  /// next to a GPU.
+  Limit limit_of(const Group& group) const {
+    Limit limit;
+    std::vector<double> seconds;
+    for (const Record* r : group.records) {
+      const Rates* own = find_in(own_, DeviceKey(r->host, r->gpu_uuid, r->capability));
+      Limit of_record = own == nullptr ? Limit() : driver::limit_of(*r, *own);
+      if (std::isnan(of_record.seconds)) of_record = driver::limit_of(*r, median_);
+      if (std::isnan(of_record.seconds)) continue;
+      if (seconds.empty()) limit.bound = of_record.bound;
+      seconds.push_back(of_record.seconds);
+    }
+    limit.seconds = median_of(std::move(seconds));
+    return limit;
+  }
+
+ private:
+  /// The host, and the GPU's UUID and compute capability (empty and 0 for the host's CPU).
+  using DeviceKey = std::tuple<std::string_view, std::string_view, std::int64_t>;
+  Rates median_;
+  std::map<DeviceKey, Rates> own_;
+};
 
 /// Identifies a row and determines its position. Batches share a row whatever their number of systems.
 using RowKey = std::tuple<std::string, std::string, std::string, std::string, std::int64_t, bool, std::string,
@@ -145,7 +177,7 @@ std::string vendor_of(const std::vector<const Group*>& race) {
 }
 
 /// Finds the winner of a task, its lead, its baseline and its fraction of the limit.
-VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Rates& rates,
+VerdictCell judge_race(const std::vector<const Group*>& task_groups, const ModelRates& rates,
                        const std::string& requested_baseline) {
   const std::vector<const Group*> race = competitors(task_groups);
   VerdictCell cell;
@@ -158,11 +190,12 @@ VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Rates
     if (group->has_passed()) passed.push_back(group);
   }
   cell.methods = static_cast<std::int64_t>(methods.size());
-  cell.limit = limit_of(race.front()->first(), rates);
+  cell.limit = rates.limit_of(*race.front());
   std::stable_sort(passed.begin(), passed.end(),
                    [](const Group* a, const Group* b) { return a->median < b->median; });
   if (passed.empty()) return cell;
   cell.winner = passed.front();
+  cell.limit = rates.limit_of(*cell.winner);
   cell.limit.seconds /= gpus_of(cell.winner->first());
   cell.limit_fraction = cell.limit.seconds / cell.winner->median;
   const std::string baseline = requested_baseline.empty() ? vendor_of(race) : requested_baseline;
@@ -182,7 +215,7 @@ VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Rates
 }
 
 /// Judges the races of one task with several seeds as one race.
-VerdictCell pooled_race(const std::vector<const VerdictCell*>& races, const Rates& rates,
+VerdictCell pooled_race(const std::vector<const VerdictCell*>& races, const ModelRates& rates,
                         const std::string& baseline, std::deque<Group>& storage) {
   using Configuration = std::tuple<std::string_view, std::string_view, std::string_view>;
   std::map<Configuration, std::vector<const Group*>> by_configuration;
@@ -212,7 +245,7 @@ VerdictCell pooled_race(const std::vector<const VerdictCell*>& races, const Rate
 }
 
 /// Sets the grid's pooled rows: rows that differ only in their seeds become one.
-void pool_seeds(VerdictGrid& grid, const std::string& baseline) {
+void pool_seeds(VerdictGrid& grid, const ModelRates& rates, const std::string& baseline) {
   using Key = std::tuple<std::string, std::string, std::string, std::string>;
   std::vector<std::vector<const VerdictRow*>> pools;
   std::map<Key, std::size_t> pool_of;
@@ -235,16 +268,16 @@ void pool_seeds(VerdictGrid& grid, const std::string& baseline) {
     for (const auto& [n, cells_of_n] : races)
       row.cells.emplace(n, cells_of_n.size() == 1
                                ? *cells_of_n.front()
-                               : pooled_race(cells_of_n, grid.rates, baseline, grid.pooled_groups));
+                               : pooled_race(cells_of_n, rates, baseline, grid.pooled_groups));
   }
 }
 
 /// Makes the grid of a device from the records that compete on it.
-VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& records, const Rates& rates,
-                      const std::string& baseline) {
+VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& records,
+                      const ModelRates& rates, const std::string& baseline) {
   VerdictGrid grid;
   std::tie(grid.device, grid.capability) = device;
-  grid.rates = rates;
+  grid.rates = rates.median();
   grid.groups = group_records(records);
   std::map<std::string, std::vector<const Record*>> by_problem;
   for (const Group& group : grid.groups) by_problem[group.first().problem].push_back(&group.first());
@@ -299,7 +332,7 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
       add_detail(row, row.has_batches ? "batches" : fmt::format("batch {}", *batches.begin()));
     grid.rows.push_back(std::move(row));
   }
-  pool_seeds(grid, baseline);
+  pool_seeds(grid, rates, baseline);
   return grid;
 }
 
@@ -347,7 +380,7 @@ std::vector<VerdictGrid> verdict_grids(const std::vector<Record>& records,
                               : r.backend == "host" && cpu_hosts.count(r.host) > 0)
         grid_records.push_back(&r);
     }
-    grids.push_back(make_grid(gpu, grid_records, rates_of(devices, gpu), baseline));
+    grids.push_back(make_grid(gpu, grid_records, ModelRates(devices, gpu), baseline));
     std::set<std::string> cpus;
     for (const std::string& host : cpu_hosts) cpus.insert(machines.cpu_of(host));
     grids.back().cpus.assign(cpus.begin(), cpus.end());
@@ -357,7 +390,7 @@ std::vector<VerdictGrid> verdict_grids(const std::vector<Record>& records,
     if (r.backend != "cuda" && assigned.count(r.host) == 0) cpu_only[machines.cpu_of(r.host)].push_back(&r);
   }
   for (const auto& [cpu, grid_records] : cpu_only)
-    grids.push_back(make_grid({cpu, 0}, grid_records, rates_of(devices, {cpu, 0}), baseline));
+    grids.push_back(make_grid({cpu, 0}, grid_records, ModelRates(devices, {cpu, 0}), baseline));
   return grids;
 }
 

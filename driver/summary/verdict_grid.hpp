@@ -46,7 +46,7 @@ struct VerdictCell {
   std::int64_t methods = 0;           ///< number of methods that were tried, without skipped ones
   double lead = io::Record::unknown;  ///< the runner-up's median divided by the winner's
   bool tie = false;                   ///< true if the interquartile ranges of both overlap
-  Limit limit;
+  Limit limit;                        ///< of the winner's records, by the rates of their own devices; medians
   double limit_fraction = io::Record::unknown;  ///< limit.seconds divided by the winner's median
   /// The requested baseline, otherwise the vendor's method; null: it did not pass.
   const Group* baseline = nullptr;

@@ -41,7 +41,10 @@ std::vector<std::string> sqlite_companions(const std::filesystem::path& path);
 /// Writes all tables as a SQLite database, atomically, and removes the auxiliary files of an older database.
 /// The other tables refer to rows of `records` by the number `trial`. The database also has a table `units`
 /// and the views best, speedups, failures, sample_times and stage_times. If column names differ only in case,
-/// the later ones get a number appended. @throws StorageError, also if this build has no libsqlite3
-void write_sqlite(const std::filesystem::path& path, const Results& results);
+/// the later ones get a number appended.
+/// @param conditions the columns of the conditions that separate tasks
+/// @throws StorageError, also if this build has no libsqlite3
+void write_sqlite(const std::filesystem::path& path, const Results& results,
+                  const std::vector<std::string>& conditions);
 
 }  // namespace gaussweep::io

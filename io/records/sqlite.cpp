@@ -22,7 +22,7 @@ std::vector<std::string> sqlite_companions(const std::filesystem::path& path) {
 
 #ifndef GAUSSWEEP_HAS_SQLITE
 
-void write_sqlite(const std::filesystem::path& path, const Results&) {
+void write_sqlite(const std::filesystem::path& path, const Results&, const std::vector<std::string>&) {
   throw StorageError(path.string() + ": this build has no libsqlite3; write CSV or JSON");
 }
 
@@ -30,13 +30,14 @@ void write_sqlite(const std::filesystem::path& path, const Results&) {
 
 namespace {
 
-/// Views for the most frequent questions: docs/formats.md. Methods compete if they agree in these columns.
-constexpr const char* views = R"(
+/// Views for the most frequent questions: docs/formats.md. Methods compete if they agree in the columns of
+/// `best` and in the conditions that separate tasks, for which {conditions} stands.
+constexpr const char* view_template = R"(
 CREATE INDEX samples_of_trial ON samples(trial);
 CREATE INDEX stages_of_trial ON stages(trial);
 CREATE VIEW best AS SELECT * FROM (
   SELECT *, row_number() OVER (PARTITION BY problem, precision, m, n, k, nrhs, batch, uplo, matrix_digest, matrix_seed,
-    CASE problem WHEN 'gemm' THEN matrix_parameters ELSE '' END, cache, host_memory, gpu_name ORDER BY backend = 'emulated', seconds_median) AS place
+    CASE problem WHEN 'gemm' THEN matrix_parameters ELSE '' END{conditions}, gpu_name ORDER BY backend = 'emulated', seconds_median) AS place
   FROM records WHERE status = 'pass' AND seconds_median > 0) WHERE place = 1;
 CREATE VIEW speedups AS SELECT trial, problem, method, backend, precision, n, nrhs, batch, matrix, gpu_name, parameters,
   seconds_median, reference_method, reference_seconds, reference_seconds / seconds_median AS speedup
@@ -49,6 +50,13 @@ CREATE VIEW sample_times AS SELECT problem, method, backend, precision, n, nrhs,
 CREATE VIEW stage_times AS SELECT problem, method, backend, precision, n, nrhs, batch, matrix, gpu_name, parameters,
   stages.* FROM stages JOIN records USING (trial);
 )";
+
+std::string views(const std::vector<std::string>& conditions) {
+  std::string text = view_template, columns;
+  for (const std::string& condition : conditions) columns += ", " + condition;
+  const std::string place = "{conditions}";
+  return text.replace(text.find(place), place.size(), columns);
+}
 
 struct DatabaseCloser {
   void operator()(sqlite3* database) const { sqlite3_close(database); }
@@ -163,13 +171,14 @@ class Database {
 
 }  // namespace
 
-void write_sqlite(const std::filesystem::path& path, const Results& results) {
+void write_sqlite(const std::filesystem::path& path, const Results& results,
+                  const std::vector<std::string>& conditions) {
   AtomicFile file(path);
   Database database(path, file.temporary());
   database.run("CREATE TABLE units(table_name, column_name, unit)");
   for (const std::string& name : data_table_names())
     database.put(data_table(results, name), name == "records" ? "trial" : "");
-  database.run(views);
+  database.run(views(conditions));
   database.close();
   // SQLite would apply the auxiliary files of an older database of this name to the new one, so they are
   // removed first. A kill between the two steps leaves the older database without its last changes instead

@@ -154,13 +154,13 @@ class IdentityTest(unittest.TestCase):
                 night.trial("gesv", method, 64, 1e-3 * times * factor, scatter=0, **more)
         for races in grids(loaded(night))[0][3:]:  # of each seed, and pooled
             found = {race.task: (race.winner, race.median) for race in races.itertuples()}
-            self.assertEqual(list(found), ["uniform", "uniform, cold caches", "uniform, pinned host memory"])
+            self.assertEqual(list(found), ["uniform", "uniform, cold cache", "uniform, pinned host memory"])
             self.assertEqual([winner for winner, _ in found.values()], ["lapack", "crout", "lapack"])
             for (_, median), expected in zip(found.values(), (1e-3, 3e-4, 2e-3)):
                 self.assertAlmostEqual(median, expected)
         rows = [next(iter(row.values())) for row in page_of(night).rows("grid-1")]
         self.assertEqual(len(rows), 3)
-        self.assertTrue(rows[1].endswith("uniform, cold caches"), rows)
+        self.assertTrue(rows[1].endswith("uniform, cold cache"), rows)
 
     def test_expected_failures_are_findings(self):
         night = fixture.Night("expected")

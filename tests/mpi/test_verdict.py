@@ -10,6 +10,7 @@ from harness import SOURCE, SweepTest, on_terminal, run
 
 sys.path[:0] = [str(SOURCE), str(SOURCE / "tests" / "analysis")]
 import fixture  # noqa: E402
+from analysis.identity import CONDITIONS  # noqa: E402
 from analysis.loader import load  # noqa: E402
 from analysis.verdict import grids  # noqa: E402
 
@@ -54,6 +55,8 @@ class Verdict(SweepTest):
             self.assertEqual(race["lead"], max(times.values()) / min(times.values()))
             self.assertEqual(race["methods"], 2)
             self.assertEqual(race["share"], race["limit"] / race["median"])
+            conditions = list(race)[list(race).index("speedup") + 1 :]
+            self.assertEqual({name: race[name] for name in conditions}, CONDITIONS, "the list of analysis/identity.py")
 
     def test_the_report_has_the_same_grid(self):
         night = fixture.Night()
@@ -81,6 +84,12 @@ class Verdict(SweepTest):
         night.trial("gemm", "shared", 64, 1e-2, backend="emulated", host="node2")
         # Emulated times are not compared with lapack's.
         night.trial("gesv", "gauss_block", 128, 1e-4, backend="emulated", host="node2")
+        # Pooled times of several numbers of threads, each with its own peaks.
+        for threads, host in ((1, "node3"), (4, "node3 (4 threads)")):
+            night.hosts.append(dict(night.hosts[1], host=host, cpu="Third CPU", blas_threads=threads))
+            rates = dict.fromkeys(["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"], threads * 1e9)
+            night.devices.append(dict(gpu_uuid="", gpu_name="Third CPU", host=host, capability=0, **rates))
+            night.trial("gemm", "openblas", 64, 1e-3 / threads, host=host, key=f"{threads} threads")
         path = night.write(self.folder / "results.h5")
         done = self.ran(["summary", path, "--best", "--by", "gpu", "--format", "json"])
         printed = {}  # (device, problem, …) -> the races in their order: with warm caches first

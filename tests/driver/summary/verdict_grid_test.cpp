@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/plan/peak_share.hpp"
 #include "tests/driver/summary/example_records.hpp"
 #include "tests/testing.hpp"
 
@@ -114,6 +115,24 @@ TEST(VerdictGrid, IsEmptyForTrialsThatNoGpuRan) {
   records[1].gpu_name.clear();
   records[1].capability = 0;
   EXPECT_EQ(verdict_grids(records, {h200()}, {}).size(), 1U);
+}
+
+TEST(VerdictGrid, FractionOfTheLimitIsThatOfPeakOfThePooledGroup) {
+  std::vector<Record> records = {on_cpu(example_record("lapack", 64, {4e-4}), "node1"),
+                                 on_cpu(example_record("lapack", 64, {1e-4}), "node1 (4 threads)")};
+  std::vector<io::DeviceRow> devices;
+  for (Record& r : records) {
+    io::DeviceRow& row = devices.emplace_back(h200());
+    row.gpu_name = "Xeon";
+    row.capability = 0;
+    row.host = r.host;
+    row.gemm_flops_double = devices.size() == 1 ? 1e9 : 4e9;
+    r.peak_share = peak_share(r, {row.copy_bytes_per_second, row.gemm_flops_float, row.gemm_flops_double});
+  }
+  const auto grids =
+      verdict_grids(records, devices, {machine("node1", "Xeon"), machine("node1 (4 threads)", "Xeon")});
+  const VerdictCell& cell = only_cell(grids);
+  EXPECT_DOUBLE_EQ(cell.limit_fraction, cell.winner->peak_share);
 }
 
 TEST(VerdictGrid, LimitComesFromTheProblemNotTheMethod) {
