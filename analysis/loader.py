@@ -84,6 +84,7 @@ BYTES_AT_ONCE = 32 << 20  # bytes of a table that are read per call
 THREADS_SUFFIX = (
     r" \(\d+ threads?\)$"  # `gaussweep merge` calls a host "node1 (2 threads)" if its runs had other counts too
 )
+TOO_FAST = 1.5  # times that mean a larger fraction of a peak are doubted, as in driver/plan/peak_share.hpp
 DEVICE = ["host", "gpu_uuid", "capability", "threads"]  # a CPU's peaks depend on its threads
 
 
@@ -232,7 +233,8 @@ def load(arguments, only=None):
 
 def _unify_peaks(results):
     """Sets each measured rate of a device to its maximum over all files, as `unify_peaks` of driver/results does.
-    Recomputes `peak_share` (the fraction of peak) for records whose file has smaller rates."""
+    Recomputes `peak_share` (the fraction of peak) for records whose file has smaller rates, and clears `timing` if the
+    larger rates explain a suspect time."""
     rates = ["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]
     device = DEVICE
     results.peaks = results.devices.copy()
@@ -252,6 +254,8 @@ def _unify_peaks(results):
     share = least / affected["seconds_median"] / gpu_counts(affected)
     share = share[np.isfinite(share)]
     results.table.loc[share.index, "peak_share"] = share
+    explained = results.table.index.isin(share.index[share <= TOO_FAST])
+    results.table["timing"] = results.table["timing"].astype(object).mask(explained, "")
 
 
 def gpu_counts(rows):

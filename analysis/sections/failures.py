@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..frames import without
-from ..loader import parameters_of
+from ..loader import TOO_FAST, parameters_of
 from ..page import number, whole
 
 COLUMNS = """key problem precision method device matrix_name matrix_full matrix_kind matrix_digest parameters size
@@ -13,7 +13,6 @@ componentwise_error forward_error reference_method backend"""
 BROKEN = ["crashed", "timeout", "oom", "error"]
 WRONG = ["suspect", "failed", "diverged"]
 NO_DIGIT = 0.1  # relative forward error above which an answer has no correct digit
-TOO_FAST = 1.5  # times that mean a larger fraction of a peak are doubted, as in driver/plan/peak_share.hpp
 # If the vendor's methods exceed the peaks too, the peaks were measured too low. That explains fractions of up to this
 # factor times the vendor's fraction, as in driver/summary.
 EXPLAINED = 1.25

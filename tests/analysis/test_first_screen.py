@@ -132,8 +132,12 @@ class FirstScreenTest(unittest.TestCase):
             night.trial("gemm", "cublas", 512, 1e-3, gpu=GPU, commit=commit, run_id=commit)
             night.devices[0]["gemm_flops_float"] = rate
         nights[0].samples[2]["throttled"] = 1
+        # 2 times as fast as the peaks of its own run allow, but not as those of the other.
+        more = {"precision": "float", "timing": "suspect", "peak_share": 2.0, "commit": "def5678", "run_id": "def5678"}
+        nights[1].trial("gemm", "shared", 512, 4.5e-6, gpu=GPU, **more)
         words = page_of(*nights).words("overview")
-        self.assertIn("Taken under throttling: 1 of 10 samples", words)
+        self.assertIn("Taken under throttling: 1 of 15 samples", words)
+        self.assertNotIn("Doubtful times", words)
         self.assertIn(f"The peaks measured on {GPU} differ from run to run (GEMM float 30.0 to 60.0 TFLOP/s)", words)
         self.assertIn("2 versions of the program (abc1234, def5678)", words)
 
