@@ -122,8 +122,7 @@ Rule learned_rule(const RuleOptions& options, const std::vector<std::string>& pa
                   const std::string& where = {}) {
   const double tolerance = parse_percent("--tolerance", options.tolerance);
   const io::Results results = load_filtered(options, paths);
-  note_threads(results, where);
-  note_conditions(results.records, where);
+  note_conditions(results, where);
   Rule rule = learn_rule(results, tolerance);
   rule.provenance = provenance_of(results, options, paths, tolerance);
   return rule;
@@ -154,8 +153,7 @@ void check(const RuleOptions& options, Format format) {
   rules.push_back({options.checked_rule, read_rule(options.checked_rule)});
   for (const std::string& path : options.other_rules) rules.push_back({path, read_rule(path)});
   const io::Results results = load_filtered(options, options.paths);
-  note_threads(results);
-  note_conditions(results.records);
+  note_conditions(results);
   print_table(regret_table(regrets_of(rules, results)), "regrets", format);
   if (format != Format::table) return;
   fmt::print(

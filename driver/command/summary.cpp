@@ -47,8 +47,7 @@ void print_grids(const SummaryOptions& options, Format format) {
                                                       {"--failures", options.only_failures}});
   MissingTrials missing;
   io::Results all = load_all(options.paths, /*with_details=*/false, &missing);
-  note_threads(all);
-  note_conditions(all.records);
+  note_conditions(all);
   // --gpu selects the grids of these GPUs. The CPU's methods stay in, because they compete in every grid.
   Filter filter = options.filter;
   Filter gpus;
@@ -93,8 +92,7 @@ void summarise_to_stdout(const SummaryOptions& options) {
   if (options.devices) return print_devices(options, format);
   MissingTrials missing;
   io::Results results = load_all(options.paths, /*with_details=*/false, &missing);
-  note_threads(results);
-  note_conditions(results.records);
+  note_conditions(results);
   std::vector<io::Record> records = std::move(results.records);
   // The baseline is searched before filtering, so that `--method mine --baseline cusolver` works.
   const bool is_filtered = !options.filter.accepts_everything() && !options.baseline.empty();

@@ -268,19 +268,6 @@ Loaded load_and_warn(const fs::path& path, bool with_details) {
   return loaded;
 }
 
-void note_threads(const io::Results& results, const std::string& where) {
-  std::map<std::string, std::int64_t> threads_of;  // by host
-  for (const io::HostRow& host : results.hosts) threads_of[host.host] = host.blas_threads;
-  std::set<std::int64_t> threads;
-  for (const io::Record& record : results.records) {
-    if (record.backend != "cuda") threads.insert(threads_of[record.host]);
-  }
-  threads.erase(0);  // unknown
-  if (threads.size() > 1)
-    print_stderr(fmt::format("note: {}CPU methods ran with {} threads per rank; their times are pooled\n",
-                             where, fmt::join(threads, " and ")));
-}
-
 namespace {
 
 /// Returns "library mine.so has 2 versions: 1a2b (12), 3c4d (30)"; empty if no library has two.
@@ -333,6 +320,20 @@ void note_conditions(const std::vector<io::Record>& records, const std::string& 
                              counted(on_gpu, "trial"), reasons.empty() ? "" : ": ",
                              fmt::join(reasons, ", ")));
   }
+}
+
+void note_conditions(const io::Results& pooled, const std::string& where) {
+  std::map<std::string, std::int64_t> threads_of;  // by host
+  for (const io::HostRow& host : pooled.hosts) threads_of[host.host] = host.blas_threads;
+  std::set<std::int64_t> threads;
+  for (const io::Record& record : pooled.records) {
+    if (record.backend != "cuda") threads.insert(threads_of[record.host]);
+  }
+  threads.erase(0);  // unknown
+  if (threads.size() > 1)
+    print_stderr(fmt::format("note: {}CPU methods ran with {} threads per rank; their times are pooled\n",
+                             where, fmt::join(threads, " and ")));
+  note_conditions(pooled.records, where);
 }
 
 std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit) {

@@ -58,14 +58,12 @@ std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>
 /// @param commit of a build that is about to add records; empty: none
 std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit = {});
 
-/// Prints a note if methods on the CPU ran with different numbers of threads, because the caller pools their
-/// times.
-/// @param where begins the note, e.g. "base: "
-void note_threads(const io::Results& results, const std::string& where = {});
-
 /// Prints notes on conditions that make times doubtful: other programs used the CPUs, a GPU was throttled,
 /// the records are of several versions of a library.
 /// @param where begins the notes, e.g. "base: "
 void note_conditions(const std::vector<io::Record>& records, const std::string& where = {});
+/// Prints these notes on results whose times the caller pools, and a note if methods on the CPU ran with
+/// different numbers of threads.
+void note_conditions(const io::Results& pooled, const std::string& where = {});
 
 }  // namespace gaussweep::driver

@@ -74,6 +74,21 @@ TEST(NoteConditions, NamesBusyCpusAndThrottling) {
             "note: base: 2 of 3 trials on a GPU had samples under throttling: hw_slowdown\n");
 }
 
+TEST(NoteConditions, NamesThreadsOfPooledTimes) {
+  io::Results results;
+  results.hosts.resize(2);
+  results.records.resize(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    results.hosts[i].host = results.records[i].host = std::to_string(i);
+    results.hosts[i].blas_threads = static_cast<std::int64_t>(i) + 1;
+    results.records[i].backend = "host";
+  }
+  testing::internal::CaptureStderr();
+  note_conditions(results);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "note: CPU methods ran with 1 and 2 threads per rank; their times are pooled\n");
+}
+
 TEST(NoteConditions, NamesVersionsOfALibrary) {
   std::vector<io::Record> records(2);
   records[0].library = records[1].library = "mine.so";
