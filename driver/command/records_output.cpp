@@ -6,10 +6,14 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
+#include <map>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
+#include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
+#include "driver/compare/compare_sets.hpp"
 #include "driver/compare/models.hpp"
 #include "driver/results/device_peaks.hpp"
 #include "driver/results/host_names.hpp"
@@ -85,20 +89,30 @@ void add_filter_options(CLI::App& command, Filter& filter) {
   add_list("--n,-n", filter.sizes, "Only these sizes: 512, 1k, 256:1024, >=512, <64");
 }
 
-std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths, bool by_journal) {
+std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths, bool by_journal,
+                                              std::vector<std::string>* repeated) {
   std::vector<std::filesystem::path> all;
+  std::map<std::filesystem::path, std::filesystem::path> by_real_path;
   for (const std::string& path : paths) {
     for (const std::filesystem::path& run : runs_under(std::filesystem::path(path), by_journal)) {
-      if (std::find(all.begin(), all.end(), run) == all.end()) all.push_back(run);
+      std::error_code error;
+      const std::filesystem::path real = std::filesystem::canonical(run, error);
+      const auto [first, is_new] = by_real_path.emplace(error ? run : real, run);
+      if (is_new) all.push_back(run);
+      if (!is_new && repeated != nullptr && first->second != run)
+        repeated->push_back(
+            printable(fmt::format("{} is {}, which counts once", run.string(), first->second.string())));
     }
   }
   return all;
 }
 
 std::vector<std::filesystem::path> runs_with_notes(const std::vector<std::string>& paths) {
-  std::vector<std::filesystem::path> runs = runs_under(paths);
-  for (const std::string& missing : missing_shards(runs, paths))
-    print_stderr(fmt::format("note: {}\n", missing));
+  std::vector<std::string> notes;
+  std::vector<std::filesystem::path> runs = runs_under(paths, /*by_journal=*/false, &notes);
+  const std::vector<std::string> missing = missing_shards(runs, paths);
+  notes.insert(notes.end(), missing.begin(), missing.end());
+  for (const std::string& note : notes) print_stderr(fmt::format("note: {}\n", note));
   return runs;
 }
 
@@ -109,12 +123,17 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details, M
   HostNames names;
   RunParts parts;
   std::set<std::string> drivers;
+  std::unordered_set<std::size_t> executions;
+  std::size_t repeated = 0;
   const std::vector<std::filesystem::path> runs = runs_with_notes(paths);
   for (const std::filesystem::path& path : runs) {
     io::Results results = load_and_warn(path, with_details).results;
+    const std::size_t known = runs.size() > 1 ? drop_known_executions(results.records, executions) : 0;
+    repeated += known;
+    if (known > 0 && results.records.empty()) continue;
     names.tell_apart(results);
     const std::int64_t expected = expected_records(results);
-    const auto count = static_cast<std::int64_t>(results.records.size());
+    const auto count = static_cast<std::int64_t>(results.records.size() + known);
     found.is_known = found.is_known || expected >= 0;
     found.count += static_cast<std::size_t>(std::max<std::int64_t>(expected - count, 0));
     found.total += static_cast<std::size_t>(std::max(expected, count));
@@ -131,6 +150,7 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details, M
     found.total += unstarted;
     found.without_records = parts.without_records();
   }
+  note_repeated(repeated);
   if (missing != nullptr) *missing = found;
   if (measured != nullptr) *measured = all.devices;
   if (runs.size() > 1) unify_peaks(all);

@@ -19,11 +19,14 @@ namespace gaussweep::driver {
 /// Adds the options that select records: --problem, --method, … @pre `filter` outlives the command
 void add_filter_options(CLI::App& command, Filter& filter);
 
-/// Returns the run directories and files under all paths, without duplicates. @param by_journal see
-/// runs_under in driver/results/loading.hpp
-std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths, bool by_journal = false);
+/// Returns the run directories and files under all paths, without duplicates. Symbolic links are followed.
+/// @param by_journal see runs_under in driver/results/loading.hpp
+/// @param repeated receives a message per run that was found under another name, too
+std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths, bool by_journal = false,
+                                              std::vector<std::string>* repeated = nullptr);
 
-/// Returns the run directories and files under all paths. Prints a note per missing shard on standard error.
+/// Returns the run directories and files under all paths. Prints a note per missing shard, and per run with
+/// two names, on standard error.
 std::vector<std::filesystem::path> runs_with_notes(const std::vector<std::string>& paths);
 
 /// The trials without a record in all loaded runs, whatever the filters.

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 #include <memory>
 #include <set>
 #include <thread>
@@ -22,6 +23,7 @@
 #include "driver/results/loading.hpp"
 #include "driver/summary/sweep_status.hpp"
 #include "driver/system/clock.hpp"
+#include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"
 #include "io/files/errors.hpp"
 
@@ -140,12 +142,23 @@ std::string missing_text(const std::string& directory, std::size_t count, const 
   return text;
 }
 
-Statuses read_statuses(const StatusOptions& options) {
-  const std::vector<std::filesystem::path> runs = runs_under(options.directories, /*by_journal=*/true);
+/// @param repeated receives messages about directories that are left out, because another one is the same run
+Statuses read_statuses(const StatusOptions& options, std::vector<std::string>& repeated) {
+  const std::vector<std::filesystem::path> runs =
+      runs_under(options.directories, /*by_journal=*/true, &repeated);
   Statuses statuses;
   statuses.missing = missing_shards(runs, options.directories);
-  for (const std::filesystem::path& directory : runs)
-    statuses.all.push_back({directory.string(), status_of_directory(directory, options.failures)});
+  std::map<std::string, std::string> directory_of;  // by run id
+  for (const std::filesystem::path& directory : runs) {
+    SweepStatus status = status_of_directory(directory, options.failures);
+    const auto [first, is_new] = directory_of.emplace(status.run_id, directory.string());
+    if (is_new || status.run_id.empty()) {
+      statuses.all.push_back({directory.string(), std::move(status)});
+    } else {
+      repeated.push_back(printable(fmt::format("{} is a copy of the run in {}, which counts once",
+                                               directory.string(), first->second)));
+    }
+  }
   return statuses;
 }
 
@@ -160,9 +173,11 @@ void watch(const StatusOptions& options) {
   constexpr auto min_pause = std::chrono::seconds(2);  // between two refreshes
   constexpr int pause_factor = 4;  // limits the reading of large journals to a fifth of the time
   std::string shown;
+  std::vector<std::string> repeated;  // not shown here
   while (true) {
     const auto start = std::chrono::steady_clock::now();
-    const Statuses now = read_statuses(options);
+    repeated.clear();
+    const Statuses now = read_statuses(options, repeated);
     if (output_is_terminal()) {
       redraw(text_of(now), now.any_running() ? "Ctrl-C stops watching, not the sweep." : "");
     } else if (const std::string line = statuses_line(now); line != shown) {
@@ -183,7 +198,9 @@ void print_status(const StatusOptions& options, const Registry& registry) {
     watch(options);
     return;
   }
-  const Statuses now = read_statuses(options);
+  std::vector<std::string> repeated;
+  const Statuses now = read_statuses(options, repeated);
+  for (const std::string& note : repeated) print_stderr(fmt::format("note: {}\n", note));
   if (format == Format::json) {
     fmt::print("{}\n", json_text(now.is_one() ? status_json(now.all.front().status) : statuses_json(now)));
   } else {

@@ -7,12 +7,15 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <memory>
+#include <unordered_set>
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
+#include "driver/command/records_output.hpp"
+#include "driver/compare/compare_sets.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/summary/trial_columns.hpp"
 #include "driver/system/console.hpp"
@@ -146,12 +149,17 @@ void show_trend(const TrendOptions& options) {
   TrendRules rules;
   rules.threshold = parse_percent("--threshold", options.threshold);
   std::vector<std::pair<std::string, io::Results>> sets;
-  for (const std::string& requested : options.sets) {
-    for (const std::filesystem::path& path : runs_under(requested)) {
-      sets.emplace_back(path.string(), load_and_warn(path, /*with_details=*/false).results);
-      note_conditions(sets.back().second.records, path.string() + ": ");
-    }
+  std::unordered_set<std::size_t> executions;
+  std::size_t repeated = 0;
+  for (const std::filesystem::path& path : runs_with_notes(options.sets)) {
+    io::Results results = load_and_warn(path, /*with_details=*/false).results;
+    const std::size_t known = drop_known_executions(results.records, executions);
+    repeated += known;
+    if (known > 0 && results.records.empty()) continue;
+    note_conditions(results.records, path.string() + ": ");
+    sets.emplace_back(path.string(), std::move(results));
   }
+  note_repeated(repeated);
   const Trend trend = trend_of(std::move(sets), rules);
   if (trend.series.empty())
     throw UsageError(trend.has_other_threads

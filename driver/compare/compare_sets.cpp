@@ -14,6 +14,7 @@
 #include "driver/results/host_names.hpp"
 #include "driver/results/identity.hpp"
 #include "driver/results/loading.hpp"
+#include "driver/system/console.hpp"
 #include "io/records/status.hpp"
 
 namespace gaussweep::driver {
@@ -201,6 +202,23 @@ std::string execution_of(const Record& record) {
                       [](double total, const io::Sample& sample) { return total + sample.seconds; });
   return fmt::format("{} {} {} {} {} {} {}", record.key, record.run_id, record.start_time, record.end_time,
                      record.gpu_uuid, record.seconds_median, sum);
+}
+
+std::size_t drop_known_executions(std::vector<Record>& records, std::unordered_set<std::size_t>& known) {
+  const auto is_known = [&](const Record& record) {
+    const std::string execution = execution_of(record);
+    return !execution.empty() && !known.insert(std::hash<std::string>()(execution)).second;
+  };
+  const auto end = std::remove_if(records.begin(), records.end(), is_known);
+  const auto dropped = static_cast<std::size_t>(records.end() - end);
+  records.erase(end, records.end());
+  return dropped;
+}
+
+void note_repeated(std::size_t records) {
+  if (records > 0)
+    print_stderr(fmt::format("note: {} of more than one of these files; each counts once\n",
+                             records == 1 ? "1 record is" : fmt::format("{} records are", records)));
 }
 
 void keep_models_of(const Results& other, Results& results) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,11 @@ class MachineModels {
 
 /// Identifies an execution of a trial; empty if the record has no start and end time.
 std::string execution_of(const io::Record& record);
+/// Removes the records whose executions are known, and adds those of the others to `known` (hashes, because
+/// the texts would take as much memory as the records). Returns the number of removed records.
+std::size_t drop_known_executions(std::vector<io::Record>& records, std::unordered_set<std::size_t>& known);
+/// Prints a note if `drop_known_executions` removed records.
+void note_repeated(std::size_t records);
 
 /// Removes from `results` the records of GPU or CPU models that `other` does not have.
 void keep_models_of(const io::Results& other, io::Results& results);

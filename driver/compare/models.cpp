@@ -252,13 +252,11 @@ std::set<std::string> base_models(const std::vector<io::Results>& sets, bool is_
 
 std::vector<VerdictGrid> model_grids(std::vector<io::Results> sets, io::Results& all) {
   HostNames names;
-  std::unordered_set<std::string> executions;
+  std::unordered_set<std::size_t> executions;
   for (io::Results& set : sets) {
     names.tell_apart(set);
-    for (Record& r : set.records) {
-      const std::string execution = execution_of(r);
-      if (execution.empty() || executions.insert(execution).second) all.records.push_back(std::move(r));
-    }
+    drop_known_executions(set.records, executions);
+    std::move(set.records.begin(), set.records.end(), std::back_inserter(all.records));
     all.devices.insert(all.devices.end(), set.devices.begin(), set.devices.end());
     all.hosts.insert(all.hosts.end(), set.hosts.begin(), set.hosts.end());
   }

@@ -303,6 +303,21 @@ class Data(SweepTest):
         trial = r"gesv/lapack double, n = \d+, diagonally_dominant, seed 1, CPU"
         self.assertRegex(done.stdout, rf"Night by night \(medians\):\n{trial}: [+-]\d+\.\d %\n")
 
+    def test_a_run_given_twice_counts_once(self):
+        directory, other = (self.sweep(self.plan(PLAN), output=name) for name in ("first", "second"))
+        link, copy = self.folder / "link", self.folder / "copy"
+        link.symlink_to(directory)
+        shutil.copytree(directory, copy)
+        for words, shown in (
+            (["summary"], "4 records: 4 pass"),
+            (["status"], "Done:    4 of 4"),
+            (["trend", other], "2 nights, 4 trials"),
+        ):
+            done = self.ran([*words, directory, link, copy])
+            self.assertIn(shown, done.stdout)
+            self.assertIn(f"note: {link} is {directory}, which counts once\n", done.stderr)
+            self.assertRegex(done.stderr, "4 records are of more than one of these files|copy is a copy of the run in")
+
     def test_filters_without_a_match_are_an_error(self):
         directory = self.sweep(self.plan(PLAN))
         for more in ([], ["--best", "--by", "gpu"]):
