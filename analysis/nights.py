@@ -6,6 +6,13 @@ from .page import printable, seconds
 MOST_NIGHTS = 7  # per line: a mail may be read on a phone
 
 
+def _dates(starts):
+    """Returns the dates, with the times of day if several are equal."""
+    formats = ("%m-%d", "%m-%d %H:%M", "%m-%d %H:%M:%S")
+    texts = [starts.dt.strftime(form).tolist() for form in formats]
+    return next((each for each in texts if len(set(each)) == len(each)), texts[-1])
+
+
 def table(times):
     """Returns two lines per trial: the change of its median from the first run shown to the last, and the median of
     each run. `times`: a frame as `changes.followed` returns it."""
@@ -13,7 +20,7 @@ def table(times):
     for (problem, precision, device), rows in times.groupby(["problem", "precision", "device"]):
         rows = rows.tail(MOST_NIGHTS)
         last = rows.iloc[-1]
-        medians, dates = rows["seconds_median"].tolist(), [f"{at:%m-%d}" for at in rows["at"]]
+        medians, dates = rows["seconds_median"].tolist(), _dates(rows["at"])
         change = 100 * (medians[-1] / medians[0] - 1)
         size = "" if is_rectangular(rows).iloc[-1] else f"n = {last['size']}"  # the operands have a product's shape
         trial = f"{last['matrix_full']}, seed {last['matrix_seed']}"

@@ -97,7 +97,7 @@ def since(page, results):
     changed = [series for series in found["series"] if series["steps"] or "drift" in series]
     if not changed:
         return
-    days = [night["began"][:10] for night in found["nights"]]
+    days = [night["name"] for night in found["nights"]]
     page.begin("since", "Since when")
     page.items([(f"{sentence}.", "") for sentence in found["changes"][:30]])
     size = {id(s): max(abs(np.log(step["ratio"])) for step in [*s["steps"], s.get("drift")] if step) for s in changed}
@@ -109,7 +109,7 @@ def since(page, results):
 
 def _over_nights(series, days):
     """Returns the plot of a trial's times over the nights. Its line shows the median level before and after each step,
-    or the slow drift. `series`: a trial in the JSON of `gaussweep trend`; `days`: the date of each night."""
+    or the slow drift. `series`: a trial in the JSON of `gaussweep trend`; `days`: the name of each night."""
     nights, times = np.asarray(series["nights"]), np.asarray(series["seconds"], dtype=float)
     starts = [0, *(int(np.flatnonzero(nights == step["night"])[0]) for step in series["steps"]), len(nights)]
     levels = np.concatenate([np.full(e - b, np.median(times[b:e])) for b, e in zip(starts, starts[1:])])

@@ -70,6 +70,7 @@ ordered_json json_of(const Trend& trend) {
   for (const Night& night : trend.nights) {
     json["nights"].push_back({{"path", night.path},
                               {"began", night.began},
+                              {"name", night.name},
                               {"commits", night.commits},
                               {"gpus", night.gpus},
                               {"driver", night.driver}});

@@ -47,6 +47,19 @@ Night night_of(const std::string& path, const io::Results& results) {
   return night;
 }
 
+/// Sets the names of the nights: "2026-11-17", or "2026-11-17 03:15" if several are of one date.
+void name_nights(std::vector<Night>& nights) {
+  for (const std::size_t length : {10, 16, 19, 26}) {
+    std::set<std::string> names;
+    for (Night& night : nights) {
+      night.name = night.began.substr(0, length);
+      std::replace(night.name.begin(), night.name.end(), 'T', ' ');
+      names.insert(night.name);
+    }
+    if (names.size() == nights.size()) return;
+  }
+}
+
 /// Computes the series of a trial and the variance that the model (compare_rule.hpp) expects.
 /// @return false if there are fewer than two nights
 bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
@@ -158,6 +171,7 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
     }
     trend.nights.push_back(night);
   }
+  name_nights(trend.nights);
   std::vector<TimeSeries> logs;
   for (const auto& [key, times] : trials) {
     TrendSeries series;
@@ -193,16 +207,15 @@ std::vector<std::string> trend_sentences(const Trend& trend) {
       found.emplace_back(
           series.nights[step.at], std::fabs(step.log),
           fmt::format("{}: {} since {}, {}{}", name(series), percent_words(step.log, step.low, step.high),
-                      after.began.substr(0, 10), commit_words(before, after),
+                      after.name, commit_words(before, after),
                       other_changes(before, after, step.is_other_group)));
     }
     if (!change.is_drift) continue;
     const Night &first = trend.nights[series.nights.front()], &last = trend.nights[series.nights.back()];
-    found.emplace_back(
-        series.nights.back(), std::fabs(change.drift),
-        fmt::format("{}: slowly {} from {} to {}, {}", name(series),
-                    percent_words(change.drift, change.drift_low, change.drift_high),
-                    first.began.substr(0, 10), last.began.substr(0, 10), commit_words(first, last)));
+    found.emplace_back(series.nights.back(), std::fabs(change.drift),
+                       fmt::format("{}: slowly {} from {} to {}, {}", name(series),
+                                   percent_words(change.drift, change.drift_low, change.drift_high),
+                                   first.name, last.name, commit_words(first, last)));
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return std::tie(std::get<0>(b), std::get<1>(b)) < std::tie(std::get<0>(a), std::get<1>(a));

@@ -16,6 +16,7 @@ namespace gaussweep::driver {
 struct Night {
   std::string path;
   std::string began;                 ///< start of its first trial
+  std::string name;                  ///< its date, with the time if another night has the same date
   std::vector<std::string> commits;  ///< commits of its records
   std::vector<std::string> gpus;     ///< UUIDs
   std::string driver;                ///< version of the GPU driver; empty: unknown

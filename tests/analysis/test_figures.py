@@ -248,7 +248,11 @@ class FiguresTest(unittest.TestCase):
         self.assertNotIn("n of gemm", page_of(night).text)
         with tempfile.TemporaryDirectory() as folder:
             times = followed(load([night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]))
-        self.assertTrue(table_of(times)[0].startswith("gemm/lapack double, 256 × 64 × 128, uniform, seed 0, CPU"))
+        lines = table_of(times)
+        self.assertTrue(lines[0].startswith("gemm/lapack double, 256 × 64 × 128, uniform, seed 0, CPU"))
+        self.assertTrue(lines[1].startswith("  01-01 "))
+        lines = table_of(times.assign(at=times["at"].dt.normalize().min() + (times["at"] - times["at"].min()) / 24))
+        self.assertRegex(lines[1], r"^  01-01 00:00 .*, 01-01 01:00 .*, 01-01 02:00 ")
 
     def test_captions_name_triangle_threads_and_calls_per_sample(self):
         night = fixture.Night("measured")

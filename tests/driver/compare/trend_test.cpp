@@ -9,6 +9,7 @@ namespace gaussweep::driver {
 namespace {
 
 using io::Record;
+using namespace std::string_literals;
 
 TEST(ChangePoints, EnergyDistanceIsLargestAtTheStep) {
   EXPECT_EQ(largest_distance({0, 1, 0, 1, 5, 6, 5, 6, 5}, 0, 9, 2), 4U);
@@ -224,6 +225,13 @@ TEST(Trend, SentenceNamesDateSizeAndCommits) {
     night.attributes["driver_version"] = i < 7 ? "570" : "580";
     sets.emplace_back(std::to_string(i), std::move(night));
   }
+  const auto names_of = [](const Trend& trend) {
+    return std::pair(trend.nights.at(6).name, trend.nights.at(7).name);
+  };
+  EXPECT_EQ(names_of(trend_of(sets, {})), std::pair("2026-11-16"s, "2026-11-17"s));
+  Sets of_one_date = sets;
+  of_one_date[6].second.records[0].start_time = "2026-11-17T01:00:00Z";
+  EXPECT_EQ(names_of(trend_of(of_one_date, {})), std::pair("2026-11-17 01:00"s, "2026-11-17 02:00"s));
   const std::vector<std::string> sentences = trend_sentences(trend_of(sets, {}));
   ASSERT_EQ(sentences.size(), 1U);
   EXPECT_EQ(sentences.front().rfind("gemm/shared double n=1024: 4.0 % slower (", 0), 0U) << sentences.front();
