@@ -364,7 +364,9 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
 Table change_table(const Verification& verification, Reader reader) {
   // The names of the changed trials must be unique among all records.
   const TrialColumns trial(pointers_to(verification.records), reader);
-  Table table = trial.table();
+  std::vector<const Record*> changed;
+  for (const std::size_t i : verification.changed) changed.push_back(&verification.records[i]);
+  Table table = trial.table(changed);
   extend(table.columns, {{"residual_ratio", "RATIO", Style::scientific},
                          {"tolerance", "TOLERANCE"},
                          {"old_status", "WAS"},

@@ -386,7 +386,7 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
   if (!status.devices.empty()) text += "\n" + render_text(device_use_table(status.devices), width) + "\n";
   for (const std::string& remark : status.remarks) text += fmt::format("Note:    {}\n", printable(remark));
   if (!status.failures.empty()) {
-    Table table = status.names.table();
+    Table table = status.names.table(pointers_to(status.failures));
     extend(table.columns, {{"status", "STATUS"}, {"message", "CAUSE"}});
     for (const io::Record& r : status.failures)
       extend(table.rows.emplace_back(status.names.cells(r)), {r.status, r.message});

@@ -78,16 +78,32 @@ ParameterNames::ParameterNames(const std::vector<std::string>& parameters) {
     if (!json.is_object()) continue;
     for (const auto& [parameter, value] : json.items()) values[parameter].insert(value.dump());
   }
-  ordered_json shared = ordered_json::object();
   for (const auto& [text, json] : parsed) {
     names_[text] = text;
     if (!json.is_object()) continue;
     ordered_json shown = ordered_json::object();
     for (const auto& [parameter, value] : json.items())
-      (parameters.size() > 1 && values[parameter].size() == 1 ? shared : shown)[parameter] = value;
+      (parameters.size() > 1 && values[parameter].size() == 1 ? common_ : shown)[parameter] = value;
     names_[text] = settings_text(shown.dump());
   }
-  common_ = settings_text(shared.dump());
+}
+
+std::string ParameterNames::common() const {
+  return settings_text(common_.dump());
+}
+
+std::string ParameterNames::common(const std::vector<const Record*>& records) const {
+  std::set<std::string> names;
+  for (const Record* record : records) {
+    const ordered_json parameters = ordered_json::parse(std::string(record->parameters), nullptr, false);
+    if (!parameters.is_object()) continue;
+    for (const auto& [parameter, value] : parameters.items()) names.insert(parameter);
+  }
+  ordered_json known = ordered_json::object();
+  for (const auto& [parameter, value] : common_.items()) {
+    if (names.count(parameter) > 0) known[parameter] = value;
+  }
+  return settings_text(known.dump());
 }
 
 std::string ParameterNames::of(const std::string& parameters) const {
@@ -130,16 +146,15 @@ TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader rea
   if (person) {
     const Varying varying(records);
     const auto names = std::make_shared<const MatrixNames>(records);
-    const auto settings = std::make_shared<const ParameterNames>(records);
+    settings_ = std::make_shared<const ParameterNames>(records);
     parts_.push_back({{"shape", "M x K"}, [](R r) -> Cell { return shape(r); }});
     if (varying.nrhs) parts_.push_back({{"nrhs", "NRHS"}, [](R r) -> Cell { return r.nrhs; }});
     if (varying.batch) parts_.push_back({{"batch", "BATCH"}, [](R r) -> Cell { return r.batch; }});
     parts_.push_back({{"uplo", "UPLO"}, [uplo = varying.uplo](R r) -> Cell {
                         return uplo.count(r.problem) > 0 ? r.uplo : io::Text();
                       }});
-    parts_.push_back(
-        {{"parameters", "PARAMETERS"}, [settings](R r) -> Cell { return settings->of(r.parameters); }});
-    common_ = settings->common();
+    parts_.push_back({{"parameters", "PARAMETERS"},
+                      [settings = settings_](R r) -> Cell { return settings->of(r.parameters); }});
     parts_.push_back({{"matrix", "MATRIX"}, [names](R r) -> Cell { return names->of(r); }});
     if (varying.seed) parts_.push_back({{"matrix_seed", "SEED"}, [](R r) -> Cell { return r.matrix_seed; }});
     add_conditions([&](const char* name) { return varying.conditions.count(name) > 0; });
@@ -171,7 +186,13 @@ Table TrialColumns::table() const {
   Table table;
   table.columns = columns();
   table.naming = table.columns.size();
-  table.common = common_;
+  if (settings_ != nullptr) table.common = settings_->common();
+  return table;
+}
+
+Table TrialColumns::table(const std::vector<const Record*>& shown) const {
+  Table table = this->table();
+  if (settings_ != nullptr) table.common = settings_->common(shown);
   return table;
 }
 

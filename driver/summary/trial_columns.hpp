@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -39,11 +40,13 @@ class ParameterNames {
   std::string of(const std::string& parameters) const;
   /// Returns the parameters that all trials share, "threads=0 preparation=none"; empty if there is only one
   /// trial, whose parameters `of` returns.
-  const std::string& common() const { return common_; }
+  std::string common() const;
+  /// Returns those of them that one of the records has.
+  std::string common(const std::vector<const io::Record*>& records) const;
 
  private:
   std::map<std::string, std::string> names_;  ///< by parameters (as JSON)
-  std::string common_;
+  nlohmann::ordered_json common_ = nlohmann::ordered_json::object();
 };
 
 /// The reader of a table. Programs (CSV, JSON) get all columns; persons do not get columns with equal values
@@ -58,9 +61,9 @@ class TrialColumns {
   std::vector<Column> columns() const;
   /// Returns a table with these columns as naming columns, and no rows.
   Table table() const;
+  /// Returns such a table for some of the records, whose shared parameters it states.
+  Table table(const std::vector<const io::Record*>& shown) const;
   std::vector<Cell> cells(const io::Record& record) const;
-  /// Returns the parameters that all trials share, for persons.
-  const std::string& common() const { return common_; }
 
  private:
   struct Part {
@@ -68,7 +71,7 @@ class TrialColumns {
     std::function<Cell(const io::Record&)> cell;
   };
   std::vector<Part> parts_;
-  std::string common_;
+  std::shared_ptr<const ParameterNames> settings_;  ///< for persons
 };
 
 /// The columns in which records differ, so that a table for persons shows them.

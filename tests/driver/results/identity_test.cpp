@@ -163,6 +163,11 @@ TEST(Identity, CommonParametersAreStatedOnce) {
   EXPECT_EQ(names.of(R"({"blocks":4,"threads":0})"), "blocks=4");
   EXPECT_EQ(names.of("{}"), "");
   EXPECT_EQ(names.of(R"({"blocks":9})"), "blocks=9") << "an unknown trial";
+  io::Record record;
+  record.parameters = "{}";
+  EXPECT_EQ(names.common({&record}), "") << "a table of methods without parameters";
+  record.parameters = R"({"blocks":4,"threads":0})";
+  EXPECT_EQ(names.common({&record}), "threads=0");
   const ParameterNames one(std::vector<std::string>{R"({"blocks":1})"});
   EXPECT_EQ(one.common() + one.of(R"({"blocks":1})"), "blocks=1") << "one trial has its own";
 }
