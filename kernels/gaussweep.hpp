@@ -14,12 +14,13 @@ namespace gaussweep {
 
 /// Returns the device on which a method runs: the first GPU if the method has code for it, else the CPU,
 /// where kernels run emulated.
+/// @param clock returns seconds, for times on the CPU
 /// @throws std::invalid_argument if the method needs a GPU, or a newer one
-inline std::unique_ptr<Device> device_for(const Method& method) {
+inline std::unique_ptr<Device> device_for(const Method& method, HostClock clock = nullptr) {
   std::unique_ptr<Device> gpu;
   if (method.runs_on(Backend::cuda) && cuda_device_count() > 0) gpu = make_cuda_device(0);
   const Backend backend = usable_backend(method, std::nullopt, gpu ? gpu->info().capability : 0);
-  return backend == Backend::cuda ? std::move(gpu) : make_host_device(backend, nullptr);
+  return backend == Backend::cuda ? std::move(gpu) : make_host_device(backend, clock);
 }
 
 /// Runs a method once and returns the answer.

@@ -51,8 +51,8 @@ package=$(dirname "$0")/package
     $(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --cflags --libs gaussweep)
 } >"$prefix/log" 2>&1 || { cat "$prefix/log"; exit 1; }
 export LD_LIBRARY_PATH=$libraries
-for program in solve rule/choose c/solve solve_by_pkg_config; do
-  output=$("$prefix/package/$program")
+for program in solve rule/choose rule/times c/solve solve_by_pkg_config; do
+  output=$("$prefix/package/$program" | tail -n 1)
   [[ $output == "info 0, x = (2, 3)" ]] || { echo "install_test.sh: $program printed: $output"; exit 1; }
 done
 # The library for LD_PRELOAD is next to libgaussweep, and a program starts with it.

@@ -57,10 +57,11 @@ class Pages(unittest.TestCase):
         for page in (pages.ROOT / "docs").glob("*.md"):
             self.assertLessEqual(len(page.read_text(encoding="utf-8").splitlines()), 150, page.name)
 
-    def test_the_program_of_the_library_page_is_the_tested_one(self):
+    def test_the_programs_of_the_library_page_are_the_tested_ones(self):
         page = (pages.ROOT / "docs" / "library.md").read_text(encoding="utf-8")
-        for name, language in (("solve.cpp", "cpp"), ("CMakeLists.txt", "cmake")):
-            (block,) = re.findall(rf"^```{language}\n(.*?)^```", page, re.M | re.S)
+        blocks = re.findall(r"^```(cpp|cmake)\n(.*?)^```", page, re.M | re.S)
+        self.assertEqual([language for language, _ in blocks], ["cpp", "cmake", "cpp"])
+        for name, (language, block) in zip(("solve.cpp", "CMakeLists.txt", "times.cpp"), blocks):
             lines = [line.split("#")[0].rstrip() if language == "cmake" else line for line in block.splitlines()]
             tested = (pages.ROOT / "tests" / "package" / name).read_text(encoding="utf-8").splitlines()
             self.assertEqual([line for line in tested if not line.startswith("#") or language == "cpp"], lines)
