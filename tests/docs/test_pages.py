@@ -4,9 +4,14 @@ words."""
 import hashlib
 import html
 import re
+import statistics
+import sys
 import unittest
 
 import pages
+
+sys.path.append(str(pages.ROOT / "docs" / "pictures"))
+from speedups import ROWS, speedups  # noqa: E402
 
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 LONGEST = 25  # words per sentence, as counted by pages.sentences
@@ -52,6 +57,17 @@ class Pages(unittest.TestCase):
 
     def test_the_readme_is_one_page(self):
         self.assertLessEqual(len((pages.ROOT / "README.md").read_text(encoding="utf-8").splitlines()), 120)
+
+    def test_the_readmes_speedups_are_those_of_the_performance_pages(self):
+        readme = " ".join((pages.ROOT / "README.md").read_text(encoding="utf-8").split())
+
+        def row(label):
+            return dict(zip(*speedups(*next(row[:3] for row in ROWS if row[3] == label))))
+
+        lu = statistics.geometric_mean(row("LU").values())
+        self.assertIn(f"n = 8192 are {row('triangular inverse')[8192]:.0f} times as fast as cuSOLVER", readme)
+        self.assertIn(f"LU is {lu:.1f} times as fast (mean of n = {min(row('LU'))} to {max(row('LU'))})", readme)
+        self.assertIn(f"mixed-precision solves {row('system, mixed precision')[16384]:.1f} times at 16384", readme)
 
     def test_pages_have_at_most_150_lines(self):
         for page in (pages.ROOT / "docs").glob("*.md"):
