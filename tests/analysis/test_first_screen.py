@@ -17,7 +17,8 @@ from pages import report, page_of
 
 from analysis import comparison
 from analysis.cli import main
-from analysis.loader import load
+from analysis.loader import TOO_FAST, load
+from analysis.sections import glance
 from analysis.sections.changes import changes
 
 GPU = "NVIDIA Test 100"
@@ -150,6 +151,13 @@ class FirstScreenTest(unittest.TestCase):
 
         self.assertIn("Other programs used the CPUs during 2 of 10 trials on the CPU (2.5 to 3.5 threads", sentence(2))
         self.assertNotIn("Other programs", sentence(1))
+        # The same thresholds as in the notes of `gaussweep summary`.
+        for source, name, value in (
+            ("system/machine.hpp", "max_cpu_demand", glance.MOST_DEMAND),
+            ("results/loading.cpp", "min_fraction", glance.MIN_BUSY),
+            ("plan/peak_share.hpp", "peak_slack", TOO_FAST),
+        ):
+            self.assertIn(f"{name} = {value};", (SOURCE / "driver" / source).read_text(encoding="utf-8"))
 
     def test_published_and_gpus(self):
         night = fixture.Night("cejka-table-1.7")
