@@ -117,7 +117,7 @@ std::vector<std::filesystem::path> runs_with_notes(const std::vector<std::string
 }
 
 io::Results load_all(const std::vector<std::string>& paths, bool with_details, MissingTrials* missing,
-                     std::vector<io::DeviceRow>* measured) {
+                     std::vector<io::DeviceRow>* measured, const std::vector<std::string>& peaks_of) {
   io::Results all;
   MissingTrials found;
   HostNames names;
@@ -153,7 +153,14 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details, M
   note_repeated(repeated);
   if (missing != nullptr) *missing = found;
   if (measured != nullptr) *measured = all.devices;
-  if (runs.size() > 1) unify_peaks(all);
+  const std::size_t own_devices = all.devices.size();
+  for (const std::filesystem::path& path : runs_under(peaks_of)) {
+    io::Results other = load(path, /*with_details=*/false).results;
+    names.tell_apart(other);
+    move_to(all.devices, other.devices);
+  }
+  if (runs.size() > 1 || !peaks_of.empty()) unify_peaks(all);
+  all.devices.resize(own_devices);
   drivers.erase("");
   if (!drivers.empty()) all.attributes["driver_version"] = fmt::format("{}", fmt::join(drivers, ", "));
   return all;

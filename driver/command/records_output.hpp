@@ -48,8 +48,10 @@ void add_missing(nlohmann::ordered_json& json, const MissingTrials& missing);
 /// @param missing gets the number of trials that have no record
 /// @param measured receives the devices with each run's own peak rates; the returned devices have the largest
 /// peaks of all runs
+/// @param peaks_of further runs whose measured peaks count, too
 io::Results load_all(const std::vector<std::string>& paths, bool with_details = false,
-                     MissingTrials* missing = nullptr, std::vector<io::DeviceRow>* measured = nullptr);
+                     MissingTrials* missing = nullptr, std::vector<io::DeviceRow>* measured = nullptr,
+                     const std::vector<std::string>& peaks_of = {});
 
 /// Prints a table in the requested format; in JSON it is the member `name` of an object.
 void print_table(const Table& table, const char* name, Format format);

@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t usual_rows = 200;  // default limit on a table's rows
 
 struct SummaryOptions {
-  std::vector<std::string> paths;
+  std::vector<std::string> paths, peaks;
   std::string format = "table", sort, baseline, by;
   Filter filter;
   bool best = false, only_failures = false, devices = false, brief = false;
@@ -46,7 +46,7 @@ void print_grids(const SummaryOptions& options, Format format) {
                                                       {"--limit", options.limit.has_value()},
                                                       {"--failures", options.only_failures}});
   MissingTrials missing;
-  io::Results all = load_all(options.paths, /*with_details=*/false, &missing);
+  io::Results all = load_all(options.paths, /*with_details=*/false, &missing, nullptr, options.peaks);
   note_conditions(all);
   // --gpu selects the grids of these GPUs. The CPU's methods stay in, because they compete in every grid.
   Filter filter = options.filter;
@@ -91,7 +91,7 @@ void summarise_to_stdout(const SummaryOptions& options) {
   if (!options.by.empty()) return print_grids(options, format);
   if (options.devices) return print_devices(options, format);
   MissingTrials missing;
-  io::Results results = load_all(options.paths, /*with_details=*/false, &missing);
+  io::Results results = load_all(options.paths, /*with_details=*/false, &missing, nullptr, options.peaks);
   note_conditions(results);
   std::vector<io::Record> records = std::move(results.records);
   // The baseline is searched before filtering, so that `--method mine --baseline cusolver` works.
@@ -139,6 +139,9 @@ void add_summary_command(CLI::App& app, Commands&) {
   sub->add_option("paths", options->paths,
                   "Run directories, directories of them (shards, nights), results files or journals")
       ->required();
+  sub->add_option("--peaks", options->peaks,
+                  "The peak rates measured in this run count, too, e.g. in the night before (repeatable)")
+      ->allow_extra_args(false);
   add_format(*sub, options->format, {"table", "csv", "json", "markdown", "latex"});
   add_filter_options(*sub, options->filter);
   sub->add_option("--sort", options->sort, "A column, e.g. n, median, gflops; -gflops: descending");

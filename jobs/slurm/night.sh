@@ -99,15 +99,18 @@ if (($# > 2)); then
   IFS=' ' read -r -a chosen <<<"${GAUSSWEEP_TREND:-}"
   trend=$("$source_root/analysis/report" --trend "${chosen[@]}" "${nights[@]}" 2>&1) || trend="Not available: $trend"
 fi
+# Fractions of a limit use the peaks of all nights, as in the report.
+peaks=()
+for folder in "${@:2}"; do peaks+=(--peaks "$(results_of "$folder")"); done
 # Standard error has notes, e.g. on other programs that used the CPUs.
-winners=$(COLUMNS=${COLUMNS:-100} "$gaussweep" summary "$night" --best --by gpu --brief 2>&1) || {
+winners=$(COLUMNS=${COLUMNS:-100} "$gaussweep" summary "$night" "${peaks[@]}" --best --by gpu --brief 2>&1) || {
   code=$?
   echo "$winners" >&2
   exit "$code"
 }
 # --brief leaves out the legend; a fraction of the limit above 100 % is marked by * and needs its line.
 if [[ $winners =~ %\*\ (compute|memory) ]]; then
-  legend=$("$gaussweep" summary "$night" --best --by gpu 2>/dev/null | sed -n '/^\* \(compute\|memory\): /,/\.$/p')
+  legend=$("$gaussweep" summary "$night" "${peaks[@]}" --best --by gpu 2>/dev/null | sed -n '/^\* \(compute\|memory\): /,/\.$/p')
   winners+=${legend:+$'\n\n'$legend}
 fi
 missing=''

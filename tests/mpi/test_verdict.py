@@ -117,6 +117,23 @@ class Verdict(SweepTest):
         self.assertEqual(seen, count)
         self.assertGreater(seen, 10)
 
+    def test_peaks_of_other_runs_count_too(self):
+        nights = []
+        for number in (1, 2):
+            night = fixture.Night()
+            rates = dict.fromkeys(["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"], number * 1e9)
+            night.devices.append(dict(gpu_uuid="", gpu_name="Test CPU", host="node1", capability=0, **rates))
+            night.trial("gemm", "openblas", 64, 1e-3, run_id=f"run-{number}")
+            nights.append(night.write(self.folder / f"{number}.h5"))
+
+        def share(*words):
+            races = json.loads(self.ran(["summary", *words, "--best", "--by", "gpu", "--format", "json"]).stdout)[
+                "races"
+            ]
+            return races[0]["share"]
+
+        self.assertAlmostEqual(share(nights[0], "--peaks", nights[1]) / share(nights[0]), 0.5)
+
     def test_refuses_contradicting_options(self):
         directory = self.sweep(self.plan(PLAN))
         for words, message in (
