@@ -79,17 +79,14 @@ inline std::vector<Parameter> lu_parameters() {
                             "smallest k of products by halves; 0: use halves if that is faster")};
 }
 
-/// Returns the expected time of a product m x n x k by halves. Uses rates measured on an H200, in operations
-/// per second and bytes per second.
-inline double seconds(double m, double n, double k) {
-  constexpr double half_rate = 430e12, memory_rate = 3e12, launch_seconds = 20e-6;
-  const double moved_bytes = 18 * (m * k + k * n) + 16 * m * n;  // operands and their halves; sums and C
-  return parts * 2 * m * n * k / half_rate + moved_bytes / memory_rate + launch_seconds;
-}
-/// Returns true if a product m x n x k by halves is expected to take less time than SGEMM.
+/// Returns true if a product m x n x k by halves is expected to take less time than SGEMM. Uses rates
+/// measured on an H200, in operations per second and bytes per second.
 inline bool are_faster(double m, double n, double k) {
-  constexpr double float_rate = 50e12;
-  return seconds(m, n, k) < 2 * m * n * k / float_rate;
+  constexpr double float_rate = 46e12, half_rate = 600e12, memory_rate = 3e12;
+  constexpr double launch_time = 20e-6;
+  const double operations = 2 * m * n * k;
+  const double moved_bytes = 18 * (m * k + k * n) + 16 * m * n;  // operands and their halves; sums and C
+  return parts * operations / half_rate + moved_bytes / memory_rate + launch_time < operations / float_rate;
 }
 
 }  // namespace gaussweep::halves
@@ -135,22 +132,19 @@ constexpr std::int64_t block_columns(const Capacity& capacity, int count, std::i
   return std::min({n, block_width(m), fitting});
 }
 
-/// Returns the expected time of a product m x n x k by residues. Uses rates measured on an H200, in
-/// operations per second and bytes per second.
+/// Returns true if a product m x n x k by residues is expected to take less time than the vendor's GEMM. Uses
+/// rates measured on an H200, in operations per second and bytes per second.
 /// @param moduli number of products of bytes, 1 for a look-ahead included
-inline double seconds(double m, double n, double k, int moduli, std::size_t element) {
+inline bool are_faster(double m, double n, double k, int moduli, std::size_t element) {
   constexpr double byte_rate = 1.7e15, limited_by_power = 1.41e15, memory_rate = 3.3e12;
   constexpr double half_rate_k = 970;       // k at which products of bytes reach half of byte_rate
   constexpr double launch_seconds = 80e-6;  // including the wait for the check whether residues are possible
+  const double vendor_rate = element == sizeof(float) ? 50e12 : 60e12;
   const auto size = static_cast<double>(element);
+  const double operations = 2 * m * n * k;
   const double rate = std::min(limited_by_power, byte_rate / (1 + half_rate_k / k));
   const double moved_bytes = (m * k + k * n) * (3 * size + moduli) + m * n * (2.0 * moduli + 2 * size);
-  return moduli * 2 * m * n * k / rate + moved_bytes / memory_rate + launch_seconds;
-}
-/// Returns true if a product m x n x k by residues is expected to take less time than the vendor's GEMM.
-inline bool are_faster(double m, double n, double k, int moduli, std::size_t element) {
-  const double vendor_rate = element == sizeof(float) ? 50e12 : 60e12;
-  return seconds(m, n, k, moduli, element) < 2 * m * n * k / vendor_rate;
+  return moduli * operations / rate + moved_bytes / memory_rate + launch_seconds < operations / vendor_rate;
 }
 
 /// Returns true if gemm/residues computes a product by residues, provided that its elements permit it.

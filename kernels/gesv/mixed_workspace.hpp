@@ -21,33 +21,28 @@ inline std::size_t direct_bytes(std::int64_t n, std::int64_t nrhs, std::size_t e
          lu::workspace_bytes(n, element);
 }
 
-/// Returns the expected milliseconds of gesv/recursive in double on an H100 or H200: products at DGEMM's
-/// rate, panels (the time of a panel column grows with its number of rows), and solves. The solve kernel
-/// reads the factors once per eight right-hand sides.
+/// Returns the expected milliseconds of gesv/recursive in double on an H200: factorisation and solves. The
+/// solve kernel reads the factors once per eight right-hand sides.
 inline double direct_ms(double n, std::int64_t nrhs) {
-  const double thousands = n / 1000;
-  const double square = thousands * thousands;
-  const double factor = 0.0116 * square * thousands + 0.8 * thousands + 0.08 * square;
-  const double solve = 0.03 * thousands + 0.0015 * square;
+  const double k = n / 1000;
   const auto passes = static_cast<double>((nrhs + 7) / 8);
-  return factor + solve * (nrhs == 1 ? 1 : nrhs <= 4 ? 1.2 : 1.6 * passes);
+  const double solve = 0.04 * k + 0.0005 * k * k;
+  return 0.0106 * k * k * k + 0.0974 * k * k + 0.764 * k +
+         solve * (nrhs == 1   ? 1
+                  : nrhs <= 4 ? 1.2
+                              : 1.6 * passes);
 }
 
-/// Returns the expected milliseconds with factors in float and six iterations, the number for a uniform
-/// random matrix. The result lies between the times of an H200 and of an H100, which takes 0.5 to 1 ms more.
-/// An iteration reads A and the factors once per group of right-hand sides.
+/// Returns the expected milliseconds with factors in float on an H200 and five to seven iterations, the
+/// numbers for uniform random matrices. An H100 takes 0.5 to 1 ms more.
 inline double refined_ms(double n, std::int64_t nrhs) {
-  const double thousands = n / 1000;
-  const double square = thousands * thousands;
-  constexpr double iterations = 6;
-  double time = 0.003 * square * thousands + 0.9 * thousands + 0.048 * square;
-  for (std::int64_t first = 0; first < nrhs; first += max_rhs_per_group) {
-    const auto count = static_cast<double>(std::min(nrhs - first, max_rhs_per_group));
-    const double apply = nrhs < min_rhs_for_products ? (0.0465 + 0.002 * count) * thousands
-                                                     : 0.14 + 0.095 * thousands + 0.0015 * square;
-    time += iterations * (0.06 + 0.002 * count + apply + 0.0036 * square);
-  }
-  return time;
+  const double k = n / 1000;
+  const auto count = static_cast<double>(nrhs);
+  const auto groups = static_cast<double>((nrhs + max_rhs_per_group - 1) / max_rhs_per_group);
+  const double factor = 0.0027 * k * k * k + 0.0298 * k * k + 1.267 * k;
+  if (nrhs == 1) return factor + 0.0371 * k * k + 0.0042 * k;
+  if (nrhs < min_rhs_for_products) return factor + 0.0392 * k * k + 0.0143 * count * k;
+  return factor + groups * (0.0422 * k * k + 0.344 * k + 0.023) + 0.0152 * count;
 }
 
 /// Returns true if gesv/mixed_gmres tries factors in float. @param float_from the parameter; if it is 0, the
@@ -55,7 +50,7 @@ inline double refined_ms(double n, std::int64_t nrhs) {
 inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t float_from) {
   if (float_from > 0) return n >= float_from;
   const auto order = static_cast<double>(n);
-  return refined_ms(order, nrhs) < direct_ms(order, nrhs);
+  return refined_ms(order, nrhs) < margin * direct_ms(order, nrhs);
 }
 
 inline std::size_t workspace_bytes(std::int64_t n, std::int64_t nrhs, std::size_t element,

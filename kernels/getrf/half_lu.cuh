@@ -13,14 +13,11 @@ class HalfUpdates {
   static constexpr bool preconditions = false;
 
   /// The workspace is for a factorisation of order n and, if `includes_solves`, for solves with its factors.
-  HalfUpdates(Context& context, std::int64_t n, bool includes_solves, std::int64_t inner,
-              std::int64_t least_inner, Workspace& memory)
-      : least_inner_(least_inner),
-        products_(context, halves::capacity_of_lu(n, inner, includes_solves), inner, memory) {}
   HalfUpdates(Context& context, std::int64_t n, bool includes_solves, const Parameters& parameters,
               Workspace& memory)
-      : HalfUpdates(context, n, includes_solves, parameters.integer("inner"),
-                    parameters.integer("least_inner"), memory) {}
+      : least_inner_(parameters.integer("least_inner")),
+        products_(context, halves::capacity_of_lu(n, parameters.integer("inner"), includes_solves),
+                  parameters.integer("inner"), memory) {}
 
   /// Returns true if subtract() computes a product of these sizes by halves.
   bool accepts(int m, int n, int k) const {

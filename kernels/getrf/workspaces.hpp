@@ -141,11 +141,7 @@ inline residues::Capacity residue_capacity(std::int64_t n, int moduli) {
 
 /// Returns the bytes for the products of a factorisation of order n, and of solves with its factors.
 inline std::size_t residue_product_bytes(std::int64_t n, const Parameters& parameters, std::size_t element) {
-  const std::size_t residue_bytes =
-      residues::bytes_of(residue_capacity(n, residue_moduli(parameters, element)));
-  if (element == sizeof(double)) return residue_bytes;
-  return residue_bytes +
-         halves::bytes_of(halves::capacity_of_lu(n, halves::lu_inner, /*includes_solves=*/true));
+  return residues::bytes_of(residue_capacity(n, residue_moduli(parameters, element)));
 }
 inline std::size_t residue_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   return workspace_bytes(shape.n, element) + residue_product_bytes(shape.n, parameters, element);

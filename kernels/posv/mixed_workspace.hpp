@@ -28,31 +28,25 @@ inline std::size_t refinement_bytes(std::int64_t n, std::int64_t nrhs) {
          workspace_piece(1, sizeof(int));
 }
 
-/// Returns the expected milliseconds of posv/recursive on an H200: the critical path of the factorisation,
-/// its products, and the solves. The solve kernel reads the factor once per eight right-hand sides.
+/// Returns the expected milliseconds of posv/recursive on an H200: factorisation and solves. The solve kernel
+/// reads the factor once per eight right-hand sides.
 inline double direct_ms(double n, std::int64_t nrhs) {
-  const double thousands = n / 1000;
-  const double square = thousands * thousands;
-  const double critical_path = 0.135 * thousands, products = 0.0068 * square * thousands;
-  const double solve = 0.03 * thousands + 0.0015 * square;
+  const double k = n / 1000;
   const auto passes = static_cast<double>((nrhs + 7) / 8);
-  return critical_path + products + solve * (nrhs == 1 ? 1 : nrhs <= 4 ? 1.2 : 1.6 * passes);
+  const double solve = 0.044 * k + 0.0003 * k * k;
+  return 0.0065 * k * k * k + 0.094 * k + solve * (nrhs == 1 ? 1 : nrhs <= 4 ? 1.2 : 1.6 * passes);
 }
 
-/// Returns the expected milliseconds of posv/mixed_gmres on an H200, with a factor in float and five
+/// Returns the expected milliseconds of posv/mixed_gmres on an H200, with a factor in float and three or four
 /// iterations.
 inline double refined_ms(double n, std::int64_t nrhs) {
-  const double thousands = n / 1000;
-  const double square = thousands * thousands;
-  constexpr double iterations = 5;
-  double time = 0.0018 * square * thousands + 0.012 * square + 0.25 * thousands + 0.5;
-  for (std::int64_t first = 0; first < nrhs; first += mixed::max_rhs_per_group) {
-    const auto count = static_cast<double>(std::min(nrhs - first, mixed::max_rhs_per_group));
-    const double apply = nrhs < mixed::min_rhs_for_products ? (0.024 + 0.002 * count) * thousands
-                                                            : 0.14 + 0.095 * thousands + 0.0015 * square;
-    time += iterations * (0.08 + 0.002 * count + apply + (nrhs == 1 ? 0.0015 : 0.0036) * square);
-  }
-  return time;
+  const double k = n / 1000;
+  const auto count = static_cast<double>(nrhs);
+  const auto groups = static_cast<double>((nrhs + mixed::max_rhs_per_group - 1) / mixed::max_rhs_per_group);
+  const double factor = 0.0205 * k * k + 0.094 * k + 0.67;
+  if (nrhs == 1) return factor + 0.0135 * k * k + 0.0134 * k;
+  if (nrhs < mixed::min_rhs_for_products) return factor + 0.0176 * k * k + 0.0151 * count * k;
+  return factor + groups * (0.0351 * k * k + 0.0712 * k + 1.15) + 0.0022 * count * k;
 }
 
 /// Returns true if posv/mixed_gmres tries a factor in float.
@@ -60,7 +54,7 @@ inline double refined_ms(double n, std::int64_t nrhs) {
 inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t from) {
   if (from > 0) return n >= from;
   const auto order = static_cast<double>(n);
-  return refined_ms(order, nrhs) < direct_ms(order, nrhs);
+  return refined_ms(order, nrhs) < mixed::margin * direct_ms(order, nrhs);
 }
 
 /// Returns the bytes of workspace of posv/mixed_gmres.
