@@ -2,15 +2,14 @@
 /// Products of bytes modulo p on Hopper's tensor cores, for all moduli of a product by residues in one
 /// launch.
 ///
-/// For each modulus, C (m x n) = A^T B modulo p, where A is k x m and B is k x n, stored by columns. The
-/// products of cuBLAS store sums of 4 bytes, which reconstruct reads again; this kernel reduces the sums in
-/// registers and stores one byte per element. One launch for all moduli fills the GPU also if C has few
-/// tiles.
+/// For each modulus p, C (m x n) = A^T B modulo p, where A is k x m and B is k x n, stored by columns. cuBLAS
+/// would store sums of 4 bytes. This kernel reduces the sums in registers and stores one byte per element.
+/// One launch for all moduli fills the GPU even if C has few tiles.
 ///
 /// A thread block computes tiles of 256 rows and 128 columns of C. The two blocks of a cluster compute
 /// neighbouring columns and share the tile of A: each loads half of it and sends it to both. One producer
 /// thread per block loads tiles of 128 bytes along k into a ring buffer. Two consumer warpgroups multiply 64
-/// columns each; wgmma's left operand is B's columns, so that the residues of one thread are neighbours in a
+/// columns each. wgmma's left operand holds columns of B, so that a thread has neighbouring elements of a
 /// column of C. Blocks process tiles in order of modulus, then groups of 2048 columns; the operands of tiles
 /// in flight fit in the L2 cache.
 
@@ -53,7 +52,112 @@ struct ByteTiles {
   }
 };
 
-/// @param a, b, c the operands' residues, one matrix per modulus
+#if GAUSSWEEP_WGMMA
+
+/// A block's shared memory: a ring buffer of stages, the residues of both consumers, and mbarriers.
+struct ByteMemory {
+  unsigned ring, results, barriers;
+  __device__ __forceinline__ explicit ByteMemory(unsigned begin)
+      : ring((begin + byte_tiles::alignment - 1) / byte_tiles::alignment * byte_tiles::alignment),
+        results(ring + byte_tiles::stages * byte_tiles::stage_bytes),
+        barriers(results + byte_tiles::consumers * byte_tiles::result_bytes) {}
+  /// The tiles of a stage: first the columns of B, then the rows of C, which are columns of A.
+  __device__ __forceinline__ unsigned of_b(int stage) const { return ring + stage * byte_tiles::stage_bytes; }
+  __device__ __forceinline__ unsigned of_a(int stage) const {
+    return of_b(stage) + byte_tiles::columns_bytes;
+  }
+  /// The mbarriers of a stage: its tiles are loaded; the consumers of both blocks have read them.
+  __device__ __forceinline__ unsigned full(int stage) const { return barriers + 8 * stage; }
+  __device__ __forceinline__ unsigned empty(int stage) const {
+    return barriers + 8 * (byte_tiles::stages + stage);
+  }
+};
+
+/// The stage that a producer or consumer uses next, and the parity of its phase.
+struct ByteStage {
+  int index = 0;
+  unsigned parity = 0;
+  __device__ __forceinline__ void advance() {
+    index = (index + 1) % byte_tiles::stages;
+    parity ^= index == 0;
+  }
+};
+
+/// Loads the stages of a tile. One thread of the block calls it.
+__device__ __forceinline__ void load_stages(const ByteMemory& memory, const CUtensorMap& a,
+                                            const CUtensorMap& b, const ByteTile& tile, int rank,
+                                            int depth_steps, ByteStage& stage) {
+  using namespace byte_tiles;
+  constexpr int half = rows / cluster;
+  const auto own = static_cast<unsigned short>(1u << rank);
+  for (int k = 0; k < depth_steps; ++k, stage.advance()) {
+    const unsigned full = memory.full(stage.index);
+    simt::mbarrier_wait(memory.empty(stage.index), stage.parity ^ 1);
+    simt::mbarrier_arrive_expect_tx(full, stage_bytes);
+    simt::copy_box(memory.of_b(stage.index), b, full, k * depth, tile.column, tile.modulus, own);
+    simt::copy_box(memory.of_a(stage.index) + rank * half * depth, a, full, k * depth, tile.row + rank * half,
+                   tile.modulus, (1u << cluster) - 1);
+  }
+}
+
+/// Computes a consumer's sums: 64 columns of the tile and all rows, in the order of byte_product.
+__device__ __forceinline__ void multiply_stages(const ByteMemory& memory, int consumer, int depth_steps,
+                                                ByteStage& stage, int (&sums)[byte_tiles::rows / 2]) {
+  using namespace byte_tiles;
+  const auto release = [&](int read) {  // in both blocks
+    const unsigned block = threadIdx.x % warpgroup;
+    if (block < cluster) simt::mbarrier_arrive_remote(simt::map_shared_rank(memory.empty(read), block));
+  };
+  int previous = 0;
+  for (int k = 0; k < depth_steps; ++k, stage.advance()) {
+    simt::mbarrier_wait(memory.full(stage.index), stage.parity);
+    const std::uint64_t left = simt::byte_operand(memory.of_b(stage.index) + consumer * 64 * depth);
+    const std::uint64_t right = simt::byte_operand(memory.of_a(stage.index));
+    simt::fence_products();
+    GAUSSWEEP_UNROLL
+    for (int part = 0; part < depth / 32; ++part)
+      simt::byte_product(sums, left + 2 * part, right + 2 * part, k > 0 || part > 0);
+    simt::commit_products();
+    if (k > 0) {
+      simt::await_products<1>();
+      release(previous);
+    }
+    previous = stage.index;
+  }
+  simt::await_products<0>();
+  GAUSSWEEP_UNROLL
+  for (int& sum : sums) asm volatile("" : "+r"(sum)::"memory");  // no use of a sum moves above the wait
+  release(previous);
+}
+
+/// Writes a consumer's residues to shared memory, in two boxes of 64 columns and 128 rows. A thread has the
+/// residues of two neighbouring rows; it exchanges pairs with the next lane, so that it stores four.
+__device__ __forceinline__ void place_residues(const int (&sums)[byte_tiles::rows / 2],
+                                               const Reduction& reduction, unsigned result) {
+  using namespace byte_tiles;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32 % 4;
+  const bool odd = lane % 2 != 0;
+  GAUSSWEEP_UNROLL
+  for (int block = 0; block < rows / 8; block += 2) {
+    GAUSSWEEP_UNROLL
+    for (int h = 0; h < 2; ++h) {
+      const auto pair = [&](int of) {
+        const int first = of * 4 + h * 2;
+        return residue_of(sums[first], reduction) | residue_of(sums[first + 1], reduction) << 8;
+      };
+      const unsigned lower = pair(block), upper = pair(block + 1);
+      const unsigned received = __shfl_xor_sync(0xffffffffu, odd ? lower : upper, 1);
+      const unsigned four = odd ? received | upper << 16 : lower | received << 16;
+      const int row = (block + lane % 2) * 8 + lane % 4 / 2 * 4, column = warp * 16 + h * 8 + lane / 4;
+      const unsigned offset = row / 128 * box_bytes + column * 128 + ((row % 128) ^ (column % 8 * 16));
+      asm volatile("st.shared.b32 [%0], %1;" ::"r"(result + offset), "r"(four) : "memory");
+    }
+  }
+}
+
+#endif
+
+/// Computes the residues of C for all tiles. @param a, b, c one matrix of residues per modulus
 template <class Int>
 __global__ void __launch_bounds__((1 + byte_tiles::consumers) * byte_tiles::warpgroup, 1)
     multiply_residues(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
@@ -61,16 +165,12 @@ __global__ void __launch_bounds__((1 + byte_tiles::consumers) * byte_tiles::warp
                       ModulusTable table) {
 #if GAUSSWEEP_WGMMA
   using namespace byte_tiles;
-  const unsigned ring =
-      (simt::shared_address(simt::dynamic_shared<unsigned char>()) + alignment - 1) / alignment * alignment;
-  const unsigned results = ring + stages * stage_bytes, barriers = results + consumers * result_bytes;
-  const auto full = [&](int stage) { return barriers + 8 * stage; };
-  const auto empty = [&](int stage) { return barriers + 8 * (stages + stage); };
+  const ByteMemory memory(simt::shared_address(simt::dynamic_shared<unsigned char>()));
   const int rank = static_cast<int>(simt::cluster_rank()), thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
     for (int stage = 0; stage < stages; ++stage) {
-      simt::mbarrier_init(full(stage));
-      simt::mbarrier_init(empty(stage), consumers * cluster);
+      simt::mbarrier_init(memory.full(stage));
+      simt::mbarrier_init(memory.empty(stage), consumers * cluster);
     }
     simt::fence_mbarrier_init();
   }
@@ -78,82 +178,23 @@ __global__ void __launch_bounds__((1 + byte_tiles::consumers) * byte_tiles::warp
   simt::cluster_wait();
   simt::griddepcontrol_wait();
   const int first_tile = static_cast<int>(blockIdx.x) / cluster, step = static_cast<int>(gridDim.x) / cluster;
-  int stage = 0;
-  unsigned parity = 0;
-  const auto advance = [&] {
-    stage = (stage + 1) % stages;
-    parity ^= stage == 0;
-  };
-  if (thread < warpgroup) {  // the producer
+  ByteStage stage;
+  if (thread < warpgroup) {
     simt::setmaxnreg_dec<40>();
-    for (int index = first_tile; thread == 0 && index < tiles.count(); index += step) {
-      const ByteTile tile = tiles.at(index, rank);
-      for (int k = 0; k < depth_steps; ++k, advance()) {
-        simt::mbarrier_wait(empty(stage), parity ^ 1);  // both blocks have read this stage
-        simt::mbarrier_arrive_expect_tx(full(stage), stage_bytes);
-        const unsigned of_b = ring + stage * stage_bytes, of_a = of_b + columns_bytes;
-        constexpr int half = rows / cluster;
-        simt::copy_box(of_b, b, full(stage), k * depth, tile.column, tile.modulus,
-                       static_cast<unsigned short>(1u << rank));
-        simt::copy_box(of_a + rank * half * depth, a, full(stage), k * depth, tile.row + rank * half,
-                       tile.modulus, (1u << cluster) - 1);
-      }
-    }
+    for (int index = first_tile; thread == 0 && index < tiles.count(); index += step)
+      load_stages(memory, a, b, tiles.at(index, rank), rank, depth_steps, stage);
   } else {
     simt::setmaxnreg_inc<232>();
-    const int consumer = thread / warpgroup - 1, warp = thread / 32 % 4, lane = thread % 32;
+    const int consumer = thread / warpgroup - 1;
     const bool leads = thread % warpgroup == 0;
-    const unsigned result = results + consumer * result_bytes;
-    const auto release = [&](int read) {
-      if (thread % warpgroup < cluster)
-        simt::mbarrier_arrive_remote(simt::map_shared_rank(empty(read), thread % warpgroup));
-    };
+    const unsigned result = memory.results + consumer * result_bytes;
     int sums[rows / 2];
     for (int index = first_tile; index < tiles.count(); index += step) {
       const ByteTile tile = tiles.at(index, rank);
-      int previous = 0;
-      for (int k = 0; k < depth_steps; ++k, advance()) {
-        simt::mbarrier_wait(full(stage), parity);
-        const unsigned of_b = ring + stage * stage_bytes;
-        const std::uint64_t left = simt::byte_operand(of_b + consumer * 64 * depth);
-        const std::uint64_t right = simt::byte_operand(of_b + columns_bytes);
-        simt::fence_products();
-        GAUSSWEEP_UNROLL
-        for (int part = 0; part < depth / 32; ++part)
-          simt::byte_product(sums, left + 2 * part, right + 2 * part, k > 0 || part > 0);
-        simt::commit_products();
-        if (k > 0) {
-          simt::await_products<1>();
-          release(previous);
-        }
-        previous = stage;
-      }
-      simt::await_products<0>();
-      GAUSSWEEP_UNROLL
-      for (int& sum : sums) asm volatile("" : "+r"(sum)::"memory");  // no use of a sum moves above the wait
-      release(previous);
-
-      // Residues of 8 rows are in four lanes. Lanes exchange pairs, so that each stores four neighbours.
-      if (leads) simt::await_box_reads();
+      multiply_stages(memory, consumer, depth_steps, stage, sums);
+      if (leads) simt::await_box_reads();  // of the tile before
       simt::warpgroup_barrier(1 + consumer);
-      const Reduction reduction = table.reduction[tile.modulus];
-      const bool odd = lane % 2 != 0;
-      GAUSSWEEP_UNROLL
-      for (int block = 0; block < rows / 8; block += 2) {
-        GAUSSWEEP_UNROLL
-        for (int h = 0; h < 2; ++h) {
-          const auto pair = [&](int of) {
-            const int first = of * 4 + h * 2;
-            return residue_of(sums[first], reduction) | residue_of(sums[first + 1], reduction) << 8;
-          };
-          const unsigned lower = pair(block), upper = pair(block + 1);
-          const unsigned received = __shfl_xor_sync(0xffffffffu, odd ? lower : upper, 1);
-          const unsigned four = odd ? received | upper << 16 : lower | received << 16;
-          const int row = (block + lane % 2) * 8 + lane % 4 / 2 * 4, column = warp * 16 + h * 8 + lane / 4;
-          const unsigned offset = row / 128 * box_bytes + column * 128 + ((row % 128) ^ (column % 8 * 16));
-          asm volatile("st.shared.b32 [%0], %1;" ::"r"(result + offset), "r"(four) : "memory");
-        }
-      }
+      place_residues(sums, table.reduction[tile.modulus], result);
       simt::fence_shared_for_copies();
       simt::warpgroup_barrier(1 + consumer);
       if (leads) {
@@ -165,7 +206,7 @@ __global__ void __launch_bounds__((1 + byte_tiles::consumers) * byte_tiles::warp
     }
     if (leads) simt::await_box_stores();
   }
-  simt::cluster_arrive();  // no block ends while the other one may still arrive at its barriers
+  simt::cluster_arrive();  // no block ends while the other one may still arrive at its mbarriers
   simt::cluster_wait();
 #endif
 }
