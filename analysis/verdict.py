@@ -148,11 +148,13 @@ def _race(rows, baseline):
     # Emulated kernels compete only if nothing else ran, because their times cannot be compared with others.
     rows = [row for row in rows if row["backend"] != "emulated" and row["worst"] > 0] or rows
     first = rows[0]
+    tried = {f"{row['method']} {row['backend']}" for row in rows if row["worst"] > 0}
     race = {
         **{name: first[name] for name in TASK},
         "task": first["task"],
         "matrix_name": first["matrix_name"],
-        "methods": len({(row["method"], row["backend"]) for row in rows if row["worst"] > 0}),
+        "methods": len(tried),
+        "tried": ", ".join(sorted(tried)),
         "winner": "",
         "backend": "emulated" if first["backend"] == "emulated" else "",  # the winner's, if there is one
         "parameters": "",
@@ -202,8 +204,8 @@ def _race(rows, baseline):
 def grids(results, baseline=""):
     """Returns a list of (device, capability, CPU models whose methods compete with the device, races, pooled). `races`
     is a frame with one row per race in which at least one method was tried. `pooled` has one row for all tasks that
-    differ only in their seeds. It uses the seeds that most methods ran with: a method's time is its median over them,
-    and a method passes if it passed with all of them. `seeds` is their number; `wins` is the number of seeds with which
+    differ only in their seeds. It uses the seeds that the same methods ran with, as many methods and then seeds as
+    possible: a method's time is its median over them, and a method passes if it passed with all of them. `seeds` is their number; `wins` is the number of seeds with which
     the winner is the fastest."""
     records = results.take("backend host gpu_name capability")
     if not len(records):
@@ -241,6 +243,11 @@ def _joined(frames):
 
 def _races(records, devices, baseline):
     """Returns `races` and `pooled` as `grids` describes them. The index is the row number of a race's first record."""
+    races, pooled = _pooled_races(records, devices, baseline)
+    return races.drop(columns="tried", errors="ignore"), pooled.drop(columns="tried", errors="ignore")
+
+
+def _pooled_races(records, devices, baseline):
     records = _identified(records, devices)
     races = _one_per_task(configurations(records), baseline)
     if not len(races):
@@ -251,8 +258,7 @@ def _races(records, devices, baseline):
     several = group["task"].transform("size") > 1
     if not several.any():
         return races, races
-    # Pools only the seeds that most methods ran with, because times on different matrices cannot be compared.
-    full_races = races.loc[several & (races["methods"] == group["methods"].transform("max")), [*TASK, "pool"]]
+    full_races = races.loc[several & with_common_methods(races, pool, "methods", "tried"), [*TASK, "pool"]]
     pooled_records = records.merge(full_races, on=TASK)
     pooled_records = pooled_records.assign(
         matrix_digest=pooled_records["pool"], matrix_seed=0, task=pooled_records["pool"]
@@ -264,6 +270,17 @@ def _races(records, devices, baseline):
     counts = with_pooled.groupby(pool)["is_won"].agg(seeds="size", wins="sum").reset_index()
     pooled = pooled.reset_index().merge(counts, on=pool).set_index("index")
     return races, pd.concat([races[~several], pooled])
+
+
+def with_common_methods(races, pool, count, tried):
+    """Returns which races count when the races of each pool are pooled: those with the same methods, because times on
+    different matrices cannot be compared. The set with most methods counts, then that with most races. `count`, `tried`:
+    the columns with the number and the names of the methods."""
+    size = races.groupby([*pool, tried])[count].transform("size")
+    rank = pd.DataFrame({"count": races[count], "size": size, "tried": races[tried]}, index=races.index)
+    order = rank.sort_values(["count", "size", "tried"], ascending=[False, False, True], kind="stable").index
+    chosen = races.loc[order].groupby(pool, sort=False)[tried].transform("first")
+    return races[tried] == chosen.reindex(races.index)
 
 
 def without_seed(tasks):

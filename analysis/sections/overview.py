@@ -7,7 +7,7 @@ from ..comparison import advice_of
 from ..frames import answered, best, device_words
 from ..loader import STATUSES
 from ..page import counted, factor, number, percent, seconds, whole
-from ..verdict import EXTREMES, with_extremes, without_seed
+from ..verdict import EXTREMES, with_common_methods, with_extremes, without_seed
 from .glance import glance, leaders_table
 
 
@@ -133,15 +133,17 @@ def winners(records, split_by=("device",)):
 
 def _pooled(records):
     """Pools the seeds of a matrix: returns one row per configuration, with medians over the seeds, and the status pass
-    if it passed with all of them. Uses only the seeds that most methods ran with, because times on different matrices
-    cannot be compared."""
+    if it passed with all of them. Uses only the seeds of `with_common_methods`."""
     records = records.assign(pool=without_seed(records["task"]))
     race = ["problem", "precision", "size", "device"]
     if not (records.groupby([*race, "pool"])["task"].nunique() > 1).any():
         return records.drop(columns="pool")
     tried = records[records["status"] != "skipped"]
-    tried = tried.assign(of_seed=tried.groupby([*race, "task"])["method"].transform("nunique"))
-    tried = tried[tried["of_seed"] == tried.groupby([*race, "pool"])["of_seed"].transform("max")]
+    races = (
+        tried.groupby([*race, "pool", "task"])["method"].agg(lambda names: ", ".join(sorted(set(names)))).reset_index()
+    )
+    races["count"] = races["method"].str.count(", ") + 1
+    tried = tried.merge(races.loc[with_common_methods(races, [*race, "pool"], "count", "method"), [*race, "task"]])
     configuration = [*race, "pool", "method", "backend", "config"]
     rates = ["gflops", "peak_share"]  # computed from the pooled time
     tried[rates] = tried[rates].mul(tried["seconds_median"], axis=0)

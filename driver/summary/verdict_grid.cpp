@@ -176,6 +176,15 @@ std::string vendor_of(const std::vector<const Group*>& race) {
   return vendor;
 }
 
+/// Returns the methods and backends that were tried.
+std::set<std::pair<std::string, std::string>> tried_methods(const std::vector<const Group*>& race) {
+  std::set<std::pair<std::string, std::string>> methods;
+  for (const Group* group : race) {
+    if (group->status != io::Status::skipped) methods.insert({group->first().method, group->first().backend});
+  }
+  return methods;
+}
+
 /// Finds the winner of a task, its lead, its baseline and its fraction of the limit.
 VerdictCell judge_race(const std::vector<const Group*>& task_groups, const ModelRates& rates,
                        const std::string& requested_baseline) {
@@ -183,13 +192,11 @@ VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Model
   VerdictCell cell;
   cell.groups = task_groups;
   cell.first = race.front();
-  std::set<std::pair<std::string, std::string>> methods;
   std::vector<const Group*> passed;
   for (const Group* group : race) {
-    if (group->status != io::Status::skipped) methods.insert({group->first().method, group->first().backend});
     if (group->has_passed()) passed.push_back(group);
   }
-  cell.methods = static_cast<std::int64_t>(methods.size());
+  cell.methods = static_cast<std::int64_t>(tried_methods(race).size());
   cell.limit = rates.limit_of(*race.front());
   std::stable_sort(passed.begin(), passed.end(),
                    [](const Group* a, const Group* b) { return a->median < b->median; });
@@ -214,18 +221,25 @@ VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Model
   return cell;
 }
 
+/// Returns the races in which the same methods were tried, because times for different matrices cannot be
+/// compared: those with the most methods, then the largest number of races.
+std::vector<const VerdictCell*> races_of_most_methods(const std::vector<const VerdictCell*>& races) {
+  std::map<std::set<std::pair<std::string, std::string>>, std::vector<const VerdictCell*>> by_methods;
+  for (const VerdictCell* race : races) by_methods[tried_methods(competitors(race->groups))].push_back(race);
+  const auto best = std::max_element(by_methods.begin(), by_methods.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.first.size(), a.second.size()) < std::pair(b.first.size(), b.second.size());
+  });
+  return best->second;
+}
+
 /// Judges the races of one task with several seeds as one race.
 VerdictCell pooled_race(const std::vector<const VerdictCell*>& races, const ModelRates& rates,
                         const std::string& baseline, std::deque<Group>& storage) {
   using Configuration = std::tuple<std::string_view, std::string_view, std::string_view>;
   std::map<Configuration, std::vector<const Group*>> by_configuration;
   std::vector<Configuration> order;
-  // Uses only the seeds with which the largest number of methods ran, because times for different matrices
-  // cannot be compared.
-  std::int64_t most_methods = 0;
-  for (const VerdictCell* race : races) most_methods = std::max(most_methods, race->methods);
-  for (const VerdictCell* race : races) {
-    if (race->methods < most_methods) continue;
+  const std::vector<const VerdictCell*> common = races_of_most_methods(races);
+  for (const VerdictCell* race : common) {
     for (const Group* group : race->groups) {
       const Record& r = group->first();
       std::vector<const Group*>& same = by_configuration[{r.method, r.backend, r.parameters}];

@@ -78,8 +78,8 @@ struct VerdictGrid {
   std::vector<std::string> cpus;  ///< models of the CPUs whose methods compete with the GPU's
   std::vector<Group> groups;
   std::vector<VerdictRow> rows;
-  /// The rows with the seeds pooled: a method's time is the median of its records with all seeds, and it
-  /// passes if it passed with all of them. Cells point into `groups` and `pooled_groups`.
+  /// The rows with the seeds pooled: a method's time is the median over the seeds, and it passes if it passed
+  /// with all of them. Only seeds with which the same methods were tried count. Cells point into `groups` and `pooled_groups`.
   std::vector<VerdictRow> pooled_rows;
   std::deque<Group> pooled_groups;
 };

@@ -282,7 +282,8 @@ std::string verdict_legend(const std::vector<VerdictGrid>& grids) {
   if (is_pooled)
     text +=
         "Matrices that differ only in their seeds share a row: \"2 of 3\" is the number of\n"
-        "seeds with which the method is the fastest. Its time is the median over all of them.\n";
+        "seeds with which the method is the fastest. Times are medians over the seeds with\n"
+        "which all of the cell's methods were tried.\n";
   if (has_share) {
     text +=
         "Below is its fraction of the problem's limit on the device, for any method:\n"

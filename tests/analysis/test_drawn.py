@@ -137,6 +137,23 @@ class DrawnTest(unittest.TestCase):
         (bars,) = [page.bars[name] for name in page.figures["time"] if name.startswith("time-")]
         self.assertIn(2e-3, [round(value, 9) for value, _, _ in bars])
 
+    def test_only_seeds_with_the_same_methods_are_pooled(self):
+        night = fixture.Night("common seeds")
+        times = {
+            1: {"slow": 5e-2, "steady": 4e-3},
+            2: {"steady": 3e-3, "quick": 1e-3},
+            3: {"steady": 3e-3, "quick": 1e-3},
+        }
+        for seed, methods in times.items():
+            for method, time in methods.items():
+                more = {"matrix_seed": seed, "matrix_digest": f"{seed}", "key": f"{seed}{method}"}
+                night.trial("gesv", method, 64, time, scatter=0, **more)
+        page = page_of(night)
+        (cell,) = [cell for row in page.tables["grid-1"][1:] for cell, _ in row[1:]]
+        self.assertIn("quick 2 of 3", cell)
+        self.assertIn("3.00×", cell)
+        self.assertEqual([row["second"] for row in page.rows("ranking")], ["steady"])
+
     def test_rates_are_those_of_the_pooled_time(self):
         night = fixture.Night("rates")
         for n, seed in itertools.product((64, 128), (1, 4)):

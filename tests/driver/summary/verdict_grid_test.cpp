@@ -284,6 +284,26 @@ TEST(VerdictGrid, PooledWinnerPassedWithEverySeed) {
   EXPECT_EQ(cell.wins, 1);
 }
 
+TEST(VerdictGrid, OnlySeedsWithTheSameMethodsArePooled) {
+  std::vector<Record> records;
+  const auto add = [&](const std::string& method, std::int64_t seed, double seconds) {
+    Record r = example_record(method, 64, {seconds});
+    r.matrix_digest = std::to_string(seed);
+    r.matrix_seed = seed;
+    records.push_back(r);
+  };
+  add("slow", 1, 50);  // two methods too, but alone with this pair
+  add("steady", 1, 4);
+  for (const std::int64_t seed : {2, 3}) {
+    add("steady", seed, 3);
+    add("quick", seed, 1);
+  }
+  const auto grids = verdict_grids(records, {}, {});
+  const VerdictCell& cell = grids.at(0).pooled_rows.at(0).cells.at(64);
+  EXPECT_EQ(cell.winner->first().method, "quick");
+  EXPECT_DOUBLE_EQ(cell.lead, 3) << "over seeds 2 and 3";
+}
+
 TEST(VerdictGrid, BatchesShareARowIfEachSizeHasOneBatchSize) {
   const auto batch = [](std::int64_t n, std::int64_t systems) {
     Record r = example_record("batched", n, {1});
