@@ -561,20 +561,22 @@ matrix_kind matrix_parameters matrix_seed gpu_name capability gpu_count library_
 
 
 def _pool_rounds(results):
-    """Gives all rounds of a trial the same times, as `gaussweep summary` does: the median of the rounds' medians, the
-    lowest first and the highest third quartile. Otherwise sections that select the fastest record would show the
+    """Gives all rounds of a trial the same times, as `gaussweep summary` does: the median of the rounds' medians, and the
+    quartiles of all their quartiles and medians. Otherwise sections that select the fastest record would show the
     fastest round. Adds the columns `rounds`, the number of a trial's rounds, and `spread`, the interquartile range of
     the record's own samples over their median."""
     times = ["seconds_min", "seconds_q1", "seconds_median", "seconds_q3", "seconds_max"]
     records = results.take([*_SAME_IN_ROUNDS, *times, "round", "gflops", "peak_share"])
     spread = (records["seconds_q3"] - records["seconds_q1"]) / records["seconds_median"]
-    rounds = pd.Series(1, index=records.index)
-    changed = {}
+    rounds, changed = pd.Series(1, index=records.index), {}
     if (records["round"] > 1).any():
         group = records.groupby(_SAME_IN_ROUNDS, sort=False, dropna=False)
         rounds = group["round"].transform("nunique")
-        for name, statistic in zip(times, ("min", "min", "median", "max", "max")):
-            changed[name] = records[name].where(rounds == 1, group[name].transform(statistic))
+        trial = group.ngroup()
+        of_rounds = pd.concat([records[name].set_axis(trial) for name in times[1:4]]).groupby(level=0)
+        changed = {name: group[name].transform(name[len("seconds_") :]) for name in times[::2]}  # min, median, max
+        changed.update(seconds_q1=trial.map(of_rounds.quantile(0.25)), seconds_q3=trial.map(of_rounds.quantile(0.75)))
+        changed = {name: records[name].where(rounds == 1, values) for name, values in changed.items()}
         has_time = (rounds > 1) & (records["seconds_median"] > 0)
         ratio = (records["seconds_median"] / changed["seconds_median"]).where(has_time, 1)
         for name in ("gflops", "peak_share"):

@@ -55,24 +55,11 @@ def _limits(records, devices):
     return {"limit": limit, "bound": bound.where(limit.notna(), None)}
 
 
-# For `DataFrame.agg`: the columns that `with_extremes` needs.
-EXTREMES = dict(lowest=("seconds_q1", "min"), highest=("seconds_q3", "max"), rounds=("rounds", "max"))
-
-
-def with_extremes(pooled, q1, q3):
-    """Replaces the quartiles, columns `q1` and `q3`, of trials with rounds by the lowest and the highest quartile, as
-    `gaussweep summary` does. Removes the columns of EXTREMES."""
-    has_rounds = pooled.pop("rounds") > 1
-    pooled[q1] = pooled[q1].where(~has_rounds, pooled.pop("lowest"))
-    pooled[q3] = pooled[q3].where(~has_rounds, pooled.pop("highest"))
-    return pooled
-
-
 def configurations(rows):
     """Returns one row per configuration and device, with the medians over its repetitions and the worst of their
-    statuses. With rounds, q1 is the lowest and q3 the highest quartile, as in `gaussweep summary`. `rows`: records as
-    `_identified` returns them."""
-    found = rows.groupby(CONFIGURATION, sort=False, dropna=False).agg(
+    statuses. `rows`: records as `_identified` returns them."""
+    group = rows.groupby(CONFIGURATION, sort=False, dropna=False)
+    return group.agg(
         worst=("worst", "max"),
         q1=("seconds_q1", "median"),
         median=("seconds_median", "median"),
@@ -85,9 +72,7 @@ def configurations(rows):
         first=("place", "first"),
         launch_bound=("launch_bound", "max"),
         gpus=("gpus", "first"),
-        **EXTREMES,
-    )
-    return with_extremes(found, "q1", "q3").reset_index()
+    ).reset_index()
 
 
 def _parts(results, chosen):

@@ -7,7 +7,7 @@ from ..comparison import advice_of
 from ..frames import answered, best, device_words
 from ..loader import STATUSES
 from ..page import counted, factor, number, percent, seconds, whole
-from ..verdict import EXTREMES, with_common_methods, with_extremes, without_seed
+from ..verdict import with_common_methods, without_seed
 from .glance import glance, leaders_table
 
 
@@ -150,8 +150,7 @@ def _pooled(records):
     medians = {name: (name, "median") for name in ["seconds_q1", "seconds_median", "seconds_q3", *rates]}
     other_columns = {"residual_ratio": "max", "matrix_kind": "first", "answered": "all", "passed": "all"}
     group = tried.assign(passed=tried["status"] == "pass").groupby(configuration, sort=False)
-    found = group.agg(**medians, **{name: (name, how) for name, how in other_columns.items()}, **EXTREMES)
-    found = with_extremes(found, "seconds_q1", "seconds_q3").reset_index()
+    found = group.agg(**medians, **{name: (name, how) for name, how in other_columns.items()}).reset_index()
     found[rates] = found[rates].div(found["seconds_median"], axis=0)
     return found.assign(status=np.where(found["passed"], "pass", "failed"), task=found["pool"])
 
