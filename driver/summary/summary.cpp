@@ -81,8 +81,15 @@ void summarise_group(Group& group) {
   const bool has_rounds = std::any_of(group.records.begin(), group.records.end(),
                                       [](const Record* record) { return record->round > 1; });
   if (has_rounds) {
-    for (const Record* record : group.records) group.q1 = std::fmin(group.q1, record->seconds_q1);
-    group.q3 = largest_of(group.records, &Record::seconds_q3);
+    std::vector<double> times;
+    for (const Record* record : group.records) {
+      for (const double time : {record->seconds_q1, record->seconds_median, record->seconds_q3}) {
+        if (!std::isnan(time)) times.push_back(time);
+      }
+    }
+    std::sort(times.begin(), times.end());
+    group.q1 = quantile(times, 0.25);
+    group.q3 = quantile(times, 0.75);
   }
   group.replay = known_median(group.records, &Record::replay_median);
   group.joules = known_median(group.records, &Record::energy_joules);

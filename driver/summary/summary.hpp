@@ -21,8 +21,8 @@ struct Group {
   io::Text matrix;                         ///< name that is unique among the matrices of all groups
   std::vector<const io::Record*> records;  ///< at least one. @pre the records outlive the group
   io::Text status;                         ///< the worst status
-  /// Seconds; medians of the records' q1, median and q3. With several rounds q1 is the smallest and q3 the
-  /// largest, so that the spread includes differences between processes.
+  /// Seconds; medians of the records' q1, median and q3. With several rounds q1 and q3 are the quartiles of
+  /// all of these values, so that the spread includes differences between processes, but not one slow round.
   double min, q1, median, q3, max;
   double replay;                         ///< seconds on the GPU alone, without launch overhead; median
   double joules;                         ///< per run; median
