@@ -10,6 +10,16 @@
 #include "driver/base/errors.hpp"
 
 namespace gaussweep::driver {
+namespace {
+
+std::string key_of_first_round(const Trial& trial) {
+  if (trial.round == 1) return trial.key;
+  Trial first = trial;
+  first.round = 1;
+  return trial_key(first);
+}
+
+}  // namespace
 
 std::optional<Shard> read_shard(const std::string& text) {
   static const std::regex form(R"((\d{1,6})/(\d{1,6}))");
@@ -37,7 +47,7 @@ std::vector<Trial> shard_of(std::vector<Trial> trials, const Shard& shard) {
   if (shard.count == 1) return trials;
   std::vector<Trial> selected;
   for (Trial& trial : trials) {
-    if (in_shard(trial.key, shard)) selected.push_back(std::move(trial));
+    if (in_shard(key_of_first_round(trial), shard)) selected.push_back(std::move(trial));
   }
   return selected;
 }

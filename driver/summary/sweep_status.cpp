@@ -80,6 +80,25 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
   return start;
 }
 
+/// Returns whether each record belongs to the shard. The key of a later round does not show it. So these
+/// records belong to the shard of the start that wrote them, if it had the same number of shards.
+std::vector<bool> records_of_shard(const io::JournalContents& journal, const Shard& shard) {
+  std::vector<std::optional<Shard>> shards{std::nullopt};  // by number of notes before a record
+  for (const io::Note& note : journal.notes) {
+    const auto* run = std::get_if<io::note::Run>(&note);
+    shards.push_back(run == nullptr ? shards.back() : read_shard(run->shard));
+  }
+  std::vector<bool> result;
+  for (std::size_t i = 0; i < journal.records.size(); ++i) {
+    const io::Record& record = journal.records[i];
+    const std::optional<Shard>& writer = shards.at(journal.notes_before[i]);
+    result.push_back(record.round > 1 && writer && writer->count == shard.count
+                         ? writer->number == shard.number
+                         : in_shard(record.key, shard));
+  }
+  return result;
+}
+
 /// Removes all records but the last `count`.
 void keep_last(std::vector<io::Record>& records, std::size_t count) {
   if (records.size() > count)
@@ -133,6 +152,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Ti
   const LastStart start = read_notes(status, journal.notes);
   Span span;
   std::vector<const io::Record*> all, recent;
+  const std::vector<bool> is_of_shard = records_of_shard(journal, start.shard);
   for (std::size_t i = 0; i < journal.records.size(); ++i) {
     const io::Record& record = journal.records[i];
     if (start.vanished.count(record.key) != 0) {
@@ -140,8 +160,8 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Ti
       continue;
     }
     all.push_back(&record);
-    ++(in_shard(record.key, start.shard) ? status.done : status.elsewhere);
-    if (record.for_now && in_shard(record.key, start.shard)) ++status.for_now;
+    ++(is_of_shard[i] ? status.done : status.elsewhere);
+    if (record.for_now && is_of_shard[i]) ++status.for_now;
     ++status.counts[record.status];
     if (journal.notes_before[i] > start.note && record.status != io::Status::skipped) {
       ++status.fresh;

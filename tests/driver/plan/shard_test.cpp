@@ -44,6 +44,30 @@ TEST(Shard, SplitsWithoutOverlapAndWithoutLoss) {
   EXPECT_EQ(shard_of(trials, {1, 1}).size(), trials.size());
 }
 
+TEST(Shard, HasAllRoundsOfATrial) {
+  std::vector<Trial> trials;
+  for (std::int64_t n = 1; n <= 50; ++n) {
+    for (std::int64_t round = 1; round <= 3; ++round) {
+      Trial& trial = trials.emplace_back();
+      trial.problem = Problem::named("gesv");
+      trial.shape.n = n;
+      trial.round = round;
+      trial.key = trial_key(trial);
+    }
+  }
+  for (const std::int64_t number : {1, 2}) {
+    std::map<std::int64_t, int> rounds;
+    for (const Trial& trial : shard_of(trials, {number, 2})) {
+      ++rounds[trial.shape.n];
+      if (trial.round == 1) {
+        EXPECT_TRUE(in_shard(trial.key, {number, 2})) << "as without rounds";
+      }
+    }
+    EXPECT_GT(rounds.size(), 10U);
+    for (const auto& [n, count] : rounds) EXPECT_EQ(count, 3) << n;
+  }
+}
+
 TEST(Shard, StaysStableWhenThePlanGrows) {
   const std::vector<Trial> before = shard_of(many_trials(100), {2, 3});
   std::set<std::string> after;

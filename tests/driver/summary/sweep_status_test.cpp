@@ -141,6 +141,9 @@ TEST(SweepStatus, ShardCountsItsTrialsOnly) {
   EXPECT_EQ(status.counts.at("pass"), 3) << "the status of all records";
   EXPECT_NE(status_text(status, any_width).find("3 of 3 (100.0%), and 1 of other shards"), std::string::npos);
   EXPECT_FALSE(status.left) << "this shard is complete";
+  journal.records[0].round = 2;
+  EXPECT_EQ(status_of(journal, /*running=*/true, after_midnight(20), 10).elsewhere, 0)
+      << "the shard of a later round is that of the start that recorded it, not that of its key";
 }
 
 TEST(SweepStatus, RateUsesTheMonotonicClock) {
