@@ -119,18 +119,22 @@ void print(const Trend& trend, std::size_t limit) {
                                width));
   const std::string size =
       fmt::format("{}, {}", counted(trend.nights.size(), "night"), counted(trend.series.size(), "trial"));
-  if (trend.nights.size() < 2 * min_nights) {
+  const bool is_enough = std::any_of(trend.series.begin(), trend.series.end(), [](const TrendSeries& series) {
+    return series.nights.size() >= 2 * min_nights;
+  });
+  if (!is_enough) {
     constexpr std::size_t usual_limit = 20;
     const Table table = first_and_last(trend, limit > 0 ? limit : usual_limit);
     const std::size_t hidden = trend.series.size() - table.rows.size();
     fmt::print(
         "{}{}{}",
-        paragraph(fmt::format("{}: changes can be found from {} nights on. The table has the first and last "
-                              "times of {}, whose differences may be noise.",
-                              size, 2 * min_nights,
-                              hidden > 0 ? fmt::format("the {} trials that differ most", table.rows.size())
-                                         : "all trials"),
-                  width),
+        paragraph(
+            fmt::format(
+                "{}: changes can be found from {} nights per trial on. The table has the first and last "
+                "times of {}, whose differences may be noise.",
+                size, 2 * min_nights,
+                hidden > 0 ? fmt::format("the {} trials that differ most", table.rows.size()) : "all trials"),
+            width),
         render_text(table, output_width()),
         hidden > 0 ? fmt::format("… and {} (--limit)\n", counted(hidden, "more trial")) : "");
     return;
@@ -180,7 +184,7 @@ void add_trend_command(CLI::App& app, Commands&) {
   CLI::App* sub = app.add_subcommand(
       "trend", "Compare nights: which trials became slower or faster, since when, by how much");
   sub->add_option("runs", options->sets,
-                  "Run directories, folders of them, or results files: one per night, or a file that "
+                  "Run directories, folders of them, or results files: nights, their shards, or a file that "
                   "holds several runs")
       ->required();
   sub->add_option("--threshold", options->threshold, "Percent by which a time must change to count")

@@ -68,6 +68,14 @@ std::vector<Record> remove_executions(Results& results, const Results& others) {
                     [&](const Record& record) { return executions.count(execution_of(record)) > 0; });
 }
 
+/// Returns a hash of a record's trial, its round, and the models that it ran on. Older versions divided the
+/// rounds of a trial among the shards.
+std::size_t trial_hash(const Record& record, const MachineModels& machines) {
+  const Models models = machines.of(record);
+  return std::hash<std::string>()(
+      fmt::format("{}\n{}\n{}\n{}", trial_identity(record), record.round, models.gpus, models.cpu));
+}
+
 /// Returns the indices of the records in each set of `split_runs`.
 std::vector<std::vector<std::size_t>> record_sets(const Results& results) {
   const MachineModels machines(results);
@@ -78,14 +86,9 @@ std::vector<std::vector<std::size_t>> record_sets(const Results& results) {
     std::unordered_set<std::size_t> trials;
     for (const std::size_t i : run.records) {
       const Record& record = results.records[i];
-      if (record.status == io::Status::skipped) continue;
-      const Models models = machines.of(record);
-      trials.insert(
-          std::hash<std::string>()(trial_identity(record) + '\n' + models.gpus + '\n' + models.cpu));
+      if (record.status != io::Status::skipped) trials.insert(trial_hash(record, machines));
     }
-    const bool is_repeated = std::any_of(trials.begin(), trials.end(),
-                                         [&](std::size_t trial) { return trials_of_set.count(trial) > 0; });
-    if (is_repeated) {
+    if (have_common(trials, trials_of_set)) {
       sets.emplace_back();
       trials_of_set.clear();
     }
@@ -225,6 +228,19 @@ void keep_models_of(const Results& other, Results& results) {
   const std::vector<Models> known = models_of(other);
   const MachineModels machines(results);
   extract_if(results, [&](const Record& record) { return !is_among(machines.of(record), known); });
+}
+
+std::unordered_set<std::size_t> executed_trials(const Results& results) {
+  const MachineModels machines(results);
+  std::unordered_set<std::size_t> trials;
+  for (const Record& record : results.records) {
+    if (record.status != io::Status::skipped) trials.insert(trial_hash(record, machines));
+  }
+  return trials;
+}
+
+bool have_common(const std::unordered_set<std::size_t>& some, const std::unordered_set<std::size_t>& others) {
+  return std::any_of(some.begin(), some.end(), [&](std::size_t trial) { return others.count(trial) > 0; });
 }
 
 bool repeats_trials(const Results& results) {

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_set>
 
 #include "driver/base/lookup.hpp"
 #include "driver/base/words.hpp"
@@ -45,6 +47,37 @@ Night night_of(const std::string& path, const io::Results& results) {
   night.gpus.assign(gpus.begin(), gpus.end());
   night.driver = attribute(results, "driver_version");
   return night;
+}
+
+/// Adds the commits, GPUs and driver of another run, such as a shard, to a night.
+void join(Night& night, const Night& run) {
+  const auto add = [](std::vector<std::string>& all, const std::vector<std::string>& more) {
+    std::set<std::string> names(all.begin(), all.end());
+    names.insert(more.begin(), more.end());
+    all.assign(names.begin(), names.end());
+  };
+  add(night.commits, run.commits);
+  add(night.gpus, run.gpus);
+  if (night.driver.empty()) night.driver = run.driver;
+}
+
+/// Replaces the paths of nights of several runs by the folder of these runs, if no other run is in it.
+/// @param paths the paths of each night's runs
+void name_folders(std::vector<Night>& nights, const std::vector<std::vector<std::string>>& paths) {
+  const auto folder_of = [](const std::string& path) {
+    return (std::filesystem::path(path) / "").parent_path().parent_path().string();
+  };
+  std::map<std::string, std::size_t> runs_in;
+  for (const std::vector<std::string>& of_night : paths) {
+    for (const std::string& path : of_night) ++runs_in[folder_of(path)];
+  }
+  for (std::size_t i = 0; i < nights.size(); ++i) {
+    const std::string folder = folder_of(nights[i].path);
+    const auto is_inside = [&](const std::string& path) { return folder_of(path) == folder; };
+    const bool are_all = std::all_of(paths[i].begin(), paths[i].end(), is_inside);
+    if (paths[i].size() > 1 && are_all && !folder.empty() && runs_in[folder] == paths[i].size())
+      nights[i].path = folder;
+  }
 }
 
 /// Sets the names of the nights: "2026-11-17", or "2026-11-17 03:15" if several are of one date.
@@ -134,19 +167,35 @@ void judge(Trend& trend, const std::vector<TimeSeries>& logs, double threshold) 
 }  // namespace
 
 Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const TrendRules& rules) {
-  std::vector<std::pair<Night, io::Results>> nights;
+  std::vector<std::pair<Night, io::Results>> runs;
   for (auto& [path, results] : sets) {
-    for (io::Results& night : split_runs(std::move(results))) {
-      Night summary = night_of(path, night);
-      nights.emplace_back(std::move(summary), std::move(night));
+    for (io::Results& run : split_runs(std::move(results))) {
+      Night summary = night_of(path, run);
+      runs.emplace_back(std::move(summary), std::move(run));
     }
   }
-  std::stable_sort(nights.begin(), nights.end(),
+  std::stable_sort(runs.begin(), runs.end(),
                    [](const auto& a, const auto& b) { return a.first.began < b.first.began; });
+  // The last night of each plan, and its trials. A run without these trials, such as a shard, is part of it.
+  std::map<std::string, std::pair<std::size_t, std::unordered_set<std::size_t>>> last_nights;
+  std::vector<std::vector<std::string>> paths;                                       // of each night's runs
   std::map<std::pair<std::string, std::string>, Times> trials;                       // by trial and place
   std::map<std::pair<std::string, std::string>, std::set<std::int64_t>> threads_of;  // by trial and models
   Trend trend;
-  for (const auto& [night, results] : nights) {
+  for (const auto& [run, results] : runs) {
+    std::unordered_set<std::size_t> run_trials = executed_trials(results);
+    const auto [last, is_first] = last_nights.try_emplace(attribute(results, "plan_name"));
+    auto& [night, night_trials] = last->second;
+    if (is_first || have_common(run_trials, night_trials)) {
+      night = trend.nights.size();
+      night_trials.clear();
+      trend.nights.push_back(run);
+      paths.emplace_back();
+    } else {
+      join(trend.nights[night], run);
+    }
+    night_trials.merge(run_trials);
+    paths[night].push_back(run.path);
     const MachineModels machines(results);
     std::map<std::string, std::int64_t> threads_on;  // by host
     for (const io::HostRow& host : results.hosts) threads_on[host.host] = host.blas_threads;
@@ -160,7 +209,7 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
         threads_of[{trial, place}].insert(*threads);
         place += ", " + counted(static_cast<std::size_t>(*threads), "thread");
       }
-      NightTimes& times = trials[{trial, place}][trend.nights.size()];
+      NightTimes& times = trials[{trial, place}][night];
       times.runs.push_back(record.seconds_median);
       const bool has_replays = record.replay_median > 0;
       if (has_replays) times.replays.push_back(record.replay_median);
@@ -169,8 +218,8 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
       times.gpu = record.gpu_uuid;
       times.record = &record;
     }
-    trend.nights.push_back(night);
   }
+  name_folders(trend.nights, paths);
   name_nights(trend.nights);
   std::vector<TimeSeries> logs;
   for (const auto& [key, times] : trials) {

@@ -14,7 +14,7 @@ namespace gaussweep::driver {
 
 /// One night: a run, or several merged runs.
 struct Night {
-  std::string path;
+  std::string path;                  ///< the run, the folder of the night's runs, or the first of them
   std::string began;                 ///< start of its first trial
   std::string name;                  ///< its date, with the time if another night has the same date
   std::vector<std::string> commits;  ///< commits of its records
@@ -48,7 +48,9 @@ struct TrendRules {
   double rate = 0.01;       ///< probability of any finding if no trial changed
 };
 
-/// Computes the trends. @param sets paths and their records; a set may have several nights (see split_runs)
+/// Computes the trends. A set may have several nights (see split_runs). Consecutive runs of a plan without
+/// common trials, such as shards, are one night.
+/// @param sets paths and their records
 Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const TrendRules& rules);
 
 /// Returns a sentence per change, the latest first: "gemm/shared double n=1024: 4.1 % slower (3.6 to 4.6)

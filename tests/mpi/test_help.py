@@ -299,7 +299,7 @@ class Data(SweepTest):
         done = execute([SOURCE / "jobs" / "slurm" / "night.sh", *nights], **asked)
         self.assertIn(done.returncode, (0, 4), done.stderr)
         self.assertIn("Since when:\n", done.stdout)
-        self.assertRegex(done.stdout, r"\n3 nights, \d+ trials: changes can be found from 6 nights on\.")
+        self.assertRegex(done.stdout, r"\n3 nights, \d+ trials: changes can be found from 6 nights per trial on\.")
         trial = r"gesv/lapack double, n = \d+, diagonally_dominant, seed 1, CPU"
         self.assertRegex(done.stdout, rf"Night by night \(medians\):\n{trial}: [+-]\d+\.\d %\n")
 

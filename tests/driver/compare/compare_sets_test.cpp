@@ -85,6 +85,10 @@ TEST(RunsApart, KeepsShardsAndArchitecturesTogether) {
   two.records.erase(two.records.begin());
   EXPECT_THAT(sizes_of(split_runs(merged({one, two}))), ElementsAre(3)) << "shards";
   EXPECT_THAT(sizes_of(split_runs(merged({one, two, next}))), ElementsAre(3, 3));
+  io::Results later_rounds = one;
+  for (Record& r : later_rounds.records) std::tie(r.run_id, r.round) = std::tuple("e", 2);
+  EXPECT_THAT(sizes_of(split_runs(merged({one, two, later_rounds}))), ElementsAre(4))
+      << "older versions divided the rounds of a trial among the shards";
   const auto old_gpu = run_of({"d", 1, 1, h100, true}), new_gpu = run_of({"e", 2, 1, h200, true});
   EXPECT_THAT(sizes_of(split_runs(merged({old_gpu, new_gpu}))), ElementsAre(12)) << "CPU trials too";
 }

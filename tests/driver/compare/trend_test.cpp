@@ -201,6 +201,34 @@ TEST(Trend, TimesWithOtherThreadsAreAnotherSeries) {
   EXPECT_THAT(trend_sentences(trend), ::testing::IsEmpty());
 }
 
+TEST(Trend, ShardsOfANightAreOneNight) {
+  Nights nights(3);
+  Sets sets;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string folder = "nights/" + std::to_string(i);
+    for (const std::string plan : {"a", "b"}) {
+      io::Results first = nights.night(20, i), second = first;
+      first.records.resize(10);
+      second.records.erase(second.records.begin(), second.records.begin() + 10);
+      for (Record& r : second.records) r.run_id += "b";
+      for (io::Results* shard : {&first, &second}) {
+        shard->attributes["plan_name"] = plan;
+        for (Record& r : shard->records) r.problem = plan, r.run_id += plan;
+      }
+      sets.emplace_back(folder + plan + "/shard-1-of-2", first);
+      sets.emplace_back((plan == "b" ? "other" : folder + plan) + "/shard-2-of-2", second);
+    }
+  }
+  const Trend trend = trend_of(sets, {});
+  std::vector<std::string> paths;
+  for (const Night& night : trend.nights) paths.push_back(night.path);
+  EXPECT_THAT(paths,
+              ::testing::UnorderedElementsAre("nights/0a", "nights/1a", "nights/2a", "nights/0b/shard-1-of-2",
+                                              "nights/1b/shard-1-of-2", "nights/2b/shard-1-of-2"));
+  EXPECT_EQ(trend.series.size(), 40U);
+  for (const TrendSeries& series : trend.series) EXPECT_EQ(series.nights.size(), 3U);
+}
+
 TEST(Trend, SentenceNamesDateSizeAndCommits) {
   Sets sets;
   for (int i = 11; i >= 0; --i) {  // unsorted input
