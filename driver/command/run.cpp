@@ -158,7 +158,8 @@ void add_run_command(CLI::App& app, Commands& commands) {
   run->callback([options, &commands] {
     RunCommandOptions& settings = *options;
     if (!settings.time_limit_text.empty()) settings.time_limit = parse_time_limit(settings.time_limit_text);
-    if (!settings.shard_text.empty()) settings.shard = parse_shard(settings.shard_text);
+    settings.has_shard = !settings.shard_text.empty();
+    if (settings.has_shard) settings.shard = parse_shard(settings.shard_text);
     if (!settings.store_limit.empty()) check_store_limit(settings.store_limit);
     settings.command_line = command_line(commands);
     settings.program = commands.argv[0];

@@ -35,6 +35,7 @@ struct RunOptions {
   QueueOrder order = QueueOrder::longest_first;
   std::string store_limit;  ///< "50GiB", "none"; empty: the plan's limit, otherwise half of the free disk
   Shard shard;
+  bool has_shard = false;  ///< true if the shard was given on the command line
   int gpus_per_rank = 1;
   std::string program = "gaussweep";  ///< the program's name on the command line
   std::string command_line;

@@ -95,6 +95,21 @@ void refuse_other_plan(const RunOptions& options, const io::JournalContents& jou
                   options.output, printable(last_name), options.plan, printable(plan.name)));
 }
 
+/// Throws if the run in the output directory is one of several shards and the command has no --shard, because
+/// the whole plan would run. Warns if the command has another shard.
+void check_shard(const RunOptions& options, const io::JournalContents& journal) {
+  const std::string text = last_start(journal).shard;
+  const Shard last = read_shard(text).value_or(Shard{});
+  if (last.count == 1) return;
+  if (!options.has_shard) {
+    throw UsageError(
+        fmt::format("-o {} holds shard {} of the plan: add --shard {} (--shard 1/1 for the whole plan)",
+                    options.output, text, text));
+  }
+  if (options.shard.count > 1 && (options.shard.count != last.count || options.shard.number != last.number))
+    spdlog::warn("{} holds records of shard {}", options.output, text);
+}
+
 /// Throws if srun started several tasks that MPI does not connect, because each would run the whole plan.
 /// Tasks with `--shard` are allowed: each of them runs its own part of the plan.
 void refuse_unconnected_tasks(const World& world, const RunOptions& options) {
@@ -346,6 +361,7 @@ void dry_run(const Session& session, Planned& planned) {
       journal =
           io::read_journal(std::filesystem::path(options.output) / "journal.jsonl", /*with_details=*/false);
     refuse_other_plan(options, journal, planned.plan);
+    check_shard(options, journal);
     refuse_other_backend(options, journal, planned.backend);
   } catch (const std::runtime_error&) {
     fault = std::current_exception();
@@ -387,6 +403,7 @@ int run_in_directory(RunDirectory& directory, Session& session, Planned& planned
   }
   const double store_limit = store_limit_of(options.store_limit, planned.plan, directory.path() / "matrices");
   refuse_other_plan(options, directory.journal(), planned.plan);
+  check_shard(options, directory.journal());
   refuse_other_backend(options, directory.journal(), planned.backend);
   judge_records_again(directory, planned.expansion.trials);
   directory.save_plan(planned.plan.text);

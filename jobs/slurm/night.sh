@@ -75,7 +75,7 @@ max_lines=15 # per section, because the mail may be read on a phone
 
 failures=$("$gaussweep" summary "$night" --failures) || exit
 count=$(tail -n 1 <<<"$failures")
-count=${count/ trial*missing (run --resume runs them)/ missing}
+count=${count/ trial*missing (*command)/ missing}
 unexpected=$(sed -n '/^Not as expected:/,/^$/p' <<<"$failures")
 compared='' regressions='' code=0
 if (($# > 1)); then

@@ -218,6 +218,13 @@ class Sweeps(SweepTest):
         self.assertEqual(status["done"], status["total"])
         self.assertEqual(status["done"] + status["elsewhere"], len(whole))
         self.assertGreater(status["elsewhere"], 0)
+        self.assertIn("holds records of shard 1/2", self.stderr)
+        for more in ([], ["--dry-run"]):
+            self.sweep(plan, "--resume", *more, code=2)
+            self.assertIn("holds shard 2/2 of the plan: add --shard 2/2 (--shard 1/1 for the", self.stderr)
+        self.sweep(plan, "--resume", "--shard=1/1")
+        self.sweep(plan, "--resume")
+        self.assertNotIn("shard", self.stderr)
 
     def test_records_of_another_build_are_remarked(self):
         directory = self.sweep(self.plan(SMALL.replace("n: [5, 33]", "n: 5")))
