@@ -47,11 +47,11 @@ struct ByGroup {
 };
 
 /// Returns the median of the known values; NaN if all are unknown.
-template <class Value>
-double known_median(const std::vector<const Record*>& records, const Value& value_of) {
+template <class Item, class Value>
+double known_median(const std::vector<const Item*>& items, const Value& value_of) {
   std::vector<double> values;
-  for (const Record* record : records) {
-    const double value = std::invoke(value_of, record);
+  for (const Item* item : items) {
+    const double value = std::invoke(value_of, item);
     if (!std::isnan(value)) values.push_back(value);
   }
   return median_of(std::move(values));
@@ -160,6 +160,13 @@ Group joined_group(const std::vector<const Group*>& groups) {
   for (const Group* group : groups)
     joined.records.insert(joined.records.end(), group->records.begin(), group->records.end());
   summarise_group(joined);
+  // The median over the trials' pooled medians, which is not that of all rounds.
+  const double median = known_median(groups, &Group::median);
+  joined.gflops *= joined.median / median;
+  joined.peak_share *= joined.median / median;
+  joined.median = median;
+  joined.replay = known_median(groups, &Group::replay);
+  joined.joules = known_median(groups, &Group::joules);
   return joined;
 }
 

@@ -48,8 +48,9 @@ std::vector<Group> group_records(const std::vector<io::Record>& records);
 std::vector<Group> group_records(std::vector<io::Record>&& records) = delete;
 std::vector<Group> group_records(const std::vector<const io::Record*>& records);
 
-/// Returns one group with the records of several, such as those of a method's trials with several seeds. The
-/// new group has the matrix name of the first one. @pre there is at least one
+/// Returns one group with the records of several, such as those of a method's trials with several seeds. Its
+/// median is that of the groups' medians, and its matrix name that of the first group.
+/// @pre there is at least one
 Group joined_group(const std::vector<const Group*>& groups);
 
 /// The filter options `--problem`, `--method`, …; an empty list accepts everything. Patterns may contain *

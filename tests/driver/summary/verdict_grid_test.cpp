@@ -243,6 +243,28 @@ TEST(VerdictGrid, NoTwoTasksShareARace) {
   EXPECT_EQ(labels.count("condition condition=1e+12: nrhs 3, upper, seed 2"), 1U);
 }
 
+// As the report does: each seed counts once, with the median of its rounds.
+TEST(VerdictGrid, PoolsRoundsBeforeSeeds) {
+  std::vector<Record> records;
+  const std::vector<std::vector<double>> rounds_of_seeds = {{1, 1, 9}, {2, 2, 9}, {3, 9, 9}};
+  for (std::size_t seed = 0; seed < 3; ++seed) {
+    for (std::size_t round = 0; round < 3; ++round) {
+      for (const std::string method : {"a", "b"}) {
+        Record r = example_record(method, 64, {method == "a" ? rounds_of_seeds[seed][round] : 2.5});
+        r.matrix_digest = std::to_string(seed);
+        r.matrix_seed = static_cast<std::int64_t>(seed);
+        r.round = static_cast<std::int64_t>(round + 1);
+        records.push_back(r);
+      }
+    }
+  }
+  const auto grids = verdict_grids(records, {}, {});
+  const VerdictCell& cell = grids.at(0).pooled_rows.at(0).cells.at(64);
+  EXPECT_EQ(cell.winner->first().method, "a");
+  EXPECT_EQ(cell.winner->median, 2) << "the median of all rounds is 3";
+  EXPECT_DOUBLE_EQ(cell.winner->gflops, cell.winner->flops / 2 * 1e-9);
+}
+
 TEST(VerdictGrid, PrintsSeedsAsOneRowAndListsEachInTheTable) {
   std::vector<Record> records;
   for (const std::int64_t seed : {1, 2, 3, 4}) {
