@@ -143,7 +143,7 @@ void add_run_command(CLI::App& app, Commands& commands) {
   refuse_empty(*run->add_option(
       "--store-limit", o.store_limit,
       "Maximum bytes of stored matrices: 50GiB, 512MiB, none (default: the plan's store_limit, else half "
-      "of the free disk)"));
+      "of the free disk; of --shard I/N an N-th of that)"));
   refuse_empty(*run->add_option("--shard", options->shard_text, "I/N: only the I-th of N parts of the plan"));
   allow_whole(*run->add_option("--gpus-per-rank", o.gpus_per_rank,
                                "GPUs of every rank, for methods that share a matrix among several")

@@ -401,7 +401,8 @@ int run_in_directory(RunDirectory& directory, Session& session, Planned& planned
   if (directory.journal().damaged > 0) {
     spdlog::warn("not counted: {} of the journal", counted(directory.journal().damaged, "damaged line"));
   }
-  const double store_limit = store_limit_of(options.store_limit, planned.plan, directory.path() / "matrices");
+  const double store_limit =
+      store_limit_of(options.store_limit, planned.plan, directory.path() / "matrices", options.shard.count);
   refuse_other_plan(options, directory.journal(), planned.plan);
   check_shard(options, directory.journal());
   refuse_other_backend(options, directory.journal(), planned.backend);

@@ -113,8 +113,8 @@ void StoreKeeper::release(const Trial& trial, bool done) {
   for_stored(trial, [&](const MatrixRequest& request) { release(request, done); });
 }
 
-double store_limit_of(const std::string& option, const io::Plan& plan,
-                      const std::filesystem::path& matrices) {
+double store_limit_of(const std::string& option, const io::Plan& plan, const std::filesystem::path& matrices,
+                      std::int64_t shards) {
   if (!option.empty()) return io::parse_bytes({option, {"--store-limit", 1, 1}}, "--store-limit");
   if (plan.store_limit) return *plan.store_limit;
   std::error_code error;
@@ -122,7 +122,7 @@ double store_limit_of(const std::string& option, const io::Plan& plan,
   if (error) return std::numeric_limits<double>::infinity();  // the file system does not report its size
   double bytes = static_cast<double>(disk.available);
   for (const auto& [digest, size] : io::MatrixStore(matrices).inventory()) bytes += static_cast<double>(size);
-  return bytes / 2;
+  return bytes / 2 / static_cast<double>(shards);
 }
 
 }  // namespace gaussweep::driver

@@ -68,7 +68,9 @@ class StoreKeeper {
 };
 
 /// Returns the limit in bytes for DIR/matrices: the option's, otherwise the plan's, otherwise half of the
-/// disk's free space plus the present matrices. @throws io::InputError
-double store_limit_of(const std::string& option, const io::Plan& plan, const std::filesystem::path& matrices);
+/// disk's free space plus the present matrices, divided by the number of shards, which share the disk.
+/// @throws io::InputError
+double store_limit_of(const std::string& option, const io::Plan& plan, const std::filesystem::path& matrices,
+                      std::int64_t shards);
 
 }  // namespace gaussweep::driver

@@ -177,6 +177,15 @@ TEST_F(StoreKeeperTest, StoresNothingWithALimitOfZero) {
   EXPECT_THAT(stored(), IsEmpty());
 }
 
+TEST_F(StoreKeeperTest, ShardsShareTheDefaultLimitOfTheDisk) {
+  io::Plan plan;
+  const double alone = store_limit_of("", plan, folder_, 1), shard = store_limit_of("", plan, folder_, 4);
+  EXPECT_NEAR(shard / alone, 0.25, 0.05) << "other programs may use the disk in between";
+  EXPECT_EQ(store_limit_of("1MiB", plan, folder_, 4), 1 << 20) << "a given limit is that of each shard";
+  plan.store_limit = 4096;
+  EXPECT_EQ(store_limit_of("", plan, folder_, 4), 4096);
+}
+
 TEST_F(StoreKeeperTest, CountsBothOperandsOfAProduct) {
   Trial product = trial(1);
   product.matrix_b = trial(2).matrix;
