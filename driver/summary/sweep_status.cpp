@@ -212,6 +212,11 @@ std::string progress_words(std::int64_t done, std::int64_t total) {
                      100.0 * static_cast<double>(done) / static_cast<double>(total));
 }
 
+/// Returns true if a sweep runs and has no estimate of its time left.
+bool is_left_unknown(const SweepStatus& status) {
+  return status.running && !status.left && (status.total < 0 || status.total > status.done);
+}
+
 /// Adds up all sweeps. The total is unknown if one total is unknown. The time left is that of the slowest
 /// sweep.
 SweepStatus sum_of(const std::vector<NamedStatus>& all) {
@@ -314,7 +319,12 @@ std::string statuses_line(const Statuses& statuses) {
   text += statuses.is_one() ? fmt::format(", {}", state_of(all.front().status))
                             : fmt::format(", {} of {} running", running, all.size());
   if (sum.unexpected > 0) text += fmt::format(", {} not as expected", sum.unexpected);
-  if (sum.left) text += fmt::format(", {} left", span_words(*sum.left));
+  if (std::any_of(all.begin(), all.end(), [](const NamedStatus& n) { return is_left_unknown(n.status); })) {
+    text += sum.left && sum.left->low >= 1 ? fmt::format(", at least {} left", duration_text(sum.left->low))
+                                           : std::string(", time left unknown yet");
+  } else if (sum.left) {
+    text += fmt::format(", {} left", span_words(*sum.left));
+  }
   return text;
 }
 

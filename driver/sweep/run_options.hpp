@@ -33,7 +33,7 @@ struct RunOptions {
   std::string time_limit_text;  ///< the same, as given on the command line; empty: none
   double grace = 20;            ///< seconds that running trials get after the first stop signal
   QueueOrder order = QueueOrder::longest_first;
-  std::string store_limit;  ///< "50GiB", "none"; empty: the plan's limit, otherwise half of the free disk / shards
+  std::string store_limit;  ///< "50GiB", "none"; empty: the plan's limit, otherwise the default's
   Shard shard;
   bool has_shard = false;  ///< true if the shard was given on the command line
   int gpus_per_rank = 1;

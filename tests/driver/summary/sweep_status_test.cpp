@@ -283,6 +283,11 @@ TEST(Status, ShowsOneRowPerShardAndTheirSum) {
   EXPECT_EQ(json["directories"][1]["directory"], "night/shard-3-of-3");
   EXPECT_EQ(json["directories"][1]["state"], "killed");
   EXPECT_EQ(json["missing"].size(), 1U);
+  Statuses unknown = both;
+  unknown.all[1].status.running = true;
+  EXPECT_THAT(statuses_line(unknown), testing::EndsWith(", at least 30 s left")) << "one has no estimate yet";
+  unknown.all[0].status.left.reset();
+  EXPECT_THAT(statuses_line(unknown), testing::EndsWith(", time left unknown yet"));
   const Statuses one{{both.all[1]}, {}};
   EXPECT_EQ(statuses_line(one), "4 of 10 (40.0%), killed");
   EXPECT_FALSE(one.any_running());
