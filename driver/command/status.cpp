@@ -24,6 +24,7 @@
 #include "driver/summary/sweep_status.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/console.hpp"
+#include "driver/system/job_output.hpp"
 #include "driver/system/terminal.hpp"
 #include "io/files/errors.hpp"
 
@@ -37,38 +38,16 @@ struct StatusOptions {
   bool watches = false;
 };
 
-/// Returns the newest output of a Slurm job that sweeps into a directory, or into a directory of a night's
-/// directory; empty if there is none. The night's last job only merges the results.
-std::filesystem::path newest_job_output(const std::filesystem::path& directory) {
-  namespace fs = std::filesystem;
-  fs::path newest;
-  fs::file_time_type time{};
-  std::error_code error;
-  std::vector<fs::path> folders{directory / "logs"};
-  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
-    folders.push_back(entry->path() / "logs");
-  for (const fs::path& folder : folders) {
-    std::error_code unreadable;
-    for (fs::directory_iterator entry(folder, unreadable), end; !unreadable && entry != end;
-         entry.increment(unreadable)) {
-      const std::string name = entry->path().filename().string();
-      if (name.rfind("slurm-", 0) != 0 || name.rfind("slurm-gaussweep-finish-", 0) == 0) continue;
-      std::error_code unknown;
-      const auto written = entry->last_write_time(unknown);
-      if (unknown || (!newest.empty() && written <= time)) continue;
-      newest = entry->path();
-      time = written;
-    }
-  }
-  return newest;
-}
-
-/// Reads the status of one run directory. @throws io::InputError if it has no readable journal
+/// Reads the status of one run directory. @throws io::InputError if it has no readable journal, and no job
+/// has just started there
 SweepStatus status_of_directory(const std::filesystem::path& directory, std::size_t failures) {
   const std::filesystem::path journal = directory / "journal.jsonl";
   std::error_code error;  // a path that cannot be examined may exist; reading it gives the error
   if (std::filesystem::status(journal, error).type() == std::filesystem::file_type::not_found) {
     if (const std::filesystem::path output = newest_job_output(directory); !output.empty()) {
+      SweepStatus starting;
+      starting.running = read_job_output(output).is_starting;
+      if (starting.running) return starting;
       throw io::InputError(fmt::format("{}: no journal.jsonl is there: its job did not start a sweep; see {}",
                                        directory.string(), output.string()));
     }
@@ -91,8 +70,13 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   SweepStatus status = status_of(contents, running, timestamp_now(), failures);
   if (!status.running && !status.ended && status.starts > 0) {
     // On a full disk, for example, the run cannot record why it ended.
-    if (const std::filesystem::path output = newest_job_output(directory); !output.empty())
-      status.remarks.push_back(fmt::format("the journal has no end of the run; see {}", output.string()));
+    if (const std::filesystem::path output = newest_job_output(directory); !output.empty()) {
+      const std::string cause = read_job_output(output).write_error;
+      if (cause.empty())
+        status.remarks.push_back(fmt::format("the journal has no end of the run; see {}", output.string()));
+      else
+        status.reason = fmt::format("{} ({})", cause, output.string());
+    }
   }
   return status;
 }

@@ -202,7 +202,7 @@ namespace {
 
 const char* state_of(const SweepStatus& status) {
   if (status.running) return "running";
-  if (status.ended) return "ended";
+  if (status.ended || !status.reason.empty()) return "ended";
   return status.starts == 0 ? "not started" : "killed";
 }
 
@@ -281,6 +281,8 @@ std::string statuses_text(const Statuses& statuses, std::size_t width) {
   if (!sum.counts.empty()) text += fmt::format("Status:  {}\n", status_counts_text(sum.counts));
   if (!sum.findings.empty()) text += fmt::format("Expected failures: {}\n", status_counts_text(sum.findings));
   for (const auto& [directory, status] : all) {
+    if (!status.ended && !status.reason.empty())
+      text += fmt::format("Note:    {}: ended: {}\n", printable(directory), printable(status.reason));
     for (const std::string& remark : status.remarks)
       text += fmt::format("Note:    {}: {}\n", printable(directory), printable(remark));
   }
@@ -386,13 +388,15 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
       fmt::format("Plan:    {}\n", status.plan_name.empty() ? "unknown" : printable(status.plan_name));
   std::string state;
   if (status.running) {
-    state = "running";
+    state = status.starts > 0 ? "running" : "just started; nothing is recorded yet";
   } else if (status.ended) {
     state = fmt::format("ended with exit code {}", status.exit_code);
     if (!status.reason.empty()) state += fmt::format(" ({})", printable(status.reason));
+  } else if (status.starts == 0) {
+    state = "not started";
   } else {
-    state =
-        status.starts == 0 ? "not started" : "killed before its end; go on with " + printable(status.resume);
+    state = status.reason.empty() ? "killed before its end" : "ended: " + printable(status.reason);
+    state += "; go on with " + printable(status.resume);
   }
   text += fmt::format("State:   {}\n", state);
   if (!status.started.empty()) {

@@ -2,11 +2,12 @@
 
 import os
 import shutil
+import subprocess
 import unittest
 
 import h5py
 
-from harness import BUILD, GAUSSWEEP, SOURCE, SweepTest, execute, run
+from harness import BUILD, GAUSSWEEP, SOURCE, SweepTest, command, execute, run
 
 SMALL = "repeats: 1\nstages: never\nsweep:\n  - {problem: gesv, method: [gauss_block, lapack], n: 16}\n"
 HOST = SMALL.replace("[gauss_block, lapack]", "lapack")
@@ -318,6 +319,11 @@ class Finish(SweepTest):
         name = "\n  gesv/lapack double n=17"
         self.assertIn(f"sweep: 1 of 2 trials are missing (ended){name}", (self.night / "missing.txt").read_text())
         self.assertNotIn(name, self.mailbox.read_text())
+        cause, log = "x cannot be written: No space left on device", directory / "logs/slurm-gaussweep-8.out"
+        log.write_text(f"gaussweep: {cause}\n")
+        journal.write_text("".join(line for line in journal.read_text().splitlines(True) if '"end"' not in line))
+        self.finish(5)
+        self.assertIn(f"sweep: 1 of 2 trials are missing (ended: {cause} ({log}))\n", self.mailbox.read_text())
 
     def test_a_full_disk_does_not_look_complete(self):
         """A limit of zero bytes per file replaces a full disk."""
@@ -387,10 +393,44 @@ class Begin(SweepTest):
             log = night / f"{name}.out"
             log.parent.mkdir(parents=True, exist_ok=True)
             log.touch()
+            log.write_text("sweep.sbatch: gaussweep_setup of site.sh failed\n")
             os.utime(log, (log.stat().st_mtime - age,) * 2)
         for directory in (night, night / "sweep"):
             done = self.ran(["status", directory], code=2)
             self.assertIn(f"its job did not start a sweep; see {night}/sweep/logs/slurm-gaussweep-8.out", done.stderr)
+
+    def test_the_status_of_a_job_that_has_just_started(self):
+        log = self.folder / "night/logs/slurm-gaussweep-array-8_2.out"
+        log.parent.mkdir(parents=True)
+        begin = "array.sbatch: job 8_2, start 1, on n1, 1 rank(s) per node, 0 trials are recorded\n"
+        log.write_text(f"array.sbatch: job 8_2 was requeued\n{begin}")
+        for directory in (log.parents[1], log.parents[1] / "shard-2-of-3"):
+            self.assertIn("State:   just started; nothing is recorded", self.ran(["status", directory]).stdout)
+        self.ran(["status", log.parents[1] / "shard-1-of-3"], code=2)
+        watching = subprocess.Popen(
+            command(["status", directory, "--watch"]), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.assertEqual(watching.stdout.readline(), "0, running, time left unknown yet\n")
+        os.utime(log, (log.stat().st_mtime - 150,) * 2)
+        self.assertIn("did not start a sweep; see", watching.communicate(timeout=60)[1])
+        self.assertEqual(watching.returncode, 2)
+
+    def test_a_run_that_filled_the_disk_names_the_cause(self):
+        """The job's output has the cause, because the journal could not be written."""
+        night = self.folder / "night"
+        shard = self.sweep(self.plan(HOST), "--shard", "1/1", output="night/shard-1-of-1")
+        journal, log = shard / "journal.jsonl", night / "logs/slurm-gaussweep-array-8_1.out"
+        lines = journal.read_text().splitlines(keepends=True)
+        journal.write_text("".join(line for line in lines if '"note":"end"' not in line))
+        cause = f"{journal} cannot be written: No space left on device"
+        advice = f"1 record safe in {journal}. Once this is mended, go on with: gaussweep run"
+        log.parent.mkdir()
+        log.write_text(f"gaussweep: {cause}. {advice}\narray.sbatch: gaussweep ended with exit code 3\n")
+        self.assertIn(f"State:   ended: {cause} ({log}); go on with ", self.ran(["status", shard]).stdout)
+        both = self.ran(["status", shard, self.sweep(self.plan(HOST), output="other")]).stdout
+        self.assertIn(f"Note:    {shard}: ended: {cause} ({log})\n", both)
+        log.write_text(f"{log.read_text()}array.sbatch: job 8_1, start 1, on n1\n")
+        self.assertIn(f"has no end of the run; see {log}\n", self.ran(["status", shard]).stdout)
 
     def test_the_status_of_a_job_that_did_not_end_names_its_output(self):
         directory = self.sweep(self.plan(HOST))

@@ -1,0 +1,98 @@
+/// Finds and reads the outputs of Slurm jobs.
+
+#include "driver/system/job_output.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <vector>
+
+namespace gaussweep::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has(const std::string& line, const char* words) {
+  return line.find(words) != std::string::npos;
+}
+
+/// Returns the error of a line if it is about a file that could not be written, without the advice after it.
+std::string write_error_of(const std::string& line) {
+  constexpr const char* causes[] = {"cannot be written",
+                                    "No space left on device",
+                                    "Disk quota exceeded",
+                                    "Read-only file system",
+                                    "cannot be stored: ",
+                                    "Stale file handle",
+                                    "nothing could be written for "};
+  if (std::none_of(std::begin(causes), std::end(causes), [&](const char* cause) { return has(line, cause); }))
+    return {};
+  const std::string program = "gaussweep: ";
+  std::string error = line.rfind(program, 0) == 0 ? line.substr(program.size()) : line;
+  if (const auto advice = error.find(". Once this is mended"); advice != std::string::npos)
+    error.erase(error.rfind(". ", advice - 1));  // and the number of saved records
+  return error;
+}
+
+/// Returns true if a line has an error, or tells that the job script's work is over.
+bool is_final(const std::string& line) {
+  if (line.rfind("gaussweep: ", 0) == 0 || has(line, "error: ")) return true;
+  return has(line, ".sbatch: ") && !has(line, ".sbatch: the launcher ended") &&
+         !has(line, ".sbatch: signalled");
+}
+
+}  // namespace
+
+fs::path newest_job_output(const fs::path& directory) {
+  fs::path newest;
+  fs::file_time_type time{};
+  const auto search = [&](const fs::path& folder, const std::string& ending) {
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
+      if (name.rfind("slurm-", 0) != 0 || name.rfind("slurm-gaussweep-finish-", 0) == 0) continue;
+      if (name.size() < ending.size() ||
+          name.compare(name.size() - ending.size(), ending.size(), ending) != 0)
+        continue;
+      std::error_code unknown;
+      const auto written = entry->last_write_time(unknown);
+      if (unknown || (!newest.empty() && written <= time)) continue;
+      newest = entry->path();
+      time = written;
+    }
+  };
+  search(directory / "logs", "");
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
+    search(entry->path() / "logs", "");
+  // The tasks of an array write into the directory that contains their shards.
+  const fs::path shard = directory.has_filename() ? directory : directory.parent_path();
+  int part = 0, parts = 0;
+  if (std::sscanf(shard.filename().string().c_str(), "shard-%d-of-%d", &part, &parts) == 2)
+    search(shard.parent_path() / "logs", "_" + std::to_string(part) + ".out");
+  return newest;
+}
+
+JobOutput read_job_output(const fs::path& path) {
+  constexpr std::streamoff max_read = 1 << 16;
+  constexpr auto fresh = std::chrono::minutes(2);
+  JobOutput output;
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(0, std::ios::end);
+  file.seekg(std::max<std::streamoff>(0, file.tellg() - max_read));
+  bool is_over = false;
+  for (std::string line; std::getline(file, line);) {
+    // The outputs of all starts are in one file.
+    const bool is_start = has(line, ".sbatch: job ") && has(line, ", start ");
+    if (is_start) output.write_error.clear();
+    is_over = !is_start && (is_over || is_final(line));
+    if (std::string error = write_error_of(line); !error.empty()) output.write_error = std::move(error);
+  }
+  std::error_code error;
+  const auto written = fs::last_write_time(path, error);
+  output.is_starting = !error && !is_over && fs::file_time_type::clock::now() - written < fresh;
+  return output;
+}
+
+}  // namespace gaussweep::driver
