@@ -107,6 +107,16 @@ Table first_and_last(const Trend& trend, std::size_t limit) {
            {series->place, series->seconds.front(), series->seconds.back(),
             fmt::format("{:+.1f}%", 100 * growth(*series))});
   }
+  // The last time of a trial that is missing in the last night is that of a night before.
+  const std::size_t newest = trend.nights.size() - 1;
+  if (std::any_of(order.begin(), order.end(),
+                  [&](const TrendSeries* series) { return series->nights.back() != newest; })) {
+    table.columns.push_back({"missing_since", "MISSING SINCE"});
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::size_t last = order[i]->nights.back();
+      table.rows[i].emplace_back(last == newest ? std::string() : trend.nights[last + 1].name);
+    }
+  }
   table.spare = {"first last"};  // one entry, so that both have one unit
   return table;
 }
