@@ -57,8 +57,8 @@ class Gpus(SweepTest):
         self.assertEqual((directory / "journal.jsonl").read_text(), before, "nothing is written")
 
     def submit(self, words, code):
-        """Runs a script with an sbatch that ends with this code."""
-        (self.folder / "sbatch").write_text(f"#!/bin/sh\nexit {code}\n")
+        """Runs a script with an sbatch that submits job 7 and ends with this code."""
+        (self.folder / "sbatch").write_text(f"#!/bin/sh\necho 7\nexit {code}\n")
         (self.folder / "sbatch").chmod(0o755)
         path = f"{self.folder}:{os.environ['PATH']}"
         return execute(words, GAUSSWEEP=str(GAUSSWEEP), GAUSSWEEP_ENV="", PATH=path)
@@ -99,6 +99,16 @@ class Gpus(SweepTest):
         nights.mkdir()
         self.submit([SOURCE / "jobs/slurm/nightly.sh", plan, "-o", nights, "--dated"], 1)
         self.assertEqual(list(nights.iterdir()), [], "the folder that existed stays")
+
+    def test_a_night_is_not_submitted_twice(self):
+        words = [SOURCE / "jobs/slurm/nightly.sh", self.plan(HOST), "-o", self.folder / "nights", "--dated"]
+        queue = self.folder / "squeue"
+        for lists, code in (("echo 7", 0), ("echo 7", 2), ("true", 0)):
+            queue.write_text(f"#!/bin/sh\n{lists}\n")
+            queue.chmod(0o755)
+            done = self.submit(words, 0)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertEqual(" was submitted already; its jobs have not ended: 7 (" in done.stderr, code == 2)
 
     def test_an_array_of_more_shards_than_trials(self):
         script, plan = SOURCE / "jobs/slurm/array.sbatch", self.plan(HOST)
@@ -278,6 +288,7 @@ class Finish(SweepTest):
 
         def run_shard(part, kept):
             """Runs a shard and deletes all but `kept` records."""
+            shutil.rmtree(self.night / shards[part - 1], ignore_errors=True)
             directory = self.sweep(plan, "--shard", f"{part}/3", output=self.night / shards[part - 1])
             (directory / "results.h5").unlink()
             journal = directory / "journal.jsonl"
@@ -286,6 +297,7 @@ class Finish(SweepTest):
             journal.write_text("".join(line for line in lines if line not in records[kept:]))
 
         for part, kept, counts in (
+            (3, 0, "no records; 6 of 6 missing"),
             # The third shard is complete.
             (3, 1, "1 record: 1 pass; 5 of 6 missing; no records from shard 1 of 3, shard 2 of 3"),
             (2, 0, "1 record: 1 pass; 5 of 6 missing; no records from shard 1 of 3, shard 2 of 3"),
