@@ -82,7 +82,7 @@ def verdict(page, results, baseline=""):
         words = " ".join(reason for bound, reason in reasons.items() if bound in exceeded_bounds)
         page.put(f'<p id="above-limit">* More than 100 % of {words}</p>')
     page.add(
-        (_tie(results) if timed["tie"].any() else "")
+        ("Tie: the interquartile ranges of the two times overlap. " if timed["tie"].any() else "")
         + (
             "The limit is the same for all methods of a problem: its operations at the measured GEMM rate (compute), or"
             " its operands once at the measured copy rate (memory), whichever takes longer. "
@@ -97,13 +97,6 @@ def verdict(page, results, baseline=""):
             else ""
         )
     )
-
-
-def _tie(results):
-    """Returns the meaning of a tie."""
-    has_rounds = (results.take("rounds")["rounds"] > 1).any()
-    pooled = "With rounds these are from the least first to the largest third quartile of the rounds. "
-    return "Tie: the interquartile ranges of the two times overlap. " + (pooled if has_rounds else "")
 
 
 def _missing(results):

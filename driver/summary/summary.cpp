@@ -165,6 +165,8 @@ Group joined_group(const std::vector<const Group*>& groups) {
   joined.gflops *= joined.median / median;
   joined.peak_share *= joined.median / median;
   joined.median = median;
+  joined.q1 = known_median(groups, &Group::q1);
+  joined.q3 = known_median(groups, &Group::q3);
   joined.replay = known_median(groups, &Group::replay);
   joined.joules = known_median(groups, &Group::joules);
   return joined;
