@@ -561,8 +561,8 @@ matrix_kind matrix_parameters matrix_seed gpu_name capability gpu_count library_
 
 
 def _pool_rounds(results):
-    """Gives all rounds of a trial the same times, as `gaussweep summary` does: the median of the rounds' medians, and the
-    quartiles of all their quartiles and medians. Otherwise sections that select the fastest record would show the
+    """Gives all rounds of a trial the same times, as `gaussweep summary` does: the median of the rounds' medians, and
+    the quartiles of all their quartiles and medians. Otherwise sections that select the fastest record would show the
     fastest round. Adds the columns `rounds`, the number of a trial's rounds, and `spread`, the interquartile range of
     the record's own samples over their median."""
     times = ["seconds_min", "seconds_q1", "seconds_median", "seconds_q3", "seconds_max"]

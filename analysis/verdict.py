@@ -190,8 +190,8 @@ def grids(results, baseline=""):
     """Returns a list of (device, capability, CPU models whose methods compete with the device, races, pooled). `races`
     is a frame with one row per race in which at least one method was tried. `pooled` has one row for all tasks that
     differ only in their seeds. It uses the seeds that the same methods ran with, as many methods and then seeds as
-    possible: a method's time is its median over them, and a method passes if it passed with all of them. `seeds` is their number; `wins` is the number of seeds with which
-    the winner is the fastest."""
+    possible: a method's time is its median over them, and it passes if it passed with all. `seeds` is the number of all
+    seeds; `wins` is the number of seeds with which the winner is the fastest."""
     records = results.take("backend host gpu_name capability")
     if not len(records):
         return []
@@ -259,8 +259,8 @@ def _pooled_races(records, devices, baseline):
 
 def with_common_methods(races, pool, count, tried):
     """Returns which races count when the races of each pool are pooled: those with the same methods, because times on
-    different matrices cannot be compared. The set with most methods counts, then that with most races. `count`, `tried`:
-    the columns with the number and the names of the methods."""
+    different matrices cannot be compared. The set with most methods counts, then that with most races. `count` and
+    `tried` are the columns with the number and the names of the methods."""
     size = races.groupby([*pool, tried])[count].transform("size")
     rank = pd.DataFrame({"count": races[count], "size": size, "tried": races[tried]}, index=races.index)
     order = rank.sort_values(["count", "size", "tried"], ascending=[False, False, True], kind="stable").index

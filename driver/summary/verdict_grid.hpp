@@ -79,7 +79,8 @@ struct VerdictGrid {
   std::vector<Group> groups;
   std::vector<VerdictRow> rows;
   /// The rows with the seeds pooled: a method's time is the median over the seeds, and it passes if it passed
-  /// with all of them. Only seeds with which the same methods were tried count. Cells point into `groups` and `pooled_groups`.
+  /// with all of them. Only seeds with which the same methods were tried count. Cells point into `groups` and
+  /// `pooled_groups`.
   std::vector<VerdictRow> pooled_rows;
   std::deque<Group> pooled_groups;
 };
