@@ -238,8 +238,8 @@ def basis(rows, statistic="median", with_sizes=False, pooled=False):
 def sampled(rows):
     """Returns "3 samples", "3 to 7 samples", "3 samples of 10 calls" or "3 samples in each of 2 rounds": the numbers of
     samples of the rows."""
-    samples, calls = (_range_text(rows[name]) for name in ("samples", "inner_repeats"))
-    rounds = _range_text(rows["rounds"]) if "rounds" in rows else "1"
+    samples, calls = (range_text(rows[name]) for name in ("samples", "inner_repeats"))
+    rounds = range_text(rows["rounds"]) if "rounds" in rows else "1"
     words = counted(samples, "sample") + (f" of {calls} calls" if calls not in ("0", "1") else "")
     return words + (f" in each of {counted(rounds, 'round')}" if rounds != "1" else "")
 
@@ -255,7 +255,7 @@ def _sampled_seeds(rows):
     return sampled(rows) + (f" with each of up to {seeds} seeds" if seeds > 1 else "")
 
 
-def _range_text(values):
+def range_text(values):
     """Returns the range of the values: "3" or "3 to 7"."""
     least, most = int(values.min()), int(values.max())
     return f"{least}" if least == most else f"{least} to {most}"
@@ -268,7 +268,7 @@ def matrices(rows, with_sizes=False):
     names = [f"{name}, {_seeds(part)}" for name, part in rows.groupby("matrix_full")["matrix_seed"]]
     words = f"Matrix: {'; '.join(names[:4])}{f' and {len(names) - 4} more' if len(names) > 4 else ''}"
     if with_sizes:
-        words += f"; n = {_range_text(rows['size'])}"
+        words += f"; n = {range_text(rows['size'])}"
     shared = _shared_conditions(rows)
     words += f". Measured with {', '.join(shared)}" if shared else ""
     return f"{words}. n: the cube root of m·n·k." if is_rectangular(rows).any() else f"{words}."
@@ -290,7 +290,7 @@ def _shared_conditions(rows):
     if has_triangle and len(uplo) == 1 and not any(uplo[0] in word for word in words):
         words.append(f"{uplo[0]} triangle")
     threads = rows["threads"][rows["threads"].gt(0) & ~rows["device"].str.startswith(EMULATED)]
-    return [*words, f"BLAS on {counted(_range_text(threads), 'thread')}"] if len(threads) else words
+    return [*words, f"BLAS on {counted(range_text(threads), 'thread')}"] if len(threads) else words
 
 
 def _seeds(values):

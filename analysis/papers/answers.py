@@ -10,10 +10,12 @@ import numpy as np
 import pandas as pd
 
 from ..fits import reciprocal
-from ..frames import EMULATED, answered, best, on_main_matrix, speedups, stage_rows
+from ..frames import EMULATED, answered, best, on_main_matrix, range_text, speedups, stage_rows
 from ..loader import parameter
 from ..page import factor, number, whole
+from ..words import counted
 from .common import panel_devices, panel_rows, pick, table_of
+from .experiments import experiments, of_plans
 
 RULES = Path(__file__).parent.parent / "claims.json"
 # A claim of "about" holds within this fraction of the published figure. Claims of "at least" and "below" have no
@@ -32,21 +34,27 @@ def _chosen(rows, rule, where):
     return rows[rows["precision"] == rule["precision"]] if "precision" in rule else rows
 
 
-def _two(rows, rule, slow="slow", fast="fast"):
-    """Returns the records of two methods, indexed by their common sizes: the best configurations on one kind of matrix
-    and one triangle. `slow`, `fast`: the keys of `rule` that select the methods."""
-    slow = _chosen(rows, rule, rule[slow])
-    fast = _chosen(rows, rule, rule[fast]) if len(slow) else slow
-    if not len(fast):
-        return fast, fast
-    is_common_kind = slow["matrix_kind"].isin(fast["matrix_kind"].unique())
-    slow = slow[is_common_kind] if is_common_kind.any() else slow
-    fast = fast[fast["matrix_kind"].isin(slow["matrix_kind"].unique())] if is_common_kind.any() else fast
-    key = ["size", "uplo"]
-    slow, fast = (best(on_main_matrix(part), key).set_index(key) for part in (slow, fast))
+def _two(rows, rule):
+    """Returns the records of the rule's methods `slow` and `fast`, indexed by their common sizes: the best
+    configurations on one matrix and one triangle. The matrix is the one with most common sizes; ties go to the one with
+    most passed answers, and identity matrices come last."""
+    slow, fast = (_chosen(rows, rule, rule[name]) for name in ("slow", "fast"))
+    key = ["matrix", "size", "uplo"]
+    slow, fast = (
+        best(part.assign(matrix=part["matrix_full"] + ", seed " + part["matrix_seed"].astype(str)), key).set_index(key)
+        for part in (slow, fast)
+    )
     both = slow.index.intersection(fast.index).sort_values()
+    if not len(both):
+        return slow.iloc[:0], fast.iloc[:0]
+    pairs = pd.DataFrame({"kind": slow.loc[both, "matrix_kind"], "passed": 0}).reset_index()
+    pairs["passed"] = sum((part.loc[both, "status"] == "pass").to_numpy().astype(int) for part in (slow, fast))
+    of_matrix = pairs.groupby("matrix").agg(kind=("kind", "first"), sizes=("size", "nunique"), passed=("passed", "sum"))
+    of_matrix["kind"] = of_matrix["kind"] != "identity"
+    matrix = max(of_matrix.index, key=lambda m: tuple(of_matrix.loc[m]))
+    both = both[both.get_level_values("matrix") == matrix]
     both = both[~both.get_level_values("size").duplicated()]  # keeps the lower triangle, the default, which sorts first
-    return slow.loc[both].droplevel("uplo"), fast.loc[both].droplevel("uplo")
+    return tuple(part.loc[both].droplevel(["matrix", "uplo"]) for part in (slow, fast))
 
 
 def ratio(results, rows, rule):
@@ -79,10 +87,8 @@ def ratio(results, rows, rule):
     value = {"median": over.median(), "max": over.max(), "min": over.min()}[at]
     return (
         value,
-        (
-            f"{ {'median': 'median', 'max': 'maximum', 'min': 'minimum'}[at]} of {len(over)} sizes, n ="
-            f" {over.index[0]} to {over.index[-1]}"
-        ),
+        f"{ {'median': 'median', 'max': 'maximum', 'min': 'minimum'}[at]} of {counted(len(over), 'size')}, n ="
+        f" {range_text(over.index)}",
     )
 
 
@@ -268,9 +274,16 @@ def _of_times(device, rule):
     return "CPU" if rule["kind"] in TIMED and device.startswith(EMULATED) else device
 
 
+def _figure(rule, results, rows, is_own):
+    """Returns the figure of a claim: from the records of its own plans (mask `is_own`), or else from all records."""
+    found = MEASURES[rule["kind"]](results, rows[is_own], rule) if is_own.any() and not is_own.all() else None
+    return found if found is not None else MEASURES[rule["kind"]](results, rows, rule)
+
+
 def answers(results):
     """Returns a frame with one row per claim and device: the claim, our figure and the verdict in words."""
     records, all_rules, answer_rows = results.records, rules(), []
+    experiment_of = {experiment["id"]: experiment for experiment in experiments()}
     # The records are split by device once, not for each claim, because splitting copies all columns.
     of_device = {device: panel_rows(records, device) for device in panel_devices(records)}
     timed_rows_of = {device: rows[rows["backend"] != "emulated"] for device, rows in of_device.items()}
@@ -285,8 +298,10 @@ def answers(results):
             continue
         # Times of emulated kernels do not apply to a GPU, so rules of times do not use them.
         rows_of = timed_rows_of if rule["kind"] in TIMED else of_device
+        own_plans = [p for p in records["plan_name"].unique() if of_plans(experiment_of[claim.experiment], p)]
         found = [
-            (_of_times(device, rule), MEASURES[rule["kind"]](results, rows, rule)) for device, rows in rows_of.items()
+            (_of_times(device, rule), _figure(rule, results, rows, rows["plan_name"].isin(own_plans)))
+            for device, rows in rows_of.items()
         ]
         found = [(device, figure) for device, figure in found if figure is not None and np.isfinite(figure[0])]
         for device, (ours, of) in found:

@@ -241,11 +241,11 @@ def ratio(page, results, experiment, drawing, rows):
         part.assign(common=part["parameter"].map(lambda p: str([p.get(name) for name in common])))
         for part in (slow, fast)
     )
-    same = ["precision", "device", "size", "uplo", "matrix_kind", "common"]
+    matrix = ["matrix_kind", "matrix_full", "matrix_seed"]
+    same = ["precision", "device", "size", "uplo", *matrix, "common"]
     joined = _joined(fast, slow, same)
-    # If the slow method did not run on a device, its time on the CPU is used: on the same kind of matrix, or else on
-    # another kind.
-    for shared in (["precision", "size", "uplo", "matrix_kind", "common"], ["precision", "size", "uplo", "common"]):
+    # If the slow method did not run on a device, its time on the CPU is used: on the same matrix, or else on another.
+    for shared in (["precision", "size", "uplo", *matrix, "common"], ["precision", "size", "uplo", "common"]):
         unmatched = fast[~fast["device"].isin(joined["device"])]
         joined = pd.concat([joined, _joined(unmatched, slow[slow["device"] == "CPU"], shared)], ignore_index=True)
     if not len(joined):

@@ -195,6 +195,39 @@ class PapersTest(unittest.TestCase):
         self.assertEqual(verdicts["GETS over MATLAB for n > 1000 at least"][1], "not in these records")
         self.assertIn("needs a Tesla K20Xm", verdicts["GTX 980 before the K20Xm by"][1])
 
+    def test_a_second_plan_changes_no_claim(self):
+        night, other, verification = (fixture.Night(name) for name in ("xia-lee-times", "own", "fuhrmann-verification"))
+        figure = fixture.Night("fuhrmann-figure-6.1")
+        for n in (32, 64, 96):
+            for method, time in (("gauss_pivot_serial", 1.0), ("gauss_jordan_serial", 1.5)):
+                night.trial("gesv", method, n, time, precision="float", scatter=0, matrix_parameters='{"low": -1.0}')
+        for n in (64, 128, 256):  # a faster pivoting method, on another matrix of the same kind
+            other.trial(
+                "gesv", "gauss_pivot_serial", n, 0.1, precision="float", matrix_parameters='{"low": 0.0}', key=f"{n}"
+            )
+            figure.trial("gesv", "gauss_serial", n, 1e-9 * n**3, scatter=0, matrix="cauchy")
+        for n in (97, 300):
+            verification.trial("gesv", "gauss_serial", n, 1e-4, scatter=0, matrix="cauchy")
+        for nights in ((night, figure), (night, figure, other, verification)):
+            rows = {row["claim"]: row for row in page_of(*nights, papers="run").rows("claims")}
+            modified = rows["modified over traditional serial elimination"]
+            self.assertEqual((modified["ours"], modified["verdict"]), (1.5, "confirmed"))
+            self.assertEqual(modified["taken from"], "median of 3 sizes, n = 32 to 96")
+            self.assertAlmostEqual(rows["time on one CPU core grows as n to the power"]["ours"], 3)
+
+    def test_claims_compare_methods_on_one_matrix(self):
+        night = fixture.Night("else")
+        for low, method, sizes, time in (
+            (-1.0, "gauss_jordan_serial", (64, 96), 1.5),
+            (-1.0, "gauss_pivot_serial", (64, 96), 1.0),
+            (0.0, "gauss_pivot_serial", (64, 96, 128), 0.1),
+        ):
+            for n in sizes:
+                more = dict(matrix_parameters=f'{{"low": {low}}}', key=f"{method} {n} {low}", scatter=0)
+                night.trial("gesv", method, n, time, precision="float", **more)
+        rows = {row["claim"]: row for row in page_of(night, papers="all").rows("claims")}
+        self.assertEqual(rows["modified over traditional serial elimination"]["ours"], 1.5)
+
     def test_emulated_times_decide_no_claim(self):
         night = fixture.Night("xia-lee-times")
         for method, time in (("gauss_pivot_serial", 1.0), ("gauss_jordan_serial", 1.5)):
