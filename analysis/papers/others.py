@@ -417,9 +417,10 @@ def histories(page, results, experiment, drawing, rows):
 
 
 def accuracy(page, results, experiment, drawing, rows):
-    """Compares the errors of two methods on the same systems, in sentences and a table of medians."""
+    """Compares the errors of two methods on the same systems, whatever their devices, in sentences and a table of
+    medians."""
     rows = answered(rows)
-    key = ["precision", "device", "matrix_digest", "size", "nrhs"]
+    key = ["precision", "matrix_digest", "size", "nrhs"]
     first, second = (
         rows[rows["method"] == drawing[k]].sort_values("backward_error").drop_duplicates(key)
         for k in ("first", "second")

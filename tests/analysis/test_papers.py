@@ -357,6 +357,16 @@ class PapersTest(unittest.TestCase):
         )
         self.assertRegex(words, r"within the tolerance: wilkinson\.")
 
+    def test_errors_of_methods_on_two_devices_are_compared(self):
+        for backend in ("host", "emulated"):
+            night = fixture.Night("cejka-accuracy")
+            for n in (32, 64):
+                night.trial("gesv", "crout", n, 1e-3, backward_error=2e-16)
+                night.trial("gesv", "lu_fixed_point", n, 1e-3, backend=backend, backward_error=1e-16)
+            page = page_of(night, papers="run")
+            self.assertIn("lu_fixed_point is more accurate on 2 of 2 systems, less on 0: yes", page.words("papers"))
+            self.assertEqual([r["systems"] for r in page.rows("cejka-accuracy")], [2])
+
     def test_methods_are_compared_on_one_kind_of_matrix(self):
         """An iteration finishes at once on a triangular matrix; that must not become its speedup."""
         night = fixture.Night("cejka-lu")
