@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
 from matplotlib.ticker import PercentFormatter
 
-from .colours import COLOURS, DASHES
+from .colours import COLOURS, COUNT, DASHES
 from .frames import POOLED_RANGE
 from .loader import ReportError
 from .page import staging
@@ -27,6 +27,7 @@ MARGIN = 0.6  # inches left and right of the axes together
 DIGIT = 3.9  # width of a tick label's digit in points
 MARKERS = "os^DvP"  # matplotlib's names of the marks that plots.js draws, in the same order
 LONGEST_NAME = 26  # characters per line of a bar's name
+LONGEST_LABEL = 44  # characters per line of the legend
 STYLE = {
     "font.family": "serif",
     "font.size": 8,
@@ -78,7 +79,7 @@ def write(page, out, kind):
     with matplotlib.rc_context(STYLE), staging(out) as staged:
         for plot, drawn, remarks in page.drawn:
             figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-            series = styled(drawn, page.methods)
+            series, shared = _shortened(_coloured(styled(drawn, page.methods)))
             if plot.kind == "bars":
                 _bars(*_escaped(plot, series, escape), figure, _row_colours(series, page.methods))
             else:
@@ -89,7 +90,7 @@ def write(page, out, kind):
                 if kind != "pgf":
                     raise
                 raise ReportError(f"{plot.name}.pgf: TeX failed: {error}") from None
-            words = _caption(plot, drawn, remarks, page.facts)
+            words = _caption(plot, drawn, [*remarks, *shared], page.facts)
             captions.append(f"{plot.name}: {one_line(words)}")
             # The file includes the command \caption, because LaTeX cannot read a file in the argument of a caption.
             (Path(staged) / f"{plot.name}.tex").write_text(f"\\caption{{{tex(words)}}}\n", encoding="utf-8")
@@ -98,6 +99,28 @@ def write(page, out, kind):
         folder.mkdir(exist_ok=True)
         for file in Path(staged).iterdir():
             os.replace(file, folder / file.name)
+
+
+def _coloured(styled_series):
+    """Gives each line a colour of its own if all lines have one method's colour, and are too many for the dashes."""
+    labels = list(dict.fromkeys(series.label for series, _, _ in styled_series))
+    are_lines = all(series.line and series.marker for series, _, _ in styled_series)
+    if not are_lines or len({colour for _, colour, _ in styled_series}) > 1 or len(labels) <= len(DASHES):
+        return styled_series
+    numbers = ((series, labels.index(series.label)) for series, _, _ in styled_series)
+    return [(series, number % COUNT, number // COUNT) for series, number in numbers]
+
+
+def _shortened(styled_series):
+    """Leaves out the properties that all labels have if one of the labels is too long for a line of the legend. Returns
+    the series, and a list with the caption's sentence about these properties."""
+    labels = {series.label: series.label.split(", ") for series, _, _ in styled_series if series.label}
+    shared = [w for w in next(iter(labels.values()), []) if all(w in words for words in labels.values())]
+    short = {label: ", ".join(w for w in words if w not in shared) for label, words in labels.items()}
+    if max(map(len, labels), default=0) <= LONGEST_LABEL or not shared or "" in short.values():
+        return styled_series, []
+    series = [(replace(series, label=short.get(series.label, "")), *style) for series, *style in styled_series]
+    return series, [f"Common to all names: {', '.join(shared)}"]
 
 
 def _caption(plot, drawn, remarks, facts=()):
@@ -269,14 +292,19 @@ def _bars(plot, styled_series, figure, colours):
 
 
 def _legend(figure, axes, height):
-    """Adds the legend below the axes. The figure grows, so that the axes keep their height (`height`, in inches)."""
+    """Adds the legend below the axes; long labels are wrapped. The figure grows, so that the axes keep their height
+    (`height`, in inches)."""
     handles, labels = axes.get_legend_handles_labels()  # without series that have no name
     longest = max((len(label.replace("\\", "")) for label in labels), default=0)
     columns = 3 if longest < 13 else 2 if longest < 26 else 1  # as many as fit in WIDTH
-    below = 0.13 * -(-len(labels) // columns) + 0.06 if labels else 0  # inches: the legend's rows and a margin
+    wrapped = [textwrap.wrap(label, LONGEST_LABEL + label.count("\\"), break_long_words=False) for label in labels]
+    further = sum(len(lines) - 1 for lines in wrapped)  # lines after the first of their labels
+    # inches: the legend's rows, further lines and a margin
+    below = 0.135 * -(-len(labels) // columns) + 0.1 * further + 0.06 if labels else 0
     figure.set_size_inches(WIDTH, height + below)
     figure.get_layout_engine().set(rect=(0, below / (height + below), 1, height / (height + below)))
     if below:
+        labels = ["\n".join(lines) if len(lines) > 1 else label for lines, label in zip(wrapped, labels)]
         figure.legend(
             handles, labels, loc="lower center", ncol=columns, columnspacing=1, handlelength=2.2, borderpad=0.1
         )

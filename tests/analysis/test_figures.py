@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 
 import fixture
+import matplotlib
 import numpy as np
 from everything import everything
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -70,6 +71,28 @@ class FiguresTest(unittest.TestCase):
                 boxes = [label.get_window_extent() for label in labels if label.get_text()]
                 self.assertGreater(len(boxes), 1, low)
                 self.assertFalse(any(a.overlaps(b) for a, b in itertools.pairwise(boxes)), low)
+
+    def test_long_legends_fit_below_the_axes(self):
+        x = np.array([1.0, 2.0])
+        kinds = itertools.product(("uniform", "spd", "diagonally_dominant"), (1, 2), (1, 4))
+        labels = [f"lu_fixed_point, {kind}, seed {s}, nrhs {r}, n = 48, converged" for kind, s, r in kinds]
+        long = ["crout, a, condition condition=1e+12 mode=3 seed=12345678 other=87654321", "lapack, uniform"]
+        for names, colours, common in (
+            (labels, 8, ["Common to all names: lu_fixed_point, n = 48, converged"]),
+            (long, 2, []),
+            ([f"{name}, H200, condition=1e+12" for name in long], 2, ["Common to all names: H200, condition=1e+12"]),
+        ):
+            series = [Series(name, x, x) for name in names]
+            kept, shared = figures._shortened(figures._coloured(styled(series, {"crout": 0, "lapack": 1})))
+            self.assertEqual(shared, common)
+            self.assertEqual(len({(colour, dash) for _, colour, dash in kept}), len(names))
+            self.assertEqual(len({colour for _, colour, _ in kept}), colours)
+            figure = Figure(layout="constrained")
+            with matplotlib.rc_context(figures.STYLE):
+                figures._lines(Plot("p", "", "n", "time", series), kept, figure)
+                FigureCanvasAgg(figure).draw()
+            box, axes = figure.legends[0].get_window_extent(), figure.axes[0].get_tightbbox()
+            self.assertTrue(0 <= box.x0 and box.x1 <= figure.bbox.x1 and 0 <= box.y0 and box.y1 <= axes.y0, (box, axes))
 
     def test_scaled_columns_have_no_measured_line(self):
         full = {"grid": "full"}
