@@ -131,7 +131,7 @@ def _caption(plot, drawn, remarks, facts=()):
     partial = "A point of seeds or repetitions with different verdicts shows those with the best verdict"
     words = [plot.title, unpassed(drawn, plot.xlabel), plot.note, plot.basis, partial if is_partial else ""]
     words.append(parameters(plot, drawn))
-    ranged = [s for s in drawn if s.low is not None and np.isfinite(np.asarray(s.low, dtype=float)).any()]
+    ranged = [s for s in drawn if s.low is not None and np.any(np.asarray(s.high, float) > np.asarray(s.low, float))]
     for kind, is_band in (("Bands", True), ("Bars", False)):
         ends = [end for s in ranged if s.band == is_band for end in s.ends]
         ends = sorted(dict.fromkeys(ends), key=POOLED_RANGE.__eq__)

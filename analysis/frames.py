@@ -12,6 +12,7 @@ from .loader import DEVICE, gpu_counts, parameter, parameters_of
 from .plots import Plot, Series
 from .words import counted
 
+ONE_CORE = "serial|crout"  # in names of CPU methods that run on one core, without BLAS
 MOST_MODELS = 3  # GPU models that share a figure or a table
 EMULATED = "emulated on "  # prefix of the device name of emulated kernels
 MOST_LABELS = 16  # lines per figure; figures with more are split
@@ -195,12 +196,25 @@ def brief(name):
 
 
 def plots_over_size(
-    rows, name, title, ylabel, y, low=None, high=None, others=False, ends=Series.ends, point="", per_time=False, **more
+    rows,
+    name,
+    title,
+    ylabel,
+    y,
+    low=None,
+    high=None,
+    others=False,
+    ends=Series.ends,
+    point="",
+    per_time=False,
+    reference="",
+    **more,
 ):
     """Yields a Plot of the column `y` over size for each of `facets`. `low`, `high`, `ends`, `others`, `per_time`: as
     in `curves`. `point`: describes a point in the caption if it is not a median of samples. `{samples}` in it is
     replaced by `_sampled_seeds`, `{median}` by "median time" or its median over the seeds, and `{of_seeds}` by "the
-    median over the seeds of " if there are several. `more`: further fields of the Plot."""
+    median over the seeds of " if there are several. `reference`: a method whose times are in every point.
+    `more`: further fields of the Plot."""
     # Drops rows that are not drawn, which captions must not name, and other columns, because the rows are copied often.
     values = rows[y].to_numpy(dtype=float)
     is_drawn = np.isfinite(values) & (values > 0 if more.get("ylog") else True)
@@ -218,7 +232,7 @@ def plots_over_size(
             ylabel,
             series,
             names=names,
-            basis=f"{matrices(part, bool(names))} Each point: "
+            basis=f"{matrices(part, bool(names), reference)} Each point: "
             f"{point.format(samples=_sampled_seeds(part), median=median, of_seeds=of_seeds)}."
             if point
             else basis(part, with_sizes=bool(names), pooled=True),
@@ -231,8 +245,12 @@ def basis(rows, statistic="median", with_sizes=False, pooled=False):
     `with_sizes`: also the sizes, for figures whose axes do not show them. `pooled`: a point is the median over the
     seeds."""
     seeds = most_seeds(rows) if pooled else 1
-    over_seeds = f"median over up to {seeds} seeds of the {statistic}s" if seeds > 1 else statistic
-    return f"{matrices(rows, with_sizes)} Each point: the {over_seeds} of {sampled(rows)}."
+    words = f"the {statistic} of {sampled(rows)}"
+    if rows["samples"].max() == 1 and ("rounds" not in rows or rows["rounds"].max() == 1):
+        words = f"the median over up to {seeds} seeds, {sampled(rows)} each" if seeds > 1 else sampled(rows)
+    elif seeds > 1:
+        words = f"the median over up to {seeds} seeds of the {statistic}s of {sampled(rows)}"
+    return f"{matrices(rows, with_sizes)} Each point: {words}."
 
 
 def sampled(rows):
@@ -261,7 +279,7 @@ def range_text(values):
     return f"{least}" if least == most else f"{least} to {most}"
 
 
-def matrices(rows, with_sizes=False):
+def matrices(rows, with_sizes=False, reference=""):
     """Returns a caption's sentences that name the matrices with all their parameters and seeds. They also name the
     operands, triangle and number of BLAS threads that all rows share, and with `with_sizes` the sizes. They define n if
     a row is a product that is not square."""
@@ -269,7 +287,7 @@ def matrices(rows, with_sizes=False):
     words = f"Matrix: {'; '.join(names[:4])}{f' and {len(names) - 4} more' if len(names) > 4 else ''}"
     if with_sizes:
         words += f"; n = {range_text(rows['size'])}"
-    shared = _shared_conditions(rows)
+    shared = _shared_conditions(rows, reference)
     words += f". Measured with {', '.join(shared)}" if shared else ""
     return f"{words}. n: the cube root of m·n·k." if is_rectangular(rows).any() else f"{words}."
 
@@ -279,9 +297,9 @@ def is_rectangular(rows):
     return rows["operands"].str.contains(" × ", regex=False)
 
 
-def _shared_conditions(rows):
+def _shared_conditions(rows, reference=""):
     """Returns words for the operands and the triangle that all rows share, and for the number of BLAS threads on the
-    CPU."""
+    CPU if one of the methods (of the rows, or `reference`) may use BLAS."""
     operands, uplo = rows["operands"].unique(), rows["uplo"].unique()
     words = [operands[0]] if len(operands) == 1 and operands[0] else []
     words = [f"{word} triangle" if word in ("lower", "upper") else word for word in words]
@@ -289,7 +307,8 @@ def _shared_conditions(rows):
     has_triangle = rows["problem"].str.startswith(("po", "tr")).all()
     if has_triangle and len(uplo) == 1 and not any(uplo[0] in word for word in words):
         words.append(f"{uplo[0]} triangle")
-    threads = rows["threads"][rows["threads"].gt(0) & ~rows["device"].str.startswith(EMULATED)]
+    may_use_blas = ~rows["method"].str.contains(ONE_CORE) | bool(reference and not re.search(ONE_CORE, reference))
+    threads = rows["threads"][rows["threads"].gt(0) & may_use_blas & ~rows["device"].str.startswith(EMULATED)]
     return [*words, f"BLAS on {counted(range_text(threads), 'thread')}"] if len(threads) else words
 
 

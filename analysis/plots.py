@@ -216,9 +216,9 @@ def parameters(plot, drawn):
     text_of, names_of = {}, {}
     for name, settings in settings_of.items():
         named = re.split(r"[\s,=]+", name)
-        # A parameter whose value is a word in the label is not repeated. Numbers are, because a number in the label may
-        # be the matrix's.
-        in_label = {w for w in settings[0] if w.partition("=")[2] in named and not w[-1].isdigit()}
+        # A name or value that is a word in the label is not repeated. Numbers are, because a number in the label may be
+        # the matrix's.
+        in_label = {w for w in settings[0] if w.rpartition("=")[2] in named and not w[-1].isdigit()}
         settings_text = _values(settings, common | in_label)
         fastest = plot.kind == "lines" and len(set(map(tuple, settings))) > 1
         text_of[name] = f"{settings_text} (the fastest at each {plot.xlabel})" if fastest else settings_text

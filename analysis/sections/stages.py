@@ -70,14 +70,19 @@ def _profile(problem, precision, device, group):
     note = "" if is_large.all() else f"Stages below {LEAST_SHARE:.0%} of the time are not shown.".replace("%", " %")
     group = group[is_large]
     operands = np.where((group["operands"] != "") & has_several(group["operands"]), ", " + group["operands"], "")
-    names = (group["method"] + on_device(group) + operands + ": " + group["kernel"]).to_list()
-    hollow, sizes = not_passed(group), group["size"].unique()
+    sizes, on = group["size"].unique(), group["matrix_full"].unique()
+    labels = group["method"] + on_device(group) + operands
+    labels += ", n = " + group["size"].astype(str) if len(sizes) > 1 else ""
+    labels += ", " + group["matrix_full"] if len(on) > 1 else ""
+    names = (labels + ": " + group["kernel"]).to_list()
+    hollow = not_passed(group)
     settings, words = group["config"].to_numpy(), "fraction of time"
     series = [Series(words, names, group["share"].to_numpy(), hollow=hollow, settings=settings)]
     if group["occupancy"].notna().any():
         series.append(Series("occupancy", names, group["occupancy"].to_numpy(), hollow=hollow))
         words = "fraction of time, occupancy"
-    n = f"n = {sizes[0]}" if len(sizes) == 1 else "each method at its largest n"
+    largest = f"on {on[0]}, each method at its largest n there" if len(on) == 1 else "each method at its largest n"
+    n = f"n = {sizes[0]}" if len(sizes) == 1 else largest
     return Plot(
         slug("stages", problem, precision, device),
         f"Stages: {problem}, {precision}, {n}, {device}",

@@ -120,6 +120,7 @@ def over_baseline(page, results, baseline=""):
         "ylog": True,
         "per_time": True,
         "lines_at": [(1, name)],
+        "reference": name,
         "point": f"the {{median}} of {name}, divided by that of the method, of {{samples}}",
     }
     page.plots(

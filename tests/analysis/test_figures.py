@@ -217,6 +217,46 @@ class FiguresTest(unittest.TestCase):
         ((_, _, caption),) = [plot for found, plot in plots.items() if found.startswith("stages-")]
         self.assertIn("Stages below 3 % of the time are not shown.", caption)
 
+    def test_captions_of_stages_name_the_matrix_and_each_methods_n(self):
+        night = fixture.Night("stages")
+        for method, sizes in (("crout", (48, 64)), ("lapack", (48,))):
+            for n, matrix in itertools.product(sizes, ("uniform", "spd")):
+                if n == 64 and matrix == "spd":
+                    continue  # crout passed there on the other matrix only
+                stages = [("factor", 1, 0.6, 0.5), ("solve", 1, 0.4, 0.5)]
+                night.trial("gesv", method, n, 1e-6 * n, matrix=matrix, stages=stages, gpu=GPU)
+        ((plot, (series, _), caption),) = [p for name, p in drawn(night).items() if name.startswith("stages-")]
+        self.assertIn("gesv, double, on uniform, each method at its largest n there, ", plot.title)
+        self.assertEqual({name.split(":")[0] for name in series.x}, {"crout, n = 64", "lapack, n = 48"})
+
+    def test_captions_of_single_samples_have_no_statistic(self):
+        night = fixture.Night("single")
+        night.hosts[0]["blas_threads"] = 3
+        for n, (method, gpu) in itertools.product((64, 128), (("crout", None), ("gauss_block", GPU))):
+            night.trial("gesv", method, n, 1e-6 * n, gpu=gpu, samples=1, reference_method="crout")
+        plots = drawn(night)
+        ((_, _, caption),) = [plot for name, plot in plots.items() if name.startswith("time-")]
+        self.assertIn("Each point: 1 sample.", caption)
+        self.assertNotIn("quartile", caption)
+        self.assertFalse([name for name, (_, _, words) in plots.items() if "BLAS" in words])
+
+    def test_the_baselines_threads_are_named(self):
+        night = fixture.Night("baseline")
+        night.hosts[0]["blas_threads"] = 3
+        for n, method in itertools.product((64, 128), ("crout", "lapack")):
+            night.trial("gesv", method, n, 1e-6 * n, reference_method="lapack")
+        ((_, _, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("over-lapack")]
+        self.assertIn("BLAS on 3 threads", caption)
+
+    def test_published_columns_do_not_repeat_their_methods(self):
+        night = fixture.Night("soriano-table-5.1")
+        for n in (784, 1600):
+            night.trial("geinv", "lapack", n, 1e-6 * n)
+            night.trial("geinv", "gauss_jordan", n, 1e-6 * n, gpu=GPU, parameters={"grid": "full"})
+        ((_, _, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("soriano-table-5.1")]
+        self.assertNotIn("geinv/lapack", caption)
+        self.assertIn("geinv/gauss_jordan, double, measured: grid full", caption)
+
     def test_captions_name_methods_once_and_the_configurations_that_failed(self):
         night = fixture.Night("failures")
         for n, nrhs, blocks in itertools.product((64, 128), (1, 3), (1, 4, 8)):
