@@ -81,7 +81,11 @@ def _profile(problem, precision, device, group):
     if group["occupancy"].notna().any():
         series.append(Series("occupancy", names, group["occupancy"].to_numpy(), hollow=hollow))
         words = "fraction of time, occupancy"
-    largest = f"on {on[0]}, each method at its largest n there" if len(on) == 1 else "each method at its largest n"
+    largest = (
+        f"on {on[0]}, each method at its largest n there"
+        if len(on) == 1
+        else "each method at its largest n, on its matrix"
+    )
     n = f"n = {sizes[0]}" if len(sizes) == 1 else largest
     return Plot(
         slug("stages", problem, precision, device),
