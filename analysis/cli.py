@@ -119,6 +119,11 @@ def main(arguments=None):
         help="also write the plots for a paper into OUT/figures, with captions (needs matplotlib; pgf needs TeX)",
     )
     parser.add_argument(
+        "--only",
+        metavar="LIST",
+        help="with --figures: only figures whose file name contains one of these words, e.g. time-gesv,stages",
+    )
+    parser.add_argument(
         "--trend",
         action="store_true",
         help="write no page; print the times of the fastest trial of each problem at its largest size in the last"
@@ -141,6 +146,8 @@ def main(arguments=None):
         help="draw every paper's experiments from all records that fit, whatever their plans",
     )
     options = parser.parse_args(arguments)
+    if options.only is not None and not options.figures:
+        parser.error("--only needs --figures")
     try:
         figures.check(options.figures)  # fails early, because building the page may take long
         results = choose(load(options.input, SHOWN), options.problem, options.method, options.gpu, options.baseline)
@@ -152,7 +159,7 @@ def main(arguments=None):
         page = build(results, title, options.baseline, options.papers)
         index = page.write(options.output)
         if options.figures:
-            figures.write(page, options.output, options.figures)
+            figures.write(page, options.output, options.figures, options.only)
     except ReportError as error:
         return _refuse(str(error))
     except OSError as error:

@@ -71,13 +71,20 @@ def check(kind):
         raise ReportError(f"--figures pgf: {program} failed: {error}; {packages}") from None
 
 
-def write(page, out, kind):
+def write(page, out, kind, only=None):
     """Writes OUT/figures/NAME.KIND and its LaTeX caption NAME.tex for each plot of the page, and captions.txt with all
-    captions as plain text. @raises ReportError"""
+    captions as plain text. `only`: comma-separated words, of which NAME must contain one. @raises ReportError"""
+    all_drawn = page.drawn
+    if only is not None:
+        for word in only.split(","):
+            if not word or not any(word in plot.name for plot, _, _ in page.drawn):
+                names = ", ".join(plot.name for plot, _, _ in page.drawn)
+                raise ReportError(f"--only {only}: no figure's name contains '{word}'; there are {names or 'none'}")
+        all_drawn = [drawn for drawn in page.drawn if any(word in drawn[0].name for word in only.split(","))]
     escape = tex if kind == "pgf" else matplotlib_text
     captions = []
     with matplotlib.rc_context(STYLE), staging(out) as staged:
-        for plot, drawn, remarks in page.drawn:
+        for plot, drawn, remarks in all_drawn:
             figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
             series, shared = _shortened(_coloured(styled(drawn, page.methods)))
             if plot.kind == "bars":

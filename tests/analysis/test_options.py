@@ -163,6 +163,16 @@ class OptionsTest(unittest.TestCase):
         self.assertIn("time [s]", svg)
         self.assertIn('width="219.6pt"', svg)
 
+    def test_only_the_named_paper_figures_are_written(self):
+        self.page("--figures", "svg", "--only", "time-trsv,over-,rate-gesv")
+        names = {path.stem for path in (self.base / "out" / "figures").glob("*.svg")}
+        self.assertEqual({name[:9] for name in names}, {"time-trsv", "over-cuso", "rate-gesv"})
+        self.page("--figures", "svg", "--only", "time-trsv,tme", expect=2)
+        self.assertIn("--only time-trsv,tme: no figure's name contains 'tme'; there are ", self.stderr)
+        self.assertIn("time-trsv-float", self.stderr)
+        with self.assertRaises(SystemExit), mock.patch("sys.stderr"):
+            main([str(self.file), "--only", "time"])
+
     def test_paper_figures_mark_and_name_failed_answers(self):
         night = fixture.Night("failed")
         for problem, sizes in (("gesv", (256, 512)), ("getrf", (256,))):  # two sizes give lines, one gives bars
