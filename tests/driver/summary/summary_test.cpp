@@ -34,6 +34,21 @@ TEST(Summary, RunsOfOneTrialFormAGroupWithTheWorstStatus) {
   EXPECT_EQ(groups[1].status, "pass");
 }
 
+TEST(Summary, OneSlowRoundDoesNotWidenTheInterval) {
+  std::vector<Record> records;
+  for (const double seconds : {10, 1, 1, 1, 1}) {
+    records.push_back(example_record("a", 64, {seconds}));
+    records.back().round = static_cast<std::int64_t>(records.size());
+    records.back().seconds_q1 = 0.9 * seconds;
+    records.back().seconds_q3 = 1.1 * seconds;
+  }
+  const auto groups = group_records(records);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_DOUBLE_EQ(groups[0].median, 1);
+  EXPECT_NEAR(groups[0].q1, 0.95, 0.06);
+  EXPECT_NEAR(groups[0].q3, 1.1, 1e-9) << "not 11, the third quartile of the slow round";
+}
+
 TEST(Summary, ParametersPrecisionBackendAndGpuSeparateGroups) {
   std::vector<Record> records(5, example_record("a", 64, {1}));
   records[1].parameters = R"({"blocks":2})";
