@@ -580,7 +580,8 @@ def _pool_rounds(results):
         has_time = (rounds > 1) & (records["seconds_median"] > 0)
         ratio = (records["seconds_median"] / changed["seconds_median"]).where(has_time, 1)
         for name in ("gflops", "peak_share"):
-            changed[name] = records[name] * ratio
+            # The median removes differences in the last bit.
+            changed[name] = (records[name] * ratio).groupby(trial).transform("median").where(has_time, records[name])
         # A record without an own time keeps none.
         changed.update({name: values.where(records[name].notna()) for name, values in changed.items()})
     results.table = _with_columns(results.table, **changed, rounds=rounds, spread=spread)

@@ -237,7 +237,8 @@ def _pooled_races(records, devices, baseline):
     races = _one_per_task(configurations(records), baseline)
     if not len(races):
         return races, races
-    races = races.assign(pool=without_seed(races["task"]), seeds=1, wins=races["winner"].ne("").astype(int))
+    pool_of = without_seed(races["task"])
+    races = races.assign(pool=pool_of, seeds=1, wins=races["winner"].ne("").astype(int), lacks_seeds=False)
     pool = [*POOLED, "pool"]
     group = races.groupby(pool)
     several = group["task"].transform("size") > 1
@@ -253,17 +254,24 @@ def _pooled_races(records, devices, baseline):
     is_won = (with_pooled["winner"] != "") & (with_pooled["winner"] == with_pooled["winner_pooled"])
     with_pooled["is_won"] = is_won & (with_pooled["backend"] == with_pooled["backend_pooled"])
     counts = with_pooled.groupby(pool)["is_won"].agg(seeds="size", wins="sum").reset_index()
+    tried = {key: set(", ".join(names).split(", ")) for key, names in group["tried"]}
+    pooled["lacks_seeds"] = [
+        not tried[(*key,)] <= set(row.split(", "))
+        for *key, row in pooled[[*pool, "tried"]].itertuples(index=False, name=None)
+    ]
     pooled = pooled.reset_index().merge(counts, on=pool).set_index("index")
     return races, pd.concat([races[~several], pooled])
 
 
 def with_common_methods(races, pool, count, tried):
     """Returns which races count when the races of each pool are pooled: those with the same methods, because times on
-    different matrices cannot be compared. The set with most methods counts, then that with most races. `count` and
-    `tried` are the columns with the number and the names of the methods."""
+    different matrices cannot be compared. Races of more than emulated kernels come first, then the set with most
+    methods, then that with most races. `count` and `tried`: the columns with the number and the names of the methods.
+    """
     size = races.groupby([*pool, tried])[count].transform("size")
-    rank = pd.DataFrame({"count": races[count], "size": size, "tried": races[tried]}, index=races.index)
-    order = rank.sort_values(["count", "size", "tried"], ascending=[False, False, True], kind="stable").index
+    only_emulated = races[tried].str.fullmatch(r"(\S+ emulated(, )?)+")
+    rank = pd.DataFrame({"emulated": only_emulated, "count": -races[count], "size": -size, "tried": races[tried]})
+    order = rank.sort_values(list(rank), kind="stable").index
     chosen = races.loc[order].groupby(pool, sort=False)[tried].transform("first")
     return races[tried] == chosen.reindex(races.index)
 

@@ -11,7 +11,7 @@ from ..page import counted, factor, percent, seconds, text
 from ..verdict import grids, rate, ratios
 
 CELL_COLUMNS = """problem n batch winner backend methods median runner_up lead tie baseline over_baseline share bound
-launch_bound seeds wins gpus""".split()
+launch_bound seeds wins lacks_seeds gpus""".split()
 MOST_SIZES = 7  # columns that fit on a sheet of paper and in a window of 1300 pixels
 MOST_ALONE = 3  # if the rows with a single size have more distinct sizes, they become cards instead of rows
 MOST_ROWS = 48  # further rows are folded, because a browser takes seconds to lay out thousands of races
@@ -268,9 +268,8 @@ def _time(race):
     """Returns the HTML of the winner's time, its lead, and its speedup over the baseline."""
     if race.backend == "emulated":  # times of emulated kernels are not compared
         return f"{seconds(race.median)}, answers only"
-    lead = (
-        f"tie with {text(race.runner_up)}" if race.tie else "uncontested" if not race.runner_up else factor(race.lead)
-    )
+    alone = "no common seed" if race.lacks_seeds else "uncontested"
+    lead = f"tie with {text(race.runner_up)}" if race.tie else alone if not race.runner_up else factor(race.lead)
     over = f", {factor(race.over_baseline)} {text(race.baseline)}" if race.baseline not in ("", race.winner) else ""
     if over and race.runner_up == race.baseline:
         # The runner-up is the baseline, so its lead and its speedup are the same number.

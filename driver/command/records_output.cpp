@@ -196,7 +196,7 @@ void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format f
 std::string MissingTrials::words() const {
   std::string text;
   if (count > 0)
-    text = fmt::format("{} of {} missing (`gaussweep status RUN` has the command)", count,
+    text = fmt::format("{} of {} missing (run --resume runs them; a shard needs its --shard)", count,
                        counted(total, "trial"));
   append_text(text, without_records_text(without_records));
   return text;

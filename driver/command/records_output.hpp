@@ -34,7 +34,7 @@ struct MissingTrials {
   bool is_known = false;  ///< true if at least one run recorded its number of trials
   std::size_t count = 0, total = 0;
   std::vector<std::string> without_records;  ///< names of shards and run directories without records
-  /// Returns "40 of 83 trials missing (`gaussweep status RUN` has the command); no records from shard 2 of
+  /// Returns "40 of 83 trials missing (run --resume runs them; …); no records from shard 2 of
   /// 4"; empty if no trial is missing.
   std::string words() const;
 };

@@ -107,6 +107,7 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
     series.nights.push_back(night);
     series.seconds.push_back(seconds);
     series.identity = *each.record;
+    series.identity.round = 1;  // all rounds are pooled
     logs.logs.push_back(std::log(seconds));
     logs.groups.push_back(groups.emplace(each.gpu, static_cast<int>(groups.size())).first->second);
     sigmas.push_back(median_of(each.sigmas));

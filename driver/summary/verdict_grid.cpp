@@ -221,15 +221,20 @@ VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Model
   return cell;
 }
 
-/// Returns the races in which the same methods were tried, because times for different matrices cannot be
-/// compared: those with the most methods, then the largest number of races.
-std::vector<const VerdictCell*> races_of_most_methods(const std::vector<const VerdictCell*>& races) {
-  std::map<std::set<std::pair<std::string, std::string>>, std::vector<const VerdictCell*>> by_methods;
-  for (const VerdictCell* race : races) by_methods[tried_methods(competitors(race->groups))].push_back(race);
-  const auto best = std::max_element(by_methods.begin(), by_methods.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.first.size(), a.second.size()) < std::pair(b.first.size(), b.second.size());
-  });
-  return best->second;
+/// The races of several seeds, by the methods that were tried.
+using RacesByMethods =
+    std::map<std::set<std::pair<std::string, std::string>>, std::vector<const VerdictCell*>>;
+
+/// Chooses the races that count, because times for different matrices cannot be compared: those in which not
+/// only emulated kernels were tried, then those with the most methods, then the largest number of races.
+RacesByMethods::const_iterator counting_races(const RacesByMethods& races) {
+  const auto rank = [](const RacesByMethods::value_type& some) {
+    const bool is_real = std::any_of(some.first.begin(), some.first.end(),
+                                     [](const auto& method) { return method.second != "emulated"; });
+    return std::tuple(is_real, some.first.size(), some.second.size());
+  };
+  return std::max_element(races.begin(), races.end(),
+                          [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
 /// Judges the races of one task with several seeds as one race.
@@ -238,8 +243,10 @@ VerdictCell pooled_race(const std::vector<const VerdictCell*>& races, const Mode
   using Configuration = std::tuple<std::string_view, std::string_view, std::string_view>;
   std::map<Configuration, std::vector<const Group*>> by_configuration;
   std::vector<Configuration> order;
-  const std::vector<const VerdictCell*> common = races_of_most_methods(races);
-  for (const VerdictCell* race : common) {
+  RacesByMethods by_methods;
+  for (const VerdictCell* race : races) by_methods[tried_methods(competitors(race->groups))].push_back(race);
+  const auto counting = counting_races(by_methods);
+  for (const VerdictCell* race : counting->second) {
     for (const Group* group : race->groups) {
       const Record& r = group->first();
       std::vector<const Group*>& same = by_configuration[{r.method, r.backend, r.parameters}];
@@ -252,6 +259,10 @@ VerdictCell pooled_race(const std::vector<const VerdictCell*>& races, const Mode
     pooled.push_back(&storage.emplace_back(joined_group(by_configuration.at(configuration))));
   VerdictCell cell = judge_race(pooled, rates, baseline);
   cell.races = static_cast<std::int64_t>(races.size());
+  for (const auto& [methods, others] : by_methods) {
+    cell.lacks_seeds = cell.lacks_seeds || !std::includes(counting->first.begin(), counting->first.end(),
+                                                          methods.begin(), methods.end());
+  }
   cell.wins = std::count_if(races.begin(), races.end(), [&](const VerdictCell* race) {
     return race->winner != nullptr && cell.winner != nullptr && is_same_method(*race->winner, *cell.winner);
   });

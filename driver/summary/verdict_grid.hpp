@@ -53,6 +53,8 @@ struct VerdictCell {
   double speedup = io::Record::unknown;  ///< the baseline's median divided by the winner's
   /// In a pooled row the number of seeds, and of those with which the winner is the fastest.
   std::int64_t races = 1, wins = 1;
+  /// True if methods were tried that have no time with the seeds that count.
+  bool lacks_seeds = false;
 };
 
 /// The races of one problem, precision and matrix, per size.

@@ -69,7 +69,7 @@ Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCe
   if (r.backend == "emulated")  // its time on the CPU competes with no other
     return {printable(r.method) + " (emulated)" + wins,
             fmt::format("{}  answers only", seconds_text(cell.winner->median)), "", "", batch};
-  std::string lead = "uncontested";
+  std::string lead = cell.lacks_seeds ? "no common seed" : "uncontested";
   if (cell.tie) {
     lead = "tie";
   } else if (cell.runner_up != nullptr) {
@@ -268,7 +268,8 @@ std::string verdict_legend(const std::vector<VerdictGrid>& grids) {
           continue;
         }
         has_share = has_share || cell.limit_fraction > 0;
-        is_uncontested = is_uncontested || (cell.winner != nullptr && cell.runner_up == nullptr);
+        is_uncontested =
+            is_uncontested || (cell.winner != nullptr && cell.runner_up == nullptr && !cell.lacks_seeds);
         if (cell.limit_fraction > 1) exceeded.insert(cell.limit.bound);
         has_baseline = has_baseline || (cell.winner != nullptr && has_other_baseline(cell));
       }
@@ -283,7 +284,7 @@ std::string verdict_legend(const std::vector<VerdictGrid>& grids) {
     text +=
         "Matrices that differ only in their seeds share a row: \"2 of 3\" is the number of\n"
         "seeds with which the method is the fastest. Times are medians over the seeds with\n"
-        "which all of the cell's methods were tried.\n";
+        "which all of the cell's methods were tried (no common seed: others have other seeds).\n";
   if (has_share) {
     text +=
         "Below is its fraction of the problem's limit on the device, for any method:\n"

@@ -75,7 +75,7 @@ max_lines=15 # per section, because the mail may be read on a phone
 
 failures=$("$gaussweep" summary "$night" --failures) || exit
 count=$(tail -n 1 <<<"$failures")
-count=${count/ trial*missing (*command)/ missing}
+count=${count/ trial*missing (run *--shard)/ missing}
 # Without any record, the shards without records need no list.
 if [[ $count == "0 records: "* ]]; then count=${count#0 records: } count=${count%%; no records from*}; fi
 unexpected=$(sed -n '/^Not as expected:/,/^$/p' <<<"$failures")

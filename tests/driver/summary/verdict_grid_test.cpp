@@ -326,6 +326,25 @@ TEST(VerdictGrid, OnlySeedsWithTheSameMethodsArePooled) {
   EXPECT_DOUBLE_EQ(cell.lead, 3) << "over seeds 2 and 3";
 }
 
+TEST(VerdictGrid, EmulatedKernelsDoNotWinIfOthersRanWithAnotherSeed) {
+  std::vector<Record> records;
+  for (const std::int64_t seed : {1, 2}) {
+    Record r = example_record("a_kernel", 64, {1});
+    r.backend = "emulated";
+    r.matrix_digest = std::to_string(seed);
+    r.matrix_seed = seed;
+    records.push_back(r);
+  }
+  records.push_back(records.front());
+  records.back().method = "lapack";
+  records.back().backend = "host";
+  const auto grids = verdict_grids(records, {}, {});
+  const VerdictCell& cell = grids.at(0).pooled_rows.at(0).cells.at(64);
+  EXPECT_EQ(cell.winner->first().method, "lapack");
+  EXPECT_TRUE(cell.lacks_seeds);
+  EXPECT_THAT(verdict_text(grids, {}), HasSubstr("no common seed"));
+}
+
 TEST(VerdictGrid, BatchesShareARowIfEachSizeHasOneBatchSize) {
   const auto batch = [](std::int64_t n, std::int64_t systems) {
     Record r = example_record("batched", n, {1});
