@@ -15,7 +15,7 @@ CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capabili
 RACED = [
     *"""problem precision m n k nrhs batch uplo matrix matrix_kind matrix_parameters matrix_digest matrix_seed method
 backend parameters gpu_name gpu_uuid capability host threads status seconds_q1 seconds_median seconds_q3 task
-matrix_name problem_flops problem_bytes reference_method launch_bound gpu_count rounds""".split(),
+matrix_name problem_flops problem_bytes reference_method launch_bound gpu_count""".split(),
     *CONDITIONS,
 ]
 RATES = ["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]

@@ -13,7 +13,7 @@ from .glance import glance, leaders_table
 
 MOST_TALLIES = 60  # a table of wins with more rows is folded
 RACING = "problem precision task size device method backend status seconds_median answered".split()
-RANKED = [*RACING, *"matrix_kind config seconds_q1 seconds_q3 gflops peak_share residual_ratio rounds".split()]
+RANKED = [*RACING, *"matrix_kind config seconds_q1 seconds_q3 gflops peak_share residual_ratio".split()]
 
 
 def overview(page, results):

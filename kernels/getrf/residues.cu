@@ -2,7 +2,7 @@
 ///
 /// The recursion is in recursive_lu.cuh. gemm/residue_products.cuh computes the products: it rounds L and U
 /// to scaled integers and multiplies their residues modulo several 8-bit numbers. Products with k below the
-/// parameter `least_inner` use the vendor's GEMM; if `least_inner` is 0, rates measured on an H100 decide per
+/// parameter `least_inner` use the vendor's GEMM; if `least_inner` is 0, rates measured on an H200 decide per
 /// product. The vendor's GEMM also computes products with elements that are not finite, or with rows or
 /// columns whose maxima are above 2^400 or below 2^-400. It computes all products if `moduli` is so small
 /// that elements keep less than 18 bits in float or 47 bits in double. Everything else is as in
@@ -15,7 +15,7 @@
 /// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
 /// 2nd ed., theorem 9.3). Every product by residues with k terms adds about k 2^-b max|l(i, :)| max|u(:, j)|
 /// to element (i, j). Here b is the number of bits that elements keep when they are rounded to integers (the
-/// formula is in gemm/residues.cu). The default of 15 moduli has b >= 50.
+/// formula is in gemm/residues.cu). The defaults are 15 moduli in double (b >= 50) and 8 in float (b >= 23).
 
 #include "kernels/getrf/residue_lu.cuh"
 #include "kernels/tables.hpp"
