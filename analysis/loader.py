@@ -155,8 +155,8 @@ class Results:
 
 
 def find_files(arguments):
-    """Returns the results files that the arguments name. A directory stands for its results.h5, or else for all results
-    files below it."""
+    """Returns the results files that the arguments name. A directory stands for its results.h5. If it has none, or a
+    merged one with journals below, it stands for all results files below it."""
     found = []
     for argument in arguments:
         path = Path(argument)
@@ -165,7 +165,7 @@ def find_files(arguments):
         if path.is_file():
             if not restorations.is_restoration(path):
                 found.append(path)
-        elif (path / "results.h5").is_file():
+        elif (path / "results.h5").is_file() and not any(p.parent != path for p in path.rglob("journal.jsonl")):
             found.append(path / "results.h5")
         elif path.is_dir():
             below = [p for p in sorted(path.rglob("*.h5")) if "matrices" not in p.relative_to(path).parts]

@@ -54,6 +54,7 @@ def _missing(results):
                 name += ", an earlier run" if count and i not in files_with_records else ""
             number = f"{count} of {counted(int(total), 'trial')}" if total.isdigit() else counted(count, "trial")
             incomplete.append(f"{name} ({number}{without_records})")
+    incomplete += _without_shards(results.files)
     if incomplete:
         more = f" and {len(incomplete) - 8} more" if len(incomplete) > 8 else ""
         yield (
@@ -63,6 +64,30 @@ def _missing(results):
             ),
             "provenance",
         )
+
+
+def _without_shards(files):
+    """Returns texts about the sweeps of which several shards are given and others are not, such as "sweep (4 of 9
+    trials, no results from shard 3 of 3)". A sweep is a plan with its shards in one folder."""
+    sweeps = {}  # (folder, plan, number of its trials, number of shards) -> {shard: number of its trials}
+    for path, attributes, count in files:
+        shard, _, shards = attributes.get("shard", "").partition("/")
+        total, plan_trials = attributes.get("total", ""), attributes.get("plan_trials", "")
+        if all(word.isdigit() for word in (shard, shards, total, plan_trials)) and int(shards) > 1:
+            plan = attributes.get("plan_name") or path.parent.name
+            sweep = sweeps.setdefault((path.parent.parent, plan, int(plan_trials), int(shards)), {})
+            sweep[int(shard)] = sweep.get(int(shard), 0) + int(total)
+    texts = []
+    for (folder, plan, plan_trials, shards), trials_of in sweeps.items():
+        if len(trials_of) > 1 and sum(trials_of.values()) < plan_trials:
+            absent = [str(i) for i in range(1, shards + 1) if i not in trials_of]
+            more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
+            number = f"{sum(trials_of.values())} of {counted(plan_trials, 'trial')}"
+            texts.append(
+                f"{plan} in {shown_path(folder)} ({number}, no results from shard {', '.join(absent[:3])}{more} of"
+                f" {shards})"
+            )
+    return texts
 
 
 def _without_records(attributes):

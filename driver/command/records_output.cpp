@@ -110,8 +110,9 @@ std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& pa
 std::vector<std::filesystem::path> runs_with_notes(const std::vector<std::string>& paths) {
   std::vector<std::string> notes;
   std::vector<std::filesystem::path> runs = runs_under(paths, /*by_journal=*/false, &notes);
-  const std::vector<std::string> missing = missing_shards(runs, paths);
-  notes.insert(notes.end(), missing.begin(), missing.end());
+  for (const std::vector<std::string>& more :
+       {missing_shards(runs, paths), unread_results({paths.begin(), paths.end()})})
+    notes.insert(notes.end(), more.begin(), more.end());
   for (const std::string& note : notes) print_stderr(fmt::format("note: {}\n", note));
   return runs;
 }

@@ -140,20 +140,29 @@ bool comes_before(const std::string& a, const std::string& b) {
 }
 
 void find_runs(const fs::path& directory, int levels, bool by_journal, std::vector<fs::path>& found) {
-  if (may_exist(directory / "journal.jsonl") || (!by_journal && may_exist(directory / "results.h5"))) {
+  if (may_exist(directory / "journal.jsonl")) {
     found.push_back(directory);
     return;
   }
-  if (levels == 0) return;
+  const bool has_results = !by_journal && may_exist(directory / "results.h5");
+  const std::size_t found_before = found.size();
   std::vector<fs::path> subfolders;
   std::error_code error;
-  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+  fs::directory_iterator entry, end;
+  if (levels > 0) entry = fs::directory_iterator(directory, error);
+  for (; !error && entry != end; entry.increment(error)) {
     std::error_code unknown;
     if (entry->is_directory(unknown)) subfolders.push_back(entry->path());
   }
   std::sort(subfolders.begin(), subfolders.end(), [](const fs::path& a, const fs::path& b) {
     return comes_before(a.filename().string(), b.filename().string());
   });
+  // Journals below hold what a merged results.h5 has, and also what was run later.
+  for (const fs::path& each : subfolders) find_runs(each, levels - 1, by_journal || has_results, found);
+  if (!has_results) return;
+  const bool is_copy = found.size() > found_before;
+  found.resize(found_before);
+  if (!is_copy) return found.push_back(directory);
   for (const fs::path& each : subfolders) find_runs(each, levels - 1, by_journal, found);
 }
 
@@ -201,6 +210,17 @@ std::vector<fs::path> runs_under(const fs::path& path, bool by_journal) {
   if (fs::is_directory(path, error)) find_runs(path, max_levels, by_journal, found);
   if (found.empty()) found.push_back(path);
   return found;
+}
+
+std::vector<std::string> unread_results(const std::vector<fs::path>& requested) {
+  std::vector<std::string> notes;
+  for (const fs::path& path : requested) {
+    const fs::path results = path / "results.h5";
+    if (!may_exist(results) || runs_under(path).front() == path) continue;
+    notes.push_back(printable(fmt::format(
+        "{} was not read: the runs below its folder were; give the file's name to read it", results.string())));
+  }
+  return notes;
 }
 
 std::vector<std::string> missing_shards(const std::vector<fs::path>& directories,

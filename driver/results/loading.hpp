@@ -42,9 +42,14 @@ std::size_t records_only_in(const std::filesystem::path& results,
 
 /// Returns the run directories at or below a path, at most three levels deep, such as a sweep's shards. They
 /// are sorted by name, with numbers compared by value. Returns the path itself if there are none, so that
-/// reading it gives the error.
-/// @param by_journal true: a directory with a results.h5 but no journal (merged shards) does not count
+/// reading it gives the error. A directory with a results.h5 but no journal counts unless there are journals
+/// below it: the file then is a merged copy.
+/// @param by_journal true: directories without a journal do not count
 std::vector<std::filesystem::path> runs_under(const std::filesystem::path& path, bool by_journal = false);
+
+/// Returns messages about requested directories whose results.h5 `runs_under` leaves out.
+std::vector<std::string> unread_results(const std::vector<std::filesystem::path>& requested);
+
 /// Returns messages about shards of a sweep that do not exist although other shards do, "runs/shard-3-of-3 is
 /// not there". If `requested` names just one shard of a sweep, the other shards are not missed. A shard that
 /// exists but was not requested is not missing.

@@ -20,6 +20,8 @@ using Mask = std::uint64_t;
 constexpr Mask not_measured = Mask{1} << 63;
 constexpr std::size_t max_methods = 63;
 constexpr int no_method = -1;
+/// Noisy times overlap even if one method is several times as slow, so a tie also needs close medians.
+constexpr double max_tie_regret = 0.1;
 
 /// The methods that may be chosen at each order, for a range of batches and right-hand sides.
 struct Candidates {
@@ -122,7 +124,7 @@ Candidates Partition::candidates_at(int b, int r) const {
         if (!time.is_known()) continue;
         const double regret = time.median - best->median;
         regrets[m] += regret;
-        const bool is_tie = time.q1 < best->q3;
+        const bool is_tie = time.q1 < best->q3 && regret <= std::log1p(max_tie_regret);
         if (regret <= tolerance_ || is_tie) layer_mask |= Mask{1} << m;
       }
       mask &= layer_mask;

@@ -97,7 +97,7 @@ struct Rule {
 inline constexpr double usual_tolerance = 0.02;
 
 /// Returns the rule with the fewest boxes whose choice is, at every size, among the best: within `tolerance`
-/// of the least time, or a tie with it (the interquartile ranges overlap). If a vendor's method is among the
+/// of the least time, or within 10 % if the interquartile ranges overlap. If a vendor's method is among the
 /// best, it is chosen; otherwise the fastest is. Combinations of precision, triangle and matrix share a part
 /// if the rule then has fewer boxes. Only methods that passed count.
 /// @throws UsageError if no record has a time

@@ -71,6 +71,24 @@ class FirstScreenTest(unittest.TestCase):
         )
         self.assertIn("2 answers did not pass: gesv/gauss_block on hilbert, uniform.", words)
 
+    def test_names_absent_shards(self):
+        with tempfile.TemporaryDirectory() as folder:
+            sweep, files = Path(folder) / "sweep", []
+            for shard in (1, 2, 4):
+                night = fixture.Night("nightly")
+                night.attributes.update(shard=f"{shard}/4", total="2", plan_trials="9")
+                for n in (64, 128):
+                    night.trial("gesv", "lapack", n + shard, 1e-3, run_id=f"run-{shard}")
+                directory = sweep / f"shard-{shard}-of-4"
+                directory.mkdir(parents=True)
+                (directory / "journal.jsonl").touch()
+                files.append(night.write(directory / "results.h5"))
+            ((words, _),) = glance._missing(load(files[:3]))
+            self.assertIn("sweep (6 of 9 trials, no results from shard 3 of 4)", words)
+            self.assertEqual(list(glance._missing(load(files[:1]))), [])
+            (sweep / "results.h5").write_bytes(files[0].read_bytes())  # merged before the last shards ran
+            self.assertEqual(load([sweep]).count, 6)
+
     def test_a_failure_names_the_parameters_that_vary(self):
         night = fixture.Night()
         for blocks, status in ((1, "pass"), (4, "failed")):

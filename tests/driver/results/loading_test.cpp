@@ -25,9 +25,11 @@ TEST(RunsUnder, FindsTheRunDirectoriesBelowADirectory) {
   EXPECT_EQ(runs_under(night / "none"), Paths{night / "none"});
   const std::filesystem::path file = night / "h200" / "monday" / "results.h5";
   EXPECT_EQ(runs_under(file), Paths{file});
-  std::ofstream(night / "results.h5");  // the merged file of all shards
-  EXPECT_EQ(runs_under(night), Paths{night});
+  EXPECT_TRUE(unread_results({night, night / "h200", shards[0], file}).empty());
+  std::ofstream(night / "results.h5");  // merged; a shard may have run since
+  EXPECT_EQ(runs_under(night), shards);
   EXPECT_EQ(runs_under(night, true), shards);
+  EXPECT_EQ(unread_results({night, shards[0]}).size(), 1U);
 }
 
 TEST(RunsUnder, NamesMissingShards) {
