@@ -18,6 +18,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/results/journal_results.hpp"
+#include "driver/results/loading.hpp"
 #include "driver/system/clock.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/files/errors.hpp"
@@ -154,11 +155,11 @@ void check_run_directory(const std::filesystem::path& path, bool resume) {
         fmt::format("-o {}: is a file; give the name of a directory, which will be created", path.string()));
   }
   if (!resume) require_empty(path, "");
-  if (resume && !looks_like_run(path)) {
-    throw UsageError(fmt::format(
-        "-o {}: holds files, but no run that could go on; give the directory of a run, or a new name",
-        path.string()));
-  }
+  if (!resume || looks_like_run(path)) return;
+  const std::filesystem::path first = runs_under(path, /*by_journal=*/true).front();
+  throw UsageError(fmt::format(
+      "-o {}: holds files, but no run that could go on; give the directory of a run{}, or a new name",
+      path.string(), first == path ? "" : fmt::format(", such as {}", first.string())));
 }
 
 RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, double results_after)

@@ -96,18 +96,18 @@ void refuse_other_plan(const RunOptions& options, const io::JournalContents& jou
 }
 
 /// Throws if the run in the output directory is one of several shards and the command has no --shard, because
-/// the whole plan would run. Warns if the command has another shard.
+/// the whole plan would run, or if the command has another shard. `--shard 1/1` is always allowed.
 void check_shard(const RunOptions& options, const io::JournalContents& journal) {
   const std::string text = last_start(journal).shard;
   const Shard last = read_shard(text).value_or(Shard{});
   if (last.count == 1) return;
-  if (!options.has_shard) {
-    throw UsageError(
-        fmt::format("-o {} holds shard {} of the plan: add --shard {} (--shard 1/1 for the whole plan)",
-                    options.output, text, text));
-  }
-  if (options.shard.count > 1 && (options.shard.count != last.count || options.shard.number != last.number))
-    spdlog::warn("{} holds records of shard {}", options.output, text);
+  const Shard& shard = options.shard;
+  if (options.has_shard && (shard.count == 1 || (shard.count == last.count && shard.number == last.number)))
+    return;
+  throw UsageError(
+      fmt::format("-o {} holds shard {} of the plan{}; allowed: --shard {}, or --shard 1/1 for the whole plan",
+                  options.output, text,
+                  options.has_shard ? fmt::format(", not {}/{}", shard.number, shard.count) : "", text));
 }
 
 /// Throws if srun started several tasks that MPI does not connect, because each would run the whole plan.
@@ -327,9 +327,13 @@ void run_next_plans(const Session& session, const Decision& decision, RunDirecto
 
 /// Opens the run directory. A directory that cannot be written is a usage error, because nothing has begun.
 std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
-  if (!options.refusal.empty()) throw UsageError(options.refusal);
+  const bool resumes = options.resume || options.retry_failed;
+  if (!options.refusal.empty()) {
+    check_run_directory(options.output, resumes);
+    throw UsageError(options.refusal);
+  }
   try {
-    return std::make_unique<RunDirectory>(options.output, options.resume || options.retry_failed);
+    return std::make_unique<RunDirectory>(options.output, resumes);
   } catch (const io::StorageError& e) {
     throw UsageError(
         fmt::format("-o {}: {}; give a directory that can be written", options.output, e.what()));
@@ -354,8 +358,8 @@ void dry_run(const Session& session, Planned& planned) {
   std::exception_ptr fault;  // rethrown after the trials are printed
   try {
     check_emulation(session, planned);
-    if (!options.refusal.empty()) throw UsageError(options.refusal);
     check_run_directory(options.output, resumes);
+    if (!options.refusal.empty()) throw UsageError(options.refusal);
     require_writable(options.output);
     if (resumes)
       journal =
