@@ -284,7 +284,7 @@ def matrices(rows, with_sizes=False, reference=""):
     operands, triangle and number of BLAS threads that all rows share, and with `with_sizes` the sizes. They define n if
     a row is a product that is not square."""
     names = [f"{name}, {_seeds(part)}" for name, part in rows.groupby("matrix_full")["matrix_seed"]]
-    words = f"Matrix: {'; '.join(names[:4])}{f' and {len(names) - 4} more' if len(names) > 4 else ''}"
+    words = f"Matrix: {'; '.join(names[:8])}{f' and {len(names) - 8} more' if len(names) > 8 else ''}"
     if with_sizes:
         words += f"; n = {range_text(rows['size'])}"
     shared = _shared_conditions(rows, reference)

@@ -33,9 +33,10 @@ def first_row(page, records, name="first-row"):
         " from it. So the row holds for any values of the other unknowns. The residual ratio uses every row."
     )
     blocks = pd.to_numeric(parameter(rows, "blocks"), errors="coerce")
-    rows = rows.assign(blocks=blocks.fillna(0).astype(int), is_accepted=is_accepted)
+    preparation = parameter(rows, "preparation").fillna("none")
+    rows = rows.assign(blocks=blocks.fillna(0).astype(int), preparation=preparation, is_accepted=is_accepted)
     table = (
-        rows.groupby(["precision", "method", "matrix_kind", "blocks"])
+        rows.groupby(["precision", "method", "matrix_kind", "preparation", "blocks"])
         .agg(
             trials=("key", "size"),
             smallest=("size", "min"),
@@ -53,7 +54,7 @@ def first_row(page, records, name="first-row"):
         name,
         table,
         [
-            "method precision matrix_kind",
+            "method precision matrix_kind preparation",
             ("blocks", "blocks", whole),
             "trials smallest largest",
             ("row", "first row ≤ [%]", number),
@@ -105,8 +106,8 @@ def _rejected_in(rows):
 
 def _ratio_over_blocks(rows, name):
     """Yields plots of the residual ratio over the number of blocks, at the largest size of each method and matrix
-    kind."""
-    some = rows[rows["blocks"] > 0]
+    kind, for systems without a preparation."""
+    some = rows[(rows["blocks"] > 0) & (rows["preparation"] == "none")]
     some = some[some.groupby(["method", "matrix_kind", "precision"])["blocks"].transform("nunique") > 1]
     if not len(some):
         return
@@ -115,6 +116,8 @@ def _ratio_over_blocks(rows, name):
     worst = some.drop_duplicates(["precision", "method", "matrix_kind", "size", "blocks"], keep="last")
     worst = worst.sort_values("blocks", kind="stable")
     for precision, group in worst.groupby("precision"):
+        infinite = group[~np.isfinite(group["residual_ratio"])]
+        lines = sorted(set(infinite["method"] + " on " + infinite["matrix_kind"].astype(str)))
         series = [
             Series(
                 f"{method}, {kind}, n = {size}",
@@ -131,6 +134,6 @@ def _ratio_over_blocks(rows, name):
             "residual ratio",
             series,
             ylog=True,
-            note="Ratios that are infinite are not drawn.",
-            basis=f"{matrices(some)} Each point: the largest of the answers' ratios.",
+            note=f"Ratios that are infinite are not drawn: {', '.join(lines)}." if lines else "",
+            basis=f"{matrices(group)} Each point: the largest of the answers' ratios. No preparation.",
         )

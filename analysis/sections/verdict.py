@@ -46,8 +46,9 @@ def verdict(page, results, baseline=""):
             else "Each cell: the number of methods that were tried. None passed."
         )
         + (
-            " Matrices that differ only in their seeds share a cell: a method's time is the median over the seeds, and"
-            ' it must pass with all of them. "1 of 2" is the number of seeds with which the winner is the fastest.'
+            " Matrices that differ only in their seeds share a cell: a method's time is the median over the seeds with"
+            " which all of the cell's methods were tried, and it must pass with all of these."
+            ' "1 of 2" is the number of seeds with which the winner is the fastest.'
             if pooled
             else ""
         )

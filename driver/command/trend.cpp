@@ -29,7 +29,7 @@ using nlohmann::ordered_json;
 struct TrendOptions {
   std::vector<std::string> sets;
   std::string threshold = "1", format = "table";
-  std::size_t limit = 0;
+  std::size_t limit = 20;  ///< rows; 0: all
 };
 
 ordered_json json_of(const TrendSeries& series) {
@@ -81,7 +81,7 @@ ordered_json json_of(const Trend& trend) {
 
 /// Returns a table of the first and last time of each trial, the largest change first. The table is shown if
 /// there are too few nights to find changes.
-/// @param limit the largest number of trials
+/// @param limit the largest number of trials; 0: all
 Table first_and_last(const Trend& trend, std::size_t limit) {
   std::vector<const io::Record*> records;
   std::vector<const TrendSeries*> order;
@@ -95,7 +95,7 @@ Table first_and_last(const Trend& trend, std::size_t limit) {
   std::stable_sort(order.begin(), order.end(), [&](const TrendSeries* a, const TrendSeries* b) {
     return std::fabs(growth(*a)) > std::fabs(growth(*b));
   });
-  order.resize(std::min(order.size(), limit));
+  if (limit > 0) order.resize(std::min(order.size(), limit));
   const TrialColumns trial(records, Reader::person);
   Table table = trial.table();
   extend(table.columns, {{"place", "DEVICE"},
@@ -133,8 +133,7 @@ void print(const Trend& trend, std::size_t limit) {
     return series.nights.size() >= 2 * min_nights;
   });
   if (!is_enough) {
-    constexpr std::size_t usual_limit = 20;
-    const Table table = first_and_last(trend, limit > 0 ? limit : usual_limit);
+    const Table table = first_and_last(trend, limit);
     const std::size_t hidden = trend.series.size() - table.rows.size();
     fmt::print(
         "{}{}{}",
@@ -146,14 +145,14 @@ void print(const Trend& trend, std::size_t limit) {
                 hidden > 0 ? fmt::format("the {} trials that differ most", table.rows.size()) : "all trials"),
             width),
         render_text(table, output_width()),
-        hidden > 0 ? fmt::format("… and {} (--limit)\n", counted(hidden, "more trial")) : "");
+        hidden > 0 ? fmt::format("… and {}: --limit 0 shows all\n", counted(hidden, "more trial")) : "");
     return;
   }
   const std::vector<std::string> changes = trend_sentences(trend);
   const std::size_t shown = limit > 0 ? std::min(limit, changes.size()) : changes.size();
   for (std::size_t i = 0; i < shown; ++i) fmt::print("{}", paragraph(printable(changes[i]), width));
   if (shown < changes.size())
-    fmt::print("… and {} (--limit)\n", counted(changes.size() - shown, "more change"));
+    fmt::print("… and {}: --limit 0 shows all\n", counted(changes.size() - shown, "more change"));
   fmt::print("{}", paragraph(fmt::format("{}: {}", size,
                                          changes.empty() ? "no change" : counted(changes.size(), "change")),
                              width));
@@ -201,7 +200,7 @@ void add_trend_command(CLI::App& app, Commands&) {
       ->capture_default_str();
   add_format(*sub, options->format, {"table", "json"});
   allow_whole(
-      *sub->add_option("--limit", options->limit, "Show this many changes; 0: all")->capture_default_str(), 0,
+      *sub->add_option("--limit", options->limit, "Show this many changes, or trials; 0: all")->capture_default_str(), 0,
       max_rows);
   sub->callback([options] { show_trend(*options); });
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "driver/base/lookup.hpp"
+#include "driver/base/words.hpp"
 #include "driver/plan/blur_request.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "kernels/check/check.hpp"
@@ -40,8 +41,9 @@ std::string reason_to_skip(const Method& method, const Trial& trial, std::option
                : fmt::format("{} takes batches of at most {}", method.id(), method.max_batch);
   }
   if (method.accepts != nullptr && !method.accepts(trial.shape, trial.parameters)) {
-    return fmt::format("{} does not take this shape (n = {}) with these parameters", method.id(),
-                       trial.shape.n);
+    const std::string parameters = settings_text(parameters_text(trial.parameters));
+    return fmt::format("{} does not take this shape (n = {}{}{})", method.id(), trial.shape.n,
+                       parameters.empty() ? "" : ", ", parameters);
   }
   const std::string fault = precision_fault(trial.matrix.spec, trial.precision);
   return fault.empty() && trial.matrix_b ? precision_fault(trial.matrix_b->spec, trial.precision) : fault;
