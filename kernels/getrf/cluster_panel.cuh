@@ -75,7 +75,8 @@ struct PanelMemory {
 
 /// Factors the panel at `a` (column-major, lda) in the first cluster of the grid. `first` is the index in the
 /// matrix of the panel's first row. Pivots (from 1) and exchanges refer to rows of the matrix; their arrays
-/// start at the panel's first column. `info`: set to the first zero pivot, from 1, if it is still 0.
+/// start at the panel's first column. `info`: set to the index (from 1) of the first zero pivot if it is
+/// still 0.
 ///
 /// If update.cols > 0, the clusters first apply the previous panel's update (panel_update.cuh). The first
 /// cluster updates the columns of this panel. The following clusters update `Columns` columns each, right of

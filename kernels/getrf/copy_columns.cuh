@@ -13,7 +13,7 @@ template <class T>
 struct CopySource {
   const T* from;
   std::int64_t ld;
-  int order;
+  int order;           ///< of the matrix; elements beyond it are those of the identity
   bool lower = false;  ///< elements above the diagonal are neither read nor written
 };
 
@@ -42,7 +42,6 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// Launches copy_columns.
 template <class T>
 void copy_matrix(Context& context, const CopySource<T>& matrix, T* to, std::int64_t ld_to, int rows,
                  int columns) {

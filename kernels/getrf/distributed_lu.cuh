@@ -20,7 +20,7 @@ struct FactoredPanel {
   std::int64_t ld;
   int rows, columns;
   int* pivots;   ///< from 1, relative to the panel's first row
-  int* info;     ///< from 1, relative to the panel's first column
+  int* info;     ///< the panel's first column with a zero pivot, from 1; 0: none
   int* rows_at;  ///< for each row, its index before the panel's exchanges, from 0 at the panel's first row
 
   FactoredPanel(void* memory, std::int64_t row_count, std::int64_t column_count)
@@ -43,9 +43,10 @@ __global__ void collect_pivots(FactoredPanel<T> panel, int first, int* pivots, i
 }
 
 /// Combines the exchanges of a panel with those of all later panels.
-/// @param rows_at the panel's row order (FactoredPanel) @param first the panel's first row
-/// @param source for each row, its index before the exchanges of all later panels; at the end, before this
-/// panel's exchanges too
+/// @param rows_at the panel's row order (FactoredPanel)
+/// @param first the panel's first row in the matrix; the panel has `rows` rows
+/// @param source in: for each row, its index before the exchanges of all later panels; out: its index before
+/// this panel's exchanges as well
 template <class Index>
 __global__ void prepend_exchanges(const Index* rows_at, Index first, Index rows, Index* source) {
   const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -64,7 +65,7 @@ class DistributedLu {
  public:
   /// @param parts per GPU: A, and a workspace of multi_gpu_bytes
   /// @param pivots LAPACK's pivots, but from 0, on the first GPU
-  /// @param info on the first GPU; 0 at the start, set to the first zero pivot, from 1
+  /// @param info on the first GPU; must be 0; set to the index (from 1) of the first zero pivot, if any
   DistributedLu(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts, int* pivots,
                 int* info)
       : panels_(context, blocks, parts, panel_bytes(blocks.n, blocks.width, sizeof(T))),
@@ -80,9 +81,9 @@ class DistributedLu {
     }
   }
 
-  /// Factors the matrix. If `b`, columns on the first GPU, is given, applies the row exchanges and L^-1 to b.
-  /// The columns of L then do not get the row exchanges of later panels, because no step reads L afterwards.
-  /// Asynchronous on the first GPU's stream.
+  /// Factors the matrix. If `b` (right-hand sides on the first GPU) is given, applies the row exchanges and
+  /// L^-1 to `b`. The columns of L then do not get the row exchanges of later panels, because no step reads L
+  /// afterwards. Asynchronous on the first GPU's stream.
   void factor(MatrixView<T> b = {}) {
     panels_.run(
         blocks_.count(),

@@ -7,9 +7,9 @@
 ///
 /// Layout: column-major; A is only read, L and U are a separate matrix. Cost: 2/3 n^3 operations per
 /// iteration; about 20 iterations for diagonally dominant A, 2 n at worst. Workspace: a second iterate if
-/// double-buffered. A must be strongly regular: if a pivot is 0 after the last iteration, info > 0, and the
-/// report's convergence is `diverged` or `max_iterations`. If only the last pivot is 0, the iteration may
-/// converge, because no element is divided by the last pivot.
+/// double-buffered. A must be strongly regular (no leading minor is 0). If a pivot is 0 after the last
+/// iteration, info > 0, and the report's convergence is `diverged` or `max_iterations`. If only the last
+/// pivot is 0, the iteration may converge, because no element is divided by the last pivot.
 ///
 /// Error: |A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
 /// 2nd ed., theorem 9.3), if the iteration ends because no element changes (`change_tolerance: 0`): the

@@ -1,5 +1,5 @@
 #pragma once
-/// The kernels of the recursive LU between the panels: row exchanges, and triangular solves for rows of U.
+/// Kernels that recursive_lu.cuh launches between panels: row exchanges and triangular solves for U's rows.
 
 #include <cmath>
 #include <cstdint>
@@ -19,11 +19,12 @@ using gaussweep::lu::solve_rows;
 /// Applies a panel of `cols` columns to a block of `columns` columns that begins at `a`. `first` is the index
 /// in the matrix of the panel's first row. Columns [0, before) and [after, columns) get the panel's row
 /// exchanges. In [after, columns) the rows of the panel become rows of U, by substitution with the panel's
-/// unit lower triangle `l`. Each warp takes 4 columns; each lane holds one row of the triangle.
+/// unit lower triangle `l`. A thread block is one warp and takes 4 columns; each lane holds one row of the
+/// triangle.
 ///
-/// The first thread blocks exchange the elements of the permutations `rows_at` (see Update) like columns. The
-/// last thread blocks compute L below the window of the panel (window_panel.cuh): in the `below_count` rows
-/// at `below`, 32 rows each.
+/// The first thread blocks exchange the elements of the permutations `rows_at` (Update in panel_update.cuh)
+/// like columns. The last thread blocks compute L below the window of the panel (window_panel.cuh): each
+/// takes 32 of the `below_count` rows at `below`.
 template <class T>
 __global__ void __launch_bounds__(32)
     exchange_and_solve(T* a, std::int64_t lda, const T* l, int first, int cols, int before, int after,
@@ -100,8 +101,8 @@ __device__ __forceinline__ void reset_permutation(int* rows_at, const int* pivot
 }
 
 /// Applies the row exchanges of columns [first, first + count), count <= 1024, to the `columns` columns at
-/// `a`. A block takes `Each` columns. Each thread moves the new content of one row in [first, first + count)
-/// to this row. It may also move the old content of such a row to a row below them.
+/// `a`. A block takes `Each` columns. Thread t moves the new content of row first + t to this row. If the
+/// pivot row of column first + t is below these `count` rows, thread t also moves that row's new content.
 /// @param rows_at the permutation of columns [first, first + count): for each row, the row with its new
 /// content
 /// @param previous the permutation of the `previous_count` columns before `first`; it is reset to the
@@ -262,7 +263,7 @@ __global__ void __launch_bounds__(solve_rows)
   }
 }
 
-/// Computes B = L^-1 B like `substitute`, in double on tensor cores. A block takes 8 `Tiles` columns of B; a
+/// Computes B = L^-1 B like `substitute`, in double on tensor cores. A block takes 8 * Tiles columns of B; a
 /// warp has 32 rows of these as 8 x 8 tiles. Each diagonal block of 32 rows is solved with the inverses of
 /// its diagonal tiles (triangle_tiles.cuh), 8 columns per warp.
 /// @param max_column_sum if Corrects, solutions with inverses whose column sums exceed this limit are
@@ -357,7 +358,7 @@ __global__ void __launch_bounds__(solve_rows)
     if (warp == owner + 1) load_triangle(element);
     __syncthreads();
     if (warp == owner + 1) store_triangle(element);
-    // The owner and the warps without remaining rows solve one tile each.
+    // The first tiles go to the owner and to the warps above it, whose rows are finished.
     for (int tile = owner >= warp ? owner - warp : owner - warp + warps; tile < Tiles; tile += warps) {
       if (Corrects && corrects[owner % 2]) {
         solve_tile_by_inverses</*Corrected=*/true>(triangles[owner % 2], inverses[owner % 2],

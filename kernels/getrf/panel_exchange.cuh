@@ -76,7 +76,7 @@ class Exchange {
  public:
   using Memory = ExchangeMemory<T, Columns, RowsPerThread, Threads, SentBy>;
   using Rows = T[RowsPerThread][Columns];  ///< a thread's rows
-  using Positions = int[RowsPerThread];    ///< their positions under LAPACK's row exchanges
+  using Positions = int[RowsPerThread];    ///< the rows' positions under LAPACK's exchanges
   static constexpr int slice = Memory::slice;
   using SliceMessage = Message<T, slice>;
 
@@ -370,9 +370,9 @@ class Exchange {
     }
   }
 
-  /// Arms the mbarriers for the messages of slice `slice_index` of a panel of `cols` columns, one per thread.
-  /// A message may arrive before its mbarrier is armed, but only after all messages of the previous slice.
-  /// The mbarriers of columns that do not exist are not armed.
+  /// Arms the mbarriers for the messages of slice `slice_index`, i.e. sets the number of bytes that they
+  /// expect. Each thread arms one. A message may arrive before its mbarrier is armed, but only after all
+  /// messages of the previous slice. Mbarriers of columns from `cols` on are not armed.
   __device__ __forceinline__ void expect_messages(unsigned slice_index, int cols) const {
     if (threadIdx.x >= slice || static_cast<int>(slice_index * slice + threadIdx.x) >= cols) return;
     simt::mbarrier_arrive_expect_tx(base_ + barrier_offset(threadIdx.x), senders_ * message_bytes);

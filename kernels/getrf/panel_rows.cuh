@@ -32,7 +32,7 @@ class PanelRows {
     const int thread = static_cast<int>(threadIdx.x);
     return RowsPerThread == 1 ? thread : thread / 32 * 32 * RowsPerThread + 32 * e + thread % 32;
   }
-  /// After transpose_quads() the thread has elements of four rows; returns the first of these.
+  /// Returns the first of the four rows whose elements the thread has after transpose_quads().
   __device__ __forceinline__ int first_of_four(int e = 0) const { return row(e) / 4 * 4; }
   /// Waits for all threads of the system.
   static __device__ __forceinline__ void wait() {
@@ -90,8 +90,8 @@ class PanelRows {
     return Symmetric ? *address_of(k, row(e)) : *address_of(row(e), k);
   }
 
-  /// Loads the multipliers of the thread's row in the elimination steps k to k + 3. They are 0 in steps from
-  /// `steps` on and in steps that do not change the row. @pre one row per thread
+  /// Loads the multipliers of the thread's row in the elimination steps k to k + 3. A multiplier is 0 in
+  /// steps from `steps` on and in steps that do not change the row. @pre one row per thread
   __device__ void load_multipliers(int k, int steps, T (&out)[group_steps]) const {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < group_steps; ++c) {

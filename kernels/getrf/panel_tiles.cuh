@@ -132,8 +132,7 @@ __device__ __forceinline__ void transpose_quads(T (&a)[panel_elements]) {
   }
 }
 
-/// A thread's fragments of A for a product over eight k indices: per row e of the thread, [h][i] is element
-/// (4g + i, 2t + h) of A, whose rows are those of first_of_four(e).
+/// A thread's fragments of A for eight k indices: [e][h][i] is element (first_of_four(e) + i, 2t + h).
 template <int RowsPerThread>
 using Left = double[RowsPerThread][2][4];
 
@@ -207,8 +206,8 @@ __device__ __forceinline__ void load_pair(const T* from, T& first, T& second) {
   first = pair.first;
   second = pair.second;
 }
-/// Subtracts factor * row from the first Count elements and shifts the result left by one element. The first
-/// element is dropped.
+/// Subtracts factor * row from the first Count elements of each of the thread's rows and shifts the result
+/// left by one element. The first element is dropped.
 template <int Count, int RowsPerThread, class T>
 __device__ __forceinline__ void subtract_and_move(const T (&factors)[RowsPerThread], const T* row,
                                                   T (&a)[panel_elements]) {
@@ -335,8 +334,8 @@ __device__ __forceinline__ void substitute_square(const T* square, const T* inve
 
 /// Solves U x = y for a block of Width unknowns by one warp and returns the lane's unknown. `row`: the lane's
 /// row of U, with 0 on the diagonal; the diagonal element is in row[Width]. Lanes from Width on repeat the
-/// work of other lanes. Adds up the products before subtracting them from y: y may be much larger than the
-/// difference, and each subtraction would round to the precision of y.
+/// work of other lanes. Adds up the products before subtracting them from y: otherwise, if y is much larger
+/// than the difference, each subtraction would round to the precision of y.
 template <int Width, class T>
 __device__ T solve_block(const T* row, T y) {
   const T diagonal = row[Width], inverse = T(1) / diagonal, quotient = y * inverse;

@@ -39,8 +39,8 @@ struct Update {
   int columns_right;    ///< columns of the block right of the panel of this launch
   Exchanges exchanges;  ///< of the previous panel
   /// Two permutations of `order` elements per recursion level. Their elements are exchanged like those of a
-  /// column of the matrix. RecursiveLu::exchange later uses them to move rows of other columns. The two
-  /// alternate from part to part of a level, so that one can be reset while the other is in use.
+  /// column of the matrix. RecursiveLu::exchange later uses them to move rows of other columns. Adjacent
+  /// parts of a level use different permutations, so that one can be reset while the other is in use.
   int* rows_at;
   int order;
   unsigned parities;  ///< bit l selects the permutation in use on level l
@@ -48,9 +48,9 @@ struct Update {
 
 namespace detail {
 
-/// Applies a panel's exchanges to `Columns` columns per warp. Lane t passes source[t] and target[t], or -1,
-/// and `own_row` = first + t. Returns the new content of row `own_row` in `top` and does not store it. Reads
-/// all values before it writes any.
+/// Applies a panel's exchanges to `Columns` columns per warp; a null column is skipped. Lane t passes
+/// source[t] and target[t], or -1, and `own_row` = first + t. Returns the new content of row `own_row` in
+/// `top` and does not store it. Reads all values before it writes any.
 template <class U, int Columns>
 __device__ __forceinline__ void exchange_columns(U (&top)[Columns], U* const (&column)[Columns], int source,
                                                  int target, int own_row) {
@@ -80,7 +80,7 @@ __device__ __forceinline__ void exchange_and_store(U* const (&column)[Columns], 
   }
 }
 
-/// Returns the permutations in use of the levels 4 `group` to 4 `group` + 3.
+/// Stores in `column` the permutations that levels 4 * group to 4 * group + 3 currently use.
 __device__ __forceinline__ void permutations_of(int* (&column)[4], int group, int* rows_at, int order,
                                                 unsigned parities) {
   GAUSSWEEP_UNROLL

@@ -1,9 +1,8 @@
 #pragma once
 /// LU with partial pivoting, and Cholesky, of systems of order up to 512, one thread block per system. A
 /// thread keeps one row of the current panel of 32 columns, or two rows of 16 columns, in registers. The
-/// matrix stays in global memory.
-///
-/// Left-looking: a panel is loaded, updated by all earlier steps, factored and stored.
+/// matrix stays in global memory. Left-looking: a panel is loaded, updated by all earlier steps, factored and
+/// stored.
 ///
 /// LU: each thread reads only its own rows. Earlier elimination steps are applied in groups. For each group a
 /// thread loads its multipliers from global memory. The owners of the group's pivot rows store these rows in
@@ -13,9 +12,10 @@
 /// exchanged only at the end; each thread records the step in which its row was the pivot.
 ///
 /// Cholesky: the update is a product of L with the panel's rows of L^T. The four threads of a quad compute
-/// parts of four rows and then exchange them (panel_tiles.cuh). Float up to order 128 eliminates like LU.
+/// parts of four rows and then exchange them (panel_tiles.cuh). In float up to order 128, the update
+/// eliminates like LU.
 ///
-/// Right-hand sides and the columns of the identity are panels that are substituted, not factored.
+/// Right-hand sides (for an inverse, the identity) are processed in panels, too, but by substitution.
 
 #include <cmath>
 #include <cstdint>
@@ -69,9 +69,10 @@ class Panels : PanelRows<T, S, Symmetric> {
     return shared_.info;
   }
 
-  /// Solves for the right-hand side that was eliminated together with A, by back substitution.
+  /// Solves for the right-hand side that factor() eliminated with A, by back substitution, and stores `x`.
   __device__ void solve_rhs(T* x) {
-    if (Symmetric && row() < n_) y_[0] /= *address_of(row(), row());  // the steps computed L D L^T
+    // The steps eliminated y_ with the unit L of A = L D L^T, but A now contains L D^(1/2).
+    if (Symmetric && row() < n_) y_[0] /= *address_of(row(), row());
     GAUSSWEEP_ROLLED
     for (int first = (n_ - 1) / width * width; first >= 0; first -= width) {
       wait();  // no thread uses `triangles` any more, and all threads have stored their elements
@@ -191,7 +192,7 @@ class Panels : PanelRows<T, S, Symmetric> {
 
  private:
   static constexpr bool tensor = sizeof(T) == 8;             ///< products run on tensor cores
-  static constexpr bool accumulates = tensor && !Symmetric;  ///< substitution with U: see substitute_groups()
+  static constexpr bool accumulates = tensor && !Symmetric;  ///< solves with U start at 0 (substitute_groups)
   /// True if Cholesky updates a panel by a product. In float up to order 128, elimination by rows is faster.
   static constexpr bool has_products = tensor || S::rows > 128;
   static constexpr int RowsPerThread = S::RowsPerThread, width = S::width, no_row = 0x7fffffff;
@@ -250,8 +251,8 @@ class Panels : PanelRows<T, S, Symmetric> {
     for (int c = 0; c < width; ++c)
       a[c] = is_stored(0, first + c) ? *address_of(row(), first + c) - a[c] : T(0);
   }
-  /// Adds the products of four rows of L with the panel's rows of L^T to `a` (after transpose_quads). The k
-  /// index runs over the columns before `first`.
+  /// Adds the products of four rows of L with the panel's rows of L^T to `a`, laid out as after
+  /// transpose_quads. The k index runs over the columns before `first`.
   __device__ __forceinline__ void add_on_tensor_cores(int first, T (&a)[panel_elements]) const {
     const FragmentLoader loader(system_.a, n_, n_, first, system_.uplo == Uplo::upper);
     const int right_row = first + lane() / 4 * 4;
@@ -280,7 +281,7 @@ class Panels : PanelRows<T, S, Symmetric> {
   /// @tparam RowMajor true if the upper triangle is stored: the rows of L are then contiguous
   template <bool RowMajor>
   __device__ __forceinline__ void add_products(int first, T (&a)[panel_elements]) const {
-    // With one block per multiprocessor, fewer warps hide the latencies of loads.
+    // If only one block fits on a multiprocessor, few warps hide load latencies, so loads start earlier.
     constexpr int ahead = S::blocks > 1 ? group_steps : tile_order;
     const bool has_rows = row() / 32 * 32 + 32 > first;  // equal for all threads of a warp
     const int left_row = first_of_four(), right_row = lane() % 4 * 8;
@@ -461,9 +462,9 @@ class Panels : PanelRows<T, S, Symmetric> {
     if constexpr (Count > tile_order) eliminate_symmetric_steps<Count - tile_order>(first, a, info);
   }
 
-  /// Factors a panel of a symmetric matrix in double, in groups of eight steps, from the group of the last
-  /// Count columns on. One warp owns the rows of the panel's diagonal block. While this warp eliminates one
-  /// group, the warps below apply the previous group. All warps wait for each other only once per group.
+  /// Factors the last Count columns of a panel of a symmetric matrix, in double, in groups of eight steps.
+  /// One warp owns the rows of the panel's diagonal block. While this warp eliminates one group, the warps
+  /// below apply the previous group. All warps wait for each other only once per group.
   template <int Count>
   __device__ void eliminate_symmetric_groups(int first, T (&a)[panel_elements]) {
     if (row() / 32 * 32 == first) eliminate_diagonal_group<Count>(first, a);
@@ -489,8 +490,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     T* const factors = &shared_.multipliers[buffer][0][0];
     return {shared_.rows[buffer], factors, factors + tile_order};
   }
-  /// Eliminates the panel's eight columns from column width - Count on, in the warp that owns the diagonal
-  /// block.
+  /// Eliminates columns [width - Count, width - Count + 8) of the panel, in the warp of the diagonal block.
   template <int Count>
   __device__ __forceinline__ void eliminate_diagonal_group(int first, T (&a)[panel_elements]) {
     const int begin = first + width - Count, end = min(begin + tile_order, n_);
@@ -536,7 +536,7 @@ class Panels : PanelRows<T, S, Symmetric> {
   }
   /// Returns the distance of a row's elements in adjacent columns of the factor.
   __device__ __forceinline__ int column_stride() const { return system_.uplo == Uplo::upper ? 1 : n_; }
-  /// Applies the panel's eight steps from step width - Count on to a row below the diagonal block.
+  /// Applies steps [width - Count, width - Count + 8) to the thread's row, which is below the diagonal block.
   template <int Count>
   __device__ __forceinline__ void apply_group(int first, T (&a)[panel_elements]) {
     const int begin = first + width - Count;  // the group has eight columns, because rows exist below it
@@ -552,13 +552,13 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
 
-  /// Substitutes in double on tensor cores, eight steps per iteration. If Forward, solves L y = a, or applies
-  /// only the first `steps` steps to `a`. Otherwise solves L^T x = a (Cholesky) or U x = b (LU).
+  /// Substitutes in double on tensor cores, eight steps per iteration. If Forward, applies the first `steps`
+  /// elimination steps to `a`; n steps solve L y = a. Else solves L^T x = a (Cholesky) or U x = b (LU).
   ///
-  /// LU substitutes within the eight steps: the inverse of their triangle may be large, and products with it
-  /// would have different errors in different rows. Cholesky multiplies by the inverses. For U, `a` starts at
-  /// 0 and accumulates only the subtracted products. The right-hand sides of U are the `columns` columns of
-  /// `b`, whose row k belongs to step k.
+  /// Cholesky multiplies by the inverses of the 8 x 8 diagonal triangles. LU solves with these triangles by
+  /// substitution: their inverses may be large, and products would have different errors in different rows.
+  /// For U, `a` must be 0 at the start and accumulates only the subtracted products. The right-hand sides of
+  /// U are the `columns` columns of `b`, whose row k belongs to step k.
   template <bool Forward>
   __device__ void substitute_groups(int steps, T (&a)[panel_elements], const T* b = nullptr,
                                     int columns = 0) {
@@ -640,7 +640,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
   /// Replaces a panel `a` by the solution of L^T x = a, or of U x = y. For U in double, y are the `columns`
-  /// columns at `b`, and `a` is 0 before; else y is `a`.
+  /// columns at `b`, and `a` must be 0; otherwise y is the old value of `a`.
   __device__ void substitute_up(T (&a)[panel_elements], const T* b, int columns) {
     if constexpr (Symmetric && tensor) {
       if (uses_substitution_) return substitute</*Forward=*/false>(a);
@@ -649,8 +649,8 @@ class Panels : PanelRows<T, S, Symmetric> {
     substitute</*Forward=*/false>(a);
   }
 
-  /// Like substitute_groups, but one unknown per step, without tensor cores, and always with the right-hand
-  /// sides in `a`. Forward is used only for Cholesky.
+  /// Like substitute_groups, but without tensor cores, with one unknown per step and with the right-hand
+  /// sides always in `a`. Forward is used only for Cholesky.
   template <bool Forward>
   __device__ void substitute(T (&a)[panel_elements]) {
     wait();  // no thread uses `rows` in shared memory any more, and all threads have stored their elements

@@ -45,9 +45,9 @@ class RecursiveLu {
   static constexpr bool preconditions = Products::preconditions;
 
  public:
-  /// `a`: n x n on the device. `pivots`: LAPACK's pivots, from 1. `info`: 0 at the start, set to the first
-  /// zero pivot, from 1. If Products::preconditions, lda must be leading_dimension(n), and the padding
-  /// between columns is overwritten. @pre 1 <= n <= max_panel_rows
+  /// `a`: n x n on the device. `pivots`: LAPACK's pivots, from 1. `info` must be 0; it is set to the index
+  /// (from 1) of the first zero pivot, if any. If Products::preconditions, lda must be leading_dimension(n),
+  /// and the padding between columns is overwritten. @pre 1 <= n <= max_panel_rows
   RecursiveLu(Context& context, T* a, std::int64_t lda, std::int64_t n, int* pivots, int* info,
               Workspace& workspace)
       : RecursiveLu(context, a, lda, n, pivots, info, workspace, !preconditions && is_copied(n, sizeof(T))) {}
@@ -267,7 +267,7 @@ class RecursiveLu {
     launch_panel<2 * elements_per_double, 32, panel_threads>(first, rows, cols, update);
   }
 
-  /// Launches factor_panel with the smallest cluster whose threads have `rows` rows.
+  /// Launches factor_panel with the smallest cluster whose threads together hold `rows` rows.
   template <int Columns, int RowsPerThread, int Threads, Senders SentBy = Senders::blocks>
   void launch_panel(int first, int rows, int cols, const Update& update) {
     // At least 2, because compute-sanitizer does not support messages within a cluster of one block.
@@ -298,8 +298,8 @@ class RecursiveLu {
   }
   /// Applies the row exchanges of columns [first, first + count), a part of the recursion, to columns [begin,
   /// begin + columns). Called once per part, right after the part was factored. `width`: the number of
-  /// columns of such parts; the last part of the matrix may be narrower. The permutations of levels within a
-  /// block are not reset and must not be used.
+  /// columns of such parts; the last part of the matrix may be narrower. Levels whose parts are within a
+  /// block have no such calls, so their permutations are not reset and must not be used.
   void exchange(int first, int count, int width, int begin, int columns) {
     context_.stage("exchange");
     const int level = level_of(width);

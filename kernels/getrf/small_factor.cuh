@@ -8,7 +8,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// The destination of the row exchanges, n integers from 0 per system. One of the pointers is null.
+/// The destination of the row exchanges: n integers per system, from 0. One of the pointers is null.
 struct PivotOutput {
   int* pivots;  ///< LAPACK's pivots
   int* order;   ///< the index of the pivot row of each step
@@ -35,6 +35,7 @@ __global__ void __launch_bounds__(S::threads)
   if (inside && index.thread == 0) info[index.system] = system_info;
 }
 
+/// Factors one system per block in panels.
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, S::blocks)
     factor_panels(int n, T* a, PivotOutput output, int* info) {

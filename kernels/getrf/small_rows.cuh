@@ -87,7 +87,7 @@ struct SharedStorage {
   int candidate_row[S::warps];
   int flag;          ///< for any_in_group
   int pivots[S::N];  ///< per step: the pivot row (invert) or LAPACK's pivot index from 0 (factor)
-  T sum[2][S::W][S::rhs_columns];  ///< the current unknown, or each part's partial sum for it
+  T sum[2][S::W][S::rhs_columns];  ///< W == 1: the current unknown; else a partial sum per part
   T pivot[2];                      ///< if W > 1: the pivot of the current unknown's row
   /// 1 / sqrt(pivot) per row; if S::rounds_once, then the rounding errors of these numbers.
   T inverse_root[S::symmetric ? (S::rounds_once ? 2 : 1) * S::rows : 1];
@@ -159,7 +159,7 @@ class Rows {
         },
         source);
   }
-  /// Loads the row's elements of up to S::rhs_columns columns of B.
+  /// Loads the row's elements of the first `count` columns of B. All others are 0; `b` may be null.
   __device__ void load_rhs(const T* b, std::int64_t ld, int n, int count) {
     GAUSSWEEP_UNROLL
     for (int r = 0; r < S::rhs_columns; ++r) {
@@ -194,8 +194,8 @@ class Rows {
     for (int r = 0; r < S::rhs_columns; ++r) finite = finite && y_[r] - y_[r] == T(0);
     return any_in_group(info == 0 && !finite);
   }
-  /// Returns the same for an inverse. Tests only the row that was computed last, because it depends on all
-  /// other rows.
+  /// Like needs_rescaling(info), for an inverse. Tests only the row that was computed last, because it
+  /// depends on all other rows.
   __device__ bool needs_rescaling(const InverseStorage<T, S>& upper, int info) {
     const T element = row_ < n_ ? upper.rows[0][row_] : T(0);
     return any_in_group(info == 0 && element - element != T(0));
@@ -473,10 +473,10 @@ class Rows {
     add_row<Width>(shared_.row[stage][part_], owner, -factor, remains ? factor : a_[0]);
     if (part_ == 0 && remains) subtract_rhs(factor, stage);
   }
-  /// Runs step k of a symmetric system. Every row below k stores its element of column k of L D in shared
-  /// memory. This column is also used as row k of D L^T, because the elements right of the diagonal in row k
-  /// have other rounding errors. If shared memory does not keep all columns, the thread of row k copies the
-  /// column into its registers.
+  /// Runs step k of a symmetric system. The thread of every row from k on stores its element of column k of L
+  /// D in shared memory. This column also serves as row k of D L^T, because the elements right of the
+  /// diagonal in row k have other rounding errors. If shared memory does not keep all columns, the thread of
+  /// row k copies the column into its registers.
   template <int Width>
   __device__ void eliminate_symmetric_step(int k, int owner_part, int done, int& info) {
     const bool owner = S::W == 1 || part_ == owner_part, is_pivot_row = row_ == k, remains = row_ > k;
@@ -539,8 +539,8 @@ class Rows {
     return product + std::fma(element, correction, std::fma(element, inverse_root, -product));
   }
 
-  /// Adds `factor` times a row in shared memory. If the thread's part contains the pivot column (`owner`),
-  /// also shifts the columns left and appends `finished`.
+  /// Adds `factor` times a row in shared memory to the thread's elements. If the thread's part contains the
+  /// pivot column (`owner`), also shifts the columns left and appends `finished`.
   template <int Width>
   __device__ __forceinline__ void add_row(const T* row, bool owner, T factor, T finished) {
     if (owner) {

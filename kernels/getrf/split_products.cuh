@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// The class `Products` of RecursiveLu that computes products of a preconditioner by split halves.
+/// The class `Products` of RecursiveLu that computes a preconditioner's products by split halves.
 class SplitProducts {
  public:
   /// `memory` has gaussweep::lu::split_bytes(n) bytes for a factorisation of order n.
@@ -132,8 +132,8 @@ class SplitProducts {
   }
 
   /// Computes B = L^-1 B (B is solve_rows x columns). `block`: the index of L among the diagonal blocks of
-  /// solve_rows rows. With more than 1024 columns, multiplies by the inverse of L. Stores the inverse,
-  /// because each level of the recursion solves with L once.
+  /// solve_rows rows. With more than 1024 columns, multiplies by the inverse of L. Keeps the inverse for
+  /// later calls, because each level of the recursion solves with L once.
   void solve(int block, const float* l, std::int64_t ldl, float* b, std::int64_t ldb, int columns) {
     constexpr int columns_per_block = 8;
     if (columns <= 1024) {

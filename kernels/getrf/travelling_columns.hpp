@@ -10,7 +10,7 @@
 
 namespace gaussweep {
 
-/// Right-hand sides with a copy per GPU. Only one copy is up to date, at first that of the first GPU.
+/// Right-hand sides with a copy per GPU. Only one copy is up to date: at first the copy on the first GPU.
 template <class T>
 class TravellingColumns {
  public:
@@ -21,7 +21,8 @@ class TravellingColumns {
     for (std::size_t gpu = 1; gpu < parts.size(); ++gpu)
       views_.push_back({parts[gpu].workspace.template take<T>(b.rows * b.cols), b.rows, b.cols, b.rows});
   }
-  /// Copies the columns to a GPU, after the work that is queued on the GPU that has the current values.
+  /// Returns the columns on `gpu`, to which it copies the current values if necessary. The copy waits for all
+  /// work queued on the GPU that has the current values.
   const MatrixView<T>& bring_to(int gpu) {
     const MatrixView<T>& to = views_[static_cast<std::size_t>(gpu)];
     if (gpu == holder_) return to;

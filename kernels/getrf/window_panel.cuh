@@ -36,7 +36,8 @@ struct WindowMemory {
 
 /// Factors the panel at `a` (column-major, lda) of at most `window` rows and 32 columns in one block. `first`
 /// is the index in the matrix of the panel's first row: pivots (from 1) and exchanges refer to rows of the
-/// matrix. `info`: set to the first zero pivot, from 1, if it is still 0; the panel is then unusable.
+/// matrix. `info`: set to the index (from 1) of the first zero pivot if it is still 0; the panel is then
+/// unusable.
 /// @pre sizeof(WindowMemory<T>) bytes of dynamic shared memory
 template <class T>
 __global__ void __launch_bounds__(gaussweep::lu::window)
@@ -132,7 +133,8 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
 }
 
 /// Computes one row of L below the window per thread, by substitution with the panel's upper triangle at `u`.
-/// @param row the thread's row in the panel @param is_row false: the thread has no row, only helps the others
+/// @param row the thread's row in the panel
+/// @param is_row false: the thread has no row but must take part
 /// @pre 32 threads; the panel has 32 columns
 template <class T>
 __device__ __forceinline__ void solve_below_window(const T* u, T* row, std::int64_t lda, bool is_row) {

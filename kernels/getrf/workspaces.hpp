@@ -18,11 +18,11 @@ constexpr int max_blocks = 16;      ///< thread blocks per cluster; CUDA calls s
 constexpr int panel_threads = 256;  ///< threads per block
 constexpr int cluster_rows = 2 * max_blocks * panel_threads;  ///< largest row count of a panel of 32 columns
 constexpr int max_panel_rows = 16 * cluster_rows;             ///< largest row count of a panel of 2 columns
-/// Largest order of the methods that compute products by halves or residues, gesv/mixed_gmres included.
+/// Largest order of gesv/mixed_gmres and of the methods whose products are by halves or residues.
 constexpr int max_rows = max_panel_rows / 2;
 /// Levels of the recursion in columns, for parts of 64, 128, ..., 131072 columns.
 constexpr int levels = 12;
-constexpr int max_few_exchanges = 512;  ///< more row exchanges copy whole columns (exchange_many)
+constexpr int max_few_exchanges = 512;  ///< for more row exchanges exchange_many copies columns
 /// Largest number of columns per panel on several GPUs, where one thread per exchange moves all rows.
 constexpr int max_distributed_columns = 1024;
 constexpr int column_buffers = 132;  ///< column buffers for exchange_many; together they fit in L2
@@ -48,7 +48,8 @@ inline std::size_t workspace_bytes(std::int64_t n, std::size_t element) {
          workspace_piece(is_copied(n, element) ? leading_dimension(n) * n : 0, element);
 }
 
-/// Returns the number of columns per block column and panel of the methods for several GPUs.
+/// Returns the number of columns per panel and block column of the methods for several GPUs. The thresholds
+/// were measured (docs/notebook/several_gpus.md).
 inline std::int64_t column_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
   if (block > 0) return (block + 31) / 32 * 32;
@@ -96,15 +97,15 @@ inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& paramet
 
 constexpr int solve_rows = 256;    ///< largest row count of a triangular solve in one launch
 constexpr int window = 256;        ///< rows that the window panel (window_panel.cuh) searches for pivots
-constexpr int min_split_k = 256;   ///< smallest k of a float product on tensor cores
-constexpr int max_split_k = 1024;  ///< largest k of one such product; larger products are split
+constexpr int min_split_k = 256;   ///< smallest k of a product by split_products.cuh
+constexpr int max_split_k = 1024;  ///< k of such a product is divided into parts of at most this
 
-/// Returns the number of half-precision numbers per operand of such a product, for a factorisation of order
-/// n.
+/// Returns the number of half-precision numbers per operand of a product by split_products.cuh, for a
+/// factorisation of order n.
 inline std::int64_t split_elements(std::int64_t n) {
   return n <= min_split_k ? 0 : (n + 7) / 8 * 8 * 3 * std::min<std::int64_t>(n, max_split_k);
 }
-/// Returns the bytes of workspace for both operands in halves and for inverted diagonal triangles.
+/// Returns the bytes of workspace for both operands in half precision and for inverted diagonal triangles.
 inline std::size_t split_bytes(std::int64_t n) {
   return 2 * workspace_piece(split_elements(n), 2) + workspace_piece(solve_rows * solve_rows, sizeof(float)) +
          workspace_piece(n / solve_rows * 3 * solve_rows * solve_rows, 2);

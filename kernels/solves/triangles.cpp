@@ -9,7 +9,7 @@
 namespace gaussweep {
 namespace {
 
-constexpr std::int64_t max_narrow = 8;  ///< the most right-hand sides that solve_triangle solves in a launch
+constexpr std::int64_t max_narrow = 8;  ///< most right-hand sides of solve_triangle in one launch
 
 }  // namespace
 

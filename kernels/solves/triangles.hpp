@@ -1,6 +1,6 @@
 #pragma once
 /// Solves systems with given triangles or factors, on the backend of the context's device. Programs call
-/// these functions; they are no methods of the registry, because a trial begins with an unfactored matrix.
+/// these functions. They are not methods of the registry, because a trial begins with an unfactored matrix.
 
 #include "kernels/trsv/wide_solve.hpp"
 
