@@ -21,8 +21,8 @@ void gesv_cusolver_irs(Context& context, Operands<T>& op, const Parameters& para
   VendorHandles& handles = vendor_handles(context);
   const std::int64_t n = op.shape.n;
   context.report = {};
-  // A recording of the stream as a CUDA graph must be refused here: inside of IRSXgesv it would break
-  // cuSOLVER's handle.
+  // Synchronising fails while the stream is being captured into a CUDA graph. It must fail here, because a
+  // capture that reaches IRSXgesv breaks cuSOLVER's handle.
   context.device.synchronize();
   context.stage("solve");
   const int iterations =

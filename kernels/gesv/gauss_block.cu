@@ -6,9 +6,8 @@
 ///
 /// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: n^3 / 2 multiply-adds
 /// (the thesis subtracts in all columns from 0, not only from the pivot on), one barrier per row update, one
-/// multiprocessor.
-/// Workspace: none. A must be strongly regular: a zero leading minor gives info > 0, and a small one gives an
-/// inaccurate answer.
+/// multiprocessor. Workspace: none. A must be strongly regular: a zero leading minor gives info > 0, and a
+/// small one gives an inaccurate answer.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 9.4). Without row exchanges |L| |U| may be far larger than |A|.

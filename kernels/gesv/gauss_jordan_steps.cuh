@@ -8,8 +8,8 @@
 ///
 /// The paper launches N x N threads in every iteration (parameter `grid`: full). All of them compute, even
 /// left of the pivot, where the pivot row is zero. With `grid`: shrinking, columns 0 to i have no threads and
-/// keep their values. Both grids give answers with the same bits: in columns 0 to i - 1 the full grid only
-/// subtracts zeros. Of column i only the diagonal element is read again.
+/// keep their values. The answers of both grids have the same bits: in columns 0 to i - 1 the full grid only
+/// subtracts zeros, and in column i only the diagonal element is used later.
 
 #include <cmath>
 #include <cstdint>
@@ -21,7 +21,6 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// Returns the index of this thread in a 1D grid.
 __device__ inline std::int64_t line_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
@@ -83,6 +82,8 @@ struct Elimination {
 template <class T>
 using EliminationKernel = void (*)(Elimination<T>);
 
+/// Solves [A | B] by Gauss-Jordan elimination.
+/// @param eliminate the kernel that subtracts the pivot row, with tile x tile threads per block
 template <class T>
 void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameters,
                   EliminationKernel<T> eliminate, int tile) {

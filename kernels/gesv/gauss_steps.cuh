@@ -6,9 +6,9 @@
 /// launch each. In a stage with p blocks, block s eliminates stripe s: the rows s, s + p, s + 2 p, …. The
 /// last stage has one block.
 ///
-/// The factor of a row is its element below the pivot, because the pivot row is divided by its pivot. Each
-/// subtracted product is one fma, so that the CPU and the GPU give the same bits. An eliminated element is
-/// exactly 0, and later stages recognise it by a comparison with 0.
+/// The multiplier (factor) of a row is the row's element below the pivot, because the pivot row is divided by
+/// the pivot. Each subtracted product is one fma, so that the CPU and the GPU give the same bits. An
+/// eliminated element is exactly 0, and later stages recognise it by a comparison with 0.
 
 #include <algorithm>
 #include <cmath>
@@ -36,7 +36,7 @@ __device__ inline void keep_smallest(int* info, int value) {
   }
 }
 
-/// The addresses of the row number (from 1) of the first zero pivot, for the previous stage and for the
+/// The addresses of two row numbers (from 1): of the first zero pivot in the previous stage and in the
 /// current one; 0 means that no pivot was 0. The blocks of a stage do not communicate, so every block runs to
 /// its end or to its own zero pivot. After a failed stage, the later stages do nothing.
 struct StageInfo {

@@ -1,8 +1,8 @@
 #pragma once
 /// Back substitution for gesv/gauss_block and the gesv/gauss_cyclic methods, after F. Fuhrmann, TU Wien 2017:
 /// with sum reductions in one block (section 4.3.1), or as a pipeline of blocks with one lock per unknown
-/// (section 4.3.2). Besides the thesis's pipeline, in which every thread polls the locks, there is a pipeline
-/// in which one thread per block polls flags.
+/// (section 4.3.2). In the thesis's pipeline every thread polls the locks; in a second pipeline, which the
+/// thesis does not have, one thread per block polls flags.
 ///
 /// [A | B] is row-major with a unit upper triangle in A; X is column-major, n x nrhs, ld = n. All variants
 /// add in the same order for any number of blocks, so that their answers have the same bits.

@@ -1,7 +1,7 @@
 #pragma once
-/// The host part of GMRES for one right-hand side, for gesv/mixed_gmres and posv/mixed_gmres: solves the
-/// least squares problem of the Hessenberg matrix by Givens rotations, and predicts the number of remaining
-/// iterations from the residuals.
+/// The host part of GMRES for one right-hand side, for gesv/mixed_gmres and posv/mixed_gmres. Solves the
+/// least squares problem of the Hessenberg matrix by Givens rotations, and predicts from the residuals how
+/// many more iterations are needed.
 
 #include <cmath>
 #include <cstddef>
@@ -46,8 +46,8 @@ class Krylov {
   /// Returns true if the residual has reached the target; false if it is NaN.
   bool reached() const { return !errors_.empty() && errors_.back() <= target_; }
 
-  /// Discards the history from which slow() and hopeless() take the rate of convergence. Call this if the
-  /// next directions come from more accurate factors.
+  /// Discards the residuals from which slow() and hopeless() compute the rate of convergence. Call this if
+  /// the next directions come from more accurate factors.
   void forget_rate() { errors_ = {errors_.back()}; }
 
   /// Returns true if more than 8 further iterations would be needed at the rate of the last one.

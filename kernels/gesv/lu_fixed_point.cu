@@ -7,8 +7,8 @@
 /// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 operations per iteration, about 20 iterations
 /// for diagonally dominant A, 2 n at worst; 2 n^2 nrhs for the substitutions, with at most two barriers per
 /// unknown. Workspace: the factors, and a second copy of them if the parameter `update` is `double_buffered`.
-/// A must be strongly regular: if the final L has a 0 on its diagonal, info > 0, and the answer is not
-/// finite.
+/// A must be strongly regular (no leading minor is 0): if the final L has a 0 on its diagonal, info > 0, and
+/// the answer is not finite.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 9.4), if the iteration ends because no element changes (`change_tolerance:

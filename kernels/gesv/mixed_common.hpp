@@ -13,7 +13,7 @@ constexpr int max_iterations_per_cycle = 30;            ///< iterations per GMRE
 constexpr int max_cycles = 4;                           ///< GMRES cycles per right-hand side
 constexpr int slices = 32;                              ///< column slices of A with separate partial sums
 constexpr int group = 256;                              ///< threads per block; each thread has one row
-constexpr int sample = 64;                              ///< rows and columns sampled before the factorisation
+constexpr int sample = 64;                              ///< order of the submatrix that sample_pivots factors
 constexpr int scalars = 16;                             ///< doubles reserved for the struct Scalars
 constexpr int readings = max_iterations_per_cycle + 4;  ///< doubles in the struct Readings
 constexpr std::int64_t max_rhs_per_group = 64;          ///< right-hand sides refined together
@@ -32,7 +32,6 @@ constexpr int rows_of_slice(int nrhs) {
   return nrhs == 1 ? 1 : 2;
 }
 
-/// Returns the number of groups of `group` rows.
 constexpr std::int64_t groups(std::int64_t n) {
   return (n + group - 1) / group;
 }

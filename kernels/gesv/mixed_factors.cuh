@@ -34,7 +34,6 @@ struct System {
   Scalars* scalars;
 
   int columns_per_slice() const { return (n + gaussweep::mixed::slices - 1) / gaussweep::mixed::slices; }
-  /// Copies the measurements from the device.
   Scalars read() const {
     Scalars measured{};
     context.device.to_host(&measured, scalars, sizeof(measured));
@@ -51,6 +50,7 @@ struct System {
     simt::launch(context, sample_pivots<E>, dim3(1), dim3(group), 0, matrix, ld_matrix, n, stored_part, scale,
                  static_cast<float>(std::exp2(log2_limit)), scalars);
   }
+  /// Accepts at most three low pivots (measurements: docs/notebook/mixed_precision.md).
   static bool has_few_low_pivots(const Scalars& measured) { return measured.low_pivots <= 3; }
   /// Returns true if the iteration in double cannot overflow or underflow. All nonzero float matrices are in
   /// range.

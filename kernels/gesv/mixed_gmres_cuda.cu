@@ -3,8 +3,8 @@
 /// Scales rows and columns of A by powers of two, so that all elements are below 2. Factors the result in
 /// float (getrf/recursive_lu.cuh with the products of getrf/split_products.cuh). The factors precondition
 /// flexible GMRES in double. Flexible means that the preconditioned directions are stored, so that the
-/// preconditioner may change. It changes if the factors, applied in float, give too slow convergence, for
-/// instance because of a few tiny singular values: they are then converted to double and applied in double.
+/// preconditioner may change. If convergence is too slow with the factors applied in float, for instance
+/// because of a few tiny singular values, they are converted to double and applied in double.
 /// (E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40, 2018; Y. Saad, SIAM J. Sci. Comput. 14, 1993.)
 ///
 /// Error: |b - A x| <= t u |A| |x| in the infinity norm, with t = min(max(1, n / 2), max(8, sqrt(n) / 4)).

@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(group)
   atomic_max_of_warp(&result->norm_of_a, sum);
 }
 
-/// Computes C, the largest 1 / C, and R A C in float, padded with zero rows to `ld_out` rows. Each block
-/// processes a column at a time.
+/// Computes C, the maximum of 1 / C, and R A C in float, padded with zero rows to `ld_out` rows. Each block
+/// processes one column at a time.
 template <class T>
 __global__ void __launch_bounds__(group)
     scale_columns(const T* a, std::int64_t lda, int n, const double* row_scale, double* column_scale,
@@ -110,9 +110,9 @@ class LuFactors {
       : system_(system), memory_(memory), pivots_(memory.take<int>(system.n + 1)) {}
 
   /// Computes R, C and the factors, and stores the measurements in `measured`. Returns false if refinement
-  /// would not converge, for one of these reasons: an element is not finite, the norm is out of range, a
-  /// pivot is 0, or a sample of the matrix has several tiny pivots. Another reason: the pivots decrease so
-  /// fast that later ones would be smaller than float's rounding errors.
+  /// would not converge: an element is not finite, the norm is out of range, a pivot is 0, or a sample of the
+  /// matrix has several tiny pivots. Also returns false if the pivots decrease so fast that later ones would
+  /// be smaller than float's rounding errors.
   bool prepare_factors(Scalars& measured) {
     const System<T>& s = system_;
     Context& context = s.context;

@@ -16,7 +16,7 @@ namespace gaussweep::cuda::mixed {
 
 using namespace gaussweep::mixed;
 
-/// The bits of a nonnegative double, for atomicMax, which has no version for doubles. The bits have the same
+/// The bits of a nonnegative double, because atomicMax has no version for doubles. The bits have the same
 /// order as the doubles; NaN is the largest.
 using Largest = unsigned long long;
 
@@ -86,8 +86,9 @@ static __global__ void __launch_bounds__(group)
 }
 
 /// Measures the pivots of the first `columns` columns: the smallest, the largest, and the means of log2
-/// |pivot| over two windows. One window is the last `window` of these columns; the other one has the same
-/// length and ends `distance` columns earlier. Runs in one block. @pre window + distance <= columns
+/// |pivot| over two windows (ranges of columns). One window is the last `window` of these columns; the other
+/// one has the same length and ends `distance` columns earlier. Runs in one block. @pre window + distance <=
+/// columns
 static __global__ void __launch_bounds__(group)
     inspect_pivots(const float* lu, std::int64_t ld, int columns, int window, int distance, Scalars* result) {
   double first = 0, last = 0, largest_inverse = 0, largest = 0;
@@ -154,7 +155,7 @@ __global__ void __launch_bounds__(group)
   float smallest = INFINITY;
   for (int k = 0; k < sample; ++k) {
     // A key has the bits of the magnitude, with the row index in place of the lowest 6 bits, so that one
-    // maximum finds both.
+    // maximum finds both the magnitude and the row.
     unsigned best_key = 0;
     for (int r = lane; r < sample; r += 32) {
       const auto magnitude = __float_as_uint(std::fabs(element[k][r])) & ~63u;

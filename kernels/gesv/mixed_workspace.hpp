@@ -33,8 +33,8 @@ inline double direct_ms(double n, std::int64_t nrhs) {
                               : 1.6 * passes);
 }
 
-/// Returns the expected milliseconds with factors in float on an H200 and five to seven iterations, the
-/// numbers for uniform random matrices. An H100 takes 0.5 to 1 ms more.
+/// Returns the expected milliseconds with factors in float on an H200. Assumes five to seven iterations,
+/// which uniform random matrices take. An H100 takes 0.5 to 1 ms more.
 inline double refined_ms(double n, std::int64_t nrhs) {
   const double k = n / 1000;
   const auto count = static_cast<double>(nrhs);

@@ -25,7 +25,6 @@ struct alignas(16) Candidate {
 constexpr unsigned candidate_bit = 0x80000000u;
 constexpr Candidate no_candidate = {0, 0, no_row, 0};
 
-/// Returns the candidate with the given value and row position.
 __device__ __forceinline__ Candidate candidate(double value, int position) {
   const auto high = static_cast<unsigned>(__double2hiint(value));
   return {high | candidate_bit, static_cast<unsigned>(__double2loint(value)), position, high};

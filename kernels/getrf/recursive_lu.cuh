@@ -81,7 +81,6 @@ class RecursiveLu {
     factor(0, n_);
     if (a_ != input_) copy_matrix<T>(context_, {a_, lda_, n_}, input_, ld_input_, n_, n_);
   }
-  /// Factors the matrix with `products`.
   void factor(Products& products) {
     products_ = &products;
     if constexpr (!preconditions) {

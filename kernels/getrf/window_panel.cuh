@@ -75,7 +75,6 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
     const int buffer = j % 2;
     const unsigned lane_magnitude = position >= j ? magnitude(v[0]) : 0u;
     const unsigned largest = __reduce_max_sync(0xffffffffu, lane_magnitude);
-    // The lane with the warp's candidate.
     const int candidate_lane =
         __ffs(static_cast<int>(__ballot_sync(0xffffffffu, lane_magnitude == largest))) - 1;
     if (lane == candidate_lane) {

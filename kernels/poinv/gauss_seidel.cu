@@ -1,4 +1,5 @@
-/// poinv/gauss_seidel: the inverse column by column as the solutions of A x = e, by Gauss-Seidel iteration.
+/// poinv/gauss_seidel: the inverse by Gauss-Seidel iteration for A x = e, where e is a column of the
+/// identity.
 ///
 /// J. Soriano, IIT 2011, section 5.3, uses this method in comparisons, with code from elsewhere and without
 /// describing it. The parallelisation here is therefore our own. A sweep solves each equation for its

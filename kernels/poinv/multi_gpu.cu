@@ -30,8 +30,8 @@ namespace {
 constexpr int mirror_tile = 32;
 constexpr int mirror_rows = 8;  ///< rows of a thread block
 
-/// Writes a tile of the other triangle, i.e. the one that is not `uplo`, in a GPU's columns. The tile that it
-/// mirrors may be on another GPU.
+/// Writes a tile of the triangle that is not `uplo`, in a GPU's columns. The mirror image of the tile, from
+/// which the kernel reads, may be on another GPU.
 template <class T>
 __global__ void __launch_bounds__(mirror_tile* mirror_rows)
     mirror_tiles(Uplo uplo, PeerColumns<T> x, OwnColumns own, int n) {
@@ -51,8 +51,8 @@ __global__ void __launch_bounds__(mirror_tile* mirror_rows)
   }
 }
 
-/// Copies the triangle `uplo` to the other one, transposed; GPUs read each other's memory. Asynchronous on
-/// the first GPU's stream. @pre blocks.width is a multiple of 32
+/// Copies the triangle `uplo`, transposed, to the opposite triangle; GPUs read each other's memory.
+/// Asynchronous on the first GPU's stream. @pre blocks.width is a multiple of 32
 template <class T>
 void mirror_columns(Context& context, Uplo uplo, const ColumnBlocks& blocks,
                     const std::vector<OperandPart<T>>& parts) {
@@ -80,8 +80,7 @@ void poinv_multi_gpu(Context& context, Operands<T>& op, const Parameters& parame
   if (op.parts.empty()) return poinv_recursive(context, op, parameters);
   const ColumnBlocks blocks{op.shape.n, inverse::poinv_block(op.shape, parameters),
                             static_cast<int>(op.parts.size())};
-  // The inversion uses the workspace of the factorisation again. `parts` keeps its state before the first
-  // use.
+  // The inversion reuses the factorisation's workspace: `parts` describes it before any memory is taken.
   std::vector<OperandPart<T>> parts = op.parts;
   const Parameters factors = inverse::cholesky_parameters(op.shape, parameters);
   tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::rest_rows(factors)).factor();

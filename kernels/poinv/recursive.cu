@@ -6,9 +6,9 @@
 /// I| is of the order n u |L| |L^T| |X|, like LAPACK's potri (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., section 14.3).
 ///
-/// In all other cases potrf/recursive (on a Hopper GPU) or the vendor computes L, trtri/levels.cuh computes
-/// Q = L^-1, and triangle_square.cuh computes Q^T Q. |Q L - I| is as small as if substitution had computed Q.
-/// The error bound requires no more than that (same section).
+/// In all other cases potrf/recursive (on a Hopper GPU) or the vendor computes L, trtri/levels.cuh computes Q
+/// = L^-1, and triangle_square.cuh computes Q^T Q. |Q L - I| is as small as if substitution had computed Q,
+/// which is all that the error bound requires (same section).
 ///
 /// Layout: column-major; the lower triangle of A is read, and the inverse overwrites A. Cost: n^3 operations
 /// and up to a tenth more. Workspace: 5/4 n^2 elements, or 9/4 n^2 if n is not a multiple of 64, plus that of
@@ -30,8 +30,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Computes the Cholesky factor. Returns it in place of A or, padded with an identity, in the workspace. If
-/// `mirrors`, also stores its transpose in the other triangle.
+/// Computes the Cholesky factor and returns a view of it: in A or, padded with an identity, in the workspace.
+/// If `mirrors`, also stores the factor's transpose in the other triangle.
 template <class T>
 MatrixView<T> factor(Context& context, Operands<T>& op, bool mirrors) {
 #ifdef __CUDACC__

@@ -1,6 +1,6 @@
 #pragma once
-/// Solves a symmetric positive definite system by Cholesky in the operands' precision. posv/recursive
-/// consists of this, and posv/mixed_gmres falls back to it.
+/// Solves a symmetric positive definite system by Cholesky in the operands' precision, for posv/recursive and
+/// for the fallback of posv/mixed_gmres.
 
 #include "kernels/potrf/recursive_cholesky.cuh"
 #include "kernels/registry/method.hpp"

@@ -38,9 +38,9 @@ __global__ void __launch_bounds__(group)
 /// @param scale the diagonal of R = C
 /// @param shift is added to the diagonal of R A C
 /// @param out receives the lower triangle of R A C in float, padded with an identity to ld_out x ld_out
-/// @param sums receives two matrices with ld_out rows and a column per 32 columns of A. Column t of the first
-/// matrix has the row sums of |A| within the t-th 32 columns of A. The second matrix has those of the squares
-/// of A C without the diagonal
+/// @param sums receives two matrices with ld_out rows and one column per 32 columns of A. Column t of the
+/// first matrix has the row sums of |A| within the t-th 32 columns of A. The second matrix has the row sums
+/// of squares of A C, without the diagonal, in the same layout
 template <class T>
 __global__ void __launch_bounds__(256)
     scale_symmetric(T* a, std::int64_t lda, int n, bool upper, bool mirrored, const double* scale,
@@ -142,7 +142,7 @@ class CholeskyFactors {
  public:
   static constexpr bool unit = false;       ///< L has no unit diagonal
   static constexpr bool symmetric = true;   ///< A is symmetric
-  static constexpr int max_iterations = 4;  ///< refinement is given up if it would need more iterations
+  static constexpr int max_iterations = 4;  ///< refinement stops if it expects to need more iterations
   static std::int64_t leading_dimension(std::int64_t n) { return gaussweep::tiles::padded(n); }
 
   /// @param uplo the stored triangle of A
@@ -207,9 +207,9 @@ class CholeskyFactors {
   }
 
  private:
-  /// Returns false if a pivot of the first `columns` columns was not positive. Looks only once per n / 8
-  /// columns, because the host waits for the device. Looks no longer after 5/8 of the columns, because little
-  /// work remains to be saved.
+  /// Returns false if a pivot of the first `columns` columns was not positive. Reads `info_` only once per n
+  /// / 8 columns, because each time the host waits for the device. Does not read it after 5/8 of the columns,
+  /// because then stopping would save little work.
   bool has_positive_pivots(int columns) {
     if (columns < next_check_ || 8 * columns > 5 * system_.n) return true;
     next_check_ += system_.n / 8;
@@ -231,7 +231,7 @@ class CholeskyFactors {
   bool mirrored_;
   Workspace& memory_;
   int* info_;
-  int next_check_;  ///< number of factored columns from which has_positive_pivots looks again
+  int next_check_;  ///< number of factored columns from which has_positive_pivots reads info_
 };
 
 }  // namespace gaussweep::cuda::mixed

@@ -1,8 +1,9 @@
 /// posv/mixed_gmres: Cholesky in float with products on tensor cores, refined by GMRES to full precision.
 ///
 /// A is scaled by powers of two to a diagonal of about 1 and factored in float by
-/// potrf/recursive_cholesky.cuh with the products of potrf/split_updates.cuh. If the off-diagonal elements of
-/// every row have a small sum of squares, the products round their factors to FP16. The Cholesky factor
+/// potrf/recursive_cholesky.cuh with the products of potrf/split_updates.cuh, which split each operand into
+/// two FP16 numbers. If the off-diagonal elements of every row have a small sum of squares, and the pivots of
+/// the sample are above 1/2, operands are rounded to one FP16 number instead. The Cholesky factor
 /// preconditions the GMRES of gesv/mixed_gmres in double (gesv/mixed_refinement.cuh). Up to 64 right-hand
 /// sides are refined together.
 ///
