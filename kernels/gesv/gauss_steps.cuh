@@ -59,7 +59,7 @@ template <class T>
 struct BatchRow {
   T* data;
   int n;
-  std::int64_t gap;  ///< gap_of the system
+  std::int64_t gap;  ///< columns between the system's A and B (gap_of)
   __device__ T& operator[](int j) const { return data[j < n ? j : j + gap]; }
 };
 /// Returns the number of columns between the last column of A and the first column of B of system s.

@@ -81,7 +81,6 @@ class Krylov {
   }
 
  private:
-  /// Returns log2(residual / target).
   double missing_bits() const { return std::log2(errors_.back() / target_); }
 
   double scale_ = 0, target_ = 0;

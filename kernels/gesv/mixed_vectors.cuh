@@ -2,9 +2,9 @@
 /// Vector kernels of the GMRES iteration in the mixed-precision solvers: products with the matrix, and
 /// orthogonalisation of the basis V of the Krylov space. R and C are the scales of mixed_steps.cuh.
 ///
-/// A vector is stored per right-hand side, with distance `ld`; blockIdx.y selects the right-hand side, except
-/// in multiply_slice. Partial sums over column slices, or over groups of 256 rows, are added in a fixed
-/// order, so that every run gives the same bits.
+/// A vector consists of one column per right-hand side, with leading dimension `ld`; blockIdx.y selects the
+/// right-hand side, except in multiply_slice. Partial sums over column slices, or over groups of 256 rows,
+/// are added in a fixed order, so that every run gives the same bits.
 
 #include "kernels/gesv/mixed_steps.cuh"
 
@@ -141,8 +141,9 @@ __global__ void __launch_bounds__(group)
   if (threadIdx.x == 0) squares[blockIdx.x + r * gridDim.x] = sum;
 }
 
-/// Computes the terms of V^T w from each group of rows, for `count` columns of V, `stride` apart. Stores them
-/// as an array partial(group, column, right-hand side). A warp takes every eighth column.
+/// Computes V^T w partially: one sum per group of rows and column of V. V has `count` columns, `stride`
+/// apart. Stores the sums as an array partial(group, column, right-hand side). A warp takes every eighth
+/// column.
 static __global__ void __launch_bounds__(group)
     project(const double* v, std::int64_t stride, int n, int count, const double* w, std::int64_t ld,
             double* partial) {
@@ -163,8 +164,8 @@ static __global__ void __launch_bounds__(group)
   }
 }
 
-/// Computes w -= V h, where h = V^T w is the sum of the terms from `project`. Stores h in result->h, or adds
-/// it to result->h if `add`. Also computes the sum of squares of the new w per group of rows.
+/// Computes w -= V h, where h = V^T w is the total of the partial sums from `project`. Stores h in result->h,
+/// or adds it to result->h if `add`. Also computes the sum of squares of the new w per group of rows.
 /// @pre the same grid as `project`
 static __global__ void __launch_bounds__(group)
     subtract_projection(const double* v, std::int64_t stride, int n, int count, double* w, std::int64_t ld,

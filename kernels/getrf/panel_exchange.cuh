@@ -326,7 +326,6 @@ class Exchange {
       simt::load_pack(address + static_cast<unsigned>(sizeof(Candidate) + c * sizeof(T)), &message.row[c]);
     }
   }
-  /// Returns the high word of the candidate in the message at `address`.
   __device__ __forceinline__ static unsigned high_at(unsigned address) {
     unsigned high;
     simt::load_one(address, high);

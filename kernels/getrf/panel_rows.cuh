@@ -45,7 +45,6 @@ class PanelRows {
   static __device__ __forceinline__ int warp() {
     return S::warps == 1 ? 0 : static_cast<int>(threadIdx.x) / 32;
   }
-  /// Calls visit(e) for each of the thread's rows.
   template <class Visit>
   static __device__ __forceinline__ void for_rows(Visit&& visit) {
     GAUSSWEEP_UNROLL
@@ -83,7 +82,6 @@ class PanelRows {
         [&](int e, int c, bool, T& element) { element = is_stored(e, c) ? *address_of(row(e), c) : T(0); },
         a);
   }
-  /// Returns the index of element (i, j) of a column-major matrix with n rows.
   __device__ int index_of(int i, int j) const { return i + j * n_; }
   /// Returns element k of the thread's row `e` of U, or of L^T for Cholesky.
   __device__ T element_of_u(int e, int k) const {

@@ -7,9 +7,11 @@
 /// each then has a quarter of the columns of all four rows. Let J be 1/8 of the panel's columns: 4 or 2.
 /// Thread t of quad g then has the columns 2Jt, …, 2Jt + 2J - 1 of the rows 4g, …, 4g + 3:
 ///   a[2Ji + Jq + j] is column 2Jt + Jq + j of row 4g + i,  for 0 <= i < 4, 0 <= q < 2, 0 <= j < J.
-/// These are the thread's elements of D in the 8 x 8 products of triangle_tiles.cuh. The product for tile
-/// (i, j) computes rows 4g + i (0 <= g < 8) and columns Jm + j (0 <= m < 8) of the panel. A tile thus takes
-/// every fourth row and every J-th column, so that a thread's columns are adjacent and loaded in pairs.
+/// With two rows per thread, the elements from a[16] on are those of rows 4g + 32, …, 4g + 35, in the same
+/// order. The array `a` then has the thread's elements of D in the 8 x 8 products of triangle_tiles.cuh. The
+/// product for tile (i, j) computes rows 4g + i (0 <= g < 8) and columns Jm + j (0 <= m < 8) of the panel. A
+/// tile thus takes every fourth row and every J-th column, so that a thread's columns are adjacent and loaded
+/// in pairs.
 
 #include <cstdint>
 
@@ -74,7 +76,7 @@ struct SharedStorage {
   /// Pivot rows of a group of steps, before the updates of these steps.
   alignas(16) T rows[2][tile_order][S::pitch];
   alignas(16) T candidate[2][S::warps][S::width];  ///< each warp's candidate for the pivot row
-  T rhs[2][S::warps];                              ///< the candidate's right-hand side
+  T rhs[2][S::warps];                              ///< the candidate row's element of the right-hand side
   /// LU in float: the multipliers of the group's pivot rows in the group's steps, as [buffer][row][step].
   /// Cholesky in double: the factors of a Group (panels.cuh).
   T multipliers[2][group_steps][group_steps];
@@ -83,7 +85,7 @@ struct SharedStorage {
   alignas(16) T triangles[squares > block ? squares > tiles ? squares : tiles
                           : block > tiles ? block
                                           : tiles];
-  T unknowns[S::width];
+  T unknowns[S::width];       ///< solved elements of the right-hand side, per step of the panel
   int position[2][S::warps];  ///< the candidates' positions under LAPACK's row exchanges
   int pivots[S::rows];        ///< LAPACK's pivot of each step, from 0
   int info;                   ///< LAPACK's info

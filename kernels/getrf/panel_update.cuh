@@ -145,8 +145,8 @@ __device__ __forceinline__ int displaced_from(int row, int lane, int displaced_t
 }
 
 /// Applies the previous panel's exchanges to the permutations and to the block's columns left of that panel.
-/// `warps` warps split the work; this one has index `warp`. `column`: the matrix's column at which the panel
-/// of the launch begins.
+/// `warps` warps split the work; this one has index `warp`. `column`: row 0 of the first column of this
+/// launch's panel.
 template <class T>
 __device__ __forceinline__ void exchange_other_columns(T* column, std::int64_t lda, int first,
                                                        const Update& update, int warp, int warps) {

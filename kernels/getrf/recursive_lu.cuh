@@ -118,7 +118,6 @@ class RecursiveLu {
 
  private:
   T* at(int row, int column) { return a_ + row + column * lda_; }
-  /// Sets all permutations to the identity.
   void start() {
     context_.stage("start");
     simt::launch(context_, start_permutations<int>, dim3(blocks_of(n_, 256)), dim3(256), 0, permutations_,
@@ -167,6 +166,7 @@ class RecursiveLu {
 
   /// Factors columns [first, first + count) from row `first` down.
   void factor(int first, int count) {
+    // Excludes the columns that merged_columns() adds to the last block.
     const int unmerged = std::min(first + count, unmerged_) - first;
     if (unmerged <= block_columns(first)) return factor_block(first, count);
     int half = 32;

@@ -50,17 +50,17 @@ struct WorkSplit {
   /// Cholesky factors are computed from L D with a single rounding per element. More roundings would make
   /// residuals in units of n u visibly larger than LAPACK's at orders up to 3.
   static constexpr bool rounds_once = Symmetric && N <= 4;
-  static constexpr int columns = N / W;        ///< of A per thread
+  static constexpr int columns = N / W;        ///< columns of A per thread
   static constexpr int rhs_columns = Columns;  ///< right-hand sides per thread of part 0
   static constexpr int rows = N <= 4    ? 4
                               : N <= 8  ? 8
                               : N <= 16 ? 16
                                         : (N + 31) / 32 * 32;    ///< threads per part
   static constexpr int group = rows * W;                         ///< threads per system
-  static constexpr int systems = group >= 64 ? 1 : 128 / group;  ///< per block
+  static constexpr int systems = group >= 64 ? 1 : 128 / group;  ///< systems per block
   static constexpr int threads = group * systems;
   static constexpr int lanes = rows < 32 ? rows : 32;  ///< lanes of a warp that search one pivot together
-  static constexpr int warps = rows / lanes;           ///< per part
+  static constexpr int warps = rows / lanes;           ///< warps per part
   static constexpr int segments = 4;
   static constexpr int steps = columns / segments;  ///< steps of W columns per segment
   /// Buffers for pivot rows. Two buffers need only one barrier per step if the group is within one warp.
@@ -89,7 +89,7 @@ struct SharedStorage {
   int pivots[S::N];  ///< per step: the pivot row (invert) or LAPACK's pivot index from 0 (factor)
   T sum[2][S::W][S::rhs_columns];  ///< W == 1: the current unknown; else a partial sum per part
   T pivot[2];                      ///< if W > 1: the pivot of the current unknown's row
-  /// 1 / sqrt(pivot) per row; if S::rounds_once, then the rounding errors of these numbers.
+  /// 1 / sqrt(pivot) per row. If S::rounds_once, the rounding errors of these numbers follow.
   T inverse_root[S::symmetric ? (S::rounds_once ? 2 : 1) * S::rows : 1];
 };
 /// The additional shared memory for an inverse.
@@ -168,7 +168,8 @@ class Rows {
     }
   }
 
-  /// Runs all elimination steps. Returns LAPACK's info (0, or the step from 1 with a bad pivot).
+  /// Runs all elimination steps. Returns LAPACK's info: 0, or the index (from 1) of the first step whose
+  /// pivot is 0 (LU) or not positive (L D L^T).
   __device__ int factor() {
     int info = 0;
     segment<0>(info);
@@ -349,7 +350,6 @@ class Rows {
       if (j < to.n) to.a[step_ + j * to.ld] = element(c, j);
     }
   }
-  /// Returns the lane of the group's first row.
   __device__ __forceinline__ int first_lane() const {
     return static_cast<int>(threadIdx.x) % 32 / S::lanes * S::lanes;
   }

@@ -57,7 +57,6 @@ inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t from) {
   return refined_ms(order, nrhs) < mixed::margin * direct_ms(order, nrhs);
 }
 
-/// Returns the bytes of workspace of posv/mixed_gmres.
 inline std::size_t mixed_bytes(const Shape& shape, std::size_t element, std::int64_t from) {
   const std::size_t direct = direct_bytes(shape, element);
   if (!worth_trying(shape.n, shape.nrhs, from)) return direct;
