@@ -16,11 +16,11 @@ using gaussweep::lu::max_distributed_columns;
 using gaussweep::lu::max_few_exchanges;
 using gaussweep::lu::solve_rows;
 
-/// Applies a panel of `cols` columns to a block of `columns` columns that begins at `a`. `first` is the index
-/// in the matrix of the panel's first row. Columns [0, before) and [after, columns) get the panel's row
-/// exchanges. In [after, columns) the rows of the panel become rows of U, by substitution with the panel's
-/// unit lower triangle `l`. A thread block is one warp and takes 4 columns; each lane holds one row of the
-/// triangle.
+/// Applies a panel of `cols` columns to a column block (recursive_lu.cuh) of `columns` columns at `a`.
+/// `first` is the index in the matrix of the panel's first row. Columns [0, before) and [after, columns) get
+/// the panel's row exchanges. In [after, columns) the rows of the panel become rows of U, by substitution
+/// with the panel's unit lower triangle `l`. A thread block is one warp and takes 4 columns; each lane holds
+/// one row of the triangle.
 ///
 /// The first thread blocks exchange the elements of the permutations `rows_at` (Update in panel_update.cuh)
 /// like columns. The last thread blocks compute L below the window of the panel (window_panel.cuh): each

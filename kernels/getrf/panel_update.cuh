@@ -31,12 +31,12 @@ struct Exchanges {
   int* target;  ///< the content of row first + t moves to row target[t]; -1 if it stays in these `cols` rows
 };
 
-/// The previous panel, whose columns end where the panel of this launch begins. A block is a range of columns
-/// that is factored panel by panel, at the bottom of the recursion.
+/// The previous panel, whose columns end where the panel of this launch begins. A column block is a range of
+/// columns that is factored panel by panel, at the bottom of the recursion (recursive_lu.cuh).
 struct Update {
   int cols;             ///< columns of the previous panel; 0 if there is none
-  int columns_left;     ///< columns of the block left of the previous panel
-  int columns_right;    ///< columns of the block right of the panel of this launch
+  int columns_left;     ///< columns of the column block left of the previous panel
+  int columns_right;    ///< columns of the column block right of this launch's panel
   Exchanges exchanges;  ///< of the previous panel
   /// Two permutations of `order` elements per recursion level. Their elements are exchanged like those of a
   /// column of the matrix. RecursiveLu::exchange later uses them to move rows of other columns. Adjacent
@@ -144,8 +144,9 @@ __device__ __forceinline__ int displaced_from(int row, int lane, int displaced_t
   return from;
 }
 
-/// Applies the previous panel's exchanges to the permutations and to the block's columns left of that panel.
-/// `warps` warps split the work; this one has index `warp`. `column`: row 0 of the first column of this
+/// Applies the previous panel's exchanges to the permutations and to the column block's columns left of that
+/// panel. `warps` warps split the work; this one has index `warp`. `column`: row 0 of the first column of
+/// this launch's panel.
 /// launch's panel.
 template <class T>
 __device__ __forceinline__ void exchange_other_columns(T* column, std::int64_t lda, int first,

@@ -5,9 +5,9 @@
 /// Toledo's recursion (S. Toledo, Locality of reference in LU decomposition with partial pivoting, SIAM J.
 /// Matrix Anal. Appl. 18, 1997): factor the left half of the columns, update the right half, factor its lower
 /// part, exchange the rows of the left half. The products then have the largest possible k, for which a GPU's
-/// GEMM is fastest. The recursion ends at blocks of several panels, which are factored from left to right.
-/// While one cluster factors a panel, other clusters of the same launch apply the previous panel to the rest
-/// of the block.
+/// GEMM is fastest. The recursion ends at column blocks of several panels, which are factored from left to
+/// right. While one cluster factors a panel, other clusters of the same launch apply the previous panel to
+/// the rest of the column block.
 
 #include <algorithm>
 #include <functional>
@@ -84,7 +84,7 @@ class RecursiveLu {
   void factor(Products& products) {
     products_ = &products;
     if constexpr (!preconditions) {
-      // Blocks get at most least_inner columns, because updates within a block do not use `products`.
+      // Column blocks get at most least_inner columns, because updates within them do not use `products`.
       const std::int64_t least = products.least_inner();
       if (least > 0) max_block_columns_ = static_cast<int>(std::min<std::int64_t>(least, max_rows));
       unmerged_ = n_ - merged_columns(n_);
@@ -138,7 +138,7 @@ class RecursiveLu {
   static constexpr int elements_per_double = sizeof(double) / sizeof(T);
 
   /// Returns the number of columns of the panel whose first row is `row`. It is constant within 32 rows, so
-  /// that panels end at block boundaries.
+  /// that panels end at the ends of column blocks.
   int panel_columns(int row) const {
     const int rows = n_ - row / 32 * 32;
     if (rows <= cluster_rows || preconditions) return 32;
@@ -147,18 +147,18 @@ class RecursiveLu {
                                   : rows <= 8 * cluster_rows ? 4
                                                              : 2);
   }
-  /// Returns the number of columns of a block of panels whose first row is `row`. The update by a panel
-  /// within the block runs concurrently with the next panel and should not take longer than that panel. The
-  /// block is therefore narrower if there are more rows.
+  /// Returns the number of columns of a column block whose first row is `row`. The update by a panel within
+  /// the column block runs concurrently with the next panel and should not take longer than that panel. The
+  /// column block is therefore narrower if there are more rows.
   int block_columns(int row) const {
     const int rows = n_ - row;
     const int panels = preconditions || rows > 2 * cluster_rows ? 8 : rows > cluster_rows / 2 ? 16 : 32;
     return std::max(64, std::min(max_block_columns_, panels * panel_columns(row)));
   }
 
-  /// Returns the number of columns beyond a multiple of the block width that are merged into the last block:
-  /// at most an eighth of a block. A separate block of these columns would need as many launches as the last
-  /// block.
+  /// Returns the number of columns beyond a multiple of the width of column blocks that are merged into the
+  /// last one: at most an eighth of its width. As a separate column block, they would need as many launches
+  /// as the last one.
   int merged_columns(int n) const {
     const int block = block_columns(n - 1), remainder = n % block;
     return preconditions || n < block || remainder > block / 8 ? 0 : remainder;
@@ -166,7 +166,7 @@ class RecursiveLu {
 
   /// Factors columns [first, first + count) from row `first` down.
   void factor(int first, int count) {
-    // Excludes the columns that merged_columns() adds to the last block.
+    // Excludes the columns that merged_columns() adds to the last column block.
     const int unmerged = std::min(first + count, unmerged_) - first;
     if (unmerged <= block_columns(first)) return factor_block(first, count);
     int half = 32;
@@ -188,7 +188,7 @@ class RecursiveLu {
     exchange(right, right_count, half, first, half);
   }
 
-  /// Factors a block, panel by panel, from row `first` down.
+  /// Factors a column block, panel by panel, from row `first` down.
   void factor_block(int first, int count) {
     int previous_cols = 0;  // columns of the previous panel
     int cols = 0;
@@ -221,9 +221,9 @@ class RecursiveLu {
     return parities;
   }
 
-  /// Applies the panel of `cols` columns at column j to the block, which has `count` columns from column
-  /// `first` on. The block's columns left of the panel and from its column `after` on get the row exchanges;
-  /// the columns from `after` on also get the triangular solve. The product is not included.
+  /// Applies the panel of `cols` columns at column j to its column block of `count` columns from column
+  /// `first` on, except for the product. In the column block, the columns left of the panel and from index
+  /// `after` on get the row exchanges; those from `after` on also get the triangular solve.
   void follow_panel(int first, int count, int j, int cols, int after) {
     const int before = j - first;
     const int rows_below_window = preconditions ? std::max(0, n_ - j - window) : 0;
@@ -298,7 +298,7 @@ class RecursiveLu {
   /// Applies the row exchanges of columns [first, first + count), a part of the recursion, to columns [begin,
   /// begin + columns). Called once per part, right after the part was factored. `width`: the number of
   /// columns of such parts; the last part of the matrix may be narrower. Levels whose parts are within a
-  /// block have no such calls, so their permutations are not reset and must not be used.
+  /// column block have no such calls, so their permutations are not reset and must not be used.
   void exchange(int first, int count, int width, int begin, int columns) {
     context_.stage("exchange");
     const int level = level_of(width);
