@@ -120,7 +120,6 @@ inline std::vector<Parameter> residue_parameters() {
       integer_parameter("least_inner", 0, 0, max_rows,
                         "k from which products are by residues; 0: if that is faster")};
 }
-/// Returns the number of moduli of a product in a factorisation.
 inline int residue_moduli(const Parameters& parameters, std::size_t element) {
   const auto requested = static_cast<int>(parameters.integer("moduli"));
   return requested > 0 ? requested : element == sizeof(float) ? 8 : 15;
