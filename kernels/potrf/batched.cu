@@ -12,8 +12,8 @@
 ///
 /// Layout: column-major, matrices contiguous; the factor overwrites the triangle `uplo` of A, and the other
 /// triangle is neither read nor written. Cost: 2/3 n^3 operations per matrix, twice Cholesky's, or with
-/// panels 1/3 n^3. The triangle is read and written once, with panels n / 96 times. Workspace: none. A pivot
-/// that is not positive gives info > 0. n <= 512.
+/// panels 1/3 n^3. Memory traffic: the triangle is read and written once, or with panels n / 96 times.
+/// Workspace: none. A pivot that is not positive gives info > 0. n <= 512.
 
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"

@@ -2,10 +2,11 @@
 /// The blocked Cholesky factorisation of J. Soriano, IIT 2011, section 5.2.2, shared by potrf/blocked,
 /// potrf/blocked_simultaneous and poinv/cholesky_gets.
 ///
-/// Blocks have 16 x 16 elements, one per thread. For each diagonal block, `topleft` factorises it and `strip`
-/// solves for the blocks below it. Their products are then subtracted from the trailing blocks: `diagupdate`
-/// updates the diagonal blocks, and `loupdate` the others, one thread block per block column. Alternatively
-/// one launch of `update` has a thread block per trailing block.
+/// Blocks have 16 x 16 elements, one per thread. For each diagonal block, kernel `topleft` factorises it and
+/// kernel `strip` solves for the blocks below it. The products of these blocks are then subtracted from the
+/// trailing blocks. Kernel `diagupdate` updates the diagonal blocks, `loupdate` the others with one thread
+/// block per block column. Alternatively one launch of kernel `update` does both, with one thread block per
+/// trailing block.
 ///
 /// This version works for any n (elements beyond the edge are 0) and for both triangles. The comments
 /// describe L; with `upper`, L^T is stored. Every subtracted product is one fma, so that all backends and

@@ -1,8 +1,8 @@
 /// potrf/cusolver_mg: Cholesky factorisation on several GPUs, cuSOLVERMg's Potrf.
 ///
 /// Layout: column-major, block columns distributed cyclically; L replaces the lower triangle of A. Cost: 1/3
-/// n^3 operations. Workspace: Potrf's buffers. VendorHandles allocates them in the first run of a size (the
-/// warm-up) and caches them. Needs a symmetric positive definite matrix.
+/// n^3 operations. Workspace: Potrf's buffers. VendorHandles allocates them in the first run of a matrix size
+/// (the warm-up) and caches them. Needs a symmetric positive definite matrix.
 /// @throws DeviceError if a pivot is not positive: Potrf then ends with an internal error
 ///
 /// Error: NVIDIA documents no bound. The algorithm has this one: |A - L L^T| <= g |L| |L^T| with g = (n + 1)

@@ -2,8 +2,8 @@
 /// Cholesky factorisation of a matrix whose block columns are distributed over several GPUs. One launch
 /// factors a panel (recursive_cholesky.cuh); getrf/distributed_panels.cuh is the schedule.
 ///
-/// The first GPU may factor the last few thousand rows and columns, the *rest*, alone in one launch. Panels
-/// of so few rows take longer.
+/// The first GPU may factor the last few thousand rows and columns (the *rest*) alone in one launch, because
+/// distributed panels with few rows take longer.
 
 #include <vector>
 
@@ -170,7 +170,6 @@ class DistributedCholesky {
     }
   }
 
-  /// Launches collect_info on the first GPU.
   void collect(Context& context, const int* info, std::int64_t first) {
     simt::launch(context, collect_info<int>, dim3(1), dim3(1), 0, info, static_cast<int>(first), info_);
   }
@@ -188,8 +187,8 @@ class DistributedCholesky {
                 top, b.ld, T(1), top + columns, b.ld);
   }
 
-  /// Subtracts the product of the panel `block` from the block column `other`, in products of up to 512
-  /// columns from the diagonal down. The products overwrite triangles above the diagonal, too, because
+  /// Subtracts the panel `block` times its transpose from the block column `other`, in products of up to 512
+  /// columns from the diagonal down. The products also overwrite triangles above the diagonal, because
   /// rectangular products are faster.
   /// @param part number of the update's previous products; it selects the stream
   void update(int gpu, std::int64_t block, std::int64_t other, const Streams& streams, std::int64_t& part) {

@@ -3,7 +3,7 @@
 ///
 /// Like potrf/recursive in float, but with 512 columns per launch and the updates of split_updates.cuh, which
 /// are as accurate as float products. The method factors a copy of the matrix, scaled by powers of two to a
-/// diagonal of about 1, so that the factor is in the range of FP16. Layout: column-major; the factor replaces
+/// diagonal of about 1. The factor is then in the range of FP16. Layout: column-major; the factor replaces
 /// the triangle `uplo` of A. Cost: 1/3 n^3 operations, executed as n^3 in FP16. Workspace: that of
 /// potrf/recursive, a copy, and 4 FP16 numbers for each of n x 4096 elements. info is as for potrf/recursive.
 /// Needs compute capability 9.0.

@@ -1,7 +1,7 @@
 #pragma once
-/// The recursive Cholesky factorisation. One launch factors a small matrix or a block column
-/// (tile_chain.cuh). The recursion halves the columns, so that the products between launches have the largest
-/// possible k.
+/// Recursive Cholesky factorisation of one matrix. A launch of tile_chain.cuh factors a small matrix or a
+/// block column. Larger matrices are split recursively into halves of their columns, so that the trailing
+/// updates between launches have the largest possible k.
 
 #include <algorithm>
 #include <functional>
@@ -27,8 +27,8 @@ using namespace gaussweep::tiles;
 /// Thresholds of the factorisation; the defaults were measured (docs/notebook/cholesky.md).
 struct Widths {
   int one_launch = 0;  ///< the largest order that is factored in one launch; 0: 9216, in float 6144
-  int panel = 0;  ///< columns per launch of larger orders; 0: 2048, from n = 14336 on 3072, in float 1024
-  int tail = 40;  ///< rows of a launch's tail columns, in tiles (see Schedule)
+  int panel = 0;       ///< columns per launch of larger orders; 0: 2048 if n < 14336, else 3072 (float: 1024)
+  int tail = 40;       ///< rows of a launch's tail columns, in tiles (see Schedule)
 };
 
 /// Selects the vendor's GEMM and SYRK for updates.
@@ -41,7 +41,7 @@ class RecursiveCholesky {
  public:
   /// @param a the matrix, in device memory
   /// @param info must be 0; becomes the index, from 1, of the first pivot that is not positive
-  /// @param workspace tiles::workspace_bytes
+  /// @param workspace has tiles::workspace_bytes() bytes
   /// @param scaled true: factors a copy whose diagonal is scaled by powers of two to [1/2, 2)
   /// @throws std::invalid_argument if `a` itself is factored and its columns are not aligned to 16 bytes
   RecursiveCholesky(Context& context, const Shape& shape, T* a, std::int64_t lda, int* info,
@@ -73,7 +73,7 @@ class RecursiveCholesky {
     if (a_ != input_) copy(/*back=*/true);
   }
   /// Factors the matrix with `updates`. After every launch except the last, calls should_continue with the
-  /// number of final columns; stops and returns false if it returns false.
+  /// number of columns that are final. If should_continue returns false, stops and returns false.
   bool factor(Updates& updates, const std::function<bool(int)>& should_continue) {
     updates_ = &updates;
     should_continue_ = should_continue;
@@ -180,7 +180,7 @@ class RecursiveCholesky {
     arguments.first_column = first;
     arguments.by_division = shape_.n <= 8;
     arguments.info = info_;
-    arguments.max_polls = 1 << 22;  // so many polls take seconds, a launch only milliseconds
+    arguments.max_polls = 1 << 22;  // 2^22 polls take seconds, a launch only milliseconds
     const int tasks = (arguments.rows + 1) / 2 * arguments.columns + 1;
     const auto grid = static_cast<unsigned>(std::min(tasks, simt::multiprocessors(context_)));
     if constexpr (sizeof(T) == sizeof(float)) {
@@ -195,8 +195,8 @@ class RecursiveCholesky {
                           sizeof(SharedStorage<T, GroupsPerUpdate>), arguments);
   }
 
-  /// Subtracts the product of the `k` columns beginning at `first` from the `count` columns beginning at
-  /// `begin`, in rows from `begin` on.
+  /// Subtracts P P^T from the `count` columns beginning at `begin`, in rows from `begin` on. P has the `k`
+  /// columns beginning at `first`.
   void update(int first, int k, int begin, int count) {
     // cuBLAS's syrk runs at a tenth of its rate if the k columns span more than 2^31 elements.
     const int max_k = static_cast<int>((std::int64_t{1} << 31) / lda_ / order * order);

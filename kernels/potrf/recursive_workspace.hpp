@@ -100,7 +100,7 @@ inline std::size_t rest_bytes(const ColumnBlocks& blocks, const Parameters& para
   const std::int64_t order = rest_order(blocks, rest_rows(parameters));
   return workspace_piece(order * order, element) + workspace_piece(1, sizeof(int));
 }
-/// Returns the number of columns of whole blocks on the first GPU, which has the most columns.
+/// Returns the number of columns of the first GPU, which has the most columns, if all its blocks are whole.
 constexpr std::int64_t saved_columns(const ColumnBlocks& blocks) {
   return (blocks.count() + blocks.gpus - 1) / blocks.gpus * blocks.width;
 }

@@ -1,11 +1,12 @@
 #pragma once
-/// Updates of a Cholesky factorisation in float on tensor cores: C -= P P^T with P in FP16.
+/// Trailing updates of a Cholesky factorisation in float on tensor cores: C -= P P^T, with P split into FP16
+/// numbers.
 ///
 /// A float is split into two FP16 numbers, high and low. Three of their four products are computed
-/// (getrf/split_products.cuh explains why). P is split only once, because it is both factors. Its parts are
-/// stored as [high, low, high, high]. One product then suffices: [low, high, high] times the transpose of
-/// [high, low, high]. The diagonal of the symmetric matrix must be scaled to about 1. Then no element of the
-/// Cholesky factor overflows in FP16.
+/// (getrf/split_products.cuh explains why). P is split only once, because it is both factors of the product.
+/// The parts of P are stored as [high, low, high, high]. One product then suffices: [low, high, high] times
+/// the transpose of [high, low, high]. The diagonal of the symmetric matrix must be scaled to about 1. Then
+/// no element of the Cholesky factor overflows in FP16.
 
 #include <cuda_fp16.h>
 
@@ -66,7 +67,7 @@ class SplitUpdates {
         halves_(memory.take<__half>(4 * gaussweep::tiles::padded(n) * columns_)) {}
 
   /// Subtracts P P^T from the `count` columns at c: from their lower triangle and the rows below. P is the
-  /// rows x k_count matrix at p. Both have leading dimension `ld`. Also writes some elements above the
+  /// rows x k_count matrix at p. P and C have leading dimension `ld`. Also writes some elements above the
   /// diagonal.
   void subtract(int rows, int k_count, const float* p, int count, float* c, std::int64_t ld) {
     // The memory holds four times as many columns if they have only the high part.
@@ -102,8 +103,8 @@ class SplitUpdates {
   void multiply(const Panel& panel, int count, float* c, std::int64_t ldc) {
     const int below = panel.height - count;
     if (below > 0) multiply(panel, {count, 0, below, count}, 1, c, ldc);
-    // The triangle begins with the squares on its diagonal. Each pair of neighbouring squares and the block
-    // left of the lower one then form a lower triangle of twice the order, and so on with doubled squares.
+    // The triangle begins with the squares on its diagonal. The block left of the lower square of each pair
+    // then completes a lower triangle of twice the order, which is a square of the next round.
     const int squares = count / square, remainder = count % square;
     if (squares > 0) multiply(panel, {0, 0, square, square}, squares, c, ldc);
     if (remainder > 0) multiply(panel, {squares * square, squares * square, remainder, remainder}, 1, c, ldc);

@@ -1,27 +1,29 @@
 #pragma once
-/// The Cholesky factorisation of adjacent columns in one launch. Its thread blocks wait for each other's
-/// tiles.
+/// The kernel that computes Cholesky factors of adjacent tile columns in one launch. Its thread blocks wait
+/// for each other's tiles by polling flags in global memory.
 ///
-/// The launch factors `columns` columns of 64 x 64 tiles. They reach from the diagonal down to row `rows` - 1
-/// of tiles, rows >= columns. From here on, rows and columns are those of tiles. A *group* is 8 columns.
+/// A tile has 64 x 64 elements. The launch factors `columns` tile columns, each from its diagonal tile down
+/// to tile row `rows` - 1 (rows >= columns). Below, i and j count tile rows and columns. A *group* is 8
+/// adjacent tile columns.
 ///
-/// Thread blocks take tasks by ticket. A task waits only for tasks with earlier tickets. Any number of
-/// resident thread blocks therefore makes progress. A tile's state is a 32-bit flag in global memory: the
-/// number of groups whose products have been subtracted from the tile, or `finished`. A task multiplies
-/// operand tiles as soon as they are finished. There are three kinds of tasks:
+/// Thread blocks take numbered tasks (tickets) from an atomic counter. A task waits only for tasks with
+/// earlier tickets. Any number of resident thread blocks therefore makes progress. A tile's state is a 32-bit
+/// flag in global memory: the number of groups whose products have been subtracted from the tile, or
+/// `finished`. A task starts to multiply operand tiles as soon as they are finished. There are three kinds of
+/// tasks:
 ///
-///   diagonal j  Subtracts from A(j, j - 1) and A(j, j) the products that no update subtracts. Solves for
-///               L(j, j - 1), while another thread block still computes the last columns of L(j - 1, j - 1).
-///               Subtracts L(j, j - 1) L(j, j - 1)^T from A(j, j) and factors A(j, j). The diagonal tasks
-///               are the critical path.
-///   panel i, j  Subtracts the products that no update subtracts from A(i, j) and A(i + 1, j). Solves for
+///   diagonal j  Subtracts from A(j, j - 1) and A(j, j) those products of earlier columns that no update task
+///               subtracts. Solves for L(j, j - 1), while another thread block still computes the last
+///               columns of L(j - 1, j - 1). Subtracts L(j, j - 1) L(j, j - 1)^T from A(j, j) and factors
+///               A(j, j). The diagonal tasks are the critical path.
+///   panel i, j  Subtracts the same products as a diagonal task, but from A(i, j) and A(i + 1, j). Solves for
 ///               L(i, j) and L(i + 1, j) with inverses of the 8 x 8 diagonal tiles of L(j, j).
-///   update i, j Subtracts the product of one group from rows i and i + 1 of columns j and j + 1. If j is far
-///               right of the group, it subtracts the product of `GroupsPerUpdate` groups.
+///   update i, j Subtracts the product of one group from rows i and i + 1 of columns j and j + 1. A deferred
+///               update (see Schedule) subtracts the products of up to `GroupsPerUpdate` groups.
 ///
-/// When a group is finished, its product is first subtracted from the next group. Other updates are spread
-/// over the steps of the next group, so that the critical path and the bulk of the operations overlap. The
-/// products of the last columns, the tail columns, have no updates (Schedule explains why).
+/// When a group is finished, its product is first subtracted from the next group. All other updates are
+/// deferred: they run during the next group's diagonal tasks, so that they overlap with the critical path. No
+/// update task subtracts products of the last columns, the tail columns; Schedule explains why.
 
 #include "kernels/potrf/tile_launch.cuh"
 #include "kernels/potrf/tile_update.cuh"
@@ -86,8 +88,8 @@ class Worker {
     }
   }
 
-  /// Returns true to all lanes of a warp if a wait times out after `polls` polls, or if another wait of the
-  /// factorisation has timed out.
+  /// Returns true to all lanes of a warp if a wait times out after `polls` polls (then also sets info to -1),
+  /// or if another wait of the factorisation has timed out.
   __device__ bool times_out(int polls) const {
     if (polls >= arguments_.max_polls) {
       simt::store_volatile(global(memory_.arguments.timed_out), 0u);
@@ -99,7 +101,7 @@ class Worker {
   }
 
  private:
-  /// Takes the next task. In double, this function and the tasks are not inlined: a single function would
+  /// Takes the next task. In double, next() and the tasks are separate functions: one inlined function would
   /// spill registers in its loops.
   __device__ __forceinline__ Kind next_kind() {
     if constexpr (sizeof(T) == sizeof(double)) {
@@ -127,8 +129,9 @@ class Worker {
     return task.kind == Kind::update && task.to - task.from > group ? task.to - group : task.from;
   }
 
-  /// Returns the address of the state of an operand tile: the one of the four tiles in column `column` that
-  /// lane % 4 selects. Returns null if the task does not multiply this column.
+  /// Returns the address of an operand tile's state, for tile column `column`. lane % 4 selects the tile: 0
+  /// and 1 are the rows of the left operand, 2 and 3 those of the right one. Returns null if the task does
+  /// not multiply this column.
   __device__ const unsigned* operand_state(const Task& task, int column) const {
     if (column >= task.to) return nullptr;
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
@@ -140,9 +143,9 @@ class Worker {
     return state == nullptr || simt::load_acquire(state) == finished;
   }
 
-  /// Tracks which operand tiles of a product are open, i.e. finished and readable, one group of columns after
-  /// another. Each lane of the first warp polls one of the group's 4 x 8 tiles. Parameters `tile` are columns
-  /// of tiles, counted from task.from.
+  /// Tracks which operand tiles of a product are open, i.e. finished, one group of columns after another.
+  /// Each lane of the first warp polls one of the group's 4 x 8 tiles. A parameter `tile` is a tile column,
+  /// counted from task.from.
   class Gate {
    public:
     /// @param open_mask the open tiles of the first polled group, one bit per lane
@@ -170,8 +173,8 @@ class Worker {
       open_mask_ = worker_.memory_.open[3];
       advance();
     }
-    /// Polls if `useful`, and passes the result to all threads; has a barrier of the thread block. Called
-    /// once per k slice p.
+    /// Polls if `useful` (a k slice has not been requested yet) and passes the result to all threads. Has a
+    /// barrier of the thread block. Called once per k slice p.
     __device__ void poll_gate(int p, bool useful) {
       if (is_all_open()) return __syncthreads();
       unsigned& open_word = worker_.memory_.open[p % 2];
@@ -204,7 +207,7 @@ class Worker {
   };
 
   /// Waits, in the first warp, until all earlier updates of the task's tiles are complete. Also polls the
-  /// operands, as the start value of Gate.
+  /// operands; the resulting mask is Gate's start value.
   __device__ void await_result(const Task& task) const {
     Gate gate(*this, task, 0);
     for (int polls = 0;; ++polls) {
@@ -239,7 +242,7 @@ class Worker {
     __syncwarp();  // the lanes leave the task's function together
   }
 
-  /// Returns the receiver of diagonal tile j.
+  /// Returns the object that copies diagonal tile j from its mailbox to shared memory.
   __device__ __forceinline__ TriangleReceiver<T, Worker> receiver_of(int j) const {
     return {*this, arguments_.triangle(j), memory_.triangle(), memory_.inverses()};
   }
@@ -282,7 +285,6 @@ class Worker {
                                        on_first_slice);
   }
 
-  /// Runs an update task.
   __device__ __forceinline__ void update(const Task& task) {
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
     TileProduct<T, 2 * order, 2 * order, 4> product;
@@ -333,7 +335,6 @@ class Worker {
       prefetch(c + k % lines * (2 * order / lines) + k / lines * arguments_.ld);
     }
   }
-  /// Runs a panel task.
   __device__ __forceinline__ void panel(const Task& task) {
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
     TileProduct<T, 2 * order, order, 2> product;
@@ -360,14 +361,13 @@ class Worker {
     publish(task, finished);
   }
 
-  /// Runs a diagonal task.
   __device__ __forceinline__ void diagonal(const Task& task) {
     const int j = task.j;
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
     TileProduct<T, order, 2 * order, 2> product;
     compute_sum_minus_c(product, task, task_tiles);
-    // The product's columns from 64 on belong to A(j, j), those before to A(j, j - 1). If j is 0, both halves
-    // are A(j, j).
+    // Element columns 0 to 63 of the product belong to A(j, j - 1), columns 64 to 127 to A(j, j). If j is 0,
+    // both halves are A(j, j).
     const bool has_diagonal = product.warp_column() >= 2;
     T* const triangle = memory_.triangle();
     if (j > 0) {

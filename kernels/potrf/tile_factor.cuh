@@ -20,14 +20,14 @@ constexpr int triangle_stride = order + 2;
 constexpr int inverse_stride = lu::inverse_stride;
 constexpr int inverses_in_shared = order * inverse_stride;  ///< elements of a triangle's 8 x 8 inverses
 /// Every diagonal tile has a mailbox in global memory. The thread block that factors the tile stores it
-/// there, and the thread blocks that solve for the tiles below read it. The mailbox has the columns of the
-/// factored tile. The columns of the inverses of its 8 x 8 diagonal tiles follow, from element
-/// mailbox_inverses on.
+/// there, and the thread blocks that solve for the tiles below read it. The mailbox first holds the factored
+/// tile by columns. From element mailbox_inverses on, it holds the inverses of the 8 x 8 diagonal tiles by
+/// columns.
 constexpr int mailbox_inverses = order * order;
 constexpr int mailbox_size = mailbox_inverses + order * 8;  ///< elements of a mailbox
 
-/// Stores an element in a mailbox. No flag is needed: all bits of an empty element are set, a pattern that no
-/// sent number has.
+/// Stores an element in a mailbox. No flag is needed: until an element is sent, all of its bits are set, a
+/// pattern that no sent number has.
 template <class T>
 __device__ __forceinline__ void send(T* target, T value) {
   simt::store_volatile(target, chain::publishable(value));
@@ -71,15 +71,15 @@ __device__ __forceinline__ T approximate_reciprocal_root(T x) {
   }
   return y;
 #else
-  const T y = T(1) / std::sqrt(x);  // without the last bits
+  const T y = T(1) / std::sqrt(x);  // truncated to 21 bits below
   int exponent;
   const T mantissa = std::frexp(y, &exponent);
   return std::isfinite(y) ? std::ldexp(std::floor(mantissa * T(0x1p21)) * T(0x1p-21), exponent) : y;
 #endif
 }
 
-/// Computes eight columns like factor_8_columns, but as LAPACK does, with sqrt and division. This path is
-/// rare. Its loops are therefore rolled, which keeps the code short but puts the array in local memory.
+/// Computes the same eight columns as factor_8_columns, but with sqrt and division, as in LAPACK. This path
+/// is rare. Its loops are therefore rolled, which keeps the code short but puts the array in local memory.
 template <class T>
 __device__ __forceinline__ void factor_8_columns_by_division(const T* triangle, int first, T* reciprocals,
                                                              int& failed, T (&own_row)[8]) {
@@ -123,10 +123,10 @@ __device__ __forceinline__ void factor_8_columns_by_division(const T* triangle, 
 /// @param own_row receives the thread's row
 /// @param by_division true: computes the columns by factor_8_columns_by_division
 ///
-/// For a pivot p let y be an approximation of 1 / sqrt(p), and e = 1 - p y^2. Then
-/// 1 / p = y^2 (1 + e + e^2 + ...). The next pivot is computed from this series, four operations after y. The
-/// columns, which need the accurate root, are computed concurrently. If a pivot is not a normal number, all
-/// eight columns are computed again by factor_8_columns_by_division.
+/// For a pivot p let y be an approximation of 1 / sqrt(p), and e = 1 - p y^2. Then 1 / p = y^2 (1 + e + e^2 +
+/// ...). The next pivot is computed from this series, four operations after y, because the pivots are a
+/// dependency chain. The columns, which need the accurate root, are computed concurrently. If a pivot is not
+/// a normal number, all eight columns are computed again by factor_8_columns_by_division.
 ///
 /// The series has up to six more roundings per diagonal element than LAPACK. At orders up to 3 they would
 /// visibly increase residuals, which are measured in units of n u. `by_division` therefore avoids the series.
@@ -219,9 +219,9 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailb
       factor_8_columns(triangle, 8 * s, reciprocals, failed, own_row, by_division && s == 0);
     } else if (s > 0) {
       if (warp == 7) invert_8x8(triangle, reciprocals, 8 * (s - 1), mailbox);
-      // Applies tile column s - 1 to tile columns s + 1 to 7; column s got it at the end of the last step.
-      // The six warps 2 to 7 take tiles in turn. `number` counts tiles from the diagonal down, column by
-      // column.
+      // Applies tile column s - 1 to tile columns s + 1 to 7. Column s was updated at the end of the previous
+      // step. The six warps 2 to 7 take tiles in turn. `number` counts tiles from the diagonal down, column
+      // by column.
       int number = warp - 2;
       GAUSSWEEP_ROLLED
       for (int j = s + 1; j < 8; ++j) {
@@ -253,7 +253,7 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailb
 template <class T, int Stride>
 class RowSolver {
  public:
-  /// @param remaining registers of the lane for the columns that are not solved yet
+  /// @param remaining registers: [j][e] is the lane's element e of the j-th unsolved 16 x 8 tile
   __device__ __forceinline__ RowSolver(T* x, T (&remaining)[8][4])
       : remaining_(remaining),
         x_(x),
@@ -267,8 +267,8 @@ class RowSolver {
       for (int e = 0; e < 4; ++e) remaining_[j][e] = adds_b_last ? T(0) : x_[column(j, e) * Stride + row(e)];
     }
   }
-  /// Solves columns 8m to 8m + 7, and calls store(row, column, element) for each element. @pre m is 0 in the
-  /// first call and one more in each further call
+  /// Solves columns 8m to 8m + 7, and calls store(row, column, element) for each element. @pre the calls have
+  /// m = 0, 1, ..., 7 in this order
   template <class Store>
   __device__ __forceinline__ void solve(int m, const T* triangle, const T* inverses, Store store) {
     const int g = lane_ / 4, t = lane_ % 4;
@@ -307,7 +307,8 @@ class RowSolver {
   __device__ __forceinline__ int row(int e) const { return first_ + lane_ / 4 + e / 2 * 8; }
   __device__ __forceinline__ int column(int j, int e) const { return 8 * j + 2 * (lane_ % 4) + e % 2; }
 
-  /// True in float: the sums begin at 0, and B is added last. The reason is that of TileProduct::partial.
+  /// True in float: the sums begin at 0, and B is added last, for the reason given at
+  /// TileProduct::has_partial.
   static constexpr bool adds_b_last = sizeof(T) == sizeof(float);
   T (&remaining_)[8][4];
   T* x_;

@@ -1,5 +1,5 @@
 #pragma once
-/// The arguments of a launch of tile_chain.cuh, and the shared memory of its blocks.
+/// The arguments of a launch of tile_chain.cuh, and the shared memory of its thread blocks.
 
 #include "kernels/potrf/tile_factor.cuh"
 #include "kernels/potrf/tile_schedule.cuh"
@@ -12,7 +12,7 @@ constexpr int stages = 4;                ///< k slices in shared memory
 /// launch. All bits of the mailboxes and of the flags are set before the launch.
 template <class T>
 struct LaunchArguments {
-  T* a;
+  T* a;  ///< the first diagonal tile, column-major with leading dimension `ld` (in elements)
   std::int64_t ld;
   int rows, columns;
   int tail_rows;     ///< rows of the tail columns (see Schedule)

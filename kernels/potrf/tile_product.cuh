@@ -1,6 +1,6 @@
 #pragma once
 /// Products C = A B^T of 64 x 64 tiles by a thread block of 256 threads. k slices of 128 bytes per row are
-/// staged in shared memory: while one slice is multiplied, copies of other slices are in flight. All products
+/// staged in shared memory. While one slice is multiplied, copies of later slices are in flight. All products
 /// run on tensor cores; a float is split into two TF32 numbers.
 ///
 /// C has Rows x Columns elements in registers. Each warp has a warp tile of SquaresDown x 2 squares of 16
@@ -42,7 +42,7 @@ __device__ __forceinline__ void multiply_tf32(float (&d)[4], const unsigned (&a)
 #endif
 
 /// Computes D += A B, where D has 16 x 8 elements and A has 8 columns. The fragments are those of the
-/// overload in triangle_tiles.cuh for double: a lane has rows g and g + 8 of A in two columns, and two rows
+/// overload for double in triangle_tiles.cuh. A lane has rows g and g + 8 of A in two columns, and two rows
 /// of B. Omits the smallest of the four TF32 products.
 using lu::multiply_16x8;
 __device__ __forceinline__ void multiply_16x8(float (&d)[4], const float (&a)[4], const float (&b)[2]) {
@@ -70,8 +70,8 @@ __device__ __forceinline__ void multiply_16x8(float (&d)[4], const float (&a)[4]
 #endif
 }
 
-/// An operand of a product. Its row r is read from row r % stored_rows of `data`, so that an operand of 128
-/// rows may consist of a single tile.
+/// An operand of a product, column-major. Row r of the operand is read from row r % stored_rows of `data`. A
+/// single tile can therefore be an operand of 128 rows.
 template <class T>
 struct Operand {
   const T* data;
@@ -105,8 +105,8 @@ struct TileProduct {
   __device__ static int warp_row() { return warp() % warps_down; }
   __device__ static int warp_column() { return warp() / warps_down; }
 
-  /// In float, the sums since the last `add_partial_sums`. Tensor cores truncate when they add to an
-  /// accumulator. The sum of fewer products therefore loses less.
+  /// In float, `partial` has the sums since the last `add_partial_sums`. Tensor cores truncate when they add
+  /// to an accumulator, so that a sum of fewer products loses less.
   static constexpr bool has_partial = sizeof(T) == sizeof(float);
   T partial[has_partial ? SquaresDown : 1][2][2][4];
 
@@ -114,7 +114,6 @@ struct TileProduct {
     for_pairs([](int, int, T& first, T& second) { first = second = 0; });
     for_partial_sums([](T&, T& partial) { partial = 0; });
   }
-  /// Adds the partial sums to the sums.
   __device__ __forceinline__ void add_partial_sums() {
     for_partial_sums([](T& sum, T& partial) {
       sum += partial;
@@ -299,7 +298,7 @@ struct TileProduct {
       load_left(0, begin, 0);
       load_right(0, begin, 0, 0);
     }
-    /// Load the lane's fragments of A and B in four columns, step `step` of the slice at `from`, to buffer
+    /// Load the lane's fragments of A and B for step `step` (four columns) of the slice at `from`, to buffer
     /// `which`.
     __device__ __forceinline__ void load_left(int which, unsigned from, int step) {
       const unsigned lane_offset =

@@ -1,6 +1,6 @@
 #pragma once
 /// The tasks of a tiled Cholesky factorisation (tile_chain.cuh), and the order in which thread blocks take
-/// them. Rows and columns are those of tiles.
+/// them. All rows and columns in this file are tile rows and tile columns.
 
 #include "kernels/simt/simt.hpp"
 
@@ -22,18 +22,18 @@ struct Task {
 __host__ __device__ constexpr int pairs(int count) {
   return (count + 1) / 2;
 }
-/// Returns 1 + 2 + … + count.
 __host__ __device__ constexpr int sum_up_to(int count) {
   return count * (count + 1) / 2;
 }
 
 /// The tasks in the order of tickets, step by step. Step j contains the tasks that run while diagonal tile j
-/// is factored. When a group of columns begins, its required updates subtract the product of the previous
-/// group from it. Updates of later groups are deferred: they are spread over the steps of the current group.
+/// is factored. When a group of columns begins, its *required* updates subtract the product of the previous
+/// group from it. Updates of later groups are *deferred*: they are spread over the steps of the current
+/// group.
 ///
-/// The last columns are the tail columns: they have `tail_rows` rows, plus or minus half a group. Their
-/// operations cannot keep all thread blocks busy, and tasks would wait for updates. There are therefore no
-/// updates with products of tail columns: diagonal and panel tasks subtract these products themselves.
+/// The last columns are the tail columns. About `tail_rows` rows remain where the tail begins, to within half
+/// a group. The operations of the tail cannot keep all thread blocks busy, and tasks would wait for updates.
+/// No update task therefore subtracts products of tail columns; diagonal and panel tasks subtract them.
 /// @tparam GroupsPerUpdate the number of groups whose product a deferred update subtracts
 template <int GroupsPerUpdate>
 class Schedule {
@@ -78,8 +78,8 @@ class Schedule {
     return sum_up_to(pairs(rows_) - column / 2) -
            sum_up_to(pairs(rows_) - pairs(min_of(column + group, columns_)));
   }
-  /// Returns the distance, in columns, from one group that is updated in this step to the next one. When the
-  /// tail begins, all groups are updated.
+  /// Returns the distance, in columns, from one group that deferred updates change to the next such group.
+  /// When the tail begins, they change all groups.
   __host__ __device__ int column_step() const {
     return current_group() == tail_ ? group : GroupsPerUpdate * group;
   }

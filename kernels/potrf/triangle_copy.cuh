@@ -28,8 +28,8 @@ __global__ void scale_diagonal(const T* a, std::int64_t lda, int n, T* scale) {
 /// elements.
 /// @param upper true: the triangle of `matrix` is the upper one, and is transposed; false: the lower one
 /// @param back true: copies from `padded_copy` to `matrix`
-/// @param scale null, or factors for the rows and columns of the copy. With `back`, only rows are divided by
-/// them: a factor of S A S is then S times that of A
+/// @param scale null, or factors for the rows and columns of the copy (the diagonal of S). With `back`, only
+/// the rows are divided by them, because the Cholesky factor of S A S is S times the factor of A
 template <class T>
 __global__ void __launch_bounds__(256)
     copy_triangle(T* matrix, std::int64_t ld, int n, bool upper, T* padded_copy, std::int64_t padded_ld,
