@@ -1,7 +1,7 @@
 #pragma once
 /// Computes the border of a triangle's inverse: its last few rows, or columns if the triangle is upper. For a
-/// lower triangle [A 0; L B] with X = A^-1 and Y = B^-1, the border is -Y (L X). One launch reads X once. The
-/// tiles of level_products.cuh would take as long for one row as for 64.
+/// lower triangle [A 0; L B] with X = A^-1 and Y = B^-1, the border is -Y (L X). One launch reads X once.
+/// level_products.cuh would be slower: a tile of 64 rows takes as long with only one row.
 
 #include <cmath>
 #include <cstdint>
@@ -27,13 +27,13 @@ struct Border {
   int order;  ///< the order of X, a multiple of 16
   int rows;   ///< rows of the border, at most max_border
   bool lower;
-  bool corner_first;  ///< computes -(Y L) X instead of -Y (L X)
-  T limit;  ///< *exceeds_limit becomes 1 if an |element| of the first product exceeds this or is NaN
+  bool corner_first;   ///< computes -(Y L) X instead of -Y (L X)
+  T limit;             ///< *exceeds_limit becomes 1 if an |element| of the first product is above this or NaN
   int* exceeds_limit;  ///< may be null
   /// Returns the number of rows of the border, padded for multiply_border.
   __host__ __device__ int width() const { return rows <= 8 ? 8 : 16; }
-  /// Returns true if thread blocks read L or Y L from `staged`: if they need Y L, or if they would overwrite
-  /// the L that other thread blocks read.
+  /// Returns true if thread blocks read L or Y L from `staged`. They do so if they need Y L, or if they would
+  /// overwrite the L that other thread blocks read.
   __host__ __device__ bool uses_staging() const { return triangle == x || corner_first; }
   /// Checks an element of the first product.
   __device__ void check(T value) const {
@@ -67,19 +67,18 @@ __global__ void __launch_bounds__(256) stage_border(Border<T> b) {
 constexpr int border_warps = 16;    ///< warps per thread block of multiply_border
 constexpr int border_columns = 16;  ///< columns of the border per thread block
 
-/// Returns element (i, j) of a matrix.
 template <class T>
 __device__ __forceinline__ const T& element(const Strided<T>& m, int i, int j) {
   return m.data[i * m.row_stride + j * m.col_stride];
 }
 
-/// The operands in a lane's registers for eight k indices of a product: 16 columns of X times 8 Parts rows of
-/// the border. In double they are fragments for the tensor cores, in float all factors of the lane's sums. In
-/// both precisions lanes own sums in the fragment layout of triangle_tiles.cuh.
+/// The operands in a lane's registers for eight k indices of a product: 16 columns of X times 8 * Parts rows
+/// of L (or Y L). In double they are fragments for the tensor cores, in float all factors of the lane's sums.
+/// In both precisions lanes own sums in the fragment layout of triangle_tiles.cuh.
 template <class T, int Parts>
 class BorderStep {
  public:
-  /// Loads the k indices from k on, of X's columns from `column` on and of the border's first `count` rows.
+  /// Loads k indices k to k + 7: of X's columns from `column` on, and of the first `count` rows of `staged`.
   __device__ __forceinline__ void load(const Strided<T>& x, int column, const Strided<T>& staged, int count,
                                        int k) {
     const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;

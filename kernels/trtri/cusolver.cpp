@@ -1,12 +1,12 @@
 /// trtri/cusolver: the inverse of a triangular matrix on the GPU, cuSOLVER's Xtrtri (CUDA 11.4 and later).
 ///
 /// Layout: column-major; the inverse overwrites the triangle `uplo` of A. Cost: 1/3 n^3 operations.
-/// Workspace: Xtrtri's buffer. VendorHandles allocates it in the first run of a size (the warm-up) and caches
-/// it. A 0 on the diagonal gives info > 0, and the answer is then not the inverse. A small kernel reads the
-/// diagonal first (stage "diagonal"), so that info does not depend on the library's version.
+/// Workspace: Xtrtri's buffer. VendorHandles allocates it in the first run of a matrix size (the warm-up) and
+/// caches it. A 0 on the diagonal gives info > 0, and the answer is then not the inverse. A small kernel
+/// reads the diagonal first (stage "diagonal"), so that info does not depend on the library's version.
 ///
-/// Error: NVIDIA documents no bound. The algorithm has this one: the residual is of the order n u |X| |A| on
-/// one side, A X - I or X A - I, which depends on the order of the loops (Higham, "Accuracy and Stability of
+/// Error: NVIDIA documents no bound. The algorithm has this one: one residual, A X - I or X A - I, is of the
+/// order n u |X| |A|. The order of the loops determines which one (Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd ed., section 14.2).
 
 #include "kernels/registry/method.hpp"

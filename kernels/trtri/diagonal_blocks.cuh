@@ -21,7 +21,7 @@ struct Triangle {
   bool unit;  ///< the triangle has a unit diagonal; the stored diagonal is ignored
   int count = 1;
   std::int64_t triangle_stride = 0;  ///< elements from one triangle to the next one
-  bool from_left = false;            ///< the inverse X has a small |X A - I| instead of |A X - I|
+  bool from_left = false;            ///< |X A - I| must be small instead of |A X - I|
 };
 
 /// Sets *info to the index i, from 1, unless *info already holds a smaller index.
@@ -34,8 +34,8 @@ __device__ __forceinline__ void record_zero(int* info, int i) {
   }
 }
 
-/// Computes d += A B, where d has 16 x 8 elements, with one warp. k_begin and k_end, the ends of the k range,
-/// are multiples of 8. d has the fragment layout of triangle_tiles.cuh.
+/// Computes d += A B with one warp, where d has 16 x 8 elements in the fragment layout of triangle_tiles.cuh.
+/// A and B are column-major in shared memory. The bounds of the k range [k_begin, k_end) are multiples of 8.
 template <class T>
 __device__ __forceinline__ void add_product(T (&d)[4], const T* a, int lda, const T* b, int ldb, int k_begin,
                                             int k_end) {
@@ -59,9 +59,9 @@ __device__ __forceinline__ void add_product(T (&d)[4], const T* a, int lda, cons
   }
 }
 
-/// Replaces [X 0; L Y] with the inverses X and Y by [X 0; -Y L X Y], for all pairs of triangles of order
-/// `order` in rows [begin, end), multiples of 16. The last Y may be smaller or missing. All threads must call
-/// this.
+/// Replaces [X 0; L Y], where X and Y are already inverses of order `order`, by [X 0; -Y L X Y]. Does so for
+/// all such pairs in rows [begin, end), whose bounds are multiples of 16. The last Y may be smaller or
+/// missing. All threads must call this.
 template <class T, int Order>
 __device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, int order, int begin,
                                               int end) {
@@ -108,16 +108,16 @@ __device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, i
 /// Returns the limit of a block's Skeel condition number, the largest element of |inverse| |triangle| e with
 /// e = (1, ..., 1). Above the limit, the block is inverted by substitution instead of products of inverses.
 ///
-/// The condition number is about 4 for well-conditioned triangles. Unit triangles of LU have 100 to 1000 and
-/// lose less than a factor of 3 in accuracy (trsv/block_chain.cu). Their limit is so high that only useless
-/// inverses are replaced.
+/// The condition number is about 4 for well-conditioned triangles. Unit triangles of LU have condition
+/// numbers of 100 to 1000 and lose less than a factor of 3 in accuracy (trsv/block_chain.cu). The limit for
+/// them is so high that only useless inverses are replaced.
 template <class T>
 __device__ constexpr T max_condition(bool unit) {
   return unit ? T(0x1p17) : T(16);
 }
 
-/// Returns the limit of |W| for a level's first product W = L X (levels.cuh): 4 / sqrt(half), for unit
-/// triangles of LU 2^15 / sqrt(half). W multiplies the residual of Y and the rounding errors of the second
+/// Returns the limit of |W| for a level's first product W = L X (levels.cuh): 4 / sqrt(half), or 2^15 /
+/// sqrt(half) for unit triangles of LU. W multiplies the residual of Y and the rounding errors of the second
 /// product. These errors have random signs and grow by about sqrt(half) max |W|.
 /// @param half order of X and Y
 template <class T>
@@ -126,10 +126,10 @@ T max_product(bool unit, int half) {
 }
 
 /// Replaces the lower triangle in `square` by its inverse and the rest by 0, by substitution with one column
-/// per thread. X then satisfies |A X - I| <= g |A| |X|, or with `from_left` |X A - I| <= g |X| |A|, with g =
-/// n u / (1 - n u) (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). Row i is
-/// scaled by 2^-p and column i by 2^-q, where 2^(p + q) is about the pivot, so that no product overflows
-/// before it cancels. All threads must call this. @pre a barrier has followed the last access to `square`
+/// per thread. Let g = n u / (1 - n u). Then |A X - I| <= g |A| |X|, or with `from_left` |X A - I| <= g |X|
+/// |A| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). First scales row i
+/// by 2^-p and column i by 2^-q, where 2^(p + q) is about |pivot i|, so that no product overflows before it
+/// cancels. All threads must call this. @pre a barrier has followed the last access to `square`
 template <class T, int MaxOrder>
 __device__ void substitute(chain::Square<T, MaxOrder>& square, bool from_left) {
   const int t = static_cast<int>(threadIdx.x), count = static_cast<int>(blockDim.x);
@@ -213,8 +213,8 @@ __global__ void __launch_bounds__(4 * MaxOrder)
   const int rows = extent(down), columns = extent(right);
   const int first_row = down * layout.block, first_column = right * layout.block;
   const int t = static_cast<int>(threadIdx.x), i = t % MaxOrder, j0 = t / MaxOrder;
-  // The thread reads and writes elements of `row`, which is relative to the triangle. Columns are relative to
-  // the block; `diagonal` is the column of the diagonal element.
+  // The thread reads and writes elements of one row. `row` is counted from the triangle's first row, columns
+  // are counted from the block's first column. `diagonal` is the column of the row's diagonal element.
   const int row = first_row + i, diagonal = row - first_column;
   // Columns [begin, end) of the row are read; `written_columns` columns are written.
   int begin = a.lower ? 0 : diagonal, end = a.lower ? diagonal + 1 : columns;

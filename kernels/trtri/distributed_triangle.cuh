@@ -1,7 +1,7 @@
 #pragma once
-/// Inverts a triangular matrix in place by substitution. Its block columns are distributed over several GPUs.
-/// Every panel of the triangle is copied to all GPUs while they still work on the previous panel. Each GPU
-/// applies the panels to its own block columns of the inverse. These do not depend on other GPUs' columns.
+/// Inverts a triangular matrix in place by substitution; its block columns are distributed over several GPUs.
+/// Every panel of the triangle is copied to all GPUs while they still apply the previous panel. Each GPU
+/// applies the panels to its own block columns of the inverse, which do not depend on other GPUs' columns.
 ///
 /// A lower triangle is split into L = M D, because apply_lower takes a unit lower triangle. M is unit lower
 /// triangular and D is the diagonal of L. The inverse is D^-1 M^-1.
@@ -73,8 +73,8 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// The inversion of one distributed triangular matrix. A panel consists of several block columns, because
-/// products with wide panels are faster. Block columns are narrow, so that all GPUs have equal work.
+/// The inversion of one distributed triangular matrix. A panel consists of adjacent block columns, because
+/// products with wide panels are faster. Block columns are narrow, so that all GPUs have about equal work.
 template <class T>
 class DistributedTriangle {
  public:
@@ -113,7 +113,6 @@ class DistributedTriangle {
   struct Step {
     std::int64_t index, first, last;
   };
-  /// Returns the step of panel `index`.
   Step step(std::int64_t index) const {
     const std::int64_t count = width_ / blocks_.width;
     return {index, index * count, std::min((index + 1) * count, blocks_.count())};

@@ -2,14 +2,14 @@
 /// per row.
 ///
 /// J. Soriano, IIT 2011, section 5.2.3 (table 5.11, gets_steps.cuh). A thread block of trtri/gets has one
-/// thread per row of one column, so that towards the end most threads have no row to update.
-/// trtri/gets_adaptive, which section 5.2.3.2 proposes without implementing it, adapts the thread blocks: if
-/// fewer rows remain than a block has threads, the block gets a smaller height (a power of two, at least 32)
-/// and covers several columns. The result has the same bits.
+/// thread per row of one column, so that towards the end most threads have no row to update. Section 5.2.3.2
+/// proposes trtri/gets_adaptive without implementing it. If fewer rows remain than a block has threads, the
+/// block gets a smaller height (a power of two, at least 32) and covers several columns. Both methods give
+/// the same bits.
 ///
 /// Layout: column-major; A is not changed, X is a separate matrix. Cost: 1/3 n^3 operations, n^3 / 3 elements
 /// moved, n launches, without waiting for the device. Workspace: none. Needs a triangular matrix without a 0
-/// on the diagonal: the first one gives info > 0, and the answer is then not finite.
+/// on the diagonal: the first 0 gives info > 0, and the answer is then not finite.
 ///
 /// Error: |A X - I| <= g |A| |X| with g = n u / (1 - n u), as by substitution (Higham, "Accuracy and
 /// Stability of Numerical Algorithms", 2nd ed., section 14.2).

@@ -4,8 +4,8 @@
 ///
 /// The inverse X of a triangular A starts as the identity. The pivot row k runs from the first row to the
 /// last (upper: from the last to the first). Step k subtracts X(k, :) A(y, k) / A(k, k) from every later row
-/// y. Each step is one launch, which processes only the columns in which X(k, :) can differ from 0. A itself
-/// is not updated, because elimination would only turn its other elements into 0.
+/// y. Each step is one launch, which processes only the columns in which X(k, :) can differ from 0. A is not
+/// updated, because elimination would only set its off-diagonal elements to 0.
 ///
 /// In the paper one thread block of the same launch divides row k of X while other blocks read that row,
 /// which is a race. Here row k keeps its undivided value, which the other rows need, and one launch at the
@@ -84,8 +84,8 @@ struct Columns {
   std::int64_t first, end;
 };
 
-/// Computes X = A^-1 X for the triangle `uplo` of `a`, which is not changed. Asynchronous: does not check the
-/// diagonal; a 0 on it leads to elements that are not finite.
+/// Computes X = A^-1 X for the triangle `uplo` of `a`, which is not changed. Asynchronous. Does not check the
+/// diagonal; a 0 on the diagonal leads to elements that are not finite.
 /// @param threads number of threads per thread block
 /// @param columns columns(k) returns the columns in which row k of X can differ from 0
 template <class T, class ColumnsOfRow>
@@ -110,7 +110,7 @@ void solve(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::i
 }
 
 /// Computes X = A^-1 for the triangle `uplo` of `a`, which is not changed, and sets the other triangle of X
-/// to 0. Asynchronous: does not check the diagonal; a 0 on it leads to elements that are not finite.
+/// to 0. Asynchronous. Does not check the diagonal, like solve().
 template <class T>
 void invert(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::int64_t threads,
             Threads thread_shape) {

@@ -5,8 +5,8 @@
 /// nor written. Cost: 1/3 n^3 operations. Workspace: OpenBLAS's own. A 0 on the diagonal gives info > 0, and
 /// A is not changed.
 ///
-/// Error: the residual is of the order n u |X| |A| on one side, A X - I or X A - I, which depends on the
-/// order of the loops (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.2).
+/// Error: one residual, A X - I or X A - I, is of the order n u |X| |A|. The order of the loops determines
+/// which one (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.2).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-/// Products in double on tensor cores in which A or B is triangular. A level of trtri/levels computes
-/// C = factor A B with them, poinv/recursive C = P P^T.
+/// Products in double on tensor cores in which A or B is triangular. trtri/levels uses them for the products
+/// C = factor A B of a level (levels.cuh), poinv/recursive for C = P P^T.
 ///
 /// Tiles: a thread block computes one C tile of 128 x 128 elements, or of 64 x 64 if there are few C tiles.
 /// The k loop covers only the k range in which the triangle is nonzero. If there are few C tiles, the two
@@ -13,9 +13,9 @@
 /// blocks. Producer warps give registers to consumer warps (setmaxnreg). Code for sm_90 lacks that
 /// instruction and takes 2.5 times as long as code for sm_90a (one H100, n = 8192).
 ///
-/// Shared memory: an operand keeps its contiguous index (rows of A, columns of B, or k). A lane's two rows of
-/// a fragment of A are neighbours in memory, and so are its columns of two fragments of B. Each load
-/// therefore reads two elements.
+/// Shared memory: the index that is contiguous in global memory (rows of A, columns of B, or k) stays
+/// contiguous. A lane's two rows of a fragment of A are neighbours in memory, and so are its columns of two
+/// fragments of B. Each load therefore reads two elements.
 
 #include <cmath>
 #include <cstdint>
@@ -26,7 +26,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 constexpr int large_depth = 16;  ///< depth of a k tile
-/// The smallest number of 128 x 128 tiles with which they are faster than 64 x 64 tiles, for a level and for
+/// The smallest number of 128 x 128 tiles for which these are faster than 64 x 64 tiles, for a level and for
 /// P P^T (measured on one H100).
 constexpr int min_large_tiles_of_level = 200;
 constexpr int min_large_tiles_of_square = 276;
@@ -256,7 +256,6 @@ class LargeProduct : LargeRing<Order, Square> {
   __device__ static int row_part() { return warp() % 2 * (Order / 2); }       ///< the warp's first row
   __device__ static int row() { return row_part() + 2 * g(); }                ///< the lane's first row
   __device__ static int column() { return warp() / 2 * (tiles_across * 8); }  ///< the warp's first column
-  /// Returns the memory of stage p.
   __device__ __forceinline__ double* slot(int p) const { return memory_ + p * stage_elements; }
   /// The mbarriers of a stage: `full` completes when the k tile has arrived, `empty` when all warps have read
   /// it.
@@ -276,8 +275,8 @@ class LargeProduct : LargeRing<Order, Square> {
       left_[buffer][2 * h + 1] = pair[1];
     }
   }
-  /// Loads two elements of B: two k indices of one column, or one k index of two columns. The calls for all n
-  /// load all fragments of one half of a k tile.
+  /// Loads two elements of B: two k indices of one column, or with `Square` one k index of two columns. The
+  /// calls for all n load all fragments of one half of a k tile.
   __device__ __forceinline__ void load_right(int buffer, const double* from, int half, int n) {
     const int k_index = 8 * half + 2 * t(), line = column() + 2 * g() + n / 2 * 16;
     if constexpr (Square) {
@@ -289,8 +288,8 @@ class LargeProduct : LargeRing<Order, Square> {
       load_pair(from + A::elements + (line + n % 2) * B::stride + k_index, right_[buffer][n]);
     }
   }
-  /// Multiplies one half of the k tile `current`. Fragments are loaded one step ahead: those of A for the
-  /// next m, and those of the other half, which is in `next`.
+  /// Multiplies one half of the k tile `current`. Fragments are loaded one step ahead: A's for the next m,
+  /// and both operands' for the other half, which is in `next`.
   template <int Half>
   __device__ __forceinline__ void multiply_half(const double* current, const double* next) {
     GAUSSWEEP_UNROLL
@@ -402,7 +401,7 @@ void launch_large(Context& context, const LevelProduct<double>& p, const LargeGr
 template <bool Square>
 void launch_large(Context& context, const LevelProduct<double>& p, int pairs, int min_large_tiles,
                   int min_split_k) {
-  // With 128 x 128 tiles, the wave exceeds the number of tiles. tile() then does not reorder them.
+  // This wave exceeds any number of 128 x 128 tiles, so that schedule_rank() does not reorder them.
   constexpr int all_tiles = 1 << 28;
   const LargeGrid<128, Square> large{{p, pairs, all_tiles}};
   if (large.tiles() >= min_large_tiles) return launch_large<1, 8>(context, p, large);

@@ -1,6 +1,6 @@
 #pragma once
-/// Computes all block products of one level of trtri/levels in one launch. Each C tile loops only over the k
-/// range where the triangle is nonzero.
+/// Computes all block products of one level of trtri/levels (levels.cuh) in one launch. Each C tile loops
+/// only over the k range where the triangle is nonzero.
 
 #include <cmath>
 #include <cstdint>
@@ -20,8 +20,8 @@ enum class KRange {
 
 /// The products C = factor A B of all pairs of a level (levels.cuh), which have the same shape. In the last
 /// pair, C may have fewer rows (lower triangle) or fewer columns (upper triangle). A `_step` is the number of
-/// elements from the operand of one pair to that of the next pair; a `_triangle_step` leads to the next
-/// triangle.
+/// elements from the operand of one pair to that of the next pair. A `_triangle_step` is the distance to the
+/// operand of the next triangle.
 template <class T>
 struct LevelProduct {
   const T* a;
@@ -68,7 +68,7 @@ struct Tile {
 
 /// The C tiles of a product, in the order in which thread blocks compute them. Tiles with the longest k range
 /// start first. If all tiles run concurrently, a multiprocessor gets one tile with a long and one with a
-/// short k range. A group is a row or column of tiles with equal k ranges.
+/// short k range. A group is a tile row or tile column, whose tiles have equal k ranges.
 template <int Order>
 struct TileGrid {
   int pairs;
@@ -147,8 +147,8 @@ __global__ void __launch_bounds__(256)
   if (!is_within) *first.exceeds_limit = 1;
 }
 
-/// The product of a C tile of Order x Order elements. Two rows of warps compute it in 16 x 8 fragments. Float
-/// does not use tensor cores, but its sums have the fragment layout of triangle_tiles.cuh, too. k tiles pass
+/// The product of a C tile of Order x Order elements. Two rows of warps compute it in 16 x 8 fragments. In
+/// float, FMA instructions compute sums in the same fragment layout (triangle_tiles.cuh). k tiles pass
 /// through a ring buffer of `Stages` stages in shared memory.
 template <class T, int Order, int Threads, int Stages>
 class TileProduct {

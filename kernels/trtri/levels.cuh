@@ -28,10 +28,10 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 using namespace gaussweep::levels;
 
-/// The sizes of the blocks on the diagonal and of the border. They are chosen for few levels whose pairs are
-/// almost equal. Either the last block is smaller than the others, or the number of equal blocks is a power
-/// of two and a few rows remain for the border. An additional level for these rows would take as long as one
-/// with full tiles.
+/// The sizes of the blocks on the diagonal and of the border. They give few levels and pairs of almost equal
+/// order. Either the last block is smaller than the others, or the number of equal blocks is a power of two
+/// and a few rows remain for the border. An additional level for these rows would take as long as one with
+/// full tiles.
 struct Blocks {
   int order;   ///< order of the blocks, a multiple of 8
   int border;  ///< rows of the border
@@ -44,14 +44,15 @@ struct Blocks {
     return {(order / count + 8) / 8 * 8, 0};
   }
   /// The smallest order with a border. A border takes one more launch, or two if the triangle was first
-  /// copied to the memory of the inverse. Its rows need space in the workspace of products.
+  /// copied to the memory of the inverse. The workspace of products must hold the rows that add_border
+  /// stages.
   static constexpr int min_order_with_border = 1000;
 };
 
 /// The schedule of one inversion: block orders and the thresholds between kernels.
 struct Schedule {
   static constexpr int never = 1 << 30;
-  Blocks blocks{64, 0};  ///< on the diagonal
+  Blocks blocks{64, 0};
   /// The largest order of a pair's inverses for which level_products.cuh computes the products. If there is
   /// only one pair, it does so for up to max_kernel_half^2 elements of C.
   int max_kernel_half = never;

@@ -12,8 +12,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
-/// A copy of adjacent block columns of a triangle. For a lower triangle, row 0 is the first row of the
-/// diagonal block; for an upper triangle, the last row is the last row of the diagonal block.
+/// A copy of adjacent block columns of a triangle. A panel of a lower triangle begins with the rows of its
+/// diagonal block. A panel of an upper triangle ends with them.
 template <class T>
 struct TrianglePanel {
   T* a;
@@ -26,7 +26,7 @@ struct TrianglePanel {
 /// subtracted from the rows below.
 /// @tparam Corrects true if L may have elements above 1: solutions are then corrected if the inverse of an 8
 /// x 8 tile is ill-conditioned
-/// @param c the element of C in the panel's first row @param count number of columns of C
+/// @param c first element of C in the panel's first row @param count number of columns of C
 template <bool Corrects, class T>
 void apply_lower(Context& context, const TrianglePanel<T>& l, T* c, std::int64_t ldc, std::int64_t count) {
   const int columns = static_cast<int>(count);
@@ -48,7 +48,7 @@ void apply_lower(Context& context, const TrianglePanel<T>& l, T* c, std::int64_t
 
 /// Performs the steps of back substitution that use one panel of U. The last u.columns rows of C become U^-1
 /// C; their product with the rest of the panel is subtracted from the rows above.
-/// @param c the element of C in the panel's first row @param count number of columns of C
+/// @param c first element of C in the panel's first row @param count number of columns of C
 /// @param reversed workspace of u.columns x lu::solve_rows elements
 /// @param reciprocals workspace of u.columns elements
 template <class T>

@@ -1,7 +1,7 @@
 #pragma once
 /// Substitution with a whole triangle. A thread block computes a strip, i.e. 32 columns of the answer.
-/// trtri/levels uses it for triangles whose inverses would lose digits in products of inverses,
-/// geinv/recursive for columns that left the range.
+/// trtri/levels uses it for triangles that lose digits in products of inverses, geinv/recursive for columns
+/// that are not finite.
 
 #include <cmath>
 #include <cstdint>
@@ -17,10 +17,10 @@ constexpr int strip_ld = 34;       ///< leading dimension of a tile of M, which 
 constexpr int strip_ld_deep = 66;  ///< leading dimension of a tile of Y, which has strip_depth rows
 constexpr int strip_threads = 256;
 
-/// The equation M Y = I with a lower triangular M, by which the inverse X of a triangle A is computed. Either
-/// A X = I, with M = A and Y = X, or A^T X^T = I, with M = A^T and Y = X^T. Rows and columns are reversed if
-/// M would otherwise be upper triangular. With `has_right_hand_side` the equation is M Y = B, and only rows
-/// of Y are reversed. Y then replaces B.
+/// The equation M Y = I with a lower triangular M, by which the inverse X of a triangle A is computed. It is
+/// either A X = I (M = A, Y = X) or A^T X^T = I (M = A^T, Y = X^T). Rows and columns are reversed if M would
+/// otherwise be upper triangular. With `has_right_hand_side` the equation is M Y = B, and only rows of Y are
+/// reversed. Y then replaces B.
 template <class T>
 struct LowerEquation {
   Triangle<T> a;
@@ -50,7 +50,6 @@ struct LowerEquation {
   __device__ bool may_be_nonzero(int i, int j) const {
     return i < order && j < order && (has_right_hand_side || j <= i);
   }
-  /// Returns element (i, j) of Y.
   __device__ T& y(int i, int j) const {
     if (has_right_hand_side) return x[index_in_a(i) + j * ldx];
     return is_transposed() ? x[index_in_a(j) + index_in_a(i) * ldx] : x[index_in_a(i) + index_in_a(j) * ldx];
@@ -74,8 +73,8 @@ struct StripTiles {
 };
 
 /// Computes columns [first_column, first_column + 32) of Y from row first_row on, 32 rows at a time, by a
-/// thread block. The rows above are 0. The error bound is |M Y - I| <= g |M| |Y| with g = n u / (1 - n u)
-/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5).
+/// thread block. Rows of Y above first_row are 0. Let g = n u / (1 - n u). The error bound is |M Y - I| <= g
+/// |M| |Y| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5).
 ///
 /// If a product overflows, these 32 rows are computed again with scaled rows of M. The scales are powers of
 /// two with which no product of M and Y overflows. With a right-hand side, the rows of M are scaled from the
@@ -124,7 +123,7 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
       tiles.right[row_of_right(element) + column_of_right(element) * strip_ld_deep] = right[q];
     }
   };
-  // Sets the exponents that scale 32 rows of M, from `row` on, to elements of at most 1.
+  // Sets the exponents that scale 32 rows of M, from `row` on, so that no |element| exceeds 1.
   const auto find_exponents = [&](int row) {
     T largest = 0;
     for (int k = first_row + warp; k <= row + lane; k += warps) {
