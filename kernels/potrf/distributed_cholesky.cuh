@@ -2,8 +2,8 @@
 /// Cholesky factorisation of a matrix whose block columns are distributed over several GPUs. One launch
 /// factors a panel (recursive_cholesky.cuh); getrf/distributed_panels.cuh is the schedule.
 ///
-/// The first GPU may factor the last few thousand rows and columns (the *rest*) alone in one launch, because
-/// distributed panels with few rows take longer.
+/// The first GPU may factor the last few thousand rows and columns (the *rest*) alone in one launch.
+/// Distributed panels with so few rows would take longer.
 
 #include <vector>
 

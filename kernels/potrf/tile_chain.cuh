@@ -88,8 +88,8 @@ class Worker {
     }
   }
 
-  /// Returns true to all lanes of a warp if a wait times out after `polls` polls (then also sets info to -1),
-  /// or if another wait of the factorisation has timed out.
+  /// Returns true to all lanes of a warp if a wait times out after `polls` polls, or if another wait of the
+  /// factorisation has timed out. The first time-out sets info to -1.
   __device__ bool times_out(int polls) const {
     if (polls >= arguments_.max_polls) {
       simt::store_volatile(global(memory_.arguments.timed_out), 0u);

@@ -12,13 +12,13 @@ namespace {
 
 using chain::LaunchArguments;
 
-/// Number of polls after which a wait times out. So many polls take seconds, a solve only milliseconds.
+/// Number of polls after which a wait times out. 2^24 polls take seconds, a solve only milliseconds.
 constexpr int max_polls = 1 << 24;
 
-/// Returns max_uncorrected_condition for the factors of LU with partial pivoting, in a system of order n: the
-/// condition number up to which the inverse of a diagonal triangle is used without correction. These
-/// triangles have condition numbers from 100 to 1000, and their inverses lose less than a factor of 3 in
-/// accuracy. The limit for small systems is n, because residuals are measured in units of n u.
+/// Returns max_uncorrected_condition for the factors of LU with partial pivoting, in a system of order n. Up
+/// to this condition number, the inverse of a diagonal triangle is used without correction. Diagonal
+/// triangles of LU have condition numbers from 100 to 1000, and their inverses lose less than a factor of 3
+/// in accuracy. For small systems the limit is n, because residuals are measured in units of n u.
 float max_condition_lu(std::int64_t n) {
   const auto order = static_cast<float>(n);
   return std::min(order < 128 ? order : order * order / 128, 2000.0f);
@@ -56,8 +56,8 @@ void launch_chain(Context& context, const LaunchArguments<T>& arguments, int ite
   }
 }
 
-/// Sets the members of `arguments` that point into the workspace, and solves for all right-hand sides,
-/// rhs_per_launch at a time.
+/// Sets the members of `arguments` that point into the workspace. Solves for all right-hand sides,
+/// rhs_per_launch of them per launch.
 template <class T>
 void solve(Context& context, LaunchArguments<T> arguments, std::int64_t nrhs, void* memory,
            vendor::Op op = vendor::Op::none) {

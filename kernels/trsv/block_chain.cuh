@@ -55,8 +55,8 @@ struct Sweep {
   bool stores_answer;  ///< also stores the answer in b
 };
 
-/// The arguments of the kernel. In an array of segments, element i of right-hand side r has index
-/// (i / order * R + r) * order + i % order, where order is 64, the rows of a block row.
+/// The arguments of the kernel. In an array of segments, the index of element i of right-hand side r is (i /
+/// order * R + r) * order + i % order.
 template <class T>
 struct LaunchArguments {
   std::int64_t n;
@@ -89,9 +89,9 @@ struct Shared {
   unsigned ticket;
 };
 
-/// The distribution of a warp's elements of a segment over its lanes. The elements are R vectors of
-/// `columns` elements, one per right-hand side. Slot s of a lane holds element index(lane, s). If there are
-/// fewer than 32 elements, several lanes hold copies.
+/// The distribution of a warp's elements of a segment over its lanes. The elements are R vectors of `columns`
+/// elements, one per right-hand side. Slot s of a lane holds element index(lane, s). If there are fewer than
+/// 32 elements, several lanes hold the same element.
 template <int R>
 struct LaneMap {
   static constexpr int count = columns * R;
@@ -134,7 +134,7 @@ struct Worker {
     return segments + (static_cast<std::int64_t>(block) * R + index / columns) * order + warp * columns +
            index % columns;
   }
-  /// Loads the warp's values of a segment once. Values that are not published yet have all bits set.
+  /// Loads the warp's values of a segment without waiting; unpublished values have all bits set.
   __device__ void load_values(T (&values)[Map::slots], const T* segments, int block) const {
     GAUSSWEEP_UNROLL
     for (int s = 0; s < Map::slots; ++s) values[s] = simt::load_volatile(element_address(segments, block, s));
@@ -257,7 +257,7 @@ struct Worker {
     }
   }
 
-  /// Number of buffers for the sums of the warps, which share memory with `square`.
+  /// Number of buffers for the warps' sums. The buffers share memory with `square`.
   static constexpr int buffers = 2 * R * warps * order <= order * stride ? 2 : 1;
   /// Returns the sums of all warps for right-hand side r. Those of warp w begin at element w * order.
   __device__ T* sums_of(int r, int buffer) const {
@@ -288,7 +288,7 @@ struct Worker {
     }
   }
   static constexpr bool add = false, subtract = true;
-  /// Adds the sums of all warps to the values of the warp's columns, or subtracts them.
+  /// Adds the sums of all warps to `values` (elements of the warp's columns), or subtracts them.
   template <bool negated>
   __device__ void add_totals(T (&values)[Map::slots], int buffer) const {
     GAUSSWEEP_UNROLL
@@ -305,7 +305,8 @@ struct Worker {
     }
   }
 
-  /// Publishes the corrected segment x + inverse (y - triangle x), where x is the sum of the warps' `sums`.
+  /// Publishes the segment x after one or more corrections x += inverse (y - triangle x). x begins as the
+  /// total of the warps' `sums`.
   __device__ void publish_corrected(const Sweep<T>& sweep, int block, const Slice<T>& triangle,
                                     const Slice<T>& inverse, const T (&y)[Map::slots],
                                     const T (&sums)[R][rows], int corrections) const {
@@ -333,8 +334,8 @@ struct Worker {
     }
   }
 
-  /// Solves the diagonal triangle by substitution, one warp per right-hand side, after subtracting the warps'
-  /// sums.
+  /// Subtracts the warps' sums from the right-hand sides and solves with the diagonal triangle by
+  /// substitution. One warp processes one right-hand side.
   __device__ void substitute(const Sweep<T>& sweep, int block) const {
     if (warp >= R) return;
     const int r = warp;
@@ -460,12 +461,11 @@ struct Worker {
                         reinterpret_cast<int*>(shared.square.quarters));
   }
 
-  /// Returns the number of items of the launch.
   __device__ int items() const {
     return arguments.sweeps * arguments.blocks + (arguments.pivots != nullptr ? 1 : 0);
   }
 
-  /// Processes items (block rows, and the row exchanges as the first item) until none is left.
+  /// Processes items until none is left. The first item is the row exchanges, if there are any.
   __device__ void work() const {
     for (;;) {
       if (threadIdx.x == 0) shared.ticket = atomicAdd(&arguments.control->ticket, 1u) + 1u;

@@ -1,7 +1,7 @@
 #pragma once
 /// Applies LAPACK's n sequential row exchanges in one thread block, while other thread blocks already solve.
 ///
-/// A warp processes 32 exchanges together, one per lane: each lane finds by shuffles the last lower lane that
+/// A warp processes 32 exchanges together, one per lane. Each lane finds by shuffles which lower lane last
 /// wrote one of its two rows. Only row numbers (`sources`) are exchanged; each element of a right-hand side
 /// moves once. Exchange i does not touch rows above i. Row i is therefore final after exchange i, and
 /// segments (block_chain.cuh) can be published in order.
@@ -13,14 +13,14 @@ namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 /// The row exchanges of LAPACK's pivots, as a permutation of row numbers.
 struct Exchanges {
   int n;
-  const int* pivots;  ///< from 1
+  const int* pivots;  ///< LAPACK's pivots, counted from 1
   int* sources;       ///< per row, the row of the original b that is now in it; -1 for the row itself
 
   /// Returns the row of the original b that is now in row q.
   __device__ int source_of(int q) const { return sources[q] < 0 ? q : sources[q]; }
   /// Returns the pivot of row i; 0 beyond the matrix.
   __device__ int pivot_of(int i) const { return i < n ? pivots[i] : 0; }
-  /// Returns the row, from 0, that is exchanged with row i, or for i >= n a number that no other lane has.
+  /// Returns the row, from 0, to exchange with row i; if i >= n, a number that no other lane has.
   __device__ int partner(int i, int pivot) const {
     if (i >= n) return -1 - i % lanes;
     return pivot <= i || pivot > n ? i : pivot - 1;  // guards against invalid pivots

@@ -45,7 +45,6 @@ struct Square {
     }
     quarters[quarter][i] = sum;
   }
-  /// Returns the sum of row i's quarters.
   __device__ T row_sum(int i) const {
     return (quarters[0][i] + quarters[1][i]) + (quarters[2][i] + quarters[3][i]);
   }
@@ -74,8 +73,8 @@ struct Square {
     __syncthreads();
   }
 
-  /// Computes sums[e] = (first row of the h x h block at (i0, j0)) times (column e of the block at (i1, j1)),
-  /// over the k range [from, h).
+  /// Computes E elements in one row of a product of h x h blocks: sums[e] is the sum of at(i0, j0 + k) at(i1
+  /// + k, j1 + e) over k in [from, h).
   template <int h, int E>
   __device__ void small_product(T (&sums)[E], int i0, int j0, int i1, int j1, int from) const {
     GAUSSWEEP_UNROLL

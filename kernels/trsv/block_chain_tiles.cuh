@@ -46,7 +46,7 @@ __device__ __forceinline__ T publishable(T value) {
   return value == value ? value : std::numeric_limits<T>::quiet_NaN();
 }
 
-/// A lane's elements of the warp's columns of a tile.
+/// A lane's elements of the warp's columns of a tile; value[c][v] is in column c, row row_of(lane, v).
 template <class T>
 struct Slice {
   T value[columns][rows];

@@ -1,9 +1,9 @@
 #pragma once
-/// Solves with both triangles of an LU or Cholesky decomposition for many right-hand sides, by products with
-/// inverted diagonal blocks and with the off-diagonal blocks of the triangles.
+/// Solves with both triangles of an LU or Cholesky decomposition for many right-hand sides. Multiplies by the
+/// inverses of the diagonal blocks and by the off-diagonal blocks of the triangles.
 ///
 /// A solve takes 2 n / order dependent steps of two products each, and reads the triangles once for all
-/// right-hand sides. The answers are as accurate as the inverses, which suffices for a preconditioner.
+/// right-hand sides. The answers are only as accurate as the inverses, which suffices for a preconditioner.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,10 +1,10 @@
-/// trsv/column_sweep: substitution with one launch per column and one thread per row ("GPU Simple").
+/// trsv/column_sweep: substitution with one launch per column and one thread per row.
 ///
-/// The algorithm is that of the course report "Algorithmic Techniques: Dense Lower Triangular Solver". Launch
-/// i subtracts unknown i - 1 times its column from the right-hand side. The thread of row i then divides by
-/// the diagonal. Unknowns can overwrite their right-hand sides, because only the thread that writes b(i)
-/// reads it in launch i. Works for any n, both triangles and several right-hand sides (one row of thread
-/// blocks each).
+/// The algorithm is "GPU Simple" of the course report "Algorithmic Techniques: Dense Lower Triangular
+/// Solver". Launch i subtracts unknown i - 1 times its column from the right-hand side. The thread of row i
+/// then divides by the diagonal. Unknowns can overwrite their right-hand sides, because only the thread that
+/// writes b(i) reads it in launch i. Works for any n, both triangles and several right-hand sides (one row of
+/// thread blocks each).
 ///
 /// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side
 /// in n launches, whose overhead dominates up to some thousand unknowns. Workspace: none. The diagonal is
@@ -20,6 +20,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
+/// Performs launch i for row i + index_x() of right-hand side blockIdx.y.
 template <class T>
 __global__ void sweep_column(LowerSystem<T> s, std::int64_t i) {
   const std::int64_t y = i + index_x();

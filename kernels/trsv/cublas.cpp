@@ -3,7 +3,7 @@
 ///
 /// Layout: column-major; the answer replaces b. Cost: n^2 operations per right-hand side. Workspace: for
 /// batches, pointers to all matrices. cuBLAS does not check for zeros on the diagonal. A small kernel
-/// therefore reads the diagonal first (stage "diagonal"); the first zero gives info > 0, and the answer is
+/// therefore reads the diagonal first (stage "diagonal"). The first zero gives info > 0, and the answer is
 /// then not finite.
 ///
 /// Error: NVIDIA documents no bound. The algorithm has this one: (A + E) x = b with |E| <= g |A| and g = n u

@@ -1,10 +1,10 @@
-/// trsv/doubling: 2 x 2 triangles, then blocks of doubling size by row operations ("GPU Complex 2").
+/// trsv/doubling: row operations turn 2 x 2 triangles, then blocks of doubling size into identities.
 ///
-/// The algorithm is that of the course report "Algorithmic Techniques: Dense Lower Triangular Solver". Row
-/// operations turn the 2 x 2 triangles on the diagonal into identities (triangle_steps.cuh), then the
-/// triangles of order 4, 8, … (doubling_steps.cuh), with one launch per order. One thread per element keeps
-/// its sum in a register and reads all operands from global memory. Works for any n (the last triangle may be
-/// smaller), both triangles and several right-hand sides.
+/// The algorithm is "GPU Complex 2" of the course report "Algorithmic Techniques: Dense Lower Triangular
+/// Solver". The first step turns the 2 x 2 triangles on the diagonal into identities (triangle_steps.cuh).
+/// One launch per order then does the same with the triangles of order 4, 8, … (doubling_steps.cuh). A thread
+/// keeps one element's sum in a register and reads all operands from global memory. Works for any n (the last
+/// triangle may be smaller), both triangles and several right-hand sides.
 ///
 /// Layout: column-major; the answer replaces b, and A is overwritten. Cost: log2(n) steps, n^3 / 6 operations
 /// and n^3 / 6 loads. Substitution takes only n^2 operations; the report shows that the parallelism does not

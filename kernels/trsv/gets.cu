@@ -1,8 +1,8 @@
 /// trsv/gets: a triangular system by Gaussian elimination, one launch per row, with a fixed thread block
 /// size.
 ///
-/// J. Soriano, IIT 2011, sections 5.2.3 and 5.4, proposes this method without an implementation: GETS, which
-/// inverts a triangular matrix, solves triangular systems if the right-hand sides replace the identity
+/// J. Soriano, IIT 2011, sections 5.2.3 and 5.4, proposes this method without an implementation. GETS inverts
+/// a triangular matrix; with right-hand sides in place of the identity, it solves triangular systems
 /// (trtri/gets_steps.cuh). Step k subtracts multiples of row k of the right-hand sides from all later rows;
 /// one final launch divides all rows by the diagonal.
 ///

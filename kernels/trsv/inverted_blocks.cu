@@ -6,14 +6,14 @@
 /// compute; tiles are prefetched.
 ///
 /// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side,
-/// and 64^2 / 3 for each of the n rows; the triangle is read once per eight right-hand sides. The time is
-/// that of reading the triangle for large n, and that of n / 64 dependent steps for small n. Workspace:
+/// and 64^2 / 3 for each of the n rows; the triangle is read once per eight right-hand sides. For large n,
+/// the time is that of reading the triangle; for small n, that of n / 64 dependent steps. Workspace:
 /// solve_triangle_workspace, mainly for the published answer. The first zero on the diagonal gives info > 0,
 /// and the answer is then not finite. If an inverse is too inaccurate, its result is corrected or the block
 /// row is solved by substitution.
 ///
 /// Error: |b - A x| <= c (n + g) u |A| |x|, as for substitution (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 8.5), where g bounds Skeel's condition number of the triangles whose results
+/// Algorithms", 2nd ed., theorem 8.5). Here g bounds Skeel's condition number of the triangles whose results
 /// are not corrected (block_chain.cuh), and c is a small constant.
 
 #include "kernels/simt/simt.hpp"

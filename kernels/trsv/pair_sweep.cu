@@ -1,19 +1,20 @@
-/// trsv/pair_sweep: all 2 x 2 triangles first, then two columns per launch ("GPU Complex 1").
+/// trsv/pair_sweep: solves with all 2 x 2 triangles first, then substitutes two unknowns per launch.
 ///
-/// The algorithm is that of the course report "Algorithmic Techniques: Dense Lower Triangular Solver". Row
-/// operations turn all 2 x 2 triangles on the diagonal into identities in parallel (triangle_steps.cuh). The
-/// first two elements of the right-hand side are then the first two unknowns. Launch i subtracts unknowns 2 i
-/// and 2 i + 1 times their columns from all rows below, which yields the next two unknowns. This takes half
-/// the launches of column_sweep and one pass over the matrix. Works for any n (if n is odd, the last row is a
-/// 1 x 1 triangle), both triangles and several right-hand sides (one row of thread blocks each).
+/// The algorithm is "GPU Complex 1" of the course report "Algorithmic Techniques: Dense Lower Triangular
+/// Solver". Row operations turn all 2 x 2 triangles on the diagonal into identities in parallel
+/// (triangle_steps.cuh). The first two elements of the right-hand side are then the first two unknowns.
+/// Launch i subtracts unknowns 2 i and 2 i + 1 times their columns from all rows below, which yields the next
+/// two unknowns. This takes half the launches of column_sweep, plus one pass over the matrix. Works for any
+/// n, both triangles and several right-hand sides (one row of thread blocks each). If n is odd, the last row
+/// is a 1 x 1 triangle.
 ///
 /// Layout: column-major; the answer replaces b, and A is overwritten. Cost: n^2 operations per right-hand
 /// side in n / 2 launches, after a pass that reads and writes the triangle with n^2 / 2 divisions. Workspace:
 /// none. The diagonal is read first (stage "diagonal"). If it has a zero, info is the index, from 1, of the
 /// first one, and the answer is not finite.
 ///
-/// Error: |b - A x| is of the order n u |D| |D^-1 A| |x|, where D contains the 2 x 2 triangles on the
-/// diagonal of A (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5, for the
+/// Error: let D contain the 2 x 2 triangles on the diagonal of A. Then |b - A x| is of the order n u |D|
+/// |D^-1 A| |x| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5, for the
 /// systems with D and with D^-1 A). The bound exceeds that of substitution by up to the condition number of
 /// these triangles.
 

@@ -1,7 +1,7 @@
 /// trsv/serial: forward (lower) or back (upper) substitution on one CPU core.
 ///
 /// The algorithm is that of the CPU solver in the course report "Algorithmic Techniques: Dense Lower
-/// Triangular Solver": computes an unknown by a division, then subtracts the unknown times its column from
+/// Triangular Solver". It computes an unknown by a division, then subtracts the unknown times its column from
 /// the right-hand side. Works for any n, both triangles and several right-hand sides.
 ///
 /// Layout: column-major; the answer replaces b. Cost: n^2 operations per right-hand side, in loops over the

@@ -1,7 +1,7 @@
 #pragma once
-/// Common parts of trsv/column_sweep, pair_sweep, doubling and doubling_shared, after the course report
-/// "Algorithmic Techniques: Dense Lower Triangular Solver": a view of an upper triangle as a lower one, and
-/// the report's first kernel, which solves with the 2 x 2 triangles on the diagonal.
+/// Common parts of trsv/column_sweep, pair_sweep, doubling and doubling_shared. A view presents an upper
+/// triangle as a lower one. A kernel solves with the 2 x 2 triangles on the diagonal; it is the first kernel
+/// of the course report "Algorithmic Techniques: Dense Lower Triangular Solver".
 
 #include <cmath>
 #include <cstdint>

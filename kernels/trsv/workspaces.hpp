@@ -1,5 +1,5 @@
 #pragma once
-/// The layouts of the workspaces of block_chain.cu and block_products.cuh. Needs no CUDA.
+/// The layouts of the workspaces of block_chain.cu and block_products.cuh. Compiles without CUDA.
 
 #include <algorithm>
 
