@@ -37,15 +37,14 @@ constexpr int inverse_blocks() {
   return N <= 4 ? 16 : N <= 8 ? 12 : N <= 12 ? 10 : N <= 16 ? 9 : N <= 24 ? 7 : N <= 32 ? 5 : 8;
 }
 
-/// The shared memory of a thread block.
 template <class T, class S>
 struct SmallStorage {
   small::Padded<small::SharedStorage<T, S>> shared[S::systems];
   small::Padded<small::InverseStorage<T, S>> upper[S::systems];  ///< columns of U, and rows of the inverse
 };
 
-/// Inverts the thread group's matrix. Returns true to all threads of the group if sums left the range, so
-/// that invert_rescaled must invert the matrix again.
+/// Inverts the thread group's matrix. Returns true to all threads of the group if the inverse is not finite,
+/// so that invert_rescaled must invert the matrix again.
 /// @tparam Rescales true: scales the rows first, for the second attempt
 /// @param wanted false: computes with the other threads, but stores nothing
 template <class T, class S, bool Rescales>
@@ -88,7 +87,7 @@ template <class T, class S>
 __global__ void __launch_bounds__(S::threads, S::blocks) invert_panels(int n, T* a, T* x, int* info) {
   __shared__ panels::SharedStorage<T, S> shared;
   const std::int64_t s = blockIdx.x, first = s * n * n;
-  // The triangle has no meaning for LU, whose callers pass Uplo::lower.
+  // LU ignores the argument Uplo::lower.
   panels::Panels<T, S, /*Symmetric=*/false> system(shared, {a + first, n, Uplo::lower});
   const int pivot_info = system.factor();
   system.solve(/*b=*/nullptr, x + first, n);  // null: the right-hand sides are the identity
@@ -98,8 +97,8 @@ __global__ void __launch_bounds__(S::threads, S::blocks) invert_panels(int n, T*
     shared.substitutes = false;
   }
   __syncthreads();
-  // Back substitution computes the first element of a column last, from all others. It is therefore not
-  // finite if one of them is not.
+  // Back substitution computes the first element of a column last, from all others. The first element is
+  // therefore not finite if any other is not.
   T* const own_column = column < n ? x + first + column * n : nullptr;
   const bool must_repeat = own_column != nullptr && pivot_info == 0 && *own_column - *own_column != T(0);
   if (must_repeat) shared.substitutes = true;

@@ -1,7 +1,7 @@
 #pragma once
 /// The solve U X = L^-1 of geinv/multi_gpu, by block rows from the last one up. Every GPU gets a copy of the
-/// block row of U. The block row of X then replaces the block row of U in A. No GPU needs columns of X from
-/// other GPUs.
+/// block row of U, and then computes the block row of X in its own columns. X overwrites U and L^-1. No GPU
+/// needs columns of X from other GPUs.
 
 #include <cstddef>
 #include <vector>
@@ -15,7 +15,7 @@ using namespace gaussweep::inverse;
 
 /// Copies `rows` rows of a GPU's columns to a block row, in which each block is contiguous, and sets the
 /// originals to 0. One thread block per column.
-/// @param step number of elements from one block of the GPU to its next one in the block row
+/// @param step number of elements in `to` from one block of the GPU to the GPU's next block
 template <class T>
 __global__ void __launch_bounds__(threads)
     move_rows(T* from, std::int64_t ld, int rows, T* to, std::int64_t step) {
@@ -79,7 +79,8 @@ class DistributedUpperSolve {
     const std::int64_t step = blocks_.gpus * blocks_.width * blocks_.width;
     group.stage(blocks_.gpus, "pack");
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
-      // Block rows k and k + 2 share memory, which is free when the other GPUs have copied block row k + 2.
+      // Block rows `block` and `block` + 2 share memory, which is free when the other GPUs have copied
+      // `block` + 2.
       group.wait_for_others_copies(gpu, blocks_.gpus);
       const std::int64_t first = blocks_.columns_before(block + 1, gpu);
       const std::int64_t columns = blocks_.columns_of(gpu) - first;
@@ -92,7 +93,7 @@ class DistributedUpperSolve {
     const std::size_t stride = static_cast<std::size_t>(step) * sizeof(T);
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
       Device& copies = group.copies(gpu);
-      copies.wait_for(group.device(gpu));  // this stream multiplies by block row k + 2
+      copies.wait_for(group.device(gpu));  // this stream multiplies by block row `block` + 2
       for (int other = 0; other < blocks_.gpus; ++other) {
         const std::int64_t first = first_right(other, block);
         if (other == gpu || first >= blocks_.count()) continue;

@@ -46,7 +46,6 @@ inline Parameter panel_parameter() {
                            "columns that travel together, in whole blocks; 0: n / 16, at most 2048");
 }
 
-/// Returns the bytes of workspace per GPU for two panels of `panel_bytes`.
 constexpr std::size_t two_panels(std::size_t panel_bytes) {
   return 2 * workspace_piece(static_cast<std::int64_t>(panel_bytes), 1);
 }
@@ -68,8 +67,8 @@ inline std::size_t geinv_bytes(const Shape& shape, const Parameters& parameters,
          3 * workspace_piece(shape.n, sizeof(int)) + upper_solve_bytes(blocks, element);
 }
 /// Returns the bytes of workspace per GPU of DistributedTriangle with panels of `width` columns: two panels,
-/// saved elements of the other triangle, and for the solves reversed triangles and the reciprocals of the
-/// diagonal, as in upper_solve_bytes.
+/// and saved elements of the other triangle. Solves need reversed triangles and reciprocals of the diagonal,
+/// as in upper_solve_bytes.
 inline std::size_t distributed_triangle_bytes(const Shape& shape, std::int64_t width, std::size_t element) {
   return two_panels(lu::panel_bytes(shape.n, width, element)) + workspace_piece(width * width, element) +
          workspace_piece(width * lu::solve_rows, element) + workspace_piece(width, element);
@@ -91,8 +90,8 @@ inline Parameters cholesky_parameters(const Shape& shape, const Parameters& para
   result.set("rest", std::int64_t{0});
   return result;
 }
-/// Returns the bytes of workspace per GPU of poinv/multi_gpu: the maximum of those for the factorisation
-/// (potrf/multi_gpu) and for the inverse of the factor, which use the same memory.
+/// Returns the bytes of workspace per GPU of poinv/multi_gpu: the larger of two sizes, because the
+/// factorisation (potrf/multi_gpu) and the inversion of the factor share the memory.
 inline std::size_t poinv_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   if (stays_on_one(shape, parameters)) return poinv_recursive_workspace(shape.n, element);
   return std::max(tiles::multi_gpu_bytes(shape, cholesky_parameters(shape, parameters), element),

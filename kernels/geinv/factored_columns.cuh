@@ -2,17 +2,18 @@
 /// Computes the inverses of small matrices in double from their LU factors: X = U^-1 L^-1 P.
 ///
 /// The columns of X are independent: a warp computes 8 or 16 columns by forward and back substitution.
-/// Squares of 32 x 32 elements of L and U are staged in shared memory for all warps of a thread block.
+/// *Squares* of 32 x 32 elements of L and U are staged in shared memory for all warps of a thread block. A
+/// *tile* has 8 x 8 elements.
 ///
-/// Products D += A B of 8 x 8 tiles use the tensor core fragments of triangle_tiles.cuh. X is transposed in
-/// them: rows of A and D are columns of X. Lane 4 g + t therefore has rows 8i + 2t and 8i + 2t + 1 of X in
-/// column g, for every tile i. A lane's finished elements of X are also its elements of the operand A. It
-/// stores them in a part of shared memory that no other thread reads.
+/// Products D += A B of tiles use the tensor core fragments of triangle_tiles.cuh. A and D hold X transposed:
+/// their rows are columns of X. Lane 4 g + t therefore has rows 8i + 2t and 8i + 2t + 1 of X in column g, for
+/// every tile i. A lane's finished elements of X are also its elements of the operand A. The lane stores
+/// these elements in a part of shared memory that no other thread reads.
 ///
-/// Solves with a diagonal tile multiply by its inverse. The inverse of a tile of U may be large. One
-/// refinement step therefore follows, which reduces the error to that of substitution. Columns that are not
-/// finite are computed again by substitution with scaled rows of U, because products may overflow before they
-/// cancel.
+/// Solves with a diagonal tile multiply by the tile's inverse. The inverse of a tile of U may be large. One
+/// refinement step therefore follows, which reduces the error to that of substitution. Products may overflow
+/// before they cancel. Columns that are not finite are therefore computed again by substitution with scaled
+/// rows of U.
 
 #include <cmath>
 #include <cstdint>
@@ -57,8 +58,9 @@ struct Batch {
   const int* info;        ///< LAPACK's info of the factors
 };
 
-/// An iterator over the squares in the order of their use. It visits squares of L from the first nonzero row
-/// down, then squares of U from the last row up. It visits the last diagonal square once, for both L and U.
+/// An iterator over the squares in the order of their use: squares of L from the first nonzero row down, then
+/// squares of U from the last row up. It visits the last diagonal square once, because both substitutions use
+/// this square consecutively.
 class SquareOrder {
  public:
   __device__ SquareOrder(int first, int squares) : first_(first), squares_(squares), i_(first), j_(first) {}
@@ -262,7 +264,7 @@ class Columns {
   }
 
   using TileElements = double[2 * Split::sets];  ///< a thread's elements of a tile
-  /// Computes d += a B for the transposed 8 x 8 tile B; `b` are the thread's elements of B.
+  /// Computes d += a B for one transposed tile B of L or U; `b` are the thread's elements of B.
   static __device__ __forceinline__ void multiply(TileElements& d, const TileElements& a,
                                                   const double (&b)[2]) {
     if constexpr (Split::sets == 1) {
@@ -284,7 +286,8 @@ class Columns {
     GAUSSWEEP_UNROLL
     for (int h = 0; h < 2; ++h) b[h] = tile_data[(2 * t() + h) * ld + g()];
   }
-  /// Subtracts the product of tile (i, k) of the square and tile k of X.
+  /// Subtracts the product of tile (i, k) of the square and tile k of X, whose negated elements are
+  /// `negated_x`.
   __device__ __forceinline__ void subtract_tile(const double* square, int i, int k,
                                                 const TileElements& negated_x) {
     double b[2];
@@ -423,8 +426,8 @@ class Columns {
   TileElements a_[tiles];            ///< the thread's right-hand sides, then answers, in a row of squares
 };
 
-/// Computes the columns of one block. Blocks of the same system have consecutive indices, so that they find
-/// its factors in the cache.
+/// Computes the columns of one thread block. Thread blocks of one system have consecutive indices, so that
+/// they find the system's factors in the cache.
 template <class Split>
 __global__ void __launch_bounds__(Split::threads) invert_columns(Batch batch) {
   const int blocks = (batch.n + Split::columns - 1) / Split::columns;

@@ -1,5 +1,5 @@
-/// geinv/gauss_jordan and geinv/gauss_jordan_pivot: the inverse by Gauss-Jordan elimination; rows are
-/// exchanged only if the pivot is 0, or by partial pivoting.
+/// geinv/gauss_jordan and geinv/gauss_jordan_pivot: the inverse by Gauss-Jordan elimination. The first method
+/// exchanges rows only if the pivot is 0; the second one uses partial pivoting.
 ///
 /// J. Soriano, IIT 2011, section 5.2.1 (tables 5.2 to 5.4, gauss_jordan_steps.cuh). In geinv/gauss_jordan, if
 /// the pivot is exactly 0, the host selects the first nonzero element below it. In geinv/gauss_jordan_pivot

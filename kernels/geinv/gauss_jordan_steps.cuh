@@ -2,16 +2,17 @@
 /// Inversion by Gauss-Jordan elimination after J. Soriano, IIT 2011, section 5.2.1, shared by
 /// geinv/gauss_jordan and geinv/gauss_jordan_pivot.
 ///
-/// [A | I] is two column-major matrices: `a`, which becomes the identity, and `x`, which begins as the
-/// identity and becomes the inverse. In iteration k, column k is copied to the host, which selects the pivot.
-/// The device exchanges the rows, divides the pivot row and subtracts it from all other rows.
+/// [A | I] is stored as two column-major matrices: `a`, and `x`, which begins as the identity and becomes the
+/// inverse. In iteration k, column k is copied to the host, which selects the pivot. The device exchanges the
+/// rows, divides the pivot row by the pivot and subtracts multiples of this row from all other rows.
 ///
-/// The paper updates all columns of both matrices in every iteration (parameter `grid`: full). With `grid`:
-/// shrinking, columns of `a` up to k are not updated, because they are never read again, and neither are
-/// columns of `x` with a 0 in row k. In both cases column k of `a` is not written. The paper's kernels have
-/// two races, because thread blocks overwrite the pivot and the multipliers while others read them; this
-/// version has none. It also omits the paper's copies to shared memory, which no second thread reads. Every
-/// subtracted product is one fma, so that all backends and both grids give the same bits.
+/// The paper updates all columns of both matrices in every iteration (parameter `grid` = full). With `grid` =
+/// shrinking, columns of `a` up to k are not updated, because they are never read again. Columns of `x` with
+/// a 0 in row k are not updated either, because they would not change. Updates never write column k of `a`,
+/// which holds the multipliers. The paper's kernels have two races: thread blocks overwrite the pivot and the
+/// multipliers while others read them. This version has no race. It also omits the paper's copies to shared
+/// memory, which only one thread would read. Every subtracted product is one fma, so that all backends and
+/// both grids give the same bits.
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +26,6 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::inversion {
 
-/// Returns the thread's column.
 __device__ __forceinline__ std::int64_t column_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }

@@ -4,8 +4,8 @@
 /// The LU factorisation and the parameters are those of getrf/halves. The inverse of L is computed by
 /// substitution like the solve with U, so that its large products can use halves, too. Workspace: the
 /// workspace of geinv/recursive, up to n^2 / 2 elements for sums, and 6 n `inner` halves, where `inner` is a
-/// parameter of the method. The report's iterations are the number of products with halves. The rest is as in
-/// geinv/recursive.
+/// parameter of the method. The field `iterations` of the report is the number of products with halves. The
+/// rest is as in geinv/recursive.
 ///
 /// Error: |A X - I| is of the order n u |L| |U| |X|, as for geinv/recursive (Higham, "Accuracy and Stability
 /// of Numerical Algorithms", 2nd ed., section 14.3, method A). In addition, splitting floats changes a term

@@ -1,5 +1,5 @@
 /// geinv/multi_gpu: the inverse of one matrix on several GPUs, by LU with partial pivoting and a solve with
-/// U. The factorisation also computes L^-1.
+/// U. L^-1 is computed during the factorisation.
 ///
 /// The GPU that owns a block column copies it to a contiguous panel and factors the panel, as in
 /// getrf/multi_gpu. Every GPU receives the panel and applies it to its other columns. Columns right of the
@@ -95,7 +95,7 @@ class GeneralInverse {
   lu::FactoredPanel<T> panel(int gpu, std::int64_t block) {
     return {panels_.panel(gpu, block), blocks_.n - blocks_.begin(block), blocks_.columns(block)};
   }
-  /// Returns the L of a factored panel, whose diagonal is an implicit 1.
+  /// Returns L of a factored panel; the diagonal of L is 1 and not stored.
   TrianglePanel<T> unit_panel(int gpu, std::int64_t block) {
     const lu::FactoredPanel<T> l = panel(gpu, block);
     return {l.a, l.ld, l.rows, l.columns};
@@ -194,8 +194,8 @@ class GeneralInverse {
       simt::launch(context, lu::collect_pivots<T>, dim3(1), dim3(threads), 0, l, first, pivots_[0], info_);
   }
 
-  /// Permutes the columns of U^-1 L^-1, some rows at a time, because the panels' memory does not hold all
-  /// rows.
+  /// Permutes the columns of U^-1 L^-1. Sends some rows at a time, because the panels' memory does not hold
+  /// all rows.
   void exchange_columns() {
     DeviceGroup& group = panels_.group();
     // The number of rows that are exchanged at a time.

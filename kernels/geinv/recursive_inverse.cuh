@@ -1,6 +1,6 @@
 #pragma once
-/// Inverts a general matrix for geinv/recursive and geinv/halves: P A = L U, then X = U^-1 L^-1, then
-/// A^-1 = X P, an exchange of the columns of X.
+/// Inverts a general matrix for geinv/recursive, geinv/halves and geinv/residues. Computes P A = L U, then X
+/// = U^-1 L^-1, then A^-1 = X P by exchanging columns of X.
 
 #include <type_traits>
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Steps of geinv/recursive after LU: the solve of U X = L^-1 and the exchange of columns. For geinv/halves
-/// also the solve of L X = I by substitution, because its products can be computed by halves.
+/// Steps of geinv/recursive after LU: the solve of U X = L^-1 and the exchange of columns. geinv/halves and
+/// geinv/residues also use the solve of L X = I, whose large products can be computed by halves or residues.
 ///
 /// A solve with a triangle of 256 rows on U's diagonal uses getrf/recursive's kernel for unit lower
 /// triangles. To this end the rows and columns of the triangle are reversed, and each row is divided by its
@@ -44,9 +44,9 @@ __global__ void __launch_bounds__(threads)
 }
 
 /// Computes 32 columns of X = U^-1 L^-1 again, by substitution with scaled rows of U, if one of them is not
-/// finite. It suffices to check the first element of each column: it is computed last, from all others. Does
+/// finite. Checks only the first element of each column, which is computed last, from all others. Does
 /// nothing if *info is not 0. Thread block s checks the columns [32 s, 32 s + 32).
-/// @param l, u equations for the same X, with right-hand sides
+/// @param l, u the equations L Y = I and U X = Y; I, Y and X share one memory
 template <class T>
 __global__ void __launch_bounds__(levels::strip_threads)
     substitute_again(levels::LowerEquation<T> l, levels::LowerEquation<T> u, const int* info) {
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(levels::strip_threads)
   }
 }
 
-/// Copies the first n rows of column j of `from` to column rows_at[j] of `to` (n x n).
+/// Copies the first n rows of column j of `from` to column rows_at[j] of `to` (n x n); blockIdx.y is j.
 template <class T>
 __global__ void __launch_bounds__(threads)
     exchange_columns(const T* from, std::int64_t ld_from, const int* rows_at, T* to, std::int64_t ld_to,
@@ -89,8 +89,8 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Returns the number of rows of the part that a recursive solve of `count` > solve_rows rows solves first:
-/// the largest solve_rows 2^k less than `count`.
+/// Returns the number of rows that a recursive solve of `count` > solve_rows rows solves first: the largest
+/// solve_rows * 2^k below `count`.
 inline int first_part(int count) {
   int part = lu::solve_rows;
   while (2 * part < count) part *= 2;

@@ -55,8 +55,8 @@ Method geinv_method(std::string variant, std::string summary, std::string source
   return method;
 }
 
-/// Returns the memory traffic without row exchanges. Iteration k reads and writes the columns of A right of k
-/// and the columns of X up to k (`grid` shrinking) or all columns of both matrices (`grid` full).
+/// Returns the memory traffic without row exchanges. With `grid` = shrinking, iteration k reads and writes
+/// the columns of A right of k and the columns of X up to k; with `grid` = full, all columns of both.
 double gauss_jordan_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   const auto n = static_cast<double>(shape.n);
   return (parameters.choice("grid") == "full" ? 4 : 2) * n * n * n * static_cast<double>(element);

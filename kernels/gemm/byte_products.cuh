@@ -1,17 +1,17 @@
 #pragma once
-/// Products of bytes modulo p on Hopper's tensor cores, for all moduli of a product by residues in one
-/// launch.
+/// Products of 8-bit matrices modulo p on Hopper's tensor cores. One launch computes them for all moduli of a
+/// product by residues (residue_products.cuh).
 ///
-/// For each modulus p, C (m x n) = A^T B modulo p, where A is k x m and B is k x n, stored by columns. cuBLAS
-/// would store sums of 4 bytes. This kernel reduces the sums in registers and stores one byte per element.
-/// One launch for all moduli fills the GPU even if C has few tiles.
+/// For each modulus p, computes C (m x n) = A^T B modulo p, where A is k x m and B is k x n, column-major.
+/// cuBLAS would store sums of 4 bytes. This kernel reduces the sums modulo p in registers and stores one byte
+/// per element. One launch for all moduli fills the GPU even if C has few tiles.
 ///
 /// A thread block computes tiles of 256 rows and 128 columns of C. The two blocks of a cluster compute
 /// neighbouring columns and share the tile of A: each loads half of it and sends it to both. One producer
 /// thread per block loads tiles of 128 bytes along k into a ring buffer. Two consumer warpgroups multiply 64
 /// columns each. wgmma's left operand holds columns of B, so that a thread has neighbouring elements of a
-/// column of C. Blocks process tiles in order of modulus, then groups of 2048 columns; the operands of tiles
-/// in flight fit in the L2 cache.
+/// column of C. Blocks process tiles in order of modulus, then of groups of 2048 columns. The operands of
+/// tiles in flight then fit in the L2 cache.
 
 #include <algorithm>
 
@@ -61,12 +61,13 @@ struct ByteMemory {
       : ring((begin + byte_tiles::alignment - 1) / byte_tiles::alignment * byte_tiles::alignment),
         results(ring + byte_tiles::stages * byte_tiles::stage_bytes),
         barriers(results + byte_tiles::consumers * byte_tiles::result_bytes) {}
-  /// The tiles of a stage: first the columns of B, then the rows of C, which are columns of A.
+  /// The addresses of a stage's tiles: columns of B first, then columns of A, which give rows of C.
   __device__ __forceinline__ unsigned of_b(int stage) const { return ring + stage * byte_tiles::stage_bytes; }
   __device__ __forceinline__ unsigned of_a(int stage) const {
     return of_b(stage) + byte_tiles::columns_bytes;
   }
-  /// The mbarriers of a stage: its tiles are loaded; the consumers of both blocks have read them.
+  /// The mbarriers of a stage: `full` completes when the tiles are loaded, `empty` when the consumers of both
+  /// blocks have read them.
   __device__ __forceinline__ unsigned full(int stage) const { return barriers + 8 * stage; }
   __device__ __forceinline__ unsigned empty(int stage) const {
     return barriers + 8 * (byte_tiles::stages + stage);
@@ -83,7 +84,7 @@ struct ByteStage {
   }
 };
 
-/// Loads the stages of a tile. One thread of the block calls it.
+/// Loads all k slices of a C tile into the stages. One thread of the block calls it.
 __device__ __forceinline__ void load_stages(const ByteMemory& memory, const CUtensorMap& a,
                                             const CUtensorMap& b, const ByteTile& tile, int rank,
                                             int depth_steps, ByteStage& stage) {
@@ -100,7 +101,7 @@ __device__ __forceinline__ void load_stages(const ByteMemory& memory, const CUte
   }
 }
 
-/// Computes a consumer's sums: 64 columns of the tile and all rows, in the order of byte_product.
+/// Computes a consumer's sums: 64 columns and all rows of the C tile, in the register order of byte_product.
 __device__ __forceinline__ void multiply_stages(const ByteMemory& memory, int consumer, int depth_steps,
                                                 ByteStage& stage, int (&sums)[byte_tiles::rows / 2]) {
   using namespace byte_tiles;
@@ -131,7 +132,8 @@ __device__ __forceinline__ void multiply_stages(const ByteMemory& memory, int co
 }
 
 /// Writes a consumer's residues to shared memory, in two boxes of 64 columns and 128 rows. A thread has the
-/// residues of two neighbouring rows; it exchanges pairs with the next lane, so that it stores four.
+/// residues of two neighbouring rows. It exchanges such pairs with a neighbouring lane, so that it stores
+/// four residues at a time.
 __device__ __forceinline__ void place_residues(const int (&sums)[byte_tiles::rows / 2],
                                                const Reduction& reduction, unsigned result) {
   using namespace byte_tiles;

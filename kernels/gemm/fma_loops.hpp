@@ -1,5 +1,5 @@
 #pragma once
-/// The two inner loops of the methods on one CPU core, with one fma per element, so that results have the
+/// The two inner loops of the methods on one CPU core. They use one fma per element, so that results have the
 /// same bits as those of the GPU kernels.
 
 #include <cmath>

@@ -1,9 +1,9 @@
 /// gemm/global: C = A B from global memory, one thread per element of C.
 ///
 /// L. Čejka, ČVUT 2022, section 1.2.6 (listing 1.10): each thread multiplies its row of A with its column of
-/// B. Neighbouring threads have neighbouring columns, so that they read the same element of A, and accesses
-/// to B and C are coalesced. This version accepts any m, n and k: threads beyond the edge of C do nothing.
-/// (J. Soriano's column-major version is gemm/direct.)
+/// B. Neighbouring threads have neighbouring columns. They therefore read the same element of A, and their
+/// accesses to B and C are coalesced. This version accepts any m, n and k: threads beyond the edge of C do
+/// nothing. (J. Soriano's column-major version is gemm/direct.)
 ///
 /// Layout: row-major; C is a separate matrix. Cost: 2 m n k operations; every thread loads 2 k elements, and
 /// only the caches reduce this traffic. Workspace: none. Accepts matrices of any shape.

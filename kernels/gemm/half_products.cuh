@@ -2,13 +2,13 @@
 /// Products of floats on tensor cores: every float is split into two halves (half-precision numbers), and
 /// three of the four partial products are computed.
 ///
-/// A float x is replaced by hi + lo: hi is x rounded to half, lo is x - hi rounded to half. Together they
-/// keep 22 of 24 bits. The sum hi hi + hi lo + lo hi is one product of half-precision matrices with three
-/// times the k range, accumulated in float. Tensor cores truncate, not round, when they add to the
-/// accumulator. The small products therefore come first, while the accumulator is small. After `inner` terms
-/// the accumulator is added to a float sum with rounding. (H. Ootomo, R. Yokota, Recovering single precision
-/// accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance, IJHPCA 36, 2022.)
-/// half_steps.cuh describes the scaling of A and B.
+/// A float x is replaced by hi + lo, where hi is x rounded to half and lo is x - hi rounded to half. Together
+/// they keep 22 of the 24 bits of x's significand. The sum hi hi + hi lo + lo hi is one product of
+/// half-precision matrices with three times the k range, accumulated in float. Tensor cores truncate, not
+/// round, when they add to the accumulator. The small products therefore come first, while the accumulator is
+/// small. After `inner` terms the accumulator is added to a float sum with rounding. (H. Ootomo, R. Yokota,
+/// Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
+/// performance, IJHPCA 36, 2022.) half_steps.cuh describes the scaling of A and B.
 
 #include <algorithm>
 

@@ -1,13 +1,13 @@
 #pragma once
-/// The kernels before and after the half-precision products of half_products.cuh: exponents, scaling and
-/// splitting of the operands, and the conversion of the sums to C.
+/// The kernels before and after the half-precision products of half_products.cuh. They find exponents, scale
+/// and split the operands, and convert the sums to C. "Halves" are half-precision numbers.
 ///
-/// A and B are scaled by diagonal matrices of powers of two to A' = D1 A D2 and B' = D2^-1 B D3. D2 makes the
-/// maximum of column k of A D2 and the maximum of row k of D2^-1 B about equal. D1 and D3 scale the maximum
-/// of each row of A' and of each column of B' to [2^14, 2^15). Two halves then represent elements down to
-/// 2^-18 times the maximum with a relative error of at most 2^-21, and smaller elements with an absolute
-/// error of at most 2^-25. The accuracy of each element of C therefore does not depend on the magnitudes of
-/// rows, columns and k indices relative to each other.
+/// A and B are scaled to A' = D1 A D2 and B' = D2^-1 B D3, where D1, D2 and D3 are diagonal matrices of
+/// powers of two. D2 makes the largest |element| in column k of A D2 and in row k of D2^-1 B about equal. D1
+/// and D3 scale the maximum of each row of A' and of each column of B' to [2^14, 2^15). Two halves then
+/// represent elements down to 2^-18 times the maximum with a relative error of at most 2^-21. Smaller
+/// elements have an absolute error of at most 2^-25. Badly scaled rows of A, columns of B or k indices
+/// therefore do not reduce the accuracy of C.
 
 #include <algorithm>
 #include <cmath>
@@ -103,9 +103,10 @@ struct Exponents {
   }
 };
 
-/// Computes the Exponents: pass 1 those of A's columns and B's rows, pass 2 those of the rows of A D2 and the
-/// columns of D2^-1 B. Each of the first row_blocks * slices blocks processes 256 rows of one matrix in one
-/// of `slices` ranges of its columns. Each further block processes one column of the other matrix.
+/// Computes the Exponents. Pass 1 computes those of A's columns and B's rows; pass 2 computes those of the
+/// rows of A D2 and the columns of D2^-1 B. Each of the first row_blocks * slices blocks processes 256 rows
+/// of one matrix in one of `slices` column ranges. Each further block processes one column of the other
+/// matrix.
 template <int pass>
 __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, MatrixView<const float> b,
                                                    Exponents exponents, int row_blocks, int slices) {
@@ -156,9 +157,9 @@ struct alignas(4 * sizeof(Half)) HalfQuad {
 };
 
 /// Scales and splits a k slice of both operands. The first `left_blocks` blocks write the halves [low, high,
-/// high] of A (m x k) to `left` (m8 x 3 k8). The other blocks write [high; low; high] of each column of B
-/// (k x n) to `right` (3 k8 x n). m8 and k8 are m and k, padded with zeros to multiples of 8. A thread
-/// processes four elements of a column at a time. `first`: the first k index of the slice.
+/// high] of A (m x k) to `left` (m8 x 3 k8). The other blocks write [high; low; high] of each column of B (k
+/// x n) to `right` (3 k8 x n). m8 and k8 are m and k, padded with zeros to multiples of 8. A thread processes
+/// four elements of a column at a time. `first` is the first k index of the slice.
 template <class T>
 __global__ void __launch_bounds__(threads)
     split(MatrixView<const T> a, MatrixView<const T> b, Exponents exponents, int first, Half* left, int m8,

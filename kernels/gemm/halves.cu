@@ -1,16 +1,16 @@
 /// gemm/halves: C = A B in float, by three half-precision products on tensor cores.
 ///
 /// half_products.cuh describes how floats are split into halves, and names the source. Layout: column-major;
-/// C is a separate matrix. Cost: 6 m n k operations in half precision. Workspace: a float per element of a
-/// block of C (up to 2^26 elements or 2048 columns), 3 `inner` halves per row of A and per column of B, and
-/// their exponents. Elements may have any magnitude in float's range; half_steps.cuh scales rows, columns and
-/// k indices. Elements of C that depend on a non-finite element of A or B are not finite, but the sign of an
-/// infinity may be lost.
+/// C is a separate matrix. Cost: 6 m n k operations in half precision. Workspace: one float per element of a
+/// block of C (2^26 elements, or 2048 columns if these are more), 3 `inner` halves per row of A and per
+/// column of B, and exponents. Elements may have any magnitude in float's range; half_steps.cuh scales rows,
+/// columns and k indices. Elements of C that depend on a non-finite element of A or B are not finite, but the
+/// sign of an infinity may be lost.
 ///
-/// Error: splitting changes a term by a relative error of up to 2^-21, while SGEMM's sum of k terms has an
-/// error of up to k 2^-24 |A| |B| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section
-/// 3.5), typically sqrt(k) 2^-24. Products with k <= 256, in which splitting would cause a large part of the
-/// error, are therefore computed in double. For k < 512, a tensor-core sum has at most 32 terms.
+/// Error: splitting changes a term by a relative error of up to 2^-21. SGEMM's sum of k terms has an error of
+/// up to k 2^-24 |A| |B| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 3.5),
+/// typically sqrt(k) 2^-24. Products with k <= 256, in which splitting would cause a large part of the error,
+/// are therefore computed in double. For k < 512, a tensor-core sum has at most 32 terms.
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +28,7 @@ namespace {
 
 constexpr int thread_columns = 4;
 
-/// Computes C = A B for small k with double sums. A thread computes four columns of a row of C at a time.
+/// Computes C = A B for small k with double sums. A thread computes four elements of one row of C at a time.
 /// Blocks with different blockIdx.y split the columns.
 __global__ void multiply_few_terms(MatrixView<float> a, MatrixView<float> b, MatrixView<float> c) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -2,12 +2,12 @@
 /// Constants of the products C = A B in a residue number system (residue_products.cuh): the moduli, their
 /// number, and the weights of the reconstruction by the Chinese remainder theorem.
 ///
-/// P is the product of the coprime moduli p_l. An integer x with |x| < P / 2 is determined by its residues
-/// c_l: x / P = sum over l of c_l w_l modulo 1, with the weights w_l = ((P / p_l)^-1 mod p_l) / p_l.
+/// P is the product of the coprime moduli p_l. The residues c_l determine an integer x with |x| < P / 2: x /
+/// P = sum over l of c_l w_l modulo 1. The weights are w_l = ((P / p_l)^-1 mod p_l) / p_l.
 ///
 /// An element is rounded to a fixed-point number of `bits` bits, relative to the scale of its row of A or
-/// column of B: the smallest power of two that is not below any |element| there. An element of A and an
-/// element of B together have at most max_bits bits.
+/// column of B. The scale is the smallest power of two that is not below any |element| of the row or column.
+/// An element of A and an element of B together have at most max_bits bits.
 ///
 /// The weights are rounded, which changes x by up to 2^-100 P; smaller |x| are indistinguishable from 0.
 /// useful_moduli omits moduli that add no bits, so that P < 2^(max_bits + 9) k (one bit for the sign, 8 for
@@ -111,7 +111,7 @@ inline int useful_moduli(int count, std::int64_t k) {
 }
 
 /// Returns the number of bits that elements must keep so that ||C - A B|| <= sqrt(k + 2) 2^-digits ||A||
-/// ||B|| for any operands (Frobenius norms). `digits` is the number of bits of T's significand, 24 or 53.
+/// ||B|| for any operands, in Frobenius norms. `digits` is the number of bits of T's significand, 24 or 53.
 ///
 /// Rounding to `bits` bits changes an element by less than 2^-bits times the largest element of its row or
 /// column. The roundings of both operands together change C by at most 2 sqrt(k) 2^-bits ||A|| ||B||;
@@ -120,10 +120,10 @@ constexpr int bits_for_any(int digits) {
   return digits + 2;
 }
 
-/// Returns the number of bits that elements must keep so that every element of C has at most the error bound
-/// of a product in full precision: (k + 2) 2^-digits |A| |B|. `smallest_sum` is the smallest sum of the
-/// look-ahead: every element of |A| |B| is at least smallest_sum 2^-14 times the scales of its row and
-/// column. Rounding the elements of A and B causes an error of k 2^-bits times both scales.
+/// Returns the number of bits that elements must keep for the componentwise error bound of a product in full
+/// precision: |C - A B| <= (k + 2) 2^-digits |A| |B|. `smallest_sum` is the smallest sum of the look-ahead.
+/// Every element of |A| |B| is at least smallest_sum 2^-14 times the scales of its row and column. Rounding
+/// the elements of A and B causes an error of k 2^-bits times both scales.
 inline double bits_guaranteed(int digits, double smallest_sum) {
   return digits + 2 * magnitude_bits - std::log2(smallest_sum);
 }

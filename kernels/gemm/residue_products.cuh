@@ -1,9 +1,9 @@
 #pragma once
 /// Products of floats or doubles by residues: Ozaki's scheme II on 8-bit integer tensor cores.
 ///
-/// The rows of A and the columns of B are scaled and rounded to integers, which are reduced modulo N coprime
-/// numbers of at most 256 (the moduli). The residues are bytes; the N products of matrices of bytes are exact
-/// in 32 bits. The Chinese remainder theorem gives the product of the integers. Only rounding to integers
+/// The rows of A and the columns of B are scaled and rounded to integers. These are reduced modulo N coprime
+/// numbers of at most 256 (the moduli). The residues are bytes, and the N products of byte matrices are exact
+/// in 32-bit sums. The Chinese remainder theorem gives the product of the integers. Only rounding to integers
 /// causes a significant error. (K. Ozaki, Y. Uchino, T. Imamura, Ozaki Scheme II, arXiv:2504.08009; Y.
 /// Uchino, K. Ozaki, T. Imamura, SC '25 workshops, arXiv:2508.03984.)
 
@@ -21,7 +21,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 
-/// The result of a product, and the accuracy that it needs if the caller gives the number of moduli.
+/// The result of a product, and the accuracy that multiply() requires if the caller gives the number of
+/// moduli.
 enum class Output {
   product,    ///< C = A B, as accurate as bits_verified requires
   subtracted  ///< C -= A B in an LU, as accurate as bits_for_lu requires, without a look-ahead
@@ -42,8 +43,8 @@ class ResidueProducts {
         exponents_(memory.take<int>(capacity.exponents + 2)),
         measurements_(reinterpret_cast<Measurements*>(exponents_ + capacity.exponents)) {}
 
-  /// Computes the product with `count` moduli (without those that add no bits), or with the number of moduli
-  /// that the accuracy of T needs if `count` is 0. All matrices are column-major. Waits for the device.
+  /// Computes the product with `count` moduli (without those that add no bits). If `count` is 0, chooses the
+  /// number of moduli that the accuracy of T needs. All matrices are column-major. Waits for the device.
   /// @return the number of moduli, or 0 if residues cannot compute the product; C is then unchanged. Reasons:
   /// elements are not finite, out of range or of too different magnitudes; k is too large; `count` moduli are
   /// not accurate enough (Output).
@@ -134,7 +135,7 @@ class ResidueProducts {
     simt::launch(context_, find_out_of_range<int>, dim3(blocks_of(a.rows + b.cols, threads)), dim3(threads),
                  0, exponents_, static_cast<int>(a.rows + b.cols), measurements_);
     if (is_sufficient) return measurements().out_of_range == 0 ? requested : 0;
-    // The look-ahead. First it uses an eighth of the terms, which suffice if all elements have similar
+    // The look-ahead first uses an eighth of the terms, which suffice if all elements have similar
     // magnitudes.
     for (const int stride : {8, 1}) {
       if (stride > 1 && a.cols < 4096) continue;
@@ -162,8 +163,8 @@ class ResidueProducts {
     return result;
   }
 
-  /// Computes the smallest element of |A| |B| (Measurements::smallest_sum), with only every `stride`th group
-  /// of 16 k indices, which are `sampled` indices.
+  /// Computes the smallest element of |A| |B| (Measurements::smallest_sum). Uses only every `stride`th group
+  /// of 16 k indices, `sampled` indices in all.
   void sum_magnitudes(int stride, std::int64_t sampled, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
     context_.stage("look_ahead");
     const std::int64_t m = padded(c.rows), k = padded_depth(sampled);

@@ -2,10 +2,10 @@
 /// The kernels before and after the products of bytes in residue_products.cuh: scaling, residues, look-ahead
 /// and reconstruction of C.
 ///
-/// Row i of A is scaled by 2^(bits - e), where e is the smallest exponent with |a| <= 2^e for the whole row,
-/// and rounded to integers. The same is done for the columns of B. Both are stored with contiguous k indices
-/// and padded with zeros (padded and padded_depth in workspaces.hpp): products of bytes require this layout.
-/// A row of A or a column of B is called a vector, and 16 of its elements are a chunk.
+/// A row of A or a column of B is called a *vector*, and 16 adjacent elements of it are a *chunk*. A vector
+/// is scaled by 2^(bits - e) and rounded to integers, where e is the smallest exponent with |element| <= 2^e
+/// for all its elements. Vectors are stored with contiguous k indices and padded with zeros (padded and
+/// padded_depth in workspaces.hpp), because products of bytes require this layout.
 
 #include <cmath>
 #include <cstdint>
@@ -23,8 +23,8 @@ constexpr int unset = static_cast<int>(0x80808080u);
 constexpr int threads = 256;
 constexpr int chunk = 16;                ///< bytes that a thread stores in one access
 constexpr double to_integer = 0x1.8p52;  ///< adding it rounds a double below 2^51 to an integer
-/// Largest number of bits for which one division step gives the residue. For more bits, rounding errors make
-/// the quotient wrong by more than 1/2, and the remainder needs a second step.
+/// Largest number of bits for which one division step gives the residue. With more bits, the rounded quotient
+/// may be wrong by more than 1/2, so that a second step must reduce the remainder.
 constexpr int one_step_bits = 51;
 /// Names for the template argument `of_rows`.
 constexpr bool rows_of_a = true, columns_of_b = false;
@@ -42,7 +42,7 @@ struct Vectors {
   std::int64_t vector_stride;   ///< distance of two vectors
   std::int64_t element_stride;  ///< distance of two elements of a vector
   int count, length;
-  const int* exponents;  ///< per vector: e as above
+  const int* exponents;  ///< per vector: e (see the top of this file)
 };
 
 /// Returns the smallest e with |value| <= 2^e, `unset` for 0, or a number above max_operand_exponent if the

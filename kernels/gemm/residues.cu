@@ -7,12 +7,13 @@
 /// number; moduli that add no bits are not used. Workspace: m k + c (k + 4 m) bytes per modulus, where c is
 /// 2048 columns, or more if m < 16384.
 ///
-/// The vendor's GEMM computes the product if it is expected to be faster (residues::are_faster) and neither
-/// `moduli` nor `least_inner` is given, or if k is below `least_inner`. It also computes the product if an
-/// element is not finite, if the maximum of a row or column is above 2^400 or below 2^-400, or if k > 65536.
-/// It also does so if the magnitudes of elements differ too much, or if the parameter `moduli` is too small
-/// for the bound below. The report's iterations are the number of moduli, and its convergence is `converged`.
-/// If the vendor's GEMM computed the product, iterations are 0 and convergence is empty.
+/// The vendor's GEMM computes the product if k is below `least_inner`, or if neither `moduli` nor
+/// `least_inner` is given and it is expected to be faster (residues::are_faster). It also computes the
+/// product if an element is not finite, if the maximum of a row or column is above 2^400 or below 2^-400, or
+/// if k > 65536. Further reasons are magnitudes of elements that differ too much, and a parameter `moduli`
+/// that is too small for the bound below. In the report, `iterations` is the number of moduli and
+/// `convergence` is `converged`. If the vendor's GEMM computed the product, `iterations` is 0 and
+/// `convergence` is empty.
 ///
 /// Error: if the look-ahead chooses the moduli, |C - A B| <= (k + 2) u |A| |B| (bits_needed in
 /// residue_numbers.hpp), as for a product in full precision (Higham, "Accuracy and Stability of Numerical

@@ -1,5 +1,5 @@
 #pragma once
-/// Splits products that have more rows than one grid covers.
+/// Splits row-major products that have more rows than one grid covers.
 
 #include <algorithm>
 #include <cstdint>

@@ -11,8 +11,8 @@
 
 namespace gaussweep::halves {
 
-/// Number of partial products (low high, high low, high high), which are computed as one half-precision
-/// product with 3 k terms.
+/// Number of partial products (low high, high low, high high). They are computed together as one
+/// half-precision product with 3 k terms.
 constexpr int parts = 3;
 /// Defaults of the parameter `inner`, the number of terms after which a tensor-core sum is added to a float
 /// sum. gemm/halves must be as accurate as SGEMM even if all terms have the same sign. In LU the terms have
@@ -97,8 +97,8 @@ namespace gaussweep::residues {
 constexpr std::int64_t padded(std::int64_t size) {
   return (size + 15) / 16 * 16;
 }
-/// Rounds k up to a multiple of 16, from 512 on of 128: products of bytes are up to 1.2 times as fast if each
-/// row begins at a multiple of 128 bytes.
+/// Rounds k up to a multiple of 16, or of 128 if k >= 512. Products of bytes are up to 1.2 times as fast if
+/// each row begins at a multiple of 128 bytes.
 constexpr std::int64_t padded_depth(std::int64_t k) {
   return k < 512 ? padded(k) : (k + 127) / 128 * 128;
 }
@@ -124,8 +124,8 @@ inline std::size_t bytes_of(const Capacity& capacity) {
   return workspace_piece(capacity.left, 1) + workspace_piece(capacity.right, 1) +
          workspace_piece(capacity.sums, sizeof(int)) + workspace_piece(capacity.exponents + 2, sizeof(int));
 }
-/// Returns the number of columns per block of C: the largest multiple of 16 whose residues and sums for
-/// `count` moduli fit in `capacity`, but at most block_width(m) and n.
+/// Returns the number of columns per block of C, at most block_width(m) and n. It is otherwise the largest
+/// multiple of 16 whose residues and sums for `count` moduli fit in `capacity`.
 constexpr std::int64_t block_columns(const Capacity& capacity, int count, std::int64_t m, std::int64_t n,
                                      std::int64_t k) {
   const std::int64_t fitting = std::min(capacity.right / (count * k), capacity.sums / (count * m)) / 16 * 16;
@@ -134,7 +134,7 @@ constexpr std::int64_t block_columns(const Capacity& capacity, int count, std::i
 
 /// Returns true if a product m x n x k by residues is expected to take less time than the vendor's GEMM. Uses
 /// rates measured on an H200, in operations per second and bytes per second.
-/// @param moduli number of products of bytes, 1 for a look-ahead included
+/// @param moduli number of products of bytes, including one for a look-ahead
 inline bool are_faster(double m, double n, double k, int moduli, std::size_t element) {
   constexpr double byte_rate = 1.7e15, limited_by_power = 1.41e15, memory_rate = 3.3e12;
   constexpr double half_rate_k = 970;       // k at which products of bytes reach half of byte_rate

@@ -3,7 +3,7 @@
 /// factors a panel (recursive_cholesky.cuh); getrf/distributed_panels.cuh is the schedule.
 ///
 /// The first GPU may factor the last few thousand rows and columns (the *rest*) alone in one launch.
-/// Distributed panels with so few rows would take longer.
+/// Distributed panels would take longer for few rows.
 
 #include <vector>
 

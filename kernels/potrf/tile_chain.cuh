@@ -89,7 +89,7 @@ class Worker {
   }
 
   /// Returns true to all lanes of a warp if a wait times out after `polls` polls, or if another wait of the
-  /// factorisation has timed out. The first time-out sets info to -1.
+  /// factorisation has timed out. A time-out sets info to -1.
   __device__ bool times_out(int polls) const {
     if (polls >= arguments_.max_polls) {
       simt::store_volatile(global(memory_.arguments.timed_out), 0u);
