@@ -83,6 +83,7 @@ __global__ void __launch_bounds__(S::threads, (inverse_blocks<T, S::N>()))
     invert_rescaled<T, S>(storage, count, n, a, x, info, must_repeat);
 }
 
+/// Inverts one matrix per thread block, in panels of 32 columns.
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, S::blocks) invert_panels(int n, T* a, T* x, int* info) {
   __shared__ panels::SharedStorage<T, S> shared;

@@ -79,8 +79,8 @@ class DistributedUpperSolve {
     const std::int64_t step = blocks_.gpus * blocks_.width * blocks_.width;
     group.stage(blocks_.gpus, "pack");
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
-      // Block rows `block` and `block` + 2 share memory, which is free when the other GPUs have copied
-      // `block` + 2.
+      // Block row `block` + 2 used the same memory. It is free when the other GPUs have copied that block
+      // row.
       group.wait_for_others_copies(gpu, blocks_.gpus);
       const std::int64_t first = blocks_.columns_before(block + 1, gpu);
       const std::int64_t columns = blocks_.columns_of(gpu) - first;

@@ -13,8 +13,8 @@ namespace gaussweep::inverse {
 /// default of the parameter `gpus_from` of trtri and poinv.
 constexpr std::int64_t default_gpus_from = 14336;
 
-/// Returns true if one GPU inverts the triangular or positive definite matrix: the parameter `gpus` is 1, or
-/// the order is so small that several GPUs would be slower.
+/// Returns true if one GPU inverts the triangular or positive definite matrix. It does so if the parameter
+/// `gpus` is 1, or if several GPUs would be slower for this order.
 inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
   return parameters.integer("gpus") == 1 || stays_below(shape.n, parameters, default_gpus_from);
 }

@@ -286,8 +286,7 @@ class Columns {
     GAUSSWEEP_UNROLL
     for (int h = 0; h < 2; ++h) b[h] = tile_data[(2 * t() + h) * ld + g()];
   }
-  /// Subtracts the product of tile (i, k) of the square and tile k of X, whose negated elements are
-  /// `negated_x`.
+  /// Subtracts tile (i, k) of the square times tile k of X; `negated_x` has the negated elements of X.
   __device__ __forceinline__ void subtract_tile(const double* square, int i, int k,
                                                 const TileElements& negated_x) {
     double b[2];

@@ -58,8 +58,8 @@ __global__ void normalise_row(MatrixView<T> a, MatrixView<T> x, std::int64_t k, 
 }
 
 /// Subtracts multiples of row k from all other rows; a thread has one row, a thread block one column. Updates
-/// the columns of `a` right of k and the columns of `x` with a nonzero in row k, or with `full` all columns
-/// except column k of `a`.
+/// the columns of `a` right of k and the columns of `x` with a nonzero in row k. With `full`, updates all
+/// columns except column k of `a`.
 template <class T>
 __global__ void subtract_row(MatrixView<T> a, MatrixView<T> x, std::int64_t k, bool full) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;

@@ -198,7 +198,6 @@ class GeneralInverse {
   /// all rows.
   void exchange_columns() {
     DeviceGroup& group = panels_.group();
-    // The number of rows that are exchanged at a time.
     const auto part_rows = static_cast<int>(panel_elements_ / blocks_.columns_of(0) / 32 * 32);
     for (std::int64_t row = 0, part = 0; row < blocks_.n; row += part_rows, ++part) {
       const int rows = static_cast<int>(std::min<std::int64_t>(part_rows, blocks_.n - row));

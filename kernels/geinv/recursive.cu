@@ -2,7 +2,7 @@
 ///
 /// getrf/recursive_lu.cuh computes LU, trtri/levels.cuh computes the inverse of L, and cuBLAS computes nearly
 /// all other products. X = U^-1 L^-1 P is computed by solving with U. Error: |A X - I| is of the order u |L|
-/// |U| |X| for any condition number of U; solving X L = U^-1 has no such bound (J. Du Croz, N. Higham,
+/// |U| |X| for any condition number of U. Solving X L = U^-1 has no such bound (J. Du Croz, N. Higham,
 /// Stability of methods for matrix inversion, IMA J. Numer. Anal. 12, 1992). Elements of U divided by their
 /// pivots may leave the range although X does not. Columns of X that are not finite are therefore computed
 /// again, 32 at a time, by substitution with scaled rows of U. Layout: column-major, in place. Cost: 2 n^3

@@ -7,7 +7,7 @@
 /// geinv/recursive.
 ///
 /// Error: |A X - I| is of the order n u |L| |U| |X|, as for geinv/recursive (Higham, "Accuracy and Stability
-/// of Numerical Algorithms", 2nd ed., section 14.3, method A). Products by residues add their error
+/// of Numerical Algorithms", 2nd ed., section 14.3, method A). Products by residues add their own error
 /// (getrf/residues).
 
 #include "kernels/geinv/recursive_inverse.cuh"

@@ -1,7 +1,7 @@
 /// gemm/cublas_emulated: C = A B by cuBLAS's emulation of double or float products on tensor cores of lower
 /// precision. The emulation is used even if cuBLAS expects it to be slower than the native product.
 ///
-/// Doubles are multiplied in fixed point on INT8 tensor cores with `mantissa_bits` bits; if this parameter is
+/// Doubles are multiplied in fixed point on INT8 tensor cores with `mantissa_bits` bits. If this parameter is
 /// 0, cuBLAS determines at run time how many bits double accuracy needs. Floats are multiplied as nine
 /// products of bfloat16 (BF16x9), which GPUs support from compute capability 10.0 on. Layout: column-major; C
 /// is a separate matrix. Workspace: only cuBLAS's internal workspace. If the library has no such product, the

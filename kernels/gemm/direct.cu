@@ -24,6 +24,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
+/// Computes one element of C per thread, in rows from `first_row` on.
 template <class T>
 __global__ void multiply_strided(MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, std::int64_t first_row) {
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -105,8 +105,7 @@ struct Exponents {
 
 /// Computes the Exponents. Pass 1 computes those of A's columns and B's rows; pass 2 computes those of the
 /// rows of A D2 and the columns of D2^-1 B. Each of the first row_blocks * slices blocks processes 256 rows
-/// of one matrix in one of `slices` column ranges. Each further block processes one column of the other
-/// matrix.
+/// of one matrix in one of `slices` column ranges. Every other block processes a column of the other matrix.
 template <int pass>
 __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, MatrixView<const float> b,
                                                    Exponents exponents, int row_blocks, int slices) {

@@ -2,10 +2,10 @@
 ///
 /// half_products.cuh describes how floats are split into halves, and names the source. Layout: column-major;
 /// C is a separate matrix. Cost: 6 m n k operations in half precision. Workspace: one float per element of a
-/// block of C (2^26 elements, or 2048 columns if these are more), 3 `inner` halves per row of A and per
-/// column of B, and exponents. Elements may have any magnitude in float's range; half_steps.cuh scales rows,
-/// columns and k indices. Elements of C that depend on a non-finite element of A or B are not finite, but the
-/// sign of an infinity may be lost.
+/// block of C, 3 `inner` halves per row of A and per column of B, and exponents. A block of C has about 2^26
+/// elements, but at least 2048 columns. Elements may have any magnitude in float's range; half_steps.cuh
+/// scales rows, columns and k indices. Elements of C that depend on a non-finite element of A or B are not
+/// finite, but the sign of an infinity may be lost.
 ///
 /// Error: splitting changes a term by a relative error of up to 2^-21. SGEMM's sum of k terms has an error of
 /// up to k 2^-24 |A| |B| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 3.5),

@@ -1,9 +1,9 @@
 #pragma once
-/// Constants of the products C = A B in a residue number system (residue_products.cuh): the moduli, their
-/// number, and the weights of the reconstruction by the Chinese remainder theorem.
+/// Numbers for the products C = A B in a residue number system (residue_products.cuh): the moduli, how many
+/// are needed, and the weights by which the Chinese remainder theorem reconstructs C.
 ///
-/// P is the product of the coprime moduli p_l. The residues c_l determine an integer x with |x| < P / 2: x /
-/// P = sum over l of c_l w_l modulo 1. The weights are w_l = ((P / p_l)^-1 mod p_l) / p_l.
+/// P is the product of the coprime moduli p_l. The residues c_l determine an integer x with |x| < P / 2,
+/// because x / P = sum over l of c_l w_l modulo 1. The weights are w_l = ((P / p_l)^-1 mod p_l) / p_l.
 ///
 /// An element is rounded to a fixed-point number of `bits` bits, relative to the scale of its row of A or
 /// column of B. The scale is the smallest power of two that is not below any |element| of the row or column.
@@ -53,7 +53,6 @@ struct ModulusTable {
   double product = 0, product_low = 0;  ///< P = product + product_low
 };
 
-/// Returns the table of the first `count` moduli.
 inline ModulusTable modulus_table(int count) {
   ModulusTable result;
   result.count = count;

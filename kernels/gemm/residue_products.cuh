@@ -21,8 +21,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 
-/// The result of a product, and the accuracy that multiply() requires if the caller gives the number of
-/// moduli.
+/// The result of a product, and the accuracy that multiply() requires of a given number of moduli.
 enum class Output {
   product,    ///< C = A B, as accurate as bits_verified requires
   subtracted  ///< C -= A B in an LU, as accurate as bits_for_lu requires, without a look-ahead
@@ -135,8 +134,7 @@ class ResidueProducts {
     simt::launch(context_, find_out_of_range<int>, dim3(blocks_of(a.rows + b.cols, threads)), dim3(threads),
                  0, exponents_, static_cast<int>(a.rows + b.cols), measurements_);
     if (is_sufficient) return measurements().out_of_range == 0 ? requested : 0;
-    // The look-ahead first uses an eighth of the terms, which suffice if all elements have similar
-    // magnitudes.
+    // The look-ahead first uses an eighth of the terms, enough for elements of similar magnitudes.
     for (const int stride : {8, 1}) {
       if (stride > 1 && a.cols < 4096) continue;
       const std::int64_t sampled = (padded(a.cols) / chunk + stride - 1) / stride * chunk;

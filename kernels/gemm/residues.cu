@@ -8,12 +8,11 @@
 /// 2048 columns, or more if m < 16384.
 ///
 /// The vendor's GEMM computes the product if k is below `least_inner`, or if neither `moduli` nor
-/// `least_inner` is given and it is expected to be faster (residues::are_faster). It also computes the
-/// product if an element is not finite, if the maximum of a row or column is above 2^400 or below 2^-400, or
-/// if k > 65536. Further reasons are magnitudes of elements that differ too much, and a parameter `moduli`
-/// that is too small for the bound below. In the report, `iterations` is the number of moduli and
-/// `convergence` is `converged`. If the vendor's GEMM computed the product, `iterations` is 0 and
-/// `convergence` is empty.
+/// `least_inner` is given and it is expected to be faster (residues::are_faster). Further reasons are: an
+/// element is not finite, the maximum of a row or column is above 2^400 or below 2^-400, k > 65536,
+/// magnitudes of elements differ too much, or `moduli` is too small for the bound below. In the report,
+/// `iterations` is the number of moduli and `convergence` is `converged`. If the vendor's GEMM computed the
+/// product, `iterations` is 0 and `convergence` is empty.
 ///
 /// Error: if the look-ahead chooses the moduli, |C - A B| <= (k + 2) u |A| |B| (bits_needed in
 /// residue_numbers.hpp), as for a product in full precision (Higham, "Accuracy and Stability of Numerical
@@ -21,10 +20,11 @@
 /// and b = min(58, log2(P / (2 k)) / 2). Rounding the scaled elements then causes an error of about k 2^-b
 /// max|a(i, :)| max|b(:, j)| in element (i, j) (K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009).
 ///
-/// The parameter `moduli` is large enough if one of two conditions holds: ||C - A B|| <= sqrt(k + 2) u ||A||
-/// ||B|| (Frobenius norms), or every element has at most a third of the error bound above. The first
-/// condition holds for any operands if b >= 26 in float and b >= 55 in double. Otherwise a look-ahead tests
-/// the second condition. It needs at least 5 to 7 moduli in float, depending on k, and 12 to 15 in double.
+/// The parameter `moduli` is large enough if one of two conditions holds. The first is ||C - A B|| <= sqrt(k
+/// + 2) u ||A|| ||B|| (Frobenius norms). The second is that every element has at most a third of the error
+/// bound above. The first condition holds for any operands if b >= 26 in float and b >= 55 in double.
+/// Otherwise a look-ahead tests the second condition. It needs at least 5 to 7 moduli in float, depending on
+/// k, and 12 to 15 in double.
 
 #include "kernels/gemm/residue_products.cuh"
 #include "kernels/tables.hpp"

@@ -22,8 +22,8 @@ constexpr int product_inner = 256, lu_inner = 1024;
 /// The largest k for which gemm/halves computes the product in double.
 constexpr int max_few_terms = 256;
 /// Returns the number of terms per tensor-core sum. After every 16 terms the sum is truncated, which may lose
-/// a unit in its last place. For k < 512 splitting alone may cause half of the normwise error bound
-/// sqrt(k + 2) u ||A|| ||B||, so that a sum has at most 32 terms.
+/// a unit in its last place. For k < 512 splitting alone may cause half of the normwise error bound sqrt(k +
+/// 2) u ||A|| ||B||. A sum then has at most 32 terms.
 constexpr std::int64_t terms_per_sum(std::int64_t k, std::int64_t inner) {
   return k < 512 ? std::min<std::int64_t>(inner, 32) : inner;
 }

@@ -24,6 +24,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
+/// Factors one matrix per thread group, with one row per thread in registers.
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     cholesky_small(std::int64_t count, int n, T* a, Uplo uplo, int* info) {
@@ -39,6 +40,7 @@ __global__ void __launch_bounds__(S::threads)
   if (inside && index.thread == 0) info[index.system] = pivot_info;
 }
 
+/// Factors one matrix per thread block, in panels of 32 columns.
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, S::blocks) cholesky_panels(int n, T* a, Uplo uplo, int* info) {
   __shared__ panels::SharedStorage<T, S> shared;

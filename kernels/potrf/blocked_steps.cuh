@@ -5,8 +5,8 @@
 /// Blocks have 16 x 16 elements, one per thread. For each diagonal block, kernel `topleft` factorises it and
 /// kernel `strip` solves for the blocks below it. The products of these blocks are then subtracted from the
 /// trailing blocks. Kernel `diagupdate` updates the diagonal blocks, `loupdate` the others with one thread
-/// block per block column. Alternatively one launch of kernel `update` does both, with one thread block per
-/// trailing block.
+/// block per block column. Alternatively one launch of `update` does both, one thread block per trailing
+/// block.
 ///
 /// This version works for any n (elements beyond the edge are 0) and for both triangles. The comments
 /// describe L; with `upper`, L^T is stored. Every subtracted product is one fma, so that all backends and

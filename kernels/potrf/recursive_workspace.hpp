@@ -68,7 +68,6 @@ inline std::int64_t panels_before(const ColumnBlocks& blocks, std::int64_t rest)
 inline std::int64_t rest_order(const ColumnBlocks& blocks, std::int64_t rest) {
   return padded(blocks.n - blocks.begin(panels_before(blocks, rest)));
 }
-/// Returns the maximum number of rows of the rest.
 inline std::int64_t rest_rows(const Parameters& parameters) {
   const std::int64_t rest = parameters.integer("rest");
   return rest > 0 ? rest : 4096;

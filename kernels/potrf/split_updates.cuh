@@ -1,6 +1,5 @@
 #pragma once
-/// Trailing updates of a Cholesky factorisation in float on tensor cores: C -= P P^T, with P split into FP16
-/// numbers.
+/// Trailing updates of a Cholesky factorisation in float on FP16 tensor cores: C -= P P^T, with P split.
 ///
 /// A float is split into two FP16 numbers, high and low. Three of their four products are computed
 /// (getrf/split_products.cuh explains why). P is split only once, because it is both factors of the product.

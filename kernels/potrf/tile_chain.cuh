@@ -9,8 +9,7 @@
 /// Thread blocks take numbered tasks (tickets) from an atomic counter. A task waits only for tasks with
 /// earlier tickets. Any number of resident thread blocks therefore makes progress. A tile's state is a 32-bit
 /// flag in global memory: the number of groups whose products have been subtracted from the tile, or
-/// `finished`. A task starts to multiply operand tiles as soon as they are finished. There are three kinds of
-/// tasks:
+/// `finished`. A task multiplies operand tiles as soon as they are finished. Tasks are of three kinds:
 ///
 ///   diagonal j  Subtracts from A(j, j - 1) and A(j, j) those products of earlier columns that no update task
 ///               subtracts. Solves for L(j, j - 1), while another thread block still computes the last
@@ -453,6 +452,7 @@ __device__ GAUSSWEEP_NOINLINE Kind next_task() {
   return Worker<T, GroupsPerUpdate>(arguments, memory).next();
 }
 
+/// Factors the columns of one launch (see the top of this file).
 template <class T, int GroupsPerUpdate>
 __global__ void __launch_bounds__(threads, 1) factor_chain(LaunchArguments<T> arguments) {
 #if GAUSSWEEP_CLUSTERS

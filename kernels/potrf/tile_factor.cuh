@@ -1,7 +1,7 @@
 #pragma once
-/// The Cholesky factorisation of a 64 x 64 tile in shared memory by one thread block, and the solution of
-/// X L^T = B with the factor. B has 64 or 128 rows. A tile has 64 rows and columns (`order`); the 8 x 8 tiles
-/// are parts of it.
+/// The Cholesky factorisation of a 64 x 64 tile in shared memory by one thread block, and the solve X L^T = B
+/// with the factor L. B has 64 or 128 rows. A tile has 64 rows and columns (`order`); the 8 x 8 tiles are
+/// parts of it.
 ///
 /// A warp computes an 8 x 8 tile C in the layout of the m8n8k4 tensor-core instruction. Let g = lane / 4 and
 /// t = lane % 4. A lane has row g and columns 2t and 2t + 1 of C.
@@ -20,9 +20,9 @@ constexpr int triangle_stride = order + 2;
 constexpr int inverse_stride = lu::inverse_stride;
 constexpr int inverses_in_shared = order * inverse_stride;  ///< elements of a triangle's 8 x 8 inverses
 /// Every diagonal tile has a mailbox in global memory. The thread block that factors the tile stores it
-/// there, and the thread blocks that solve for the tiles below read it. The mailbox first holds the factored
-/// tile by columns. From element mailbox_inverses on, it holds the inverses of the 8 x 8 diagonal tiles by
-/// columns.
+/// there, and the thread blocks that solve for the tiles below read it. The mailbox holds the columns of the
+/// factored tile. From element mailbox_inverses on, it holds the columns of the inverses of the 8 x 8
+/// diagonal tiles.
 constexpr int mailbox_inverses = order * order;
 constexpr int mailbox_size = mailbox_inverses + order * 8;  ///< elements of a mailbox
 
@@ -219,9 +219,8 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailb
       factor_8_columns(triangle, 8 * s, reciprocals, failed, own_row, by_division && s == 0);
     } else if (s > 0) {
       if (warp == 7) invert_8x8(triangle, reciprocals, 8 * (s - 1), mailbox);
-      // Applies tile column s - 1 to tile columns s + 1 to 7. Column s was updated at the end of the previous
-      // step. The six warps 2 to 7 take tiles in turn. `number` counts tiles from the diagonal down, column
-      // by column.
+      // Applies tile column s - 1 to tile columns s + 1 to 7. The previous step has updated column s. The six
+      // warps 2 to 7 take tiles in turn. `number` counts tiles from the diagonal down, column by column.
       int number = warp - 2;
       GAUSSWEEP_ROLLED
       for (int j = s + 1; j < 8; ++j) {

@@ -298,7 +298,7 @@ struct TileProduct {
       load_left(0, begin, 0);
       load_right(0, begin, 0, 0);
     }
-    /// Load the lane's fragments of A and B for step `step` (four columns) of the slice at `from`, to buffer
+    /// Load the lane's fragments of A and B for step `step` (four columns) of the slice at `from` to buffer
     /// `which`.
     __device__ __forceinline__ void load_left(int which, unsigned from, int step) {
       const unsigned lane_offset =

@@ -19,8 +19,8 @@
 /// of resident thread blocks therefore makes progress, even one. A wait times out after `max_polls` polls:
 /// the row then becomes NaN, all other waits end soon, and info is -1.
 ///
-/// Accuracy. Let e = (1, ..., 1), and let g be the largest element of |inverse| |triangle| e (Skeel's
-/// condition number, which does not depend on the scaling of rows). The residual of x = inverse * y is of the
+/// Accuracy. Let e = (1, ..., 1), and let g be the largest element of |inverse| |triangle| e. This is Skeel's
+/// condition number, which does not depend on the scaling of rows. The residual of x = inverse * y is of the
 /// order g u |x| instead of u |x|. If g is at most `max_uncorrected_condition`, which the caller chooses, x
 /// is not corrected. Otherwise the inverse times the residual is added to x, in float twice if needed. Each
 /// correction multiplies the error by about g u. If g exceeds correctable_condition(), the corrections do not

@@ -89,8 +89,7 @@ struct Square {
       }
     }
   }
-  /// Replaces [X 0; L Y], where X and Y are already inverses, by [X 0; -Y L X Y], for all pairs of h x h
-  /// triangles.
+  /// For all pairs of h x h triangles, replaces [X 0; L Y] by [X 0; -Y L X Y]. X and Y are already inverses.
   template <int h>
   __device__ void join() {
     constexpr int E = h / 8;

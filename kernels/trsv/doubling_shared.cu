@@ -19,6 +19,7 @@ namespace {
 
 constexpr int tile = step_block;
 
+/// Performs one step for 32 x 32 elements of its target per thread block, one element per thread.
 template <class T>
 __global__ void __launch_bounds__(tile* tile) operate_on_tiles(RowOperations<T> step) {
   const RowOperations<T> o = step.for_plane();

@@ -57,7 +57,6 @@ struct BlockProductsWorkspace {
         inverses(count * order * order),
         solved(std::max(ld * nrhs, levels::workspace_elements(order, count))) {}
 
-  /// Returns the number of elements of the workspace.
   constexpr std::int64_t elements() const { return 2 * inverses + solved; }
 
   std::int64_t count;     ///< number of blocks

@@ -72,9 +72,9 @@ __device__ __forceinline__ const T& element(const Strided<T>& m, int i, int j) {
   return m.data[i * m.row_stride + j * m.col_stride];
 }
 
-/// The operands in a lane's registers for eight k indices of a product: 16 columns of X times 8 * Parts rows
-/// of L (or Y L). In double they are fragments for the tensor cores, in float all factors of the lane's sums.
-/// In both precisions lanes own sums in the fragment layout of triangle_tiles.cuh.
+/// The operands in a lane's registers for eight k indices of a product. The product is 16 columns of X times
+/// 8 * Parts rows of L (or Y L). In double they are fragments for the tensor cores, in float all factors of
+/// the lane's sums. In both precisions lanes own sums in the fragment layout of triangle_tiles.cuh.
 template <class T, int Parts>
 class BorderStep {
  public:

@@ -128,7 +128,7 @@ T max_product(bool unit, int half) {
 /// Replaces the lower triangle in `square` by its inverse and the rest by 0, by substitution with one column
 /// per thread. Let g = n u / (1 - n u). Then |A X - I| <= g |A| |X|, or with `from_left` |X A - I| <= g |X|
 /// |A| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). First scales row i
-/// by 2^-p and column i by 2^-q, where 2^(p + q) is about |pivot i|, so that no product overflows before it
+/// by 2^-p and column i by 2^-q, where 2^(p + q) is about |pivot i|. No product then overflows before it
 /// cancels. All threads must call this. @pre a barrier has followed the last access to `square`
 template <class T, int MaxOrder>
 __device__ void substitute(chain::Square<T, MaxOrder>& square, bool from_left) {

@@ -30,8 +30,7 @@ using namespace gaussweep::levels;
 
 /// The sizes of the blocks on the diagonal and of the border. They give few levels and pairs of almost equal
 /// order. Either the last block is smaller than the others, or the number of equal blocks is a power of two
-/// and a few rows remain for the border. An additional level for these rows would take as long as one with
-/// full tiles.
+/// and a few rows remain for the border. An additional level for them would take as long as a full one.
 struct Blocks {
   int order;   ///< order of the blocks, a multiple of 8
   int border;  ///< rows of the border
@@ -44,8 +43,8 @@ struct Blocks {
     return {(order / count + 8) / 8 * 8, 0};
   }
   /// The smallest order with a border. A border takes one more launch, or two if the triangle was first
-  /// copied to the memory of the inverse. The workspace of products must hold the rows that add_border
-  /// stages.
+  /// copied to the memory of the inverse. The rows that add_border stages must fit in the workspace of
+  /// products.
   static constexpr int min_order_with_border = 1000;
 };
 

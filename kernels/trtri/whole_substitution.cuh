@@ -1,7 +1,6 @@
 #pragma once
 /// Substitution with a whole triangle. A thread block computes a strip, i.e. 32 columns of the answer.
-/// trtri/levels uses it for triangles that lose digits in products of inverses, geinv/recursive for columns
-/// that are not finite.
+/// trtri/levels uses it if products of inverses lose digits, geinv/recursive for columns that are not finite.
 
 #include <cmath>
 #include <cstdint>
