@@ -9,9 +9,9 @@
 /// and L and U overwrite A.
 ///
 /// Error: |A X - I| is of the order n u |L| |U| |X| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., section 14.3, method A). Intermediate results may leave the range although X does
-/// not. With rows in registers, a matrix whose inverse is not finite is therefore inverted again with scaled
-/// rows. Otherwise each column that is not finite is computed again by substitution with scaled rows of U.
+/// Algorithms", 2nd ed., section 14.3, method A). Intermediate results may overflow although X does not. With
+/// rows in registers, a matrix whose inverse is not finite is therefore inverted again with scaled rows.
+/// Otherwise each column that is not finite is computed again by substitution with scaled rows of U.
 ///
 /// Layout: column-major, matrices contiguous. Cost: 2 n^3 operations per matrix. Memory traffic: with rows in
 /// registers one read of A and one write of X; larger matrices also write L and U, and read them again.
@@ -64,8 +64,8 @@ __device__ __forceinline__ bool invert_group(SmallStorage<T, S>& storage, std::i
   if (inside && wanted && index.thread == 0) info[index.system] = pivot_info;
   return must_repeat;
 }
-/// Inverts the thread group's matrix again if `wanted`. Not inlined: its registers must not add to those of
-/// the usual case.
+/// Inverts the thread group's matrix again if `wanted`. Not inlined, so that its registers do not add to
+/// those of the first attempt.
 template <class T, class S>
 __device__ GAUSSWEEP_NOINLINE void invert_rescaled(SmallStorage<T, S>& storage, std::int64_t count, int n,
                                                    const T* a, T* x, int* info, bool wanted) {

@@ -105,7 +105,7 @@ __device__ __forceinline__ void load_stages(const ByteMemory& memory, const CUte
 __device__ __forceinline__ void multiply_stages(const ByteMemory& memory, int consumer, int depth_steps,
                                                 ByteStage& stage, int (&sums)[byte_tiles::rows / 2]) {
   using namespace byte_tiles;
-  const auto release = [&](int read) {  // in both blocks
+  const auto release = [&](int read) {  // signals `empty` in both blocks
     const unsigned block = threadIdx.x % warpgroup;
     if (block < cluster) simt::mbarrier_arrive_remote(simt::map_shared_rank(memory.empty(read), block));
   };

@@ -8,9 +8,9 @@
 /// 2048 columns, or more if m < 16384.
 ///
 /// The vendor's GEMM computes the product if k is below `least_inner`, or if neither `moduli` nor
-/// `least_inner` is given and it is expected to be faster (residues::are_faster). Further reasons are: an
-/// element is not finite, the maximum of a row or column is above 2^400 or below 2^-400, k > 65536,
-/// magnitudes of elements differ too much, or `moduli` is too small for the bound below. In the report,
+/// `least_inner` is given and it is expected to be faster (residues::are_faster). It also does so if k >
+/// 65536, if an element is not finite, or if `moduli` is too small for the bound below. The last reasons are
+/// magnitudes that differ too much, and maxima of rows or columns above 2^400 or below 2^-400. In the report,
 /// `iterations` is the number of moduli and `convergence` is `converged`. If the vendor's GEMM computed the
 /// product, `iterations` is 0 and `convergence` is empty.
 ///

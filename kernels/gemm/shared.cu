@@ -9,7 +9,7 @@
 /// read neighbouring elements of B's tile (no bank conflicts) and the same element of A's tile (a broadcast).
 ///
 /// Layout: row-major; C is a separate matrix. Cost: 2 m n k operations, 2 m n k / tile loads from global
-/// memory, and two shared memory loads per multiply-add, which limit its speed. Workspace: none. Two tiles
+/// memory, and two shared memory loads per multiply-add, which limit the speed. Workspace: none. Two tiles
 /// are in shared memory. Accepts matrices of any shape.
 ///
 /// Error: |C - A B| <= g |A| |B| with g = k u / (1 - k u) (Higham, "Accuracy and Stability of Numerical

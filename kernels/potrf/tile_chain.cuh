@@ -4,7 +4,7 @@
 ///
 /// A tile has 64 x 64 elements. The launch factors `columns` tile columns, each from its diagonal tile down
 /// to tile row `rows` - 1 (rows >= columns). Below, i and j count tile rows and columns. A *group* is 8
-/// adjacent tile columns.
+/// adjacent tile columns; its product is L L^T over these columns.
 ///
 /// Thread blocks take numbered tasks (tickets) from an atomic counter. A task waits only for tasks with
 /// earlier tickets. Any number of resident thread blocks therefore makes progress. A tile's state is a 32-bit
@@ -301,7 +301,8 @@ class Worker {
     }
   }
   /// Subtracts an update's sums from the matrix by bulk copies, and sets the tiles' states. Two warps process
-  /// each column of tiles; the other warps continue. The changed tiles of a column are adjacent.
+  /// each column of tiles; the other warps go on to the next task. The changed tiles of a column are
+  /// adjacent.
   template <class Product>
   __device__ __forceinline__ void add_sums(Product& product, const Task& task, const Tiles& task_tiles) {
     static_assert(2 * order * sums_stride <= SharedStorage<T, GroupsPerUpdate>::elements);

@@ -81,8 +81,8 @@ struct LaunchArguments {
 /// The shared memory of a thread block.
 template <class T, int R>
 struct Shared {
-  /// First the diagonal triangle, then its inverse in its place. Once the inverse is in registers, the same
-  /// memory has the warps' sums (sums_of).
+  /// Holds the diagonal triangle, then its inverse in place of the triangle. Once the inverse is in
+  /// registers, the same memory holds the warps' sums (sums_of).
   Square<T> square;
   /// Per warp, the elements of a segment that the warp multiplies by its columns of a tile.
   alignas(16) T staged[warps][R * columns];
@@ -172,8 +172,8 @@ struct Worker {
     __syncwarp();
     return staged;
   }
-  /// Loads the warp's eight rows of the right-hand sides: in block row `block`, warp w loads rows 8w to
-  /// 8w + 7, like its columns.
+  /// Loads the warp's eight rows of the right-hand sides. Warp w loads rows 8w to 8w + 7 of block row
+  /// `block`, the same indices as its columns of a tile.
   __device__ void load_right_hand_side(T (&values)[Map::slots], const Sweep<T>& sweep, int block) const {
     if (sweep.source != nullptr) {
       load_values(values, sweep.source, block);

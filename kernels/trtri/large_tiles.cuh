@@ -14,8 +14,8 @@
 /// instruction and takes 2.5 times as long as code for sm_90a (one H100, n = 8192).
 ///
 /// Shared memory: the index that is contiguous in global memory (rows of A, columns of B, or k) stays
-/// contiguous. A lane's two rows of a fragment of A are neighbours in memory, and so are its columns of two
-/// fragments of B. Each load therefore reads two elements.
+/// contiguous. A lane's two rows of a fragment of A are neighbours in memory, and so are the lane's columns
+/// of two fragments of B. Each load therefore reads two elements.
 
 #include <cmath>
 #include <cstdint>

@@ -13,8 +13,8 @@
 /// inverses increase this bound by a small factor, at most 16 on the diagonal.
 ///
 /// Layout: column-major; A is not changed, X is a separate matrix with zeros in the other triangle. Cost: 1/3
-/// n^3 operations; cuBLAS's products add up to a quarter, because they multiply zeros next to the diagonal.
-/// Workspace: n^2 / 4 + 1 elements.
+/// n^3 operations; cuBLAS's products take up to a quarter more, because they multiply zeros next to the
+/// diagonal. Workspace: n^2 / 4 + 1 elements.
 ///
 /// A 0 on the diagonal gives info > 0, and the answer is then not finite. Written for compute capability 9.0;
 /// slow below 8.0.

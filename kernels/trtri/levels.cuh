@@ -271,7 +271,7 @@ class TriangleInverse {
     return p;
   }
 
-  /// Computes the products of all pairs by the vendor's library, that of a smaller last pair separately.
+  /// Computes the products of all pairs by the vendor's library. A smaller last pair gets separate calls.
   void multiply_pairs_by_strips(const Product& p, int pairs) {
     const bool is_last_smaller = p.last_rows < p.rows || p.last_columns < p.columns;
     const int full_pairs = is_last_smaller ? pairs - 1 : pairs;
