@@ -1,6 +1,5 @@
 /// The coordinator, on rank 0: assigns trials to ranks in batches, writes the journal and results.h5, and
-/// stops the sweep at its limits. A rank is lost if it reports that it can run no more trials, or if it sends
-/// no message for too long.
+/// stops the sweep at its limits.
 
 #include "driver/sweep/coordinator.hpp"
 
@@ -26,10 +25,10 @@ constexpr std::size_t max_batch_size = 128;
 constexpr double note_interval = 10;  // seconds between notes of the time left
 // Seconds between syncs of the journal, so that under load many lines share one sync.
 constexpr double sync_interval = 0.05;
-// Seconds after which a rank that has not answered is lost; longer than it takes to kill a worker.
+// A rank that does not answer `Abandon` or `Finish` within these seconds is lost. Killing a worker is faster.
 constexpr double answer_timeout = 15;
-// A rank that runs a trial reports every few seconds that it is alive. It is lost if no message arrives for
-// the trial's timeout plus this many seconds, because then its node, file system or process hangs.
+// A rank that runs a trial sends `Alive` every few seconds. The rank is lost if no message arrives for the
+// trial's timeout plus this many seconds, because then its node, file system or process hangs.
 constexpr double silence_margin = 30;
 // Part of the time between the launcher's SIGTERM and its SIGKILL that is reserved for the shutdown (end the
 // workers, write journal and results): at least these seconds, and at least this fraction of the time.
@@ -43,7 +42,7 @@ std::vector<double> estimates(const CostModel& model, const std::vector<Trial>& 
   return costs;
 }
 
-/// Returns `Coordinator::host_peers_`.
+/// Returns the initial value of `Coordinator::host_peers_`.
 std::vector<std::vector<int>> host_peers(const std::vector<std::string>& hosts,
                                          const std::vector<Trial>& trials) {
   std::vector<std::vector<int>> peers(hosts.size());
@@ -128,14 +127,14 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   std::optional<std::size_t>& last = at(rank).last;
   const HostCpu cpu = host_cpu_of(rank);
   std::optional<std::size_t> next = queue_.next(held, max_seconds, last, cpu);
-  // Estimates made without records tend to be too high, so a trial may fit by its new estimate.
+  // Estimates made without records tend to be too high. By its new estimate, a trial may fit into the time.
   if (!next && queue_.size() > 0 && costs_are_stale_) {
     update_costs();
     next = queue_.next(held, max_seconds, last, cpu);
   }
   std::vector<std::size_t> batch;
-  // A batch takes at most half of a rank's part of the remaining work. So the last trials are assigned one by
-  // one, and all ranks end together.
+  // A batch takes at most half of the remaining seconds per rank. So the last trials are assigned one by one,
+  // and all ranks end at about the same time.
   const double remaining_seconds = queue_.total() + (next ? costs_[*next] : 0);
   double room = std::min(batch_seconds, remaining_seconds / (2.0 * port_.size()));
   while (next) {
@@ -381,7 +380,7 @@ void Coordinator::lose_silent(int rank, double seconds) {
   at(rank).finished = true;
   port_.lose_peer();
   port_.send_to_supervisor(rank,
-                           message::Finish{true});  // if it wakes up, it must not disturb the other ranks
+                           message::Finish{true});  // ends the rank if it wakes up: others run its trials
   lose(rank, reason);
 }
 
@@ -454,7 +453,7 @@ void Coordinator::await_finished(double now) {
 void Coordinator::finish_after_error() noexcept {
   try {
     if (finish_sent_at_ < 0) send_finish_to_all(/*at_once=*/true);
-    at(0).finished = true;  // this rank's own supervisor ends with it
+    at(0).finished = true;  // the supervisor of rank 0 ends with this process
     for (double now = finish_sent_at_; !finished_; now = clock_.now()) {
       while (const auto arrived = port_.next_for_coordinator()) {
         if (std::holds_alternative<message::Finished>(arrived->message)) at(arrived->rank).finished = true;

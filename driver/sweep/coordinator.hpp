@@ -1,7 +1,7 @@
 #pragma once
-/// The coordinator, on rank 0: assigns trials to ranks, writes the journal and results.h5, shows progress,
-/// and stops the sweep at its limits. A rank is lost if it retires, i.e. reports that it can run no more
-/// trials, or if it sends no message for too long. Other ranks then run its trials.
+/// The coordinator, on rank 0: assigns trials (one method on one matrix) to ranks, writes the journal and
+/// results.h5, shows progress, and stops the sweep at its limits. A rank is lost if it retires, i.e. reports
+/// that it can run no more trials, or if it sends no message for too long. Other ranks then run its trials.
 
 #include <deque>
 #include <functional>
@@ -97,7 +97,7 @@ class Coordinator {
   bool can_assign(int rank) const;
   void assign(int rank, const std::string& held);
   /// Takes trials out of the queue: one trial, or several short ones that together take 0.2 s. Near the end
-  /// of the sweep the batches become shorter. Returns none if no trial fits into the time left.
+  /// of the sweep the batches become shorter. Returns an empty list if no trial fits into the time left.
   /// @param held digest of the matrix that the rank's worker holds
   std::vector<std::size_t> next_batch(int rank, const std::string& held);
   /// Returns how other ranks use the CPU of the rank's host.
@@ -152,7 +152,7 @@ class Coordinator {
   std::vector<Trial> trials_;
   std::unordered_map<std::string, std::size_t> index_;  ///< trial key → index into `trials_`
   /// The other ranks on each rank's host. All lists are empty if all trials run on the CPU or none does,
-  /// because no rank can then choose between both kinds.
+  /// because no rank can then choose between CPU and GPU trials.
   std::vector<std::vector<int>> host_peers_;
   CostModel model_;
   std::vector<double> costs_;  ///< estimated seconds per trial

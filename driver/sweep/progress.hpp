@@ -14,7 +14,7 @@ namespace gaussweep::driver {
 /// Counts finished trials and shows how many are left.
 class Progress {
  public:
-  /// @param done number of trials that earlier starts of this run have done
+  /// @param done number of trials that were recorded before this run was resumed
   /// @param is_shown false: nothing is written
   Progress(std::size_t total, std::size_t done, bool is_shown = true);
   /// Counts a trial whose record is on disk. @param expected true if the plan expects `status`
@@ -30,7 +30,7 @@ class Progress {
  private:
   std::string text(const EstimateLeft& left) const;
   std::size_t total_, done_;
-  /// Trials with an unexpected status: those with an answer, and those without (`is_broken`).
+  /// Number of trials with an unexpected status: with an answer, and without one (`is_broken`).
   std::size_t unexpected_ = 0, broken_ = 0;
   bool is_shown_, is_terminal_;
   double next_show_ = 0, next_line_ = 0;  ///< when the display and the log are due

@@ -1,5 +1,5 @@
-/// Chooses the order in which trials are assigned to ranks. Trials are grouped so that a rank can use its
-/// matrix and its run of the vendor's method again.
+/// Chooses the order in which trials are assigned to ranks. Trials are grouped so that a rank can reuse the
+/// matrix in its worker's memory and the measured time of the vendor's method on this matrix.
 
 #include "driver/sweep/queue.hpp"
 
@@ -11,12 +11,12 @@ namespace {
 // If the round's remaining work keeps all ranks busy for this many times the longest trial's time, the
 // longest trial can start later: the other ranks still have work until it ends.
 constexpr double wait_factor = 4;
-// Otherwise a trial whose matrix the rank holds, or no other rank uses, precedes the longest trial only if
-// the longest one takes at most this many times as long. The saved work is the preparation of a matrix and
-// the vendor's run, which cost about as much as a method's runs.
+// Otherwise the longest trial goes first, with this exception: a trial whose matrix the rank holds or no
+// other rank uses may precede a longest trial that takes up to this many times as long. That saves preparing
+// a matrix and running the vendor's method, which cost about as much as a method's runs.
 constexpr double max_ratio = 4;
-// A trial that can use the rank's existing vendor run is preferred over much longer ones, because otherwise
-// the vendor has to run again.
+// The same limit for a trial that is compared with a vendor's run on this rank. It is much higher, because
+// on another rank the vendor's method would have to run again.
 constexpr double max_ratio_with_reference = 64;
 // Limit on the number of matrices searched for one that no other rank uses. If there are more ranks than
 // matrices, the search fails anyway.

@@ -15,7 +15,7 @@
 
 namespace gaussweep::driver {
 
-/// `shortest_first` is for the command `try`, because it runs the most trials within a time limit.
+/// The command `try` uses `shortest_first`, because this order runs the most trials within a time limit.
 enum class QueueOrder { longest_first, shortest_first };
 
 /// The use of the CPU of a rank's host. `unshared`: no rule about the CPU applies, because no other rank is
@@ -27,7 +27,7 @@ enum class HostCpu { unshared, free, taken };
 class Queue {
  public:
   /// @param costs estimated seconds of each trial, in the order of `trials`
-  /// @param registry names the vendors' methods
+  /// @param registry tells which methods are vendors' (library routines that other methods are compared with)
   /// @param ranks number of ranks that run the trials
   Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry,
         int ranks, QueueOrder order = QueueOrder::longest_first);

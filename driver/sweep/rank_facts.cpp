@@ -113,7 +113,7 @@ RankGpu gpu_of_rank(const json& devices, int local_rank, int local_size, const s
     if (each > index) gpu.further.push_back(gpus[each].at("uuid"));
   }
   const json& device = gpus[index];
-  // A container may show one MIG part without naming it in the environment; then there is no name to pass on.
+  // A container may show one MIG part without naming it in the environment; then `visible` stays empty.
   gpu.uuid = part.empty() ? device.at("uuid").get<std::string>() : part;
   gpu.visible = part.empty() && device.value("part", false) ? "" : gpu.uuid;
   if (!gpu.visible.empty()) {

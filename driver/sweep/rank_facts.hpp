@@ -15,8 +15,8 @@
 namespace gaussweep::driver {
 
 /// The GPU that a rank will use: the only visible GPU, otherwise the one whose index is the local rank. A
-/// rank with k GPUs uses all visible ones if k are visible, otherwise k from index (local rank * k) on. The
-/// members describe the rank's first GPU.
+/// rank with k GPUs uses all visible ones if exactly k are visible, otherwise the k GPUs from index
+/// local_rank * k on. The members describe the rank's first GPU.
 struct RankGpu {
   std::string uuid;     ///< empty: no GPU
   std::string visible;  ///< the CUDA_VISIBLE_DEVICES that selects it; empty: leave the variable as it is

@@ -37,7 +37,7 @@ class RunDirectory {
   void save_plan(const std::string& text);
   /// Returns the contents of the journal, including records and notes that are not on disk yet.
   const io::JournalContents& journal() const { return contents_; }
-  /// Returns the run id that all starts on this directory share.
+  /// Returns the run id, which stays the same if the run is resumed.
   const std::string& run_id() const { return run_id_; }
 
   /// Appends a record. It is durable after `sync`, or once a sync begun by `begin_sync` is settled.

@@ -24,18 +24,18 @@ struct RunOptions {
   /// False if the run directory is deleted afterwards; then no message suggests to resume it.
   bool is_kept = true;
   bool resume = false;        ///< continues the run in `output`
-  bool retry_failed = false;  ///< the same, and repeats trials that failed
+  bool retry_failed = false;  ///< continues the run and repeats trials that failed
   bool dry_run = false;       ///< prints the trials, runs nothing
   std::string backend = "auto";
   /// The reason why the sweep must not begin; empty if there is none. Only rank 0's value is used.
   std::string refusal;
   double time_limit = 0;        ///< seconds; 0: none
-  std::string time_limit_text;  ///< the same, as given on the command line; empty: none
+  std::string time_limit_text;  ///< the time limit as given on the command line; empty: none
   double grace = 20;            ///< seconds that running trials get after the first stop signal
   QueueOrder order = QueueOrder::longest_first;
-  std::string store_limit;  ///< "50GiB", "none"; empty: the plan's limit, otherwise the default's
-  Shard shard;
-  bool has_shard = false;  ///< true if the shard was given on the command line
+  std::string store_limit;  ///< "50GiB", "none"; empty: the plan's limit or the default (`store_limit_of`)
+  Shard shard;              ///< the part of the plan's trials that this run does
+  bool has_shard = false;   ///< true if the shard was given on the command line
   int gpus_per_rank = 1;
   std::string program = "gaussweep";  ///< the program's name on the command line
   std::string command_line;

@@ -386,7 +386,7 @@ void warn_of_other_threads(const io::JournalContents& journal, std::int64_t thre
   for (const io::Note& note : journal.notes) {
     if (const auto* host = std::get_if<io::note::Host>(&note)) others.insert(host->row.blas_threads);
   }
-  others.erase(0);  // unknown
+  others.erase(0);  // 0: the number is unknown
   others.erase(threads);
   if (others.empty()) return;
   spdlog::warn(
@@ -439,7 +439,7 @@ int run_in_directory(RunDirectory& directory, Session& session, Planned& planned
   world.broadcast(decision);
   decision_sent = true;
   SweepEnd end;
-  CpuDemand demand(/*ignored=*/1);  // this thread only waits for messages
+  CpuDemand demand(/*ignored=*/1);  // ignores this thread, which only waits for messages
   if (decision.goes_on) end = coordinate(session, decision, directory, work, store_limit, demand);
   run_next_plans(session, decision, directory, planned, work, store_limit, demand, end);
   const Outcome outcome = outcome_of(work, directory.journal());

@@ -26,8 +26,8 @@ class StoreKeeper {
   /// @throws io::StorageError
   StoreKeeper(io::MatrixStore store, double limit, const std::vector<Trial>& open);
   /// Reserves space for a trial's matrices before the trial is assigned. Clears `MatrixRequest::store` of
-  /// each matrix that does not fit; the worker then makes this matrix without storing it. @throws
-  /// io::StorageError
+  /// each matrix that does not fit; the worker then makes this matrix without storing it.
+  /// @throws io::StorageError
   void admit(Trial& trial);
   /// Replaces the list of matrices that a rank's worker still has to store. A worker may store them after it
   /// has sent their trial's record. @throws io::StorageError

@@ -312,7 +312,7 @@ void Supervisor::handle(message::Done done) {
 }
 
 void Supervisor::handle(const message::Batch& batch) {
-  // The coordinator has been informed, and assigns the batch to other ranks or ends the run.
+  // This rank has reported its end. The coordinator assigns the batch to other ranks or ends the run.
   if (state_ == State::awaiting_finish) return;
   for (const Trial& trial : batch.trials) tasks_.push_back({trial, batch.trials.size() > 1});
   requested_ = false;

@@ -1,16 +1,16 @@
 #pragma once
-/// The supervisor, on every rank: requests trials from the coordinator, sends them to its worker process and
-/// watches it. A worker that crashes, hangs or must abandon its trial is killed and replaced.
+/// The supervisor, on every rank: requests trials from the coordinator, sends them to its worker (the process
+/// that owns the GPU) and watches it. A worker that crashes, hangs or must abandon its trial is replaced.
 ///
 /// The next trial is requested while the worker runs the current one. A short next trial is sent before the
 /// current one ends, so that the worker does not wait for a message. The worker runs trials in order and
 /// reports the end of each. If the worker dies, the first trial without a report is the cause. Trials that
 /// were not sent yet can be returned to the coordinator.
 ///
-/// Every new worker first runs a probe whose result is known. A trial that ended two workers is recorded only
-/// once a new worker has passed the probe, which shows that the device still works. If no worker can start,
-/// the rank retires, i.e. runs no more trials, and returns the trial, which may not be the cause. If the
-/// device is full or used exclusively by others, the supervisor retries the start for a minute.
+/// Every new worker first runs a probe, a computation with a known result. A trial that ended two workers is
+/// recorded only once a new worker has passed the probe, which shows that the device still works. If no
+/// worker can start, the rank retires, i.e. runs no more trials. It then returns the trial, because the
+/// device may be the cause. If other processes fill or own the device, the start is retried for a minute.
 
 #include <deque>
 #include <memory>
@@ -139,7 +139,7 @@ class Supervisor {
   };
   std::deque<Task> tasks_;      ///< trials to run and record, in this order
   std::size_t sent_ = 0;        ///< number of trials sent to the worker, which runs the first
-  bool requested_ = false;      ///< true while a request for trials is unanswered
+  bool requested_ = false;      ///< true while a request (`Ready`) for trials is unanswered
   std::size_t request_at_ = 0;  ///< more trials are requested when at most this many are left
   double trial_started_ = 0;    ///< start of the first trial, by the monotonic clock
   std::string start_stamp_;     ///< `trial_started_` as a time stamp

@@ -10,7 +10,7 @@
 
 namespace gaussweep::driver {
 
-/// The trials of this shard.
+/// The trials of this run's shard (its part of the plan).
 struct Work {
   std::vector<Trial> all;
   std::vector<Trial> todo;      ///< those without a record, or to be repeated

@@ -48,7 +48,7 @@ struct Admission {
 /// that every run uploads the operands again.
 inline constexpr const char* uploaded_again =
     "operands uploaded again for every run: the device has room for them once";
-/// Appended to that text if the plan requests pinned host memory.
+/// Appended to `uploaded_again` if the plan requests pinned host memory.
 inline constexpr const char* not_pinned =
     "host memory is pageable, not pinned: operands are uploaded again for every run";
 /// Puts the pristine inputs on the device if they fit there in addition to the working copies, otherwise on

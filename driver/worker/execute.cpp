@@ -137,7 +137,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const A
     io::Record filled = record;
     answer = measure(trial, method, held, admission.pristine, filled);
     record = std::move(filled);
-  } catch (const NoPinnedMemory&) {  // host memory ran out, so using less device memory would not help
+  } catch (const NoPinnedMemory&) {  // host memory ran out, so a retry with less device memory cannot help
     throw;
   } catch (const OutOfMemory&) {  // `admission` does not know the memory that a library allocates itself
     if (admission.pristine == Pristine::on_host || !uploading_again_saves_memory(method, trial)) throw;
@@ -263,7 +263,7 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
     append_text(record.message, fmt::format("no reference: {} {}", vendor.id(), admission.reason));
     return false;
   }
-  // Uploads before every run would take longer than the trial on several GPUs.
+  // The vendor's runs on one GPU, with uploads before every run, would take longer than the trial itself.
   if (trial.gpus > 1 && admission.pristine == Pristine::on_host) {
     append_text(record.message,
                 fmt::format("no reference: {} has no room for its operands twice on one GPU", vendor.id()));

@@ -61,7 +61,7 @@ class Held {
   HeldAnswer<T> reference;                ///< the vendor's answer
 
   /// Moves the inputs on the device to the caller if they match `prepared`, or A alone if only A matches.
-  /// Returns nothing if the bits on the device have changed since the upload.
+  /// Returns an empty `Resident` if the bits on the device have changed since the upload.
   /// @throws DeviceError
   Resident<T> take_resident(Context& context);
   /// Keeps the pristine inputs of a finished run on the device.

@@ -265,7 +265,7 @@ std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store
   const auto fetch = [&](const MatrixRequest& request, Inputs<T>& fetched) {
     const std::size_t matrix = bytes_of<T>(request, trial.shape.nrhs);
     const bool has_vectors = trial.problem->second == SecondOperand::right_hand_sides;
-    const std::size_t bytes = has_vectors ? matrix : 3 * matrix;  // plus the answer and the vendor's answer
+    const std::size_t bytes = has_vectors ? matrix : 3 * matrix;  // A, the answer, the vendor's answer
     if (!store.has_room(bytes, matrix)) {
       if (begin_step) begin_step("store");
       store.make_room(bytes, matrix);

@@ -22,7 +22,7 @@ struct Prepared {
   std::string digest;       ///< digest of the whole matrix; empty if inputs.a is only a triangle of it
   bool is_stored = false;   ///< true if inputs.a is in the run directory or queued to be written to it
   bool is_product = false;  ///< true for gemm, where inputs.b is also a matrix that the plan requests
-  HostMatrix<T> rhs_of_a, solution_of_a;  ///< stored with A
+  HostMatrix<T> rhs_of_a, solution_of_a;  ///< right-hand sides and known solutions, stored with A
   HostMatrix<T> rhs_of_b, solution_of_b;  ///< stored with gemm's B
 };
 

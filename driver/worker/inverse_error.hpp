@@ -9,8 +9,8 @@ namespace gaussweep::driver {
 /// Returns true if the answer is the inverse of A.
 bool is_inverse(Problem problem);
 
-/// Estimates the relative error of the inverse X of A: max |X r| / max |X v| with r = v - A (X v), for a
-/// vector v with random elements 1 and -1. The sums are in extended precision, so that cancellation leaves
+/// Estimates the relative error of a computed inverse X of A: max |X r| / max |X v| with r = v - A (X v), for
+/// a vector v with random elements 1 and -1. The sums are in extended precision, so that cancellation leaves
 /// correct digits in r. Takes O(n^2) operations.
 /// @return NaN if an element is not finite
 template <class T>

@@ -28,8 +28,8 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// If a run takes longer than this, no extra pass measures the stages, and those of the warm-up are used. The
-/// few milliseconds to load the kernels are then negligible.
+/// If a run takes longer than this, the times of the stages (named parts of the run) come from the warm-up,
+/// not from an extra pass. The few milliseconds to load the kernels are then negligible.
 constexpr double long_run_seconds = 1;
 
 /// The transfer of a trial's operands to its device.
@@ -69,8 +69,8 @@ bool is_whole_run(const std::vector<io::Stage>& stages) {
   return stages.size() == 1 && stages.front().calls == 1;
 }
 
-/// Records whether the run is launch-bound, i.e. the host's kernel launches limit its time. If this is
-/// possible, compares the run time with that of a replay as a CUDA graph.
+/// Records whether the run is launch-bound, i.e. the host's kernel launches limit its time. If the run may be
+/// launch-bound, compares its time with that of a replay as a CUDA graph.
 template <class T>
 void record_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampling, double median,
                      StoreWriter& store) {
@@ -206,7 +206,7 @@ class Executor::Measurement {
     pause.reset();
     download();
     std::string write_flaw;  // describes writes to memory that a run must not change
-    // Here the verification needs the memory that the runs use.
+    // In these cases the verification needs the memory of the runs, so the extra passes come first.
     if (transfer_ == Transfer::every_run || gpus_ > 1) {
       write_flaw = run_->forbidden_writes();
       run_extra_passes();
@@ -223,8 +223,8 @@ class Executor::Measurement {
  private:
   void begin_step(const char* step) { executor_.begin_step_(step); }
   bool is_on_gpu() const { return trial_.backend == Backend::cuda; }
-  /// Returns true if the inputs stay on the worker's device between runs. Inputs of a CPU trial do not if the
-  /// worker has a GPU.
+  /// Returns true if the inputs stay on the worker's device between runs. Returns false for a CPU trial of a
+  /// worker with a GPU.
   bool is_resident() const {
     return &device_ == &executor_.device_ && transfer_ != Transfer::every_run && gpus_ == 1;
   }
@@ -257,9 +257,9 @@ class Executor::Measurement {
     digest_ = was_resident ? held_.digest() : device_digest(context_, resident.data(), resident.bytes());
   }
 
-  /// The last warm-up run also measures the stages. No other pass for the stages is needed if the run is so
-  /// long that loading the kernels does not matter. Neither is one needed for a single stage, because its
-  /// time is the samples' median.
+  /// The last warm-up run also measures the stages. If the run is so long that loading the kernels does not
+  /// matter, these times are final. A method with a single stage needs no further pass either, because the
+  /// stage's time is the samples' median.
   void warm_up_runs() {
     begin_step("warm-up");
     const Sampling& sampling = trial_.sampling;

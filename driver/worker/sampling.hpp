@@ -44,8 +44,8 @@ struct Samples {
 ///
 /// Without a noise limit: takes `max_samples` samples, or fewer if `seconds` have passed and at least
 /// `min_samples` were taken. With a noise limit: also stops, after `min_samples`, once the standard error of
-/// the median is at most `noise` * median. The standard error of the median is 1.2533 sigma / sqrt(count),
-/// with sigma from the quartiles (`relative_sigma`).
+/// the median is at most `noise` * median. The standard error of the median is sqrt(pi / 2) sigma /
+/// sqrt(count) for normal noise, with sigma from the quartiles (`relative_sigma`).
 ///
 /// The rule limits the error of the median, because the median is reported and compared. (nvbench's stdrel
 /// limits the scatter of single samples. More samples do not reduce that scatter for a launch-bound method.)

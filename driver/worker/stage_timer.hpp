@@ -1,5 +1,5 @@
 #pragma once
-/// Measures the stages of one run, which is not one of the samples.
+/// Measures the stages (parts that the method marks) of one run, which is not one of the samples.
 
 #include <memory>
 #include <string>
@@ -17,8 +17,8 @@ class StageTimer : public StageSink {
   explicit StageTimer(Device& device, bool per_call = false);
   void mark(std::string_view name) override;
   void launched(double occupancy) override;
-  /// Ends the last stage, waits for the device and returns the stages, ordered by their first call. Returns
-  /// none if the method marked no stage.
+  /// Ends the last stage, waits for the device and returns the stages, ordered by their first call. The list
+  /// is empty if the method marked no stage.
   std::vector<io::Stage> finish();
   /// Returns the number of kernels that the method launched itself.
   std::int64_t launches() const;
