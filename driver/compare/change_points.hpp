@@ -1,7 +1,7 @@
 #pragma once
-/// Finds the changes of a series of times. E-divisive (Matteson and James 2014) proposes the positions and
-/// Student's t test decides, as in Hunter (Fleming et al. 2023). A permutation test with the same error rate
-/// would need more than 10^6 permutations per series.
+/// Finds the changes of a series of times. E-divisive (Matteson and James 2014) proposes the positions, and
+/// Student's t test decides, as in the tool Hunter (Fleming et al. 2023). E-divisive's own permutation test
+/// would need more than 10^6 permutations per series for the same error rate.
 
 #include <cstddef>
 #include <vector>

@@ -153,8 +153,8 @@ void correct(const std::vector<TrialEstimates*>& trials, const RunNoise& noise,
     } else if (trial->pair->has_replays()) {
       trial->host.drift = noise.of_host * trial->host_share;
     } else {
-      // The host's fraction of this time is unknown. Half of the usual drift is assumed, with an uncertainty
-      // that includes no drift and the whole drift.
+      // The host's fraction of this time is unknown. So half of the host's drift is subtracted, with an
+      // uncertainty that covers both no drift and the whole drift.
       trial->host.drift = *host_drift / 2;
       trial->host.error = std::hypot(trial->host.error, *host_drift / 2);
     }

@@ -1,6 +1,6 @@
 #pragma once
 /// Compares two device models, GPUs or CPUs: which one is faster at which sizes, by how much, which of the
-/// measured limits explains it, and where another method is the fastest. It finds no regressions.
+/// measured limits explains the ratio, and where another method is the fastest.
 
 #include <cstdint>
 #include <map>
@@ -20,7 +20,7 @@ namespace gaussweep::driver {
 enum class Cause { launches, memory, products, unknown };
 const char* to_string(Cause cause);
 
-/// The measured limits and the sample of a device model.
+/// The measured limits of a device model, and the numbers of runs and devices that they were measured in.
 struct ModelFacts {
   std::string name;        ///< in full
   std::string short_name;  ///< the word that distinguishes it from the other model: "H100"
@@ -31,7 +31,7 @@ struct ModelFacts {
   double scatter = io::Record::unknown;
 };
 
-/// A task that passed on both models, by one method or by the fastest method of each.
+/// A task (one problem on one matrix) on both models, by one method or by the fastest method of each.
 struct ModelCell {
   const Group *base = nullptr, *now = nullptr;
   Estimate speedup;                        ///< of the new model over the base model

@@ -1,6 +1,6 @@
 #pragma once
-/// Compares several methods that ran in the same rounds (a race): finds the fastest one and the interval of
-/// its lead.
+/// Compares several methods that ran in the same rounds (repetitions of the trials): finds the fastest method
+/// and the interval of its lead. Such a comparison is a race.
 
 #include <cstdint>
 #include <vector>
@@ -36,7 +36,7 @@ struct Racer {
 /// The result of comparing the methods of one task.
 struct Race {
   std::vector<Racer> racers;  ///< competitors that passed, the fastest one first
-  double noise = 0;  ///< larger scatter of the two fastest methods from round to round (sigma, relative)
+  double noise = 0;  ///< relative sigma from round to round; the larger one of the two fastest methods
   bool has_lead() const { return racers.size() > 1; }
   /// Returns the method that the result names in addition to the fastest one: the nearest rival, or the
   /// second method if there is no rival. @pre has_lead()

@@ -64,7 +64,7 @@ class AnswerJudge {
   /// memory if `staging` still holds it; otherwise it is uploaded. The answer of a CPU trial is uploaded if
   /// the worker has a GPU and the trial is not small; otherwise the CPU verifies it.
   /// @param staging the run's staging, or null if its memory is freed
-  /// @param copy the working set with the answer
+  /// @param copy index of the working set (copy of the operands) with the answer
   Judgement judge(const Answer<T>& answer, Staging<T>* staging, int copy) const;
 
   /// Verifies an answer on the CPU.

@@ -21,8 +21,8 @@ struct Tolerances {
 };
 
 /// Reads comma-separated lists such as "2.0,gesv=32". A number is a factor for the default tolerances of all
-/// other problems; it may occur once, first in its list. "gesv=32" sets the tolerance of one problem. @throws
-/// UsageError
+/// other problems; it may occur once, first in its list. "gesv=32" sets the tolerance of one problem.
+/// @throws UsageError
 Tolerances parse_tolerances(const std::vector<std::string>& lists);
 
 /// Returns all statuses that a plan's entries expect of a record; nothing if no entry matches the record.

@@ -63,7 +63,6 @@ std::vector<Choice> choices_on(const std::string& name, const io::Axis& axis, co
                                          to_string(backend), joined(names)));
 }
 
-/// Converts the values of one axis to a dimension.
 Dimension dimension_of(const std::string& name, std::vector<Choice> choices) {
   Dimension dimension;
   for (Choice& choice : choices) dimension.push_back({{name, std::move(choice)}});

@@ -23,8 +23,8 @@ using Assignment = std::map<std::string, Choice>;
 using Dimension = std::vector<Assignment>;
 
 /// Returns the dimensions of a method's trials in the order: precision, axes by name, zips. Parameters that
-/// the method does not have are left out. All values are checked, also those for other backends. @param
-/// backend the backend of the trials @param requested the backend that the user requested
+/// the method does not have are left out. All values are checked, also those for other backends.
+/// @param backend the backend of the trials @param requested the backend that the user requested
 /// @throws io::InputError
 std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entry, const Method& method,
                                      Backend backend, Backend requested);

@@ -1,6 +1,6 @@
 #pragma once
-/// Reads a matrix of kind `blur` from a plan or a command line. Its H blurs an image f of width x height
-/// pixels. H f is the image that is seen, of seen_width x seen_height pixels; `what` chooses between the
+/// Reads a matrix of kind `blur` from a plan or a command line. The matrix H blurs an image f of width x
+/// height pixels. H f is the blurred image, of seen_width x seen_height pixels; `what` chooses between the
 /// matrices H and H H^T + lambda I (kernels/matrix/blur.hpp).
 
 #include "driver/plan/file_facts.hpp"

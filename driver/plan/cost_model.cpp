@@ -130,8 +130,9 @@ double CostModel::recorded_rate(const Trial& trial, const Method& method, Precis
   return rates == recorded->second.rates.end() ? 0 : nearest_rate(rates->second, log_size(trial.shape.n));
 }
 
-/// Returns the slowest recorded rate of related methods: methods of the same name for other problems, and for
-/// the same problem the vendor's methods if this is one, otherwise the others. 0 if there is none.
+/// Returns the slowest recorded rate of related methods; 0 if there is none. Related are methods of the same
+/// name for other problems. For the same problem, vendors' methods are related to each other, and so are all
+/// other methods.
 double CostModel::rate_of_relatives(const Trial& trial, const Method& method) const {
   double slowest = 0;
   for (const auto& [kind, recorded] : recorded_) {

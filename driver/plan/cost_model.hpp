@@ -18,7 +18,7 @@ struct TimeRange {
   double low = 0, likely = 0, high = 0;
   TimeRange& operator+=(const TimeRange& more);
   TimeRange operator*(double times) const;
-  /// Returns true if the range rounds to 0 s. If it is a time left, the trials take longer than estimated.
+  /// Returns true if the range rounds to 0 s. A time left of 0 s means that trials exceed their estimates.
   bool is_over() const { return !(high >= 0.5); }
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The key `exclude` of an entry: trials that meet all conditions of one of its mappings are left out.
+/// The key `exclude` of an entry: trials that meet all conditions of one of its YAML mappings are left out.
 
 #include <map>
 #include <set>

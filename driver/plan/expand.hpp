@@ -18,8 +18,8 @@ struct Expansion {
   std::vector<std::string> notes;
 };
 
-/// Returns the backend of a method's trials if the user asks for `requested`: that one if the method supports
-/// it; `host` for a method written for the CPU; otherwise nothing, and the trial is `skipped`.
+/// Returns the backend of a method's trials: `requested` (by the user) if the method supports it, or `host`
+/// for a method written for the CPU. Otherwise returns nothing, and the trial is `skipped`.
 std::optional<Backend> resolve_backend(const Method& method, Backend requested);
 
 /// Expands a plan. @param capability of the GPUs (90 for 9.0), 0 if unknown or none; methods that need more

@@ -31,8 +31,9 @@ using FileLookup = std::function<FileFacts(const std::string& file, const std::s
 /// rank, which must not fork. @throws io::InputError
 FileFacts facts_of_file(const std::filesystem::path& path, const std::string& dataset);
 
-/// Returns the output of that child process, `gaussweep matrix info --facts`: {"rows", "cols", "sha256",
-/// "values", "seen"}, or {"refused"} with the reason. @pre this process is not an MPI rank
+/// Returns the output of the child process that `facts_of_file` starts, `gaussweep matrix info --facts`:
+/// {"rows", "cols", "sha256", "values", "seen"}, or {"refused"} with the reason.
+/// @pre this process is not an MPI rank
 nlohmann::ordered_json facts_json(const std::filesystem::path& path, const std::string& dataset);
 
 }  // namespace gaussweep::driver

@@ -14,7 +14,7 @@ namespace gaussweep::driver {
 /// A matrix that a plan requests: generated from `spec`, or read from a file.
 struct MatrixRequest {
   std::string kind;     ///< a MatrixKind's name, or "file": also the record's matrix_kind
-  MatrixSpec spec;      ///< kind != "file"
+  MatrixSpec spec;      ///< arguments of the generator; for a file only the sizes and the seed
   std::string file;     ///< kind == "file": its absolute path
   std::string dataset;  ///< kind == "file": the dataset in it; empty: the default one
   /// Kind == "file": digest of the file's bytes, so that the key changes with the content.

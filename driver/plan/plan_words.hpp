@@ -28,7 +28,7 @@ inline const std::map<std::string, std::string>& axis_meanings() {
                                                            {"seed", "of the generator"}};
   return words;
 }
-/// Returns the names of these axes.
+/// Returns the names in `axis_meanings`.
 inline const std::set<std::string>& fixed_axes() {
   static const std::set<std::string> names = [] {
     std::set<std::string> all;
@@ -38,7 +38,6 @@ inline const std::set<std::string>& fixed_axes() {
   return names;
 }
 
-/// Returns true if the method has a parameter of this name.
 inline bool has_parameter(const Method& method, const std::string& name) {
   return std::any_of(method.parameters.begin(), method.parameters.end(),
                      [&](const Parameter& p) { return p.name == name; });

@@ -64,7 +64,7 @@ std::string describe(const Trial& trial);
 
 /// Returns the operations of one run, from the method's row or the problem's usual count.
 double trial_flops(const Method& method, const Shape& shape, const Parameters& parameters);
-/// Returns the minimum memory traffic of one run in bytes, from the same sources.
+/// Returns the minimum memory traffic of one run in bytes, from the method's row or the problem's count.
 double trial_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                    Precision precision);
 /// Returns the estimated bytes, rather too high, of the file for a trial's matrix in the run directory. The

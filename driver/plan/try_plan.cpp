@@ -34,7 +34,7 @@ struct Candidate {
   std::string skip_reason{};  ///< why a trial cannot run here
 };
 
-/// Returns the problems of triangular or of general matrices, without those of two matrices.
+/// Returns the problems with a triangular A, or those with a general A, without problems of two matrices.
 std::vector<Problem> problems_of_one_matrix(bool triangular) {
   std::vector<Problem> chosen;
   for (const Problem problem : all_problems()) {

@@ -64,7 +64,6 @@ double largest_of(const std::vector<const Record*>& records, double Record::*mem
   return largest;
 }
 
-/// Computes the statistics of a group from its records.
 void summarise_group(Group& group) {
   group.min = group.max = Record::unknown;
   for (const Record* record : group.records) {
@@ -93,8 +92,8 @@ void summarise_group(Group& group) {
   }
   group.replay = known_median(group.records, &Record::replay_median);
   group.joules = known_median(group.records, &Record::energy_joules);
-  // Rates are computed from the pooled time, because the median of the rates is that of another time if the
-  // number of records is even.
+  // Rates are computed from the pooled time. For an even number of records, the median of the rates would not
+  // match the median of the times.
   group.flops = known_median(group.records, &Record::flops);
   // A method that stopped early has no rate.
   const bool has_rate = !std::isnan(known_median(group.records, &Record::gflops));
@@ -239,7 +238,7 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
   io::TextPool names;
   for (Group& group : groups) {
     const Record& r = group.first();
-    // Without `method` only the same device has a baseline, because an emulated time must not be compared
+    // Without `method` the baseline must be of the same device, because an emulated time must not be compared
     // with the vendor's.
     const std::string task = task_of(r, method.empty() ? std::string(r.reference_method) : method);
     const Group* const* baseline = find_in(by_device, task + device_of(r));
@@ -296,7 +295,7 @@ struct FailureEntry {
     }
     const std::string message(r.message);
     const auto mentions = [&](const char* word) { return message.find(word) != std::string::npos; };
-    // A ratio beyond the range of double has its largest value; the message has the cause.
+    // A ratio that overflows is recorded as the largest double; the message has the cause.
     if (r.residual_ratio < std::numeric_limits<double>::max()) {
       low = std::min(low, r.residual_ratio);
       high = std::max(high, r.residual_ratio);

@@ -75,7 +75,8 @@ std::vector<io::Record> filter_records(std::vector<io::Record> records, const Fi
 /// skipped, because their times compare neither with those of GPUs nor with those of CPU methods.
 std::vector<const Group*> competitors(const std::vector<const Group*>& task_groups);
 
-/// Returns the fastest passing competitor of each task (task_identity: equal except for the method).
+/// Returns the fastest passing competitor of each task. Trials that differ only in their methods are of the
+/// same task (task_identity).
 std::vector<Group> best_groups(const std::vector<Group>& groups);
 
 /// Throws unless a record is of `method` ("cusolver" or "gesv/cusolver").

@@ -80,8 +80,8 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
   return start;
 }
 
-/// Returns whether each record belongs to the shard. The key of a later round does not show it. So these
-/// records belong to the shard of the start that wrote them, if it had the same number of shards.
+/// Returns per record if it belongs to the shard. For rounds after the first, the key does not tell the
+/// shard; such a record gets the shard of the start that wrote it, if that start had as many shards.
 std::vector<bool> records_of_shard(const io::JournalContents& journal, const Shard& shard) {
   std::vector<std::optional<Shard>> shards{std::nullopt};  // by number of notes before a record
   for (const io::Note& note : journal.notes) {

@@ -31,7 +31,7 @@ struct SweepStatus {
   bool running = false;
   bool ended = false;  ///< true if the last start ended and was not killed
   std::int64_t exit_code = -1;
-  std::string reason;  ///< the reason for an early end; of its job's output if the journal has no end
+  std::string reason;  ///< the reason for an early end, from the journal or from the job's output
   double rate = io::Record::unknown;             ///< trials per second since the last start
   std::optional<TimeRange> left;                 ///< seconds, by the run's last estimate; only while it runs
   std::int64_t unexpected = 0;                   ///< records that did not end as the plan expects

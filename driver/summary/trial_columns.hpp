@@ -14,7 +14,6 @@
 
 namespace gaussweep::driver {
 
-/// Returns the addresses of the records.
 std::vector<const io::Record*> pointers_to(const std::vector<io::Record>& records);
 
 /// Short names of matrices: the label, the parameters that differ between matrices with this label in the
@@ -41,7 +40,7 @@ class ParameterNames {
   /// Returns the parameters that all trials share, "threads=0 preparation=none"; empty if there is only one
   /// trial, whose parameters `of` returns.
   std::string common() const;
-  /// Returns those of them that one of the records has.
+  /// Returns the shared parameters that at least one of the records has.
   std::string common(const std::vector<const io::Record*>& records) const;
 
  private:
@@ -61,7 +60,7 @@ class TrialColumns {
   std::vector<Column> columns() const;
   /// Returns a table with these columns as naming columns, and no rows.
   Table table() const;
-  /// Returns such a table for some of the records, whose shared parameters it states.
+  /// Returns such a table for `shown`, a part of the records, with the parameters that they share.
   Table table(const std::vector<const io::Record*>& shown) const;
   std::vector<Cell> cells(const io::Record& record) const;
 

@@ -225,8 +225,9 @@ VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Model
 using RacesByMethods =
     std::map<std::set<std::pair<std::string, std::string>>, std::vector<const VerdictCell*>>;
 
-/// Chooses the races that count, because times for different matrices cannot be compared: those in which not
-/// only emulated kernels were tried, then those with the most methods, then the largest number of races.
+/// Chooses the races that are pooled. All must have tried the same methods, because times for different
+/// matrices cannot be compared. Order of preference: races with GPU or CPU methods (not only emulated
+/// kernels), then those with the most methods, then the largest number of races.
 RacesByMethods::const_iterator counting_races(const RacesByMethods& races) {
   const auto rank = [](const RacesByMethods::value_type& some) {
     const bool is_real = std::any_of(some.first.begin(), some.first.end(),

@@ -1,5 +1,5 @@
 #pragma once
-/// Grids of the fastest methods: one grid per device, one row per task, one column per size.
+/// Grids of the fastest methods: a grid per device, a row per problem, precision and matrix, a column per n.
 
 #include <cstdint>
 #include <deque>
