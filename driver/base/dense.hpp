@@ -10,8 +10,8 @@ namespace gaussweep::driver {
 
 /// Returns the matrix with each element rounded to T; a no-op for double. An element may become 0 or
 /// subnormal if its row and its column also contain normal numbers of T, whose rounding errors are larger.
-/// Otherwise all values of a row or column could be lost unnoticed, so that is an error. An element beyond
-/// the range of T is an error, too.
+/// In any other row or column that is an error, because all its values could be lost unnoticed. An element
+/// beyond the range of T is an error, too.
 /// @throws io::InputError naming `file`, the element (counted from 1) and its value
 template <class T>
 io::Dense<T> rounded(io::Dense<double>&& a, const std::string& file);

@@ -67,7 +67,7 @@ std::string to_text(const Cell& cell, Style style) {
     case Style::bytes:
       return bytes_text(*number);
     case Style::scientific:
-      // A ratio beyond the range of double has its largest value.
+      // A ratio that overflows is recorded as the largest double.
       if (*number >= std::numeric_limits<double>::max()) return "inf";
       return fmt::format("{:.2g}", *number);
     case Style::factor:

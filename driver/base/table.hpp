@@ -41,7 +41,7 @@ struct Table {
   /// Names of columns that are dropped from the text, in this order, if the width is too small. One entry may
   /// name several columns that are dropped together: "low high". The text shows them in one unit.
   std::vector<std::string> spare{};
-  /// Text with the parameters that have the same value in all rows with this parameter: "threads=0".
+  /// Text with the parameters that have one value in all rows that have the parameter: "threads=0".
   std::string common{};
   /// Names of columns that the text shows as columns even if their cells are equal in all rows.
   std::vector<std::string> kept{};

@@ -75,7 +75,7 @@ std::string command_line(const Commands& commands) {
 int run_command_line(int argc, char** argv, const Registry& registry, const DeviceMaker& make_device) {
   // OpenBLAS starts its threads when it is loaded, and retries forever if they cannot map memory. A worker
   // gets its number of threads from its supervisor. `restore` is the only other command that computes; it
-  // uses one thread if more do not fit.
+  // uses one thread if the memory limits allow no more.
   const std::string command = argc > 1 ? argv[1] : "";
   const bool computes =
       command == "worker" || (command == "restore" && blas_memory_error(usable_cpus()).empty());

@@ -206,7 +206,7 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
     const auto undecided =
         std::count_if(comparison.pairs.begin(), comparison.pairs.end(),
                       [](const Pair& pair) { return pair.change.verdict == Verdict::unclear; });
-    // All trials of a method together show a change that no single one does.
+    // A method may be slower by all its trials together although no single trial is significantly slower.
     const bool has_slower_method =
         std::count(only.begin(), only.end(), "slower") > 0 &&
         std::any_of(comparison.methods.begin(), comparison.methods.end(), [](const MethodChange& method) {

@@ -350,7 +350,7 @@ void add_plan_command(CLI::App& app, Commands& commands) {
       "An earlier run: times are estimated by its records, sizes are for its GPU (no GPU is needed here)"));
   refuse_empty(*plan->add_option("--shard", options->shard,
                                  "I/N: only the trials of the I-th of N parts, as for run"));
-  // --template without a value stands for this one.
+  // The template that --template without a value prints.
   constexpr const char* first_plan = "first";
   allow_words(
       *plan->add_option("--template", options->template_name,

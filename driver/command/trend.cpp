@@ -107,7 +107,7 @@ Table first_and_last(const Trend& trend, std::size_t limit) {
            {series->place, series->seconds.front(), series->seconds.back(),
             fmt::format("{:+.1f}%", 100 * growth(*series))});
   }
-  // The last time of a trial that is missing in the last night is that of a night before.
+  // If a trial is missing in the last night, its last time is from an earlier night.
   const std::size_t newest = trend.nights.size() - 1;
   if (std::any_of(order.begin(), order.end(),
                   [&](const TrendSeries* series) { return series->nights.back() != newest; })) {

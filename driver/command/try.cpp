@@ -360,8 +360,8 @@ int try_matrix(TryOptions& options, const Commands& commands) {
   }
   print_answer(options, matrix, plan, tasks, results, unreached_methods(plan, backend, results.records),
                missing, not_emulated, commands.argv[0]);
-  // Emulated kernels compete with no other method. If there are others, the question is answered without
-  // them.
+  // Emulated kernels compete with no other method. If the plan has other methods, the answer is complete
+  // without emulated kernels.
   const bool only_emulated_are_missing =
       missing.all == missing.emulated && plan.emulated_trials < plan.trials;
   const bool is_first_round_complete =

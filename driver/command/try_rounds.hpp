@@ -21,8 +21,8 @@ bool is_solved_without_emulation(const TryPlan& plan, Backend backend,
 /// Decides what `try` runs next. In a round every selected method runs once. The first round has all methods,
 /// except emulated kernels if there are other methods, of any problem. Further rounds have only the methods
 /// that may still be the fastest of their tasks, until each comparison is settled or the time is over.
-/// Finally the remaining emulated kernels run once, if they were requested or other methods did not pass each
-/// of their problems.
+/// Finally the remaining emulated kernels run once, if they were requested, or if for one of their problems
+/// no other method passed.
 class TryRounds {
  public:
   /// @param backend that was requested

@@ -6,8 +6,8 @@
 namespace gaussweep::driver {
 
 /// Sets the rates in all rows of a device to the largest ones measured on it: other ranks and programs can
-/// only slow a measurement down. Recomputes the known `peak_share` of its records from these rates. A suspect
-/// time, i.e. one that was too short for the rates known before, is cleared if these rates explain it.
+/// only slow a measurement down. Recomputes the known `peak_share` of its records from these rates. Removes
+/// the mark of a suspect time (too short for the rates known before) if these rates explain the time.
 void unify_peaks(io::Results& results);
 
 /// Keeps the first row of each device.

@@ -26,7 +26,7 @@ struct Loaded {
 /// ones may crash HDF5.
 /// @param with_details false: samples, stages and histories may be left out
 /// @pre this process has not initialised MPI
-/// @throws io::InputError if there is nothing to read, or the file is not one of gaussweep
+/// @throws io::InputError if there is nothing to read, or if gaussweep did not write the file
 Loaded load(const std::filesystem::path& path, bool with_details);
 
 /// Loads records and prints the remarks on standard error.
@@ -67,7 +67,7 @@ std::string mixed_builds(const std::vector<io::Record>& records, const std::stri
 /// the records are of several versions of a library.
 /// @param where begins the notes, e.g. "base: "
 void note_conditions(const std::vector<io::Record>& records, const std::string& where = {});
-/// Prints these notes on results whose times the caller pools, and a note if methods on the CPU ran with
+/// Prints the same notes on results whose times the caller pools, and a note if methods on the CPU ran with
 /// different numbers of threads.
 void note_conditions(const io::Results& pooled, const std::string& where = {});
 

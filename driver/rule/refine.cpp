@@ -20,8 +20,8 @@ namespace {
 
 /// Begins the comment of an added trial.
 constexpr const char* comment_mark = "# refined ";
-/// New orders are the expected crossover multiplied and divided by this factor, so that they enclose it. They
-/// then differ by less than `known_crossover`, because the exponent is less than 1/2.
+/// The new orders are the expected crossover multiplied and divided by this factor, so that they enclose the
+/// crossover. Their ratio is below `known_crossover`, because the exponent is less than 1/2.
 const double enclosing_factor = std::pow(known_crossover, 0.4);
 /// A bracket whose orders differ by a larger factor is also halved, because the expected crossover may be far
 /// off.

@@ -17,8 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// With MIG on, CUDA reports the UUID of the part and NVML that of the whole GPU. So a GPU that NVML does not
-// list is a MIG part.
+// With MIG (Multi-Instance GPU) on, CUDA reports the UUID of a part and NVML that of the whole GPU. So a
+// device of CUDA that NVML does not list is a MIG part.
 void add_setup_warnings(GpuFacts& gpu, const std::vector<GpuSetup>& setups) {
   const auto same = [&](const GpuSetup& setup) { return setup.uuid == gpu.info.uuid; };
   const auto setup = std::find_if(setups.begin(), setups.end(), same);

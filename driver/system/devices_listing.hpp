@@ -19,7 +19,7 @@ enum class GpuQuery { with_context, without_context };
 struct GpuFacts {
   int index = 0;
   DeviceInfo info;
-  bool part = false;  ///< true for a MIG part
+  bool part = false;  ///< true for a part of a GPU (a MIG device)
   std::vector<std::string> warnings;
   std::string error;
 };

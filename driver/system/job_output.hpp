@@ -6,8 +6,8 @@
 
 namespace gaussweep::driver {
 
-/// Returns the newest output of a Slurm job that sweeps into a directory, or into a directory of a night's
-/// directory; empty if there is none. The night's last job only merges the results.
+/// Returns the newest output of a Slurm job that sweeps into a directory or one of its subdirectories; empty
+/// if there is none. Ignores the last job of a night, which only merges the results.
 std::filesystem::path newest_job_output(const std::filesystem::path& directory);
 
 /// What a job has written since its last start.

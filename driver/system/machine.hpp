@@ -33,7 +33,7 @@ std::vector<int> cpu_share_of(std::vector<LogicalCpu> cpus, int part, int parts)
 /// cores than parts, or if the system does not report the topology.
 void bind_to_cpu_share(int part, int parts);
 
-/// With more threads per CPU than this, times on the CPU are too long. The run itself has at most about one.
+/// With more running threads per CPU, times on the CPU are too long. A run alone has about one per CPU.
 inline constexpr double max_cpu_demand = 1.25;
 
 /// Measures how many threads of this host run or wait for a CPU.
@@ -52,8 +52,8 @@ class CpuDemand {
   int count_ = 0;
 };
 
-/// Returns the MIG parts that the value of CUDA_VISIBLE_DEVICES names; empty if it names none. CUDA shows a
-/// process only the first of them and identifies them only by these names.
+/// Returns the MIG parts (NVIDIA: MIG devices) that a value of CUDA_VISIBLE_DEVICES names; empty if it names
+/// none. CUDA shows a process only the first of them and identifies them only by these names.
 std::vector<std::string> visible_parts(const std::string& visible_devices);
 
 }  // namespace gaussweep::driver

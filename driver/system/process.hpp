@@ -22,9 +22,9 @@ struct Ending {
 /// Returns this process's environment without the MPI launcher's variables, and with `changes` "NAME=value".
 std::vector<std::string> child_environment(const std::vector<std::string>& changes);
 
-/// A child in a new session and process group. Descriptor 3 is one end of a socket pair, descriptor 4 the
-/// memory of its step note, if there is one. Standard input is /dev/null. Output is appended to a log file.
-/// The destructor kills the child.
+/// A child in a new session and process group. Its descriptor 3 is one end of a socket pair. Descriptor 4 is
+/// the shared memory of step_note.hpp if there is any. Standard input is /dev/null. Output is appended to a
+/// log file. The destructor kills the child.
 class Process {
  public:
   /// Starts this program, or the one at the path `program`, with `arguments`.
