@@ -48,7 +48,6 @@ struct Competitor {
   }
 };
 
-/// Returns ln(median) per round.
 Rounds rounds_of(const Group& group) {
   Rounds rounds;
   for (const io::Record* r : group.records) {

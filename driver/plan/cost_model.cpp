@@ -30,7 +30,7 @@ double nearest_rate(const std::map<double, double>& rates, double size) {
   return nearer < 0 ? above->second : below->second;
 }
 
-/// Returns the order of a square matrix with the number of elements of the batch.
+/// Returns the order of a square matrix with as many elements as the whole batch of n x n matrices.
 std::int64_t order_of(std::int64_t n, std::int64_t batch) {
   return std::llround(static_cast<double>(n) * std::sqrt(static_cast<double>(batch)));
 }

@@ -55,7 +55,7 @@ std::optional<TimeRange> TimeLeft::seconds(double ranks, double spent) const {
     busy += rank.busy;
     total += rank.ended - rank.began;
   }
-  // Ranks also wait: for trials, for a CPU, for matrices that other ranks store.
+  // Ranks also wait (for trials, a CPU, matrices that other ranks store), so elapsed / busy time is a factor.
   sum = sum * (busy > 0 ? std::max(1.0, total / busy) : 1);
   const auto rest = [&](double all, double one) {
     return std::max({all - spent, ranks * one - spent, 0.0}) / ranks;

@@ -23,9 +23,8 @@ using io::Record;
 /// Times are interpolated between neighbouring batches, right-hand sides and orders if these differ by at
 /// most these factors.
 constexpr std::array<double, 3> max_interpolated{16, 16, 4};
-/// Sizes are inserted between neighbours that differ by more than these factors. Between batches and
-/// right-hand sides, because the rule's thresholds depend on them; between orders, only to show that
-/// nothing was measured.
+/// Sizes are inserted between neighbours that differ by more than these factors. Inserted batches and
+/// right-hand sides make the rule's thresholds finer. Inserted orders show that nothing was measured there.
 constexpr std::array<double, 3> max_factor{2, 2, 4};
 
 /// Inserts sizes between neighbours that differ by more than `factor`, evenly in ln(size).

@@ -15,7 +15,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// A set of methods, one bit each. The last bit is set if nothing was measured.
+/// A set of methods, one bit each. The last bit stands for "no method", at sizes where nothing was measured.
 using Mask = std::uint64_t;
 constexpr Mask not_measured = Mask{1} << 63;
 constexpr std::size_t max_methods = 63;
@@ -27,6 +27,7 @@ constexpr double max_tie_regret = 0.1;
 struct Candidates {
   std::vector<Mask> masks;                   ///< by order
   std::vector<std::vector<double>> regrets;  ///< by order and method: sums of ln(time / least time)
+  /// Keeps the methods that may be chosen in both ranges, and adds up the regrets.
   void add(const Candidates& more) {
     if (masks.empty()) {
       *this = more;
@@ -85,8 +86,10 @@ class Partition {
   std::vector<Box> boxes() const;
 
  private:
+  /// Returns the methods within the tolerance of the fastest one, or tied with it, in every layer.
   /// @param b, r indices of a batch and of right-hand sides
   Candidates candidates_at(int b, int r) const;
+  /// Split into as few ranges as possible such that each range of orders has a method.
   CheapestSplit split_sides(const std::vector<Candidates>& by_side) const;
   CheapestSplit split_orders(const Candidates& candidates) const;
   int choose(Mask mask, const std::vector<double>& regrets) const;

@@ -80,7 +80,6 @@ io::Axis one_value(const std::string& text, const io::Location& location) {
   return axis;
 }
 
-/// Returns the text of an axis's value in a trial.
 std::string value_text(const std::string& axis, const Trial& trial) {
   if (axis == "nrhs") return std::to_string(trial.shape.nrhs);
   if (axis == "batch") return std::to_string(trial.shape.batch);
@@ -94,7 +93,7 @@ std::string value_text(const std::string& axis, const Trial& trial) {
   return std::to_string(std::get<std::int64_t>(found->second));
 }
 
-/// Returns true if n is an axis of the entry by itself.
+/// Returns true if n is an axis of its own (not in a zip), and neither m nor k is one.
 bool has_free_order(const io::Entry& entry) {
   return entry.axes.count("n") > 0 && entry.axes.count("m") == 0 && entry.axes.count("k") == 0;
 }

@@ -88,8 +88,8 @@ class ModelRates {
   /// Returns the medians over the model's devices.
   const Rates& median() const { return median_; }
   /// Returns the limit of a group's problem: the median over its records, each by the rates of its own
-  /// device, as in `Group::peak_share`. The medians of the model replace unknown rates, and those of a CPU
-  /// next to a GPU.
+  /// device, as in `Group::peak_share`. If these are unknown, or the record is of a CPU next to a GPU, the
+  /// medians of the model are used.
   Limit limit_of(const Group& group) const {
     Limit limit;
     std::vector<double> seconds;

@@ -279,7 +279,7 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
   const std::uint64_t digest =
       pristine != nullptr ? device_digest(context, pristine->data(), pristine->bytes()) : 0;
   StoreWriter::Pause pause(store_, /*max_seconds=*/0);
-  // The same number of warm-ups as for the compared method.
+  // Runs one warm-up, or the plan's whole warm-up if the plan gives a time for it (warmup_seconds).
   warm_up(run, trial.sampling, trial.sampling.warmup_seconds > 0 ? 0 : trial.sampling.warmup - 1);
   pause.wait_until_paused(pause_timeout(as_vendor.backend));
   if (trial.sampling.cold) run.run_cold();

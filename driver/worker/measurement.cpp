@@ -55,7 +55,6 @@ void record_reading(io::Record& record, io::Sample& sample, const GpuReading& re
   }
 }
 
-/// Runs the method once and records its stages.
 template <class T>
 void record_stages(io::Record& record, const Trial& trial, MethodRun<T>& run, Device& device) {
   StageTimer timer(device, trial.stages == Stages::calls);
@@ -177,6 +176,7 @@ void mark_flaw(const std::string& flaw, Judgement& judgement) {
 
 }  // namespace
 
+/// The measurement of one trial. `measure` calls the steps in their order.
 template <class T>
 class Executor::Measurement {
  public:
@@ -206,7 +206,7 @@ class Executor::Measurement {
     pause.reset();
     download();
     std::string write_flaw;  // describes writes to memory that a run must not change
-    // In these cases the verification needs the memory of the runs, so the extra passes come first.
+    // With uploads before every run, or several GPUs, the verification needs the memory of the runs.
     if (transfer_ == Transfer::every_run || gpus_ > 1) {
       write_flaw = run_->forbidden_writes();
       run_extra_passes();
