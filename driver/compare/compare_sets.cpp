@@ -68,8 +68,8 @@ std::vector<Record> remove_executions(Results& results, const Results& others) {
                     [&](const Record& record) { return executions.count(execution_of(record)) > 0; });
 }
 
-/// Returns a hash of a record's trial, its round, and the models that it ran on. Older versions divided the
-/// rounds of a trial among the shards.
+/// Returns a hash of a record's trial, its round, and the models that it ran on. The round is included,
+/// because older versions divided the rounds of a trial among the shards.
 std::size_t trial_hash(const Record& record, const MachineModels& machines) {
   const Models models = machines.of(record);
   return std::hash<std::string>()(

@@ -177,7 +177,7 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
   }
   std::stable_sort(runs.begin(), runs.end(),
                    [](const auto& a, const auto& b) { return a.first.began < b.first.began; });
-  // The last night of each plan, and its trials. A run without these trials, such as a shard, is part of it.
+  // The last night of each plan, and its trials. A run with other trials, such as a shard, joins this night.
   std::map<std::string, std::pair<std::size_t, std::unordered_set<std::size_t>>> last_nights;
   std::vector<std::vector<std::string>> paths;                                       // of each night's runs
   std::map<std::pair<std::string, std::string>, Times> trials;                       // by trial and place

@@ -107,8 +107,7 @@ void check_expect(const io::Entry& entry, Problem problem, const Registry& regis
 /// Axis → methods that ignore it.
 using Ignored = std::map<std::string, std::set<std::string>>;
 
-/// Returns "Parameters of some methods only, ignored for the others: blocks for gesv/lapack; tile for 17
-/// methods".
+/// Returns "parameters of some methods, ignored where …: blocks for gesv/lapack; tile for 17 methods".
 std::string ignored_words(const Ignored& ignored) {
   constexpr std::size_t max_named = 3;
   std::string text;

@@ -401,7 +401,7 @@ Table change_table(const Verification& verification, Reader reader) {
 
 namespace {
 
-/// Peaks that are too low explain a time that exceeds them by up to this times the vendor's excess.
+/// Too low peaks explain a time that exceeds them by at most this factor more than the vendor's times do.
 constexpr double explained_excess = 1.25;
 
 /// The records of one method with the same kind of doubt.

@@ -55,7 +55,7 @@ std::string baseline_words(const VerdictCell& cell) {
                      printable(cell.baseline->first().method));
 }
 
-using Lines = std::vector<std::string>;  // lines_of_a_cell elements
+using Lines = std::vector<std::string>;  // the lines of a cell or a label: `lines_per_cell` elements
 
 /// Returns the lines of a cell: method, time and lead, fraction of the limit, baseline, batch.
 Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell) {

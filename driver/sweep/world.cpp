@@ -189,7 +189,7 @@ World::World() : uses_mpi_(started_by_launcher()), launch_command_(launch_comman
   if (!uses_mpi_) return;
   sigkill_delay_ = launcher_sigkill_delay();
   skip_network_probing();
-  // Only this thread calls MPI, but another thread syncs the journal, which MPI_THREAD_SINGLE forbids.
+  // Only this thread calls MPI. MPI_THREAD_SINGLE would forbid the other thread, which syncs the journal.
   int level = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
