@@ -5,8 +5,8 @@
 ///
 /// compare_rule.hpp has the statistical rule. A comparison tests each trial and each method for slower and
 /// for faster. All tests for slower are decided together, and so are all tests for faster. If nothing
-/// changed, at most 1 in 100 comparisons has any SLOWER, and at most 1 in 100 any FASTER, however many trials
-/// the runs have.
+/// changed, at most 1 in 100 comparisons has any SLOWER, and at most 1 in 100 any FASTER. The number of
+/// trials does not matter.
 
 #include <cstdint>
 #include <map>
@@ -23,8 +23,8 @@
 namespace gaussweep::driver {
 
 /// The verdict on two times. `unclear`: a change above the threshold is possible, but not significant.
-/// `host_bound`: the time of the run with its launches changed, but not by more than the host's speed varies
-/// between runs; the GPU's own time did not change or is unknown. `untimed`: a time is missing.
+/// `host_bound`: the time of the run changed, but not by more than the host's speed varies between runs. The
+/// GPU's part of this time did not change or is unknown. `untimed`: a time is missing.
 enum class Verdict { same, faster, slower, unclear, host_bound, untimed };
 const char* to_string(Verdict verdict);
 

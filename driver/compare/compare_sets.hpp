@@ -51,8 +51,8 @@ std::unordered_set<std::size_t> executed_trials(const io::Results& results);
 bool have_common(const std::unordered_set<std::size_t>& some, const std::unordered_set<std::size_t>& others);
 
 /// Splits records into sets, in the order in which the runs started. A run begins a new set if it repeats a
-/// trial and round that the current set already has for the same GPU and CPU models. So the shards of a sweep
-/// share a set, and so do runs on different models.
+/// trial and round that the set already has, on the same GPU and CPU models. So the shards of a sweep share a
+/// set, and so do runs on different models.
 std::vector<io::Results> split_runs(io::Results results);
 /// Returns true if split_runs gives several sets.
 bool repeats_trials(const io::Results& results);

@@ -1,6 +1,6 @@
 #pragma once
-/// Compares two device models, GPUs or CPUs: which one is faster at which sizes, by how much, which of the
-/// measured limits explains the ratio, and where another method is the fastest.
+/// Compares two device models, GPUs or CPUs: which one is faster at which sizes, and by how much. Also finds
+/// the measured limit that explains the ratio, and the tasks whose fastest method differs.
 
 #include <cstdint>
 #include <map>

@@ -32,8 +32,8 @@ InspectedMatrix inspect(io::Dense<double>&& a, bool factors);
 /// @param uplo the triangle that a triangular problem reads
 std::optional<bool> satisfies(const InspectedMatrix& matrix, Need need, Uplo uplo);
 
-/// Returns true if the problem reads one triangle of A and would ignore elements of the other one: nonzero
-/// elements or, for positive definite problems, elements that make A unsymmetric.
+/// Returns true if the problem reads one triangle of A and would ignore elements of the other one. These are
+/// nonzero elements or, for positive definite problems, elements that make A unsymmetric.
 bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo);
 
 /// Returns the largest condition number at which an answer may have a correct digit: 1 / epsilon.

@@ -81,7 +81,7 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
 }
 
 /// Returns per record if it belongs to the shard. For rounds after the first, the key does not tell the
-/// shard; such a record gets the shard of the start that wrote it, if that start had as many shards.
+/// shard. Such a record has the shard of the start that wrote it, if that start had as many shards.
 std::vector<bool> records_of_shard(const io::JournalContents& journal, const Shard& shard) {
   std::vector<std::optional<Shard>> shards{std::nullopt};  // by number of notes before a record
   for (const io::Note& note : journal.notes) {

@@ -1,7 +1,7 @@
 #pragma once
-/// The coordinator, on rank 0: assigns trials (one method on one matrix) to ranks, writes the journal and
-/// results.h5, shows progress, and stops the sweep at its limits. A rank is lost if it retires, i.e. reports
-/// that it can run no more trials, or if it sends no message for too long. Other ranks then run its trials.
+/// The coordinator, on rank 0: assigns trials to ranks, writes the journal and results.h5, shows progress,
+/// and stops the sweep at its limits. A trial is one method on one matrix. A rank is lost if it retires, i.e.
+/// can run no more trials, or if it sends no message for too long. Other ranks then run its trials.
 
 #include <deque>
 #include <functional>

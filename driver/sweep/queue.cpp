@@ -1,5 +1,5 @@
-/// Chooses the order in which trials are assigned to ranks. Trials are grouped so that a rank can reuse the
-/// matrix in its worker's memory and the measured time of the vendor's method on this matrix.
+/// Chooses the order in which trials are assigned to ranks. Trials are grouped so that a rank can reuse its
+/// matrix and its run of the vendor's method on this matrix.
 
 #include "driver/sweep/queue.hpp"
 
@@ -11,9 +11,9 @@ namespace {
 // If the round's remaining work keeps all ranks busy for this many times the longest trial's time, the
 // longest trial can start later: the other ranks still have work until it ends.
 constexpr double wait_factor = 4;
-// Otherwise the longest trial goes first, with this exception: a trial whose matrix the rank holds or no
-// other rank uses may precede a longest trial that takes up to this many times as long. That saves preparing
-// a matrix and running the vendor's method, which cost about as much as a method's runs.
+// Otherwise the longest trial goes first. A trial whose matrix the rank holds, or no other rank uses, may
+// precede it if the longest trial takes at most this many times as long. That saves the preparation of a
+// matrix and the vendor's run, which cost about as much as a method's runs.
 constexpr double max_ratio = 4;
 // The same limit for a trial that is compared with a vendor's run on this rank. It is much higher, because
 // on another rank the vendor's method would have to run again.

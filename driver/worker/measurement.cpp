@@ -28,8 +28,8 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// If a run takes longer than this, the times of the stages (named parts of the run) come from the warm-up,
-/// not from an extra pass. The few milliseconds to load the kernels are then negligible.
+/// If a run takes longer than this, the warm-up's times of the stages (named parts of the run) are used, and
+/// no extra pass runs. The few milliseconds to load the kernels are then negligible.
 constexpr double long_run_seconds = 1;
 
 /// The transfer of a trial's operands to its device.
