@@ -31,7 +31,7 @@ struct ModelFacts {
   double scatter = io::Record::unknown;
 };
 
-/// A task (one problem on one matrix) on both models, by one method or by the fastest method of each.
+/// A task (one problem on one matrix) that passed on both models, by one method or by the fastest of each.
 struct ModelCell {
   const Group *base = nullptr, *now = nullptr;
   Estimate speedup;                        ///< of the new model over the base model

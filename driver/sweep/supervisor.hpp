@@ -1,6 +1,6 @@
 #pragma once
 /// The supervisor, on every rank: requests trials from the coordinator, sends them to its worker (the process
-/// that owns the GPU) and watches it. A worker that crashes, hangs or must abandon its trial is replaced.
+/// that runs them) and watches it. A worker that crashes, hangs or must abandon its trial is replaced.
 ///
 /// The next trial is requested while the worker runs the current one. A short next trial is sent before the
 /// current one ends, so that the worker does not wait for a message. The worker runs trials in order and

@@ -9,7 +9,7 @@ namespace gaussweep::driver {
 /// Writes to standard error without blocking for long. Replaces control characters (terminal_text) if it is a
 /// terminal. Does not throw.
 void print_stderr(const std::string& text);
-/// Like `print_stderr`, but keeps control sequences, which move the cursor.
+/// Like `print_stderr`, but keeps control sequences, such as those that move the cursor.
 void print_stderr_raw(const std::string& text) noexcept;
 
 /// Applies terminal_text to everything printed on standard output from now on, if it is a terminal.

@@ -66,7 +66,7 @@ fs::path newest_job_output(const fs::path& directory) {
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
     search(entry->path() / "logs", "");
-  // The tasks of a job array write their outputs next to the directories of their shards.
+  // The tasks of a job array write their outputs into `logs`, next to the directories of their shards.
   const fs::path shard = directory.has_filename() ? directory : directory.parent_path();
   int part = 0, parts = 0;
   if (std::sscanf(shard.filename().string().c_str(), "shard-%d-of-%d", &part, &parts) == 2)

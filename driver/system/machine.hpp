@@ -33,7 +33,7 @@ std::vector<int> cpu_share_of(std::vector<LogicalCpu> cpus, int part, int parts)
 /// cores than parts, or if the system does not report the topology.
 void bind_to_cpu_share(int part, int parts);
 
-/// With more running threads per CPU, times on the CPU are too long. A run alone has about one per CPU.
+/// With more running threads per CPU, times on the CPU are too long. A run alone has at most about one.
 inline constexpr double max_cpu_demand = 1.25;
 
 /// Measures how many threads of this host run or wait for a CPU.
