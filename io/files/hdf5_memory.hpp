@@ -1,6 +1,6 @@
 #pragma once
-/// HDF5 files that are built in memory and then written as a whole. On a full disk then our own write fails,
-/// and not HDF5 while it writes metadata. For the .cpp files of `io/` only.
+/// HDF5 files that are built in memory and then written as a whole. If the disk is full, our own write fails
+/// and is reported; HDF5 never fails in the middle of its metadata. For the .cpp files of `io/` only.
 
 #include <vector>
 

@@ -12,8 +12,8 @@ extern "C" {
 namespace gaussweep::io {
 namespace {
 
-/// libnetpbm's last message before it jumped. The library keeps its jump buffer in a global variable, so only
-/// one thread may use it at a time; this module reads images from one thread.
+/// libnetpbm's last message before it called longjmp. The library keeps its jump buffer in a global variable,
+/// so only one thread may use libnetpbm at a time; this module reads images from one thread.
 thread_local char last_error[256];
 
 void keep_message(const char* message) {

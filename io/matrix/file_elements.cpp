@@ -32,7 +32,7 @@ double value_of(T number) {
   return static_cast<double>(number);
 }
 
-/// Returns true if `value`, the number as double, is finite and, for 64-bit integers, exact.
+/// Returns true if `value`, which is `number` converted to double, is finite. 64-bit integers must be exact.
 template <class T>
 bool is_represented(T number, double value) {
   if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {

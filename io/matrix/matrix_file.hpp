@@ -1,6 +1,7 @@
 #pragma once
 /// Matrices in files: the run directory's store (one HDF5 file per digest), Matrix Market, NumPy, MATLAB and
-/// HDF5. Elements of other files are read as column-major double; the store keeps the precision of the trial.
+/// HDF5. All readers return column-major matrices. The store keeps the precision of the trial; all other files
+/// are read as double.
 
 #include <cstdint>
 #include <filesystem>

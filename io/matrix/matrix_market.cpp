@@ -322,8 +322,8 @@ std::int64_t read_array(Lines& lines, const Header& header, Target& target) {
              is_skew = header.symmetry == Header::Symmetry::skew;
   const std::int64_t with_diagonal = header.entries + (is_skew ? header.rows : 0);
   std::string line;
-  // The elements of a skew-symmetric file, until their number shows if they include the diagonal, which older
-  // scipy versions wrote.
+  // Buffers the elements of a skew-symmetric file. Only their number shows if they include the diagonal, which
+  // older scipy versions wrote.
   std::vector<double> elements;
   std::int64_t count = 0, row = 0, col = 0;
   const auto put = [&](double value, std::int64_t offset) {

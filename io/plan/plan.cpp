@@ -119,7 +119,8 @@ std::string misspelling_hint(const Entry& entry, const std::string& word) {
   return {};
 }
 
-/// A combination: one value per key whose list stands for several entries of sweep.
+/// Values by key, for the keys whose list stands for several entries of sweep. In a plan or an entry, a value
+/// is the whole list; in a result of combinations_of, it is one element of the list.
 using Combination = std::map<std::string, YamlPointer>;
 
 /// Returns true if the value is a list that stands for one entry per value, unlike the list of an axis.

@@ -215,7 +215,7 @@ void require_text(const std::string& text, const std::string& file) {
   }
 }
 
-/// Returns the usual cause of a parser's message.
+/// Returns the usual cause of one of the parser's error messages, as an addition to the message.
 std::string parser_hint(const std::string& text, const YAML::Mark& mark, const std::string& message) {
   if (message.find("anchor") != std::string::npos) return "; a value that begins with * must stand in quotes";
   std::istringstream lines(text);

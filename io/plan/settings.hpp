@@ -99,8 +99,8 @@ struct Setting {
 /// Returns the table, in the order of help texts and listings.
 const std::vector<Setting>& all_settings();
 
-/// Returns the rows that have a condition, and a row for the number of GPUs. This row has only a condition,
-/// because `gpus` is a parameter of methods and no key of plans.
+/// Returns the rows of all_settings that have a condition, and a row for the number of GPUs. The latter has
+/// only a condition, because `gpus` is a parameter of methods and no key of plans.
 const std::vector<Setting>& conditions();
 
 /// Returns the record's condition; `default_name` if the record is older than the column.

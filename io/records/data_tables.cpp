@@ -40,7 +40,7 @@ template <class Columns, class Row>
   }
 }
 
-/// Makes a table. @param each calls the function that it gets with every row
+/// Makes a table. @param each a function that calls its argument once per row
 template <class Columns, class Each>
 DataTable table_of(const std::string& name, const Columns& columns, Each each) {
   return {name, names_of(columns), [&columns, each](const EachCells& take_row) {
@@ -61,7 +61,7 @@ DataCell cell_of(const nlohmann::json& value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// The parsed parameters by their JSON text, which many records share.
+/// A cache: the JSON text of a record's parameters → their cells by name. Many records share one text.
 using ParameterCells = std::unordered_map<std::string, std::map<std::string, DataCell>>;
 
 /// Returns the table `records`, with a column per method parameter.

@@ -74,11 +74,11 @@ std::int64_t end_of_last_line(int fd, std::int64_t size, const std::filesystem::
   return 0;
 }
 
-// The contents of a line: a record, a note, or if it is damaged the reason.
+// A parsed line: a record, a note, or the reason why the line is damaged.
 struct Line {
   std::optional<Record> record;
   std::optional<Note> note;
-  std::string why;  ///< the reason, if it is neither
+  std::string why;  ///< the reason, if the line is neither a record nor a note
 };
 
 // Returns true if brackets are nested deeper than max_depth. Recursive functions, such as the JSON writer,
@@ -102,8 +102,8 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
-// Parses a line into `line`, an empty one. Lines of records as this program writes them have a fast parser;
-// other lines are read as JSON.
+// Parses the text of a line into `line`, which must be empty. Records in the exact form that this program
+// writes are read by read_record_line, which is faster. All other lines are read as JSON.
 void parse_line(Line& line, std::string_view text, LineTexts& earlier_texts, bool with_details) {
   const auto damaged = [&](std::string why) { line.why = std::move(why); };
   const std::string_view body = checked_body(text);
@@ -126,7 +126,8 @@ void parse_line(Line& line, std::string_view text, LineTexts& earlier_texts, boo
   }
 }
 
-// Parses all lines, in order, on several threads: the journal of a long run has more than a hundred thousand.
+// Parses all lines on several threads, because the journal of a long run has more than a hundred thousand
+// lines. The results are in the order of the lines.
 std::vector<Line> parse_lines(const std::vector<std::string_view>& texts, bool with_details) {
   constexpr std::size_t min_lines_per_thread = 256;
   const std::size_t parts =
@@ -194,7 +195,7 @@ class Collector {
   std::int64_t line_ = 0;
 };
 
-// Returns the complete lines of `text`; `rest` gets the bytes after the last one.
+// Returns the complete lines of `text`; `rest` gets the bytes after the last newline.
 std::vector<std::string_view> split(std::string_view text, std::string_view& rest) {
   std::vector<std::string_view> lines;
   for (auto newline = text.find('\n'); newline != std::string_view::npos; newline = text.find('\n')) {
@@ -262,7 +263,7 @@ void JournalWriter::begin(Descriptor opened) {
     if (end < facts.st_size && ftruncate(fd_, end) != 0) {
       fail("cut off its torn last line", errno, "All complete lines are safe.");
     }
-    // The name of a new file must survive a power failure as well as its lines.
+    // Syncs the folder, so that the name of a new journal survives a power failure, and not only its lines.
     sync_folder(path_.parent_path().empty() ? "." : path_.parent_path());
   } catch (...) {
     close(fd_);

@@ -65,7 +65,7 @@ class LineReader {
       return std::visit([&](auto member) { return value(record.*member); }, field.member);
     };
     expected_ = next->name;
-    // If a required field is empty, record_from_json has to report it.
+    // Rejects empty required fields; record_from_json then reports them.
     return take('{') && members(read_member) && rest_.empty() && !record.key.empty() &&
            !record.problem.empty() && !record.method.empty() && !record.status.empty();
   }
@@ -212,7 +212,7 @@ class LineReader {
   }
 
   /// Reads the longest prefix that is a number. Malformed numbers such as "1e", and "1.5" as an integer,
-  /// leave a rest that is no comma, and are rejected there.
+  /// leave characters before the next comma or bracket; the caller rejects them.
   template <class Number>
   bool parse(Number& number) {
     const std::string_view digits = rest_.substr(rest_.substr(0, 1) == "-" ? 1 : 0);
