@@ -152,7 +152,7 @@ TEST_F(DefiniteSystems, RefinesModerateConditions) {
   EXPECT_LE(expect_refined(conditioned(4101, 1e5, 3)), 10);
 }
 
-/// In float, the pivot that belongs to the tiny eigenvalue is only the shift that was added to the diagonal.
+/// In float the tiny eigenvalue is lost: its pivot consists only of the shift that was added to the diagonal.
 TEST_F(DefiniteSystems, RefinesOneTinyEigenvalue) {
   for (const double condition : {1e8, 1e12, 1e14}) {
     SCOPED_TRACE(condition);
@@ -169,7 +169,7 @@ TEST_F(DefiniteSystems, SolvesLargeConditionsDirectly) {
   }
 }
 
-/// Row and column i have the same scale. Scales span 12 decades, or 60, which float cannot represent.
+/// Row i and column i have the same scale. Scales span 12 decades, or 60, which exceeds float's range.
 TEST_F(DefiniteSystems, RefinesGradedMatrices) {
   const std::int64_t n = order();
   for (const int decades : {12, 60}) {

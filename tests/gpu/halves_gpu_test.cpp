@@ -34,8 +34,8 @@ TEST_F(HalvesOnGpu, AreAccurateOverTheWholeRange) {
   }
 }
 
-// One shape has several column blocks of C, the others one; no size is a multiple of the tiles. All terms of
-// a sum have the same sign, for which tensor cores truncate most.
+// One shape has several column blocks of C, the others one; no size is a multiple of the tile sizes. All
+// terms of a sum have the same sign, because the truncation errors of tensor cores then add up.
 TEST_F(HalvesOnGpu, LargeProductsAreAsAccurateAsTheVendors) {
   if (small()) GTEST_SKIP() << "small sizes only";
   for (const Shape& shape : {Shape{33001, 2501, 265, 1, Uplo::lower}, Shape{1501, 1003, 1777, 1, Uplo::lower},

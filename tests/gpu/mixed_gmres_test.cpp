@@ -171,7 +171,7 @@ TEST_F(MixedGmres, SolvesLargeConditionsDirectly) {
   expect_direct(conditioned(order(), 1e12, 3));
   expect_direct(conditioned(order(), 1e14, 5));
   if (small()) return;
-  // The sample shows these conditions before any column is factored.
+  // The method detects these conditions in a sample of rows and columns, before it factors any column.
   for (const int mode : {1, 3, 5}) {
     for (const std::int64_t n : {500, 1000, 1500}) {
       EXPECT_EQ(expect_direct(conditioned(n, 1e12, mode)), 0) << n << ", mode " << mode;
@@ -296,7 +296,7 @@ TEST_F(MixedGmres, CountsTheIterationsOfTheSlowest) {
   EXPECT_GE(context->report.iterations, most - 1);
 }
 
-/// A right-hand side that cannot be refined sends its group, but no earlier one, to the direct solve.
+/// If one right-hand side cannot be refined, its whole group is solved directly. Earlier groups stay refined.
 TEST_F(MixedGmres, SolvesAGroupWithNaNDirectly) {
   const std::int64_t n = order();
   Inputs<double> inputs = inputs_of<double>(n, MatrixKind::uniform, 9);

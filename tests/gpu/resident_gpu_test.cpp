@@ -1,5 +1,5 @@
-// Tests that a Staging can take over the inputs that another one previous on the GPU, in any pair of layouts:
-// they must equal uploaded ones.
+// Tests that a Staging can take over the inputs that another Staging left on the GPU, for any pair of
+// layouts. The converted inputs must equal uploaded ones.
 
 #include "tests/kernels/method_run.hpp"
 #include "tests/testing.hpp"

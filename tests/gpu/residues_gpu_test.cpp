@@ -1,5 +1,6 @@
-// Tests products from residues (8-bit integers) on tensor cores: a thousand hard products are compared with
-// exact sums, large ones, computed in blocks, with the vendor's. Also tests an LU that uses them.
+// Tests products from residues (8-bit integers) on tensor cores. A thousand hard products are compared with
+// exact sums. Large products, which are computed in blocks, are compared with the vendor's. Also tests an LU
+// that uses such products.
 
 #include "kernels/check/check.hpp"
 #include "tests/gpu/on_gpu.hpp"
@@ -13,7 +14,7 @@ namespace {
 class ResiduesOnGpu : public OnGpu {
  protected:
   void SetUp() override { require(90); }
-  /// Multiplies by residues also if the vendor's GEMM is faster.
+  /// Multiplies by residues, even at sizes for which the method would choose the vendor's GEMM.
   Answer<double> multiply(const Inputs<double>& inputs) {
     Parameters parameters = defaults(row_of("gemm/residues"));
     parameters.set("least_inner", std::int64_t{1});

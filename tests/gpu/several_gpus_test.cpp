@@ -87,7 +87,7 @@ TEST_P(OnTwoGpus, GiveTheRightAnswer) {
   }
 }
 
-/// GAUSSWEEP_LARGE is the order of the matrix.
+/// Skipped unless the environment variable GAUSSWEEP_LARGE, the order of the matrix, is set.
 TEST_P(OnTwoGpus, AreFasterThanOneGpu) {
   const char* const order = std::getenv("GAUSSWEEP_LARGE");
   if (order == nullptr) GTEST_SKIP() << "GAUSSWEEP_LARGE is not set";

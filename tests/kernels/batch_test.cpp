@@ -70,9 +70,9 @@ double mean_ratio(const Method& method, Backend backend, const Inputs<double>& i
 struct Ratios {
   double worst = 0, mean = 0;
 };
-/// Returns the ratios of a method that solves the systems one by one. Accuracy is compared with a textbook
-/// elimination: its rounding does not depend on the CPU, unlike LAPACK's, because OpenBLAS has other kernels
-/// per CPU.
+/// Returns the ratios (error / bound, check.hpp) of a method that solves the systems one by one. The tests
+/// compare accuracy with a textbook elimination and not with LAPACK, because OpenBLAS has different kernels,
+/// and thus different roundings, on different CPUs.
 Ratios ratios_one_by_one(const Method& method, Backend backend, const Inputs<double>& inputs) {
   const auto device = cpu(backend);
   Context context(*device);
@@ -86,8 +86,8 @@ Ratios ratios_one_by_one(const Method& method, Backend backend, const Inputs<dou
   return ratios;
 }
 
-/// @param textbook the reference method, on `backend` @param max_factor largest allowed quotient of the
-/// ratios
+/// Expects the batched method's worst ratio to be at most `max_factor` times the worst ratio of `textbook`.
+/// @param textbook the reference method, which runs on `backend`
 void expect_as_accurate_as(const std::string& textbook, Backend backend, double max_factor, std::int64_t nrhs,
                            std::initializer_list<MatrixKind> kinds) {
   const Method& reference = row_of(textbook);
@@ -105,8 +105,8 @@ void expect_as_accurate_as(const std::string& textbook, Backend backend, double 
   }
 }
 
-/// Products with inverses of diagonal blocks of U would lose as many digits as the condition of a block. (The
-/// ratios are up to 1.52 times the textbook's.)
+/// Products with inverses of diagonal blocks of U would multiply the error by the condition of a block.
+/// (gesv/batched has ratios of up to 1.52 times the textbook's.)
 TEST(Batch, SeveralRightHandSidesAreAsAccurateAsElimination) {
   expect_as_accurate_as("gesv/gauss_pivot_serial", Backend::host, 1.6, 4,
                         {MatrixKind::uniform, MatrixKind::cauchy, MatrixKind::condition});
@@ -146,7 +146,7 @@ TEST(Batch, CauchySystemsAreAccurate) {
   EXPECT_LE(worst_ratio(batched, Backend::emulated, inputs, defaults(batched)), 0.0012);
 }
 
-/// Divided by a pivot of 2^-1000, the right-hand side would overflow before it cancels to 0.
+/// The right-hand side cancels to 0. If it were divided by a pivot of 2^-1000 before, it would overflow.
 TEST(Batch, CancellingRightHandSidesDoNotOverflowOverTinyPivots) {
   const Method& batched = row_of("gesv/batched");
   for (const std::int64_t n : {40, 70}) {

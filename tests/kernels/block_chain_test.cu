@@ -11,7 +11,8 @@ namespace {
 
 using vendor::Diagonal;
 
-/// An n x n matrix in columns of `ld` elements; `shift` elements precede it.
+/// A system A X = B. A is n x n, column-major with leading dimension `ld`; `shift` elements precede it, so
+/// that it is not aligned. B has the leading dimension n + 3.
 template <class T>
 struct System {
   System(std::int64_t order, std::int64_t right_hand_sides, std::int64_t leading, std::int64_t shift_by)
@@ -74,7 +75,8 @@ class BlockChain : public testing::Test {
     expect_same_by_transpose(s, uplo, diagonal, b.values());
     return b.values();
   }
-  /// Solves with the transpose of the transpose, which must give the same bits and info.
+  /// Transposes A in memory and solves with Op::transpose. Expects the bits `x` and the info of the solve
+  /// with A.
   void expect_same_by_transpose(const System<T>& s, Uplo uplo, Diagonal diagonal, const std::vector<T>& x) {
     System<T> transposed = s;
     for (std::int64_t j = 0; j < s.n; ++j) {
@@ -130,8 +132,8 @@ TYPED_TEST(BlockChain, SolvesBothTrianglesInEveryShape) {
 }
 
 // The blocks of order 64 have a unit diagonal and -c below it; their inverses have elements up to
-// c (1 + c)^62. With growing c the kernel uses the inverse as it is, then with one or two corrections, then
-// not at all. The answer does not grow with c.
+// c (1 + c)^62. With growing c the kernel multiplies by the inverse, then also corrects the product once or
+// twice, then substitutes instead. The answer does not grow with c.
 TYPED_TEST(BlockChain, SolvesTrianglesOfEveryCondition) {
   for (const double c : {0.02, 0.1, 0.15, 0.2, 0.25, 0.3, 0.5, 0.9}) {
     for (const std::int64_t nrhs : {1, 3, 8}) {

@@ -1,4 +1,4 @@
-// Tests the verification at the ends of the exponent range, and right answers with large errors.
+// Tests the verification at the ends of the exponent range, and for right answers with large rounding errors.
 
 #include "kernels/check/check.hpp"
 #include "tests/kernels/method_run.hpp"
@@ -49,7 +49,8 @@ TEST(CheckRange, NearestFloatToTheInversePasses) {
 
 PRECISION_TEST_SUITE(CheckSums);
 
-// Sums of equal terms round in one direction and products of tiny elements underflow, in any method.
+// In any method, sums of equal terms round in one direction, and products of tiny elements underflow. Answers
+// with such errors must pass.
 TYPED_TEST(CheckSums, ProductMayHaveTheErrorOfALongSum) {
   using T = TypeParam;
   Inputs<T> inputs =

@@ -1,4 +1,4 @@
-// Tests the verification of answers: backward errors by hand, damaged answers, and scaling.
+// Tests the verification of answers: backward errors computed by hand, damaged answers, and scaled operands.
 #include "kernels/check/check.hpp"
 #include "kernels/check/norms.hpp"
 #include "kernels/vendor/blas.hpp"
@@ -160,8 +160,8 @@ TYPED_TEST(Check, SolutionByHand) {
   EXPECT_TRUE(std::isnan(findings.first_row_percent));
 }
 
-// The first paper's check looks at the first row only. If x_0 is computed from that row, its residual is 0
-// even if all other rows are wrong.
+// Fuhrmann's check computes the residual of the first row only. A method that computes x_0 from that row
+// makes this residual 0, even if all other rows are wrong.
 TYPED_TEST(Check, SeesErrorsBeyondTheFirstRow) {
   using T = TypeParam;
   auto inputs = inputs_for<T>(Problem::named("gesv"), 33, Uplo::lower, 1);

@@ -173,7 +173,8 @@ TYPED_TEST(DeviceJudge, UsesNarrowerStripsIfTheWorkspaceDoesNotFit) {
   EXPECT_EQ(device.refused, 2) << "once for A X and once for X A";
 }
 
-// Sums with errors of one sign, and underflowing products: both bounds of an element's error (check.hpp).
+// Tests both bounds of an element's error (check.hpp): sums whose rounding errors have one sign, and products
+// that underflow.
 TYPED_TEST(DeviceJudge, BoundsProductErrorsAsTheCpuDoes) {
   using T = TypeParam;
   const T tiny = std::is_same_v<T, float> ? static_cast<T>(1e-30) : static_cast<T>(1e-200);

@@ -1,6 +1,6 @@
-/// Tests gemm/halves and the products of getrf/halves and geinv/halves. They must be exact for integers, and
-/// as accurate as two halves allow over the whole exponent range. Also tests blocks of columns, slices of k,
-/// and the choice of SGEMM by size.
+/// Tests gemm/halves and the products of getrf/halves and geinv/halves, which split every float into two fp16
+/// numbers (halves). They must be exact for integers, and as accurate as the split allows over the whole
+/// exponent range. Also tests column blocks, k slices, and that small products are left to SGEMM.
 
 #include "kernels/check/check.hpp"
 #include "kernels/getrf/half_lu.cuh"
@@ -106,7 +106,7 @@ TEST_P(HalfBlocks, EqualAWholeProduct) {
   }
 }
 
-// are_faster predicts whether products by halves are faster than SGEMM. It must not always answer the same.
+// are_faster predicts from the sizes whether halves are faster than SGEMM. Both answers must occur.
 TEST(HalfLu, UsesHalvesOnlyForLargeProducts) {
   EXPECT_TRUE(gaussweep::halves::are_faster(8192, 8192, 8192));
   EXPECT_TRUE(gaussweep::halves::are_faster(8192, 8192, 1024));
@@ -114,7 +114,7 @@ TEST(HalfLu, UsesHalvesOnlyForLargeProducts) {
   EXPECT_FALSE(gaussweep::halves::are_faster(512, 512, 512));
 }
 
-// Orders at which the parts of the recursion are largest.
+// The workspace must suffice at orders at which the parts of the recursion are largest.
 TEST(HalfLu, RoomSufficesForEveryProduct) {
   for (const std::int64_t n : {33, 1000, 2100, 33000, 65536}) {
     for (const bool solved : {false, true}) {

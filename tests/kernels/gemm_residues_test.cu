@@ -1,5 +1,6 @@
-/// Tests gemm/residues and the products of getrf/residues: exact for integers, as accurate as double on
-/// operands that are hard to scale, in blocks, and the choice of other products by size.
+/// Tests gemm/residues and the products of getrf/residues, which multiply 8-bit residues modulo several
+/// moduli. They must be exact for integers, and as accurate as double on operands that are hard to scale.
+/// Also tests column blocks, and that products of unsuitable sizes are left to the vendor.
 
 #include "kernels/check/check.hpp"
 #include "kernels/getrf/residue_lu.cuh"
@@ -141,7 +142,7 @@ TEST_P(ResidueBlocks, EqualAWholeProduct) {
   }
 }
 
-// are_faster compares residues with DGEMM. It must not always answer the same.
+// are_faster predicts from the sizes whether residues are faster than DGEMM. Both answers must occur.
 TEST(GemmResidues, AreFasterOnlyForLargeProducts) {
   EXPECT_TRUE(residues::are_faster(16384, 16384, 16384, 15, sizeof(double)));
   EXPECT_TRUE(residues::are_faster(24576, 8192, 8192, 15, sizeof(double)));

@@ -1,4 +1,5 @@
-// Tests gemm by hand, at tile edges, and for equal bits of the three methods with the same summation order.
+// Tests gemm on products computed by hand and at tile edges. The three methods that sum in the same order
+// must give equal bits.
 
 #include "kernels/gemm/strips.hpp"
 #include "tests/kernels/try_method.hpp"
@@ -76,7 +77,7 @@ TEST(GemmOfManyRows, StripsCoverAllRows) {
   EXPECT_EQ(rows, (std::vector<std::int64_t>{strip, strip, 1}));
 }
 
-// The padding of an edge tile must not meet an infinite element: 0 times inf is NaN.
+// The zeros that pad an edge tile must not be multiplied by an infinite element, because 0 times inf is NaN.
 TYPED_TEST(Gemm, InfinityStaysInItsRow) {
   Inputs<TypeParam> inputs =
       make_inputs<TypeParam>(Problem::named("gemm"), {5, 6, 7, 1, Uplo::lower}, MatrixKind::uniform);

@@ -1,4 +1,4 @@
-// Tests the preparation of the row-cyclic methods: rows are added to rows until no element is 0.
+// Tests the preparation of the row-cyclic methods, which adds rows to other rows until no element of A is 0.
 
 #include "kernels/check/check.hpp"
 #include "kernels/gesv/row_addition.cuh"

@@ -1,5 +1,5 @@
-/// Tests LU panels in clusters, kernels/getrf/cluster_panel.cuh, on matrices that consist of one block of
-/// columns of RecursiveLu.
+/// Tests the LU panel kernel, which runs in thread-block clusters (kernels/getrf/cluster_panel.cuh). The
+/// matrices are as narrow as one block of columns of RecursiveLu, so that panels are their only parts.
 
 #include "kernels/getrf/cluster_panel.cuh"
 #include "tests/kernels/simt_testing.hpp"
@@ -50,7 +50,8 @@ struct Factored {
   int info;
 };
 
-/// Factors a panel of `first_columns` columns, then panels as wide as the kernel's registers allow.
+/// Factors an n x n matrix: a panel of `first_columns` columns, then panels of `Columns` columns, the maximum
+/// for the kernel's registers. Each launch also applies the previous panel's deferred exchanges and updates.
 template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
 Factored<T> factor(Context& context, const std::vector<T>& a, int n, int lda, int first_columns) {
   Device& device = context.device;
@@ -77,7 +78,7 @@ Factored<T> factor(Context& context, const std::vector<T>& a, int n, int lda, in
     before = cols;
   }
   Factored<T> result{device_a.values(), pivots.values(), info.values()[0]};
-  // The exchanges of the last panel are still due in the columns left of it.
+  // No launch follows the last panel, so its row exchanges are applied to the columns left of it here.
   const int last = n - cols;
   const std::vector<int> from = source.values(), to = target.values();
   for (int c = 0; c < last; ++c) {
@@ -91,7 +92,7 @@ Factored<T> factor(Context& context, const std::vector<T>& a, int n, int lda, in
   return result;
 }
 
-/// Checks ‖PA − LU‖, multipliers of at most 1, pivots in their rows, and info.
+/// Checks that ‖PA − LU‖ is small, that multipliers are at most 1, and that pivots and info are valid.
 template <class T>
 void check(const Factored<T>& seen, std::vector<T> a, int n, int lda, Kind kind) {
   constexpr double epsilon = std::numeric_limits<T>::epsilon();

@@ -1,4 +1,4 @@
-// Tests getrf by hand, and the end of the fixed-point iteration, which has Crout's bits.
+// Tests getrf on matrices factored by hand. The fixed-point iteration must end with Crout's bits.
 
 #include "kernels/check/check.hpp"
 #include "tests/kernels/try_method.hpp"

@@ -25,7 +25,8 @@ void change_each(HostMatrix<T>& matrix, Change change) {
     for (std::int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) = change(matrix(i, j), i, j);
   }
 }
-/// Makes the sums of all elements of C cancel to 0, except in column 0, where 2^`last` of one term is left.
+/// Makes the terms of every element of C cancel in pairs, so that C is 0 for even k. In column 0 the first
+/// pair leaves 2^`last` times its first term.
 template <class T>
 void cancel(Inputs<T>& in, int last) {
   for (std::int64_t h = 0; h + 1 < in.shape.k; h += 2) {

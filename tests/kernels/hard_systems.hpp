@@ -1,6 +1,6 @@
 #pragma once
-/// Searches for systems that a method solves less accurately than LAPACK: random systems are changed step by
-/// step as long as the ratio grows.
+/// Searches for systems that a method solves less accurately than LAPACK. It changes random systems step by
+/// step and keeps a change if the ratio (error / bound, check.hpp) grows.
 
 #include "kernels/check/check.hpp"
 #include "kernels/staging/method_run.hpp"
@@ -19,7 +19,6 @@ inline int starts(int default_value) {
   return number_from("GAUSSWEEP_STARTS", default_value);
 }
 
-/// Returns the verified ratio of a row's answer.
 template <class T>
 double ratio_of(Context& context, const Method& method, const Inputs<T>& inputs) {
   MethodRun<T> run(context, method, context.device.backend(), defaults(method), inputs.shape);

@@ -101,7 +101,6 @@ Inputs<T> hostile_batch(std::mt19937_64& random, Problem problem, const Shape& s
   return inputs;
 }
 
-/// Returns the systems of a batch in reverse order.
 template <class T>
 Inputs<T> reversed(const Inputs<T>& inputs) {
   Inputs<T> all = inputs;
@@ -124,8 +123,8 @@ void expect_valid_indices(const Answer<T>& answer, std::int64_t n, const std::st
   }
 }
 
-/// Draws `batches` batches of one shape, up to order 40, and runs all of their systems in one call: in their
-/// order and in reverse. Each system's answer must be the same at every position and with any neighbours.
+/// Draws `batches` batches of one shape, up to order 40. Runs all of their systems in one call, and again in
+/// reverse order. A system's answer must not depend on its position and its neighbours.
 template <class T>
 void expect_confined(std::mt19937_64& random, Context& context, const Method& method, std::int64_t batches) {
   const Problem problem = method.problem;

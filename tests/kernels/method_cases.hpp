@@ -1,5 +1,5 @@
 #pragma once
-/// Tests for every row of the registry on every backend, shared by the CPU and GPU tests.
+/// Tests for every row of the registry (one row per method) on every backend, shared by CPU and GPU tests.
 
 #include "kernels/check/check.hpp"
 #include "tests/kernels/method_run.hpp"

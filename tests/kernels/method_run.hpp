@@ -1,5 +1,5 @@
 #pragma once
-/// Runs any registry row on any matrix, for the tests of all methods.
+/// Runs any row of the registry (one row per method) on any matrix, for the tests of all methods.
 
 #include <algorithm>
 #include <chrono>
@@ -33,7 +33,6 @@ struct CpuContext : private OwnDevice, public Context {
   explicit CpuContext(Backend backend = Backend::emulated) : OwnDevice{cpu(backend)}, Context(*own_device) {}
 };
 
-/// Returns the registry of this program.
 inline const Registry& registry() {
   static const Registry all = builtin_registry();
   return all;
@@ -90,7 +89,6 @@ inline bool has_parameter(const Method& method, const std::string& name) {
                      [&](const Parameter& parameter) { return parameter.name == name; });
 }
 
-/// Returns the default parameters of a row.
 inline Parameters defaults(const Method& method) {
   return defaults(method.parameters);
 }

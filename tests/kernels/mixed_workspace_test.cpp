@@ -1,4 +1,5 @@
-// Tests the workspace and the choice of float that gesv/mixed_gmres and posv/mixed_gmres declare.
+// Tests the workspace that gesv/mixed_gmres and posv/mixed_gmres declare, and their choice between factors in
+// float with refinement and a solve in double only.
 
 #include "kernels/gesv/mixed_workspace.hpp"
 #include "kernels/posv/mixed_workspace.hpp"
@@ -13,7 +14,7 @@ struct MixedCase {
   Uplo uplo;
   std::vector<std::int64_t> direct, refined;  ///< orders at which the row solves in double only, or in float
   std::int64_t never,
-      always;  ///< orders at which it tries float for no, or for any, number of right-hand sides
+      always;  ///< an order at which the row never tries float, and one at which it does for any nrhs
   bool (*worth_trying)(std::int64_t n, std::int64_t nrhs, std::int64_t float_from);
   std::size_t (*refinement_bytes)(std::int64_t n, std::int64_t nrhs);
 };
@@ -72,7 +73,7 @@ TEST_P(MixedRow, HasRoomForSixtyFourRightHandSides) {
   EXPECT_EQ(workspace("mixed_gmres", 12000, 65, 1), GetParam().refinement_bytes(12000, 64));
 }
 
-/// No larger matrix switches back from float.
+/// If float is worth trying at an order, it is at all larger orders.
 TEST_P(MixedRow, TriesFloatFromSomeOrderOn) {
   const auto worth_trying = GetParam().worth_trying;
   for (const std::int64_t nrhs : {1, 2, 8, 32, 64}) {

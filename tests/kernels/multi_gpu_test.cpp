@@ -98,7 +98,7 @@ TEST_P(SeveralGpus, FactorTheRestOnTheFirst) {
   Devices devices;
   for (const char* id : {"potrf/multi_gpu", "posv/multi_gpu"}) {
     const Method& method = row_of(id);
-    for (const std::int64_t rest : {80, 1000}) {  // two blocks of 64 columns come before the rest, or one
+    for (const std::int64_t rest : {80, 1000}) {  // two blocks of 64 columns precede the rest, or only one
       Parameters parameters = parameters_of(method, GetParam(), 64);
       parameters.set("rest", rest);
       const Shape shape{201, 201, 201, method.problem == Problem::named("posv") ? 3 : 1};
@@ -302,8 +302,8 @@ TEST(DistributedMatrix, GuardsRegionsOfTheWholeMatrix) {
   EXPECT_EQ(matrix.count_overwritten(Region::above), 1);
 }
 
-/// Returns a matrix for an inverse whose products of inverses lose digits. Triangles have random elements
-/// below a diagonal that is as small as they are, and small inverses of diagonal blocks next to large ones.
+/// Returns a matrix on which inversion by products of inverses loses digits. In a triangle, 25 rows with
+/// small elements alternate with 25 rows whose elements are as large as the diagonal.
 Inputs<double> hard_inputs(Problem problem) {
   if (problem == Problem::named("poinv")) return hard_blur(12);
   const std::int64_t n = 135;

@@ -8,7 +8,7 @@
 
 namespace gaussweep::testing_help {
 
-/// Ways to damage an answer; the first one leaves it right.
+/// A way to damage an answer: its name and the function. The first one leaves the answer right.
 template <class T>
 using Damage = std::pair<const char*, std::function<void(HostMatrix<T>&)>>;
 

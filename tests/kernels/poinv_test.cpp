@@ -92,8 +92,8 @@ TYPED_TEST(Poinv, NotPositiveDefiniteGivesInfo) {
   }
 }
 
-// Products with inverses would lose digits on an ill-conditioned matrix. At 324 rows there are two diagonal
-// parts and a product between them.
+// Products with inverses of diagonal blocks would lose digits on an ill-conditioned matrix. At 324 rows there
+// are two diagonal parts and a product between them.
 TEST(PoinvRecursive, IsAsAccurateAsLapackOnBlurMatrices) {
   for (const std::int64_t width : {12, 18}) {
     const Inputs<double> inputs = hard_blur(width);
@@ -165,7 +165,7 @@ TYPED_TEST(Poinv, RespectsMaxIterations) {
   EXPECT_LT(capped(40), after_20);
 }
 
-// Below the rounding errors nothing improves: the iteration stagnates, and its answer is accurate.
+// The tolerance is far below the rounding errors: the iteration stagnates, and its answer is accurate.
 TYPED_TEST(Poinv, UnreachableToleranceStagnates) {
   const auto inputs = spd<TypeParam>(40);
   const auto run = invert("gauss_seidel", inputs, {{"residual_tolerance", 1e-300}});

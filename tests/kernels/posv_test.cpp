@@ -47,7 +47,7 @@ TYPED_TEST(Posv, InfoNamesTheFirstNonpositivePivot) {
   }
 }
 
-// Solves with inverted triangles on the factor's diagonal would lose digits.
+// A method that multiplied by inverses of the factor's diagonal blocks would lose digits on these matrices.
 TEST(PosvRecursive, IsAsAccurateAsLapackOnBlurMatrices) {
   for (const std::int64_t width : {12, 18}) {
     const Inputs<double> inputs = hard_blur(width);

@@ -82,7 +82,7 @@ TYPED_TEST(Residual, TransposedAndRectangularFactors) {
   EXPECT_NEAR(columns[4].value.value(), largest, 1e-13);
 }
 
-/// Without extreme exponents the sums are plain double sums.
+/// At ordinary exponents the residual is summed in plain double. Scaled operands must give the same bits.
 TEST(ResidualInDouble, HasTheSameBitsAtExtremeExponents) {
   constexpr std::int64_t n = 70;
   const auto a = random_matrix<double>(n, n, Part::all, 40, 1),

@@ -64,7 +64,7 @@ class ForwardingDevice : public Device {
   std::unique_ptr<Device> device_;
 };
 
-/// Refuses single allocations above a limit.
+/// Refuses every single allocation above a limit.
 class ShortOfMemory final : public ForwardingDevice {
  public:
   /// @param max_bytes largest size of an allocation; `limit` can be changed later
@@ -80,7 +80,7 @@ class ShortOfMemory final : public ForwardingDevice {
   int refused = 0;
 };
 
-/// Has little memory in all.
+/// Refuses an allocation if all allocations together would exceed `total_bytes`.
 class SmallDevice : public ForwardingDevice {
  public:
   SmallDevice(std::unique_ptr<Device> device, std::size_t total_bytes)

@@ -1,5 +1,5 @@
-// Tests that static shared memory holds NaN before every block. This file passes the arrays of all emulated
-// kernels to the scheduler, so that it fills them in all tests of this program.
+// Tests that the emulation fills static shared memory with NaN before every block. This file registers the
+// arrays of all emulated kernels with the scheduler, so this happens in all tests of the program.
 
 #include "kernels/simt/emulated_static_shared.hpp"
 

@@ -1,4 +1,5 @@
-/// Tests the inverse of a triangle level by level, kernels/trtri/levels.cuh, with each schedule.
+/// Tests the inverse of a triangle level by level (kernels/trtri/levels.cuh) with several levels::Schedule,
+/// whose first members are {{block order, border}, max_kernel_half, …}.
 
 #include "kernels/trtri/levels.cuh"
 #include "tests/kernels/simt_testing.hpp"

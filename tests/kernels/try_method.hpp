@@ -1,5 +1,5 @@
 #pragma once
-/// Runs one row on one matrix, for tests of single problems.
+/// Runs one row of the registry (a method) on one matrix, for tests of single problems.
 
 #include "tests/kernels/method_run.hpp"
 #include "tests/testing.hpp"
