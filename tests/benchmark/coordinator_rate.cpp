@@ -37,7 +37,7 @@ double cpu_seconds() {
 struct SimulatedRank {
   std::deque<Trial> trials;       ///< the trials that it has yet to run
   std::size_t ask_when_left = 0;  ///< It asks for the next batch when this many trials are left.
-  bool asked = false;             ///< whether it has asked, and the batch is yet to come
+  bool asked = false;             ///< true if it has asked for a batch that has not arrived yet
   double next_end = 0;            ///< when the first trial of `trials` ends
   double idle_since = -1;         ///< when it last ran out of trials; -1: never
   double idle = 0;                ///< the sum of the times in which it waited for a batch

@@ -56,7 +56,7 @@ gaussweep_method row(const char* name, gaussweep_function function) {
 
 }  // namespace
 
-// A clock that stands still. It replaces CUDA's in a program whose symbol lookup finds this library's.
+// A clock that stands still. It replaces CUDA's function if the program's symbol lookup finds this one first.
 extern "C" GAUSSWEEP_EXPORT cudaError_t cudaEventElapsedTime_v2(float* milliseconds, cudaEvent_t,
                                                                 cudaEvent_t) {
   *milliseconds = 0;

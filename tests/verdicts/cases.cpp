@@ -274,9 +274,8 @@ Loss Runner::run_typed(const Case& one, const Method& method) {
   };
   loss.ratio = run_method(inputs, &loss.reason);
   // Rounding alone may make a pivot 0 or an inverse infinite, but not the solution of a triangular system.
-  // The rounding errors of LU depend on the size of the rows. For its zero pivots, the rows are therefore not
-  // scaled before the matrix is called singular. They are for infinite answers, because methods must not
-  // overflow.
+  // The rounding errors of LU depend on the size of the rows, so is_singular does not scale rows if LU found
+  // a zero pivot. It scales them if an answer is infinite, because methods must not overflow.
   const bool is_zero_pivot = loss.reason.rfind("info ", 0) == 0;
   const bool may_fail = is_zero_pivot || !testing_help::needs(method, Need::triangular);
   if (loss.ratio >= invalid_score && may_fail && is_singular(inputs.a, is_spd(method) || !is_zero_pivot)) {

@@ -22,8 +22,8 @@ namespace {
 
 /// The allowed relative error of the program's ratio.
 constexpr double ratio_tolerance = 1e-3;
-/// If the exact ratio is at most this number, the program's need not agree with it, but must be at most this,
-/// too.
+/// If the exact ratio is at most this number, the program's ratio must also be at most this number, but need
+/// not agree further.
 constexpr double small_ratio = 1e-5;
 /// The number of differences that are shown per kind.
 constexpr int shown = 12;

@@ -1,8 +1,8 @@
 /// Tests libgaussweep_cusolver: calls cuSOLVER's functions as a program does, and compares the answers with
 /// LAPACK's. The vendor's cuSOLVER is a fake that calls LAPACK (fake_cusolver.cpp).
 ///
-/// The same tests run with and without libgaussweep_cusolver. The environment variable ANSWERED_BY says what
-/// must answer: gaussweep if libgaussweep_cusolver is loaded and on, otherwise cuSOLVER.
+/// The same tests run with and without libgaussweep_cusolver. The environment variable ANSWERED_BY names the
+/// library that must answer: gaussweep if libgaussweep_cusolver is loaded and on, otherwise cuSOLVER.
 
 #include <cblas.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ namespace {
 const bool answered_by_gaussweep = std::string(std::getenv("ANSWERED_BY")) == "gaussweep";
 constexpr int vendor_elements = 7;  // the workspace that the fake asks for
 
-/// Returns one of 8 handles: any address is one to the fake.
+/// Returns one of 8 handles. The fake accepts any address as a handle.
 cusolverDnHandle_t handle(int number = 0) {
   static char handles[8];
   return reinterpret_cast<cusolverDnHandle_t>(handles + number);

@@ -30,7 +30,7 @@ TEST(Rounded, RefusesElementsBeyondTheRangeOfFloat) {
   EXPECT_EQ(failure(matrix(3.4028234e38, 1, 1, -3.4028234e38)), "");
 }
 
-// An element may become 0 among larger ones. A row that becomes 0 as a whole is refused.
+// An element may round to 0 if its row and column keep nonzero elements. Otherwise the matrix is refused.
 TEST(Rounded, RefusesRowsAndColumnsThatBecomeZeroInFloat) {
   EXPECT_EQ(rounded<float>(matrix(1, 1e-50, 1e-42, 2), "x.mtx").data,
             (std::vector<float>{1, 0, static_cast<float>(1e-42), 2}));

@@ -109,7 +109,8 @@ TEST(IdenticalRuns, SeveralBasesRaiseNoAlarm) {
   EXPECT_LE(tally.alarms, 0) << tally.words;
 }
 
-/// Simulates runs with any number of trials, from the measured times of random worker processes on GPU b.
+/// Simulates runs with any number of trials, from the measured times of random worker processes on the second
+/// GPU.
 class SimulatedRuns {
  public:
   explicit SimulatedRuns(unsigned seed) : bits_(seed) {

@@ -1,4 +1,4 @@
-// Tests change points in simulated nights with and without steps, drifts and other GPUs.
+// Tests change points in simulated nightly runs, with and without steps, drifts and changes of the GPU.
 
 #include "driver/compare/trend.hpp"
 #include "driver/results/identity.hpp"
@@ -17,7 +17,8 @@ TEST(ChangePoints, EnergyDistanceIsLargestAtTheStep) {
       << "only values between begin and end";
 }
 
-/// Simulates nights of many trials. Each trial is ln(time / mean time) of a random measured process on GPU b.
+/// Simulates nightly runs of many trials. A trial's ln(time / mean time) is that of a random worker process
+/// which was measured on the second GPU (identical_runs.hpp).
 class Nights {
  public:
   explicit Nights(unsigned seed) : bits_(seed) {
@@ -72,8 +73,8 @@ struct StepCounts {
   int wrong = 0;                        ///< trials without a step in which trend found one
 };
 
-/// Simulates `draws` trends of 33 nights with 500 trials. In each trend one trial of `every` has a step, in
-/// each trend other trials.
+/// Simulates `draws` trends of 33 nights with 500 trials. One in `every` trials has a step; each trend
+/// chooses other trials.
 StepCounts steps_found(unsigned seed, std::size_t every, std::size_t draws) {
   Nights nights(seed);
   Sets sets;

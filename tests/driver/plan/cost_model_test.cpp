@@ -125,8 +125,8 @@ TEST_F(LearnedCosts, UsesTheSlowestRateOfTheNearestSizes) {
   EXPECT_NEAR(rate_at(10000) / 5e8, 1, 1e-9);
 }
 
-/// An hour was once estimated as days: an unmeasured method was assumed to have a thousandth of DGEMM's rate
-/// even if all related methods were near DGEMM's rate.
+/// A sweep of an hour was once estimated to take days. An unmeasured method was assumed to have a thousandth
+/// of DGEMM's rate, even if all related methods were near DGEMM's rate.
 TEST_F(LearnedCosts, GuessesUnseenMethodsBetweenRelatedOnesAndTheFirstGuess) {
   Trial trial = host_trial(1000);
   trial.method = "gauss_pivot_serial";

@@ -19,7 +19,7 @@ Registry registry() {
   Method tuned = idle_method(Problem::named("gesv"), "tuned", {Backend::cuda});
   tuned.capability = 90;
   Method fast = on_cpu(Problem::named("gesv"), "fast");
-  fast.vendor = true;  // its first guess is ten times as fast
+  fast.vendor = true;  // an unmeasured vendor method is assumed to be ten times as fast as others
   return Registry(
       {on_cpu(Problem::named("gesv"), "pivoting"),
        on_cpu(Problem::named("gesv"), "plain", {Need::strongly_regular}),
@@ -129,7 +129,7 @@ TEST(TryPlan, NamedMethodsAreTriedWhateverTheyNeedAndCost) {
   EXPECT_THAT(trials[0].expect, SizeIs(4));
   EXPECT_EQ(trials[1].shape.nrhs, 1);
   EXPECT_EQ(trials[2].shape.nrhs, 3);
-  // Cholesky would ignore a triangle of this one.
+  // This matrix is not symmetric, and Cholesky would ignore one of its triangles.
   EXPECT_THAT(trials_of(plan_of(request, square(8)), 8), SizeIs(2));
 
   request.methods = {"cholesy"};

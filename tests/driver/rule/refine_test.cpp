@@ -30,7 +30,7 @@ double formula_seconds(const Trial& trial) {
 class RefinedSweep {
  public:
   RefinedSweep() : registry_(builtin_registry()), plan_(io::parse_plan(text, "plan", {"gesv", "getrf"})) {}
-  /// Runs the trials without a record, until there are `most` records. @return false if this limit was
+  /// Runs the trials that have no record yet, until there are `most` records. @return false if this limit was
   /// reached
   bool run(const io::Plan& plan, std::size_t most) {
     const auto no_file = [](const std::string&, const std::string&) -> FileFacts {

@@ -314,7 +314,7 @@ TEST(VerdictGrid, OnlySeedsWithTheSameMethodsArePooled) {
     r.matrix_seed = seed;
     records.push_back(r);
   };
-  add("slow", 1, 50);  // two methods too, but alone with this pair
+  add("slow", 1, 50);  // seed 1 has another pair of methods than seeds 2 and 3
   add("steady", 1, 4);
   for (const std::int64_t seed : {2, 3}) {
     add("steady", seed, 3);

@@ -7,7 +7,7 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr std::size_t trial_count = 400;
-// position in the first batch, of neither its first nor its last trial
+// The position, within the first batch, of the trial that fails; it is neither the first nor the last.
 constexpr std::size_t position = 7;
 constexpr std::size_t middle = trial_count - 1 - position;  // the queue takes the last of equal trials first
 

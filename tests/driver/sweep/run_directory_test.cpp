@@ -13,7 +13,7 @@
 
 namespace {
 
-/// The first `passing_locks` calls pass; the next `failing_locks` calls fail with `lock_error`.
+/// The first `passing_locks` calls of flock succeed; the next `failing_locks` calls fail with `lock_error`.
 int lock_error = 0, passing_locks = 0, failing_locks = 0;
 /// Called before the next lock is taken.
 std::function<void()> before_lock;

@@ -35,7 +35,7 @@ class StoreKeeperTest : public ::testing::Test {
     for (const auto& [digest, bytes] : io::MatrixStore(folder_).inventory()) names.push_back(digest);
     return names;
   }
-  /// Admits a trial, stores its matrix if allowed, and releases it. @return whether its matrix was stored
+  /// Admits a trial, stores its matrix if allowed, and releases it. @return true if the matrix was stored
   bool run(StoreKeeper& keeper, const Trial& trial) {
     Trial trial_for_worker = trial;
     keeper.admit(trial_for_worker);

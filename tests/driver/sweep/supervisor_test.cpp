@@ -1,4 +1,4 @@
-// Unsolicited messages from a worker must not block its supervisor or its rank.
+// Tests that unsolicited messages from a worker block neither its supervisor nor its rank.
 #include "driver/sweep/supervisor.hpp"
 #include "tests/driver/sweep/sweep_in_process.hpp"
 #include "tests/testing.hpp"

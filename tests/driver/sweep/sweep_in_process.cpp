@@ -10,7 +10,8 @@
 namespace gaussweep::driver {
 namespace {
 
-// seconds that one clock query takes; far less than the time after which a process counts as frozen
+// The simulated seconds that each query of the clock takes, far less than the time after which a silent
+// process counts as lost.
 constexpr double tick = 0.05;
 
 Method scripted() {

@@ -16,13 +16,13 @@ using Words = std::vector<nlohmann::json>;
 /// function means no fault.
 struct WorkerScript {
   std::function<bool(int rank, int start)> sends_hello;  ///< false: the worker never sends hello
-  /// Messages of the worker for a trial. None: it hangs.
+  /// Messages of the worker for a trial. If there are none, the worker hangs.
   std::function<Words(int rank, const Trial& trial)> answers;
   std::function<bool(int rank, const Trial& trial)> dies;  ///< by signal 11, without an answer
   std::function<std::optional<message::Unfit>(int rank, int start)> unfit;
   /// An unsolicited message, sent whenever the worker has nothing else to send.
   std::function<std::optional<FromWorker>(int rank)> unsolicited;
-  /// The worker's messages after the request to store its matrices and end. None: it hangs.
+  /// The worker's messages after the request to store its matrices and end. If there are none, it hangs.
   std::function<std::vector<FromWorker>(int rank)> closes;
 };
 
@@ -68,7 +68,8 @@ class SweepInProcess {
   double now() const { return now_; }
   /// Advances the clock while no process takes a step.
   void advance_clock(double seconds) { now_ += seconds; }
-  /// Steps all until the sweep ends. @return false if it did not within `most_seconds` of its clock
+  /// Steps all processes until the sweep ends. @return false if it did not end within `most_seconds` of the
+  /// simulated clock
   bool run(double most_seconds = 2000, const std::function<void()>& each_step = {});
   /// Returns the record of a trial in the journal, if any.
   std::optional<io::Record> record_of(std::size_t trial) const;
@@ -77,7 +78,7 @@ class SweepInProcess {
   void expect_all_passed(std::size_t but = SIZE_MAX) const;
   const Coordinator& coordinator() const { return *coordinator_; }
   bool lost_peer() const { return lost_peer_; }
-  /// Returns the ranks whose worker was asked to store the rest and end.
+  /// Returns the ranks whose worker was asked to store its remaining matrices and end.
   const std::set<int>& closed() const { return closed_; }
   /// Returns the batch sizes in order of time, over all ranks.
   const std::vector<std::size_t>& batches() const { return batches_; }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int far_too_long_ms = 60000;
 
-/// A worker in its own process.
+/// A worker that serves in its own process.
 class ServedWorker {
  public:
   explicit ServedWorker(const DeviceMaker& make_device) {

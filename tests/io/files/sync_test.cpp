@@ -7,7 +7,7 @@
 
 namespace {
 
-/// A signal interrupts this many of the next syncs, as file systems in user space may do.
+/// The number of the next syncs that a signal interrupts, as can happen on file systems in user space.
 int interruptions = 0;
 int syncs = 0;
 

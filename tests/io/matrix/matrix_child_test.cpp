@@ -50,8 +50,8 @@ TEST_F(MatrixInChild, RefusalHasTheSameMessage) {
   }
 }
 
-// The library's memory layout decides if it crashes on the first file; otherwise it reads the file. Another
-// version may handle both files and then refuses them with a reason.
+// Depending on its memory layout, libhdf5 crashes on the first file or reads it. Other versions may refuse
+// both files with a reason.
 TEST_F(MatrixInChild, SurvivesFilesThatCrashOrHangTheLibrary) {
   for (const char* name : {"crash_of_the_library.h5", "hang_of_the_library.h5"}) {
     for (const bool elements : {false, true}) {

@@ -48,7 +48,7 @@ def plain_files(folder):
     make("bool.h5", A=np.array([[True, False], [False, True]]))
     make("half.h5", A=A.astype("f2"))
     make("matrix_and_vector.h5", M=A, index=np.arange(3))
-    with h5py.File(f"{folder}/bits.h5", "w") as file:  # as PyTables and Julia have bool
+    with h5py.File(f"{folder}/bits.h5", "w") as file:  # PyTables and Julia store bool as bit fields
         bits = h5py.h5t.STD_B8LE
         dataset = h5py.h5d.create(file.id, b"A", bits, h5py.h5s.create_simple((2, 2)))
         dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, np.eye(2, dtype="u1"), mtype=bits)
@@ -312,7 +312,7 @@ def seal(path):
 
 
 def files_with_data_elsewhere(folder):
-    """Writes files whose data are elsewhere. `make` is called once per file, and again for a file of the store."""
+    """Writes files whose dataset A has its data elsewhere: in other files, or behind a filter that is not installed."""
 
     def make(name, fill):
         with h5py.File(f"{folder}/{name}.h5", "w") as file:

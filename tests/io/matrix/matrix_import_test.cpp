@@ -117,8 +117,8 @@ TEST_F(MatrixImport, NamesAMistakeInTheFirstLineOfMatrixMarket) {
       HasSubstr("cr.mtx:1: the lines end with CR alone"));
 }
 
-// Data in another file may change while the digest stays, and a foreign file could choose which of our files
-// is read.
+// Data in another file may change while the digest stays. The author of a file could also choose which of the
+// user's files is read.
 TEST_F(MatrixImport, RefusesDataOutsideTheFile) {
   const auto all = [&](const std::string& name) {
     const std::string message = failure(name + ".h5");
@@ -163,7 +163,7 @@ TEST_F(MatrixImport, OpensOnlyRegularFiles) {
 }
 
 TEST_F(MatrixImport, ReadsLargeMatricesInPanels) {
-  const Dense<double> a = import_matrix(folder() / "tall.h5");  // two panels: 64 MiB hold 2842 rows
+  const Dense<double> a = import_matrix(folder() / "tall.h5");  // two blocks: 64 MiB hold 2842 rows
   ASSERT_EQ(a.rows, 3000);
   ASSERT_EQ(a.cols, 2950);
   const auto at = [&](std::int64_t i, std::int64_t j) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares `gaussweep matrix export` with the library that wrote a file: odd_files.py PROGRAM [--files N] [--seed N].
 
-numpy, scipy, h5py and Octave write random files with unusual layouts. Some texts are then changed, because other
-writers have other spellings. The elements must be those that the library reads back. Without scipy or Octave their
+numpy, scipy, h5py and Octave write random files with unusual layouts. Some headers and numbers are then rewritten as
+other writers spell them. The elements must be those that the library reads back. If scipy or Octave is absent, its
 files are left out. A long run by hand: --files 300 --verbose."""
 
 import argparse
@@ -128,7 +128,7 @@ def npy_file(r, folder):
     data = (array.T if fortran else array).tobytes()
     path.write_bytes(b"\x93NUMPY" + bytes([version, 0]) + length + header + data)
     if re.search(rb"\dL", header) and version == 3:
-        return Case(path, [], expected_of(array))  # numpy forgives the L in the headers of Python 2 alone
+        return Case(path, [], expected_of(array))  # numpy accepts the L of Python 2 only in versions 1 and 2
     return Case(path, [], expected_of(np.load(path)))
 
 
@@ -417,7 +417,7 @@ def octave_files(folder):
             if option == "-v4" and not re.match(V4_VALUES, value):
                 continue  # Octave would write an incomplete file
             if option in ("-text", "-binary") and i > 0:
-                continue  # one file is enough: the format is refused, whatever the file contains
+                continue  # one file is enough, because the format is refused whatever the file contains
             name = f"o{i}{option}.{ending}"
             script.append(f"try, save('{option}', '{name}', 'A'); catch, unlink('{name}'); end")
             files.append((i, option, folder / name, refusal))
