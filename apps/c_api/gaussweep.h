@@ -1,5 +1,4 @@
-/* gaussweep in your program: dense linear algebra on an NVIDIA GPU, with a C interface in the manner of
- * LAPACK.
+/* gaussweep in your program: dense linear algebra on an NVIDIA GPU, with a C interface like LAPACK's.
  *
  *   gaussweep_handle handle;
  *   gaussweep_create(&handle, 0);                          device 0, its default stream
@@ -7,8 +6,9 @@
  *   gaussweep_dgesv(handle, n, nrhs, a, lda, b, ldb, info, 1, work, bytes);
  *   gaussweep_destroy(handle);
  *
- * Matrices are column-major. `a`, `b`, `c`, `pivots`, `info` and `work` are device memory (host memory with
- * GAUSSWEEP_EMULATED). A call queues its work on the handle's stream; some methods also wait for the stream.
+ * Matrices are column-major with the leading dimensions lda, ldb and ldc. `a`, `b`, `c`, `pivots`, `info` and
+ * `work` are device memory of the caller (host memory with GAUSSWEEP_EMULATED). A call queues its work on the
+ * handle's stream; some methods also wait for the stream.
  * The first calls of a handle may allocate device memory for cuBLAS and cuSOLVER. A handle is used by one
  * thread at a time; several threads use several handles. Nothing is printed, and the calling thread's current
  * device stays the same.
@@ -41,17 +41,17 @@ typedef enum {
   GAUSSWEEP_INTERNAL_ERROR = 5
 } gaussweep_status;
 
-/* The triangle of a matrix. An integer type, so that a call can refuse other values. */
+/* The triangle of a matrix. The type is an integer, so that a call can refuse invalid values. */
 typedef int gaussweep_uplo;
 enum { GAUSSWEEP_LOWER = 0, GAUSSWEEP_UPPER = 1 };
 
-/* op(A) = A or its transpose; a diagonal as stored, or of ones that are not read. */
+/* op(A) is A or its transpose. The diagonal of A is stored, or consists of ones that are not read. */
 typedef int gaussweep_op;
 enum { GAUSSWEEP_NONE = 0, GAUSSWEEP_TRANSPOSE = 1 };
 typedef int gaussweep_diagonal;
 enum { GAUSSWEEP_STORED = 0, GAUSSWEEP_UNIT = 1 };
 
-/* Instead of a device's index: the kernels run emulated on the CPU, slowly, with host memory. */
+/* A value for `device`: the kernels run emulated on the CPU, slowly, with host memory. */
 #define GAUSSWEEP_EMULATED (-1)
 
 /* Creates a handle for GPU `device`, bound to the default stream. */
@@ -65,11 +65,11 @@ gaussweep_status gaussweep_set_stream(gaussweep_handle handle, void* stream);
 int gaussweep_api_version(void);
 /* Returns a short text for a status. */
 const char* gaussweep_status_text(gaussweep_status status);
-/* Returns the message of the handle's last failed call, valid until the next call. With a null handle, that
- * of the thread's last failed gaussweep_create. */
+/* Returns the message of the handle's last failed call, valid until the next call. With a null handle,
+ * returns the message of the thread's last failed gaussweep_create. */
 const char* gaussweep_last_error(gaussweep_handle handle);
 
-/* Copies `count` pivots to 64-bit integers, or from them, for callers with such an interface. */
+/* Copy `count` pivots to 64-bit integers, or back, for callers whose own interface has 64-bit pivots. */
 gaussweep_status gaussweep_widen_pivots(gaussweep_handle handle, int64_t count, const int* from, int64_t* to);
 gaussweep_status gaussweep_narrow_pivots(gaussweep_handle handle, int64_t count, const int64_t* from,
                                          int* to);
@@ -84,10 +84,10 @@ gaussweep_status gaussweep_narrow_pivots(gaussweep_handle handle, int64_t count,
  * potrf  A = L L^T or U^T U: the factor replaces the triangle `uplo`; the other one is not referenced
  * potrs  A X = B with the factor of potrf: B becomes X. From compute capability 9.0 on
  * potri  the triangle `uplo` of the inverse replaces the factor of potrf. From compute capability 9.0 on
- * posv   A X = B for symmetric positive definite A: B becomes X; the triangle `uplo` of A is undefined then
+ * posv   A X = B for symmetric positive definite A: B becomes X; the triangle `uplo` of A becomes undefined
  * trsm   op(A) X = B for the triangle `uplo` of A: B becomes X. From compute capability 9.0 on
  * geinv  A becomes its inverse
- * poinv  the same for symmetric positive definite A. Both triangles are read and written
+ * poinv  a symmetric positive definite A becomes its inverse. Both triangles are read and written
  * trtri  the triangle `uplo` of A becomes its inverse; the other one is not referenced
  * gemm   C = A B; A is m x k, B k x n, C m x n */
 #define GAUSSWEEP_ROUTINES_(p, T)                                                                            \

@@ -113,7 +113,7 @@ struct Argument {
   std::int64_t ld;
 };
 
-constexpr std::size_t alignment = 256;  // bytes, of all operands that methods get
+constexpr std::size_t alignment = 256;  // in bytes; all operands that methods get are aligned to it
 
 bool is_aligned(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
@@ -122,7 +122,7 @@ bool is_aligned(const void* pointer) {
 /// The parts of `work`, in bytes: packed copies of A and B, a separate answer, the method's workspace.
 struct Parts {
   std::size_t a = 0, b = 0, x = 0, method = 0;
-  /// Returns the sum, and the bytes that align the first part.
+  /// Returns the sum of the parts, plus the bytes that may be needed to align the first part.
   std::size_t total() const { return a + b + x + method + alignment - 1; }
 };
 
@@ -394,7 +394,7 @@ void require_on_hopper(const gaussweep_handle_t& handle) {
     throw NotSupported("solves with triangles need compute capability 9.0");
 }
 
-/// Solves with op(A) for one or two operations, in this order; each replaces B.
+/// Solves with op(A) for one or two values of op, in this order. Each solve replaces B by its answer.
 template <class T>
 void solve_triangles(gaussweep_handle_t& handle, const Call<T>& call, vendor::Diagonal diagonal,
                      std::initializer_list<vendor::Op> operations, void* work, std::size_t bytes) {
@@ -425,7 +425,7 @@ void solve_cholesky_factored(gaussweep_handle_t& handle, const Call<T>& call, vo
 
 /// Returns the bytes before the identity in the workspace of potri.
 std::size_t bytes_before_identity(const Shape& shape, std::size_t element) {
-  return triangle_bytes(shape, element) + 1;  // triangle_bytes adds `alignment - 1` to a multiple
+  return triangle_bytes(shape, element) + 1;  // triangle_bytes is a multiple of `alignment`, minus 1
 }
 
 /// Returns the workspace of potri. @throws CallersMistake

@@ -19,7 +19,8 @@ bool runs_on_any_backend(const Method& method) {
   return method.runs_on(Backend::cuda) || method.runs_on(Backend::emulated) || method.runs_on(Backend::host);
 }
 
-/// Returns the vendor's row for a problem: on the GPU if the library has one for it, else on the CPU.
+/// Returns the vendor's method for a problem: on the GPU if its library has one for this GPU, else on the
+/// CPU.
 const Method* vendor_row(const Registry& registry, Problem problem, const Gpu& gpu) {
   const Method* on_gpu = gpu.exists ? registry.reference(problem, Backend::cuda) : nullptr;
   if (on_gpu != nullptr && on_gpu->capability <= gpu.capability) return on_gpu;

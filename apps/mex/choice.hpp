@@ -1,6 +1,6 @@
 #pragma once
-/// Converts the texts of a call to a row of the registry, a backend and parameters. For an invalid text every
-/// function throws CallError, whose message lists what is allowed.
+/// Converts the texts of a call from MATLAB to a row of the registry (a method), a backend and parameters.
+/// For an invalid text every function throws CallError, whose message lists the allowed values.
 
 #include <map>
 #include <string>

@@ -1,5 +1,5 @@
-// The gateway: gaussweep_mex(call, operands…, method, name, value, …). gaussweep_inv.m, gaussweep_solve.m and
-// gaussweep_mtimes.m call it.
+// The MEX function gaussweep_mex(call, operands…, method, name, value, …) for MATLAB and Octave.
+// gaussweep_inv.m, gaussweep_solve.m and gaussweep_mtimes.m call it.
 //
 // MATLAB's functions leave by longjmp if they fail (out of memory) or are meant to (mexErrMsgIdAndTxt), and
 // skip every destructor. So mexFunction itself owns nothing. Objects with destructors exist only in a

@@ -107,7 +107,7 @@ void open(Queue& queue, void* stream, int device) {
       driver().get_memory(&queue.most_bytes, device) != 0 ||
       driver().allocate(&memory, Queue::scratch_bytes) != 0)
     return;
-  queue.most_bytes /= 8;  // of the GPU's memory
+  queue.most_bytes /= 8;  // a workspace may have an eighth of the GPU's memory
   queue.scratch = reinterpret_cast<char*>(memory);
   const auto check = [&](gaussweep_status status) {
     if (status != GAUSSWEEP_SUCCESS)

@@ -70,7 +70,7 @@ struct RestoreJob {
 /// step.
 struct Restored {
   std::vector<double> degraded, restored;
-  /// product_seconds: of both products by gemm, or 0.
+  /// product_seconds is the time of both products by gemm; 0 without gemm.
   double generate_seconds = 0, allocate_seconds = 0, h2d_seconds = 0, invert_seconds = 0, d2h_seconds = 0,
          verify_seconds = 0, product_seconds = 0, apply_seconds = 0;
   Findings findings{};                           ///< of the inverse

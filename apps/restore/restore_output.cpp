@@ -136,7 +136,7 @@ io::Restoration record_of(const Restoration& r) {
   return record;
 }
 
-/// The output folder while it is written. Unless it is committed, it is removed again.
+/// The output folder while it is written. The destructor removes it again unless commit() succeeded.
 class OutputFolder {
  public:
   /// @throws io::StorageError
@@ -147,7 +147,7 @@ class OutputFolder {
     folder_ = target_;
     if (!is_new_) return;
     fs::create_directories(target_.parent_path(), error);
-    // Another attempt if a killed process with the same number left a folder of the same temporary name.
+    // Tries again if a killed process with the same process id left a folder with the same temporary name.
     constexpr unsigned max_attempts = 100;
     for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
       folder_ = target_.parent_path() / io::temporary_name(target_, ::getpid(), attempt);

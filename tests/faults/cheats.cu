@@ -92,7 +92,7 @@ void cheat_keeps_both(Context& ctx, Operands<T>& op, const Parameters& parameter
   ctx.device.copy(saved, op.x.data, hoard.bytes);
 }
 
-/// Right in every sixth run, wrong in every fifth.
+/// The first of these two cheats is right only in every sixth run. The second is wrong only in every fifth.
 template <class T>
 void cheat_right_in_sixth(Context& ctx, Operands<T>& op, const Parameters& parameters) {
   gemm_direct<T>(ctx, op, parameters);
