@@ -49,7 +49,7 @@ def answered(records):
 
 
 def best(records, by):
-    """Returns one row per value of the columns `by`: a passed answer if there is one, and of those the fastest."""
+    """Returns one row per value of the columns `by`: the fastest answer among those with the best verdict."""
     order = np.lexsort((records["seconds_median"].to_numpy(), not_passed(records)))
     first = ~records[by].iloc[order].duplicated().to_numpy()  # copies only these columns, not all hundred
     return records.iloc[order[first]]
@@ -263,7 +263,7 @@ def sampled(rows):
 
 
 def most_seeds(rows):
-    """Returns the largest number of seeds of a matrix."""
+    """Returns the number of seeds of the matrix that has most of them."""
     return rows.groupby("matrix_name")["matrix_seed"].nunique().max()
 
 

@@ -13,7 +13,7 @@ from .colours import COUNT
 from .words import counted, number, percent, seconds, text
 
 NEAREST, FARTHEST = 1e-30, 1e30  # limits of logarithmic axes, because residuals of diverging methods reach 1e300
-MOST_DOTS = 4000  # points that are drawn of a cloud
+MOST_DOTS = 4000  # maximum number of points that are drawn per cloud
 # Finds the method with which a label or a row's name begins: "method" or "problem/method".
 OF_METHOD = re.compile(r"(?:\w+/)?(\w+)")
 

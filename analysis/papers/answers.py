@@ -234,7 +234,7 @@ def errors(results, rows, rule):
 
 
 def value(results, rows, rule):
-    """Returns a figure that the rule itself has."""
+    """Returns the figure that the rule itself states, independent of the records."""
     return rule["value"], rule["words"]
 
 
@@ -243,7 +243,7 @@ MEASURES = {
     **{"parameter": over_parameter, "reciprocal": reciprocal_fit},
 }
 
-# Kinds of rules whose figures are made of times.
+# Kinds of rules whose figures are computed from times.
 TIMED = {"ratio", "power", "parameter", "reciprocal", "share", "stages", "kernels", "occupancy"}
 
 

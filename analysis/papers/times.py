@@ -251,7 +251,7 @@ def ratio(page, results, experiment, drawing, rows):
     if not len(joined):
         return False
     joined = pd.concat([_one_matrix(part, usual_kinds) for _, part in joined.groupby(["precision", "device"])])
-    # Keeps one triangle per size: the lower one, the default, which sorts first.
+    # Keeps one triangle per size: the lower one if it was measured, because it is the default and sorts first.
     joined = joined.sort_values(["uplo", "seconds_median"], kind="stable").drop_duplicates(
         ["precision", "device", "size"]
     )

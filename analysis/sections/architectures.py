@@ -113,7 +113,7 @@ def _add_compared_models(page, results):
 
 
 def _extent_of(model):
-    """Returns words for the number of runs and devices from which a model's times come."""
+    """Returns a sentence with the number of runs and devices from which a model's times come."""
     single = ", one sample of this model" if model["devices"] == 1 else ""
     return f"{model['name']}: {counted(model['runs'], 'run')} on {counted(model['devices'], 'device')}{single}."
 

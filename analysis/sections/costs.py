@@ -4,7 +4,7 @@ from ..frames import best, plots_over_size
 from ..page import counted, factor, number, percent, seconds, whole
 from .overview import RACING, winners
 
-MOST_CLOCK_DIFFERENCE = 0.02  # relative; larger differences of SM clocks are reported
+MOST_CLOCK_DIFFERENCE = 0.02  # larger relative differences of SM clocks are reported
 LAUNCHES = """problem method precision device size kernels queue_seconds seconds_median replay_median
 launch_bound"""
 ENERGY = """problem precision device method matrix_name matrix_full operands config task size batch status matrix_seed

@@ -16,7 +16,8 @@ from .provenance import shown_path
 
 MOST_CLOCK_DIFFERENCE = 0.03  # relative, between the median clocks of one GPU model on different machines
 MOST_DEMAND = 1.25  # threads per CPU; the run itself wants at most about one
-# Fraction of the trials on the CPU. Fewer may be chance, because a short trial reads the demand for the CPU only once.
+# The fraction of CPU trials that must have run on a busy CPU before this is reported. A smaller fraction may be chance,
+# because a short trial reads the demand for the CPU only once.
 MIN_BUSY = 0.2
 MOST_PEAK_DIFFERENCE = 0.1  # relative, between the measured peaks of one GPU model in different files
 

@@ -8,14 +8,14 @@ from ..loader import gpu_counts
 from ..page import factor, percent, whole
 from ..plots import Plot, Series
 
-# Equal for trials that are compared.
+# The columns in which two trials must agree to be compared.
 TASK = [*"precision device host m n k nrhs batch uplo matrix_digest".split(), *CONDITIONS]
 NAMES = {
     "matrix_seed": "seed",
     "matrix_name": "",
     "uplo": "",
 }  # words before the value of these columns in a line's label
-MOST_LINES = 8  # per figure: those of the largest sizes
+MOST_LINES = 8  # lines per figure; if there are more, those of the largest sizes are drawn
 
 
 def several_gpus(page, results):

@@ -14,7 +14,7 @@ CELL_COLUMNS = """problem n batch winner backend methods median runner_up lead t
 launch_bound seeds wins lacks_seeds gpus""".split()
 MOST_SIZES = 7  # columns that fit on a sheet of paper and in a window of 1300 pixels
 MOST_ALONE = 3  # if the rows with a single size have more distinct sizes, they become cards instead of rows
-MOST_ROWS = 48  # further rows are folded, because a browser takes seconds to lay out thousands of races
+MOST_ROWS = 48  # rows after these are folded, because a browser takes seconds to lay out thousands of races
 LEAST_LEAD = 1.05  # two devices of one model may differ by smaller factors, so these say nothing about two models
 ALIKE = 0.4  # rows share a part of the table if at least this fraction of their sizes is common
 

@@ -14,7 +14,7 @@ webdriver = importlib.import_module("selenium.webdriver") if importlib.util.find
 GPU = "NVIDIA Test 100"
 METHODS = {"gesv": "cusolver gauss_block jordan", "getrf": "cusolver recursive", "trsv": "cublas doubling"}
 WINDOWS = ((1400, 900), (400, 800))
-TOP = 120  # After a click, the heading must be at most so many pixels below the window's top.
+TOP = 120  # after a click, the heading must be at most this number of pixels below the window's top
 
 
 def several_problems():

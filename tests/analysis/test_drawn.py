@@ -72,7 +72,7 @@ def batches():
 
 
 def conditions():
-    """Returns matrices whose names repeat their kind: the axis shows "condition=1e+03 mode=2"."""
+    """Returns trials on matrices whose names repeat their kind; the axis must show "condition=1e+03 mode=2" only."""
     night = fixture.Night("conditions")
     for i in range(10):
         words = {"condition": 10.0 ** (i // 2), "mode": 2 + i % 2}

@@ -178,7 +178,7 @@ class FiguresTest(unittest.TestCase):
         self.assertNotIn("quartile", caption)
 
     def test_a_point_of_several_verdicts_says_which_seeds_it_shows(self):
-        for sizes in ((64, 128), (64,)):  # lines or bars
+        for sizes in ((64, 128), (64,)):  # several sizes are drawn as lines, a single one as bars
             night = fixture.Night("verdicts")
             for n, seed, method in itertools.product(sizes, (1, 2, 3), ("crout", "lapack")):
                 more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "key": f"{n}{seed}{method}"}

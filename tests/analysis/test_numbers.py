@@ -1,4 +1,4 @@
-"""Compares the numbers on the page with ones computed here from results.h5. Reads it with h5py, not with the loader."""
+"""Compares the numbers on the page with numbers computed here from results.h5, which h5py reads and not the loader."""
 
 import csv
 import io
@@ -41,7 +41,7 @@ class NumbersTest(unittest.TestCase):
         cls.folder.cleanup()
 
     def where(self, row, **columns):
-        """Returns the mask of /records that agree with a row of the page; columns: heading -> column."""
+        """Returns a mask of the records that agree with a row of the page. `columns`: heading -> column of /records."""
         mask = np.ones(len(self.r), bool)
         for heading, column in columns.items():
             heading = heading.replace("_", " ") if heading not in row else heading

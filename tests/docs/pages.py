@@ -1,4 +1,4 @@
-"""The user's pages: their paths, headings, tables and links."""
+"""Reads the user's pages: their paths, headings, tables and links."""
 
 import os
 import re

@@ -63,7 +63,7 @@ def filled_pipe():
 
 @contextlib.contextmanager
 def full_pipe():
-    """A full pipe whose reader exists but does not read."""
+    """Yields the writing end of a full pipe whose reader exists but does not read."""
     reader, writer = filled_pipe()
     yield writer
     os.close(reader)
@@ -159,7 +159,7 @@ def kill(pid, number):
 
 
 def strike(process, kind, dice, listener):
-    """Applies `kind`, one of KINDS, to the sweep. Returns False if the process to kill did not exist."""
+    """Does to the sweep what `kind`, one of KINDS, names. Returns False if the process to kill did not exist."""
     if listener is not None:
         listener.leave()
         return True

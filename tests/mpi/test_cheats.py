@@ -1,4 +1,4 @@
-"""Methods that cheat, for example by keeping an earlier answer, are detected. Similar methods without cheats pass.
+"""Tests that methods which cheat, for example by keeping an earlier answer, are detected, and that honest ones pass.
 
 GAUSSWEEP_TEST_GPUS: the GPUs to run on (as in CUDA_VISIBLE_DEVICES); without it, emulated.
 """

@@ -1,5 +1,5 @@
-"""If standard error cannot be written, messages are lost, but the sweep goes on. If standard output cannot be written,
-the command fails."""
+"""Tests output that cannot be written: without standard error a sweep goes on and only loses messages. Without standard
+output the command fails."""
 
 import fcntl
 import os
@@ -102,7 +102,7 @@ class StandardError(SweepTest):
 
 
 class Watching(SweepTest):
-    """`status --watch` ends with the sweep."""
+    """Tests that `status --watch` ends with the sweep."""
 
     PLAN = """
 name: watched

@@ -1,4 +1,4 @@
-"""A rank whose device fails retires, and no trial is lost. Ranks do not need the memory and threads of OpenBLAS."""
+"""Tests that a rank whose device fails retires and no trial is lost, and that ranks do not need OpenBLAS's memory."""
 
 import os
 import pathlib
@@ -20,8 +20,8 @@ sweep:
 
 
 class Retirement(SweepTest):
-    # The device fails after `fetches` copies to the host (tests/faults/faults.hpp). The probe makes four copies. The
-    # fifth is one of the rank's first trial, which no other rank can take from it.
+    # The device fails after `fetches` copies to the host (tests/faults/faults.hpp). The probe of the device makes four
+    # copies, so the fifth belongs to the rank's first trial, which no other rank can take from it.
     def fault(self, rank, fetches, how):
         return {"GAUSSWEEP_FAULT_DEVICE": f"{rank} {fetches} {how} {self.folder / 'gone'}"}
 
@@ -50,7 +50,7 @@ class Retirement(SweepTest):
 
 
 class Helper(SweepTest):
-    """The ranks' helper process, and commands that compute nothing, work under memory limits too small for OpenBLAS."""
+    """Tests that the ranks' helper process, and commands that compute nothing, work with too little memory for BLAS."""
 
     def test_nothing_hangs_if_no_memory_can_be_mapped(self):
         def limited():

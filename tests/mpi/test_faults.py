@@ -1,4 +1,4 @@
-"""A method that crashes, hangs, leaks memory or returns a wrong answer costs exactly its own trial."""
+"""Tests that a method which crashes, hangs, leaks memory or returns a wrong answer costs exactly its own trial."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A job's environment: tasks without MPI, GPUs that cannot be used, TMPDIR, numbers of threads; the merge after it."""
+"""Tests a batch job's environment (tasks without MPI, unusable GPUs, TMPDIR, thread counts), and the merge after it."""
 
 import os
 import shutil
@@ -369,7 +369,7 @@ class Finish(SweepTest):
         self.assertEqual(done.stdout, text, done.stderr)
 
     def test_the_text_explains_its_marks_and_names_no_options(self):
-        """The program's output is simulated: on this machine no method exceeds a limit."""
+        """Simulates the program's output, because on this machine no method exceeds a limit."""
         self.sweep(self.plan(HOST), output=self.night / "sweep")
         before = self.folder / "nights/2026-11-28"
         self.sweep(self.plan(HOST), output=before / "sweep")

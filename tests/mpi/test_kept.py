@@ -1,4 +1,4 @@
-"""Existing measurements stay: a resume, --force and a second run do not overwrite them."""
+"""Tests that existing measurements stay: a resume, --force and a second run do not overwrite them."""
 
 import json
 import os

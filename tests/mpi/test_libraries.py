@@ -325,7 +325,7 @@ SPOILERS = {
 
 
 class Spoilers(LibraryTest):
-    """Methods that change the worker's state, such as its signal handlers. No later trial may see the change."""
+    """Tests methods that change the worker's state, such as its signal handlers. No later trial may see the change."""
 
     def setUp(self):
         super().setUp()
@@ -494,7 +494,7 @@ static const gaussweep_library table = {1, 10, listed};
 
 
 class Hostile(LibraryTest):
-    """Methods that attack the run: each may spoil its own trial, but no other."""
+    """Tests methods that attack the run: each may spoil its own trial, but no other."""
 
     def hostile(self, methods):
         """Compiles the library. Returns a plan with these methods and trials of `honest`, and the options of `run`."""
@@ -541,7 +541,7 @@ class Hostile(LibraryTest):
 
 
 class Builtins(LibraryTest):
-    """The built-in methods as methods of a library (tests/methods/builtins.cpp). They are honest, so no check may
+    """Tests the built-in methods as methods of a library (tests/methods/builtins.cpp). They are honest, so no check may
     fail."""
 
     AXES = ("problem", "precision", "m", "n", "k", "nrhs", "batch", "uplo", "matrix_digest", "parameters")

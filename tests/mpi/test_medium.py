@@ -1,4 +1,5 @@
-"""If the storage fails, the sweep ends with a clear message, reports what is safe, and can be resumed."""
+"""Tests that a sweep whose storage fails ends with a clear message, reports which records are safe, and can be resumed.
+"""
 
 import os
 import re
@@ -36,7 +37,7 @@ class Medium(SweepTest):
         )
 
     def with_file_size_limit(self, plan):
-        """Runs a sweep whose files may have 60,000 bytes."""
+        """Runs a sweep whose files may have at most 60,000 bytes."""
         return harness.run(
             ["run", plan, "-o", self.folder / "run"],
             program=FAULTY,

@@ -1,4 +1,4 @@
-"""Names with terminal escapes, spreadsheet formulas, or extreme lengths do no harm."""
+"""Tests that names with terminal escapes, spreadsheet formulas, or extreme lengths do no harm."""
 
 import csv
 import io

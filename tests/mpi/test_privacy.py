@@ -1,4 +1,4 @@
-"""A plan's text reaches no shell; a run's files stay in its directory, with the modes of the umask."""
+"""Tests that a plan's text reaches no shell, and that a run's files stay in its directory with the umask's modes."""
 
 import os
 import pathlib
@@ -108,7 +108,8 @@ class Modes(SweepTest):
 
 
 class Obstacles(SweepTest):
-    """If a special file replaces a regular one, the program does not wait for it, read it endlessly or overwrite it."""
+    """Tests that the program does not wait for a special file in place of a regular one, read it endlessly or write it.
+    """
 
     def refused(self, arguments, *words, code=2):
         done = run(arguments)
@@ -246,7 +247,7 @@ class Obstacles(SweepTest):
 
 
 class Links(SweepTest):
-    """Links in the run directory must not redirect our writes."""
+    """Tests that links in the run directory do not redirect the program's writes."""
 
     def setUp(self):
         super().setUp()
@@ -306,7 +307,7 @@ class Links(SweepTest):
 
 
 class Swapped(SweepTest):
-    """A folder of an active run is replaced by a link."""
+    """Tests that nothing is written through a link that replaces a folder of an active run."""
 
     def swapped(self, name, plan):
         elsewhere = self.folder / "elsewhere"

@@ -1,4 +1,4 @@
-"""Sweeps whose ranks have several GPUs, here emulated ones."""
+"""Tests sweeps whose ranks have several GPUs, here emulated ones."""
 
 import json
 import unittest

@@ -1,4 +1,4 @@
-"""Time limits, notices and cancelled jobs: the sweep continues where it was, and nothing is lost."""
+"""Tests that a sweep continues where it was, and loses nothing, after time limits, notices and cancelled jobs."""
 
 import time
 
@@ -26,7 +26,7 @@ class TimeLimit(case.SlurmTest):
 
 
 class Notices(case.SlurmTest):
-    """The notice is sent by hand, so that no test waits for a minute."""
+    """Tests the notice before a job's end. The tests send it by hand, so that none of them waits for a minute."""
 
     def notice(self, job, directory, records):
         self.wait_for_records(directory, records)

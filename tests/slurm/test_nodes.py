@@ -1,4 +1,4 @@
-"""Nodes go down during a sweep: it is requeued and completes, and nothing is lost."""
+"""Tests that a sweep whose nodes go down is requeued and completes, and that nothing is lost."""
 
 import os
 import pathlib
