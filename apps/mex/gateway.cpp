@@ -140,7 +140,6 @@ void parse_method(Request& request, int nrhs, const mxArray* prhs[]) {
   request.parameters = choose_parameters(*request.method, options);
 }
 
-/// Reads and checks all arguments of a call.
 Request parse_call(int nlhs, int nrhs, const mxArray* prhs[]) {
   Request request;
   request.call = &find_call(nrhs, prhs);
@@ -267,7 +266,6 @@ bool guarded(Message& failure, Body body) noexcept {
   return false;
 }
 
-/// The size and type of the answer.
 struct AnswerType {
   mwSize rows;
   mwSize cols;

@@ -87,9 +87,9 @@ bool is_octave_variable(hid_t object) {
 /// A dataset that may be a matrix.
 struct Found {
   Candidate candidate;
-  std::vector<hsize_t> dims;
-  bool by_rows = true;
-  ElementType element;  ///< the type that HDF5 converts the elements to
+  std::vector<hsize_t> dims;  ///< in the order of the file
+  bool by_rows = true;        ///< the file stores the matrix row by row; false: column by column
+  ElementType element;        ///< the type that HDF5 converts the elements to
 };
 
 /// Returns a type for H5Dread that represents all values of the stored type.
@@ -303,8 +303,8 @@ Found chosen_dataset(const std::filesystem::path& path, hid_t file, const Datase
   return search.found[sole_matrix(path, candidates, choice)];
 }
 
-/// The size of the blocks in which a dataset is read: about 64 MiB, in whole chunks, so that no chunk is
-/// decompressed twice.
+/// The size of the blocks in which a dataset is read: `lines` rows (columns if the file stores columns) of
+/// `width` elements each. A block has about 64 MiB in whole chunks, so that no chunk is decompressed twice.
 struct BlockSize {
   hsize_t lines, width;
 };

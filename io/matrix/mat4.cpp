@@ -11,7 +11,6 @@
 namespace gaussweep::io {
 namespace {
 
-/// The header of a variable.
 struct Header4 {
   std::uint32_t type = 0, rows = 0, cols = 0, imaginary = 0, name_bytes = 0;
   bool swapped = false;

@@ -35,7 +35,6 @@ enum MatClass : std::uint32_t {
 constexpr std::uint32_t complex_flag = 0x0800, logical_flag = 0x0200;
 constexpr int max_array_depth = 32;
 
-/// The tag of an element.
 struct Tag {
   std::uint32_t type = 0;
   std::uint64_t bytes = 0;
@@ -174,7 +173,7 @@ class ArrayWalk {
       throw BrokenMat("a struct is too large");
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::string field = is_single ? names.substr(i * length, length) : std::string();
-      take(8);
+      take(8);  // the tag
       const std::uint64_t bytes = array_bytes();
       take(bytes);
       const std::uint64_t rest = remaining_bytes_;
@@ -183,7 +182,6 @@ class ArrayWalk {
     }
   }
 
-  /// Reads the next tag.
   Tag next() {
     std::uint32_t word = 0;
     take(4);

@@ -18,8 +18,8 @@ namespace {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are written as they lie in memory");
 
-// The bytes that a thread writes per step. A caller that wants the write to pause waits for one step of every
-// thread, i.e. some milliseconds, because writes to one file are serialised.
+// Elements are written in pieces of one step per thread. A caller that wants the write to pause waits for the
+// current piece: some milliseconds, because writes to one file are serialised.
 constexpr std::size_t step_bytes = std::size_t{512} << 10;
 constexpr std::size_t grain_bytes = std::size_t{4} << 10;  // the granularity of holes
 
@@ -46,7 +46,7 @@ bool is_zero(const char* data, std::size_t bytes) {
   return data[0] == 0 && std::memcmp(data, data + 1, bytes - 1) == 0;
 }
 
-/// The result of one thread's part.
+/// The result of writing one thread's part of a piece.
 struct Part {
   SealSum sum;
   int error = 0;  ///< errno, or 0
@@ -79,7 +79,7 @@ Part write_part(int fd, const ElementRange& part) {
   return done;
 }
 
-/// Writes one piece, split over several threads. @return its checksum
+/// Writes one piece, in parts of step_bytes on several threads. @return the piece's checksum
 SealSum write_piece(int fd, const ElementRange& piece) {
   std::vector<Part> parts((piece.bytes + step_bytes - 1) / step_bytes);
   parallel_for(parts.size(), [&](std::size_t i) {

@@ -1,7 +1,6 @@
 #pragma once
 /// Matrices in files: the run directory's store (one HDF5 file per digest), Matrix Market, NumPy, MATLAB and
-/// HDF5. All readers return column-major matrices. The store keeps the precision of the trial; all other files
-/// are read as double.
+/// HDF5. Matrices are column-major. The store keeps the trial's precision; other files are read as double.
 
 #include <cstdint>
 #include <filesystem>

@@ -25,10 +25,9 @@ namespace {
 
 constexpr const char* banner = "%%MatrixMarket";
 constexpr const char* byte_order_mark = "\xef\xbb\xbf";
-// The format allows 1024, but comments written by hand may be longer.
+// The format allows 1024 bytes per line, but comments written by hand may be longer.
 constexpr std::size_t max_line_bytes = 1 << 16;
 
-/// The header of a Matrix Market file.
 struct Header {
   bool coordinate = false, integer = false, pattern = false;  ///< pattern: every entry is a 1
   enum class Symmetry { general, symmetric, skew } symmetry = Symmetry::general;
@@ -322,8 +321,8 @@ std::int64_t read_array(Lines& lines, const Header& header, Target& target) {
              is_skew = header.symmetry == Header::Symmetry::skew;
   const std::int64_t with_diagonal = header.entries + (is_skew ? header.rows : 0);
   std::string line;
-  // Buffers the elements of a skew-symmetric file. Only their number shows if they include the diagonal, which
-  // older scipy versions wrote.
+  // Buffers the elements of a skew-symmetric file. Only their number shows if they include the diagonal,
+  // which older scipy versions wrote.
   std::vector<double> elements;
   std::int64_t count = 0, row = 0, col = 0;
   const auto put = [&](double value, std::int64_t offset) {

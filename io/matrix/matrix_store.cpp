@@ -30,7 +30,6 @@ template <class T>
 hid_t native_type() {
   return sizeof(T) == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
 }
-/// The rows and columns of a matrix.
 struct Shape {
   std::int64_t rows = 0, cols = 0;
 };
@@ -80,8 +79,8 @@ std::int64_t file_bytes(int folder, const std::string& name) {
   return found && S_ISREG(facts.st_mode) ? facts.st_size : 0;
 }
 
-/// The lock of one matrix: one byte of the store's lock file. The system releases it when the holder ends.
-/// One lock file per matrix would take longer to create and remove than writing a small matrix.
+/// The lock of one matrix: one byte of the store's lock file, at an offset made from the digest. The system
+/// releases it when the holder ends. A lock file per matrix would take longer than writing a small matrix.
 class MatrixLock {
  public:
   /// @param path of the lock file, for messages; it is opened as `path.filename()` in `folder`
@@ -236,7 +235,7 @@ Descriptor MatrixStore::opened_directory() const {
 template <class T>
 bool MatrixStore::find(const std::string& digest, StoredMatrix<T>& matrix) {
   const std::filesystem::path path = path_of(digest);
-  // Holding the folder prevents reads through a link that replaces the folder in the meantime.
+  // The folder stays open, so that a link that replaces the folder in the meantime is not followed.
   const Descriptor folder = opened_directory();
   const Opened opened = open_regular(path.filename(), O_RDONLY | O_NOFOLLOW, folder.fd());
   if (!opened) return false;  // a later put reports other errors

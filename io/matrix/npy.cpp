@@ -40,7 +40,6 @@ void read_at(const std::filesystem::path& path, const Descriptor& file, void* da
   }
 }
 
-/// The header of the file.
 struct NpyHeader {
   ElementType element;
   bool fortran = false;

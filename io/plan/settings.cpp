@@ -127,7 +127,7 @@ Stages stages_of(const std::string& word) {
   throw std::invalid_argument("no way to measure stages is called '" + word + "'");
 }
 
-/// Returns a setting with two words that is a condition of measurement. The first word is the default.
+/// Returns a setting that is a condition of measurement and has two values. The first word is the default.
 /// @param chosen the name in a trial's JSON, which has it only for the second word
 template <class Flag>
 Setting condition_of_words(const char* name, const char* help, const char* chosen,

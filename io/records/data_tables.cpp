@@ -53,7 +53,6 @@ DataTable table_of(const std::string& name, const Columns& columns, Each each) {
           }};
 }
 
-/// Converts a JSON value to a cell.
 DataCell cell_of(const nlohmann::json& value) {
   if (value.is_number_integer() || value.is_boolean()) return value.get<std::int64_t>();
   if (value.is_number()) return value.get<double>();

@@ -30,7 +30,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t block_bytes = std::size_t{1} << 20;     // of blocks that are written or read
+constexpr std::size_t block_bytes = std::size_t{1} << 20;     // per write, and per read from the file's end
 constexpr std::size_t max_read_bytes = std::size_t{8} << 20;  // per call of read
 constexpr std::size_t max_line_bytes = std::size_t{256} << 20;
 constexpr int max_depth = 32;  // of nested brackets in a line
@@ -148,7 +148,7 @@ std::vector<Line> parse_lines(const std::vector<std::string_view>& texts, bool w
   return lines;
 }
 
-// Collects the lines of a journal as records and notes.
+// Collects the lines of a journal as records and notes. The size of the file gives a guess of their number.
 class Collector {
  public:
   explicit Collector(std::size_t bytes) {
@@ -276,7 +276,7 @@ JournalWriter::~JournalWriter() {
   try {
     flush();
   } catch (const std::exception&) {
-    // A destructor cannot report; `sync` is where losses are reported (see the header).
+    // A destructor cannot report errors. A caller that needs to know of losses calls `sync` before.
   }
   close(fd_);
 }

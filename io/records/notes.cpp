@@ -110,7 +110,7 @@ std::string take(const Json& from, Row& to) {
 /// Reads members of a note from JSON. @throws InputError if a member is invalid, or required and missing
 struct Reader {
   std::string kind;
-  Json& from;  // members are removed as they are read
+  Json& from;  // members are removed as they are read; those that are left become a Run's provenance
   template <class T>
   void operator()(const char* name, T& member, bool required = false) {
     constexpr std::size_t max_shown = 60;

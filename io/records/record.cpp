@@ -21,7 +21,6 @@ Json number(double value) {
   return value;
 }
 
-/// Throws for a field of the wrong type.
 [[noreturn]] void mistyped(std::string_view name, const char* expected, const Json& found) {
   throw InputError("The field '" + std::string(name) + "' of a record must be " + expected + ", found " +
                    found.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60) + ".");

@@ -53,7 +53,7 @@ class LineReader {
     const std::vector<Field>& fields = sorted_fields();
     auto next = fields.begin();
     const auto read_member = [&](std::string_view name) {
-      if (name.data() != expected_.data()) {
+      if (name.data() != expected_.data()) {  // the line has members in another order, or details
         next = std::lower_bound(fields.begin(), fields.end(), name,
                                 [](const Field& f, std::string_view n) { return f.name < n; });
         if (next == fields.end() || next->name != name) return read_detail(name, record);
@@ -233,7 +233,8 @@ class LineReader {
     return is_next;
   }
 
-  std::string_view rest_, expected_;  ///< the unread text; the name of the next member in most lines
+  /// The unread text; the name of the next column, which `members` passes on if the line has it next.
+  std::string_view rest_, expected_;
   LineTexts& earlier_texts_;
   bool with_details_;
 };

@@ -176,7 +176,7 @@ class CheckedTables {
   std::vector<Row> read_optional(const char* name, const Columns& columns,
                                  std::initializer_list<std::string_view> required = {"trial"}) {
     if (has_table(file_, name)) return read<Row>(name, columns, required);
-    computed_.tables[name] = {};
+    computed_.tables[name] = {};  // no rows, so the check fails if the file recorded some
     return {};
   }
   /// @throws h5::Error if the checksums of `attributes`, `version` or the tables differ from the recorded

@@ -78,7 +78,6 @@ Record& record_of(std::vector<Record>& records, std::int64_t trial, const char* 
   return records[static_cast<std::size_t>(trial)];
 }
 
-/// Converts a row to a JSON object.
 template <class Row>
 void put_row(Json& to, const Row& row, const std::vector<h5::Column<Row>>& columns) {
   to = Json::object();

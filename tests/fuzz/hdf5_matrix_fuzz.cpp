@@ -33,7 +33,6 @@ bool is_complete(const io::Dense<T>& matrix) {
   return static_cast<std::int64_t>(matrix.data.size()) == matrix.rows * matrix.cols;
 }
 
-/// Returns true if `read` succeeds or throws an InputError.
 template <class Read>
 bool succeeds_or_refuses(const Read& read) {
   try {

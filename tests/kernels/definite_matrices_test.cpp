@@ -33,7 +33,6 @@ bool is_symmetric(const HostMatrix<double>& a) {
   return true;
 }
 
-/// Returns the eigenvalues in ascending order.
 std::vector<double> eigenvalues(HostMatrix<double> a) {
   const int n = static_cast<int>(a.rows);
   std::vector<double> values(static_cast<std::size_t>(n));

@@ -8,7 +8,6 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
 class SimtCluster : public ShuffledTest {};
-// Seeds of the order in which threads run in the emulation: 0 is ascending, the others are shuffled.
 INSTANTIATE_TEST_SUITE_P(Orders, SimtCluster, ::testing::ValuesIn(shuffle_seeds));
 
 __global__ void store_ranks(int* seen) {

@@ -9,7 +9,6 @@ namespace {
 constexpr unsigned full = 0xffffffffu;
 
 class SimtWords : public ShuffledTest {};
-// Seeds of the order in which threads run in the emulation: 0 is ascending, the others are shuffled.
 INSTANTIATE_TEST_SUITE_P(Orders, SimtWords, ::testing::ValuesIn(shuffle_seeds));
 
 __global__ void number_all(int* order, int* next) {

@@ -17,7 +17,6 @@ std::vector<double> random_elements(std::size_t count, unsigned seed) {
 }
 
 class TriangleTiles : public ShuffledTest {};
-// Seeds of the order in which threads run in the emulation: 0 is ascending, the others are shuffled.
 INSTANTIATE_TEST_SUITE_P(Orders, TriangleTiles, ::testing::ValuesIn(shuffle_seeds));
 
 __global__ void solve_in_global(const double* triangle, double* inverses, double* x, int stride) {

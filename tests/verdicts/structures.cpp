@@ -22,7 +22,6 @@ Dense filled(std::int64_t n, const Element& element) {
   return a;
 }
 
-/// Returns i / (n - 1).
 double fraction(std::int64_t i, std::int64_t n) {
   return n > 1 ? static_cast<double>(i) / static_cast<double>(n - 1) : 0;
 }
