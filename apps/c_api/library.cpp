@@ -216,7 +216,6 @@ void require_sizes(const Shape& shape) {
           "uplo: allowed are GAUSSWEEP_LOWER and GAUSSWEEP_UPPER");
 }
 
-/// Checks that the caller's workspace has the needed size.
 void require_work(const void* work, std::size_t bytes, std::size_t needed) {
   require(bytes >= needed && work != nullptr, "work has " + std::to_string(work == nullptr ? 0 : bytes) +
                                                   " bytes, needed are " + std::to_string(needed));
@@ -269,6 +268,7 @@ void run_once(gaussweep_handle_t& handle, const Choice& choice, const Call<T>& c
   std::size_t space = parts.total();
   auto* next = static_cast<std::byte*>(std::align(alignment, 1, work, space));
   const auto take = [&next](std::size_t bytes) { return std::exchange(next, next + bytes); };
+  // Returns the caller's matrix if the method can use it, else a copy in the next `bytes` of `work`.
   const auto dense = [&](const Argument<T>& argument, const Extent& e, std::size_t bytes, bool copies) {
     auto* packed = reinterpret_cast<T*>(take(bytes));
     if (is_usable(argument, e) && !copies) return MatrixView<T>{argument.data, e.rows, e.cols, e.rows};
@@ -340,7 +340,7 @@ void run(gaussweep_handle_t& handle, const char* problem_name, Call<T> call, voi
   Choice choice = choose(handle, problem_name, precision_of<T>, call.shape);
   const ProblemRow& problem = choice.method->problem.row();
   if (choice.runs == 1 && !always_copies_a(problem) && is_usable(call.a, problem.a(choice.shape)))
-    choice.parts.a = 0;
+    choice.parts.a = 0;  // A is used in place
   require_matrix(call.a, problem.a(choice.shape).rows);
   if (call.b.name != nullptr) require_matrix(call.b, problem.b(choice.shape).rows);
   if (call.c.name != nullptr) require_matrix(call.c, problem.x(choice.shape).rows);

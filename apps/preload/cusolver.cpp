@@ -147,8 +147,8 @@ std::size_t needed_bytes(const Call& call, const void* a, std::int64_t lda, Quer
   return bytes <= queue->most_bytes ? bytes : 0;
 }
 
-/// Raises *elements to the number of elements that hold `bytes`. @return the bytes, or 0 if the number is too
-/// large
+/// Raises *elements to the number of elements of type T that hold `bytes`. @return `bytes`, or 0 if that
+/// number exceeds an int
 template <class T>
 std::size_t raise(int* elements, std::size_t bytes) {
   const std::size_t needed = (bytes + sizeof(T) - 1) / sizeof(T);
@@ -242,7 +242,7 @@ struct Typed {
   static int potrs(const char* name, const void* caller, Handle handle, int uplo, int n, int nrhs, const T* a,
                    int lda, T* b, int ldb, int* info) {
     Call call{name, caller, handle, true, task("trsv", n, nrhs, uplo)};
-    call.task.is_transposed = true;  // in one of both solves
+    call.task.is_transposed = true;  // one of the two solves is transposed
     const auto ours = [&](Queue& q) {
       return routines(q).potrs(q.handle, uplo, n, nrhs, a, lda, b, ldb, info, q.scratch, q.scratch_bytes);
     };
@@ -470,7 +470,7 @@ int cusolverDnXpotrs(Handle handle, Params params, int uplo, std::int64_t n, std
                      const void* a, std::int64_t lda, int type_b, void* b, std::int64_t ldb, int* info) {
   Call call =
       call_of(GAUSSWEEP_CALL_SITE(cusolverDnXpotrs), handle, type_b == type, "trsv", type, n, nrhs, uplo);
-  call.task.is_transposed = true;  // in one of both solves
+  call.task.is_transposed = true;  // one of the two solves is transposed
   const auto ours = [&](const Queue& q) {
     return by_type(type, q, [&](auto& r, auto* t) {
       return r.potrs(q.handle, uplo, n, nrhs, static_cast<decltype(t)>(const_cast<void*>(a)), lda,

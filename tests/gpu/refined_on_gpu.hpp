@@ -14,7 +14,6 @@ class RefinedOnGpu : public OnGpu {
   explicit RefinedOnGpu(std::string problem) : problem_(std::move(problem)) {}
   void SetUp() override { require(90); }
 
-  /// Returns the registry's row of a method of this problem.
   const Method& row(const char* name) const { return row_of(problem_ + "/" + name); }
   using OnGpu::run;
   template <class T>

@@ -1,5 +1,5 @@
-/// Tests the LU panel kernel, which runs in thread-block clusters (kernels/getrf/cluster_panel.cuh). The
-/// matrices are as narrow as one block of columns of RecursiveLu, so that panels are their only parts.
+/// Tests the LU panel kernel, which runs in thread-block clusters (kernels/getrf/cluster_panel.cuh). Each
+/// matrix is one block of columns of RecursiveLu, which is factored panel by panel.
 
 #include "kernels/getrf/cluster_panel.cuh"
 #include "tests/kernels/simt_testing.hpp"

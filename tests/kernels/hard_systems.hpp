@@ -27,7 +27,6 @@ double ratio_of(Context& context, const Method& method, const Inputs<T>& inputs)
   return check(method, inputs, run.download()).ratio;
 }
 
-/// The worst case of a search.
 struct Hardest {
   double loss = 0;  ///< ratio / max(1, 3 x LAPACK's ratio); above 1 the method is too inaccurate
   double ratio = 0, lapack_ratio = 0;

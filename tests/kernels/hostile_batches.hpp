@@ -155,7 +155,6 @@ void expect_confined(std::mt19937_64& random, Context& context, const Method& me
     EXPECT_TRUE(same_values(first, second)) << description << ", system " << s << " of " << shape.batch;
   }
 }
-/// Calls expect_confined in float or double, at random.
 inline void expect_confined_batches(std::mt19937_64& random, Context& context, const Method& method,
                                     std::int64_t batches) {
   random() % 2 == 0 ? expect_confined<float>(random, context, method, batches)

@@ -115,6 +115,7 @@ TEST_P(LuUpdates, ReversedRows) {
 struct Swaps {
   std::vector<int> pivots, rows_at;
 };
+/// Returns random exchanges, as partial pivoting makes them in `count` columns from `first` on.
 Swaps swaps(int n, int first, int count, unsigned seed) {
   Swaps result{std::vector<int>(n), std::vector<int>(n)};
   std::iota(result.pivots.begin(), result.pivots.end(), 1);

@@ -40,6 +40,7 @@ std::vector<Method> rows_for_several() {
   return rows;
 }
 
+/// Returns parameters that distribute any order over `gpus` devices, in blocks of `block` columns.
 Parameters parameters_of(const Method& method, std::int64_t gpus, std::int64_t block = 32) {
   Parameters parameters = defaults(method);
   parameters.set("gpus", gpus);

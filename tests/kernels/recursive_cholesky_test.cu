@@ -156,6 +156,7 @@ TEST_P(RecursiveCholesky, FactorsInOneLaunch) {
   }
 }
 
+// {64, 128}: orders above 64 need several launches, of 128 columns each.
 TEST_P(RecursiveCholesky, FactorsInSeveralLaunches) {
   expect_factor<double>(context, 320, 320, false, {64, 128});
   expect_factor<double>(context, 449, 449, true, {64, 64});
@@ -164,7 +165,8 @@ TEST_P(RecursiveCholesky, FactorsInSeveralLaunches) {
   expect_factor<float>(context, 577, 577, true, {64, 192});
 }
 
-/// Updates of the trailing matrix in plain loops.
+/// Updates the trailing matrix in plain loops: subtracts P P^T from the lower triangle of C. P is
+/// rows x inner, and C has `count` columns.
 struct PlainUpdates {
   void subtract(int rows, int inner, const float* p, int count, float* c, std::int64_t ld) {
     for (int j = 0; j < count; ++j) {

@@ -199,7 +199,6 @@ std::size_t workspace(const gaussweep_call* call) {
                                 static_cast<std::size_t>(call->element));
 }
 
-/// The functions of one method.
 struct Functions {
   gaussweep_functions cuda, emulated, host;
   std::size_t (*workspace)(const gaussweep_call*);

@@ -57,7 +57,7 @@ class SweepInProcess::RankMailboxes final : public MessagePort {
       sweep_.batches_.push_back(message.at("trials").size());
       if (sweep_.on_batch) sweep_.on_batch(to, message.at("trials"));
     }
-    // encoded as for MPI
+    // The message is encoded and decoded again, as it is on its way through MPI.
     const auto bytes = nlohmann::json::to_cbor(message);
     sweep_.mailboxes_[{to, box}].push_back({rank_, nlohmann::json::from_cbor(bytes)});
   }
@@ -120,7 +120,7 @@ class SweepInProcess::ScriptedWorker final : public WorkerProcess {
     return read_message<FromWorker>(next);
   }
   bool ended(Ending& how) override {
-    how = {false, 11};
+    how = {false, 11};  // by signal 11
     return !alive_;
   }
   bool out_of_memory() const override { return false; }
