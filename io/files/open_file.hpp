@@ -1,7 +1,7 @@
 #pragma once
 /// Opens files in untrusted folders safely: only regular files, without blocking, relative to an open folder.
 /// This is necessary because a name may refer to a FIFO (open waits for the other end) or to a device
-/// (/dev/zero never ends), and a link may lead to another location.
+/// (/dev/zero never ends). A link may lead to another location.
 
 #include <fcntl.h>
 

@@ -13,7 +13,7 @@ namespace gaussweep::io {
 namespace {
 
 /// libnetpbm's last message before it called longjmp. The library keeps its jump buffer in a global variable,
-/// so only one thread may use libnetpbm at a time; this module reads images from one thread.
+/// so only one thread may use it at a time. This module reads images from one thread.
 thread_local char last_error[256];
 
 void keep_message(const char* message) {

@@ -1,5 +1,4 @@
-"""Tests that a sweep whose storage fails ends with a clear message, reports which records are safe, and can be resumed.
-"""
+"""Tests that a sweep whose storage fails ends with a clear message, reports what is safe, and can be resumed."""
 
 import os
 import re

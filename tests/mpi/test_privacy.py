@@ -108,8 +108,7 @@ class Modes(SweepTest):
 
 
 class Obstacles(SweepTest):
-    """Tests that the program does not wait for a special file in place of a regular one, read it endlessly or write it.
-    """
+    """Tests that the program neither waits for a special file in place of a regular one, nor reads or writes it."""
 
     def refused(self, arguments, *words, code=2):
         done = run(arguments)
