@@ -158,7 +158,8 @@ TEST(DrawnRuns, FalseAlarmRateHoldsForAnyNumberOfTrials) {
   }
 }
 
-// A comparison reports the smallest detectable change; exactly changes of that size must be found.
+// A comparison reports the smallest detectable change. A change of 1.15 times that size must be found, a
+// change of 0.85 times that size must not.
 TEST(DrawnRuns, FindsAChangeOfTheReportedSize) {
   SimulatedRuns simulated(5);
   const io::Results base = simulated.run(96, "one"), now = simulated.run(96, "two");
