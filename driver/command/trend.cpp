@@ -199,9 +199,9 @@ void add_trend_command(CLI::App& app, Commands&) {
   sub->add_option("--threshold", options->threshold, "Percent by which a time must change to count")
       ->capture_default_str();
   add_format(*sub, options->format, {"table", "json"});
-  allow_whole(
-      *sub->add_option("--limit", options->limit, "Show this many changes, or trials; 0: all")->capture_default_str(), 0,
-      max_rows);
+  allow_whole(*sub->add_option("--limit", options->limit, "Show this many changes, or trials; 0: all")
+                   ->capture_default_str(),
+              0, max_rows);
   sub->callback([options] { show_trend(*options); });
 }
 

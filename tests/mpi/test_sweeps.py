@@ -1,6 +1,5 @@
 """Tests whole sweeps over one and several ranks: records, files, exit codes, bad input."""
 
-import json
 import os
 import re
 import subprocess
