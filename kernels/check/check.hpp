@@ -1,6 +1,6 @@
 #pragma once
-/// The verification of an answer: its ratio (an error divided by its bound), which decides the status, and
-/// the other findings.
+/// Declares the verification of a method's answer. It computes the answer's ratio (a residual divided by its
+/// error bound), from which the trial's status follows, and other measures of accuracy.
 ///
 /// Residuals are computed by residual.hpp without BLAS, so that the results have the same bits on every CPU
 /// and with any number of threads. Norms, products and quotients neither overflow nor underflow. Below, `u`
@@ -16,30 +16,29 @@ namespace gaussweep {
 template <class T>
 class Reductions;
 
-/// A ratio above the tolerance is `suspect`; above this multiple of the tolerance it is `failed`.
+/// A ratio above the tolerance is `suspect`; a ratio above this multiple of the tolerance is `failed`.
 inline constexpr double suspect_factor = 10;
 
-/// Returns a threshold for geinv: if the ratio of I - A X exceeds it, I - X A is computed too. Since a ratio
-/// is in units of n u, the threshold is an error of 32 u (n u for n < 32). Inverses of well-conditioned
-/// matrices do not reach it.
+/// Returns a threshold for geinv: if the ratio of I - A X exceeds it, I - X A is computed too. A ratio is in
+/// units of n u, so the threshold corresponds to a backward error of 32 u (n u for n < 32). Inverses of
+/// well-conditioned matrices do not reach it.
 inline double second_side_threshold(std::int64_t n) {
   return n <= 32 ? 1 : 32 / static_cast<double>(n);
 }
 
 /// The results of verification. A number is NaN if it is unknown, or not defined for the problem.
 struct Findings {
-  double ratio;              ///< an error divided by its bound (see `check`); compared with the tolerance
+  double ratio;              ///< the quotient defined at `check`; compared with the tolerance
   double ratio_bound;        ///< an upper bound of the error of the computed `ratio`
   double backward_error;     ///< the ratio without the factor n u (gemm: sqrt(k + 2) u) and the terms with v
   double forward_error;      ///< max |x - x_true| / max |x_true|
-  double pivot_growth;       ///< getrf: max |U| / max |A| (with Crout max |L|); potrf: max |F|^2 / max |A|
-  double first_row_percent;  ///< gesv: 100 |b_0 - sum a_0j x_j| / |b_0|, Fuhrmann's check as a relative
-                             ///< deviation
-  double componentwise_error;  ///< see `componentwise_error`; `check` does not compute it
+  double pivot_growth;       ///< getrf: max |U| / max |A| (Crout: max |L|); potrf: (max |L|)^2 / max |A|
+  double first_row_percent;  ///< gesv: 100 |b_0 - sum a_0j x_j| / |b_0|, after Fuhrmann (docs/papers.md)
+  double componentwise_error;  ///< the result of the function `componentwise_error`; `check` leaves it NaN
   std::string flaw;            ///< the reason why no ratio could be computed; empty if there is a ratio
 };
 
-/// Verifies an answer. A right answer has a ratio of at most the tolerance:
+/// Verifies an answer. A right answer has a ratio of at most the tolerance. The ratio of each problem is:
 /// - gesv, posv, trsv: max |b - A x| / (n u (||A||_inf (max |x| + v) + max |b|)), the largest over all
 ///   right-hand sides;
 /// - getrf: ||P A - L U||_1 / (n u (||A||_1 + v (||L||_1 + ||U||_1)));
@@ -55,15 +54,15 @@ struct Findings {
 ///   g = (k + 2) u / (1 - (k + 2) u), and s is the smallest number above 0.
 ///
 /// The terms with v allow for the rounding of answers near the smallest normal number and are negligible
-/// otherwise. Only NaN or Inf in the answer or an operand makes the ratio infinite. A finite quotient beyond
-/// the range of double becomes the largest double, and a quotient that is not 0 never becomes 0.
+/// otherwise. The ratio is infinite only if the answer or an operand holds NaN or Inf. A finite quotient
+/// beyond the range of double becomes the largest double, and a quotient that is not 0 never becomes 0.
 /// `ratio_bound` is at most max(1, ratio) / 1000. It may be larger in large problems (n above about 100)
 /// whose factors grow by more than 1e3. Even then the interval ratio ± ratio_bound contains neither the
 /// tolerance nor ten times the tolerance, so that the status is certain.
 /// @pre the shapes of inputs and answer agree with the problem (else std::invalid_argument)
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
-/// Does the same with `reductions`, which computes all norms and residuals on the device that holds the
+/// Does the same, but `reductions` computes all norms and residuals, e.g. on the device that holds the
 /// matrices. The results have the same bits.
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance,
@@ -110,8 +109,8 @@ struct Difference {
   double mean_absolute;     ///< the mean of |x - reference|
 };
 
-/// Returns true if an answer consists of the triangles of a batch, side by side. Only the host can compare
-/// such answers.
+/// Returns true if an answer consists of the triangles of a batch, side by side. Such answers are compared on
+/// the host, because a device reduction uses one triangle of the whole matrix.
 inline bool has_triangles_of_batch(Problem problem, const Shape& shape) {
   return shape.batch > 1 && problem->used_of_x != UsedElements::all;
 }
@@ -126,7 +125,7 @@ double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answ
 
 /// Compares two answers. All results are NaN if the reference is not finite, or for getrf if the row
 /// exchanges differ. They are infinite if the answer is not finite. `reference_norm` is norm_of_answer of the
-/// reference; a caller computes it once and compares many answers. The reference compared with itself gives 0
+/// reference, so that a caller computes it once for many answers. The reference compared with itself gives 0
 /// without computation.
 /// @pre both have the same shape (else std::invalid_argument)
 template <class T>
@@ -143,7 +142,6 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
   return difference(problem, shape, answer, reference, norm_of_answer(problem, shape, reference));
 }
 
-/// Returns the default tolerance of a problem's ratio.
 double default_tolerance(Problem problem);
 
 }  // namespace gaussweep

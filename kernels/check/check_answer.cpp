@@ -1,4 +1,4 @@
-// Checks shapes and finds NaN and Inf before a problem's judge verifies an answer; compares answers.
+// Implements check.hpp: shapes, NaN and Inf, the call of the problem's judge (judges.hpp), comparisons.
 
 #include "kernels/check/check.hpp"
 
@@ -112,7 +112,7 @@ std::vector<Findings> check_systems(const Method& method, const Inputs<T>& input
   const auto count = static_cast<std::int64_t>(systems.size());
   std::vector<Findings> findings(systems.size());
   const Extent a = method.problem->a(shape.single()), x = method.problem->x(shape.single());
-  // A small system takes 2 to 7 microseconds. A helper thread pays off from 20 microseconds of work on.
+  // A small system takes 2 to 7 microseconds. One helper thread per 20 microseconds of work pays off.
   const double system_microseconds = 3 + 1e-3 * static_cast<double>(a.rows * a.cols * x.cols);
   const double helpers =
       std::min(system_microseconds * static_cast<double>(count) / 20, static_cast<double>(count) - 1);

@@ -1,4 +1,4 @@
-// The componentwise backward error (check.hpp).
+// Computes the componentwise backward error (check.hpp).
 
 #include <cmath>
 #include <limits>
@@ -35,7 +35,7 @@ double componentwise_error(const Method& method, const Inputs<T>& inputs, const 
   allowance.product_factor = allowance.target_factor = unit;
   allowance.floor = WideNumber(static_cast<double>(std::numeric_limits<T>::denorm_min())) *
                     WideNumber(static_cast<double>(operands.terms()) + 2);
-  allowance.negligible = 0.25;  // so the result, in units of u, has an error of at most 1/4
+  allowance.negligible = 0.25;  // the error bound of check.hpp: u / 4
   allowance.max_exact_terms = max_exact_terms;
   return unit * reductions.largest_allowance_ratio(operands, Target<T>{&target}, allowance);
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// The difference of two matrices on a device. Portable (compiled for GPUs and for the CPU emulation).
+/// The kernel that compares two matrices on a device. Portable (compiled for GPUs and for the CPU emulation).
 
 #include "kernels/check/device_elements.cuh"
 
@@ -8,9 +8,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 constexpr int gap_threads = 128;
 constexpr int gap_elements = 2048;  // elements of each matrix that a thread block has in shared memory
 
-/// Copies `width` columns and gap_elements / width rows from element (i, j) on to shared memory, with padded
-/// columns and zeros outside of the part. Neighbouring threads load neighbouring addresses. gap_threads and
-/// the number of rows (or columns) are powers of two, so that a thread's elements are equally spaced.
+/// Copies the block of gap_elements / width rows and `width` columns that begins at element (i, j) to shared
+/// memory. Columns are padded there by one element; elements outside of the part become 0. Neighbouring
+/// threads load neighbouring addresses. All sizes are powers of two, so `stride` is the same for all loads.
 template <int width, class T>
 __device__ __forceinline__ void copy_to_shared(const Elements<T>& m, std::int64_t i, std::int64_t j,
                                                double* shared) {

@@ -1,6 +1,6 @@
 #pragma once
-/// Operands of verification in device memory, and reductions over their rows or columns. Portable (compiled
-/// for GPUs and for the CPU emulation).
+/// Operands of verification in device memory, and kernels that reduce their rows or columns. Portable
+/// (compiled for GPUs and for the CPU emulation).
 
 #include <cstring>
 
@@ -54,7 +54,7 @@ constexpr int line_threads = 128;
 constexpr int lines_per_block = 32;
 constexpr int line_chunk = 64;  ///< elements per line that a block loads at a time
 
-/// Returns the term that element `index` of a line adds to the reduction.
+/// Returns the term of the reduction that element `index` of line `line` contributes.
 template <class T>
 __device__ __forceinline__ double reduction_term(const Lines<T>& lines, Fold fold, std::int64_t line,
                                                  std::int64_t index) {
@@ -119,8 +119,8 @@ __global__ void not_finite_kernel(Elements<T> m, unsigned long long* first_index
   }
 }
 
-/// Computes the bits of max |a_ij|. The bits of nonnegative numbers are ordered like the numbers; those of
-/// NaN are above all others.
+/// Raises *largest to the bits of max |a_ij|. Nonnegative doubles are ordered like their bits, so that
+/// atomicMax works on the bits; the bits of NaN are above all others.
 template <class T>
 __global__ void largest_kernel(Elements<T> m, unsigned long long* largest) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;

@@ -1,10 +1,10 @@
 #pragma once
-/// The residual C - L R on a device. The operations of an element and their order are the same as in
-/// residual.cpp, so that the results have the same bits. Portable.
+/// The kernel that computes the residual C - L R on a device. The operations of an element and their order
+/// are the same as in residual.cpp, so that the results have the same bits. Portable.
 ///
 /// A block computes a 64 x 64 tile; a thread computes 16 elements. Registers hold the high and low sums over
 /// 32 values of k and the three sums over all k (tiles::Tile). Per element and k this takes 5 FP64 operations
-/// in double and one in float. It uses no tensor cores.
+/// in double and one in float. Tensor cores are not used.
 
 #include <cstring>
 
@@ -14,8 +14,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
-using tiles::depth;  // 32 values of k, over which high parts are summed exactly
-using tiles::edge;   // 64 rows and columns of a tile
+using tiles::depth;  // 32: the values of k over which products of high parts are summed exactly
+using tiles::edge;   // 64: the rows and columns of a tile
 
 /// The device counterpart of Target (residual.hpp).
 template <class T>
@@ -64,15 +64,14 @@ constexpr int pitch = edge + 2;                                   // doubles per
 constexpr int microtile = 4;                                      // rows and columns of a thread's microtile
 constexpr int loads_per_thread = edge * chunk / product_threads;  // elements of an operand, per chunk
 constexpr int residual_pitch = edge + 1;                       // of the residual's mantissas in shared memory
-constexpr int shared_doubles = edge * residual_pitch * 5 / 4;  // mantissas, then exponents of 2 bytes
+constexpr int shared_doubles = edge * residual_pitch * 5 / 4;  // an 8-byte mantissa and a 2-byte exponent
 
 /// Two doubles, loaded from shared memory by one instruction.
 struct alignas(16) Pair {
   double x, y;
 };
 
-/// Returns a * b + c. @pre the product or the result is exact, so that an FMA and separate operations give
-/// the same bits
+/// Returns a * b + c. @pre the product or the result is exact, so that an FMA gives the same bits
 __device__ __forceinline__ double add_exact_product(double a, double b, double c) {
 #ifdef __CUDACC__
   return fma(a, b, c);
@@ -93,8 +92,9 @@ __device__ __forceinline__ double target_element(const DeviceTarget<T>& target, 
 }
 
 /// Loads an operand for a thread. A line is a row of the left operand or a column of the right one. A block
-/// loads 64 lines x 16 values of k at a time, and each thread loads `loads_per_thread` of these elements.
-/// Neighbouring threads load neighbouring addresses. Loads stay in flight until `store_to_shared` uses them.
+/// loads 64 lines x 16 values of k (a chunk) at a time, and each thread loads `loads_per_thread` of these
+/// elements. Neighbouring threads load neighbouring addresses. Elements stay in registers until
+/// `store_to_shared`, so that the loads of a chunk overlap the products of the previous one.
 template <class T>
 struct OperandLoader {
   /// @param rows true: the lines are rows @param first the first line @param begin the first k
@@ -118,7 +118,7 @@ struct OperandLoader {
     load_stride = along_lines ? k_stride * k_step : line_stride * line_step;
     step = k_stride * chunk;
   }
-  /// Starts the loads of the next 16 values of k.
+  /// Starts the loads of the next chunk.
   __device__ __forceinline__ void load() {
     GAUSSWEEP_UNROLL
     for (int f = 0; f < loads_per_thread; ++f) {
@@ -158,7 +158,7 @@ struct OperandLoader {
   bool along_lines;  ///< neighbouring threads load elements of neighbouring lines; false: of one line
   bool absolute, unit_diagonal;
   bool k_from_line, k_to_line;  ///< triangular operands: the line is zero for k < line, or for k > line
-  int lines, terms;             ///< the lines of the operand, and the values of k
+  int lines, terms;             ///< the number of lines of the operand, and of values of k
   int first_line;               ///< the first line of the block
   int line, k_in_chunk;         ///< the thread's first element, relative to the block and the chunk
   int k;                        ///< the k of this element in the next chunk
@@ -168,7 +168,7 @@ struct OperandLoader {
   T values[loads_per_thread];
 };
 
-/// Loads a thread's four elements: two pairs that are `distance` elements apart.
+/// Loads a thread's four elements of one k: the pair at line[first] and the pair `distance` elements later.
 __device__ __forceinline__ void load_fragment(const double* line, int first, int distance,
                                               double out[microtile]) {
   const Pair pair = *reinterpret_cast<const Pair*>(line + first);
@@ -179,8 +179,8 @@ __device__ __forceinline__ void load_fragment(const double* line, int first, int
   out[3] = next_pair.y;
 }
 
-/// Computes a tile of C - L R per block. `parts` receives the measure of each column of each tile
-/// (Epilogue::columns). `magnitudes` is written or read by the other epilogues.
+/// Computes a tile of C - L R per block. With Epilogue::columns, parts[r * p.cols + c] receives the measure
+/// of column c within tile row r. The other epilogues write or read `magnitudes`, a column-major matrix.
 template <class T, Epilogue epilogue>
 __global__ void __launch_bounds__(product_threads)
     product_kernel(Product<T> p, WideNumber* parts, double* magnitudes, AllowanceRatios allowance_ratios) {
@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(product_threads)
   double* const right_low = left_low + chunk * pitch;
   const auto t = static_cast<int>(threadIdx.x);
 
-  // Blocks with low indices start first; they get the tiles with the longest k range.
+  // Blocks with low indices start first. For triangles they get the tiles with the longest k range.
   const std::int64_t tile_rows = (p.left.rows + edge - 1) / edge, tile_cols = (p.cols + edge - 1) / edge;
   std::int64_t tile_row = blockIdx.x % tile_rows, tile_col = blockIdx.x / tile_rows;
   if (p.left.part == Part::lower) tile_row = tile_rows - 1 - tile_row;
@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(product_threads)
       left.store_to_shared(row_divisors, left_high, left_low);
       right.store_to_shared(col_divisors, right_high, right_low);
       __syncthreads();
-      if (chunk_index == 0 || k0 + depth < end) {  // a block of `depth` values of k has two chunks
+      if (chunk_index == 0 || k0 + depth < end) {  // unless this is the last chunk; `depth` is two chunks
         left.load();
         right.load();
       }
@@ -279,7 +279,7 @@ __global__ void __launch_bounds__(product_threads)
   }
 
   __syncthreads();
-  // The operands in shared memory are no longer needed. The residuals replace them.
+  // From here on, the residuals replace the operands in shared memory.
   double* const mantissas = left_high;
   auto* const exponents = reinterpret_cast<short*>(mantissas + edge * residual_pitch);
   double largest_allowance_ratio = 0;

@@ -1,5 +1,5 @@
-/// Chooses where the reductions of a verification run: on the CPU for small matrices, otherwise on the
-/// device. The devices of a group share the products.
+/// Chooses whether a reduction of verification runs on the CPU (small matrices) or on the device, and splits
+/// products among the devices of a group.
 
 #include "kernels/check/device_reductions.hpp"
 

@@ -1,4 +1,4 @@
-// The reductions and products of verification on a device.
+// Implements Reductions (reductions.hpp) by kernels: the norms, differences and residuals of verification.
 #include "kernels/check/device_reductions.hpp"
 
 #include <algorithm>
@@ -102,7 +102,7 @@ class DeviceReductions final : public Reductions<T> {
     const std::int64_t unit = unit_of_gaps(x_norm, y_norm);
     const Scratch::Piece gaps = scratch_.take(static_cast<std::size_t>(y.cols) * sizeof(ColumnGaps));
     const auto columns = gaps.as<ColumnGaps>();
-    // With few columns, a thread block processes only one, so that more blocks run.
+    // If there are few columns, each thread block processes only one of them, so that more blocks run.
     constexpr int width = lines_per_block;
     const bool is_narrow = y.cols <= width;
     const auto blocks = static_cast<unsigned>(is_narrow ? y.cols : (y.cols + width - 1) / width);
@@ -249,8 +249,8 @@ class DeviceReductions final : public Reductions<T> {
     fold(lines, fold_kind, out.as<double>());
     return downloaded(out.as<double>(), count);
   }
-  /// Returns the largest sum of |elements| of a line. Elements are scaled below 1, as by ScaledDown
-  /// (norms.hpp).
+  /// Returns the largest sum of |elements| of a line. Elements are scaled to less than 1, as by ScaledDown
+  /// (norms.hpp), so that sums do not overflow.
   WideNumber largest_sum(const HostMatrix<T>& a, Lines<T> lines) {
     lines.exponent = exponent_of(max_norm(a, lines.matrix.part));
     const std::vector<double> sums = downloaded_fold(lines, Fold::sum);

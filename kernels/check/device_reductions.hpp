@@ -1,6 +1,6 @@
 #pragma once
-/// Verification on a device: reductions of matrices in device memory by kernels of gaussweep, without BLAS.
-/// Every number has the same bits as on the CPU (reductions.hpp).
+/// Implementations of Reductions (reductions.hpp) that run on a device: norms, differences and residuals of
+/// matrices in device memory, by kernels without BLAS. Every number has the same bits as on the CPU.
 
 #include <algorithm>
 #include <cstdint>
@@ -51,8 +51,8 @@ struct ColumnShare {
 
 /// Returns reductions on the context's device. A matrix without a device copy is uploaded at its first use
 /// and stays on the device. If a matrix has a device copy, only largest_allowance_ratio reads its elements on
-/// the host. If the context has a group and `copies` is empty, all devices of the group share the columns of
-/// each product. Its operands are then uploaded to each device.
+/// the host. If the context has a group and `copies` is empty, the devices of the group share the columns of
+/// each product, and the operands of products are uploaded to each device.
 /// @param copies matrices that are on the device already @pre they equal the host matrices
 /// @param workspace the maximum bytes of scratch memory for products; if less is free, products use narrower
 /// column blocks
@@ -61,14 +61,14 @@ template <class T>
 std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<DeviceCopy<T>> copies = {},
                                                  std::size_t workspace = std::size_t{64} << 20);
 
-/// Returns reductions that use the CPU for a matrix with at most `max_elements` elements on the host, because
-/// waiting for a device takes longer. `device` does all other reductions and all products.
+/// Returns reductions that run on the CPU for a matrix on the host with at most `max_elements` elements,
+/// because waiting for a device takes longer. `device` does all other reductions and all products.
 template <class T>
 std::unique_ptr<Reductions<T>> small_on_host(std::unique_ptr<Reductions<T>> device,
                                              std::size_t max_elements = std::size_t{1} << 14);
 
-/// Returns a digest of memory on the context's device. Any change of a bit changes it, except with
-/// probability 2^-64. @pre `bytes` is a multiple of 8
+/// Returns a digest of memory on the context's device. Different contents have equal digests with probability
+/// 2^-64. @pre `bytes` is a multiple of 8
 std::uint64_t device_digest(Context& context, const void* data, std::size_t bytes);
 /// Writes the same digest to device memory, without waiting for the device.
 void start_digest(Context& context, const void* data, std::size_t bytes, unsigned long long* digest);

@@ -1,4 +1,4 @@
-// getrf and potrf: the residual of the product of the factors.
+// Verifies the answers of getrf (residual P A - L U) and potrf (residual A - L L^T).
 
 #include <numeric>
 #include <utility>

@@ -133,7 +133,7 @@ Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts) {
     std::vector<double> diagonal(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i) diagonal[static_cast<std::size_t>(i)] = a(i, i);
     if (vendor::potrf(Uplo::lower, n, a.data.data(), n) == 0) {
-      // In a singular matrix the last pivots are rounding errors, which may be positive.
+      // potrf may succeed for a singular A: its last pivots are rounding errors, which may be positive.
       const double rcond = vendor::pocon(Uplo::lower, n, a.data.data(), n, norm);
       if (rcond >= roundoff_of(Precision::float64)) return from_rcond(rcond, /*is_definite=*/true);
     }

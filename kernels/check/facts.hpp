@@ -10,7 +10,6 @@
 
 namespace gaussweep {
 
-/// Returns the unit roundoff u.
 constexpr double roundoff_of(Precision precision) {
   return precision == Precision::float32 ? 0x1p-24 : 0x1p-53;
 }

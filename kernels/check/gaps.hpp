@@ -15,13 +15,13 @@ struct Gap {
   double relative;  ///< |x - y| / |y|, may be infinite; -1 if y is 0
 };
 
-/// Returns the exponent `unit` for gap_between. All elements of both matrices are below 2^unit / 2, so that a
-/// scaled difference is below 1.
+/// Returns the exponent `unit` for gap_between. All elements of both matrices are below 2^(unit - 1) in
+/// magnitude, so that a scaled difference is below 1. @param x_norm, y_norm max |x| and max |y|
 GAUSSWEEP_SHARED_INLINE std::int64_t unit_of_gaps(double x_norm, double y_norm) {
   return exponent_of(std::max(x_norm, y_norm)) + 1;
 }
 
-/// Returns the difference between x and y. @pre both are finite
+/// Returns the difference between x and y, scaled by 2^-unit. @pre both are finite
 GAUSSWEEP_SHARED_INLINE Gap gap_between(double x, double y, std::int64_t unit) {
   const double scaled = std::fabs(times_power(x, -unit) - times_power(y, -unit));
   if (y == 0) return {scaled, -1};

@@ -1,4 +1,4 @@
-/// Verifies answers: computes the residual ratio of each problem, more accurately if the verdict depends on
+/// Computes the ratio of a residual, column by column. Columns are summed exactly if the status depends on
 /// it.
 
 #include "kernels/check/judges.hpp"
@@ -17,12 +17,12 @@ struct Estimate {
   double upper() const { return std::min(value + bound, failed_ratio); }
 };
 
-/// The maximum number of terms that are summed exactly just to make a ratio more accurate.
+/// The maximum number of terms that are summed exactly if the status is already certain.
 constexpr double exact_term_budget = 1 << 22;
 constexpr double required_accuracy = 1e-3;  ///< of a ratio, relative to max(1, ratio)
 
 /// Returns true if the ratio stays inaccurate even when the `max_exact` columns with the largest upper bounds
-/// are summed exactly. Then no column is summed exactly just for accuracy.
+/// are summed exactly. In this case exact sums for mere accuracy would be wasted.
 bool cannot_be_accurate(const std::vector<Estimate>& estimates, double max_exact) {
   if (max_exact >= static_cast<double>(estimates.size())) return false;
   std::vector<double> uppers;
@@ -61,7 +61,7 @@ Findings judge_columns(Reductions<T>& reductions, const ProductOperands<T>& oper
   double exact_terms = 0;
   double upper = 0;
   // Sums the column with the largest upper bound exactly, until the status is certain and the ratio is
-  // accurate. Accuracy alone justifies only exact_term_budget terms.
+  // accurate. If the status is certain, at most exact_term_budget terms are spent on accuracy.
   while (true) {
     const auto worst =
         std::max_element(estimates.begin(), estimates.end(),

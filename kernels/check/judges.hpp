@@ -1,6 +1,6 @@
 #pragma once
-/// The functions that verify answers ("judges"); each problem uses one of them. `check` (check.hpp) calls
-/// them after it has checked the shapes, and that the operands and the answer are finite.
+/// The functions that verify answers ("judges"); each problem uses one of them. `check` (check.hpp) first
+/// checks the shapes and that the operands and the answer are finite, then calls the problem's judge.
 
 #include <cmath>
 #include <limits>
@@ -27,7 +27,7 @@ inline Findings unknown() {
   return {nan, nan, nan, nan, nan, nan, nan, {}};
 }
 
-/// The ratio of a flawed answer. It fails with any tolerance.
+/// The ratio of an answer with a flaw (Findings::flaw). It exceeds every tolerance.
 constexpr double failed_ratio = std::numeric_limits<double>::max();
 
 /// The norms by which a residual is divided: `plain` for the backward error, and `with_underflow` for the
@@ -57,13 +57,13 @@ inline Part part_of_x(const Method& method, const Shape& shape) {
   return part_of(method.problem->used_of_x, shape.uplo);
 }
 
-// Each function below is the `judge` of one or more problems.
+// Each function below is the judge (ProblemRow::judge) of one or more problems.
 
 /// Verifies the solution X of A X = B.
 template <class T>
 Findings solution(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                   const Answer<T>& answer, double tolerance);
-/// Does the same as `solution`, and Fuhrmann's check of the first row (Findings::first_row_percent).
+/// Does the same as `solution` and also computes Findings::first_row_percent.
 template <class T>
 Findings system_solution(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                          const Answer<T>& answer, double tolerance);

@@ -1,5 +1,5 @@
 #pragma once
-/// Verification of systems of any size: a warp or a block computes one system's ratio.
+/// Kernels that verify a batch of systems of any size: a block of 1 to 8 warps computes one system's ratio.
 
 #include "kernels/check/system_judge.cuh"
 
@@ -8,7 +8,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 constexpr int max_threads = 256, max_warps = max_threads / 32;
 constexpr int max_columns = 8;      ///< the maximum columns of the residual that a warp computes together
 constexpr int loads_in_flight = 8;  ///< independent loads per lane
-constexpr std::int64_t max_mirrored_order = 1024;  ///< 64 KiB of shared memory for Residual::mirrored
+constexpr std::int64_t max_mirrored_order = 1024;  ///< Residual::mirrored then takes 64 KiB of shared memory
 
 __device__ __forceinline__ int warp_of_block() {
   return static_cast<int>(threadIdx.x) / 32;
@@ -17,15 +17,15 @@ __device__ __forceinline__ int warps_of_block() {
   return static_cast<int>(blockDim.x) / 32;
 }
 
-/// A block's shared memory: one number per warp for reductions, and per warp 32 rows (k) of the right
-/// operand.
+/// A block's static shared memory: one number per warp for reductions, and a buffer per warp for 32 values of
+/// k of R, with max_columns columns.
 struct SharedStorage {
   double warp_values[max_warps];
   alignas(16) double right[max_warps][32][max_columns];
 };
 
-/// Reduces one number per warp to the largest (Fold::largest) or the sum (Fold::sum). All threads return the
-/// result.
+/// Reduces one number per warp to the largest (Fold::largest; NaN if one is NaN) or the sum (Fold::sum). All
+/// threads of the block call it and return the result.
 __device__ inline double reduce_block(SharedStorage& shared, double warp_value, Fold fold) {
   if (warps_of_block() == 1) return warp_value;
   __syncthreads();
@@ -43,16 +43,16 @@ __device__ __forceinline__ double largest_of_block(SharedStorage& shared, double
   return reduce_block(shared, largest_of_lanes<32>(value), Fold::largest);
 }
 
-/// Returns data[offset] if `is_used`, else 0. If unused, it loads data[0] instead of skipping the load,
-/// because predicated loads would wait for each other.
+/// Returns data[offset] if `is_used`, else 0. An unused element is replaced by a load of data[0], because
+/// predicated loads would wait for each other.
 template <class T>
 __device__ __forceinline__ T loaded(const T* data, std::int64_t offset, bool is_used) {
   const T value = data[is_used ? offset : 0];
   return is_used ? value : T(0);
 }
 
-/// Processes the warp's columns in groups of `loads_in_flight`. For each group it calls visit(c, |element|)
-/// for all elements of column c of the group, then end_group().
+/// Processes the warp's columns in groups of `loads_in_flight`; lane l has rows l, l + 32, ... For each group
+/// it calls visit(c, |element|) for the lane's elements of column c of the group, then end_group().
 template <class T, class Visit, class EndGroup>
 __device__ __forceinline__ void for_each_magnitude(const Elements<T>& m, Visit&& visit,
                                                    EndGroup&& end_group) {
@@ -84,7 +84,7 @@ struct Norms {
   double columns;  ///< the largest column sum of |elements|
   double squares;  ///< the sum of squares
 };
-/// Computes the norms. @tparam Columns, Squares true: compute this optional norm
+/// Returns the norms. @tparam Columns, Squares false: leaves out Norms::columns or Norms::squares
 template <bool Columns, bool Squares, class T>
 __device__ Norms norms_of(SharedStorage& shared, const Elements<T>& m) {
   unsigned long long largest = 0;
@@ -136,18 +136,19 @@ __device__ double largest_row_sum(SharedStorage& shared, const Elements<T>& m, b
 /// The operands of C - L R and the divisor of the ratio.
 template <class T>
 struct Residual {
-  Elements<T> left, right, target;
-  double factor;     ///< n u
-  double norms;      ///< the product of norms in the divisor; for a solution only ||A||
-  double bias;       ///< see Sum::high
-  const int* order;  ///< row i of C is row order[i] of `target`; null: row i
-  /// If the residual is symmetric and only its lower triangle is computed: per warp and column, the sum of
-  /// the elements above the diagonal, which mirror elements below it. Starts at zero. Null otherwise.
+  Elements<T> left, right, target;  ///< L, R and C
+  double factor;                    ///< factor_of: n u, or sqrt(k + 2) u for a product
+  double norms;                     ///< the product of norms in the divisor; for a solution only ||A||
+  double bias;                      ///< the initial value of Sum::high
+  const int* order;                 ///< row i of C is row order[i] of `target`; null: row i
+  /// Cholesky, if only the lower triangle of the symmetric residual is computed: cols sums per warp, zero at
+  /// the start. The residual below the diagonal in row i is added to sum i, as part of column i. Else null.
   double* mirrored;
 };
 
 /// Returns the largest (measure of a column of the residual) / (norms * factor); for a product, the sum of
-/// squares of the residual. A warp computes `Columns` columns at a time, and each of its lanes one row.
+/// squares of the residual. A solution's divisor includes the column's norms of x and b. A warp computes
+/// `Columns` columns at a time, and each of its lanes one row.
 template <RatioKind kind, int Columns, class T>
 __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
   constexpr bool is_solution = kind == RatioKind::solution, is_product = kind == RatioKind::product;
@@ -162,7 +163,7 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
   for (int j0 = warp * Columns; j0 < cols; j0 += warps_of_block() * Columns) {
     double column[Columns] = {}, x_norm[Columns] = {}, b_norm[Columns] = {};
     for (int i0 = mirrored == nullptr ? 0 : j0 / 32 * 32; i0 < rows; i0 += 32) {
-      // The k range with nonzero terms, per row and for all 32 rows.
+      // The k range with nonzero terms: [row_begin, row_end) of this row, [begin, end) of all 32 rows.
       const int i = i0 + lane;
       const int row_begin = left_part == Part::upper ? i : 0;
       const int row_end = i >= rows ? 0 : left_part == Part::lower ? min(terms, i + 1) : terms;
@@ -171,7 +172,7 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
       if (left_part == Part::upper) begin = i0;
       if (right_part == Part::upper) end = min(end, j0 + Columns);
       if (right_part == Part::lower) begin = max(begin, j0);
-      // For k in [whole_begin, whole_end) all rows use all terms. A lane beyond the last row repeats the last
+      // For k in [whole_begin, whole_end) no row needs predication. A lane beyond the last row loads the last
       // row.
       const int whole_begin = left_part == Part::upper ? i0 + 32 : 0;
       const int whole_end = left_part == Part::lower ? i0 : terms;
@@ -257,7 +258,7 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
             ratio, safe_quotient(column_measure, (column_norm + largest_of_lanes<32>(b_norm[c])) * r.factor));
       } else if (mirrored == nullptr) {
         ratio = max(ratio, column_measure);
-      } else if (j0 + c < cols && (j0 + c) % 32 == lane) {  // the same lane that adds to this entry above
+      } else if (j0 + c < cols && (j0 + c) % 32 == lane) {  // the lane that also adds row_sum to this sum
         mirrored[j0 + c] += column_measure;
       }
     }
@@ -275,8 +276,8 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
   return is_solution || is_product ? ratio : safe_quotient(ratio, r.norms * r.factor);
 }
 
-/// Sets `order` to the row order of P A. Returns false if pivots or info contradict the factors, as in
-/// judges::lu_factors.
+/// Sets `order` such that row i of P A is row order[i] of A. Returns false if pivots or info contradict the
+/// factors, as in judges::lu_factors. `order` and `pivots` have n entries in shared memory.
 template <class T>
 __device__ bool set_row_order(SharedStorage& shared, const Systems<T>& systems, std::int64_t s, const T* x,
                               int* order, int* pivots) {
@@ -305,7 +306,7 @@ __device__ bool set_row_order(SharedStorage& shared, const Systems<T>& systems, 
   return true;
 }
 
-/// Returns the forward error of a system. It generates x_true again, which is not in device memory.
+/// Returns the forward error of system s. Generates x_true again, because it is not in device memory.
 template <class T>
 __device__ double forward_error_of(SharedStorage& shared, const Systems<T>& systems, std::int64_t s,
                                    const Elements<T>& x) {
@@ -327,7 +328,7 @@ __host__ __device__ constexpr bool mirrors(const Shape& shape) {
   return kind == RatioKind::cholesky_factor && shape.n <= max_mirrored_order;
 }
 
-/// Returns the ratio of system s, and sets `error` to the forward error if the solution is known.
+/// Returns the ratio of system s (NaN: the CPU decides), and sets the forward error if x_true is known.
 template <RatioKind kind, class T>
 __device__ double system_ratio(SharedStorage& shared, const Systems<T>& systems, std::int64_t s,
                                double& error) {

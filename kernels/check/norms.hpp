@@ -34,7 +34,6 @@ inline RowRange rows_of(Part part, std::int64_t rows, std::int64_t j) {
   return {0, rows};
 }
 
-/// Returns the number of elements of a part.
 inline std::int64_t count_of(Part part, std::int64_t rows, std::int64_t cols) {
   std::int64_t count = 0;
   for (std::int64_t j = 0; j < cols; ++j) {

@@ -1,4 +1,4 @@
-// gemm, trtri, geinv and poinv: the residual of one product.
+// Verifies the answers of gemm (residual C - A B) and of trtri, geinv and poinv (I - A X or I - X A).
 
 #include <algorithm>
 
@@ -92,15 +92,14 @@ Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T
   findings.ratio = normwise_ratio.ratio;
   findings.ratio_bound = normwise_ratio.bound;
   // A product within its componentwise error bound passes, even if its normwise ratio is large. In any order
-  // of summation the error is at most gamma_(k+2) |A||B|, plus the smallest number per product that
-  // underflows.
+  // of summation the error is at most gamma_(k+2) |A||B|, plus `smallest` for each product that underflows.
   if (normwise_ratio.ratio + normwise_ratio.bound > 1) {
     const WideNumber smallest(static_cast<double>(std::numeric_limits<T>::denorm_min()));
     const double roundings = k_and_two * unit_roundoff<T>;
     const double gamma = roundings / (1 - std::min(roundings, 0.5));
     const double allowance_ratio =
         reductions.largest_allowance_ratio(operands, target, {gamma, smallest * WideNumber(k_and_two)});
-    // An error equal to the bound has the ratio of the default tolerance.
+    // Scaled so that an error equal to the bound has a ratio equal to the default tolerance.
     const double componentwise_ratio = allowance_ratio * method.problem->tolerance;
     if (componentwise_ratio < findings.ratio) {
       findings.ratio = componentwise_ratio;

@@ -1,6 +1,6 @@
 #pragma once
-/// The interface of the reductions and products that verification needs. They run on the CPU, or on the
-/// device that holds the matrices (device_reductions.hpp), and give the same bits.
+/// The interface of the reductions (norms, maxima, residuals) that verification needs. They run on the CPU,
+/// or on the device that holds the matrices (device_reductions.hpp), and give the same bits.
 
 #include <optional>
 #include <vector>
@@ -20,14 +20,14 @@ template <class T>
 bool lies_on_host(const HostMatrix<T>& a) {
   return a.data.size() == static_cast<std::size_t>(a.rows * a.cols);
 }
-/// Check that the elements are on the host. @throws std::invalid_argument if they are not
+/// Check that all elements are on the host. @throws std::invalid_argument if they are not
 template <class T>
 const HostMatrix<T>& require_on_host(const HostMatrix<T>& a);
 template <class T>
 void require_on_host(const ProductOperands<T>& operands, const Target<T>& target);
 
-/// Reductions of matrices. norms.hpp and residual.hpp document the functions of the same names. An object may
-/// have device copies of matrices, which it finds by the address of the HostMatrix.
+/// Reductions of matrices. norms.hpp and residual.hpp document the functions of the same names. An object on
+/// a device finds its copy of a matrix by the address of the HostMatrix.
 /// @pre all elements of the part are finite (not required by first_not_finite and max_norm)
 /// @throws std::invalid_argument if a matrix's elements are neither on the host nor on this object's device
 template <class T>
@@ -84,7 +84,7 @@ class ForwardingReductions : public Reductions<T> {
   }
 
  private:
-  /// Returns the object for a reduction of `a`; if `a` is null, for a product.
+  /// Returns the object that reduces `a`; if `a` is null, the object that computes products.
   virtual Reductions<T>& target(const HostMatrix<T>* a) = 0;
 };
 

@@ -1,5 +1,5 @@
-/// Computes the residual C - L R in extended precision without BLAS. The results do not depend on the number
-/// of threads or the processor.
+/// Computes the residual C - L R on the CPU in extended precision, without BLAS. The results do not depend on
+/// the number of threads or the processor.
 
 #include "kernels/check/residual.hpp"
 
@@ -48,8 +48,8 @@ class Exponents {
 /// A thread's packed operands and the sums of its current tile.
 template <class T>
 struct PackedTile {
-  static constexpr int left_parts = splits<T> ? 2 : 1;
-  static constexpr int right_parts = splits<T> ? 3 : 1;
+  static constexpr int left_parts = splits<T> ? 2 : 1;   // doubles per element: high and low part
+  static constexpr int right_parts = splits<T> ? 3 : 1;  // high and low part, and their sum (tile.hpp)
   double left[edge * depth * left_parts];
   double right[edge * depth * right_parts];
   double column[edge];
@@ -181,9 +181,9 @@ bool is_moderate(int exponent) {
   return exponent >= -200 && exponent <= 200;
 }
 
-/// Returns the measure of rows [0, rows) of the tile's column c, computed in double, which is faster and has
-/// the same result as tile_residual and include(). Returns nothing if doubles might overflow or underflow.
-/// @param powers 2^exponent of each row, 0 if the exponent is not moderate
+/// Returns the measure of rows [0, rows) of the tile's column c. Computes it in double, which is faster than
+/// tile_residual and include() and gives the same bits; nullopt if doubles might overflow or underflow.
+/// @param powers 2^(row exponent), 0 if not moderate @param exponent of the column @param targets C's column
 std::optional<WideNumber> plain_double_measure(const Tile& tile, const double* targets, const double* powers,
                                                int rows, int c, int exponent, Measure measure) {
   if (!is_moderate(exponent) || measure == Measure::squares) return std::nullopt;
@@ -206,8 +206,8 @@ std::optional<WideNumber> plain_double_measure(const Tile& tile, const double* t
   return WideNumber(result);
 }
 
-/// Computes all tiles on several threads, and calls work(i, j, packed, t) for tile t, whose first element is
-/// (i, j).
+/// Computes all tiles on several threads and calls work(i, j, packed, t) for each: t is the index of the tile
+/// in column-major order, and (i, j) its first element.
 template <class T, class Work>
 void for_tiles(const Multiplier<T>& multiplier, const ProductOperands<T>& operands, Work&& work) {
   const std::int64_t tile_rows = (operands.rows() + edge - 1) / edge;
@@ -218,7 +218,7 @@ void for_tiles(const Multiplier<T>& multiplier, const ProductOperands<T>& operan
     // make_unique would initialize the whole struct, but small products use only a fraction of it.
     const std::unique_ptr<PackedTile<T>> packed(new PackedTile<T>);
     for (std::int64_t step = begin; step < end; ++step) {
-      // Alternate between both ends: in products of triangles the last tiles have the most work.
+      // Takes tiles from both ends alternately: in products of triangles the last tiles have the most work.
       const std::int64_t t = step % 2 == 0 ? step / 2 : tile_rows * tile_cols - 1 - step / 2;
       const std::int64_t i = t % tile_rows * edge, j = t / tile_rows * edge;
       multiplier.multiply(i, j, *packed);
@@ -246,7 +246,7 @@ std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
   const Multiplier<T> multiplier(operands);
   const std::int64_t tile_rows = (operands.rows() + edge - 1) / edge;
   const std::int64_t tile_cols = (operands.cols() + edge - 1) / edge;
-  // The measure of each column of each tile.
+  // parts[t * edge + c] is the measure of column c of tile t.
   std::vector<WideNumber> parts(static_cast<std::size_t>(tile_rows * tile_cols * edge));
   for_tiles(
       multiplier, operands, [&](std::int64_t i, std::int64_t j, const PackedTile<T>& packed, std::int64_t t) {

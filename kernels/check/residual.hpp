@@ -1,12 +1,12 @@
 #pragma once
-/// The residual C - L R in extended precision without BLAS. The results do not depend on the number of
-/// threads or the processor.
+/// Declares the residual C - L R on the CPU, computed in extended precision without BLAS. The results do not
+/// depend on the number of threads or the processor.
 ///
-/// Rows of L and columns of R are divided by powers of two, so that their elements are at most 1.
-/// In double each element is split into 24 leading bits and a remainder. Products of leading bits add up
-/// exactly over blocks of 32 terms, and blocks are added in double-double. A sum of k terms then has an error
-/// of at most k 2^-73 max_k |l_ik| max_k |r_kj|. In float, products are exact, and the factor is k 2^-48. If
-/// with this error bound the status is uncertain, `exact_column` adds the same products without rounding.
+/// Rows of L and columns of R are divided by powers of two, so that their elements are at most 1. In double
+/// each element is split into 24 leading bits and a remainder. Products of leading bits add up exactly over
+/// blocks of 32 terms, and blocks are added in double-double. The error of a sum of m terms is then at most
+/// m 2^-73 max_k |l_ik| max_k |r_kj|. In float, products are exact, and the factor is m 2^-48. If this error
+/// bound leaves the status uncertain, `exact_column` adds the same products without rounding.
 
 #include <limits>
 #include <utility>
@@ -16,11 +16,11 @@
 
 namespace gaussweep {
 
-/// The matrix C: the identity, a matrix, a matrix with exchanged rows, or a symmetric matrix.
+/// The matrix C of a residual: the identity, a matrix, a matrix with exchanged rows, or a symmetric matrix.
 template <class T>
 struct Target {
   const HostMatrix<T>* matrix = nullptr;  ///< null: the identity
-  Part stored = Part::all;                ///< a triangle: the other triangle is its mirror image
+  Part stored = Part::all;                ///< lower or upper: C is symmetric, and only this triangle is read
   const std::vector<std::int64_t>* order =
       nullptr;  ///< row i of C is row order[i] of the matrix; null: row i
 
@@ -31,7 +31,7 @@ struct Target {
   }
 };
 
-/// The measure (Measure) of a column of the residual.
+/// The measure of a column of the residual: a sum, maximum or sum of squares (Measure in operand.hpp).
 struct ColumnResidual {
   WideNumber value;
   WideNumber bound;  ///< an upper bound of the error of `value`
@@ -63,9 +63,9 @@ struct Allowance {
   double product_factor = 0;
   WideNumber floor;
   double target_factor = 0;
-  /// An element is summed exactly if its error bound exceeds this fraction of the allowed value.
+  /// An element is summed exactly unless its error bound is below this fraction of the allowed value.
   double negligible = 0x1p-10;
-  /// The maximum number of terms that are summed exactly over all elements; beyond it the result is NaN.
+  /// The maximum number of terms in the exact sums of all elements together; beyond it the result is NaN.
   double max_exact_terms = std::numeric_limits<double>::infinity();
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Verification of systems of at most N x N elements (N: 8, 16 or 32). N lanes of a warp verify one system. A
-/// lane keeps one row of the left operand in registers; the right operand is in shared memory.
+/// Kernels that verify a batch of systems of at most N x N elements (N: 8, 16 or 32). N lanes of a warp
+/// verify one system, whose residual is C - L R. Lane i keeps row i of L in registers; shared memory has R.
 
 #include "kernels/check/system_judge.cuh"
 
@@ -8,16 +8,16 @@ namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
 constexpr int small_threads = 128;
 
-/// The right operand in column-major order. With the padding, columns and the systems of a warp start in
-/// different banks.
+/// The right operand R of one system in column-major order, in shared memory. The padding makes the columns,
+/// and the systems of a warp, start in different banks.
 template <int N, class T>
 struct RightOperand {
   static constexpr int pitch = N + 16 / static_cast<int>(sizeof(T));
   alignas(16) T columns[N * pitch + 32 / sizeof(T)];
 };
 
-/// Loads row `lane`, with zeros outside of the part. For unused elements it loads element 0 instead of
-/// skipping the load, because predicated loads would wait for each other.
+/// Loads row `lane`, with zeros outside of the part. An unused element is replaced by a load of element 0,
+/// because predicated loads would wait for each other.
 template <int N, class T>
 __device__ __forceinline__ void load_row(const Elements<T>& m, T (&row)[N]) {
   const int i = lane_of<N>(), cols = static_cast<int>(m.cols);
@@ -75,7 +75,7 @@ __device__ __forceinline__ double sum_of_squares(const T (&row)[N]) {
 }
 
 /// Sets `row` such that row `lane` of P A is row `row` of A. Returns false if pivots or info contradict the
-/// factors.
+/// factors. @param pivot_is_zero the diagonal element in the lane's row of the factors is 0
 template <int N, class T>
 __device__ __forceinline__ bool set_source_row(const Systems<T>& systems, std::int64_t s, bool pivot_is_zero,
                                                int& row) {
@@ -94,7 +94,7 @@ __device__ __forceinline__ bool set_source_row(const Systems<T>& systems, std::i
   return true;
 }
 
-/// Returns the ratio of a solution of A X = B, computed column by column, and sets the forward error.
+/// Returns the ratio of a solution of A X = B (NaN: the CPU decides), and sets the forward error if known.
 template <int N, class T>
 __device__ double solution_of_small(const Systems<T>& systems, std::int64_t s,
                                     RightOperand<N, T>& right_operand, double& error) {
@@ -151,8 +151,8 @@ __device__ double solution_of_small(const Systems<T>& systems, std::int64_t s,
   return certain_or_nan<T>(ratio, sizes, (norm * max_x + max_b) * factor, systems.tolerance);
 }
 
-/// Returns the ratio of an LU or Cholesky factorisation, an inverse or a product, with residual C - L R.
-/// @param x_first inverse: computes X A instead of A X
+/// Returns the ratio of an LU or Cholesky factorisation, an inverse or a product (NaN: the CPU decides).
+/// @param x_first inverse: the residual is I - X A instead of I - A X
 template <RatioKind kind, int N, class T>
 __device__ double ratio_of_small(const Systems<T>& systems, std::int64_t s, RightOperand<N, T>& right_operand,
                                  bool x_first) {
@@ -209,7 +209,7 @@ __device__ double ratio_of_small(const Systems<T>& systems, std::int64_t s, Righ
   } else {
     const Elements<T> right = kind == RatioKind::product ? system.b : x_first ? system.a : system.x;
     load_row<N>(right, left);
-    // Before the right operand is overwritten, all lanes have read that of the first side (ratio_of_sides).
+    // All lanes must have read R of the first side (ratio_of_sides) before the second side overwrites it.
     __syncwarp(mask_of<N>());
     GAUSSWEEP_UNROLL
     for (int j = 0; j < N; ++j) right_operand.columns[j * pitch + lane] = left[j];
@@ -234,7 +234,7 @@ __device__ double ratio_of_small(const Systems<T>& systems, std::int64_t s, Righ
   const Sizes sizes{static_cast<double>(rows), static_cast<double>(system.a.cols), max_left, max_right};
   const double bias = bias_of<T>(sizes);
   double column_residual = 0;  // the measure of column `lane`
-  double row_sum = 0;  // Cholesky: the sum of elements left of the diagonal, which mirror column `lane`
+  double row_sum = 0;  // Cholesky: the residual left of the diagonal in row `lane`, mirrored to its column
   GAUSSWEEP_ROLLED
   for (int j0 = 0; j0 < cols; j0 += group) {
     double targets[group], difference[group];
@@ -253,7 +253,7 @@ __device__ double ratio_of_small(const Systems<T>& systems, std::int64_t s, Righ
     for (int g = 0; g < group; ++g) sums[g].high = bias;
     GAUSSWEEP_UNROLL
     for (int k0 = 0; k0 < N; k0 += 8) {
-      if ((is_lu || is_cholesky) && k0 >= j0 + group) continue;  // the right operand is 0 there
+      if ((is_lu || is_cholesky) && k0 >= j0 + group) continue;  // R is upper triangular: all terms are 0
       GAUSSWEEP_UNROLL
       for (int k = k0; k < k0 + 8; ++k) {
         GAUSSWEEP_UNROLL
@@ -266,7 +266,7 @@ __device__ double ratio_of_small(const Systems<T>& systems, std::int64_t s, Righ
       const bool inside = lane < rows && j < cols && !(is_cholesky && j > lane);
       difference[g] = inside ? sums[g].difference_to(targets[g], bias) : 0;
       if (kind == RatioKind::product) difference[g] *= difference[g];
-      if (is_cholesky && j < lane) row_sum += difference[g];  // the mirrored element
+      if (is_cholesky && j < lane) row_sum += difference[g];
     }
     const double column_sum = sum_of_column<N>(difference);
     if (lane / group == j0 / group) column_residual = column_sum;

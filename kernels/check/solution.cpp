@@ -1,4 +1,4 @@
-// gesv, posv and trsv: HPL's scaled residual of each right-hand side.
+// Verifies the answers of gesv, posv and trsv by HPL's scaled residual of each right-hand side.
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Functions that small_systems.cuh and large_systems.cuh share: reductions over lanes, sums of products, and
-/// the acceptance of a ratio.
+/// Device functions that small_systems.cuh and large_systems.cuh share: reductions over lanes, compensated
+/// sums of products, and the decision whether a ratio is accurate enough for a verdict.
 
 #include <cmath>
 #include <cstdint>
@@ -64,9 +64,9 @@ __device__ __forceinline__ double safe_quotient(double numerator, double divisor
 template <class T>
 constexpr double smallest_normal = tiles::splits<T> ? 0x1p-1022 : 0x1p-126;
 
-/// A sum of products, represented as high - bias + low. In double the bias is so large that every partial sum
-/// has the exponent of the bias. The rounding error of each addition is then a double, which the second FMA
-/// computes.
+/// A sum of products, represented as high - bias + low; `high` starts at the bias. In double the bias is so
+/// large that every partial sum has the exponent of the bias. The rounding error of each addition is then
+/// representable as a double, and the second FMA computes it exactly.
 template <class T>
 struct Sum {
   double high = 0, low = 0;
@@ -92,8 +92,8 @@ __device__ __forceinline__ bool is_ordinary(double largest) {
 
 constexpr unsigned long long bits_of_nan = 0x7ff8000000000000ull, bits_of_infinity = 0x7ff0000000000000ull;
 
-/// Returns infinity if an element is not finite, NaN if elements are out of range (system_ratios.hpp), else
-/// 0.
+/// Returns infinity if an element is not finite, NaN if the CPU has to verify the system because an operand's
+/// largest element is not ordinary, else 0.
 template <class T>
 __device__ __forceinline__ double ratio_if_out_of_range(double max_a, double max_x, double max_b) {
   const double sum = max_a + max_x + max_b;
@@ -155,8 +155,8 @@ __device__ __forceinline__ double certain_or_nan(double ratio, const Sizes& size
   const bool accurate = bound <= 0x1p-12 * max(1.0, ratio);
   return accurate && !bound_spans(tolerance) && !bound_spans(10 * tolerance) ? ratio : double_of(bits_of_nan);
 }
-/// Returns the ratio of an inverse (judges::either_inverse); NaN if the first ratio is too close to the
-/// threshold to decide about I - X A.
+/// Returns the ratio of an inverse (judges::either_inverse); NaN if the first ratio is so close to the
+/// threshold that the CPU might decide differently about I - X A.
 /// @param ratio_of_side returns the ratio of I - A X (false) or of I - X A (true), the same in all threads
 template <class RatioOfSide>
 __device__ __forceinline__ double ratio_of_sides(double second_side_threshold, RatioOfSide&& ratio_of_side) {
@@ -190,7 +190,7 @@ __device__ __forceinline__ void atomic_max_if_larger(unsigned long long* maximum
   if (value > simt::load_volatile(maximum)) atomicMax(maximum, value);
 }
 
-/// Stores a system's ratio; called by one thread. @param error the forward error, negative if unknown
+/// Stores a system's ratio and updates the totals; called by one thread. @param error negative if unknown
 template <class T>
 __device__ __forceinline__ void record_ratio(const Systems<T>& systems, std::int64_t s, double ratio,
                                              double error, double* ratios, Totals* totals) {

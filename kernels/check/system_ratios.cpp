@@ -1,4 +1,4 @@
-// Starts the kernels of system_ratios.cu, and reads their results.
+// Starts the kernels of system_ratios.cu, which verify a batch, and downloads their results.
 
 #include "kernels/check/system_ratios.hpp"
 
@@ -36,7 +36,7 @@ SystemRatios::SystemRatios(Context& context, const Systems<T>& systems, const Bu
                                        static_cast<std::size_t>(count) * sizeof(double))) {
   auto* const totals = totals_.as<judge::Totals>();
   context.device.fill(totals, 0, sizeof *totals);
-  context.device.fill(&totals->worst, 0xff, sizeof totals->worst);  // the largest number, for atomicMin
+  context.device.fill(&totals->worst, 0xff, sizeof totals->worst);  // the initial value for atomicMin
   const bool on_gpu = context.device.backend() == Backend::cuda;
 #ifdef GAUSSWEEP_HAS_CUDA
   if (on_gpu) cuda::start_ratios(context, systems, count, ratios_.as<double>(), totals);

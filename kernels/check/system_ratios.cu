@@ -1,5 +1,5 @@
-// Verification of a batch: a few lanes, a warp or a thread block verify one system. Sums are compensated, so
-// that a residual's relative error is of the order u^2.
+// Launches the kernels that verify a batch, with 8 to 32 lanes or a thread block per system. Sums are
+// compensated, so that a residual's error, relative to the summed products, is of the order u^2.
 #include "kernels/check/system_ratios.hpp"
 
 #include "kernels/check/large_systems.cuh"
@@ -28,8 +28,8 @@ template <RatioKind kind, class T>
 void launch_ratios(Context& context, const Systems<T>& systems, double* ratios, Totals* totals) {
   const Shape& shape = systems.shape;
   constexpr bool is_solution = kind == RatioKind::solution;
-  // The number of columns of X counts only if lanes are assigned to them. For a solution, the lanes process
-  // the columns one after the other.
+  // Small kernels need at least as many lanes as rows and columns. The columns of a solution X do not count,
+  // because its lanes process one column after the other.
   const std::int64_t size =
       std::max({systems.a_shape.rows, systems.a_shape.cols, is_solution ? 0 : systems.x_shape.cols});
   const auto launch_small = [&](auto kernel, std::int64_t lanes) {
@@ -40,9 +40,8 @@ void launch_ratios(Context& context, const Systems<T>& systems, double* ratios, 
   if (size <= 16) return launch_small(small_kernel<kind, 16, T>, 16);
   if (size <= 32) return launch_small(small_kernel<kind, 32, T>, 32);
   const unsigned threads = is_solution && systems.x_shape.cols <= 4 ? 32 : size <= 128 ? 128 : max_threads;
-  // mirrors(): only the lower triangle of the residual is computed. Shared memory then has one double per
-  // warp and row, for the elements above the diagonal (Residual::mirrored). LU has two row permutations
-  // instead.
+  // Dynamic shared memory per row: for LU, `order` and `pivots` of set_row_order; for a Cholesky factor whose
+  // residual is computed only in its lower triangle, one double per warp (Residual::mirrored).
   const std::size_t bytes_per_row = kind == RatioKind::lu_factors ? 2 * sizeof(int)
                                     : mirrors<kind>(shape)        ? threads / 32 * sizeof(double)
                                                                   : 0;

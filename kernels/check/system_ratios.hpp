@@ -28,8 +28,7 @@ class SystemRatios {
   template <class T>
   SystemRatios(Context& context, const Systems<T>& systems, const Buffer& inputs, std::int64_t count);
   RatioSummary summary() const;
-  /// Returns the ratios of all systems.
-  std::vector<double> all() const;
+  std::vector<double> all() const;  ///< returns the ratios of all systems
 
  private:
   Context& context_;

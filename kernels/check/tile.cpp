@@ -1,4 +1,4 @@
-// Compiles the microkernels of tile_steps.hpp for several instruction sets, and selects one at run time.
+// Compiles the CPU microkernels of tile_steps.hpp for several instruction sets and selects one at run time.
 
 #include "kernels/check/tile.hpp"
 

@@ -5,7 +5,7 @@
 namespace gaussweep::tiles {
 
 constexpr int edge = 64;       ///< rows and columns of a tile
-constexpr int depth = 32;      ///< values of k per call ("block" below)
+constexpr int depth = 32;      ///< values of k per call
 constexpr int group_rows = 8;  ///< rows of a microtile
 constexpr int group_cols = 2;  ///< columns of a microtile
 
@@ -22,15 +22,15 @@ struct Tile {
 using AddProducts = void (*)(const double* left, const double* right, int row_groups, int col_groups,
                              Tile& tile);
 
-/// Returns the microkernel for split elements with |x| <= 1. It uses the longest vectors of this processor
-/// with at most `lanes` doubles (8, 4 or 1); every length gives the same bits. Per k, a packed left group
-/// consists of the high parts and then the low parts. A packed right group consists of high, low and high +
-/// low of each column. High parts are multiples of 2^-24, so that sums of their products over a block are
-/// exact in any order, with or without FMA. Only the remaining products, at most 2^-24 of the whole, are
-/// rounded.
+/// Returns the microkernel for elements |x| <= 1 that are split into a high and a low part. It uses the
+/// longest vectors of this processor with at most `lanes` doubles (8, 4 or 1); every length gives the same
+/// bits. Per k, a packed left group consists of the high parts of its rows and then the low parts. A packed
+/// right group consists of high, low and high + low of each column. High parts are multiples of 2^-24, so
+/// that sums of their products over `depth` values of k are exact in any order, with or without FMA. Only the
+/// other products, which are at most 2^-24 times as large, are rounded.
 AddProducts split_products(int lanes = 8);
-/// Returns the microkernel for elements of at most 26 bits, whose products are exact. Sums over a block are
-/// rounded.
+/// Returns the microkernel for elements with mantissas of at most 26 bits. Their products are exact, and sums
+/// are rounded.
 AddProducts plain_products(int lanes = 8);
 
 }  // namespace gaussweep::tiles

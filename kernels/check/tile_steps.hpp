@@ -1,5 +1,5 @@
-// The microkernels. tile.cpp includes this file once per instruction set, so it has no include guard. With
-// every vector length, the operations of an element and their order are the same, and so are the bits.
+// The microkernels of tile.hpp. tile.cpp includes this file once per instruction set, so it has no include
+// guard. An element's operations and their order do not depend on the vector length, nor do the bits.
 
 /// Adds `term` to `sum` and sets `error` to the rounding error.
 inline void two_sum(Lanes& sum, const Lanes& term, Lanes& error) {
@@ -16,7 +16,7 @@ inline const Lanes& lanes_at(const double* data) {
   return *reinterpret_cast<const Lanes*>(data);
 }
 
-/// Adds the sums of a block of k to one vector of the tile, which begins at element `index`.
+/// Add the sums over `depth` values of k to one vector of the tile, which begins at element `index`.
 inline void merge_split(Tile& tile, int index, const Lanes& high, const Lanes& low) {
   Lanes error_high, error_low, error_both;
   two_sum(lanes_at(tile.high + index), high, error_high);

@@ -8,15 +8,15 @@
 
 namespace gaussweep::tiles {
 
-/// True if elements are split into high and low parts. Products of two floats are exact in double without
-/// this.
+/// True if elements are split into high and low parts, whose products are exact in double. Products of two
+/// floats are exact without splitting.
 template <class T>
 constexpr bool splits = std::is_same_v<T, double>;
 
-/// The error of a sum per term, relative to max_k |l_ik| max_k |r_kj|. In double the low sums of a block
-/// reach k 2^-24 after k terms. Their 32 roundings sum up to 341 * 2^-77, i.e. 10.7 * 2^-77 per term. The
-/// products and the sum of two products add 1 * 2^-77, and the last roundings of the low sum add 2 * 2^-77.
-/// The total is below 16 * 2^-77 = 2^-73.
+/// An error bound per term of a sum, relative to max_k |l_ik| max_k |r_kj|. In double the low sum of a block
+/// of 32 terms reaches k 2^-24 after k terms. Its 32 roundings add up to 341 * 2^-77, i.e. 10.7 * 2^-77 per
+/// term. Per term, the products and the sum of two products add 1 * 2^-77, and the last roundings of the low
+/// sum add 2 * 2^-77. The total is below 16 * 2^-77 = 2^-73.
 template <class T>
 constexpr double error_of_term = splits<T> ? 0x1p-73 : 0x1p-48;
 
@@ -26,7 +26,7 @@ GAUSSWEEP_SHARED_INLINE double high_part(double x) {
   return (x + rounder) - rounder;
 }
 
-/// 2^-exponent as a product of two factors, because for tiny elements it is larger than any double.
+/// The power 2^-exponent as a product of two factors, because for tiny elements it overflows in double.
 struct Divisor {
   double first, second;
 };
@@ -56,7 +56,7 @@ GAUSSWEEP_SHARED_INLINE WideNumber residual_of(double c, double high, double low
   return WideNumber(total + (error - rest), unit);
 }
 
-/// Adds one |element| to the measure of a column.
+/// Includes one |element| in the measure of a column.
 GAUSSWEEP_SHARED_INLINE void include(WideNumber& accumulated, const WideNumber& magnitude, Measure measure) {
   if (measure == Measure::largest) {
     if (accumulated < magnitude) accumulated = magnitude;
