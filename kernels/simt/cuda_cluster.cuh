@@ -77,7 +77,6 @@ __device__ __forceinline__ void fence_mbarrier_init() {
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(unsigned barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
-/// Arrives at the barrier.
 __device__ __forceinline__ void mbarrier_arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
@@ -122,8 +121,8 @@ __device__ __forceinline__ void setmaxnreg_inc() {
 #endif
 }
 
-/// Load and store 16 bytes in shared memory (2 doubles, 4 floats or 4 words). @pre the address is a multiple
-/// of 16
+/// Load and store 16 bytes (2 doubles, 4 floats or 4 unsigned integers) in the block's shared memory.
+/// @pre the address is a multiple of 16
 __device__ __forceinline__ void load_pack(unsigned address, double* value) {
   asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(value[0]), "=d"(value[1]) : "r"(address) : "memory");
 }
@@ -178,7 +177,7 @@ __device__ __forceinline__ void store_pack_if(bool condition, unsigned address, 
                              __float_as_uint(value[3])};
   store_pack_if(condition, address, words);
 }
-/// Load and store one element.
+/// Load and store one element in the block's shared memory.
 __device__ __forceinline__ void store_one(unsigned address, double value) {
   asm volatile("st.shared.f64 [%0], %1;" ::"r"(address), "d"(value) : "memory");
 }
@@ -195,7 +194,7 @@ __device__ __forceinline__ void load_one(unsigned address, float& value) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
 }
 /// Starts to store 16 bytes in another block's shared memory. Their arrival counts as 16 bytes of
-/// transactions at `barrier`, which is in the shared memory of the same block.
+/// transactions at `barrier` in the shared memory of that block. Both addresses are from map_shared_rank.
 __device__ __forceinline__ void st_async(unsigned address, unsigned barrier, const double* value) {
   asm volatile(
       "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::"r"(address),

@@ -138,8 +138,8 @@ inline double occupancy(const void* kernel, const dim3& block, std::size_t share
   return static_cast<double>(resident) / device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
 }
 
-/// Launches a kernel. @param blocks_in_cluster 0: no clusters @param early the kernel may overlap earlier
-/// work of the stream
+/// Launches a kernel. @param blocks_in_cluster 0: no clusters
+/// @param early the kernel may start before earlier work of the stream is complete; required for clusters
 template <class... P, class... A>
 void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
            unsigned blocks_in_cluster, bool early, A&&... arguments) {

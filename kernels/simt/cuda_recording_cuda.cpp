@@ -73,8 +73,7 @@ std::unique_ptr<Recording> record_work(Device& device, const std::function<void(
   }
   GraphOwner owner;
   const cudaError_t end = cudaStreamEndCapture(stream, &owner.graph);
-  // A call that a recording cannot contain also ends the recording. Therefore a method that ignores the error
-  // of that call is detected here.
+  // A call that a graph cannot contain invalidates the capture. This detects methods that ignore its error.
   if (end != cudaSuccess) is_impossible = true;
   if (leaves_work != nullptr) *leaves_work = end == cudaErrorStreamCaptureUnjoined;
   if (!is_impossible && other_exception == nullptr)

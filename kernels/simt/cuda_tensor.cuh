@@ -26,9 +26,9 @@ inline bool has_wgmma(const Context&) {
 
 #if GAUSSWEEP_WGMMA
 
-/// Starts to copy a box to shared memory in each block of the cluster whose bit is set in `blocks`. Its bytes
-/// count as transactions at the mbarrier with the same address in those blocks.
-/// @param first, line, matrix position of the box
+/// Starts to copy a box (128 bytes of some lines: tensor_maps.hpp) to shared memory in each block of the
+/// cluster whose bit is set in `blocks`. In each of these blocks, its bytes count as transactions at the
+/// mbarrier `barrier`. @param first, line, matrix the box's first byte within a line, first line, and matrix
 __device__ __forceinline__ void copy_box(unsigned shared, const CUtensorMap& map, unsigned barrier, int first,
                                          int line, int matrix, unsigned short blocks) {
   asm volatile(
@@ -37,7 +37,7 @@ __device__ __forceinline__ void copy_box(unsigned shared, const CUtensorMap& map
       "l"(&map), "r"(barrier), "r"(first), "r"(line), "r"(matrix), "h"(blocks)
       : "memory");
 }
-/// Starts to store a box. end_box_stores ends a group of stores.
+/// Starts to store a box from shared memory. end_box_stores ends a group of such stores.
 __device__ __forceinline__ void store_box(const CUtensorMap& map, unsigned shared, int first, int line,
                                           int matrix) {
   asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(&map),
@@ -69,14 +69,14 @@ __device__ __forceinline__ void mbarrier_arrive_remote(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-/// Describes an operand of byte_product in shared memory: lines of 128 bytes as copy_box stores them.
+/// Returns wgmma's descriptor of an operand in shared memory: lines of 128 bytes as copy_box stores them.
 __device__ __forceinline__ std::uint64_t byte_operand(unsigned address) {
   constexpr std::uint64_t swizzled_128 = std::uint64_t{1} << 62, eight_lines = std::uint64_t{1024 >> 4} << 32;
   return (address & 0x3ffff) >> 4 | std::uint64_t{1} << 16 | eight_lines | swizzled_128;
 }
-/// Starts D = L R^T or D += L R^T with the first 32 bytes of each line; L has 64 lines and R 256 lines. The
-/// four warps of a warpgroup call it together. Element 4 j + 2 h + e of lane q in warp w belongs to row 16 w
-/// + 8 h + q / 4 and column 8 j + 2 (q % 4) + e. @pre fence_products, and commit_products afterwards
+/// Starts D = L R^T, or D += L R^T if `adds`, with the first 32 bytes of each line; L has 64 lines, R has
+/// 256. All warps of a warpgroup call it together, between fence_products and commit_products. Lane q of warp
+/// w has in d[4 j + 2 h + e] the element of row 16 w + 8 h + q / 4 and column 8 j + 2 (q % 4) + e.
 __device__ __forceinline__ void byte_product(int (&d)[128], std::uint64_t l, std::uint64_t r, bool adds) {
 #define GAUSSWEEP_4(i) "+r"(d[i]), "+r"(d[(i) + 1]), "+r"(d[(i) + 2]), "+r"(d[(i) + 3])
 #define GAUSSWEEP_32(i)                                                                                     \

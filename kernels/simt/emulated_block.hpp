@@ -37,7 +37,7 @@ enum class Collective : unsigned char { sync, shuffle, vote };
 /// A lane's result of a collective.
 struct CollectiveResult {
   std::uint64_t value;  ///< the source lane's value; all bits set if that lane does not take part
-  unsigned ballot;
+  unsigned ballot;      ///< bit mask of the lanes whose value is not 0
 };
 
 /// The indices of the running thread, set by the runtime when it switches threads; kernels only read them.
@@ -65,7 +65,6 @@ unsigned char* shared_memory();
 unsigned char* shared_memory_of(unsigned rank);
 unsigned cluster_rank();
 unsigned cluster_blocks();
-/// Arrive at the cluster's barrier, and wait at it.
 void arrive_at_cluster();
 void await_cluster(Site site);
 [[noreturn]] void throw_bad_width(int width, Site site);

@@ -158,8 +158,8 @@ namespace {
 std::mutex launch_mutex;  // one launch at a time: host threads share the static arrays of kernels
 Scheduler* active = nullptr;
 
-/// Returns the process's only object. It is created on first use, because the constructors of global
-/// variables may use it.
+/// Returns the process's StaticShared, which is created on first use: constructors of global variables may
+/// need it.
 StaticShared& static_shared() {
   static StaticShared shared;
   return shared;
@@ -231,7 +231,7 @@ void Scheduler::compare_orders(uint3 first, WatchedMemory& memory, ThreadOrder& 
   }
 }
 
-/// Runs a cluster. @param messages the seed of the order in which messages arrive (start_messages)
+/// Runs a cluster. @param messages the seed of the order in which st_async's data arrive (start_messages)
 void Scheduler::run_cluster(uint3 first, ThreadOrder& order, std::uint64_t messages) {
   order_ = &order;
   for (unsigned i = 0; i < blocks_.size(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
-/// Fills the static shared memory of emulated kernels with NaN (all bits set), for tests. Otherwise it keeps
-/// the values of the previous block, and reads of elements that no thread of the block wrote stay unnoticed.
+/// Fills the static shared memory of emulated kernels with NaN (all bits set), for tests. Without this, it
+/// keeps the previous block's values, and a read of an element that the block never wrote stays unnoticed.
 
 #include <cstddef>
 #include <map>
@@ -14,8 +14,8 @@ struct StaticArray {
   std::size_t bytes;
 };
 
-/// Fills static shared memory before every block of all later launches. `arrays`: the arrays of all kernels.
-/// Together they have megabytes. Therefore only arrays that an earlier launch of the same kernel wrote are
+/// Fills static shared memory before every block of all later launches. `arrays`: the arrays of all kernels,
+/// together megabytes. To save time, only the arrays that an earlier launch of the same kernel wrote are
 /// filled before a block; the other arrays still contain NaN.
 void fill_static_shared(std::vector<StaticArray> arrays);
 

@@ -19,13 +19,13 @@ struct Thread {
   Collective kind = Collective::sync;
   unsigned mask = 0;
   int source = 0;
-  Site site{nullptr, 0};  ///< the source line at which it waits
+  Site site{nullptr, 0};  ///< the source line at which the thread waits
   uint3 index{0, 0, 0};
-  unsigned block = 0;               ///< its block's rank in the cluster
-  unsigned cluster_generation = 0;  ///< the generation of the cluster barrier at which it arrived
+  unsigned block = 0;               ///< the rank of the thread's block in the cluster
+  unsigned cluster_generation = 0;  ///< the last generation of the cluster barrier at which it arrived
   std::uint64_t value = 0;          ///< the lane's operand in a collective
   CollectiveResult result{0, 0};
-  Worker* worker = nullptr;  ///< the worker whose fiber it runs on, from its start until it returns
+  Worker* worker = nullptr;  ///< the worker whose fiber runs the thread; null before its start and at its end
 };
 
 /// Returns the error of a cluster whose threads all wait or spin. It lists the threads and their source

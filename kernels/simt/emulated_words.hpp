@@ -212,8 +212,6 @@ inline double __hiloint2double(int high, int low) {
   return __longlong_as_double(static_cast<long long>(bits));
 }
 
-// Other functions.
-
 template <class T>
 T __ldg(const T* p) {
   return *p;

@@ -16,8 +16,8 @@
 
 namespace gaussweep {
 
-/// The pinned buffers of one device. Copies below 4 MiB use the driver's copy, and so do all copies if no
-/// memory can be pinned.
+/// The pinned buffers of one device. Copies of less than 4 MiB, and all copies if no memory can be pinned,
+/// use the driver's copy instead.
 class PinnedCopies {
  public:
   PinnedCopies() = default;

@@ -1,10 +1,11 @@
 #pragma once
-/// The launch layer: one `.cu` source, run on a GPU (compiled by nvcc) or on the CPU (compiled as C++).
+/// The launch layer: one `.cu` source runs on a GPU (compiled by nvcc) and on the CPU (compiled as C++; the
+/// threads of a block are then fibers). The two builds are called the backends `cuda` and `emulated`.
 ///
 /// Portable code is in `namespace gaussweep::GAUSSWEEP_BACKEND`, and kernels are in an anonymous namespace
-/// inside it. GAUSSWEEP_BACKEND is `cuda` or `emulated`, because one program contains both builds of a file.
-/// Inside that namespace CUDA's names work on both backends (`threadIdx`, `__shared__`, `__syncthreads`,
-/// `__shfl_sync`, `atomicAdd`, …). `simt` adds these functions:
+/// inside it. GAUSSWEEP_BACKEND is `cuda` or `emulated`, so that one program can contain both builds of a
+/// file. Inside that namespace CUDA's names work on both backends (`threadIdx`, `__shared__`,
+/// `__syncthreads`, `__shfl_sync`, `atomicAdd`, …). `simt` adds these functions:
 ///
 ///   simt::launch(context, kernel, grid, block, shared_bytes, args…)   on the device's stream
 ///   simt::launch_early(…)              may overlap the previous kernel until it calls griddepcontrol_wait
@@ -24,7 +25,7 @@
 ///
 /// To wait for another block, spin on `load_acquire(flag)` with `spin_pause()` in the loop. A block may wait
 /// only for blocks of lower index (or with a lower number from an atomic counter). Emulated blocks run one
-/// after another, in order, so that a wait for a block of higher index throws DeviceError "deadlock".
+/// after another, in order. A wait for a block of higher index therefore throws DeviceError "deadlock".
 ///
 /// Not portable: `extern __shared__` (use dynamic_shared), `<<<>>>`, `__activemask`, `printf`, `atomicAdd` on
 /// double (use simt::atomic_add), textures, cooperative groups.
