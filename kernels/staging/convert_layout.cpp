@@ -1,4 +1,4 @@
-/// Converts the layout of matrices on a device.
+/// Selects the backend's conversion kernel (convert_layout_kernel.cu).
 
 #include "kernels/staging/convert_layout.hpp"
 

@@ -1,4 +1,4 @@
-/// Distributes the block columns of a matrix over the devices of a group.
+/// Implements distributed_matrix.hpp: a matrix whose block columns are spread over the devices of a group.
 
 #include "kernels/staging/distributed_matrix.hpp"
 
@@ -7,8 +7,9 @@
 namespace gaussweep {
 namespace {
 
-/// Returns the part of a region in the rows above a diagonal block (`above`), or in the rows from its first
-/// row on. @pre the block's first row is even, so that `checkered` and `odd_rows` stay the same
+/// Returns a region's counterpart in one of the two parts of a block column: the rows above the diagonal
+/// block (`above`), or the rows from the diagonal block on.
+/// @pre the diagonal block's first row is even, so that `checkered` and `odd_rows` stay the same
 Region region_in(Region region, bool above) {
   switch (region) {
     case Region::lower:

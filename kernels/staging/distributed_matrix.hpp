@@ -44,9 +44,9 @@ class DistributedMatrix {
   /// diagonal block (`above` is true), and for the other rows. `first`: pointer to the first element.
   template <class Visit>
   void for_blocks(Visit&& visit) const;
-  /// Calls copy(device, piece, stride in bytes, first column, columns, packed) for pieces of block columns,
-  /// on all devices at the same time. `packed`: device memory for a copy of the columns without padding; null
-  /// if the columns have no padding.
+  /// Calls copy(device, piece, stride in bytes, first column, columns, packed) for groups of columns within a
+  /// block column, on all devices at the same time. `piece`: address of the first column. `packed`: device
+  /// memory for a copy of the columns without padding; null if the columns have no padding.
   template <class Copy>
   void for_pieces(const Copy& copy) const;
   /// Returns the first element of a block column, on its device.

@@ -1,5 +1,5 @@
-/// Guards against methods that do not compute their whole answer in every run: negates part of A in every
-/// second run, and computes digests of answers.
+/// Implements guard.hpp on the CPU and dispatches to the GPU version: negates and hides elements of operands,
+/// and computes digests of answers.
 
 #include "kernels/staging/guard.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Guards against methods that do not compute their whole answer in every run, and digests of answers.
+/// Guards, which reveal methods that do not compute their whole answer in every run, and digests of answers.
 ///
 /// In every second run, part of A is negated. The correct answer then has the same bits except for known
 /// signs, so that an answer left from the previous run is wrong. Elements that a method must not read are

@@ -1,5 +1,5 @@
-// The functions of guard.hpp on a GPU. A thread block processes one line (row or column) of the matrix at a
-// time; neighbouring threads access neighbouring elements.
+// Implements guard.hpp on a GPU. A thread block processes one line (row or column) of the matrix at a time,
+// and neighbouring threads access neighbouring elements.
 #include <algorithm>
 
 #include "kernels/device/scratch.hpp"
@@ -12,7 +12,7 @@ namespace {
 constexpr int threads = 256;
 constexpr std::int64_t max_blocks = 4096;
 
-/// A matrix as lines (rows or columns) that are contiguous in memory.
+/// A matrix as `lines` lines (rows or columns) of `count` elements that are contiguous in memory.
 template <class Element>
 struct MatrixLines {
   Element* data;
@@ -75,7 +75,7 @@ dim3 blocks_for(std::int64_t lines) {
   return dim3(static_cast<unsigned>(std::max<std::int64_t>(1, std::min(lines, max_blocks))));
 }
 
-/// Calls launch(sum), which adds to a zero on the device, and returns the sum.
+/// Calls launch(sum), where `sum` is a device counter with the value 0, and returns its final value.
 template <class Launch>
 unsigned long long summed(Context& context, Launch&& launch) {
   const Scratch::Piece piece = scratch_of(context).take(sizeof(unsigned long long));

@@ -33,15 +33,15 @@ void transpose_blocked(std::int64_t rows, std::int64_t cols, Copy copy) {
   });
 }
 
-/// Returns the number of rows per panel of 64 MiB. With panels the host needs no second copy of a large
-/// matrix.
+/// Returns the number of rows per panel of 64 MiB. Matrices are converted panel by panel, so that the host
+/// needs no second copy of a large matrix.
 inline std::int64_t panel_rows(std::int64_t row_bytes) {
   constexpr std::int64_t panel_bytes = std::int64_t{64} << 20;
   return std::max<std::int64_t>(32, panel_bytes / std::max<std::int64_t>(1, row_bytes) / 32 * 32);
 }
 
-/// Writes rows i0 to i0 + count - 1 of the matrices `parts`, side by side, as a row-major matrix. `padding`:
-/// the gap behind each row up to `ld`, which gets its pattern, or null.
+/// Writes rows i0 to i0 + count - 1 of the matrices `parts`, side by side, to a row-major matrix. Fills the
+/// padding behind each row, up to `ld`, with the pattern of `padding`; null: leaves it unchanged.
 template <class T>
 void pack_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& parts,
                const MemoryGap* padding, std::int64_t i0, std::int64_t count) {

@@ -24,9 +24,9 @@ template <class T>
 class MethodRun {
  public:
   /// Allocates the device memory of the operands.
-  /// @param repeats the number of runs between two events. A method that overwrites its operands has a
-  /// separate working set (a copy of the operands) per repeat. With Pristine::on_host, such a method allows
-  /// only one repeat (else std::invalid_argument)
+  /// @param repeats the number of runs that are timed together, between two events. A method that overwrites
+  /// its operands has a separate working set (a copy of the operands) per repeat. With Pristine::on_host,
+  /// such a method allows only one repeat (else std::invalid_argument)
   /// @param pristine where the unmodified inputs are, from which operands are restored (staging.hpp)
   /// @param resident inputs that a previous Staging left on the device
   /// @throws OutOfMemory, DeviceError
@@ -102,8 +102,8 @@ class MethodRun {
   double replayed_run() {
     return between_events([this] { recording_->replay(); });
   }
-  /// Restores the operands and queues the repeats, `count` times. Without `with_runs` it only restores the
-  /// operands, so that this cost can be measured.
+  /// Restores the operands and queues all repeats, `count` times. If `with_runs` is false, it only restores
+  /// the operands, so that this cost can be measured.
   void queue(std::int64_t count, bool with_runs) {
     for (std::int64_t i = 0; i < count; ++i) {
       reset();

@@ -1,13 +1,12 @@
 #pragma once
-/// Decides whether the repeats of a run can share one copy of the operands.
+/// Decides whether repeats (runs that are timed together) can share one working set (copy of the operands).
 
 #include "kernels/registry/method.hpp"
 
 namespace gaussweep {
 
-/// Returns true if each repeat of a timed run needs its own working set (a copy of the operands). It does if
-/// the method overwrites its inputs. It also does for a method of a user's library, which could otherwise
-/// leave the answer of an earlier repeat in place.
+/// Returns true if each repeat needs its own working set, because the method overwrites its inputs or is from
+/// a user's library. A library's method could otherwise leave the answer of an earlier repeat in place.
 inline bool needs_own_sets(const Method& method) {
   return method.overwrites || !method.library.empty();
 }

@@ -1,4 +1,4 @@
-/// Uploads a trial's inputs to its device in the method's layout, and downloads the answer.
+/// Implements staging.hpp: memory layout, upload, download and guard of a trial's operands.
 
 #include "kernels/staging/staging.hpp"
 
@@ -54,8 +54,8 @@ std::int64_t augmented_ld(std::int64_t columns, std::size_t element) {
   return (columns + elements - 1) / elements * elements;
 }
 
-/// Computes the layout of a trial's operands on the first GPU, without an A that is distributed over several
-/// GPUs.
+/// Computes the layout of a trial's operands on the first GPU. If A is distributed over several GPUs, it is
+/// not part of this layout (part_layout).
 OperandLayout layout_of(const Method& method, const Shape& shape, const Parameters& parameters,
                         std::size_t element) {
   OperandLayout operands;
@@ -106,7 +106,6 @@ OperandLayout layout_of(const Method& method, const Shape& shape, const Paramete
   return operands;
 }
 
-/// Returns the number of working sets: 1 if all repeats share a set.
 int working_set_count(const Method& method, int copies) {
   return needs_own_sets(method) ? copies : 1;
 }
@@ -534,7 +533,6 @@ Strided<T> Staging<T>::answer(int copy) {
   return strided<T>(view.data, view.ld, answer_is_row_major());
 }
 
-/// Returns the elements of A that the method must not read.
 template <class T>
 Region Staging<T>::hidden_region() const {
   return unreferenced_triangle(method_.problem->used_of_a, shape_.uplo);
@@ -557,7 +555,6 @@ Strided<T> Staging<T>::guarded_a(int copy) {
   return {a.data, a.ld, 1};
 }
 
-/// Returns B in a working set.
 template <class T>
 Strided<T> Staging<T>::guarded_b(int copy) {
   const MatrixView<T> b = operands(copy).b;

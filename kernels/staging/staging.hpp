@@ -1,5 +1,5 @@
 #pragma once
-/// Uploads a trial's inputs to its device in the method's layout, and downloads the answer.
+/// Stages a trial (one method on one input): uploads the inputs in the method's layout, downloads the answer.
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace gaussweep {
 
-/// Non-owning views of inputs on the host: column-major, `ld == rows`; `b` is empty if the problem has none.
+/// Non-owning views of inputs on the host: column-major, `ld == rows`; `b` is empty if the problem has no B.
 template <class T>
 struct InputViews {
   MatrixView<const T> a;
@@ -26,11 +26,12 @@ template <class T>
 InputViews<T> views_of(const Inputs<T>& inputs);
 
 /// The location of the pristine (unmodified) inputs, from which each run's operands are restored. With
-/// on_host each run uploads them again, so that the device needs only one copy of the operands.
+/// on_host, the inputs are uploaded again before each run, so that the device has only one copy of them.
 enum class Pristine { on_device, on_host };
 
-/// Returns the device bytes of a trial: pristine inputs, `copies` working sets and the workspace. With
-/// several GPUs, returns the bytes on the first GPU, which needs most. @param element bytes per element
+/// Returns the device bytes of a trial: pristine inputs, workspace, and `copies` working sets (copies of the
+/// operands in which runs compute; 0: runs compute in the pristine inputs). With several GPUs, returns the
+/// bytes on the first GPU, which needs most. @param element bytes per element
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies);
 /// Returns the bytes of pinned host memory that `Staging::stage_pinned` allocates for operands and answer.
@@ -57,15 +58,15 @@ struct StagingLayout {
   Piece a, b, pivots, info, x;
   GappedLayout set, workspace;
   std::size_t pristine_bytes = 0, workspace_bytes = 0;
-  /// The offset of the answer in the memory of `Staging::stage_pinned`, after a and b; and this memory's
+  /// The answer's offset in the pinned memory of `Staging::stage_pinned`, behind a and b, and that memory's
   /// size.
   std::size_t answer_offset = 0, pinned_bytes = 0;
 };
 
 /// The operands of one trial. Each step is a separate call, so that the driver can time it. The pristine set
-/// holds the unmodified inputs, and runs use `copies` working sets, which `reset` restores from it. A method
-/// that overwrites its inputs needs one working set per repeat. With `copies == 0` a run uses the pristine
-/// set itself, which saves device memory; `upload` then replaces `reset`.
+/// holds the unmodified inputs. Runs compute in `copies` working sets, which `reset` restores from it. A
+/// method that overwrites its inputs needs one set per repeat (own_sets.hpp). With `copies == 0` a run
+/// computes in the pristine set itself, which saves device memory; `upload` then replaces `reset`.
 template <class T>
 class Staging {
  public:
@@ -105,9 +106,8 @@ class Staging {
   void guard(Context& context, int copy, bool negated);
   /// Restores the signs of the answer of a run on negated operands.
   void restore_signs(Context& context, int copy);
-  /// Returns a digest of the referenced elements of the answer, the pivots and info. `negated`: the answer
-  /// was computed from negated operands, and its signs are not restored. The digest is that of restored
-  /// signs.
+  /// Returns a digest of the referenced elements of the answer, the pivots and info. If `negated`, the answer
+  /// was computed from negated operands; the digest then equals that of the answer with restored signs.
   std::uint64_t answer_digest(Context& context, int copy, bool negated);
   /// Describes writes of a run to memory that it must not change; empty if there are none. Without working
   /// sets, overwritten inputs are not detected. With working sets, the function destroys the answer.
@@ -126,11 +126,10 @@ class Staging {
   Strided<T> pristine_a() const;
   Strided<T> pristine_b() const;
   Strided<T> answer(int copy);
-  /// Returns the memory of the pristine inputs.
   const Buffer& pristine() const;
 
  private:
-  /// Host matrices that are staged side by side as one matrix in the method's layout.
+  /// Host matrices that become one device matrix, side by side (more than one only for [A | B]).
   struct StagedMatrix {
     std::size_t offset;  ///< byte offset in the pristine set
     std::int64_t ld;
