@@ -1,6 +1,6 @@
 #pragma once
-/// Macros for method tables: declare portable methods that exist only in float. tables.hpp has the macros for
-/// methods in both precisions. A method in float is a function, not a template.
+/// Macros that declare portable methods which exist only in float, for the method tables. Such a method is a
+/// function, not a template. tables.hpp has the macros for methods in both precisions.
 
 #include "kernels/tables.hpp"
 

@@ -13,7 +13,7 @@
 namespace gaussweep {
 
 /// Returns the device on which a method runs: the first GPU if the method has code for it, else the CPU,
-/// where kernels run emulated.
+/// which runs CPU methods and emulates kernels.
 /// @param clock returns seconds, for times on the CPU
 /// @throws std::invalid_argument if the method needs a GPU, or a newer one
 inline std::unique_ptr<Device> device_for(const Method& method, HostClock clock = nullptr) {

@@ -1,4 +1,4 @@
-/// Chooses the method that programs get if they name only a problem.
+/// Chooses the method for programs that name only a problem.
 
 #include "kernels/preferred.hpp"
 
@@ -8,8 +8,8 @@
 namespace gaussweep {
 namespace {
 
-/// A problem's variants for single systems, the preferred one first. All problems with batches have a method
-/// `batched`.
+/// A problem's variants (method names) for single systems, the preferred one first. Batches need no list: the
+/// variant for them is always `batched`.
 struct Variants {
   std::string_view problem;
   std::array<std::string_view, 3> names;

@@ -1,5 +1,5 @@
 #pragma once
-/// Chooses the method that programs get if they name only a problem.
+/// Chooses the method for programs that name only a problem.
 
 #include "kernels/registry/method.hpp"
 

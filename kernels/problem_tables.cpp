@@ -1,5 +1,5 @@
-// This definition has a file of its own, so that a program can replace it: if the program defines
-// `problem_tables` (a test does, to add a table), the linker does not take this file from the static library.
+// Defines the default `problem_tables`, in a separate file so that a program can replace it. If the program
+// defines the function itself (a test does, to add a table), the linker ignores this object file.
 
 #include "kernels/tables.hpp"
 

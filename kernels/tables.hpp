@@ -74,13 +74,13 @@ inline Method in_batches(Method method) {
   return method;
 }
 
-/// Returns the columns per block of A for methods of cuSOLVERMg: their parameter `block`, rounded up to a
-/// multiple of 32.
+/// Returns the columns per block of A for methods that call cuSOLVERMg: their parameter `block`, rounded up
+/// to a multiple of 32.
 inline std::int64_t mg_column_block(const Shape&, const Parameters& parameters) {
   return (parameters.integer("block") + 31) / 32 * 32;
 }
-/// Marks the method as a call of cuSOLVERMg: A is distributed over the GPUs in block columns. B is one block,
-/// so it has at most 32 columns, the narrowest block.
+/// Marks the method as a call of cuSOLVERMg: A is distributed over the GPUs in block columns. B must be a
+/// single block. Blocks may be as narrow as 32 columns, so B has at most 32 columns.
 inline Method on_cusolver_mg(Method method, Entry entry) {
   method.parameters = {gpus_parameter(),
                        integer_parameter("block", 512, 32, 8192, "columns per block, a multiple of 32")};

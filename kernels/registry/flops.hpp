@@ -1,6 +1,6 @@
 #pragma once
-/// Operation counts that several problems share: all multiplications and additions, lower-order terms
-/// included, as in LAPACK Working Note 41, appendix C. A division counts as a multiplication.
+/// Operation counts that several problems share. They include all multiplications and additions with their
+/// lower-order terms, as in LAPACK Working Note 41, appendix C. A division counts as a multiplication.
 
 #include "kernels/core/matrix.hpp"
 

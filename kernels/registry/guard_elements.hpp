@@ -1,6 +1,6 @@
 #pragma once
-/// Regions of a matrix, fill values and digests for the guard (staging/guard.hpp). The guard checks that a
-/// run wrote its whole answer and nothing else. CPU loops and GPU kernels share these functions.
+/// Regions of a matrix, fill values and digests for the guard (staging/guard.hpp), which checks that a run
+/// wrote its whole answer and nothing else. CPU loops and GPU kernels share these functions.
 
 #include <cstdint>
 #include <cstring>

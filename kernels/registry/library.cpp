@@ -23,8 +23,8 @@ constexpr int max_rows = 1000, max_parameters = 32;
 constexpr double max_exact_integer = 9007199254740992.0;  // 2^53
 constexpr std::size_t max_workspace = std::size_t{1} << 50;
 
-/// With RTLD_DEEPBIND a library calls its own functions, e.g. its own or MKL's dgemm_, instead of functions
-/// with the same names in the program's libraries. The sanitizers do not support this flag.
+/// With RTLD_DEEPBIND a library calls the functions that it is linked to, e.g. MKL's dgemm_, instead of
+/// functions of the same name in this program's libraries. The sanitizers do not support this flag.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int symbol_scope = 0;
 #else
@@ -284,8 +284,8 @@ int machine_of(const std::string& path) {
   return static_cast<unsigned char>(header[18]) + 256 * static_cast<unsigned char>(header[19]);
 }
 
-/// Returns the reason why dlopen failed. It compares the processors, because dlopen reports a library for
-/// another processor as a missing file.
+/// Returns the reason why dlopen failed. For a library that is built for another processor, dlopen reports a
+/// missing file; this function then names the processors instead.
 std::string load_fault(const std::string& path) {
   const std::string fault = ::dlerror();
   const int library_machine = machine_of(path), own_machine = machine_of("/proc/self/exe");

@@ -1,5 +1,5 @@
 #pragma once
-/// The registry: a table with one row (`Method`) per method.
+/// The registry: a table with one row (`Method`) per method. A method solves one problem, e.g. gesv.
 
 #include <cstdint>
 #include <functional>
@@ -16,9 +16,8 @@
 
 namespace gaussweep {
 
-/// Scratch memory of a run. Its size is the result of Method::workspace_bytes. `take` allocates parts from
-/// front to back and throws std::logic_error if too little is left. The contents are undefined at the start
-/// of a run.
+/// Scratch memory of a run, of Method::workspace_bytes bytes. `take` allocates parts from front to back and
+/// throws std::logic_error if too little is left. The contents are undefined at the start of a run.
 class Workspace {
  public:
   Workspace() = default;
@@ -95,7 +94,7 @@ enum class UnitDiagonal { lower, upper };
 /// One row of the registry. A method does not time itself, print, or know the driver.
 struct Method {
   Problem problem;
-  std::string variant;      ///< the stem of the method's file
+  std::string variant;      ///< the method's name within its problem, e.g. "recursive"
   std::string summary;      ///< one line for `gaussweep methods`
   std::string source;       ///< the paper or library that describes or contains the method
   std::vector<Need> needs;  ///< properties of A that the method relies on, the problem's needs first
@@ -122,8 +121,8 @@ struct Method {
   double (*flops)(const Shape&,
                   const Parameters&) = nullptr;  ///< per system; null: ProblemRow::flops
   double (*bytes)(const Shape&, const Parameters&,
-                  std::size_t element) = nullptr;  ///< least traffic per system; null: ProblemRow::elements
-  /// An estimate of the number of iterations, each of `flops` operations; null: one. It serves only to
+                  std::size_t element) = nullptr;  ///< minimum traffic per system; null: ProblemRow::elements
+  /// An estimate of the number of iterations, each of `flops` operations; null: one. It is only used to
   /// predict the time of a trial before the first measurement.
   double (*iterations)(const Shape&, const Parameters&) = nullptr;
   std::vector<Backend>

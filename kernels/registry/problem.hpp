@@ -1,6 +1,6 @@
 #pragma once
-/// The table of problems: one ProblemRow per problem, defined in `kernels/<problem>/table.cpp` with its
-/// methods.
+/// The table of problems (gemm, gesv, getrf, ...): one ProblemRow per problem, defined with the problem's
+/// methods in `kernels/<problem>/table.cpp`.
 
 #include <cstddef>
 #include <string>
@@ -97,7 +97,7 @@ struct Judges {
 struct ProblemRow {
   std::string name;               ///< LAPACK's or PLASMA's name, consisting of a-z, 0-9 and _
   std::string title;              ///< one line: the result and the operands
-  std::vector<std::string> axes;  ///< those of m, n, k, nrhs and uplo that the problem uses
+  std::vector<std::string> axes;  ///< the sizes that the problem uses, out of m, n, k, nrhs and uplo
   std::vector<Need> needs;        ///< properties of A that every method of the problem may rely on
   /// Shapes of A, of the answer, and of B if `second` is not none.
   Extent (*a)(const Shape&) = square_extent;
@@ -150,7 +150,7 @@ void require_sizes(const ProblemRow& problem, const Shape& shape, const std::str
 /// Returns the problem's usual operation count for all systems of the batch (LAPACK Working Note 41, all
 /// terms), e.g. 2/3 n^3 + 2 n^2 nrhs and lower terms for gesv.
 double problem_flops(Problem problem, const Shape& shape);
-/// Returns the problem's least traffic in bytes: every operand is read or written once.
+/// Returns the problem's minimum memory traffic in bytes: every operand is read or written once.
 /// @param element bytes per element
 double problem_bytes(Problem problem, const Shape& shape, std::size_t element);
 
