@@ -1,5 +1,5 @@
 #pragma once
-/// The elements of a host matrix.
+/// The storage of a host matrix.
 
 #include <algorithm>
 #include <cstddef>

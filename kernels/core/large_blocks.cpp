@@ -1,4 +1,4 @@
-/// Keeps freed large blocks of host memory for the next allocation, which avoids page faults.
+/// Implements large_blocks.hpp: keeps freed large blocks of host memory for later allocations.
 
 #include "kernels/core/large_blocks.hpp"
 
@@ -44,7 +44,7 @@ std::shared_ptr<void> LargeBlocks::take(std::size_t bytes) {
       in_use_.erase(in_use_.find(rounded_bytes));
       throw std::bad_alloc();
     }
-    // This is only a hint. If it fails, the memory consists of small pages.
+    // Only a hint: if it fails, the memory consists of small pages.
     ::madvise(block.memory, rounded_bytes, MADV_HUGEPAGE);
   }
   return {block.memory, [this, block](void*) { give_back(block); }};

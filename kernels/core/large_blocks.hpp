@@ -18,13 +18,12 @@ class LargeBlocks {
 
   /// Returns at least `bytes`, uninitialized and aligned to a huge page. @throws std::bad_alloc
   std::shared_ptr<void> take(std::size_t bytes);
-  /// Keeps blocks that are released from now on for later requests of a similar size. Idle blocks are freed
-  /// if all blocks together exceed 2 * (largest block) + extra_bytes. By default, released blocks are freed.
+  /// From now on, keeps released blocks for later requests of a similar size. Idle blocks are freed, oldest
+  /// first, while all blocks together exceed 2 * (largest block) + extra_bytes. By default, none are kept.
   void keep(std::size_t extra_bytes);
   /// Frees idle blocks, and frees every block that is released from now on.
   void keep_none();
-  /// Frees idle blocks.
-  void trim();
+  void trim();  ///< frees idle blocks
   std::size_t idle_bytes() const;
 
  private:

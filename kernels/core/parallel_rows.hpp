@@ -14,7 +14,7 @@
 
 namespace gaussweep {
 
-/// Several threads copy larger memory than this (4 MiB), because it does not fit in a core's private caches.
+/// Copies of more bytes than this (4 MiB) use several threads, because they exceed a core's private caches.
 constexpr double large_bytes = 0x1p22;
 
 /// While an object of this class lives, the calling thread counts as a worker of a parallel loop, so that
@@ -33,9 +33,9 @@ class ParallelWorker {
 };
 
 /// Calls `work(begin, end)` for disjoint ranges that cover [0, rows), on `threads` threads. `cost` is the
-/// number of elementary operations. With threads = 0 it uses the usable CPUs, but at most cost / 65536 + 1
-/// threads, because starting a thread costs some ten thousand operations. A nested loop runs on the calling
-/// thread alone. Returns when all ranges are done; rethrows an exception of `work`.
+/// total number of elementary operations. With threads = 0 it uses the usable CPUs, but at most one thread
+/// per 65536 operations plus one, because starting a thread costs some ten thousand operations. A nested loop
+/// with threads = 0 runs on its calling thread. Returns after all ranges; rethrows exceptions of `work`.
 template <class Work>
 void for_row_ranges(std::int64_t rows, int threads, double cost, Work&& work) {
   std::int64_t count = threads;
@@ -53,8 +53,8 @@ void for_row_ranges(std::int64_t rows, int threads, double cost, Work&& work) {
   for (auto& other : others) other.get();
 }
 
-/// Copies non-overlapping host memory. Several threads copy more than `large_bytes` bytes. The calling thread
-/// alone copies fewer bytes, which then are in its caches.
+/// Copies non-overlapping host memory. Several threads copy more than `large_bytes` bytes. Less memory is
+/// copied by the calling thread alone, so that the data are in its caches afterwards.
 inline void copy_blocked(void* to, const void* from, std::size_t bytes) {
   constexpr std::size_t block = std::size_t{1} << 20;
   const auto blocks = static_cast<std::int64_t>((bytes + block - 1) / block);

@@ -1,4 +1,4 @@
-/// A thread pool. It exists because starting a thread takes as long as verifying ten small systems.
+/// Implements thread_pool.hpp.
 
 #include "kernels/core/thread_pool.hpp"
 

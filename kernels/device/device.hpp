@@ -58,17 +58,17 @@ class Device {
   virtual void to_host(void* destination, const void* source, std::size_t bytes) = 0;
   /// Copies between memory of `allocate` or `allocate_host`, in any direction. Asynchronous.
   virtual void copy(void* destination, const void* source, std::size_t bytes) = 0;
-  /// Copies `rows` rows of `width_bytes` with strides in bytes, to a GPU or back.
+  /// Copy `rows` rows of `width_bytes` from host to device, and back. All strides are in bytes.
   virtual void to_device_2d(void* destination, std::size_t destination_stride, const void* source,
                             std::size_t source_stride, std::size_t width_bytes, std::size_t rows) = 0;
   virtual void to_host_2d(void* destination, std::size_t destination_stride, const void* source,
                           std::size_t source_stride, std::size_t width_bytes, std::size_t rows) = 0;
-  /// Copies `columns` columns of `column_bytes` with strides in bytes, between memory of `allocate` of this
-  /// device or of its peers. Asynchronous.
+  /// Copies `columns` columns of `column_bytes` between device memory of this device or of its peers. Strides
+  /// are in bytes. Asynchronous.
   virtual void copy_2d(void* destination, std::size_t destination_stride, const void* source,
                        std::size_t source_stride, std::size_t column_bytes, std::size_t columns) = 0;
   virtual void fill(void* destination, int byte, std::size_t bytes) = 0;
-  /// Makes work queued from now on wait for all work that is queued on `other`, a device of the same
+  /// Makes later work on this stream wait for the work queued so far on `other`, a device of the same
   /// backend. Asynchronous.
   virtual void wait_for(Device& other) = 0;
   /// Lets this device access the memory of `peer`. @return the reason if that is impossible, otherwise ""
@@ -77,7 +77,7 @@ class Device {
   virtual void make_current() = 0;
   /// Waits for all work on the stream; throws its errors.
   virtual void synchronize() = 0;
-  /// Returns the number of waits of the host for the stream: synchronous copies and `synchronize`.
+  /// Returns how many calls have made the host wait for the stream: synchronous copies and `synchronize`.
   virtual std::int64_t waits() const = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
   /// Returns the cudaStream_t of a GPU, nullptr for other devices.

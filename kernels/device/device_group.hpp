@@ -1,5 +1,5 @@
 #pragma once
-/// Several devices of one process that work on one matrix.
+/// Several devices (GPUs, or emulated ones) of one process that work on one matrix.
 
 #include <functional>
 #include <memory>
@@ -13,8 +13,8 @@ namespace gaussweep {
 class LateCopies;  // kernels/device/late_copies.hpp
 
 /// Devices with peer access to each other. Each has a stream for computations, a stream for copies, and
-/// background streams of low priority for computations that the first stream may overtake. (Each stream is an
-/// object of class Device.) Device::wait_for orders the work of different streams. Not thread-safe.
+/// low-priority background streams for computations that the first stream may overtake. Each stream is an
+/// object of class Device; Device::wait_for orders the work of different streams. Not thread-safe.
 class DeviceGroup {
  public:
   /// Makes a group of the device of `first`, which must outlive the group, and the next `count - 1` devices:
@@ -41,8 +41,8 @@ class DeviceGroup {
   void wait_for_background(int index);
   /// Makes the background streams of device `index` wait for the stream of `device`.
   void make_background_wait(int index, Device& device);
-  /// Makes the stream for computations of device `index` wait for copies that other devices (of the first
-  /// `count`) have queued, because these copies may read its memory.
+  /// Makes the stream for computations of device `index` wait for copies that the other devices (of the first
+  /// `count`) have queued, because these copies may read memory of device `index`.
   void wait_for_others_copies(int index, int count);
   /// Returns the device's stream for copies.
   Device& copies(int index) { return *members_[static_cast<std::size_t>(index)].copies; }

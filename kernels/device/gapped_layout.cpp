@@ -1,5 +1,4 @@
-/// Computes the offsets of operands in one allocation, with gaps between them that reveal writes out of
-/// bounds.
+/// Implements gapped_layout.hpp: offsets of operands, and gaps that reveal writes out of bounds.
 
 #include "kernels/device/gapped_layout.hpp"
 
@@ -10,7 +9,6 @@
 
 namespace gaussweep {
 
-/// Appends a gap and returns it.
 MemoryGap& GappedLayout::append_gap(std::size_t offset, std::size_t bytes) {
   MemoryGap& gap = gaps_.emplace_back();
   gap.offset = offset;
@@ -77,7 +75,7 @@ void GappedLayout::fill_padding(Device& device, const Buffer& memory) const {
 }
 
 std::string GappedLayout::overrun(Device& device, const void* memory) const {
-  // Gaps within 64 KiB are downloaded by one copy, with the operands between them: faster than one per gap.
+  // One copy downloads all gaps within 64 KiB and the operands between them, faster than one copy per gap.
   constexpr std::size_t max_span = std::size_t{1} << 16;
   std::vector<std::byte> copy;
   for (auto gap = gaps_.begin(); gap != gaps_.end();) {

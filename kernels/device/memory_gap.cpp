@@ -1,5 +1,4 @@
-/// Fills and checks gaps: bytes of an allocation that belong to no operand, with a pattern that no run may
-/// change.
+/// Implements memory_gap.hpp: fills gaps with a pattern that no run may change, and checks them.
 
 #include "kernels/device/memory_gap.hpp"
 
@@ -21,7 +20,7 @@ std::uint32_t gap_word(std::size_t offset, std::size_t element) {
   return (is_upper_half ? 0x7FF50000U : 0x7FA50000U) | static_cast<std::uint32_t>(index & 0xFFFF);
 }
 
-/// Returns e.g. "elements 1 to 3" for the bytes `nearest` to `farthest`, counted from operand `side`.
+/// Returns e.g. "elements 1 to 3" for the bytes at distances `nearest` to `farthest` from operand `side`.
 std::string elements_text(std::size_t nearest, std::size_t farthest, const GapSide& side) {
   const std::size_t first = nearest / side.element + 1, last = farthest / side.element + 1;
   const std::string noun = side.element == 1 ? "byte" : "element";

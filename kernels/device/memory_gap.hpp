@@ -1,9 +1,9 @@
 #pragma once
 /// Gaps: the bytes of an allocation that belong to no operand. They hold a pattern that no run may change.
 ///
-/// The pattern consists of signalling NaN. A method that reads them gets a wrong answer. Arithmetic never
-/// returns them: a CPU makes a NaN quiet, and a GPU replaces it. All 32-bit words within 256 KiB differ.
-/// Therefore a copy that is too long changes the gap behind its destination, even if it copies a gap.
+/// The pattern consists of signalling NaN, so a method that reads a gap gets a wrong answer. Arithmetic never
+/// returns a signalling NaN: a CPU makes it quiet, and a GPU replaces it. All 32-bit words within 256 KiB
+/// differ. Therefore a copy that is too long changes the gap behind its destination, even if it copies a gap.
 
 #include <cstddef>
 #include <string>

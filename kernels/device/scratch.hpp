@@ -11,8 +11,7 @@
 
 namespace gaussweep {
 
-/// A cache of device buffers. It exists because allocating a buffer takes longer than most kernels that use
-/// it.
+/// A cache of device buffers, because allocating a buffer takes longer than most kernels that use it.
 class Scratch {
  public:
   explicit Scratch(Device& device) : device_(device) {}
@@ -73,7 +72,6 @@ class Scratch {
   std::vector<Buffer> idle_;
 };
 
-/// Returns the context's Scratch.
 inline Scratch& scratch_of(Context& context) {
   if (!context.scratch) context.scratch = std::make_shared<Scratch>(context.device);
   return *context.scratch;

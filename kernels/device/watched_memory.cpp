@@ -1,5 +1,4 @@
-/// Manages the memory of an emulated device. It detects writes outside of operands, and its contents can be
-/// saved and compared.
+/// Implements watched_memory.hpp: the memory of an emulated device, which detects writes outside of operands.
 
 #include "kernels/device/watched_memory.hpp"
 

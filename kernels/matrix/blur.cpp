@@ -121,8 +121,8 @@ Span window_in_image(std::int64_t centre, std::int64_t extent, std::int64_t size
   return {std::max<std::int64_t>(0, -first), std::min(extent, size - first)};
 }
 
-/// The size of the image f and the window of weights w around a pixel. `up` and `left` are the distances from
-/// the pixel to the window's first row and column.
+/// The size of the image f and the window of weights w (the point-spread function) around a pixel. `up` and
+/// `left` are the distances from the pixel to the window's first row and column.
 struct Geometry {
   explicit Geometry(const BlurSpec& spec)
       : w(point_spread(spec)),

@@ -1,7 +1,7 @@
 #pragma once
 /// Matrices of kind `blur`, which blur or sharpen images. An image f of width x height pixels is a vector of
-/// n = width * height numbers in row-major order. H f is the image seen through a point-spread function. H f
-/// may have fewer or more pixels than f; both have the same top left pixel. Pixels outside the image are
+/// n = width * height numbers in row-major order. H f, the seen image, is f filtered with a point-spread
+/// function. It may have fewer or more pixels than f, with the same top left pixel. Pixels outside of f are
 /// black (0). Source: Soriano Pinedo, Matrix Inversion Speed Up with CUDA, 2011, section 6.1.
 
 #include <cstdint>

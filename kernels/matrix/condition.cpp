@@ -10,7 +10,7 @@
 namespace gaussweep {
 namespace {
 
-/// The number of reflectors per side. One reflector makes the matrix dense; more mix its singular vectors.
+/// The number of reflectors per side. One makes the matrix dense; the others mix its singular vectors more.
 constexpr int reflectors = 3;
 
 /// A reflector I - scale v v^T with scale = 2 / (v^T v), which is orthogonal.
@@ -32,7 +32,7 @@ Reflector make_reflector(const MatrixSpec& spec, RandomStream stream, int index)
   return reflector;
 }
 
-/// Computes A = (I - scale v v^T) A. Each thread has a range of columns.
+/// Computes A = (I - scale v v^T) A. Each thread processes a range of columns.
 void apply_left(HostMatrix<double>& a, const Reflector& reflector, int threads) {
   const double* v = reflector.v.data();
   for_row_ranges(a.cols, threads, 4.0 * a.rows * a.cols, [&](std::int64_t begin, std::int64_t end) {
@@ -45,8 +45,7 @@ void apply_left(HostMatrix<double>& a, const Reflector& reflector, int threads) 
   });
 }
 
-/// Computes A = A (I - scale v v^T). Each thread has a range of rows and processes it column by column, in
-/// memory order.
+/// Computes A = A (I - scale v v^T). Each thread processes a range of rows, column by column (memory order).
 void apply_right(HostMatrix<double>& a, const Reflector& reflector, int threads) {
   const double* v = reflector.v.data();
   for_row_ranges(a.rows, threads, 4.0 * a.rows * a.cols, [&](std::int64_t begin, std::int64_t end) {

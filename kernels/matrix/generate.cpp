@@ -22,8 +22,8 @@ bool has_range(MatrixKind kind) {
 }
 
 /// Returns the generator's version, which is part of the canonical text. It increases when the same spec
-/// gives other bits, so that matrices stored by older versions are not used. Version 2 draws elements again
-/// that are rounded to `high`. In double this affects only narrow ranges.
+/// gives other bits, so that matrices stored by older versions are not used. Version 2 redraws elements that
+/// are rounded to `high`. In double this affects only narrow ranges.
 int generator_version(const MatrixSpec& spec, Precision precision) {
   const bool is_narrow = spec.high - spec.low < 0x1p-20 * std::max(std::fabs(spec.low), std::fabs(spec.high));
   return has_range(spec.kind) && (precision == Precision::float32 || is_narrow) ? 2 : 1;
@@ -141,7 +141,7 @@ std::string MatrixSpec::canonical(Precision precision) const {
   text += to_string(precision);
   text += " rows=" + std::to_string(rows) + " cols=" + std::to_string(cols);
   if (batch > 1) text += " batch=" + std::to_string(batch);
-  // Only the values that affect this kind: equal matrices must have equal texts.
+  // The text has only values that affect this kind, because equal matrices must have equal texts.
   switch (kind) {
     case MatrixKind::uniform:
     case MatrixKind::symmetric:

@@ -1,6 +1,6 @@
 #pragma once
-/// Matrix generators. They use counter-based random numbers (Philox 4x32-10) and no FMA contraction, and they
-/// sum in a fixed order. All backends and any number of threads therefore give the same bits.
+/// Matrix generators. They use counter-based random numbers (Philox 4x32-10), no FMAs, and a fixed order of
+/// sums. All backends and any number of threads therefore give the same bits.
 
 #include <cstdint>
 #include <string>
@@ -23,9 +23,9 @@ std::string precision_fault(const MatrixSpec& spec, Precision precision);
 template <class T>
 HostMatrix<T> generate(const MatrixSpec& spec, int threads = 0);
 
-/// Generates the same matrix by kernels on the context's device (cuda, emulated) and downloads it, at most
-/// `max_elements` elements at a time, but at least a column. Kinds whose elements depend on each other
-/// (condition, spd with a condition, blur) are generated on the host.
+/// Generates the same matrix by kernels on the context's device (cuda, emulated) and downloads it. Works on
+/// blocks of whole columns of at most `max_elements` elements, but at least a column. Kinds whose elements
+/// depend on each other (condition, spd with a condition, blur) are generated on the host.
 template <class T>
 HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec,
                           std::int64_t max_elements = std::int64_t{1} << 29);

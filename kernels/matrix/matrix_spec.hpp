@@ -13,6 +13,7 @@
 
 namespace gaussweep {
 
+/// The kinds of generated matrices. element.hpp, condition.hpp and blur.hpp define their elements.
 enum class MatrixKind {
   uniform,
   symmetric,
@@ -58,7 +59,7 @@ struct ElementSpec {
   std::int64_t rows = 0, cols = 0;  ///< only uniform, ones, hilbert, cauchy may be rectangular
   std::uint64_t seed = 1;
   double low = 0, high = 1;  ///< uniform, symmetric: elements in [low, high), never 0
-  bool dominant = true;      ///< spd: if true, with a dominant diagonal; if false, by `condition` and `mode`
+  bool dominant = true;      ///< spd: true: with a dominant diagonal; false: by `condition` and `mode`
   double condition = 1e4;    ///< condition, spd: the 2-norm condition number
   int mode = 3;          ///< condition, spd: singular values as LAPACK's latms modes 1 … 5 (3: geometric)
   double s = 4;          ///< kernel: elements exp(-s d^2) for the distance d of points i/(n - 1), j/(n - 1)

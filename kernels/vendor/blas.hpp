@@ -54,7 +54,7 @@ void trsm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::i
 void trsm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::int64_t n, double alpha,
           const double* a, std::int64_t lda, double* b, std::int64_t ldb);
 
-/// Factors A = P L U and computes B = A^-1 B (n x nrhs). `pivots`: n entries, LAPACK's, from 1.
+/// Factors A = P L U and computes B = A^-1 B (n x nrhs). `pivots`: n entries, from 1.
 int gesv(std::int64_t n, std::int64_t nrhs, float* a, std::int64_t lda, int* pivots, float* b,
          std::int64_t ldb);
 int gesv(std::int64_t n, std::int64_t nrhs, double* a, std::int64_t lda, int* pivots, double* b,
@@ -70,7 +70,7 @@ int getrs(Op op, std::int64_t n, std::int64_t nrhs, const float* lu, std::int64_
 int getrs(Op op, std::int64_t n, std::int64_t nrhs, const double* lu, std::int64_t lda, const int* pivots,
           double* b, std::int64_t ldb);
 
-/// Replaces getrf's factors by A^-1. `work`: `lwork` >= n elements, better n x 64.
+/// Replaces getrf's factors by A^-1. `work`: `lwork` >= n elements; 64 n allow blocks of 64 columns.
 int getri(std::int64_t n, float* a, std::int64_t lda, const int* pivots, float* work, std::int64_t lwork);
 int getri(std::int64_t n, double* a, std::int64_t lda, const int* pivots, double* work, std::int64_t lwork);
 

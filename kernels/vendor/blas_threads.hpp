@@ -1,5 +1,5 @@
 #pragma once
-/// The number of threads of OpenBLAS, in a header without other functions of BLAS.
+/// The number of threads of OpenBLAS, for files that need nothing else of BLAS.
 
 namespace gaussweep::vendor {
 

@@ -9,14 +9,14 @@
 
 namespace gaussweep::vendor {
 
-/// A system of equations in cuSOLVERMg's layout: A in block columns, B and info on the first GPU. All
-/// functions wait for the GPUs, because cuSOLVERMg works on its own streams. Workspace and pivots are kept in
-/// the VendorHandles of each GPU, so that only the first run of a size (the warm-up) allocates them.
+/// A system of equations in cuSOLVERMg's layout: block columns of A on all GPUs, B and info on the first GPU.
+/// All functions wait for the GPUs, because cuSOLVERMg works on its own streams. Workspace and pivots are
+/// kept in the VendorHandles of each GPU, so that only the first run of a size (the warm-up) allocates them.
 /// @throws DeviceError, OutOfMemory
 template <class T>
 class MgSystem {
  public:
-  /// @param op if `parts` is empty, A is on the context's GPU
+  /// @param op if `parts` is empty, A is on the context's GPU @param block columns per block of A
   MgSystem(Context& context, Operands<T>& op, std::int64_t block);
   ~MgSystem();
   MgSystem(const MgSystem&) = delete;

@@ -45,8 +45,8 @@ __device__ __forceinline__ std::int64_t index_step() {
 constexpr int tile = 32;
 constexpr int tile_columns = 8;  ///< columns of a tile that a block processes at a time
 
-/// Mirrors the triangle `uplo`, one tile per thread block, through shared memory, so that reads and writes
-/// are coalesced.
+/// Mirrors the triangle `uplo`: a thread block transposes one tile through shared memory, so that reads and
+/// writes are coalesced.
 template <class T>
 __global__ void mirror_kernel(Uplo uplo, MatrixView<T> from, MatrixView<T> to) {
   __shared__ T staged[tile][tile + 1];
@@ -81,7 +81,7 @@ __global__ void pointers_kernel(T** pointers, T* first, std::int64_t step, std::
   for (std::int64_t s = first_index(); s < count; s += index_step()) pointers[s] = first + s * step;
 }
 
-/// Does the same for each matrix of a batch, with one thread per matrix.
+/// Does the same as zero_diagonal_kernel for each matrix of a batch, with one thread per matrix.
 template <class T>
 __global__ void zero_diagonals_kernel(MatrixView<T> a, int* infos, std::int64_t batch) {
   for (std::int64_t s = first_index(); s < batch; s += index_step()) {

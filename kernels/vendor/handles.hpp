@@ -25,15 +25,15 @@ struct VendorHandles {
 
   std::shared_ptr<SolverMg> solver_mg;  ///< created on first use, only in the context that has the group
 
-  /// Returns device memory of at least `bytes`, which is kept, so that only the warm-up run allocates. It is
-  /// valid until the next call; its contents are undefined. It is not part of Method::workspace_bytes,
-  /// because cuSOLVER needs a GPU to report the size.
+  /// Returns device memory of at least `bytes`, valid until the next call, with undefined contents. It is
+  /// kept for later calls, so that only the warm-up run allocates. Method::workspace_bytes does not include
+  /// it, because cuSOLVER needs a GPU to report the size.
   void* scratch(std::size_t bytes) { return grow(scratch_, bytes); }
-  /// Returns another buffer of this kind, for pivots.
+  /// Returns a separate buffer for pivots, kept like scratch().
   int* pivots(std::int64_t count) {
     return static_cast<int*>(grow(pivots_, static_cast<std::size_t>(count) * sizeof(int)));
   }
-  /// Returns an int on the device for an unused info.
+  /// Returns an int on the device for the info of routines whose info is not needed.
   int* spare_info() { return static_cast<int*>(grow(spare_info_, sizeof(int))); }
   /// Returns host memory of at least `bytes`, kept for later calls.
   void* host_scratch(std::size_t bytes) {

@@ -21,7 +21,7 @@ const std::map<std::string, cusolverIRSRefinement_t> refinements = {
     {"classical", CUSOLVER_IRS_REFINE_CLASSICAL},
     {"classical_gmres", CUSOLVER_IRS_REFINE_CLASSICAL_GMRES}};
 
-/// The settings of one call; cuSOLVER's report of the call, which it requires. Destroyed in any case.
+/// The settings of one call, and the report object that cuSOLVER requires. The destructor frees both.
 struct Refined {
   Refined() {
     GAUSSWEEP_CUSOLVER(cusolverDnIRSParamsCreate(&settings));

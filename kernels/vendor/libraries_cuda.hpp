@@ -1,5 +1,5 @@
 #pragma once
-/// cuBLAS, cuSOLVER and cuSOLVERMg, loaded on first use. With their dependencies they have about a gigabyte,
+/// cuBLAS, cuSOLVER and cuSOLVERMg, loaded on first use: with their dependencies they take about a gigabyte,
 /// and a process without a GPU must also work if they are missing. Only builds with CUDA include this header.
 
 #include <cublas_v2.h>
@@ -7,7 +7,7 @@
 #define DISABLE_CUSOLVERMG_DEPRECATED  // there is no other library for several GPUs in the CUDA toolkit
 #include <cusolverMg.h>
 
-// The functions in use. Many names of cuBLAS are macros: cublasDgemm expands to cublasDgemm_v2.
+// The functions that gaussweep calls. Many names of cuBLAS are macros: cublasDgemm expands to cublasDgemm_v2.
 // clang-format off
 #define GAUSSWEEP_CUBLAS_FUNCTIONS(X)                 \
   X(cublasCreate) X(cublasDestroy) X(cublasSetStream) \
@@ -88,8 +88,7 @@ struct CusolverMg {
 
 #undef GAUSSWEEP_FUNCTION
 
-/// Return the functions of a library of the CUDA version that this build uses. It is loaded by the first
-/// call.
+/// Return the functions of a library, in the CUDA version of this build. The first call loads the library.
 /// @throws DeviceError if a library or one of its functions is missing
 const Cublas& cublas_library();
 const Cusolver& cusolver_library();

@@ -59,7 +59,7 @@ double copy_rate(Device& device, double budget) {
       copy();
     });
     const double run_seconds = seconds_of(device, copy);
-    // A buffer four times as large takes four times as long and needs at least three more runs.
+    // A run with the next buffer takes four times as long, and at least three timed runs are needed.
     if (bytes == max_bytes || (first_seconds + run_seconds * 4) * 4 > budget / 2)
       return best_rate(device, 2.0 * bytes, budget / 2, copy);
   }
@@ -103,7 +103,7 @@ double gemm_rate(Context& context, double budget) {
       product();
     });
     const double run_seconds = seconds_of(device, product);
-    // The next n takes eight times as long and needs at least three more runs.
+    // A run with the next n takes eight times as long, and at least three timed runs are needed.
     const bool last =
         n == largest || 3 * 4 * bytes > max_bytes || (first_seconds + run_seconds * 5) * 8 > budget;
     if (last) return best_rate(device, 2.0 * n * n * n, budget / 4, product);
