@@ -19,7 +19,7 @@ constexpr int threads = 128;
 constexpr std::int64_t max_blocks = 8192;  // enough for any GPU; the kernels loop over the remaining elements
 /// Names for Lines::mirrored.
 constexpr bool mirrored = true, as_stored = false;
-constexpr unsigned long long max_undecided = 1 << 16;
+constexpr unsigned long long max_undecided = 1 << 16;  // with more, the CPU computes all elements
 
 dim3 blocks_for(std::int64_t count) {
   return dim3(static_cast<unsigned>(std::min((count + threads - 1) / threads, max_blocks)));
@@ -164,7 +164,6 @@ class DeviceReductions final : public Reductions<T> {
     const std::vector<unsigned long long> results = downloaded(counters_data, 2);
     if (static_cast<double>(results[1]) > allowance.max_exact_terms / static_cast<double>(operands.terms()))
       return std::numeric_limits<double>::quiet_NaN();
-    // The list holds at most max_undecided elements. If more are undecided, the CPU computes all elements.
     if (results[1] > 0) require_on_host(operands, target);
     if (results[1] > max_undecided) return gaussweep::largest_allowance_ratio(operands, target, allowance);
     double largest = 0;

@@ -25,7 +25,7 @@ GAUSSWEEP_SHARED_INLINE std::int64_t unit_of_gaps(double x_norm, double y_norm) 
 GAUSSWEEP_SHARED_INLINE Gap gap_between(double x, double y, std::int64_t unit) {
   const double scaled = std::fabs(times_power(x, -unit) - times_power(y, -unit));
   if (y == 0) return {scaled, -1};
-  const double difference = std::fabs(x - y);  // can overflow only if the signs differ
+  const double difference = std::fabs(x - y);  // overflows only if the signs differ; then |x - y| = |x| + |y|
   return {scaled, std::isfinite(difference) ? difference / std::fabs(y) : 1 + std::fabs(x / y)};
 }
 

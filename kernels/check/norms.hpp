@@ -181,8 +181,8 @@ struct ElementDifference {
   double mean_absolute;     ///< mean of |x - y|
 };
 
-/// Combines the gaps of all columns in order. Results beyond the range of double become the largest double.
-/// @param elements the number of elements of the part @param unit as for `gap_between`
+/// Combines the gaps (gaps.hpp) of all columns, in order. Results beyond the range of double become the
+/// largest double. @param elements the number of elements of the part @param unit as for `gap_between`
 inline ElementDifference combined(const std::vector<ColumnGaps>& columns, std::int64_t elements,
                                   std::int64_t unit, double y_norm) {
   ColumnGaps all;
@@ -203,7 +203,7 @@ inline ElementDifference combined(const std::vector<ColumnGaps>& columns, std::i
 }
 
 /// Compares x and y column by column, with the same result for any number of threads. Each matrix is read
-/// only once, because it may be larger than any cache.
+/// only once, because it may exceed the caches.
 /// @param x_norm, y_norm max_norm of x and y over `part` @pre both are finite, of the same shape and not
 /// empty
 template <class T>

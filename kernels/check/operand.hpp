@@ -1,5 +1,5 @@
 #pragma once
-/// The operands of a product that verification computes: matrices, or triangles of matrices.
+/// The operands of the products L R that verification computes: matrices, or triangles of matrices.
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ enum class Measure { sum, largest, squares };
 template <class T>
 struct Operand {
   explicit Operand(const HostMatrix<T>& m) : matrix(&m) {}
-  /// Uses only a triangle of `m`. With `unit` the diagonal counts as 1, and the stored diagonal is ignored.
+  /// Uses only a triangle of `m`. If `unit`, all diagonal elements are 1, whatever is stored there.
   Operand(const HostMatrix<T>& m, Part triangle, bool unit = false)
       : matrix(&m), part(triangle), unit_diagonal(unit) {}
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Numbers with a separate 64-bit exponent, so that sums, products and quotients neither overflow nor
-/// underflow. They have the same bits on the CPU and in kernels.
+/// Nonnegative numbers with a separate 64-bit exponent, so that sums, products and quotients neither overflow
+/// nor underflow. They have the same bits on the CPU and in kernels.
 
 #include <algorithm>
 #include <cmath>

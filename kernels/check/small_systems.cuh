@@ -275,13 +275,14 @@ __device__ double ratio_of_small(const Systems<T>& systems, std::int64_t s, Righ
   double ratio = 0;
   if (kind == RatioKind::product) {
     ratio = safe_quotient(std::sqrt(sum_of_lanes<N>(column_residual)), scale);
-    if (ratio > 0.99) return double_of(bits_of_nan);
+    if (ratio > 0.99) return double_of(bits_of_nan);  // the CPU then checks each element (check.hpp)
   } else {
     ratio = safe_quotient(largest_of_lanes<N>(column_residual + row_sum), scale);
   }
   return certain_or_nan<T>(ratio, sizes, scale, systems.tolerance);
 }
 
+/// Verifies one system per team of N lanes.
 template <RatioKind kind, int N, class T>
 __global__ void __launch_bounds__(small_threads, N == 8 ? 6 : 4)
     small_kernel(Systems<T> systems, double* ratios, Totals* totals) {

@@ -14,8 +14,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
 using gaussweep::judge::Totals;
 
-/// A team of N neighbouring lanes of a warp verifies one system. These functions return a lane's number
-/// within its team, and the team's mask.
+/// A team of N neighbouring lanes of a warp verifies one system. These functions return the lane's index in
+/// its team, and the warp mask of the team's lanes.
 template <int N>
 __device__ __forceinline__ int lane_of() {
   return static_cast<int>(threadIdx.x) % N;
@@ -142,12 +142,13 @@ __device__ __forceinline__ double bias_of(const Sizes& sizes) {
   return tiles::splits<T> ? 3 * times_power(1, exponent_of(sizes.terms * sizes.max_left * sizes.max_right))
                           : 0;
 }
-/// Returns the ratio, or NaN if it is not certain because its error bound spans the tolerance or ten times
-/// the tolerance, or exceeds 2^-12 max(1, ratio). @param divisor the number by which the residual was divided
+/// Returns the ratio, or NaN if it is not accurate enough: its error bound exceeds 2^-12 max(1, ratio), or
+/// the tolerance or ten times the tolerance lies within the error bound.
+/// @param divisor the number by which the residual was divided
 template <class T>
 __device__ __forceinline__ double certain_or_nan(double ratio, const Sizes& sizes, double divisor,
                                                  double tolerance) {
-  // The error bound of one element of the residual, a sum of `terms` products.
+  // A bound of the rounding errors in a sum of `terms` products: of Sum::low in double, Sum::high in float.
   const double sum_error = (tiles::splits<T> ? sizes.terms * 0x1p-102 : 0x1p-52) * sizes.terms * sizes.terms *
                            sizes.max_left * sizes.max_right;
   const double bound = safe_quotient(sum_error * sizes.rows, divisor) + 0x1p-40 * ratio;

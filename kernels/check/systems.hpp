@@ -10,7 +10,7 @@ namespace gaussweep {
 /// The kinds of ratios that kernels compute; each is defined by a function in kernels/check/judges.hpp.
 enum class RatioKind { solution, lu_factors, cholesky_factor, inverse, product };
 
-/// The operands of a batch on a device, column-major with ld = rows, one system after the other.
+/// A batch on a device. Operands are column-major with ld = rows, one system behind the other in memory.
 template <class T>
 struct Systems {
   RatioKind ratio_kind;
@@ -21,9 +21,9 @@ struct Systems {
   Part part_of_a, part_of_x;
   double second_side_threshold;  ///< inverse: see second_side_threshold in check.hpp
   bool unit_lower;               ///< true: L has the unit diagonal; false: U
-  const int *pivots, *infos;
-  bool has_solution_seed;       ///< generate_solution made x_true, with the seed below
-  std::uint64_t solution_seed;  ///< see seed_of_system
+  const int *pivots, *infos;     ///< getrf: n pivots per system, from 0; one info per system
+  bool has_solution_seed;        ///< generate_solution made x_true, with the seed below
+  std::uint64_t solution_seed;   ///< see seed_of_system
 };
 
 }  // namespace gaussweep

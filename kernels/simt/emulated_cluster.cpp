@@ -23,6 +23,7 @@ struct Message {
 std::vector<Message> in_flight;
 std::uint32_t random_state = 0;  // 0: all messages are delivered at the next wait, in the order of sending
 
+/// Returns the next number of a linear congruential generator, without its low bits, which vary too little.
 std::uint32_t next_random() {
   random_state = random_state * 1664525u + 1013904223u;
   return random_state >> 16;
@@ -66,6 +67,7 @@ void deliver() {
     while (!in_flight.empty()) deliver_one(0);
     return;
   }
+  // Before each message, delivery stops with a probability of 1/8.
   while (!in_flight.empty() && next_random() % 8 != 0) deliver_one(next_random() % in_flight.size());
   if (!in_flight.empty()) progress = true;
 }

@@ -38,6 +38,7 @@ int polls = 0;
 
 class Scheduler;
 
+/// A fiber with its stack. It runs threads one after another, each from its start to its return.
 struct Worker {
   explicit Worker(Scheduler& s) : scheduler(s), fiber(stack, &Worker::work, this) {}
   static Fiber& work(void* self);

@@ -1,6 +1,6 @@
 #pragma once
-/// Runs a method: uploads its operands, restores them before every run, times runs between two events, and
-/// downloads the answer.
+/// Runs a method: uploads its operands, restores them before every run, measures the time of runs between two
+/// events, and downloads the answer.
 
 #include <algorithm>
 #include <cstdint>

@@ -342,7 +342,7 @@ void Staging<T>::upload_pivots_and_info() {
   if (copies_ == 0) fill_answer_with_nan(pristine_);
 }
 
-/// Fills x with NaN: bytes 0xFF are a NaN in both precisions.
+/// Fills x with NaN, if the answer has a separate operand x: bytes 0xFF are a NaN in both precisions.
 template <class T>
 void Staging<T>::fill_answer_with_nan(const Buffer& set) {
   if (layout_.x.bytes > 0)
