@@ -12,8 +12,8 @@
 
 namespace gaussweep {
 
-/// Returns the device on which a method runs: the first GPU if the method has code for it, else the CPU,
-/// which runs CPU methods and emulates kernels.
+/// Returns the device on which a method runs: the first GPU if the method has code for it, else the CPU. On
+/// the CPU, kernels run emulated.
 /// @param clock returns seconds, for times on the CPU
 /// @throws std::invalid_argument if the method needs a GPU, or a newer one
 inline std::unique_ptr<Device> device_for(const Method& method, HostClock clock = nullptr) {

@@ -34,8 +34,8 @@ __device__ __forceinline__ double element(const Elements<T>& m, std::int64_t i, 
   return m.absolute ? fabs(value) : value;
 }
 
-/// The reduction of a line (a row or a column) with elements x: the largest |x|, the sum of |x| 2^-exponent,
-/// or the sum of (|x| 2^-exponent)^2. Sums run from the first element to the last.
+/// The reduction of a line (a row or a column) with elements x. `largest`: max |x|. `sum`: the sum of |x|
+/// 2^-exponent. `squares`: the sum of (|x| 2^-exponent)^2. Sums run from the first element to the last.
 enum class Fold { largest, sum, squares };
 
 /// The rows or the columns of a matrix, to be reduced one by one.

@@ -407,7 +407,7 @@ __device__ double system_ratio(SharedStorage& shared, const Systems<T>& systems,
   if (kind == RatioKind::solution) divisor = (r.norms * x_norm.largest + b_norm.largest) * r.factor;
   if (is_product) {
     ratio = safe_quotient(std::sqrt(ratio), divisor);
-    if (ratio > 0.99) return double_of(bits_of_nan);  // the CPU then checks each element (check.hpp)
+    if (ratio > 0.99) return double_of(bits_of_nan);  // above 1, the ratio per element counts (check.hpp)
   }
   return certain_or_nan<T>(ratio, sizes, divisor, systems.tolerance);
 }

@@ -1,6 +1,6 @@
 #pragma once
 /// Device functions that small_systems.cuh and large_systems.cuh share: reductions over lanes, compensated
-/// sums of products, and the decision whether a ratio is accurate enough for a verdict.
+/// sums of products, and the check that a ratio is accurate enough.
 
 #include <cmath>
 #include <cstdint>
@@ -92,8 +92,8 @@ __device__ __forceinline__ bool is_ordinary(double largest) {
 
 constexpr unsigned long long bits_of_nan = 0x7ff8000000000000ull, bits_of_infinity = 0x7ff0000000000000ull;
 
-/// Returns infinity if an element is not finite, NaN if the CPU has to verify the system because an operand's
-/// largest element is not ordinary, else 0.
+/// Returns infinity if an element is not finite. Returns NaN, so that the CPU verifies the system, if an
+/// operand's largest element is not ordinary. Otherwise returns 0.
 template <class T>
 __device__ __forceinline__ double ratio_if_out_of_range(double max_a, double max_x, double max_b) {
   const double sum = max_a + max_x + max_b;
@@ -142,8 +142,8 @@ __device__ __forceinline__ double bias_of(const Sizes& sizes) {
   return tiles::splits<T> ? 3 * times_power(1, exponent_of(sizes.terms * sizes.max_left * sizes.max_right))
                           : 0;
 }
-/// Returns the ratio, or NaN if it is not accurate enough: its error bound exceeds 2^-12 max(1, ratio), or
-/// the tolerance or ten times the tolerance lies within the error bound.
+/// Returns the ratio, or NaN if it is not accurate enough. This is the case if its error bound exceeds 2^-12
+/// max(1, ratio), or spans the tolerance or ten times the tolerance.
 /// @param divisor the number by which the residual was divided
 template <class T>
 __device__ __forceinline__ double certain_or_nan(double ratio, const Sizes& sizes, double divisor,

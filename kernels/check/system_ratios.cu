@@ -40,8 +40,8 @@ void launch_ratios(Context& context, const Systems<T>& systems, double* ratios, 
   if (size <= 16) return launch_small(small_kernel<kind, 16, T>, 16);
   if (size <= 32) return launch_small(small_kernel<kind, 32, T>, 32);
   const unsigned threads = is_solution && systems.x_shape.cols <= 4 ? 32 : size <= 128 ? 128 : max_threads;
-  // Dynamic shared memory per row: for LU, `order` and `pivots` of set_row_order; for a Cholesky factor whose
-  // residual is computed only in its lower triangle, one double per warp (Residual::mirrored).
+  // Dynamic shared memory per row. LU: `order` and `pivots` of set_row_order. Cholesky, if only the lower
+  // triangle of the residual is computed: one double per warp (Residual::mirrored).
   const std::size_t bytes_per_row = kind == RatioKind::lu_factors ? 2 * sizeof(int)
                                     : mirrors<kind>(shape)        ? threads / 32 * sizeof(double)
                                                                   : 0;

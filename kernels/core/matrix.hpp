@@ -86,7 +86,7 @@ struct Inputs {
 };
 
 /// The result of a method on the host, in the shape of ProblemRow::x: a product, the solutions, L and U in
-/// one matrix, an inverse, or a triangular factor (the other triangle is ignored).
+/// one matrix, an inverse, or a triangular factor. The other triangle of a triangular factor is ignored.
 template <class T>
 struct Answer {
   HostMatrix<T> x;

@@ -41,8 +41,8 @@ class DeviceGroup {
   void wait_for_background(int index);
   /// Makes the background streams of device `index` wait for the stream of `device`.
   void make_background_wait(int index, Device& device);
-  /// Makes the stream for computations of device `index` wait for copies that the other devices (of the first
-  /// `count`) have queued, because these copies may read memory of device `index`.
+  /// Makes the stream for computations of device `index` wait for the copies queued by the other devices of
+  /// the first `count`. These copies may read memory of device `index`.
   void wait_for_others_copies(int index, int count);
   /// Returns the device's stream for copies.
   Device& copies(int index) { return *members_[static_cast<std::size_t>(index)].copies; }

@@ -23,8 +23,8 @@ class Recording {
 /// Records the work that `queue` puts on the device's stream, without executing it. Returns nullptr if the
 /// device is no GPU, or if `queue` waits for the device, allocates memory or reads results, which a CUDA
 /// graph cannot contain.
-/// @param leaves_work set to true if `queue` forks work to another stream and never joins it, i.e. the
-/// device's stream does not wait for that work; may be null
+/// @param leaves_work set to true if `queue` forks work to another stream and the device's stream never waits
+/// for that work; may be null
 /// @throws DeviceError if the GPU has failed. Other exceptions of `queue` are rethrown
 std::unique_ptr<Recording> record_work(Device& device, const std::function<void()>& queue,
                                        bool* leaves_work = nullptr);

@@ -38,8 +38,8 @@ class WatchedMemory {
   std::string difference(const Image& image) const;
 
   /// While an object of this class lives, the address sanitizer reports every access to a red zone within an
-  /// allocation. It lives only while a kernel runs, because copies by the host span the red zones between
-  /// operands.
+  /// allocation. Such an object exists only while a kernel runs, because copies by the host span the red
+  /// zones between operands.
   class RedZoneScope {
    public:
     explicit RedZoneScope(const WatchedMemory* memory);

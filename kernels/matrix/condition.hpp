@@ -9,9 +9,9 @@
 namespace gaussweep {
 
 /// Returns the singular values of kind `condition`, or of kind `spd` with a condition number. The largest is
-/// 1 and, for n > 1, the smallest is 1/condition. MatrixSpec::mode is a mode of LAPACK's latms: 1: one large
-/// and n - 1 small values; 2: n - 1 large values and a small one; 3: a geometric sequence; 4: an arithmetic
-/// sequence; 5: random values with uniform logarithms. Unlike latms, every mode includes both extremes, so
+/// 1 and, for n > 1, the smallest is 1/condition. MatrixSpec::mode is a mode of LAPACK's latms. 1: one large
+/// and n - 1 small values. 2: n - 1 large values and a small one. 3: a geometric sequence. 4: an arithmetic
+/// sequence. 5: random values with uniform logarithms. Unlike latms, every mode includes both extremes, so
 /// that the condition number is exact.
 std::vector<double> singular_values(const MatrixSpec& spec);
 

@@ -6,8 +6,8 @@
 
 namespace gaussweep {
 
-/// Return the counts of an LU factorization (getrf), of a solve for nrhs right-hand sides with its factors
-/// (getrs), and of the inverse from its factors (getri).
+/// Return the counts of an LU factorization (getrf), of a solve with its factors for nrhs right-hand sides
+/// (getrs), and of the inverse from the factors (getri).
 double lu_flops(const Shape& shape);
 double lu_solve_flops(const Shape& shape);
 double lu_inverse_flops(const Shape& shape);

@@ -156,8 +156,8 @@ constexpr std::int64_t max_gpus = 16;
 /// Returns the parameter `gpus` of methods that distribute a matrix over several GPUs.
 Parameter gpus_parameter();
 
-/// Returns the number of GPUs that work in a trial: the parameter `gpus`, or 1 if the method does not have it
-/// or the matrix stays on one GPU.
+/// Returns the number of GPUs that work in a trial: the parameter `gpus`. Returns 1 if the method has no such
+/// parameter, or if the matrix stays on one GPU.
 int gpus_of(const Method& method, const Shape& shape, const Parameters& parameters);
 /// Returns the operand that receives the answer: A instead of X if A is distributed over several GPUs.
 AnswerIn answer_in(const Method& method, const Shape& shape, const Parameters& parameters);

@@ -1,6 +1,6 @@
 #pragma once
-/// The launch layer: one `.cu` source runs on a GPU (compiled by nvcc) and on the CPU (compiled as C++; the
-/// threads of a block are then fibers). The two builds are called the backends `cuda` and `emulated`.
+/// The launch layer: one `.cu` source runs on a GPU (compiled by nvcc) and on the CPU (compiled as C++). The
+/// two builds are called the backends `cuda` and `emulated`. Emulated threads of a block are fibers.
 ///
 /// Portable code is in `namespace gaussweep::GAUSSWEEP_BACKEND`, and kernels are in an anonymous namespace
 /// inside it. GAUSSWEEP_BACKEND is `cuda` or `emulated`, so that one program can contain both builds of a
@@ -19,9 +19,9 @@
 ///   GAUSSWEEP_ROLLED                   keeps the compiler from unrolling the next loop
 ///
 /// Kernels launched by simt::launch_clusters can also use the functions of cuda_cluster.cuh: cluster_rank,
-/// cluster_arrive, mbarrier_wait, st_async and so on. They need compute capability 9.0 and
-/// `#if GAUSSWEEP_CLUSTERS` around their bodies. They must use dynamic shared memory: emulated blocks of a
-/// cluster run concurrently, and all emulated blocks share one static shared memory.
+/// cluster_arrive, mbarrier_wait, st_async and so on. Such kernels need compute capability 9.0 and `#if
+/// GAUSSWEEP_CLUSTERS` around their bodies. They must use dynamic shared memory: emulated blocks of a cluster
+/// run concurrently, and all emulated blocks share one static shared memory.
 ///
 /// To wait for another block, spin on `load_acquire(flag)` with `spin_pause()` in the loop. A block may wait
 /// only for blocks of lower index (or with a lower number from an atomic counter). Emulated blocks run one

@@ -7,8 +7,8 @@
 namespace gaussweep {
 namespace {
 
-/// Returns a region's counterpart in one of the two parts of a block column: the rows above the diagonal
-/// block (`above`), or the rows from the diagonal block on.
+/// A block column has two parts: the rows above the diagonal block (`above`), and all other rows. Returns the
+/// region of a part whose elements lie in the region `region` of the matrix.
 /// @pre the diagonal block's first row is even, so that `checkered` and `odd_rows` stay the same
 Region region_in(Region region, bool above) {
   switch (region) {

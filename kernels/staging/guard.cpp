@@ -12,7 +12,7 @@
 namespace gaussweep {
 namespace {
 
-/// Calls visit(line, i, j, element) for the elements of a region in memory order; a line is a row or a column
+/// Calls visit(line, i, j, element) for the elements of a region in memory order. A line is a row or a column
 /// that is contiguous in memory. Several threads visit large matrices. The calling thread alone visits small
 /// matrices, so that they are in its caches when it runs the method.
 template <class Matrix, class Visit>
@@ -34,7 +34,7 @@ void for_region(const Matrix& matrix, const Extent& size, Region region, Visit&&
   });
 }
 
-/// Returns the sum of value_of(i, j, element) over a region. It does not depend on the number of threads.
+/// Returns the sum of value_of(i, j, element) over a region, which does not depend on the number of threads.
 template <class Matrix, class ValueOf>
 std::uint64_t sum_region(const Matrix& matrix, const Extent& size, Region region, ValueOf&& value_of) {
   std::vector<std::uint64_t> line_sums(static_cast<std::size_t>(std::max(size.rows, size.cols)), 0);

@@ -92,9 +92,9 @@ int potri(Uplo uplo, std::int64_t n, double* a, std::int64_t lda);
 int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, float* a, std::int64_t lda);
 int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, double* a, std::int64_t lda);
 
-/// Returns LAPACK's estimate of 1 / (|A|_1 |A^-1|_1) in double, from getrf's factors (gecon), potrf's factor
-/// (pocon) or a triangular matrix (trcon); 0 if A is singular to working precision. Allocates workspace.
-/// `norm` is |A|_1 of the matrix before its factorization.
+/// Return LAPACK's estimate of 1 / (|A|_1 |A^-1|_1), or 0 if A is singular to working precision. Their inputs
+/// are getrf's factors (gecon), potrf's factor (pocon) or a triangular matrix (trcon). `norm` is |A|_1 of the
+/// matrix before its factorization. They allocate workspace.
 double gecon(std::int64_t n, const double* lu, std::int64_t lda, double norm);
 double pocon(Uplo uplo, std::int64_t n, const double* factor, std::int64_t lda, double norm);
 double trcon(Uplo uplo, std::int64_t n, const double* a, std::int64_t lda);

@@ -1,6 +1,6 @@
 #pragma once
-/// cuBLAS, cuSOLVER and cuSOLVERMg, loaded on first use: with their dependencies they take about a gigabyte,
-/// and a process without a GPU must also work if they are missing. Only builds with CUDA include this header.
+/// cuBLAS, cuSOLVER and cuSOLVERMg, loaded on first use. The reasons: with their dependencies they take about
+/// a gigabyte, and a process without a GPU must also work without them. Only builds with CUDA include this.
 
 #include <cublas_v2.h>
 #include <cusolverDn.h>
