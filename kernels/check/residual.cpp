@@ -206,8 +206,8 @@ std::optional<WideNumber> plain_double_measure(const Tile& tile, const double* t
   return WideNumber(result);
 }
 
-/// Computes all tiles on several threads and calls work(i, j, packed, t) for each. t is the index of the tile
-/// in column-major order, and (i, j) is the tile's first element.
+/// Computes all tiles on several threads and calls work(i, j, packed, t) for each tile. Here (i, j) is the
+/// tile's first element, and t is the tile's index in column-major order.
 template <class T, class Work>
 void for_tiles(const Multiplier<T>& multiplier, const ProductOperands<T>& operands, Work&& work) {
   const std::int64_t tile_rows = (operands.rows() + edge - 1) / edge;

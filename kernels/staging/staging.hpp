@@ -29,9 +29,9 @@ InputViews<T> views_of(const Inputs<T>& inputs);
 /// on_host, the inputs are uploaded again before each run, so that the device has only one copy of them.
 enum class Pristine { on_device, on_host };
 
-/// Returns the device bytes of a trial: pristine inputs, workspace, and `copies` working sets, which are
-/// copies of the operands in which runs compute (0: runs compute in the pristine inputs). With several GPUs,
-/// returns the bytes on the first GPU, which needs most. @param element bytes per element
+/// Returns the device bytes of a trial: pristine inputs, workspace, and `copies` working sets. A working set
+/// is a copy of the operands in which runs compute; without any, they compute in the pristine inputs. With
+/// several GPUs, returns the bytes on the first GPU, which needs most. @param element bytes per element
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies);
 /// Returns the bytes of pinned host memory that `Staging::stage_pinned` allocates for operands and answer.
