@@ -44,10 +44,10 @@ def _map(page, precision, rows):
             passed, trials = f"{cell['passed']:.0f}", f"{cell['trials']:.0f}"
             failed = cell["trials"] - cell["passed"] - cell["suspect"]
             is_unanimous = max(cell["passed"], cell["suspect"], failed) == cell["trials"]
-            verdict = "pass" if cell["passed"] else "suspect" if cell["suspect"] else "failed"
-            kind = verdict if is_unanimous else "mixed"
+            common_verdict = "pass" if cell["passed"] else "suspect" if cell["suspect"] else "failed"
+            kind = common_verdict if is_unanimous else "mixed"
             words = f"{method}, {matrix}: {passed} of {trials} pass, ratio up to {number(cell['worst'])}"
-            sign = MARKS[verdict] if is_unanimous else f"{passed}/{trials}"
+            sign = MARKS[common_verdict] if is_unanimous else f"{passed}/{trials}"
             body += f'<td class="{kind}" title="{text(words)}">{sign}</td>'
         body += "</tr>"
     page.put(

@@ -22,7 +22,7 @@ LEAST_SHARE = 0.03  # stages with a smaller fraction of the time are not drawn; 
 
 
 def shown_trials(results):
-    """Returns the trials of `frames.at_largest` among those with stages."""
+    """Returns, of the trials with stages, those at each method's largest n."""
     records = results.take(LARGEST)
     records = records[records.index.isin(results.stages["trial"].unique())]
     return at_largest(records.assign(trial=records.index))
@@ -35,14 +35,15 @@ def stages(page, results):
         return
     page.add_once(
         f"Stages of 3 % and more, measured in a separate run. {AT_LARGEST}. Occupancy is that of"
-        " the launch: warps that fit on a multiprocessor over its maximum; it is unknown outside a GPU."
+        " the launch: warps that fit on a multiprocessor, divided by its maximum. It is unknown outside a GPU."
     )
     rows = stage_rows(results, shown_trials(results)["trial"])
     rows = rows.sort_values(
         ["problem", "precision", "device", "method", "seconds"], ascending=[True] * 4 + [False], kind="stable"
     )
     is_drawn = rows["occupancy"].notna() | (rows["share"] <= 1 - LEAST_SHARE)
-    is_drawn = is_drawn.groupby(rows["trial"]).transform("any")  # a method with a single stage is not drawn
+    # A method with a single stage is drawn only if it has an occupancy.
+    is_drawn = is_drawn.groupby(rows["trial"]).transform("any")
     page.plots(_profile(*panel) for panel in panels(rows[is_drawn]))
     page.table(
         "stages",
@@ -70,10 +71,10 @@ def _profile(problem, precision, device, group):
     note = "" if is_large.all() else f"Stages below {LEAST_SHARE:.0%} of the time are not shown.".replace("%", " %")
     group = group[is_large]
     operands = np.where((group["operands"] != "") & has_several(group["operands"]), ", " + group["operands"], "")
-    sizes, on = group["size"].unique(), group["matrix_full"].unique()
+    sizes, matrix_names = group["size"].unique(), group["matrix_full"].unique()
     labels = group["method"] + on_device(group) + operands
     labels += ", n = " + group["size"].astype(str) if len(sizes) > 1 else ""
-    labels += ", " + group["matrix_full"] if len(on) > 1 else ""
+    labels += ", " + group["matrix_full"] if len(matrix_names) > 1 else ""
     names = (labels + ": " + group["kernel"]).to_list()
     hollow = not_passed(group)
     settings, words = group["config"].to_numpy(), "fraction of time"
@@ -82,8 +83,8 @@ def _profile(problem, precision, device, group):
         series.append(Series("occupancy", names, group["occupancy"].to_numpy(), hollow=hollow))
         words = "fraction of time, occupancy"
     largest = (
-        f"on {on[0]}, each method at its largest n there"
-        if len(on) == 1
+        f"on {matrix_names[0]}, each method at its largest n there"
+        if len(matrix_names) == 1
         else "each method at its largest n, on its matrix"
     )
     n = f"n = {sizes[0]}" if len(sizes) == 1 else largest
@@ -124,5 +125,5 @@ def _occupancy_over_size(results):
                 series,
                 percent=True,
                 note="Only stages whose occupancy changes with n.",
-                basis=f"{matrices(group)} Each point: one launch configuration's occupancy.",
+                basis=f"{matrices(group)} Each point: the occupancy of the fastest trial's launch.",
             )

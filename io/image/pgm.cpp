@@ -12,9 +12,9 @@ extern "C" {
 namespace gaussweep::io {
 namespace {
 
-/// libnetpbm's last message before it called longjmp. The library keeps its jump buffer in a global variable,
-/// so only one thread may use it at a time. This module reads images from one thread.
-thread_local char last_error[256];
+/// libnetpbm's last message before it called longjmp. One thread at a time may use the library, because its
+/// jump buffer is a global variable.
+char last_error[256];
 
 void keep_message(const char* message) {
   std::strncpy(last_error, message, sizeof last_error - 1);

@@ -1,6 +1,6 @@
 #pragma once
-/// Reads the Matrix Market format: coordinate and array; real, integer and pattern (every entry is 1);
-/// general, symmetric (either triangle), skew-symmetric.
+/// Reads the Matrix Market format, with the headers of `matrix_market_headers`. Entries of a pattern are 1. A
+/// symmetric matrix may be stored as either triangle.
 
 #include "io/matrix/matrix_file.hpp"
 

@@ -19,21 +19,21 @@ class Reductions;
 /// A ratio above the tolerance is `suspect`; a ratio above this multiple of the tolerance is `failed`.
 inline constexpr double suspect_factor = 10;
 
-/// Returns a threshold for geinv: if the ratio of I - A X exceeds it, I - X A is computed too. A ratio is in
-/// units of n u, so the threshold corresponds to a backward error of 32 u (n u for n < 32). Inverses of
-/// well-conditioned matrices do not reach it.
+/// Returns a threshold for geinv: if the ratio of I - A X exceeds it, I - X A is computed too. The threshold
+/// times n u is a backward error of 32 u; for n < 32 it is n u. Inverses of well-conditioned matrices do not
+/// reach it.
 inline double second_side_threshold(std::int64_t n) {
   return n <= 32 ? 1 : 32 / static_cast<double>(n);
 }
 
 /// The results of verification. A number is NaN if it is unknown, or not defined for the problem.
 struct Findings {
-  double ratio;              ///< the quotient defined at `check`; compared with the tolerance
-  double ratio_bound;        ///< an upper bound of the error of the computed `ratio`
-  double backward_error;     ///< the ratio without the factor n u (gemm: sqrt(k + 2) u) and the terms with v
-  double forward_error;      ///< max |x - x_true| / max |x_true|
-  double pivot_growth;       ///< getrf: max |U| / max |A| (Crout: max |L|); potrf: (max |L|)^2 / max |A|
-  double first_row_percent;  ///< gesv: 100 |b_0 - sum a_0j x_j| / |b_0|, after Fuhrmann (docs/papers.md)
+  double ratio;           ///< the quotient defined at `check`; compared with the tolerance
+  double ratio_bound;     ///< an upper bound of the error of the computed `ratio`
+  double backward_error;  ///< the first quotient at `check`, with 1 for n u (gemm: sqrt(k + 2) u) and 0 for v
+  double forward_error;   ///< max |x - x_true| / max |x_true|
+  double pivot_growth;    ///< getrf: max |U| / max |A| (Crout: max |L|); potrf: (max |L|)^2 / max |A|
+  double first_row_percent;    ///< gesv: 100 |b_0 - sum a_0j x_j| / |b_0|, after Fuhrmann (docs/papers.md)
   double componentwise_error;  ///< the result of the function `componentwise_error`; `check` leaves it NaN
   std::string flaw;            ///< the reason why no ratio could be computed; empty if there is a ratio
 };
@@ -47,18 +47,18 @@ struct Findings {
 /// - geinv: the same quotient. If it is above `second_side_threshold(n)`, the ratio is the minimum of it and
 ///   of the quotient with I - X A, which LAPACK's tests measure. An inverse of an ill-conditioned matrix
 ///   rarely has both residuals small (Higham, "Accuracy and Stability of Numerical Algorithms", 14.3);
-/// - gemm: ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F). The factor sqrt(k + 2) assumes that rounding
-///   errors have both signs. If the ratio is above 1, they may all have one sign, or products may underflow,
-///   and a right answer must pass nevertheless. The ratio is then the minimum of this ratio and of
-///   3 |C - A B|_ij / (g |A||B|_ij + (k + 2) s), the largest over all elements. 3 is the default tolerance,
-///   g = (k + 2) u / (1 - (k + 2) u), and s is the smallest number above 0.
+/// - gemm: q = ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F). The factor sqrt(k + 2) assumes that rounding
+///   errors have both signs. If q is above 1, they may all have one sign, or products may underflow, and a
+///   right answer must pass nevertheless. The ratio is then min(q, e), where e is the largest
+///   3 |C - A B|_ij / (g |A||B|_ij + (k + 2) s). Here g = (k + 2) u / (1 - (k + 2) u), and s is the smallest
+///   number above 0. The factor 3, the default tolerance, makes e = 3 at the worst-case bound.
 ///
 /// The terms with v allow for the rounding of answers near the smallest normal number and are negligible
 /// otherwise. The ratio is infinite only if the answer or an operand holds NaN or Inf. A finite quotient
 /// beyond the range of double becomes the largest double, and a quotient that is not 0 never becomes 0.
-/// `ratio_bound` is at most max(1, ratio) / 1000. It may be larger in large problems (n above about 100)
-/// whose factors grow by more than 1e3. Even then the interval ratio ± ratio_bound contains neither the
-/// tolerance nor ten times the tolerance, so that the status is certain.
+/// `ratio_bound` is at most max(1, ratio) / 1000, except if n is above about 100 and elements of L or U are
+/// more than 1e3 times as large as those of A. Even then the interval ratio ± ratio_bound contains neither
+/// the tolerance nor ten times the tolerance, so that the status is certain.
 /// @pre the shapes of inputs and answer agree with the problem (else std::invalid_argument)
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
@@ -76,10 +76,9 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
 /// - linear systems: the largest |b - A x|_i / (|A| |x| + |b| + (n + 2) s / u)_i;
 /// - products: the largest |C - A B|_ij / (|A| |B| + |C| + (k + 2) s / u)_ij,
 /// where s is the smallest number above 0. The error of the result is at most u / 4. Returns NaN for other
-/// problems, for a product of more than 2^27 multiplications, and if exact sums would take more than 2^22
-/// multiplications.
-/// Returns infinity if the answer or an operand holds NaN or Inf. The status of a trial does not depend on
-/// this error.
+/// problems and for a product of more than 2^27 multiplications. Elements whose terms cancel are summed
+/// exactly; if these sums have more than 2^22 terms, the result is NaN. Returns infinity if the answer or an
+/// operand holds NaN or Inf. The status of a trial does not depend on this error.
 template <class T>
 double componentwise_error(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                            Reductions<T>& reductions);

@@ -33,8 +33,8 @@ class ParallelWorker {
 };
 
 /// Calls `work(begin, end)` for disjoint ranges that cover [0, rows), on `threads` threads. `cost` is the
-/// total number of elementary operations. With threads = 0 it uses the usable CPUs, but at most one thread
-/// per 65536 operations plus one, because starting a thread costs some ten thousand operations. A nested loop
+/// total number of elementary operations. With threads = 0 it uses the usable CPUs, but at most
+/// 1 + cost / 65536 threads, because starting a thread costs some ten thousand operations. A nested loop
 /// with threads = 0 runs on its calling thread. Returns after all ranges; rethrows exceptions of `work`.
 template <class Work>
 void for_row_ranges(std::int64_t rows, int threads, double cost, Work&& work) {
@@ -53,8 +53,8 @@ void for_row_ranges(std::int64_t rows, int threads, double cost, Work&& work) {
   for (auto& other : others) other.get();
 }
 
-/// Copies non-overlapping host memory. Several threads copy more than `large_bytes` bytes. Less memory is
-/// copied by the calling thread alone, so that the data are in its caches afterwards.
+/// Copies non-overlapping host memory. Copies of more than `large_bytes` bytes are split over several
+/// threads. The calling thread makes smaller copies alone, so that the data are in its caches afterwards.
 inline void copy_blocked(void* to, const void* from, std::size_t bytes) {
   constexpr std::size_t block = std::size_t{1} << 20;
   const auto blocks = static_cast<std::int64_t>((bytes + block - 1) / block);

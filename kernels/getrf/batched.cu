@@ -5,7 +5,7 @@
 /// matrix in panels of 32 columns (panels.cuh). Layout: column-major, matrices contiguous; L (unit diagonal)
 /// and U overwrite A. Cost: 2/3 n^3 operations per matrix. With rows in registers, A is read and written
 /// once; with panels, it is read about n / 64 times. Workspace: none. Any matrix is accepted: a pivot that is
-/// exactly 0 gives info > 0, and the factors are still those of A. n <= 512.
+/// exactly 0 gives info > 0, and P A = L U holds nevertheless. n <= 512.
 ///
 /// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
 /// 2nd ed., theorem 9.3). With partial pivoting |L| |U| is rarely larger than n |A|.

@@ -10,8 +10,9 @@
 ///
 /// The two background streams of a GPU split an update and do not wait for each other. This is safe as long
 /// as every column stays on its stream from one update to the next. The split depends only on the number of
-/// the GPU's remaining columns. That number changes only when the GPU owns the next panel: the stream for
-/// computations then waits for both background streams, and both wait for the panel.
+/// the GPU's remaining columns, so it changes only when the GPU owns the next panel. Its stream for
+/// computations then waits for both background streams, and both wait for the panel. So no column is updated
+/// by both streams at once.
 
 #include <cstddef>
 #include <vector>
@@ -54,7 +55,9 @@ class DistributedPanels {
     return a.data + column * a.ld + row;
   }
 
-  /// Runs the factorisation of the first `panels` block columns, asynchronously on the first GPU's stream.
+  /// Queues the factorisation of the first `panels` block columns on the streams of all GPUs. It starts after
+  /// the earlier work of the first GPU's stream, and that stream waits for all of it. A Device is one stream
+  /// of a GPU, and the group's `stage` names the following work for the recorded times.
   /// @param factor factor(context, block): copies the block column to its panel and factors it; returns the
   /// bytes that the other GPUs need
   /// @param copy_back copy_back(device, block): copies the factors to the matrix, on the owner's stream for
@@ -71,15 +74,16 @@ class DistributedPanels {
     group_.fork(count);
     const auto factor_and_send = [&](std::int64_t block) {
       send(block, factor, /*has_background=*/true);
-      Device& copies = group_.copies(blocks_.gpu_of(block));
-      copies.wait_for(group_.device(blocks_.gpu_of(block)));
-      copy_back(copies, block);
+      Device& copy_stream = group_.copies(blocks_.gpu_of(block));
+      copy_stream.wait_for(group_.device(blocks_.gpu_of(block)));
+      copy_back(copy_stream, block);
     };
     factor_and_send(0);
     for (std::int64_t block = 0; block < panels; ++block) {
       for (int gpu = 0; gpu < count; ++gpu) {
         group_.device(gpu).wait_for(group_.copies(gpu));
-        const bool is_owner = gpu == blocks_.gpu_of(block);  // its updates need not wait for copy_back
+        // The owner's background updates wait for its own panel, but not for copy_back.
+        const bool is_owner = gpu == blocks_.gpu_of(block);
         group_.make_background_wait(gpu, is_owner ? group_.device(gpu) : group_.copies(gpu));
       }
       std::int64_t next = block + 1;
@@ -114,13 +118,13 @@ class DistributedPanels {
     group_.stage(count, "transfer");
     for (int gpu = 0; gpu < count; ++gpu) {
       if (gpu == owner) continue;
-      Device& copies = group_.copies(gpu);
-      copies.wait_for(device);
-      // All kernels that read panel k - 2, whose memory is overwritten, are queued on these streams.
-      copies.wait_for(group_.device(gpu));
+      Device& copy_stream = group_.copies(gpu);
+      copy_stream.wait_for(device);
+      // Waits for the kernels that read panel k - 2, whose memory is overwritten.
+      copy_stream.wait_for(group_.device(gpu));
       for (int stream = 0; has_background && stream < DeviceGroup::background_streams; ++stream)
-        copies.wait_for(group_.background(gpu, stream));
-      copies.copy(panel(gpu, block), panel(owner, block), bytes);
+        copy_stream.wait_for(group_.background(gpu, stream));
+      copy_stream.copy(panel(gpu, block), panel(owner, block), bytes);
     }
   }
 

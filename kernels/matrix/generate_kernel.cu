@@ -1,4 +1,5 @@
-// Generates matrices with one thread per element, in memory order.
+// Generates matrices with one thread per element, in memory order. The systems of a batch stand side by side,
+// and each has its own seed.
 #include "kernels/matrix/generate_kernel.hpp"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
+/// Generates `a`, which begins at column `first_column` of the batch.
 template <class T>
 __global__ void fill_kernel(ElementSpec spec, MatrixView<T> a, std::int64_t first_column) {
   const std::int64_t count = a.rows * a.cols;

@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(tile* tile) strip(Factor<T> a, std::int64_t b)
   if (i < a.n) a.at(i, b * tile + p.j) = solution[p.i][p.j];
 }
 
-/// Subtracts left right^T from block (bi, bj).
+/// Subtracts the product of `left` and the transpose of `right` from block (bi, bj).
 template <class T>
 __device__ __forceinline__ void subtract(const Factor<T>& a, std::int64_t bi, std::int64_t bj,
                                          const Block<T>& left, const Block<T>& right) {

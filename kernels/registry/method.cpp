@@ -47,7 +47,7 @@ void validate_answer(const Method& method) {
   const ProblemRow& problem = method.problem.row();
   const bool solver = problem.second == SecondOperand::right_hand_sides;
   if (method.layout == Layout::augmented && !solver) {
-    reject(method, "the layout augmented needs right-hand sides, and " + problem.name + " has none");
+    reject(method, "an augmented layout needs right-hand sides, but " + problem.name + " has none");
   }
   switch (method.answer) {
     case AnswerIn::x:
@@ -57,7 +57,7 @@ void validate_answer(const Method& method) {
       return;
     case AnswerIn::a:
       if (problem.second == SecondOperand::matrix)
-        reject(method, problem.name + " leaves its answer in x, because A has another shape");
+        reject(method, problem.name + " needs its answer in x: the product may have another shape than A");
       if (solver && method.layout != Layout::augmented) {
         reject(method, "a solver can leave its answer in a only if the layout is augmented");
       }
@@ -84,13 +84,13 @@ void validate(const Method& method) {
   const auto is_gpus = [](const Parameter& parameter) { return parameter.name == "gpus"; };
   const bool has_gpus = std::any_of(method.parameters.begin(), method.parameters.end(), is_gpus);
   if (has_gpus != (method.column_block != nullptr))
-    reject(method, "it must have both column_block and the parameter 'gpus', or neither");
+    reject(method, "it must have both the function column_block and the parameter 'gpus', or neither");
   if (has_gpus && (method.layout != Layout::column_major || method.max_batch != 1 || !method.overwrites))
     reject(method, "a method with the parameter 'gpus' must overwrite a column-major A and take no batches");
   if (method.max_nrhs < 1) reject(method, "max_nrhs is less than 1");
   if (method.max_batch < 1) reject(method, "max_batch is less than 1");
   if (method.max_batch > 1 && method.layout == Layout::row_major)
-    reject(method, "a batch needs a column-major layout, because its systems are stored side by side");
+    reject(method, "a method for batches cannot be row-major, because the systems are consecutive columns");
   validate_answer(method);
   for (const Parameter& parameter : method.parameters) validate_parameter(method, parameter);
 }
@@ -143,6 +143,7 @@ int gpus_of(const Method& method, const Shape& shape, const Parameters& paramete
 }
 
 AnswerIn answer_in(const Method& method, const Shape& shape, const Parameters& parameters) {
+  // On several GPUs methods work in place.
   const bool replaces_a = method.answer == AnswerIn::x && gpus_of(method, shape, parameters) > 1;
   return replaces_a ? AnswerIn::a : method.answer;
 }

@@ -6,8 +6,8 @@
 /// rows; a group begins in row and column g. The step subtracts from each lower row y of a group the upper i
 /// rows, times the multipliers l(y, g), …, l(y, g + i - 1). This eliminates the multipliers and changes the
 /// elements left of them and the right-hand sides. Afterwards the 2 i x 2 i triangles are identities. The
-/// multipliers keep their stored values, because no later step reads them. A step writes no element that it
-/// reads, so that threads need no order.
+/// multipliers keep their stored values, because no later step reads them. In a step no thread reads an
+/// element that another thread writes, so that threads need no order.
 
 #include <algorithm>
 
@@ -22,7 +22,9 @@ template <class T>
 struct RowOperations {
   LowerSystem<T> s;
   std::int64_t i;
-  bool on_matrix;  ///< true: the target is l, in grid plane 0; false: the target is the right-hand sides
+  /// Launch argument: true if the launch also changes l, in grid plane 0. After for_plane(): true if the
+  /// target is l, false if it is the right-hand sides.
+  bool on_matrix;
 
   /// Returns the operations of this thread's plane.
   __device__ RowOperations for_plane() const { return {s, i, on_matrix && blockIdx.z == 0}; }
@@ -44,7 +46,8 @@ struct RowOperations {
 template <class T>
 using RowOperationsKernel = void (*)(RowOperations<T>);
 
-constexpr unsigned step_block = 32;  ///< rows and columns per thread block, with and without tiles
+constexpr unsigned step_block =
+    32;  ///< rows and columns per thread block; doubling_shared has tiles of this size
 
 /// Computes one element per thread, with the sum in a register.
 template <class T>

@@ -26,7 +26,7 @@
   void make_pivots_zero_based(Context& context, int* pivots, std::int64_t n);                          \
   /** Converts our pivots (from 0) to LAPACK's (from 1). */                                            \
   void make_pivots_one_based(Context& context, int* pivots, std::int64_t n);                           \
-  /** Sets pivots[i] = i % n for `count` pivots: no exchange in any system of order n. */              \
+  /** Sets the pivots of count / n systems, stored one after another, to no exchange: i % n. */        \
   void set_no_exchange(Context& context, int* pivots, std::int64_t n, std::int64_t count);             \
   /** Copies the triangle `uplo` of `from`, diagonal included, to `to` of the same size. */            \
   template <class T>                                                                                   \

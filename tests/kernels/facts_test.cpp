@@ -44,7 +44,7 @@ TEST(Facts, SymmetryAllowsForRoundingAndAsymmetryIsMeasured) {
   EXPECT_FALSE(nearly.is_symmetric);
   EXPECT_EQ(nearly.asymmetry, 0.25);
   const double u = roundoff_of(Precision::float64);
-  EXPECT_TRUE(facts_of(matrix(2, 2, {1, 1, 1 + 2 * u, 1})).is_symmetric) << "n u";
+  EXPECT_TRUE(facts_of(matrix(2, 2, {1, 1, 1 + 2 * u, 1})).is_symmetric) << "a difference of n u is allowed";
   const HostMatrix<double> more = matrix(2, 2, {1, 1, 1 + 8 * u, 1});
   EXPECT_FALSE(facts_of(more).is_symmetric);
   EXPECT_TRUE(facts_of(more, roundoff_of(Precision::float32)).is_symmetric);
@@ -96,7 +96,7 @@ TEST(Facts, KnownConditionNumbers) {
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1, 2, 3, 4})).condition, 21);       // LU
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1, 0, 2, 4})).condition, 4 * 1.5);  // triangle
   EXPECT_NEAR(conditioning(generated(MatrixKind::hilbert, 5)).condition, 943656, 1);  // textbook value
-  // No scale overflows or underflows.
+  // Very large and very small elements neither overflow nor underflow.
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1e300, 2e300, 3e300, 4e300})).condition, 21);
   EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1e-300, 2e-300, 3e-300, 4e-300})).condition, 21);
 }

@@ -1,5 +1,5 @@
-// Tests trtri by hand and against LAPACK, and compares GETS (the paper's method) with fixed and adaptive
-// blocks.
+// Tests trtri by hand and against LAPACK. Compares GETS (Soriano's method) with a fixed thread-block size to
+// GETS with an adaptive one.
 
 #include "tests/kernels/method_cases.hpp"
 #include "tests/kernels/try_method.hpp"
@@ -27,7 +27,7 @@ bool inside(Uplo uplo, std::int64_t i, std::int64_t j) {
 
 PRECISION_TEST_SUITE(Trtri);
 
-// (2 . .; 4 4 .; 8 4 0.5): row 1 of the inverse is (-0.5 0.25 .), row 2 (-4 -2 2).
+// The inverse of (2 0 0; 4 4 0; 8 4 0.5) is (0.5 0 0; -0.5 0.25 0; -4 -2 2).
 TYPED_TEST(Trtri, ByHand) {
   using T = TypeParam;
   constexpr T nan = std::numeric_limits<T>::quiet_NaN();  // the other triangle is not read

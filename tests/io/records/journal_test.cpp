@@ -125,7 +125,7 @@ TEST_F(Journal, SkipsADamagedLineAndKeepsItsNeighbours) {
   const std::string good = file_text(scratch / "j");
   const std::size_t begin = good.find('\n') + 1;
   const std::size_t end = good.find('\n', begin);
-  // Changes any byte, whether or not the line stays JSON. (A byte that becomes a line end splits the line.)
+  // Changes one byte at a time, every seventh. None becomes a line end, which would split the line.
   for (std::size_t at = begin; at < end; at += 7) {
     std::string bad = good;
     bad[at] = static_cast<char>(bad[at] ^ 0x02);
@@ -167,7 +167,7 @@ std::string damage_of(const std::string& object) {
 
 TEST_F(Journal, SkipsNotesOfWrongTypesAndNamesLineAndReason) {
   for (const char* good : {R"({"note":"run","run_id":"a","total":3,"unheard_of":[1]})", R"({"note":"run"})",
-                           R"({"note":"new","keys":7})", R"({"note":"vanished","keys":[]})",
+                           R"({"note":"of_a_later_version","keys":7})", R"({"note":"vanished","keys":[]})",
                            R"({"note":"end","exit_code":0,"reason":"","time":"t"})"}) {
     EXPECT_EQ(damage_of(good), "") << good;
   }
