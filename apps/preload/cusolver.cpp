@@ -86,7 +86,7 @@ class Log {
 
 /// Returns the queue (a stream with libgaussweep's handle, queues.hpp) for a call that gaussweep answers.
 /// Otherwise returns null and sets `reason`.
-Queue* queue_for(const Call& call, bool creates, const char*& reason) {
+StreamHandle* queue_for(const Call& call, bool creates, const char*& reason) {
   reason = "arguments that gaussweep does not support";
   if (!call.is_supported) return nullptr;
   reason = "switched off";
@@ -106,7 +106,7 @@ template <class Ours, class... Arguments>
 int answer(const Call& call, Ours ours, Arguments... arguments) {
   const char* reason = nullptr;
   const bool creates = call.is_cublas;  // cuBLAS has no workspace queries, which would have created the queue
-  if (Queue* const queue = queue_for(call, creates, reason)) {
+  if (StreamHandle* const queue = queue_for(call, creates, reason)) {
     const std::lock_guard<std::mutex> lock(queue->busy);
     const gaussweep_status status = ours(*queue);
     if (status == GAUSSWEEP_SUCCESS) {
@@ -138,7 +138,7 @@ std::size_t unneeded_bytes(std::int64_t n, std::size_t element, const void* a, s
 template <class Query>
 std::size_t needed_bytes(const Call& call, const void* a, std::int64_t lda, Query query) {
   const char* reason = nullptr;
-  Queue* const queue = queue_for(call, true, reason);
+  StreamHandle* const queue = queue_for(call, true, reason);
   if (queue == nullptr) return 0;
   const std::lock_guard<std::mutex> lock(queue->busy);
   std::size_t bytes = 0;
@@ -159,7 +159,7 @@ std::size_t raise(int* elements, std::size_t bytes) {
 
 /// The workspace sizes of cusolverDn<t>getrf, which has no argument for the size. A promise is the result of
 /// the last query with a cuSOLVER handle, precision and order. A new promise replaces the oldest one.
-class Promises {
+class WorkspaceSizes {
  public:
   void set(const Call& call, std::size_t bytes) {
     const std::lock_guard<std::mutex> lock(access_);
@@ -194,8 +194,8 @@ class Promises {
   std::size_t next_ = 0;
 };
 
-Promises& promises() {
-  static Promises& all = *new Promises;  // never destroyed: calls may come at exit
+WorkspaceSizes& promises() {
+  static WorkspaceSizes& all = *new WorkspaceSizes;  // never destroyed: calls may come at exit
   return all;
 }
 
@@ -210,14 +210,14 @@ struct Typed {
   static Task task(const char* problem, std::int64_t n, std::int64_t nrhs = 1, int uplo = 0) {
     return {problem, sizeof(T) == sizeof(double), uplo == upper_triangle, n, nrhs, false};
   }
-  static const Routines<T>& routines(const Queue& queue) { return queue.library->template of<T>(); }
+  static const Routines<T>& routines(const StreamHandle& queue) { return queue.library->template of<T>(); }
 
   static int getrf_size(const char* name, const void* caller, Handle handle, int m, int n, T* a, int lda,
                         int* lwork) {
     const int status = call_vendor(name, caller, handle, m, n, a, lda, lwork);
     if (status != success) return status;
     const Call call{name, caller, handle, m == n, task("getrf", n)};
-    const std::size_t bytes = needed_bytes(call, a, lda, [&](Queue& q, std::size_t* size) {
+    const std::size_t bytes = needed_bytes(call, a, lda, [&](StreamHandle& q, std::size_t* size) {
       return routines(q).getrf_work(q.handle, n, 1, size);
     });
     promises().set(call, raise<T>(lwork, bytes));
@@ -226,7 +226,7 @@ struct Typed {
   static int getrf(const char* name, const void* caller, Handle handle, int m, int n, T* a, int lda, T* work,
                    int* pivots, int* info) {
     const Call call{name, caller, handle, m == n && pivots != nullptr, task("getrf", n)};
-    const auto ours = [&](Queue& q) {
+    const auto ours = [&](StreamHandle& q) {
       return routines(q).getrf(q.handle, n, a, lda, pivots, info, 1, work, promises().get(call));
     };
     return answer(call, ours, handle, m, n, a, lda, work, pivots, info);
@@ -234,7 +234,7 @@ struct Typed {
   static int getrs(const char* name, const void* caller, Handle handle, int trans, int n, int nrhs,
                    const T* lu, int lda, const int* pivots, T* b, int ldb, int* info) {
     const Call call{name, caller, handle, trans == not_transposed && nrhs <= few_rhs, task("trsv", n, nrhs)};
-    const auto ours = [&](Queue& q) {
+    const auto ours = [&](StreamHandle& q) {
       return routines(q).getrs(q.handle, n, nrhs, lu, lda, pivots, b, ldb, info, q.scratch, q.scratch_bytes);
     };
     return answer(call, ours, handle, trans, n, nrhs, lu, lda, pivots, b, ldb, info);
@@ -243,7 +243,7 @@ struct Typed {
                    int lda, T* b, int ldb, int* info) {
     Call call{name, caller, handle, true, task("trsv", n, nrhs, uplo)};
     call.task.is_transposed = true;  // one of the two solves is transposed
-    const auto ours = [&](Queue& q) {
+    const auto ours = [&](StreamHandle& q) {
       return routines(q).potrs(q.handle, uplo, n, nrhs, a, lda, b, ldb, info, q.scratch, q.scratch_bytes);
     };
     return answer(call, ours, handle, uplo, n, nrhs, a, lda, b, ldb, info);
@@ -253,7 +253,7 @@ struct Typed {
     const int status = call_vendor(name, caller, handle, uplo, n, a, lda, lwork);
     if (status != success) return status;
     const Call call{name, caller, handle, true, task("poinv", n, 1, uplo)};
-    raise<T>(lwork, needed_bytes(call, nullptr, 0, [&](Queue& q, std::size_t* size) {
+    raise<T>(lwork, needed_bytes(call, nullptr, 0, [&](StreamHandle& q, std::size_t* size) {
                return routines(q).potri_work(q.handle, n, size);
              }));
     return success;
@@ -261,7 +261,7 @@ struct Typed {
   static int potri(const char* name, const void* caller, Handle handle, int uplo, int n, T* a, int lda,
                    T* work, int lwork, int* info) {
     const Call call{name, caller, handle, true, task("poinv", n, 1, uplo)};
-    const auto ours = [&](Queue& q) {
+    const auto ours = [&](StreamHandle& q) {
       return routines(q).potri(q.handle, uplo, n, a, lda, info, work,
                                static_cast<std::size_t>(std::max(lwork, 0)) * sizeof(T));
     };
@@ -279,7 +279,7 @@ struct Typed {
         pointer_mode == on_host && alpha != nullptr && *alpha == T(1);
     Call call{name, caller, handle, is_supported, task("trsv", m, n, uplo), true};
     call.task.is_transposed = trans != not_transposed;
-    const auto ours = [&](Queue& q) {
+    const auto ours = [&](StreamHandle& q) {
       return routines(q).trsm(q.handle, uplo, trans != not_transposed, diag, m, n, a, lda, b, ldb, q.scratch,
                               q.scratch_bytes);
     };
@@ -290,7 +290,7 @@ struct Typed {
     const int status = call_vendor(name, caller, handle, uplo, n, a, lda, lwork);
     if (status != success) return status;
     const Call call{name, caller, handle, true, task("potrf", n, 1, uplo)};
-    raise<T>(lwork, needed_bytes(call, a, lda, [&](Queue& q, std::size_t* size) {
+    raise<T>(lwork, needed_bytes(call, a, lda, [&](StreamHandle& q, std::size_t* size) {
                return routines(q).potrf_work(q.handle, uplo, n, 1, size);
              }));
     return success;
@@ -298,7 +298,7 @@ struct Typed {
   static int potrf(const char* name, const void* caller, Handle handle, int uplo, int n, T* a, int lda,
                    T* work, int lwork, int* info) {
     const Call call{name, caller, handle, true, task("potrf", n, 1, uplo)};
-    const auto ours = [&](Queue& q) {
+    const auto ours = [&](StreamHandle& q) {
       return routines(q).potrf(q.handle, uplo, n, a, lda, info, 1, work,
                                static_cast<std::size_t>(std::max(lwork, 0)) * sizeof(T));
     };
@@ -309,7 +309,7 @@ struct Typed {
 /// Calls `routine` with libgaussweep's routines for a cudaDataType, and with a null pointer that has the
 /// element type.
 template <class Routine>
-gaussweep_status by_type(int type, const Queue& queue, Routine routine) {
+gaussweep_status by_type(int type, const StreamHandle& queue, Routine routine) {
   if (type == real_float) return routine(queue.library->s, static_cast<float*>(nullptr));
   return routine(queue.library->d, static_cast<double*>(nullptr));
 }
@@ -391,7 +391,7 @@ int cusolverDnXgetrf_bufferSize(Handle handle, Params params, std::int64_t m, st
   const int status =
       call_vendor(call.name, call.caller, handle, params, m, n, type, a, lda, computed, bytes, host_bytes);
   if (status != success) return status;
-  const std::size_t needed = needed_bytes(call, a, lda, [&](const Queue& q, std::size_t* size) {
+  const std::size_t needed = needed_bytes(call, a, lda, [&](const StreamHandle& q, std::size_t* size) {
     return by_type(type, q, [&](auto& r, auto*) { return r.getrf_work(q.handle, n, 1, size); });
   });
   if (needed > 0) *bytes = std::max(*bytes, needed + pivot_bytes(n));
@@ -404,7 +404,7 @@ int cusolverDnXgetrf(Handle handle, Params params, std::int64_t m, std::int64_t 
   const Call call =
       call_of(GAUSSWEEP_CALL_SITE(cusolverDnXgetrf), handle,
               m == n && computed == type && pivots != nullptr && bytes > pivot_bytes(n), "getrf", type, n);
-  const auto ours = [&](const Queue& q) {
+  const auto ours = [&](const StreamHandle& q) {
     int* const narrow = static_cast<int*>(work);
     const std::size_t before = pivot_bytes(n);
     const gaussweep_status status = by_type(type, q, [&](auto& r, auto* t) {
@@ -423,7 +423,7 @@ int cusolverDnXgetrs(Handle handle, Params params, int trans, std::int64_t n, st
   const Call call =
       call_of(GAUSSWEEP_CALL_SITE(cusolverDnXgetrs), handle,
               trans == not_transposed && nrhs <= few_rhs && type_b == type, "trsv", type, n, nrhs);
-  const auto ours = [&](const Queue& q) {
+  const auto ours = [&](const StreamHandle& q) {
     int* const narrow = reinterpret_cast<int*>(q.scratch);
     const std::size_t before = std::min(pivot_bytes(n), q.scratch_bytes);
     if (before < q.scratch_bytes) {
@@ -446,7 +446,7 @@ int cusolverDnXpotrf_bufferSize(Handle handle, Params params, int uplo, std::int
   const int status =
       call_vendor(call.name, call.caller, handle, params, uplo, n, type, a, lda, computed, bytes, host_bytes);
   if (status != success) return status;
-  *bytes = std::max(*bytes, needed_bytes(call, a, lda, [&](const Queue& q, std::size_t* size) {
+  *bytes = std::max(*bytes, needed_bytes(call, a, lda, [&](const StreamHandle& q, std::size_t* size) {
     return by_type(type, q, [&](auto& r, auto*) { return r.potrf_work(q.handle, uplo, n, 1, size); });
   }));
   return success;
@@ -457,7 +457,7 @@ int cusolverDnXpotrf(Handle handle, Params params, int uplo, std::int64_t n, int
                      std::size_t host_bytes, int* info) {
   const Call call =
       call_of(GAUSSWEEP_CALL_SITE(cusolverDnXpotrf), handle, computed == type, "potrf", type, n, 1, uplo);
-  const auto ours = [&](const Queue& q) {
+  const auto ours = [&](const StreamHandle& q) {
     return by_type(type, q, [&](auto& r, auto* t) {
       return r.potrf(q.handle, uplo, n, static_cast<decltype(t)>(a), lda, info, 1, work, bytes);
     });
@@ -471,7 +471,7 @@ int cusolverDnXpotrs(Handle handle, Params params, int uplo, std::int64_t n, std
   Call call =
       call_of(GAUSSWEEP_CALL_SITE(cusolverDnXpotrs), handle, type_b == type, "trsv", type, n, nrhs, uplo);
   call.task.is_transposed = true;  // one of the two solves is transposed
-  const auto ours = [&](const Queue& q) {
+  const auto ours = [&](const StreamHandle& q) {
     return by_type(type, q, [&](auto& r, auto* t) {
       return r.potrs(q.handle, uplo, n, nrhs, static_cast<decltype(t)>(const_cast<void*>(a)), lda,
                      static_cast<decltype(t)>(b), ldb, info, q.scratch, q.scratch_bytes);
@@ -487,7 +487,7 @@ int cusolverDnXtrtri_bufferSize(Handle handle, int uplo, int diag, std::int64_t 
   const int status =
       call_vendor(call.name, call.caller, handle, uplo, diag, n, type, a, lda, bytes, host_bytes);
   if (status != success) return status;
-  *bytes = std::max(*bytes, needed_bytes(call, a, lda, [&](const Queue& q, std::size_t* size) {
+  *bytes = std::max(*bytes, needed_bytes(call, a, lda, [&](const StreamHandle& q, std::size_t* size) {
     return by_type(type, q, [&](auto& r, auto*) { return r.trtri_work(q.handle, uplo, n, size); });
   }));
   return success;
@@ -497,7 +497,7 @@ int cusolverDnXtrtri(Handle handle, int uplo, int diag, std::int64_t n, int type
                      void* work, std::size_t bytes, void* host_work, std::size_t host_bytes, int* info) {
   const Call call =
       call_of(GAUSSWEEP_CALL_SITE(cusolverDnXtrtri), handle, diag == not_unit, "trtri", type, n, 1, uplo);
-  const auto ours = [&](const Queue& q) {
+  const auto ours = [&](const StreamHandle& q) {
     return by_type(type, q, [&](auto& r, auto* t) {
       return r.trtri(q.handle, uplo, n, static_cast<decltype(t)>(a), lda, info, work, bytes);
     });

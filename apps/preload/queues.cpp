@@ -99,13 +99,13 @@ bool is_primary(const void* context, int device) {
 
 /// Creates the handle and the scratch memory, and computes a product, because libgaussweep's first product
 /// creates a cuBLAS handle. Leaves `library` null if anything fails.
-void open(Queue& queue, void* stream, int device) {
+void open(StreamHandle& queue, void* stream, int device) {
   const RelaxedCapture relaxed;
   static const Library* const library = load_library();
   std::uint64_t memory = 0;
   if (library == nullptr || !is_primary(queue.context, device) ||
       driver().get_memory(&queue.most_bytes, device) != 0 ||
-      driver().allocate(&memory, Queue::scratch_bytes) != 0)
+      driver().allocate(&memory, StreamHandle::scratch_bytes) != 0)
     return;
   queue.most_bytes /= 8;  // a workspace may have an eighth of the GPU's memory
   queue.scratch = reinterpret_cast<char*>(memory);
@@ -119,15 +119,15 @@ void open(Queue& queue, void* stream, int device) {
   constexpr std::int64_t n = 16, size = n * n;
   if (check(library->create(&queue.handle, device)) && check(library->set_stream(queue.handle, stream)) &&
       check(library->d.gemm(queue.handle, n, n, n, matrix, n, matrix + size, n, matrix + 2 * size, n,
-                            matrix + 3 * size, Queue::scratch_bytes / 2)))
+                            matrix + 3 * size, StreamHandle::scratch_bytes / 2)))
     queue.library = library;
 }
 
 }  // namespace
 
-Queue* find_queue(void* stream, const Task& task, bool creates, const char*& reason) {
+StreamHandle* find_queue(void* stream, const Task& task, bool creates, const char*& reason) {
   // Never destroyed, because CUDA may shut down before this library.
-  static auto& queues = *new std::list<Queue>;
+  static auto& queues = *new std::list<StreamHandle>;
   static auto& access = *new std::mutex;
   constexpr std::size_t most_queues = 64;  // each has 40 MiB of scratch memory
 
@@ -142,8 +142,9 @@ Queue* find_queue(void* stream, const Task& task, bool creates, const char*& rea
   reason = "the stream is unknown";
   if (driver().get_context(&context) != 0 || driver().get_stream_id(stream, &id) != 0) return nullptr;
   const std::lock_guard<std::mutex> lock(access);
-  auto queue = std::find_if(queues.begin(), queues.end(),
-                            [&](const Queue& each) { return each.context == context && each.stream == id; });
+  auto queue = std::find_if(queues.begin(), queues.end(), [&](const StreamHandle& each) {
+    return each.context == context && each.stream == id;
+  });
   const bool is_new = queue == queues.end();
   if (is_new && (driver().get_device(&device) != 0 || driver().get_name(name.data(), 255, device) != 0))
     return nullptr;

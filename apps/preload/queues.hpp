@@ -51,7 +51,7 @@ struct Library {
 };
 
 /// A stream with libgaussweep's handle for it. Several threads and cuSOLVER handles may share it.
-struct Queue {
+struct StreamHandle {
   const void* context = nullptr;     ///< CUcontext
   unsigned long long stream = 0;     ///< the stream's id, which is never used again
   std::string device;                ///< name of the GPU
@@ -65,6 +65,6 @@ struct Queue {
 
 /// Returns the queue for a call on `stream` that gaussweep answers faster. Otherwise returns null and sets
 /// `reason`. @param creates true: creates a missing queue, which allocates device memory
-Queue* find_queue(void* stream, const Task& task, bool creates, const char*& reason);
+StreamHandle* find_queue(void* stream, const Task& task, bool creates, const char*& reason);
 
 }  // namespace gaussweep::preload

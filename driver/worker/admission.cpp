@@ -45,9 +45,11 @@ double generation_bytes(const Trial& trial) {
 
 Footprint footprint(const Method& method, const Trial& trial, Pristine pristine) {
   const bool on_gpu = trial.backend == Backend::cuda, uploads_again = pristine == Pristine::on_host;
-  // Working copies of the operands on the device. A method that overwrites its inputs (needs_own_sets) has
-  // one per repeat. 0: the single copy that is uploaded again.
-  const int copies = uploads_again ? 0 : needs_own_sets(method) ? static_cast<int>(trial.inner_repeats) : 1;
+  // Working copies of the operands on the device. A method that overwrites its inputs (needs_set_per_repeat)
+  // has one per repeat. 0: the single copy that is uploaded again.
+  const int copies = uploads_again                  ? 0
+                     : needs_set_per_repeat(method) ? static_cast<int>(trial.inner_repeats)
+                                                    : 1;
   const OperandBytes operands = operand_bytes(trial);
   Footprint result;
   result.device_bytes = static_cast<double>(
@@ -75,7 +77,7 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine)
 }
 
 bool can_upload_again(const Method& method, const Trial& trial) {
-  return !needs_own_sets(method) || trial.inner_repeats == 1;
+  return !needs_set_per_repeat(method) || trial.inner_repeats == 1;
 }
 
 bool uploading_again_saves_memory(const Method& method, const Trial& trial) {

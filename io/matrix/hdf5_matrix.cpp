@@ -85,7 +85,7 @@ bool is_octave_variable(hid_t object) {
 }
 
 /// A dataset that may be a matrix.
-struct Found {
+struct InspectedDataset {
   Candidate candidate;
   std::vector<hsize_t> dims;  ///< in the order of the file
   bool by_rows = true;        ///< the file stores the matrix row by row; false: column by column
@@ -142,8 +142,8 @@ bool is_proper_matrix(const std::vector<hsize_t>& dims) {
 
 /// Inspects a dataset. `candidate.why` becomes the reason why it cannot be read as a matrix.
 /// @param is_by_columns the writing program stores the first dimension last
-Found inspect_dataset(hid_t file, const std::string& name, Writer writer, bool is_by_columns) {
-  Found found;
+InspectedDataset inspect_dataset(hid_t file, const std::string& name, Writer writer, bool is_by_columns) {
+  InspectedDataset found;
   found.candidate.name = name;
   const auto refused = [&](const std::string& why) {
     found.candidate.why = name + why;
@@ -195,8 +195,8 @@ std::string octave_type(hid_t file, const std::string& name) {
 }
 
 /// Inspects a variable of Octave: a group with the datasets `type` and `value`.
-Found inspect_octave_variable(hid_t file, const std::string& name) {
-  Found found;
+InspectedDataset inspect_octave_variable(hid_t file, const std::string& name) {
+  InspectedDataset found;
   found.candidate.name = name + "/value";
   const std::string type = octave_type(file, name);
   const bool is_full = type.find("sparse") == std::string::npos &&
@@ -234,7 +234,7 @@ Candidate inspect_group(hid_t file, hid_t object, const std::string& path, Write
 /// The state of a search for matrices in all objects of a file.
 struct Search {
   Writer writer;
-  std::vector<Found> found = {};
+  std::vector<InspectedDataset> found = {};
   /// The path, with a slash at the end, of the last group that represents a single variable. Objects inside
   /// are skipped.
   std::string variable = {};
@@ -254,9 +254,10 @@ herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
   try {
     if (info->type == H5O_TYPE_GROUP && std::string(name) != ".") {
       const h5::Object object = h5::open_object(file, path);
-      const Found variable = is_octave_variable(object)
-                                 ? inspect_octave_variable(file, path)
-                                 : Found{inspect_group(file, object, path, search.writer), {}, true, {}};
+      const InspectedDataset variable =
+          is_octave_variable(object)
+              ? inspect_octave_variable(file, path)
+              : InspectedDataset{inspect_group(file, object, path, search.writer), {}, true, {}};
       if (!variable.candidate.why.empty() || is_octave_variable(object)) {
         search.found.push_back(variable);
         search.variable = path + "/";
@@ -272,8 +273,8 @@ herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
 }
 
 /// Returns the dataset to read: the named one, /A or /b, or the only matrix.
-Found chosen_dataset(const std::filesystem::path& path, hid_t file, const DatasetChoice& choice,
-                     Writer writer) {
+InspectedDataset chosen_dataset(const std::filesystem::path& path, hid_t file, const DatasetChoice& choice,
+                                Writer writer) {
   for (std::string wanted : default_names(choice)) {
     if (wanted.find('\0') != std::string::npos) refuse_hdf5(path, "a NUL byte in the name of the dataset");
     if (choice.name.empty()) wanted = "/" + wanted;
@@ -284,10 +285,10 @@ Found chosen_dataset(const std::filesystem::path& path, hid_t file, const Datase
     H5O_info_t info;
     h5::check(H5Oget_info(object, &info), "look at " + wanted);
     if (is_octave_variable(object) || info.type == H5O_TYPE_DATASET) {
-      const Found found = is_octave_variable(object) ? inspect_octave_variable(file, wanted)
-                          : !group.empty() && is_octave_variable(h5::open_object(file, group))
-                              ? inspect_octave_variable(file, group)
-                              : inspect_dataset(file, wanted, writer, writer != Writer::other);
+      const InspectedDataset found = is_octave_variable(object) ? inspect_octave_variable(file, wanted)
+                                     : !group.empty() && is_octave_variable(h5::open_object(file, group))
+                                         ? inspect_octave_variable(file, group)
+                                         : inspect_dataset(file, wanted, writer, writer != Writer::other);
       if (!found.candidate.why.empty()) refuse_hdf5(path, found.candidate.why);
       return found;
     }
@@ -299,7 +300,7 @@ Found chosen_dataset(const std::filesystem::path& path, hid_t file, const Datase
   if (H5Ovisit(file, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &search) < 0)
     refuse_hdf5(path, search.error.empty() ? h5::consume_error_stack() : search.error);
   std::vector<Candidate> candidates;
-  for (const Found& found : search.found) candidates.push_back(found.candidate);
+  for (const InspectedDataset& found : search.found) candidates.push_back(found.candidate);
   return search.found[sole_matrix(path, candidates, choice)];
 }
 
@@ -320,7 +321,7 @@ BlockSize block_size(hid_t dataset, hsize_t lines, hsize_t length, int rank) {
 }
 
 /// Reads the elements into a matrix block by block, so that a large matrix is not in memory twice.
-void read_blocks(hid_t file, const Found& found, ElementSink& sink) {
+void read_blocks(hid_t file, const InspectedDataset& found, ElementSink& sink) {
   const std::string& name = found.candidate.name;
   const h5::Dataset dataset = h5::open_dataset(file, name);
   const h5::Space space(H5Dget_space(dataset), "read the shape of " + name);
@@ -371,7 +372,7 @@ Dense<double> read_hdf5(const std::filesystem::path& path, const Descriptor& ope
     const h5::File file = h5::open_read_only(opened.path(), path);
     require_intact(path, opened);
     const Writer writer = writer_of(opened);
-    const Found found = chosen_dataset(path, file, choice, writer);
+    const InspectedDataset found = chosen_dataset(path, file, choice, writer);
     Dense<double> matrix{found.candidate.rows, found.candidate.cols, {}};
     info.format = writer == Writer::matlab                    ? "matlab"
                   : text_attribute(file, "gaussweep").empty() ? "hdf5"

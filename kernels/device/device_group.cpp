@@ -20,7 +20,7 @@ DeviceGroup::DeviceGroup(Context& first, int count) : first_(first) {
     if (on_gpus) {
       member.copies = make_cuda_device(index);
     } else {
-      auto late = std::make_unique<LateCopies>(device);
+      auto late = std::make_unique<DelayedCopies>(device);
       member.late_copies = late.get();
       member.copies = std::move(late);
     }

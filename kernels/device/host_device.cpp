@@ -141,8 +141,8 @@ class HostDevice final : public Device {
            static_cast<const char*>(source) + column * source_stride, column_bytes);
     }
   }
-  void wait_for(Device& other) override {  // on the CPU only queued copies (LateCopies) can be incomplete
-    if (auto* const late = dynamic_cast<LateCopies*>(&other)) late->finish();
+  void wait_for(Device& other) override {  // on the CPU only queued copies (DelayedCopies) can be incomplete
+    if (auto* const late = dynamic_cast<DelayedCopies*>(&other)) late->finish();
   }
   std::string enable_peer_access(Device& peer) override {
     return peer.backend() == backend_ ? "" : "the peer is not a device of the same backend";

@@ -11,9 +11,9 @@
 namespace gaussweep {
 
 /// Queues copies and fills, and forwards all other functions to the device.
-class LateCopies final : public Device {
+class DelayedCopies final : public Device {
  public:
-  explicit LateCopies(Device& device) : device_(device) {}
+  explicit DelayedCopies(Device& device) : device_(device) {}
   Backend backend() const override { return device_.backend(); }
   DeviceInfo info() const override { return device_.info(); }
   void* allocate(std::size_t bytes) override { return device_.allocate(bytes); }
@@ -51,7 +51,7 @@ class LateCopies final : public Device {
   /// Makes later copies run after the copies that `other` has queued so far. All other work of `other` is
   /// already complete.
   void wait_for(Device& other) override {
-    auto* const late = dynamic_cast<LateCopies*>(&other);
+    auto* const late = dynamic_cast<DelayedCopies*>(&other);
     if (late != nullptr && late != this) queue_.push_back([late] { late->finish(); });
   }
   std::string enable_peer_access(Device& peer) override { return device_.enable_peer_access(peer); }

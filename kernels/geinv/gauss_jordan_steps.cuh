@@ -32,8 +32,8 @@ __device__ __forceinline__ std::int64_t column_index() {
 
 /// Exchanges rows k and pivot_row, in `a` from column `begin` on, in `x` in all columns.
 template <class T>
-__global__ void switch_rows(MatrixView<T> a, MatrixView<T> x, std::int64_t k, std::int64_t pivot_row,
-                            std::int64_t begin) {
+__global__ void exchange_rows(MatrixView<T> a, MatrixView<T> x, std::int64_t k, std::int64_t pivot_row,
+                              std::int64_t begin) {
   const std::int64_t j = column_index();
   if (j >= a.cols) return;
   if (j >= begin) {
@@ -103,7 +103,7 @@ void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameter
     }
     if (pivot != 0) {
       context.stage("switch");
-      simt::launch(context, switch_rows<T>, dim3(blocks), dim3(block), 0, op.a, op.x, k, k + pivot,
+      simt::launch(context, exchange_rows<T>, dim3(blocks), dim3(block), 0, op.a, op.x, k, k + pivot,
                    first_row);
     }
     context.stage("normalise");

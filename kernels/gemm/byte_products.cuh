@@ -26,7 +26,7 @@ constexpr int cluster = 2;                             ///< blocks of a cluster,
 constexpr int group = 8;                               ///< cluster tiles per group of columns
 constexpr int stages = 4;
 constexpr int warpgroup = 128, consumers = 2;  ///< threads of a warpgroup, consumer warpgroups
-constexpr int columns_bytes = columns * depth, stage_bytes = columns_bytes + rows * depth;
+constexpr int b_stage_bytes = columns * depth, stage_bytes = b_stage_bytes + rows * depth;
 constexpr int box_bytes = 64 * 128;          ///< residues that one store moves: 64 columns of 128 rows
 constexpr int result_bytes = 2 * box_bytes;  ///< residues of a consumer warpgroup: 64 columns of 256 rows
 constexpr int alignment = 1024;              ///< of swizzled boxes in shared memory
@@ -64,7 +64,7 @@ struct ByteMemory {
   /// The addresses of a stage's tiles: columns of B first, then columns of A, which give rows of C.
   __device__ __forceinline__ unsigned of_b(int stage) const { return ring + stage * byte_tiles::stage_bytes; }
   __device__ __forceinline__ unsigned of_a(int stage) const {
-    return of_b(stage) + byte_tiles::columns_bytes;
+    return of_b(stage) + byte_tiles::b_stage_bytes;
   }
   /// The mbarriers of a stage: `full` completes when the tiles are loaded, `empty` when the consumers of both
   /// blocks have read them.
@@ -134,7 +134,7 @@ __device__ __forceinline__ void multiply_stages(const ByteMemory& memory, int co
 /// Writes a consumer's residues to shared memory, in two boxes of 64 columns and 128 rows. A thread has the
 /// residues of two neighbouring rows. It exchanges such pairs with a neighbouring lane, so that it stores
 /// four residues at a time.
-__device__ __forceinline__ void place_residues(const int (&sums)[byte_tiles::rows / 2],
+__device__ __forceinline__ void stage_residues(const int (&sums)[byte_tiles::rows / 2],
                                                const Reduction& reduction, unsigned result) {
   using namespace byte_tiles;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32 % 4;
@@ -196,7 +196,7 @@ __global__ void __launch_bounds__((1 + byte_tiles::consumers) * byte_tiles::warp
       multiply_stages(memory, consumer, depth_steps, stage, sums);
       if (leads) simt::await_box_reads();  // of the tile before
       simt::warpgroup_barrier(1 + consumer);
-      place_residues(sums, table.reduction[tile.modulus], result);
+      stage_residues(sums, table.reduction[tile.modulus], result);
       simt::fence_shared_for_copies();
       simt::warpgroup_barrier(1 + consumer);
       if (leads) {

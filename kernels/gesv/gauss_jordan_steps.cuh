@@ -21,21 +21,21 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-__device__ inline std::int64_t line_index() {
+__device__ inline std::int64_t global_thread_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
 /// Copies to[j] = a(j, column) for rows j >= `first`, one thread per row.
 template <class T>
 __global__ void copy_column(MatrixView<T> a, std::int64_t column, std::int64_t first, T* to) {
-  const std::int64_t j = first + line_index();
+  const std::int64_t j = first + global_thread_index();
   if (j < a.rows) to[j] = a.data[j * a.ld + column];
 }
 
 /// Exchanges two rows from column `first` on, one thread per column.
 template <class T>
 __global__ void switch_rows(MatrixView<T> a, std::int64_t row_a, std::int64_t row_b, std::int64_t first) {
-  const std::int64_t c = first + line_index();
+  const std::int64_t c = first + global_thread_index();
   if (c >= a.cols) return;
   const T saved = a.data[row_a * a.ld + c];
   a.data[row_a * a.ld + c] = a.data[row_b * a.ld + c];
@@ -45,14 +45,14 @@ __global__ void switch_rows(MatrixView<T> a, std::int64_t row_a, std::int64_t ro
 /// Computes multipliers[j] = a(j, i) / a(i, i), one thread per row.
 template <class T>
 __global__ void find_multipliers(MatrixView<T> a, std::int64_t i, T* multipliers) {
-  const std::int64_t j = line_index();
+  const std::int64_t j = global_thread_index();
   if (j < a.rows) multipliers[j] = a.data[j * a.ld + i] / a.data[i * a.ld + i];
 }
 
 /// Divides the right-hand sides by the diagonal, one thread per row.
 template <class T>
 __global__ void normalise(MatrixView<T> a) {
-  const std::int64_t j = line_index();
+  const std::int64_t j = global_thread_index();
   if (j >= a.rows) return;
   T* row = a.data + j * a.ld;
   for (std::int64_t c = a.rows; c < a.cols; ++c) row[c] /= row[j];

@@ -106,8 +106,8 @@ __global__ void __launch_bounds__(Threads, 1)
   const unsigned rank = simt::cluster_rank();
   const unsigned blocks = simt::cluster_blocks();
   const int cluster = static_cast<int>(blockIdx.x / blocks);
-  const Exchange<T, Columns, RowsPerThread, Threads, SentBy> exchange(memory.exchange,
-                                                                      cluster == 0 ? cols : 0);
+  const CandidateExchange<T, Columns, RowsPerThread, Threads, SentBy> exchange(memory.exchange,
+                                                                               cluster == 0 ? cols : 0);
   simt::griddepcontrol_launch_dependents();
   simt::griddepcontrol_wait();
 

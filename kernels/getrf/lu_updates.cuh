@@ -13,7 +13,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
 using gaussweep::lu::max_distributed_columns;
-using gaussweep::lu::max_few_exchanges;
+using gaussweep::lu::max_exchanges_by_row;
 using gaussweep::lu::solve_rows;
 
 /// Applies a panel of `cols` columns to a column block (recursive_lu.cuh) of `columns` columns at `a`.

@@ -61,17 +61,17 @@ __device__ __forceinline__ WarpCandidate<T> warp_candidate(const T (&v)[RowsPerT
 /// @param has_next true if columns follow right of the slice
 /// @param first_zero set to the first column whose pivot is 0
 /// @param my_pivot set to the pivot's position if column `lane` of the panel is in this slice
-template <class Exchange, int Columns, int RowsPerThread, class T>
+template <class CandidateExchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int (&position)[RowsPerThread],
                                              unsigned slice_index, int count, bool has_next,
-                                             const Exchange& exchange, WarpCandidate<T>& warp_best,
+                                             const CandidateExchange& exchange, WarpCandidate<T>& warp_best,
                                              int& first_zero, int& my_pivot) {
-  constexpr int slice = Exchange::slice;
+  constexpr int slice = CandidateExchange::slice;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   GAUSSWEEP_ROLLED
   for (int i = 0; i < count; ++i) {
     const int j = static_cast<int>(slice_index) * slice + i;
-    typename Exchange::SliceMessage best;
+    typename CandidateExchange::SliceMessage best;
     const bool unambiguous = exchange.await(slice_index, static_cast<unsigned>(i), best);
     T factor[RowsPerThread], entering[RowsPerThread];  // `factor` holds negated multipliers
     GAUSSWEEP_UNROLL
@@ -118,10 +118,10 @@ __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int
 
 /// Subtracts the product of L and U of slice `slice_index` - 1 from the columns right of slice `slice_index`.
 /// `remaining`: the number of the panel's columns from slice `slice_index` on.
-template <int Group, class Exchange, int Columns, int RowsPerThread, class T>
+template <int Group, class CandidateExchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void subtract_products(T (&v)[RowsPerThread][Columns], unsigned slice_index,
-                                                  int remaining, const Exchange& exchange) {
-  constexpr int slice = Exchange::slice;
+                                                  int remaining, const CandidateExchange& exchange) {
+  constexpr int slice = CandidateExchange::slice;
   if constexpr (Group + 1 < Columns / slice) {
     if (Group * slice >= remaining) return;
     exchange.template subtract_product<Group>(slice_index - 1, v);
@@ -130,11 +130,11 @@ __device__ __forceinline__ void subtract_products(T (&v)[RowsPerThread][Columns]
 }
 
 /// Factors a panel of `cols` columns. The parameters are those of factor_slice.
-template <class Exchange, int Columns, int RowsPerThread, class T>
+template <class CandidateExchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void factor_columns(T (&v)[RowsPerThread][Columns], int (&position)[RowsPerThread],
-                                               int cols, const Exchange& exchange, int& first_zero,
+                                               int cols, const CandidateExchange& exchange, int& first_zero,
                                                int& my_pivot) {
-  constexpr int slice = Exchange::slice;
+  constexpr int slice = CandidateExchange::slice;
   GAUSSWEEP_ROLLED
   for (unsigned slice_index = 0; slice_index < Columns / slice; ++slice_index) {
     const int begin = static_cast<int>(slice_index) * slice;

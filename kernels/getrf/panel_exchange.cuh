@@ -72,7 +72,7 @@ struct WarpCandidate {
 /// are reused in the next slice, which starts only after all senders have finished the current one.
 /// @tparam SentBy the senders of candidates
 template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
-class Exchange {
+class CandidateExchange {
  public:
   using Memory = ExchangeMemory<T, Columns, RowsPerThread, Threads, SentBy>;
   using Rows = T[RowsPerThread][Columns];  ///< a thread's rows
@@ -82,7 +82,7 @@ class Exchange {
 
   /// Initialises the mbarriers. `cols`: columns of the panel, or 0 if this cluster factors no panel and uses
   /// no mbarriers. No block may send a message before all blocks of the cluster have run this constructor.
-  __device__ __forceinline__ Exchange(Memory& memory, int cols)
+  __device__ __forceinline__ CandidateExchange(Memory& memory, int cols)
       // The shuffle stops the compiler from recomputing the address at each use.
       : base_(__shfl_sync(0xffffffffu, simt::shared_address(&memory), 0)),
         blocks_(simt::cluster_blocks()),

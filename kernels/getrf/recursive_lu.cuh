@@ -60,13 +60,13 @@ class RecursiveLu {
         a_(a),
         lda_(lda),
         n_(static_cast<int>(n)),
-        unmerged_(n_ - merged_columns(n_)),
+        columns_before_merge_(n_ - merged_columns(n_)),
         pivots_(pivots),
         info_(info) {
     int* const ints = workspace.take<int>((2 + 2 * levels) * n);
     exchanges_ = {ints, ints + n};
     permutations_ = ints + 2 * n;
-    if (n > max_few_exchanges) buffer_ = workspace.take<T>(column_buffers * n);
+    if (n > max_exchanges_by_row) buffer_ = workspace.take<T>(column_buffers * n);
     if (!copied) return;
     lda_ = leading_dimension(n);
     a_ = workspace.take<T>(lda_ * n);
@@ -87,7 +87,7 @@ class RecursiveLu {
       // Column blocks get at most least_inner columns, because updates within them do not use `products`.
       const std::int64_t least = products.least_inner();
       if (least > 0) max_block_columns_ = static_cast<int>(std::min<std::int64_t>(least, max_rows));
-      unmerged_ = n_ - merged_columns(n_);
+      columns_before_merge_ = n_ - merged_columns(n_);
     }
     factor();
   }
@@ -104,7 +104,7 @@ class RecursiveLu {
   /// Factors only the first `columns` columns, a panel of n rows, in place. @pre the matrix is not copied
   void factor_columns(int columns) {
     start();
-    unmerged_ = columns;
+    columns_before_merge_ = columns;
     factor(0, columns);
   }
 
@@ -167,7 +167,7 @@ class RecursiveLu {
   /// Factors columns [first, first + count) from row `first` down.
   void factor(int first, int count) {
     // Excludes the columns that merged_columns() adds to the last column block.
-    const int unmerged = std::min(first + count, unmerged_) - first;
+    const int unmerged = std::min(first + count, columns_before_merge_) - first;
     if (unmerged <= block_columns(first)) return factor_block(first, count);
     int half = 32;
     while (2 * half < unmerged) half *= 2;
@@ -216,7 +216,7 @@ class RecursiveLu {
   /// Returns Update::parities for column j: bit l selects one of the two permutations of level l.
   unsigned parities_of(int j) const {
     unsigned parities = 0;
-    const int column = std::min(j, unmerged_ - 1);
+    const int column = std::min(j, columns_before_merge_ - 1);
     for (int i = 0; i < levels; ++i) parities |= static_cast<unsigned>(column / (64 << i) % 2) << i;
     return parities;
   }
@@ -306,7 +306,7 @@ class RecursiveLu {
     int* const rows_at = permutations_ + (2 * level + slot % 2) * static_cast<std::int64_t>(n_);
     int* const previous = permutations_ + (2 * level + (slot + 1) % 2) * static_cast<std::int64_t>(n_);
     const int previous_columns = slot > 0 && first + count < n_ ? width : 0;  // no part follows the last one
-    if (count <= max_few_exchanges) {
+    if (count <= max_exchanges_by_row) {
       simt::launch(context_, exchange_few<T, 4>, dim3(blocks_of(columns, 4)), dim3(blocks_of(count, 32) * 32),
                    0, at(0, begin), lda_, first, count, columns, pivots_, rows_at, previous,
                    previous_columns);
@@ -337,8 +337,9 @@ class RecursiveLu {
   T* a_;  // input_, or its copy
   std::int64_t lda_;
   int n_;
-  int max_block_columns_ = max_rows;  // limit for block_columns (at least 64); initialised before unmerged_
-  int unmerged_;                      // n_ - merged_columns(n_), or the columns of factor_columns
+  int max_block_columns_ =
+      max_rows;  // limit for block_columns (at least 64); initialised before columns_before_merge_
+  int columns_before_merge_;  // n_ - merged_columns(n_), or the columns of factor_columns
   int* pivots_;
   int* info_;
   Exchanges exchanges_{};

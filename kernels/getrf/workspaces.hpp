@@ -22,7 +22,7 @@ constexpr int max_panel_rows = 16 * cluster_rows;             ///< largest row c
 constexpr int max_rows = max_panel_rows / 2;
 /// Levels of the recursion in columns, for parts of 64, 128, ..., 131072 columns.
 constexpr int levels = 12;
-constexpr int max_few_exchanges = 512;  ///< for more row exchanges exchange_many copies columns
+constexpr int max_exchanges_by_row = 512;  ///< for more row exchanges exchange_many copies columns
 /// Largest number of columns per panel on several GPUs, where one thread per exchange moves all rows.
 constexpr int max_distributed_columns = 1024;
 constexpr int column_buffers = 132;  ///< column buffers for exchange_many; together they fit in L2
@@ -40,7 +40,7 @@ constexpr bool is_copied(std::int64_t n, std::size_t element) {
 /// Returns the bytes of workspace for a factorisation of order n in place.
 inline std::size_t in_place_bytes(std::int64_t n, std::size_t element) {
   return workspace_piece((2 + 2 * levels) * n, sizeof(int)) +
-         workspace_piece(n > max_few_exchanges ? column_buffers * n : 0, element);
+         workspace_piece(n > max_exchanges_by_row ? column_buffers * n : 0, element);
 }
 /// Returns the bytes of workspace for a factorisation of order n.
 inline std::size_t workspace_bytes(std::int64_t n, std::size_t element) {

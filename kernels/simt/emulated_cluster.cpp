@@ -39,7 +39,7 @@ void deliver_one(std::size_t index) {
 }  // namespace
 
 void arrive(unsigned barrier, std::int32_t expected, bool thread, Site site) {
-  BytesBarrier state;
+  MbarrierState state;
   std::memcpy(&state, at_address(barrier), sizeof(state));
   state.bytes += expected;
   if (thread && state.pending-- == 0) {

@@ -40,7 +40,7 @@ inline unsigned char* at_address(unsigned address) {
 }
 
 /// The state of an mbarrier, which has 8 bytes in shared memory.
-struct BytesBarrier {
+struct MbarrierState {
   std::int32_t bytes;  ///< outstanding bytes; negative if more bytes have arrived than are expected so far
   std::uint32_t pending : 15;  ///< outstanding arrivals of threads in this phase
   std::uint32_t threads : 15;  ///< arrivals per phase; a block has at most 1024 threads
@@ -61,7 +61,7 @@ void end_messages();
 }  // namespace detail
 
 inline void mbarrier_init(unsigned barrier, unsigned threads = 1) {
-  detail::BytesBarrier fresh{};
+  detail::MbarrierState fresh{};
   fresh.pending = fresh.threads = threads & 0x7fffu;
   std::memcpy(detail::at_address(barrier), &fresh, sizeof(fresh));
 }
@@ -78,7 +78,7 @@ inline void cp_async_mbarrier_arrive(unsigned barrier, Site site = Site::here())
 inline void mbarrier_wait(unsigned barrier, unsigned parity, Site site = Site::here()) {
   for (;;) {
     detail::deliver();
-    detail::BytesBarrier seen;
+    detail::MbarrierState seen;
     std::memcpy(&seen, detail::at_address(barrier), sizeof(seen));
     if (seen.phase % 2u != parity) return;
     detail::wait_for_others(site);

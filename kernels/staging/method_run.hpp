@@ -177,8 +177,8 @@ class MethodRun {
 
  private:
   static int working_set_count(const Method& method, std::int64_t repeats, Pristine pristine) {
-    if (pristine == Pristine::on_device) return needs_own_sets(method) ? static_cast<int>(repeats) : 1;
-    if (!needs_own_sets(method) || repeats == 1) return 0;
+    if (pristine == Pristine::on_device) return needs_set_per_repeat(method) ? static_cast<int>(repeats) : 1;
+    if (!needs_set_per_repeat(method) || repeats == 1) return 0;
     throw std::invalid_argument(method.id() +
                                 ": repeated runs would overwrite inputs that are uploaded once");
   }

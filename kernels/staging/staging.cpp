@@ -107,7 +107,7 @@ OperandLayout layout_of(const Method& method, const Shape& shape, const Paramete
 }
 
 int working_set_count(const Method& method, int copies) {
-  return needs_own_sets(method) ? copies : 1;
+  return needs_set_per_repeat(method) ? copies : 1;
 }
 
 /// Returns the distribution of A over the GPUs.
@@ -363,7 +363,7 @@ template <class T>
 Operands<T> Staging<T>::operands(int copy) {
   if (copy < 0) throw std::out_of_range("working sets are counted from 0");
   // If all repeats share a set, copies_ is 1, and `copy` may be larger.
-  if (copy >= std::max(copies_, 1) && needs_own_sets(method_)) {
+  if (copy >= std::max(copies_, 1) && needs_set_per_repeat(method_)) {
     throw std::out_of_range("working set " + std::to_string(copy) + " of " + std::to_string(copies_));
   }
   const Buffer& set = copies_ == 0 ? pristine_ : sets_[static_cast<std::size_t>(copy % copies_)];

@@ -22,17 +22,17 @@ const std::map<std::string, cusolverIRSRefinement_t> refinements = {
     {"classical_gmres", CUSOLVER_IRS_REFINE_CLASSICAL_GMRES}};
 
 /// The settings of one call, and the report object that cuSOLVER requires. The destructor frees both.
-struct Refined {
-  Refined() {
+struct RefinementHandles {
+  RefinementHandles() {
     GAUSSWEEP_CUSOLVER(cusolverDnIRSParamsCreate(&settings));
     GAUSSWEEP_CUSOLVER(cusolverDnIRSInfosCreate(&report));
   }
-  ~Refined() {
+  ~RefinementHandles() {
     cusolver_library().cusolverDnIRSParamsDestroy(settings);
     if (report != nullptr) cusolver_library().cusolverDnIRSInfosDestroy(report);
   }
-  Refined(const Refined&) = delete;
-  Refined& operator=(const Refined&) = delete;
+  RefinementHandles(const RefinementHandles&) = delete;
+  RefinementHandles& operator=(const RefinementHandles&) = delete;
 
   cusolverDnIRSParams_t settings = nullptr;
   cusolverDnIRSInfos_t report = nullptr;
@@ -41,7 +41,7 @@ struct Refined {
 template <class T>
 int solve(VendorHandles& handles, std::int64_t n, const std::string& lowest, const std::string& refinement,
           T* a, std::int64_t lda, T* b, std::int64_t ldb, T* x, std::int64_t ldx, int* info) {
-  const Refined call;
+  const RefinementHandles call;
   constexpr auto main_precision = sizeof(T) == sizeof(double) ? CUSOLVER_R_64F : CUSOLVER_R_32F;
   GAUSSWEEP_CUSOLVER(
       cusolverDnIRSParamsSetSolverPrecisions(call.settings, main_precision, precisions.at(lowest)));

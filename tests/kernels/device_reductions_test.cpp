@@ -165,7 +165,7 @@ TYPED_TEST(DeviceJudge, UsesNarrowerStripsIfTheWorkspaceDoesNotFit) {
   const Shape shape{300, 300, 300, 1, Uplo::lower};
   const auto inputs = make_inputs<T>(Problem::named("geinv"), shape, MatrixKind::uniform);
   Answer<T> answer = answer_of<T>(inputs.a);
-  ShortOfMemory device(cpu(Backend::emulated), 20000);  // 2 of the 5 tile columns fit, rounded up
+  LimitedAllocation device(cpu(Backend::emulated), 20000);  // 2 of the 5 tile columns fit, rounded up
   Context context(device);
   expect_one_verdict(
       context, method_of(Problem::named("geinv")), inputs, answer, "short of memory",

@@ -9,7 +9,7 @@ namespace gaussweep {
 namespace {
 
 template <class T>
-Answer<T> multiply(const char* variant, const Inputs<T>& inputs, const Asked& changes = {}) {
+Answer<T> multiply(const char* variant, const Inputs<T>& inputs, const ParameterChanges& changes = {}) {
   return try_method(Problem::named("gemm"), variant, inputs, changes, 7).answer;
 }
 

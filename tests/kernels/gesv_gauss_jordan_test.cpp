@@ -9,7 +9,7 @@ namespace gaussweep {
 namespace {
 
 template <class T>
-Answer<T> solve(const char* variant, const Inputs<T>& inputs, const Asked& changes = {},
+Answer<T> solve(const char* variant, const Inputs<T>& inputs, const ParameterChanges& changes = {},
                 std::uint64_t shuffle_seed = 5) {
   return try_method(Problem::named("gesv"), variant, inputs, changes, shuffle_seed).answer;
 }
@@ -96,7 +96,7 @@ TYPED_TEST(GaussJordan, IsAccurateIfPivotingIsNeeded) {
     auto inputs = square_inputs<TypeParam>("gesv", n, MatrixKind::uniform, 2, 4);
     for (std::int64_t i = 0; i < n; ++i) inputs.a(i, i) *= TypeParam(1e-4);
     inputs.b = right_hand_side<TypeParam>(inputs.a, inputs.x_true, 1);
-    const auto ratio = [&](const char* variant, const Asked& changes) {
+    const auto ratio = [&](const char* variant, const ParameterChanges& changes) {
       const Method& method = *registry().find(Problem::named("gesv"), variant);
       return check(method, inputs, solve(variant, inputs, changes)).ratio;
     };

@@ -8,7 +8,7 @@ namespace gaussweep {
 namespace {
 
 template <class T>
-Outcome<T> solve(const char* variant, const Inputs<T>& inputs, const Asked& changes = {}) {
+Outcome<T> solve(const char* variant, const Inputs<T>& inputs, const ParameterChanges& changes = {}) {
   return try_method(Problem::named("gesv"), variant, inputs, changes, 3);
 }
 

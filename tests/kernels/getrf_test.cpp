@@ -8,7 +8,7 @@ namespace gaussweep {
 namespace {
 
 template <class T>
-Outcome<T> factorise(const char* variant, const Inputs<T>& inputs, const Asked& changes = {},
+Outcome<T> factorise(const char* variant, const Inputs<T>& inputs, const ParameterChanges& changes = {},
                      std::uint64_t shuffle_seed = 0) {
   return try_method(Problem::named("getrf"), variant, inputs, changes, shuffle_seed);
 }

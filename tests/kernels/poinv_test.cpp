@@ -8,7 +8,7 @@ namespace gaussweep {
 namespace {
 
 template <class T>
-Outcome<T> invert(const std::string& variant, const Inputs<T>& inputs, const Asked& changes = {}) {
+Outcome<T> invert(const std::string& variant, const Inputs<T>& inputs, const ParameterChanges& changes = {}) {
   return try_method(Problem::named("poinv"), variant, inputs, changes);
 }
 
@@ -75,7 +75,7 @@ TYPED_TEST(Poinv, CholeskyGetsIsSymmetricAndItsKernelsGiveTheSameBits) {
   }
   for (const char* update : {"sequential", "simultaneous"}) {
     for (const char* gets : {"fixed", "adaptive"}) {
-      const Asked changes{{"update", std::string(update)}, {"gets", std::string(gets)}};
+      const ParameterChanges changes{{"update", std::string(update)}, {"gets", std::string(gets)}};
       EXPECT_TRUE(same_values(invert("cholesky_gets", inputs, changes).answer, plain))
           << update << " " << gets;
     }

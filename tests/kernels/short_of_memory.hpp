@@ -65,10 +65,10 @@ class ForwardingDevice : public Device {
 };
 
 /// Refuses every single allocation above a limit.
-class ShortOfMemory final : public ForwardingDevice {
+class LimitedAllocation final : public ForwardingDevice {
  public:
   /// @param max_bytes largest size of an allocation; `limit` can be changed later
-  ShortOfMemory(std::unique_ptr<Device> device, std::size_t max_bytes)
+  LimitedAllocation(std::unique_ptr<Device> device, std::size_t max_bytes)
       : ForwardingDevice(std::move(device)), limit(max_bytes) {}
   void* allocate(std::size_t bytes) override {
     if (bytes <= limit) return ForwardingDevice::allocate(bytes);
@@ -81,9 +81,9 @@ class ShortOfMemory final : public ForwardingDevice {
 };
 
 /// Refuses an allocation if all allocations together would exceed `total_bytes`.
-class SmallDevice : public ForwardingDevice {
+class LimitedTotalMemory : public ForwardingDevice {
  public:
-  SmallDevice(std::unique_ptr<Device> device, std::size_t total_bytes)
+  LimitedTotalMemory(std::unique_ptr<Device> device, std::size_t total_bytes)
       : ForwardingDevice(std::move(device)), total_(total_bytes) {}
   DeviceInfo info() const override {
     DeviceInfo info = ForwardingDevice::info();

@@ -137,7 +137,7 @@ struct RatioComparison {
 
 template <class T>
 RatioComparison compare_with_lapack(Problem problem, const std::string& variant, const Inputs<T>& inputs,
-                                    const Asked& changes = {}) {
+                                    const ParameterChanges& changes = {}) {
   const auto ratio = [&](const std::string& name) {
     const Answer<T> answer = try_method(problem, name, inputs, changes).answer;
     return answer.info > 0 ? HUGE_VAL : check(*registry().find(problem, name), inputs, answer).ratio;

@@ -12,7 +12,7 @@ class StableMethods : public testing::Test {
  protected:
   /// Expects at most max(1, 3 x LAPACK's ratio), for both triangles.
   static void expect_as_good(const char* problem, const char* variant, const HostMatrix<double>& a,
-                             std::int64_t nrhs = 1, const Asked& changes = {}) {
+                             std::int64_t nrhs = 1, const ParameterChanges& changes = {}) {
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
       if (uplo == Uplo::upper && !Problem::named(problem)->has_axis("uplo")) continue;
       const Inputs<T> inputs = inputs_of<T>(Problem::named(problem), a, uplo, nrhs);
@@ -23,7 +23,7 @@ class StableMethods : public testing::Test {
   }
   /// Tests kernel matrices and matrices with a chosen condition at these orders.
   static void expect_as_good(const char* problem, const char* variant, std::initializer_list<int> orders,
-                             std::int64_t nrhs = 1, const Asked& changes = {}) {
+                             std::int64_t nrhs = 1, const ParameterChanges& changes = {}) {
     for (const int n : orders) {
       SCOPED_TRACE(n);
       for (const HostMatrix<double>& a : hard_definite_matrices<T>(n))

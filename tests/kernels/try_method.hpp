@@ -13,7 +13,7 @@ struct Outcome {
 };
 
 /// Parameters that differ from their defaults.
-using Asked = std::vector<std::pair<std::string, ParameterValue>>;
+using ParameterChanges = std::vector<std::pair<std::string, ParameterValue>>;
 
 /// Counts how often each stage began, and the launches of each stage, in order of appearance.
 struct Stages : StageSink {
@@ -32,7 +32,7 @@ struct Stages : StageSink {
 /// rows.
 template <class T>
 Outcome<T> try_method(Problem problem, const std::string& variant, const Inputs<T>& inputs,
-                      const Asked& changes = {}, std::uint64_t shuffle_seed = 5,
+                      const ParameterChanges& changes = {}, std::uint64_t shuffle_seed = 5,
                       StageSink* stages = nullptr) {
   const Method& method = row_of(problem->name + "/" + variant);
   const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);

@@ -99,7 +99,7 @@ TEST_F(VerdictInPlace, OfACpuAnswerEqualsTheCpus) {
 }
 
 TEST_F(VerdictInPlace, IsTheCpusIfTheDeviceHasNoRoom) {
-  ShortOfMemory full(cpu(Backend::emulated), 0);
+  LimitedAllocation full(cpu(Backend::emulated), 0);
   Context without_room(full);
   const Judgement found = AnswerJudge(without_room, trial, method, inputs).by_upload(answer);
   EXPECT_GT(full.refused, 0);

@@ -14,7 +14,7 @@ struct Verdict {
 
 template <class T>
 Verdict verdict(Problem problem, const std::string& variant, const Inputs<T>& inputs,
-                const Asked& asked = {}) {
+                const ParameterChanges& asked = {}) {
   const Outcome<T> run = try_method(problem, variant, inputs, asked);
   const Registry registry = builtin_registry();
   const double tolerance = default_tolerance(problem);
@@ -71,7 +71,7 @@ TEST(Verdict, IterationWithOverflowingNormsDoesNotPass) {
 }
 
 TEST(Verdict, IterationThatStoppedEarlyOnHugeNumbersFails) {
-  const Asked early = {{"max_iterations", std::int64_t{1}}, {"start", "scaled"}};
+  const ParameterChanges early = {{"max_iterations", std::int64_t{1}}, {"start", "scaled"}};
   std::vector<double> columns;
   for (const double share : {1.0, .1, .2, .1, .1, 1.2, .1, .2, .2, .1, 1.1, .1, .1, .2, .1, 1.3}) {
     columns.push_back(share * 1e308);

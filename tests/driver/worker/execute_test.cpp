@@ -26,27 +26,27 @@ TEST(Execute, CpuMethodHasNoFractionOfAGpusPeaks) {
 constexpr std::int64_t n = 96;
 constexpr std::size_t bytes_of_a = n * n * sizeof(double);
 
-class TightDevice final : public SmallDevice {
+class TightDevice final : public LimitedTotalMemory {
  public:
   TightDevice(std::size_t bytes, bool memory_to_pin)
-      : SmallDevice(cpu(Backend::emulated), bytes), memory_to_pin_(memory_to_pin) {}
+      : LimitedTotalMemory(cpu(Backend::emulated), bytes), memory_to_pin_(memory_to_pin) {}
   DeviceInfo info() const override {
-    DeviceInfo info = SmallDevice::info();
+    DeviceInfo info = LimitedTotalMemory::info();
     info.name = "small device";
     return info;
   }
   void to_device(void* to, const void* from, std::size_t bytes) override {
     uploads += bytes == bytes_of_a;
-    SmallDevice::to_device(to, from, bytes);
+    LimitedTotalMemory::to_device(to, from, bytes);
   }
 
   void* allocate_host(std::size_t bytes) override {
     if (!memory_to_pin_) throw NoPinnedMemory("the test's host has none");
-    return SmallDevice::allocate_host(bytes);
+    return LimitedTotalMemory::allocate_host(bytes);
   }
 
   void* allocate(std::size_t bytes) override {
-    void* const memory = SmallDevice::allocate(bytes);
+    void* const memory = LimitedTotalMemory::allocate(bytes);
     if (bytes >= bytes_of_a && first_of_a == nullptr) first_of_a = memory;
     return memory;
   }
@@ -199,7 +199,7 @@ TEST_F(RoomOnADevice, AnAnswerThatIsCompletedAfterItsRunFails) {
   };
   ASSERT_EQ(late.answer, AnswerIn::b);
   registry.add(late);
-  SmallDevice device(cpu(Backend::emulated), 3 * bytes_of_a);
+  LimitedTotalMemory device(cpu(Backend::emulated), 3 * bytes_of_a);
   StoreWriter store{io::MatrixStore(scratch.folder())};
   Context context(device);
   Executor executor(registry, context, store, {}, [](const std::string& step) {

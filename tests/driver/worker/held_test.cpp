@@ -40,7 +40,7 @@ class ComparedAnswers : public testing::Test {
   }
   const Problem potrf = Problem::named("potrf");
   const Shape shape{n, n, n, 1, Uplo::lower};
-  ShortOfMemory device{cpu(Backend::emulated), std::size_t(-1)};
+  LimitedAllocation device{cpu(Backend::emulated), std::size_t(-1)};
   Context context{device};
   HeldAnswer<double> own, reference;
   double norm = 0;
