@@ -45,8 +45,6 @@ Answer<T> run_once(const std::string& problem, const std::string& variant, const
                                 " version");
   }
   const Parameters parameters = parameters_with(method->parameters, changes);
-  if (method->accepts != nullptr && !method->accepts(inputs.shape, parameters))
-    throw std::invalid_argument(method->id() + " does not take operands of these shapes");
   const std::unique_ptr<Device> device = device_for(*method);
   Context context(*device);
   MethodRun<T> run(context, *method, device->backend(), parameters, inputs.shape);

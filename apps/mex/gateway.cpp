@@ -154,13 +154,8 @@ Request parse_call(int nlhs, int nrhs, const mxArray* prhs[]) {
   request.shape = shape_of(call, request.operands);
   parse_method(request, nrhs, prhs);
   const Method& method = *request.method;
-  if (request.shape.nrhs > method.max_nrhs) {
-    throw CallError("gaussweep:size",
-                    method.id() + " takes at most " + std::to_string(method.max_nrhs) + " right-hand sides");
-  }
-  if (method.accepts != nullptr && !method.accepts(request.shape, request.parameters)) {
-    throw CallError("gaussweep:size", method.id() + " does not take this size with these parameters");
-  }
+  const std::string fault = shape_fault(method, request.shape, request.parameters);
+  if (!fault.empty()) throw CallError("gaussweep:size", fault);
   const Precision precision = request.type == mxSINGLE_CLASS ? Precision::float32 : Precision::float64;
   if (!method.has(precision)) {
     throw CallError("gaussweep:type",

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "driver/base/lookup.hpp"
-#include "driver/base/words.hpp"
 #include "driver/plan/blur_request.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "kernels/check/check.hpp"
@@ -32,19 +31,8 @@ std::string reason_to_skip(const Method& method, const Trial& trial, std::option
     return fmt::format("{} has no {} version", method.id(), to_string(trial.precision));
   if (*backend == Backend::cuda && capability > 0 && method.capability > capability)
     return capability_fault(method, capability);
-  if (trial.shape.nrhs > method.max_nrhs) {
-    return fmt::format("{} takes at most {} right-hand sides", method.id(), method.max_nrhs);
-  }
-  if (trial.shape.batch > method.max_batch) {
-    return method.max_batch == 1
-               ? fmt::format("{} takes no batches", method.id())
-               : fmt::format("{} takes batches of at most {}", method.id(), method.max_batch);
-  }
-  if (method.accepts != nullptr && !method.accepts(trial.shape, trial.parameters)) {
-    const std::string parameters = settings_text(parameters_text(trial.parameters));
-    return fmt::format("{} does not take this shape (n = {}{}{})", method.id(), trial.shape.n,
-                       parameters.empty() ? "" : ", ", parameters);
-  }
+  const std::string shape = shape_fault(method, trial.shape, trial.parameters);
+  if (!shape.empty()) return shape;
   const std::string fault = precision_fault(trial.matrix.spec, trial.precision);
   return fault.empty() && trial.matrix_b ? precision_fault(trial.matrix_b->spec, trial.precision) : fault;
 }

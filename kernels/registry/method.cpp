@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -140,6 +141,23 @@ int gpus_of(const Method& method, const Shape& shape, const Parameters& paramete
   if (method.column_block == nullptr) return 1;
   const bool on_one = method.stays_on_one != nullptr && method.stays_on_one(shape, parameters);
   return on_one ? 1 : static_cast<int>(parameters.integer("gpus"));
+}
+
+std::string shape_fault(const Method& method, const Shape& shape, const Parameters& parameters) {
+  if (shape.nrhs > method.max_nrhs)
+    return method.id() + " takes at most " + std::to_string(method.max_nrhs) + " right-hand sides";
+  if (shape.batch > method.max_batch) {
+    return method.id() + (method.max_batch == 1
+                              ? std::string(" takes no batches")
+                              : " takes batches of at most " + std::to_string(method.max_batch));
+  }
+  if (method.accepts == nullptr || method.accepts(shape, parameters)) return {};
+  std::ostringstream text;
+  text << method.id() << " does not take this shape (n = " << shape.n;
+  for (const auto& [name, value] : parameters.all())
+    std::visit([&, &key = name](const auto& v) { text << ", " << key << " = " << v; }, value);
+  text << ")";
+  return text.str();
 }
 
 AnswerIn answer_in(const Method& method, const Shape& shape, const Parameters& parameters) {

@@ -159,6 +159,9 @@ Parameter gpus_parameter();
 /// Returns the number of GPUs that work in a trial: the parameter `gpus`. Returns 1 if the method has no such
 /// parameter, or if the matrix stays on one GPU.
 int gpus_of(const Method& method, const Shape& shape, const Parameters& parameters);
+/// Returns the reason why a method does not take this shape, such as "gesv/recursive takes no batches"; empty
+/// if it takes the shape.
+std::string shape_fault(const Method& method, const Shape& shape, const Parameters& parameters);
 /// Returns the operand that receives the answer: A instead of X if A is distributed over several GPUs.
 AnswerIn answer_in(const Method& method, const Shape& shape, const Parameters& parameters);
 

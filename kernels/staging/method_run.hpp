@@ -29,12 +29,12 @@ class MethodRun {
   /// such a method allows only one repeat (else std::invalid_argument)
   /// @param pristine where the unmodified inputs are, from which operands are restored (staging.hpp)
   /// @param resident inputs that a previous Staging left on the device
-  /// @throws OutOfMemory, DeviceError
+  /// @throws std::invalid_argument if the method does not take the shape; OutOfMemory, DeviceError
   MethodRun(Context& context, const Method& method, Backend backend, const Parameters& parameters,
             const Shape& shape, std::int64_t repeats = 1, Pristine pristine = Pristine::on_device,
             Resident<T> resident = {})
       : context_(context),
-        parameters_(parameters),
+        parameters_(checked_parameters(method, parameters, shape)),
         repeats_(repeats),
         copies_(working_set_count(method, repeats, pristine)),
         run_(method.entry(backend).template get<T>()),
@@ -176,6 +176,12 @@ class MethodRun {
   int last_copy() const { return std::max(copies_ - 1, 0); }
 
  private:
+  static const Parameters& checked_parameters(const Method& method, const Parameters& parameters,
+                                              const Shape& shape) {
+    const std::string fault = shape_fault(method, shape, parameters);
+    if (!fault.empty()) throw std::invalid_argument(fault);
+    return parameters;
+  }
   static int working_set_count(const Method& method, std::int64_t repeats, Pristine pristine) {
     if (pristine == Pristine::on_device) return needs_set_per_repeat(method) ? static_cast<int>(repeats) : 1;
     if (!needs_set_per_repeat(method) || repeats == 1) return 0;
