@@ -22,15 +22,11 @@ struct MergeOptions {
   bool force = false, missing_ok = false;
 };
 
-/// Returns the number of records that a run directory would lose if its results.h5 were replaced by
-/// `records`.
+/// Returns the number of records that the results.h5 of a run or of its shards would lose if `records`
+/// replaced it. Files of other names may be replaced, so the result for them is 0.
 std::size_t records_lost_by(const std::filesystem::path& output, const std::vector<io::Record>& records) {
-  std::error_code error;
-  const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
-  const bool is_run_results =
-      output.filename() == "results.h5" && std::filesystem::exists(folder / "journal.jsonl", error);
-  return is_run_results ? records_only_in(output, [&]() -> const std::vector<io::Record>& { return records; })
-                        : 0;
+  if (output.filename() != "results.h5") return 0;
+  return records_only_in(output, [&]() -> const std::vector<io::Record>& { return records; });
 }
 
 /// Merges the inputs into a results file, and prints the number of records per input.
@@ -52,8 +48,8 @@ void merge_to_file(const MergeOptions& options) {
   const Merged merged = merge(std::move(inputs), options.force, absent);
   if (const std::size_t lost = records_lost_by(options.output, merged.results.records)) {
     throw io::InputError(
-        fmt::format("-o {}: has {} that the inputs lack, because lines of the journal are gone or damaged. "
-                    "They would be lost; give another name",
+        fmt::format("-o {}: has {} that the inputs lack: of another run, or of lines of the journal that are "
+                    "gone or damaged. They would be lost; give another name",
                     options.output, counted(lost, "record")));
   }
   io::write_results(options.output, merged.results);

@@ -170,12 +170,16 @@ bool is_rule(const std::filesystem::path& path) {
 }
 
 /// Compares rules, or rules that are learned from runs, in the order of the paths. A single path is a
-/// directory of runs, which are compared in the order of their names.
+/// directory of runs, which are compared in the order of their names. The shards of a sweep are one run.
 void show_changes(const RuleOptions& options, Format format) {
   std::vector<std::string> paths = options.paths;
   if (paths.size() == 1 && !is_rule(paths.front())) {
-    const std::vector<std::filesystem::path> runs = runs_under(std::filesystem::path(paths.front()));
-    paths.assign(runs.begin(), runs.end());
+    const std::filesystem::path folder = paths.front();
+    paths.clear();
+    for (const std::filesystem::path& run : runs_under(folder)) {
+      const std::string sweep = sweep_of(run).string();
+      if (paths.empty() || paths.back() != sweep) paths.push_back(sweep);
+    }
   }
   if (paths.size() < 2) throw UsageError("--changes: is for two or more rules or runs, the oldest first");
   std::vector<NamedRule> rules;

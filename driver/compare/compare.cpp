@@ -372,8 +372,9 @@ bool agree_in(const io::Results& base, const io::Results& now, const char* name)
   return !value.empty() && value == attribute(now, name);
 }
 
-/// Returns true if `now` consists of the same shards of the plan as `base`, or of some of them. A shard
-/// without records is not in the attribute "shard", a list such as "1/3, 3/3"; its trials are missing.
+/// Returns true if trials of `base` that `now` lacks are missing in `now`. This is so if `base` has the
+/// shards of `now`, or if `base` is the whole plan and `now` is more than a single shard. A shard without
+/// records is not in the attribute "shard", a list such as "1/3, 3/3", but in "without_records".
 bool has_shards_of(const io::Results& base, const io::Results& now) {
   const auto shards_of = [](const io::Results& results) {
     std::set<std::string> shards;
@@ -382,7 +383,16 @@ bool has_shards_of(const io::Results& base, const io::Results& now) {
     return shards;
   };
   const std::set<std::string> before = shards_of(base), after = shards_of(now);
-  return !after.empty() && std::includes(before.begin(), before.end(), after.begin(), after.end());
+  if (before.empty() || after.empty()) return false;
+  const std::size_t count = before.size();
+  const auto is_one_of_all = [&](const std::string& shard) {
+    return shard.substr(shard.find('/') + 1) == std::to_string(count);
+  };
+  const bool is_whole = std::all_of(before.begin(), before.end(), is_one_of_all);
+  const bool is_single_shard =
+      after.size() == 1 && *after.begin() != "1/1" && attribute(now, "without_records").empty();
+  if (is_whole && !is_single_shard) return true;
+  return std::includes(before.begin(), before.end(), after.begin(), after.end());
 }
 
 }  // namespace

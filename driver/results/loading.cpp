@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -217,10 +218,35 @@ std::vector<std::string> unread_results(const std::vector<fs::path>& requested) 
   for (const fs::path& path : requested) {
     const fs::path results = path / "results.h5";
     if (!may_exist(results) || runs_under(path).front() == path) continue;
-    notes.push_back(printable(fmt::format(
-        "{} was not read: the runs below its folder were; give the file's name to read it", results.string())));
+    notes.push_back(printable(
+        fmt::format("{} was not read: the runs below its folder were; give the file's name to read it",
+                    results.string())));
   }
   return notes;
+}
+
+namespace {
+
+/// The number of a shard, and the number of shards.
+struct ShardName {
+  int part = 0, parts = 0;
+};
+
+/// Reads the name of a shard's run directory, "shard-1-of-3". @param run without a slash at its end
+std::optional<ShardName> shard_name(const fs::path& run) {
+  ShardName shard;
+  int end = 0;
+  const std::string name = run.filename().string();
+  if (std::sscanf(name.c_str(), "shard-%d-of-%d%n", &shard.part, &shard.parts, &end) != 2 ||
+      static_cast<std::size_t>(end) != name.size())
+    return std::nullopt;
+  return shard;
+}
+
+}  // namespace
+
+fs::path sweep_of(const fs::path& run) {
+  return shard_name(run) ? run.parent_path() : run;
 }
 
 std::vector<std::string> missing_shards(const std::vector<fs::path>& directories,
@@ -232,13 +258,10 @@ std::vector<std::string> missing_shards(const std::vector<fs::path>& directories
   std::map<std::pair<fs::path, int>, Sweep> sweeps;  // by folder and number of parts
   for (const fs::path& directory : directories) {
     const fs::path path = directory.has_filename() ? directory : directory.parent_path();  // without a last /
-    int part = 0, parts = 0, end = 0;
-    const std::string name = path.filename().string();
-    if (std::sscanf(name.c_str(), "shard-%d-of-%d%n", &part, &parts, &end) != 2 ||
-        static_cast<std::size_t>(end) != name.size())
-      continue;
-    Sweep& sweep = sweeps[{path.parent_path(), parts}];
-    sweep.parts.insert(part);
+    const std::optional<ShardName> shard = shard_name(path);
+    if (!shard) continue;
+    Sweep& sweep = sweeps[{path.parent_path(), shard->parts}];
+    sweep.parts.insert(shard->part);
     if (std::find(requested.begin(), requested.end(), directory) == requested.end()) sweep.is_below = true;
   }
   std::vector<std::string> missing;

@@ -50,6 +50,9 @@ std::vector<std::filesystem::path> runs_under(const std::filesystem::path& path,
 /// Returns messages about requested directories whose results.h5 `runs_under` leaves out.
 std::vector<std::string> unread_results(const std::vector<std::filesystem::path>& requested);
 
+/// Returns the folder of a shard's run directory ("night/shard-1-of-3": "night"), and any other path
+/// unchanged.
+std::filesystem::path sweep_of(const std::filesystem::path& run);
 /// Returns messages about shards of a sweep that do not exist although other shards do, "runs/shard-3-of-3 is
 /// not there". If `requested` names just one shard of a sweep, the other shards are not missed. A shard that
 /// exists but was not requested is not missing.

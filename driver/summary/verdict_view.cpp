@@ -44,9 +44,10 @@ std::string bound_words(Bound bound) {
   return bound == Bound::memory ? "memory" : "compute";
 }
 
-/// Returns true if the baseline exists and is not the winner itself.
+/// Returns true if the baseline exists, is not the winner itself, and has no tie with the winner.
 bool has_other_baseline(const VerdictCell& cell) {
-  return cell.baseline != nullptr && cell.baseline->first().method != cell.winner->first().method;
+  const bool has_tie = cell.tie && cell.runner_up == cell.baseline;
+  return cell.baseline != nullptr && !has_tie && cell.baseline->first().method != cell.winner->first().method;
 }
 
 /// "2.70x cusolver"

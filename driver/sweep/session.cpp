@@ -95,19 +95,22 @@ void refuse_other_plan(const RunOptions& options, const io::JournalContents& jou
                   options.output, printable(last_name), options.plan, printable(plan.name)));
 }
 
-/// Throws if the run in the output directory is one of several shards and the command has no --shard, because
-/// the whole plan would run, or if the command has another shard. `--shard 1/1` is always allowed.
+/// Throws if the command's shard is not that of the run in the output directory. `--shard 1/1`, the whole
+/// plan, is always allowed. A run of the whole plan takes no shard, because its other trials would not be
+/// resumed.
 void check_shard(const RunOptions& options, const io::JournalContents& journal) {
   const std::string text = last_start(journal).shard;
-  const Shard last = read_shard(text).value_or(Shard{});
-  if (last.count == 1) return;
-  const Shard& shard = options.shard;
-  if (options.has_shard && (shard.count == 1 || (shard.count == last.count && shard.number == last.number)))
-    return;
+  const Shard last = read_shard(text).value_or(Shard{}), &shard = options.shard;
+  const bool is_same = shard.count == last.count && shard.number == last.number;
+  if (text.empty() || is_same || (options.has_shard && shard.count == 1)) return;
+  const std::string wanted = fmt::format("{}/{}", shard.number, shard.count);
   throw UsageError(
-      fmt::format("-o {} holds shard {} of the plan{}; allowed: --shard {}, or --shard 1/1 for the whole plan",
-                  options.output, text,
-                  options.has_shard ? fmt::format(", not {}/{}", shard.number, shard.count) : "", text));
+      last.count == 1
+          ? fmt::format("-o {} holds a run of the whole plan, not shard {}; leave --shard out",
+                        options.output, wanted)
+          : fmt::format(
+                "-o {} holds shard {} of the plan{}; allowed: --shard {}, or --shard 1/1 for the whole plan",
+                options.output, text, options.has_shard ? ", not " + wanted : "", text));
 }
 
 /// Throws if srun started several tasks that MPI does not connect, because each would run the whole plan.

@@ -34,18 +34,38 @@ if [[ -z ${flag[dry-run]:-} && -s $submitted ]] && command -v squeue >/dev/null;
   [[ -z $waiting ]] || fail "$output was submitted already; its jobs have not ended: $waiting (wait, or scancel them)"
 fi
 
+# check_layout RUN-DIRECTORY…: fails if DIR has results or run directories of other names, which the merge would replace or
+# leave out.
+check_layout() {
+  local directory
+  local -a others=()
+  for directory; do
+    if [[ -f $directory/journal.jsonl ]]; then return; fi
+  done
+  for directory in "$output"/*/journal.jsonl; do
+    if [[ -f $directory ]]; then directory=${directory%/*} && others+=("${directory##*/}"); fi
+  done
+  if ((${#others[@]})); then
+    fail "$output holds ${others[*]}; give the same --shards as for these (sweep: none), or another directory"
+  elif [[ -f $output/results.h5 ]]; then
+    fail "$output holds results.h5 of a sweep whose run directories are gone, so that it cannot go on; give another directory"
+  fi
+}
+
 common_options env ranks-per-node time requeues notice backend
+directories=()
 if [[ -n ${value[shards]:-} ]]; then
   [[ -z ${value[nodes]:-} ]] || fail "--nodes does not go with --shards: a shard runs on one node"
+  for ((shard = 1; shard <= value[shards]; ++shard)); do directories+=("$output/shard-$shard-of-${value[shards]}"); done
+  check_layout "${directories[@]}"
   sweep_id=$("$jobs/slurm/array.sbatch" "$plan" -o "$output" --parsable --shards "${value[shards]}" \
     ${value[at-once]:+--at-once "${value[at-once]}"} "${common[@]}" -- "${sbatch_options[@]}") || keep_dry_run $? "$sweep_id" || exit
-  directories=()
-  for ((shard = 1; shard <= value[shards]; ++shard)); do directories+=("$output/shard-$shard-of-${value[shards]}"); done
 else
   [[ -z ${value[at-once]:-} ]] || fail "--at-once goes with --shards"
+  directories=("$output/sweep")
+  check_layout "${directories[@]}"
   sweep_id=$("$jobs/slurm/sweep.sbatch" "$plan" -o "$output/sweep" --parsable ${value[nodes]:+--nodes "${value[nodes]}"} \
     "${common[@]}" -- "${sbatch_options[@]}") || keep_dry_run $? "$sweep_id" || exit
-  directories=("$output/sweep")
 fi
 finish_id=$("$jobs/slurm/finish.sbatch" -o "$output" --parsable ${env_file:+--env "$env_file"} \
   ${sweep_id:+--after "$sweep_id"} ${flag[dry-run]:+--dry-run} $nights ${value[mail]:+--mail "${value[mail]}"} \

@@ -241,6 +241,29 @@ class Finish(SweepTest):
         self.finish(1, GAUSSWEEP=str(program))
         self.assertIn("nothing could be merged\n\ngaussweep: disk full\n", self.mailbox.read_text())
 
+    def test_results_whose_run_directories_are_gone_stay(self):
+        self.sweep(self.plan(HOST), output=self.night / "sweep")
+        self.finish(0)
+        results = (self.night / "results.h5").read_bytes()
+        self.command("sbatch", "echo 7")
+        words = [SOURCE / "jobs/slurm/nightly.sh", self.plan(HOST), "-o", self.night, "--resume"]
+        path = f"{self.folder}:{os.environ['PATH']}"
+
+        def refused(options, cause):
+            done = execute([*words, *options], GAUSSWEEP=str(GAUSSWEEP), GAUSSWEEP_ENV="", PATH=path)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(cause, done.stderr)
+
+        refused(["--shards", "2"], f"{self.night} holds sweep; give the same --shards as for these (sweep: none)")
+        shutil.rmtree(self.night / "sweep")
+        for options in ([], ["--shards", "2"]):
+            refused(options, "results.h5 of a sweep whose run directories are gone")
+        self.sweep(self.plan(HOST.replace("n: 16", "n: 17")), output=self.night / "sweep")
+        self.finish(1)
+        self.assertIn("has 1 record that the inputs lack", self.mailbox.read_text())
+        self.assertEqual((self.night / "results.h5").read_bytes(), results)
+        self.assertEqual(list(self.night.glob(".merging*")), [])
+
     def test_a_job_whose_program_cannot_run_is_mailed(self):
         (self.night / "begun").mkdir()
         (self.night / "begun/journal.jsonl").touch()

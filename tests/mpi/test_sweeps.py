@@ -221,6 +221,8 @@ class Sweeps(SweepTest):
         self.sweep(plan, "--resume", "--shard=1/1")
         self.sweep(plan, "--resume")
         self.assertNotIn("shard", self.stderr)
+        self.sweep(plan, "--resume", "--shard=1/2", code=2)
+        self.assertIn("holds a run of the whole plan, not shard 1/2; leave --shard out", self.stderr)
         self.assertGreater(len(harness.journal(directory)[0]), len(part))
 
     def test_records_of_another_build_are_remarked(self):

@@ -32,6 +32,12 @@ TEST(RunsUnder, FindsTheRunDirectoriesBelowADirectory) {
   EXPECT_EQ(unread_results({night, shards[0]}).size(), 1U);
 }
 
+TEST(RunsUnder, AShardBelongsToItsFolder) {
+  EXPECT_EQ(sweep_of("night/shard-10-of-12"), "night");
+  EXPECT_EQ(sweep_of("night/shard-1-of-2.old"), "night/shard-1-of-2.old");
+  EXPECT_EQ(sweep_of("night/sweep"), "night/sweep");
+}
+
 TEST(RunsUnder, NamesMissingShards) {
   EXPECT_EQ(
       missing_shards({"a/shard-1-of-3", "a/shard-3-of-3", "b/shard-1-of-1", "a/monday", "a/shard-2-of-3.old"},
