@@ -36,8 +36,10 @@ _TEX = {
     # Matplotlib would turn an escaped dollar back into one that begins a formula.
     **{"\\": r"\textbackslash{}", "$": r"\textdollar{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"},
     **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "ß": r"\ss{}", "æ": r"\ae{}", "ø": r"\o{}"},
-    **{"×": r"\ensuremath{\times}", "µ": r"\ensuremath{\mu}", "–": "--", "…": r"\ldots{}", "°": r"\ensuremath{^\circ}"},
-    **{c: rf"\ensuremath{{^{d}}}" for c, d in zip("²³⁶", "236")},
+    **{"×": r"\ensuremath{\times}", "µ": r"\ensuremath{\mu}", "–": "--", "…": r"\ldots{}"},
+    "°": r"\textsuperscript{\ensuremath{\circ}}",
+    # Not ^: matplotlib 3.6 would escape it.
+    **{c: rf"\textsuperscript{{{d}}}" for c, d in zip("²³⁶", "236")},
     **{"·": r"\ensuremath{\cdot}", "±": r"\ensuremath{\pm}", "≤": r"\ensuremath{\le}", "≈": r"\ensuremath{\approx}"},
     **{"λ": r"\ensuremath{\lambda}", "∞": r"\ensuremath{\infty}"},
 }

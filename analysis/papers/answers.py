@@ -194,11 +194,15 @@ def occupancy(results, rows, rule):
 
 
 def column(results, rows, rule):
-    """Returns the largest value of a column of the records, divided by the column `over` if the rule names one."""
+    """Returns the largest value of a column of the records, divided by the column `over` if the rule names one. With
+    the rule's `all_answers`, an answer without a value (NaN or Inf) counts as infinite."""
     if rule["column"] not in rows:
         return None
     rows = _chosen(rows, rule, rule["where"])
-    values = (rows[rule["column"]] / (rows[rule["over"]] if "over" in rule else 1)).dropna()
+    values = rows[rule["column"]] / (rows[rule["over"]] if "over" in rule else 1)
+    values = (
+        values.mask(values.isna() & rows["residual_ratio"].notna(), np.inf) if "all_answers" in rule else values
+    ).dropna()
     if not len(values):
         return None
     worst = values.idxmax()

@@ -6,18 +6,18 @@ import pandas as pd
 
 from ..frames import matrices, not_passed, slug
 from ..loader import parameter
-from ..page import number, whole
+from ..page import counted, number, whole
 from ..plots import Plot, Series
 from .common import table_of
 
 
 def first_row(page, records, name="first-row"):
-    """Adds sentences, a table and plots on both checks. Returns False if no record has both values."""
-    rows = records[
-        (records["problem"] == "gesv") & records["first_row_percent"].notna() & records["residual_ratio"].notna()
-    ]
-    if not len(rows):
+    """Adds sentences, a table and plots on both checks. Returns False if no record has both values. An answer with NaN
+    or Inf has an infinite residual ratio and no deviation."""
+    rows = records[(records["problem"] == "gesv") & records["residual_ratio"].notna()]
+    if not rows["first_row_percent"].notna().any():
         return False
+    is_infinite = rows["first_row_percent"].isna()
     page.heading("Fuhrmann's first-row check and the residual ratio")
     margin = table_of("claims.csv").set_index("id").loc["first-row-margin", "high"]
     is_accepted = rows["first_row_percent"] <= margin
@@ -27,7 +27,8 @@ def first_row(page, records, name="first-row"):
         "His check multiplies the first row of A with x, compares with the first right-hand side and accepts a"
         f" deviation up to {margin:g} %. Of {len(rows)} answers here it accepts {int(is_accepted.sum())},"
         f" {int(is_wrongly_accepted.sum())} of them wrong by the backward error of the whole system. It rejects"
-        f" {int(is_wrongly_rejected.sum())} correct ones{_rejected_in(rows[is_wrongly_rejected])}. After"
+        f" {counted(is_wrongly_rejected.sum(), 'correct answer')}{_rejected_in(rows[is_wrongly_rejected])}"
+        f" and {counted(is_infinite.sum(), 'answer')} with NaN or Inf. Without added rows, after"
         " elimination and back substitution only rounding errors can make it fail: the first row is never changed, and"
         " the first unknown is computed"
         " from it. So the row holds for any values of the other unknowns. The residual ratio uses every row."
@@ -67,8 +68,9 @@ def first_row(page, records, name="first-row"):
         caption="His check and the residual ratio (blocks 0: the method has no such parameter).",
     )
     series = []
-    for label, mask in (("passed", rows["status"] == "pass"), ("did not pass", rows["status"] != "pass")):
-        part = rows[mask]
+    drawn = rows[~is_infinite & np.isfinite(rows["residual_ratio"])]
+    for label, mask in (("passed", drawn["status"] == "pass"), ("did not pass", drawn["status"] != "pass")):
+        part = drawn[mask]
         series.append(
             Series(
                 label,
@@ -88,9 +90,14 @@ def first_row(page, records, name="first-row"):
                 xlog=True,
                 ylog=True,
                 lines_at=[(margin, "his margin")],
-                note="Deviations of exactly 0 are drawn at 1e-17.",
-                basis=f"Methods: {', '.join(sorted(rows['method'].unique()))}."
-                f" {matrices(rows, with_sizes=True)} Each point: one answer.",
+                note="Deviations of exactly 0 are drawn at 1e-17."
+                + (
+                    f" Not drawn: {counted(len(rows) - len(drawn), 'answer')} with NaN or Inf."
+                    if len(drawn) < len(rows)
+                    else ""
+                ),
+                basis=f"Methods: {', '.join(sorted(drawn['method'].unique()))}."
+                f" {matrices(drawn, with_sizes=True)} Each point: one answer.",
             ),
             *_ratio_over_blocks(rows, name),
         ]

@@ -50,10 +50,10 @@ def overview(page, results):
 
 
 def _noise(results):
-    """Returns a sentence with the spread of the samples. Leaves out emulated kernels, whose times say nothing about a
-    device."""
+    """Returns a sentence with the spread of the samples. Leaves out trials of one sample, which have no spread, and
+    emulated kernels, whose times say nothing about a device."""
     rows = results.take("backend samples spread")
-    spread = rows["spread"][(rows["samples"] > 0) & (rows["backend"] != "emulated")]
+    spread = rows["spread"][(rows["samples"] > 1) & (rows["backend"] != "emulated")]
     if not spread.notna().any():
         return ""
     return (

@@ -194,11 +194,9 @@ def _findings(page, restorations):
         smallest = min(
             without_noise, key=lambda one: one.number("mse_degraded") / max(one.number("mse_restored"), 1e-300)
         )
-        sentences.append(
-            "Without noise the error falls at least by"
-            f" {factor(smallest.number('mse_degraded') / max(smallest.number('mse_restored'), 1e-300))}"
-            f" ({smallest.name})."
-        )
+        least = smallest.number("mse_degraded") / max(smallest.number("mse_restored"), 1e-300)
+        if least >= 1:  # otherwise the next sentence names the images that became worse
+            sentences.append(f"Without noise the error falls at least by {factor(least)} ({smallest.name}).")
     sentences.append(
         "Every restored image is closer to its original than the degraded one."
         if not worse
