@@ -19,8 +19,8 @@ namespace {
       fmt::format("{}: element ({}, {}) is {:g}, {}", file, k % rows + 1, k / rows + 1, a.data[k], why));
 }
 
-/// Returns true if a row or column holds a number that is normal in float. The line has `count` elements from
-/// `first` on, `step` apart.
+/// Returns true if a row or column holds a number that is normal in float. The row or column has `count`
+/// elements at the indices first, first + step, ….
 bool has_normal(const io::Dense<double>& a, std::size_t first, std::size_t count, std::size_t step) {
   for (std::size_t k = 0; k < count; ++k) {
     if (std::abs(a.data[first + k * step]) >= std::numeric_limits<float>::min()) return true;
@@ -28,20 +28,19 @@ bool has_normal(const io::Dense<double>& a, std::size_t first, std::size_t count
   return false;
 }
 
-/// Throws for the first element that becomes subnormal or 0 in a row or column without a number that is
-/// normal in float.
+/// Throws if an element becomes subnormal or 0 and its row or column has no number that is normal in float.
 void require_normal_lines(const io::Dense<double>& a, const io::Dense<float>& narrow,
                           const std::string& file) {
   const auto rows = static_cast<std::size_t>(a.rows), cols = static_cast<std::size_t>(a.cols);
-  std::vector<bool> row_ok(rows), col_ok(cols);  // lines already found to hold a normal number
+  std::vector<bool> row_ok(rows), col_ok(cols);  // rows and columns already found to hold a normal number
   for (std::size_t k = 0; k < a.data.size(); ++k) {
     if (static_cast<double>(narrow.data[k]) == a.data[k] ||
         std::abs(a.data[k]) >= std::numeric_limits<float>::min()) {
       continue;
     }
     const std::size_t i = k % rows, j = k / rows;
-    const bool row_is_ok = row_ok[i] || has_normal(a, i, cols, rows);
-    const bool col_is_ok = col_ok[j] || has_normal(a, j * rows, rows, 1);
+    const bool row_is_ok = row_ok[i] || has_normal(a, /*first=*/i, cols, /*step=*/rows);
+    const bool col_is_ok = col_ok[j] || has_normal(a, /*first=*/j * rows, rows, /*step=*/1);
     if (!row_is_ok || !col_is_ok) {
       throw_for_element(
           file, a, k,
@@ -65,11 +64,11 @@ template <>
 io::Dense<float> rounded<float>(io::Dense<double>&& a, const std::string& file) {
   io::Dense<float> result{a.rows, a.cols, std::vector<float>(a.data.size())};
   for (std::size_t k = 0; k < a.data.size(); ++k) {
-    // Under IEEE 754 a value beyond the range becomes infinite.
+    // Under IEEE 754 a value beyond the range of float becomes infinite.
     result.data[k] = static_cast<float>(a.data[k]);
     if (!std::isfinite(result.data[k])) {
       throw_for_element(file, a, k,
-                        fmt::format("beyond the range of float (up to {:.8g}); take precision: double",
+                        fmt::format("beyond the range of float (up to {:.8g}); use precision: double",
                                     std::numeric_limits<float>::max()));
     }
   }

@@ -25,11 +25,11 @@ constexpr double squared(double x) {
   return x * x;
 }
 
-/// Returns an estimate of sigma / median from the quartiles, for normally distributed samples: (q3 - q1) /
-/// median / (1.349 (1 - 1/count)). Returns 0.2 for one or two samples, whose spread is unknown.
+/// Estimates sigma / median of normally distributed samples from their quartiles: (q3 - q1) / median / (1.349
+/// (1 - 1/count)). Returns 0.2 for one or two samples, whose spread is unknown.
 double relative_sigma(double q1, double median, double q3, std::size_t count);
 
-/// Standard error of a median divided by that of a mean: sqrt(pi / 2).
+/// Standard error of a median divided by that of a mean, for normally distributed samples: sqrt(pi / 2).
 constexpr double median_error = 1.2533;
 
 /// Returns the statistics of samples in any order. If a sample is NaN, everything but `count` is NaN.

@@ -27,7 +27,7 @@ std::string csv_cell(const Cell& cell) {
     return std::isnan(*number) ? "" : fmt::to_string(*number);
   const auto* text = std::get_if<std::string>(&cell);
   if (text == nullptr) return {};
-  // A spreadsheet would evaluate text that begins like this.
+  // A spreadsheet would evaluate a text that begins with one of these characters as a formula.
   const bool is_formula =
       !text->empty() && std::strchr("=+-@\t\r", text->front()) != nullptr && !is_number(*text);
   const std::string shown = (is_formula ? "'" : "") + *text;
@@ -103,11 +103,13 @@ nlohmann::ordered_json number_json(double value) {
 }
 
 std::string json_text(const nlohmann::ordered_json& json) {
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json.dump(/*indent=*/2, ' ', /*ensure_ascii=*/false,
+                   nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string json_line(const nlohmann::ordered_json& json) {
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false,
+                   nlohmann::ordered_json::error_handler_t::replace);
 }
 
 nlohmann::ordered_json json_row(const std::vector<Column>& columns, const std::vector<Cell>& cells) {

@@ -35,13 +35,13 @@ struct Column {
 struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  ///< each has one cell per column
-  /// The number of leading columns that identify a row. If the width is too small they are joined into one
-  /// column, but never dropped.
-  std::size_t naming = 1;
-  /// Names of columns that are dropped from the text, in this order, if the width is too small. One entry may
-  /// name several columns that are dropped together: "low high". The text shows them in one unit.
-  std::vector<std::string> spare{};
-  /// Text with the parameters that have one value in all rows that have the parameter: "threads=0".
+  /// The number of leading columns that identify a row. If the width is too small, these columns are joined
+  /// into one, but never dropped.
+  std::size_t key_columns = 1;
+  /// Names of the columns that the text may leave out, in this order, if the width is too small. An entry may
+  /// name several columns ("low high"); these are dropped together and have the same unit.
+  std::vector<std::string> droppable{};
+  /// The parameters whose value is the same in all rows that have the parameter, as text: "threads=0".
   std::string common{};
   /// Names of columns that the text shows as columns even if their cells are equal in all rows.
   std::vector<std::string> kept{};
@@ -71,8 +71,9 @@ constexpr std::size_t any_width = static_cast<std::size_t>(-1);
 /// rows: …"), unless it is in `kept`.
 ///
 /// If a table is wider than `width`, long texts are broken into several lines. If that does not suffice,
-/// spare columns are dropped (and named below the table), then the naming columns are joined. The last line
-/// ends with a newline; a table without rows gives an empty text.
+/// the columns in `droppable` are left out and their titles are listed below the table. If that does not
+/// suffice either, the key columns are joined. The last line ends with a newline; a table without rows gives
+/// an empty text.
 std::string render_text(const Table& table, std::size_t width);
 /// Renders the cells that `render_text` shows as a table of GitHub's Markdown, after an empty line. A table
 /// without rows gives an empty text.
@@ -101,7 +102,7 @@ std::string json_line(const nlohmann::ordered_json& json);
 
 /// Returns a text as a cell of a Markdown table: markup of the text has no effect.
 std::string markdown_cell(const std::string& text);
-/// Returns a text as LaTeX that prints these characters.
+/// Returns LaTeX code that prints the text's characters.
 std::string latex_cell(const std::string& text);
 /// Formats text that is printed above or below a table: LaTeX comment lines for LaTeX, else unchanged.
 std::string remark(const std::string& text, Format format);

@@ -17,12 +17,13 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t gap = 2;                   // spaces between two columns
-constexpr std::size_t readable_width = 20;       // minimum width of texts while spare columns can be dropped
-constexpr std::size_t readable_name_width = 36;  // minimum width of the joined naming columns meanwhile
-constexpr std::size_t min_width = 8;             // minimum width once all spare columns are dropped
-constexpr std::size_t max_unbroken = 40;         // longer words may be broken
+constexpr std::size_t gap = 2;  // spaces between two columns
+// Minimum width of a text column, and of the joined key columns, as long as columns can still be dropped.
+constexpr std::size_t readable_width = 20, readable_key_width = 36;
+constexpr std::size_t min_width = 8;      // minimum width once all droppable columns are dropped
+constexpr std::size_t max_unbroken = 40;  // longer words may be broken
 
+/// A unit of time or memory, and its size in seconds or bytes.
 struct Unit {
   const char* name;
   double size;
@@ -34,9 +35,9 @@ struct ShownColumn {
   std::string title;
   std::vector<std::string> texts;
   bool is_number = false;
-  bool is_joined = false;              ///< true if it joins several columns
-  std::size_t natural = 0, width = 0;  ///< width without line breaks, and chosen width
-  std::size_t word = 0;                ///< length of the longest word that is not broken
+  bool is_joined = false;                     ///< true if it joins several columns
+  std::size_t unbroken_width = 0, width = 0;  ///< width without line breaks, and chosen width
+  std::size_t word = 0;                       ///< length of the longest word that is not broken
 };
 
 bool is_number(const Cell& cell) {
@@ -55,7 +56,8 @@ std::vector<std::string> words_of(const std::string& names) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-/// Returns true if the columns share one unit: they are the same, or one entry of `spare` names both.
+/// Returns true if the columns share one unit: a and b are the same column, or one entry of `droppable` names
+/// both.
 bool share_unit(const Table& table, std::size_t a, std::size_t b) {
   const auto has_both = [&](const std::string& group) {
     const std::vector<std::string> names = words_of(group);
@@ -65,10 +67,11 @@ bool share_unit(const Table& table, std::size_t a, std::size_t b) {
     return has(a) && has(b);
   };
   return a == b || (table.columns[a].style == table.columns[b].style &&
-                    std::any_of(table.spare.begin(), table.spare.end(), has_both));
+                    std::any_of(table.droppable.begin(), table.droppable.end(), has_both));
 }
 
-/// Returns the unit in which the median of the numbers is at least 1, over all columns that share the unit.
+/// Returns the largest unit in which the median number is at least 1. The median is over all columns that
+/// share the unit.
 Unit unit_of(const Table& table, std::size_t c) {
   static constexpr Unit seconds[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
   static constexpr Unit bytes[] = {{"B", 1},        {"KiB", 0x1p10}, {"MiB", 0x1p20},
@@ -108,7 +111,7 @@ void align_points(std::vector<std::string>& texts) {
 }
 
 void note_width(ShownColumn& column, const std::string& text) {
-  column.natural = std::max(column.natural, width_of(text));
+  column.unbroken_width = std::max(column.unbroken_width, width_of(text));
   for (const std::string& word : words_of(text)) {
     if (width_of(word) <= max_unbroken) column.word = std::max(column.word, width_of(word));
   }
@@ -143,7 +146,8 @@ ShownColumn shown_column(const Table& table, std::size_t c) {
   if (all_numbers && column.style != Style::scientific && column.style != Style::factor)
     align_points(result.texts);
   for (const std::string& text : result.texts) note_width(result, text);
-  if (result.natural > 0) result.natural = std::max(result.natural, width_of(result.title));
+  if (result.unbroken_width > 0)
+    result.unbroken_width = std::max(result.unbroken_width, width_of(result.title));
   return result;
 }
 
@@ -153,7 +157,8 @@ std::size_t total_width(const std::vector<ShownColumn>& columns) {
   return width == 0 ? 0 : width - gap;
 }
 
-/// Narrows the widest texts, none below `min_text_width`, until the columns fit. Returns true if they do.
+/// Narrows the widest texts until the table fits `width`, but no text below `min_text_width`. Returns true if
+/// the table fits.
 bool shrink(std::vector<ShownColumn>& columns, std::size_t width, std::size_t min_text_width) {
   for (std::size_t current = total_width(columns); current > width; --current) {
     ShownColumn* widest = nullptr;
@@ -168,17 +173,17 @@ bool shrink(std::vector<ShownColumn>& columns, std::size_t width, std::size_t mi
   return true;
 }
 
-/// Chooses readable widths within `width`, dropping spare columns if necessary. Returns true if the table
-/// fits. @param dropped the titles of the dropped columns
-bool drop_spare(std::vector<ShownColumn>& columns, const Table& table, std::size_t width,
-                std::vector<std::string>& dropped) {
-  const std::size_t min_text_width = columns.front().is_joined ? readable_name_width : readable_width;
+/// Chooses readable widths within `width`, and drops columns in `droppable` if necessary. Returns true if the
+/// table fits. @param dropped receives the titles of the dropped columns
+bool drop_columns(std::vector<ShownColumn>& columns, const Table& table, std::size_t width,
+                  std::vector<std::string>& dropped) {
+  const std::size_t min_text_width = columns.front().is_joined ? readable_key_width : readable_width;
   const auto fits = [&] {
-    for (ShownColumn& column : columns) column.width = column.natural;
+    for (ShownColumn& column : columns) column.width = column.unbroken_width;
     return shrink(columns, width, min_text_width);
   };
   if (fits()) return true;
-  for (const std::string& names : table.spare) {
+  for (const std::string& names : table.droppable) {
     const auto is_dropped = [&](const ShownColumn& column) {
       const std::vector<std::string> dropped_names = words_of(names);
       const std::string& name = table.columns[column.index].name;
@@ -194,10 +199,10 @@ bool drop_spare(std::vector<ShownColumn>& columns, const Table& table, std::size
   return false;
 }
 
-/// Joins the columns that name a row into one: texts as they are, numbers as "n=64".
+/// Joins the key columns into one: texts unchanged, numbers as "n=64".
 std::vector<ShownColumn> joined(const std::vector<ShownColumn>& columns, const Table& table) {
   const auto end = std::find_if(columns.begin(), columns.end(),
-                                [&](const ShownColumn& column) { return column.index >= table.naming; });
+                                [&](const ShownColumn& column) { return column.index >= table.key_columns; });
   if (end - columns.begin() < 2) return columns;
   ShownColumn first;
   first.is_joined = true;
@@ -215,27 +220,28 @@ std::vector<ShownColumn> joined(const std::vector<ShownColumn>& columns, const T
   }
   first.title = fmt::format("{}", fmt::join(titles, " "));
   if (width_of(first.title) > readable_width) first.title = "TRIAL";
-  first.natural = width_of(first.title);
+  first.unbroken_width = width_of(first.title);
   for (const std::string& text : first.texts) note_width(first, text);
   std::vector<ShownColumn> result{first};
   result.insert(result.end(), end, columns.end());
   return result;
 }
 
-/// Chooses the columns and their widths so that the table fits. Returns the titles of the dropped columns.
+/// Chooses the columns and their widths so that the table fits. Tries readable widths first, then joined key
+/// columns, then narrow widths. Returns the titles of the dropped columns.
 std::vector<std::string> choose_widths(std::vector<ShownColumn>& columns, const Table& table,
                                        std::size_t width) {
   std::vector<std::string> dropped;
   if (width == any_width) {
-    for (ShownColumn& column : columns) column.width = column.natural;
+    for (ShownColumn& column : columns) column.width = column.unbroken_width;
     return dropped;
   }
   const std::vector<ShownColumn> all_columns = columns;
-  if (drop_spare(columns, table, width, dropped)) return dropped;
+  if (drop_columns(columns, table, width, dropped)) return dropped;
   dropped.clear();
   columns = joined(all_columns, table);
-  if (drop_spare(columns, table, width, dropped)) return dropped;
-  for (ShownColumn& column : columns) column.width = column.natural;
+  if (drop_columns(columns, table, width, dropped)) return dropped;
+  for (ShownColumn& column : columns) column.width = column.unbroken_width;
   if (shrink(columns, width, min_width)) return dropped;
   for (ShownColumn& column : columns)
     column.word = 0;  // words may be broken now, because the table must not exceed the terminal's width
@@ -255,7 +261,7 @@ void end_line(std::string& out) {
   out += '\n';
 }
 
-/// Appends a line of cells, or several if a text is wrapped. @param text returns a column's text
+/// Appends a row of cells; it takes several lines if a text is wrapped. @param text returns a column's text
 template <class Text>
 void add_line(std::string& out, const std::vector<ShownColumn>& columns, Text text) {
   std::vector<std::vector<std::string>> parts;  // the lines of wrapped columns; empty if nothing is wrapped
@@ -281,8 +287,8 @@ void add_line(std::string& out, const std::vector<ShownColumn>& columns, Text te
   }
 }
 
-/// If there are several rows, removes the columns whose cells are equal in all rows, but not the last column
-/// that is left. Returns a text with the removed cells.
+/// If there are several rows, removes the columns whose cells are equal in all rows, but leaves at least one
+/// column. Returns a text with the removed cells.
 std::string take_common(std::vector<ShownColumn>& columns, const Table& table) {
   std::vector<std::string> removed;
   for (auto column = columns.begin();
@@ -306,12 +312,13 @@ std::string take_common(std::vector<ShownColumn>& columns, const Table& table) {
   return text;
 }
 
-/// Returns the columns with values, without those that `common_text` states.
+/// Returns the columns that have values and differ between rows. @param common_text receives the cells that
+/// are equal in all rows
 std::vector<ShownColumn> shown_columns(const Table& table, std::string& common_text) {
   std::vector<ShownColumn> columns;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     columns.push_back(shown_column(table, c));
-    if (columns.back().natural == 0) columns.pop_back();  // no row has a value here
+    if (columns.back().unbroken_width == 0) columns.pop_back();  // no row has a value here
   }
   common_text = take_common(columns, table);
   return columns;

@@ -70,7 +70,8 @@ std::string capability_text(int capability) {
 }
 
 std::string settings_text(const std::string& parameters) {
-  const nlohmann::ordered_json json = nlohmann::ordered_json::parse(parameters, nullptr, false);
+  const nlohmann::ordered_json json =
+      nlohmann::ordered_json::parse(parameters, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return parameters;
   std::string text;
   for (const auto& [name, value] : json.items()) {

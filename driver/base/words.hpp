@@ -27,8 +27,8 @@ std::string significant_text(double value, int digits);
 /// Returns the number of terminal columns, estimated by the number of code points.
 std::size_t width_of(const std::string& text);
 /// Breaks a text at spaces into lines of at most `width` columns; the spaces at the breaks are removed. A
-/// longer word is broken after one of / _ - , = : . or otherwise anywhere. Returns at least one line; lines
-/// after the first begin with `indent` spaces.
+/// word that is longer than a line is broken after one of / _ - , = : . or otherwise anywhere. Returns at
+/// least one line; lines after the first begin with `indent` spaces.
 /// @pre width > indent
 std::vector<std::string> wrapped(const std::string& text, std::size_t width, std::size_t indent = 0);
 /// Returns the lines of `wrapped`, each ended by a line feed.
@@ -40,8 +40,8 @@ void append_text(String& message, const std::string& text) {
   if (!text.empty()) message += (message.empty() ? "" : "; ") + text;
 }
 
-/// Returns a word for a shell: unchanged if it has no special characters, otherwise in quotes. A name that
-/// begins with "-" gets the prefix "./", so that commands do not take it as an option.
+/// Quotes a word for a shell; a word without special characters stays unchanged. A name that begins with "-"
+/// gets the prefix "./", so that commands do not take it as an option.
 std::string shell_quoted(const std::string& text);
 
 /// Returns "2 h 05 min", "3 min 10 s", "12 s".

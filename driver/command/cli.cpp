@@ -69,7 +69,9 @@ std::string command_line(const Commands& commands) {
   for (int i = 0; i < commands.argc; ++i) line += (i > 0 ? " " : "") + std::string(commands.argv[i]);
   // File names need not be valid UTF-8, but texts in HDF5 and JSON must be.
   using Json = nlohmann::json;
-  return Json::parse(Json(line).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+  const std::string text =
+      Json(line).dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  return Json::parse(text).get<std::string>();
 }
 
 int run_command_line(int argc, char** argv, const Registry& registry, const DeviceMaker& make_device) {

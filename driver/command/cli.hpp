@@ -26,8 +26,8 @@ struct Commands {
 /// Returns the arguments as one line, for the run's provenance.
 std::string command_line(const Commands& commands);
 
-/// Parses the command line and runs the command; returns the process's exit code. Exceptions of the command
-/// are reported.
+/// Parses the command line and runs the command; returns the process's exit code. Prints the exceptions of
+/// the command as errors.
 int run_command_line(int argc, char** argv, const Registry& registry,
                      const DeviceMaker& make_device = make_worker_device);
 

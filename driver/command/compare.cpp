@@ -29,9 +29,9 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr int max_sets = 1000;
-constexpr std::size_t max_ratio_rows = 60,
-                      max_ratio_sizes = 8;  // limits of the table of ratios without --all
-constexpr double notable_raise = 1.5;       // minimum factor above the usual scatter for a note
+// Limits on the rows, and on the columns for sizes, of the table of ratios without --all.
+constexpr std::size_t max_ratio_rows = 60, max_ratio_sizes = 8;
+constexpr double notable_raise = 1.5;  // a note is printed if times scatter this many times as much as usual
 
 struct CompareOptions {
   std::vector<std::string> sets;  ///< paths; the last one is the new set, the others are the base
@@ -43,7 +43,7 @@ struct CompareOptions {
   std::string command;  ///< "gaussweep compare A B ", for suggested commands; empty: this command
 };
 
-/// The values of --only.
+/// The allowed values of --only.
 const std::vector<std::string> kinds{"same", "faster", "slower", "unclear", "host-bound", "worse"};
 
 /// Returns the number that --sort compares.
@@ -163,7 +163,7 @@ void print_noise(const Comparison& comparison, std::size_t width) {
   }
 }
 
-/// @param command see count_words
+/// Prints the sentences below the tables. @param command see count_words
 void print_notes(const Comparison& comparison, const std::string& command) {
   const std::size_t width = prose_width();
   print_noise(comparison, width);
@@ -196,8 +196,8 @@ void print_notes(const Comparison& comparison, const std::string& command) {
   fmt::print("{}", paragraph(regression_words(comparison), width));
 }
 
-/// Prints the tables and notes of a comparison. @param shown the pairs to list @param hidden number of
-/// further pairs
+/// Prints the tables and notes of a comparison. @param shown the comparison with only the pairs to list
+/// @param hidden number of pairs that --limit hides
 void print_comparison(const Comparison& comparison, const Comparison& shown, std::size_t hidden,
                       const CompareOptions& options, Format format) {
   const std::vector<std::string>& only = options.only;
@@ -250,7 +250,7 @@ nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& s
   nlohmann::ordered_json json;
   json["threshold"] = comparison.threshold;
   json["duet"] = comparison.is_duet;
-  json["rate"] = rules.rate;
+  json["rate"] = rules.false_alarm_rate;
   json["regression"] = !comparison.regressions.empty();
   json["regressions"] = comparison.regressions;
   json["repaired"] = repaired_trials(comparison);
@@ -398,7 +398,7 @@ int print_model_comparisons(std::vector<io::Results> sets, const std::set<std::s
 
 /// Returns the reason why two sets have no pair: different GPU or CPU models, or different trials.
 std::string no_pair_words(const Sides& sides, const Comparison& comparison) {
-  const Comparison on_all_places = compare(sides.base, sides.now, {});
+  const Comparison on_all_places = compare(sides.base, sides.now, /*rules=*/{});
   if (!on_all_places.pairs.empty()) {
     const Pair& pair = on_all_places.pairs.front();
     return fmt::format(

@@ -23,7 +23,8 @@ void add_devices_command(CLI::App& app, Commands& commands) {
   sub->add_flag("--untouched", *untouched,
                 "Create no context on the GPUs, which may be in use; free memory is then unknown");
   auto parent = std::make_shared<pid_t>(0);
-  sub->add_option("--parent", *parent, "(given by run) The id of a process; this one ends with it")
+  sub->add_option("--parent", *parent,
+                  "(given by run) The id of the parent process; this process ends with it")
       ->group("");
   sub->callback([format, untouched, parent, &commands] {
     if (*parent != 0 && !die_with_parent(*parent)) {

@@ -127,7 +127,7 @@ void export_tables(const ExportOptions& options) {
   const bool with_details = format == "sqlite" || options.table == "samples" || options.table == "stages" ||
                             options.table == "iterations";
   std::vector<io::DeviceRow> devices;
-  io::Results results = load_all(options.paths, with_details, nullptr, &devices);
+  io::Results results = load_all(options.paths, with_details, /*missing=*/nullptr, &devices);
   results.devices = std::move(devices);
   results.records = filter_records(std::move(results.records), options.filter, IfEmpty::throws);
   if (format == "sqlite") {

@@ -75,7 +75,7 @@ const std::vector<std::pair<const char*, const char*>>& examples() {
   return all;
 }
 
-/// Returns the commands that the help lists; internal ones such as `worker` have no group.
+/// Returns the commands that the help lists: those of a group. Internal commands such as `worker` have none.
 std::vector<const CLI::App*> listed_commands(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
 }
@@ -110,8 +110,10 @@ void describe_command(const CLI::App& command, const std::string& path, std::str
   text += fmt::format(".SS \"{}\"\n{}\n", troff(path), troff(command.get_description()));
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group().empty()) continue;
-    text += fmt::format(".TP\n.B \"{}\"\n{}\n", troff(option->get_name(!option->nonpositional(), true)),
-                        troff(option->get_description()));
+    text +=
+        fmt::format(".TP\n.B \"{}\"\n{}\n",
+                    troff(option->get_name(/*positional=*/!option->nonpositional(), /*all_options=*/true)),
+                    troff(option->get_description()));
   }
   for (const CLI::App* sub : listed_commands(command))
     describe_command(*sub, path + " " + sub->get_name(), text);
@@ -119,7 +121,8 @@ void describe_command(const CLI::App& command, const std::string& path, std::str
 
 using Choices = std::map<std::string, std::vector<std::string>>;
 
-/// Returns the possible values of an option: from its own list, otherwise those known by the option's name.
+/// Returns the possible values of an option: those of its own list if it has one, otherwise those that
+/// `known` has for its name, such as the ids of the methods for "method".
 std::vector<std::string> choices_of(const CLI::Option& option, const std::string& name,
                                     const Choices& known) {
   const std::string type = option.get_type_name();  // "TEXT:{table,csv,json}"
@@ -130,10 +133,10 @@ std::vector<std::string> choices_of(const CLI::Option& option, const std::string
   return choices == nullptr ? std::vector<std::string>() : *choices;
 }
 
-/// The branches of the completion's `case` statements: the options and subcommands of each command, and the
-/// values of each option.
+/// The branches of the two `case` statements in the bash completion.
 struct Branches {
-  std::string words, values;
+  std::string words;   ///< by command: its options and subcommands
+  std::string values;  ///< by command and option: the possible values
 };
 
 void complete_command(const CLI::App& command, const std::string& path, const Choices& known,
@@ -156,8 +159,9 @@ void complete_command(const CLI::App& command, const std::string& path, const Ch
   if (!path.empty()) branches.words += fmt::format("    '{}') words='{}' ;;\n", path, fmt::join(words, " "));
 }
 
-/// Returns the values of options that name problems, methods and the like.
-Choices choices_of(const Registry& registry) {
+/// Returns the possible values, by the option's name, of options that take problems, methods or similar
+/// names.
+Choices known_choices(const Registry& registry) {
   Choices known{{"problem", enum_names<Problem>()}, {"precision", enum_names<Precision>()},
                 {"backend", enum_names<Backend>()}, {"status", io::status_words()},
                 {"kind", enum_names<MatrixKind>()}, {"uplo", enum_names<Uplo>()},
@@ -177,7 +181,7 @@ void print_help(CLI::App& app, const std::string& name) {
   std::vector<std::string> names;
   for (const CLI::App* sub : listed_commands(app)) {
     if (sub->get_name() == name) {
-      if (name == "report") become_report({"--help"});  // the parser does not know its options
+      if (name == "report") become_report({"--help"});  // a program of its own, which parses its own options
       fmt::print("{}", sub->help("gaussweep"));
       return;
     }
@@ -203,12 +207,12 @@ std::string manual_page(const CLI::App& app) {
          "early, go on with run \\-\\-resume.\n";
 }
 
-/// Returns the bash completion, which also knows methods, problems and other values of options.
+/// Returns the bash completion. It completes commands, options and the values of options, such as methods.
 std::string bash_completion(const CLI::App& app, const Registry& registry) {
   std::string names;
   Branches branches;
   for (const CLI::App* sub : listed_commands(app)) names += (names.empty() ? "" : " ") + sub->get_name();
-  complete_command(app, "", choices_of(registry), branches);
+  complete_command(app, /*path=*/"", known_choices(registry), branches);
   return fmt::format(
       R"(# bash completion of gaussweep, made by: gaussweep help --bash
 _gaussweep() {{

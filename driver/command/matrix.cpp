@@ -170,10 +170,10 @@ void add_info(CLI::App& parent, Commands& commands) {
       fmt::format("Estimate the condition of a matrix of any order, which factors it (without: up to {})",
                   max_factored));
   sub->add_flag("--facts", options->facts,
-                "(given by run and plan) Print the facts of it that the plan reader needs")
+                "(given by run and plan) Print the facts about the file that the plan reader needs")
       ->group("");
   sub->add_option("--parent", options->parent,
-                  "(given by run and plan) The id of a process; this one ends with it")
+                  "(given by run and plan) The id of the parent process; this process ends with it")
       ->group("");
   sub->callback([options, &commands] {
     if (options->parent != 0 && !die_with_parent(options->parent)) {

@@ -15,8 +15,9 @@ namespace gaussweep::driver {
 /// @throws UsageError for other endings
 bool is_hdf5_ending(const std::filesystem::path& path);
 
-/// Parse the values of --kind and --precision. @throws UsageError with the allowed names
+/// Parses the value of --kind. @throws UsageError with the allowed names
 MatrixKind parse_kind(const std::string& text);
+/// Parses the value of --precision. @throws UsageError with the allowed names
 Precision parse_precision(const std::string& text);
 /// Parses the value of --seed, 0 to 2^63 - 1 as in plans. @throws io::InputError
 std::uint64_t parse_seed(const std::string& text);
@@ -31,7 +32,7 @@ void generate_to_file(const MatrixSpec& spec, Precision precision, std::int64_t 
 void import_to_file(const std::filesystem::path& input, const std::string& dataset, Precision precision,
                     const std::filesystem::path& output);
 
-/// @throws UsageError if the name ends with neither .npy nor .mtx
+/// Checks the ending of an output's name. @throws UsageError if it is neither .npy nor .mtx
 void require_dense_ending(const std::filesystem::path& path);
 /// Writes .npy or Matrix Market, depending on the name's ending.
 void write_dense(const std::filesystem::path& path, const io::Dense<double>& matrix);

@@ -50,18 +50,18 @@ E parse_option(const char* option, const std::string& text) {
                                io::nearest_hint(text, enum_names<E>()), allowed_names<E>()));
 }
 
-/// Returns the backend for --backend; `auto` means cuda if there is a GPU, otherwise emulated. For commands
-/// that start no worker. @param gpu set to the GPU if the backend is cuda @throws UsageError
+/// Returns the backend for the value of --backend, for commands that start no worker. `auto` means cuda if
+/// there is a GPU, otherwise emulated. @param gpu set to the GPU if the backend is cuda @throws UsageError
 Backend choose_backend(const std::string& name, std::unique_ptr<Device>& gpu);
 
-/// `yes` if a command may replace the results.h5 of a run directory by that run's records.
+/// States if a command may replace the results.h5 of a run directory by the same run's records.
 enum class Rebuild { no, yes };
 
 /// Checks the path of -o before any work is done.
 /// @param inputs the command's inputs: files, run directories, directories of them
 /// @param rebuild `yes` allows the results.h5 of a run directory if that directory or its journal is an input
-/// @throws UsageError if the path is no regular file (or a link to something else), or its folder does not
-/// exist. Also throws if the file exists without `force`, is an input, or belongs to a run directory
+/// @throws UsageError if the path exists and is not a regular file, or if its folder does not exist. Also
+/// throws if the file exists and `force` is false, is an input, or belongs to a run directory
 void check_output(const std::filesystem::path& path, bool force, const std::vector<std::string>& inputs = {},
                   Rebuild rebuild = Rebuild::no);
 

@@ -36,7 +36,7 @@ namespace {
 /// The source of the time estimates.
 struct TimeSource {
   CostModel model;
-  std::string like;  ///< path of the earlier run; empty: none
+  std::string like;  ///< path of the earlier run that the estimates are based on (--like); empty: none
 };
 
 /// A row of the table: the trials of a method on a backend, or all trials.
@@ -235,7 +235,7 @@ Table explanation(const Expansion& expansion, const TimeSource& source, Reader r
        [](const Trial& t) { return t.matrix.kind == "file" ? t.matrix.file : t.matrix.kind; }},
       {{"seed", "SEED"}, [](const Trial& t) { return static_cast<std::int64_t>(t.matrix.spec.seed); }}};
   Table table;
-  table.naming = columns.size() - 1;  // the seed does not identify a row
+  table.key_columns = columns.size() - 1;  // the seed does not identify a row
   for (TrialColumn& column : setting_columns()) columns.push_back(std::move(column));
   columns.insert(columns.end(),
                  {{{"expect", "EXPECTED"},
@@ -252,11 +252,11 @@ Table explanation(const Expansion& expansion, const TimeSource& source, Reader r
     std::vector<Cell>& row = table.rows.emplace_back();
     for (const TrialColumn& column : columns) row.push_back(column.cell(t));
   }
-  table.spare = {"key", "inner_repeats", "round", "stages", "energy"};
+  table.droppable = {"key", "inner_repeats", "round", "stages", "energy"};
   for (auto setting = io::conditions().rbegin(); setting != io::conditions().rend(); ++setting)
-    table.spare.emplace_back(setting->name);
+    table.droppable.emplace_back(setting->name);
   for (const char* name : {"warmup", "timeout", "tolerance", "repeats", "expect"})
-    table.spare.emplace_back(name);
+    table.droppable.emplace_back(name);
   return table;
 }
 
@@ -269,7 +269,7 @@ struct PlanOptions {
 /// The GPUs that a plan is checked for.
 struct PlannedGpus {
   int capability = 0;               ///< the lowest one; 0: unknown
-  std::vector<std::string> models;  ///< sizes may depend on them
+  std::vector<std::string> models;  ///< a plan may have values (such as sizes) per GPU model
 };
 
 /// Returns the GPU of --gpu, else the GPUs of the earlier run, else this machine's GPU.

@@ -29,7 +29,7 @@ std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& pa
 /// two names, on standard error.
 std::vector<std::filesystem::path> runs_with_notes(const std::vector<std::string>& paths);
 
-/// The trials without a record in all loaded runs, whatever the filters.
+/// The trials without a record in all loaded runs. The filter options have no effect on them.
 struct MissingTrials {
   bool is_known = false;  ///< true if at least one run recorded its number of trials
   std::size_t count = 0, total = 0;
@@ -48,7 +48,7 @@ void add_missing(nlohmann::ordered_json& json, const MissingTrials& missing);
 /// @param missing gets the number of trials that have no record
 /// @param measured receives the devices with each run's own peak rates; the returned devices have the largest
 /// peaks of all runs
-/// @param peaks_of further runs whose measured peaks count, too
+/// @param peaks_of further runs whose measured peaks are included in the largest peaks
 io::Results load_all(const std::vector<std::string>& paths, bool with_details = false,
                      MissingTrials* missing = nullptr, std::vector<io::DeviceRow>* measured = nullptr,
                      const std::vector<std::string>& peaks_of = {});

@@ -108,9 +108,13 @@ int run_restore(RestoreOptions& options, const Commands& commands) {
                           original, restored,      started, command_line(commands)};
   write_restoration_directory(options.output, facts);
   const Table table = restoration_table(facts);
-  fmt::print("{}", format == Format::csv    ? render_csv(table)
-                   : format == Format::json ? json_text(render_json(table)) + "\n"
-                                            : render_text(table, output_width()));
+  if (format == Format::csv) {
+    fmt::print("{}", render_csv(table));
+  } else if (format == Format::json) {
+    fmt::print("{}\n", json_text(render_json(table)));
+  } else {
+    fmt::print("{}", render_text(table, output_width()));
+  }
   if (restored.status == io::Status::pass) return exit_ok;
   spdlog::warn("the inverse by {} is {}: {}", job.inverter.method->id(), word(restored.status),
                restored.message);
@@ -146,7 +150,7 @@ void add_restore_command(CLI::App& app, Commands& commands) {
   add_output(*sub, options->output, "The directory; created, or empty").required();
   add_format(*sub, options->format, {"table", "csv", "json"});
   sub->callback([options, &commands] {
-    const std::string limit = blas_memory_error(1);
+    const std::string limit = blas_memory_error(/*threads=*/1);
     if (!limit.empty()) throw UsageError(limit);
     commands.exit_code = run_restore(*options, commands);
   });

@@ -79,14 +79,14 @@ io::Results load_filtered(const RuleOptions& options, const std::vector<std::str
 }
 
 /// Returns "cusolver 1.31 to 2.84, …": the other methods' times as multiples of the chosen method's time.
-std::string instead_text(const Box& box) {
-  std::vector<std::string> all;
-  for (const Instead& other : box.instead)
-    all.push_back(fmt::format("{} {:.3g} to {:.3g}", other.choice.words(), other.least, other.most));
-  return fmt::format("{}", fmt::join(all, ", "));
+std::string alternatives_text(const Box& box) {
+  std::vector<std::string> texts;
+  for (const Alternative& other : box.alternatives)
+    texts.push_back(fmt::format("{} {:.3g} to {:.3g}", other.choice.words(), other.least, other.most));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// Returns a table with one row per box of sizes (rule.hpp).
+/// Returns a table with one row per box (ranges of sizes with one method, rule.hpp).
 Table rule_table(const Rule& rule) {
   Table table;
   table.columns = {{"device", "DEVICE"},
@@ -108,16 +108,16 @@ Table rule_table(const Rule& rule) {
       table.rows.push_back({part.device, part.problem, fmt::format("{}", fmt::join(names, ", ")),
                             span_text(box.batch), span_text(box.nrhs), span_text(box.n), box.choice.words(),
                             box.points > 0 ? Cell(box.mean) : Cell(),
-                            box.points > 0 ? Cell(box.worst) : Cell(), instead_text(box)});
+                            box.points > 0 ? Cell(box.worst) : Cell(), alternatives_text(box)});
     }
   }
-  table.naming = 6;
-  table.spare = {"mean", "worst"};
+  table.key_columns = 6;
+  table.droppable = {"mean", "worst"};
   return table;
 }
 
 /// Learns a rule from the runs at these paths.
-/// @param where begins the notes about the runs
+/// @param where prefix of the notes about the runs, such as "runs/a: "
 Rule learned_rule(const RuleOptions& options, const std::vector<std::string>& paths,
                   const std::string& where = {}) {
   const double tolerance = parse_percent("--tolerance", options.tolerance);
@@ -139,7 +139,7 @@ void learn(const RuleOptions& options, Format format) {
   for (const RulePart& part : rule.parts) boxes += part.boxes.size();
   fmt::print("\n{}",
              paragraph(fmt::format("{} in {}{}. REGRET: time / least time - 1, in the tasks that were "
-                                   "learned from. Other sizes are not measured.",
+                                   "learned from; empty if a row has no measured task.",
                                    counted(boxes, "row"), counted(rule.parts.size(), "part"),
                                    options.output.empty()
                                        ? "; -o DIR writes the rule"
@@ -169,8 +169,9 @@ bool is_rule(const std::filesystem::path& path) {
   return path.extension() == ".json" || std::filesystem::exists(path / "rule.json", error);
 }
 
-/// Compares rules, or rules that are learned from runs, in the order of the paths. A single path is a
-/// directory of runs, which are compared in the order of their names. The shards of a sweep are one run.
+/// Compares consecutive rules, in the order of the paths. A path is a rule, or a run that a rule is learned
+/// from. A single path is a directory of runs, which are compared in the order of their names. The
+/// shards of a sweep are one run.
 void show_changes(const RuleOptions& options, Format format) {
   std::vector<std::string> paths = options.paths;
   if (paths.size() == 1 && !is_rule(paths.front())) {

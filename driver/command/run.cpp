@@ -59,7 +59,15 @@ void refine(RunOptions& options, bool resumes, Registry& registry) {
 std::string crossover_words(const io::Results& results) {
   std::size_t known = 0, ties = 0, open = 0;
   const std::vector<Bracket> brackets = brackets_of(results);
-  for (const Bracket& each : brackets) ++(each.is_known() ? known : each.next.empty() ? ties : open);
+  for (const Bracket& each : brackets) {
+    if (each.is_known()) {
+      ++known;
+    } else if (each.next.empty()) {
+      ++ties;
+    } else {
+      ++open;
+    }
+  }
   return fmt::format("{}: {} known to 3 %, {} where both methods tie, {} not refined",
                      counted(brackets.size(), "crossover"), known, ties, open);
 }
@@ -92,17 +100,17 @@ std::string resume_loss_error(const fs::path& run) {
   }
   // A torn last line is dropped, and its trial runs again.
   if (lost == 0 || (lost == 1 && contents.torn)) return {};
+  std::string state_of_journal = io::first_damage(contents);
+  if (state_of_journal.empty())
+    state_of_journal = fmt::format("it has {}", counted(contents.records.size(), "record"));
   std::error_code error;
-  const std::string damage = io::first_damage(contents);
+  if (!fs::exists(journal, error)) state_of_journal = "it is gone";
   return fmt::format(
       "-o {}: results.h5 has {} that journal.jsonl lacks ({}). They would be lost, because results.h5 is "
-      "made "
-      "from the journal. Put the whole journal back, or move results.h5 elsewhere; gaussweep merge joins it "
-      "with later results",
-      run.string(), counted(lost, "record"),
-      !fs::exists(journal, error) ? "it is gone"
-      : damage.empty()            ? fmt::format("it has {}", counted(contents.records.size(), "record"))
-                                  : damage);
+      "made from the journal. Put the whole journal back, or move results.h5 elsewhere; gaussweep merge "
+      "joins "
+      "it with later results",
+      run.string(), counted(lost, "record"), state_of_journal);
 }
 
 /// Checks --store-limit before anything begins. @throws UsageError

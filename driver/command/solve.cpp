@@ -36,9 +36,9 @@ struct SolveOptions {
   bool force = false, condition = false;
 };
 
-/// Reads a matrix. @param require throws if rows and columns do not fit. `require` is called with the
-/// header's size before gigabytes are read, and again with the matrix's size, because the file may have
-/// changed.
+/// Reads a matrix. @param require is called with rows and columns; throws if they do not fit. It is called
+/// with the size in the file's header before gigabytes are read, and again with the size of the matrix that
+/// was read, because the file may have changed.
 template <class T, class Require>
 HostMatrix<T> imported(const std::string& file, const io::DatasetChoice& dataset, const Require& require) {
   const io::MatrixSize size = io::matrix_size_in_child(file, dataset);
@@ -60,8 +60,10 @@ void fill_other_triangle(HostMatrix<T>& matrix, UsedElements used, Uplo uplo) {
   for (std::int64_t j = 0; j < matrix.cols; ++j) {
     for (std::int64_t i = j + 1; i < matrix.rows; ++i) {
       T &below = matrix(i, j), &above = matrix(j, i);
-      T& other = uplo == Uplo::lower ? above : below;
-      other = used == UsedElements::triangle ? T(0) : uplo == Uplo::lower ? below : above;
+      const bool is_lower = uplo == Uplo::lower;
+      T& unset = is_lower ? above : below;
+      const T mirrored = is_lower ? below : above;
+      unset = used == UsedElements::triangle ? T(0) : mirrored;
     }
   }
 }

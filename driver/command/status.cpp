@@ -42,18 +42,18 @@ struct StatusOptions {
 /// has just started there
 SweepStatus status_of_directory(const std::filesystem::path& directory, std::size_t failures) {
   const std::filesystem::path journal = directory / "journal.jsonl";
-  std::error_code error;  // a path that cannot be examined may exist; reading it gives the error
+  std::error_code error;  // ignored: if the path cannot be examined, read_journal() below throws
   if (std::filesystem::status(journal, error).type() == std::filesystem::file_type::not_found) {
     if (const std::filesystem::path output = newest_job_output(directory); !output.empty()) {
       SweepStatus starting;
       starting.running = read_job_output(output).is_starting;
       if (starting.running) return starting;
-      throw io::InputError(fmt::format("{}: no journal.jsonl is there: its job did not start a sweep; see {}",
+      throw io::InputError(fmt::format("{} has no journal.jsonl: its job did not start a sweep; see {}",
                                        directory.string(), output.string()));
     }
     throw io::InputError(
-        fmt::format("{}: no journal.jsonl is there: nothing has started yet, or it is no run directory, "
-                    "as `gaussweep run PLAN -o DIR` makes it, nor a directory of them",
+        fmt::format("{} has no journal.jsonl: either its run has not started yet, or it is neither a run "
+                    "directory (made by `gaussweep run PLAN -o DIR`) nor a directory of run directories",
                     directory.string()));
   }
   // The lock is tested before the journal is read: a run that ends in between is then shown as running with
@@ -63,8 +63,8 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   const bool is_blank = contents.records.empty() && contents.notes.empty();
   if (is_blank && std::filesystem::exists(directory / "results.h5", error)) {
     throw io::InputError(
-        fmt::format("{}: nothing in journal.jsonl can be read{}{}, although results.h5 is there; gaussweep "
-                    "summary shows its records",
+        fmt::format("{}: no line of journal.jsonl can be read{}{}; `gaussweep summary` shows the records in "
+                    "results.h5",
                     directory.string(), contents.damaged > 0 ? ": " : "", io::first_damage(contents)));
   }
   SweepStatus status = status_of(contents, running, timestamp_now(), failures);
@@ -73,7 +73,8 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
     if (const std::filesystem::path output = newest_job_output(directory); !output.empty()) {
       const std::string cause = read_job_output(output).write_error;
       if (cause.empty())
-        status.remarks.push_back(fmt::format("the journal has no end of the run; see {}", output.string()));
+        status.remarks.push_back(
+            fmt::format("the journal does not record the end of the run; see {}", output.string()));
       else
         status.reason = fmt::format("{} ({})", cause, output.string());
     }
@@ -81,18 +82,19 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   return status;
 }
 
-/// Returns the trials of the last start that have no record, in the plan's order.
-/// @throws io::InputError or UsageError if the plan's trials cannot be found out, for example without its
-/// files
+/// Returns the planned trials without a record, in the plan's order. The plan is that of the last start of
+/// the run (a run starts again when it is resumed).
+/// @throws io::InputError or UsageError if the plan's trials cannot be determined, for example because one of
+/// its matrix files is missing
 std::vector<Trial> missing_trials(const std::filesystem::path& directory, Registry registry) {
   const io::JournalContents journal = io::read_journal(directory / "journal.jsonl", /*with_details=*/false);
   const io::note::Run start = last_start(journal);
   const auto backend = from_string<Backend>(start.backend);
   const auto shard = read_shard(start.shard);
-  if (!backend || !shard) throw io::InputError("the journal has no start with a plan");
+  if (!backend || !shard) throw io::InputError("the journal does not record the plan of the run");
   const std::string path = (directory / "plan.yaml").string();
   const io::Plan plan = io::parse_plan(start.plan, path, enum_names<Problem>());
-  add_libraries_of(registry, plan, path, {});
+  add_libraries_of(registry, plan, path, /*more=*/{});
   std::vector<std::string> gpus;
   std::int64_t capability = 0;
   for (const io::DeviceRow& device : results_of(journal).devices) {
@@ -112,7 +114,8 @@ std::vector<Trial> missing_trials(const std::filesystem::path& directory, Regist
   return trials;
 }
 
-/// Returns up to `count` missing trials of a run, one per line, and the number of the others.
+/// Returns a list of up to `count` trials of a run that have no record, one per line, and the number of such
+/// trials that are not listed.
 std::string missing_text(const std::string& directory, std::size_t count, const Registry& registry) {
   std::string text = fmt::format("\nMissing in {}:\n", printable(directory));
   try {
@@ -121,12 +124,13 @@ std::string missing_text(const std::string& directory, std::size_t count, const 
       text += fmt::format("  {}\n", printable(describe(trials[i])));
     if (trials.size() > count) text += fmt::format("  and {} more\n", trials.size() - count);
   } catch (const std::runtime_error& e) {
-    text += fmt::format("  not known: {}\n", printable(e.what()));
+    text += fmt::format("  these trials are unknown: {}\n", printable(e.what()));
   }
   return text;
 }
 
-/// @param repeated receives messages about directories that are left out, because another one is the same run
+/// Reads the status of each run. @param repeated receives messages about directories that are left out,
+/// because another directory has the same run
 Statuses read_statuses(const StatusOptions& options, std::vector<std::string>& repeated) {
   const std::vector<std::filesystem::path> runs =
       runs_under(options.directories, /*by_journal=*/true, &repeated);
@@ -139,7 +143,7 @@ Statuses read_statuses(const StatusOptions& options, std::vector<std::string>& r
     if (is_new || status.run_id.empty()) {
       statuses.all.push_back({directory.string(), std::move(status)});
     } else {
-      repeated.push_back(printable(fmt::format("{} is a copy of the run in {}, which counts once",
+      repeated.push_back(printable(fmt::format("{} is a copy of the run in {} and is not counted again",
                                                directory.string(), first->second)));
     }
   }
@@ -152,10 +156,12 @@ std::string text_of(const Statuses& statuses) {
                            : statuses_text(statuses, output_width());
 }
 
-/// Shows the status until no sweep runs: redraws a terminal, otherwise prints a line per change.
+/// Shows the status until no sweep runs any more. Redraws it on a terminal; otherwise prints a line whenever
+/// the status has changed.
 void watch(const StatusOptions& options) {
   constexpr auto min_pause = std::chrono::seconds(2);  // between two refreshes
-  constexpr int pause_factor = 4;  // limits the reading of large journals to a fifth of the time
+  // The pause is at least 4 times the time that reading took, so reading takes at most a fifth of the time.
+  constexpr int pause_factor = 4;
   std::string shown;
   std::vector<std::string> repeated;  // not shown here
   while (true) {
@@ -203,7 +209,7 @@ void add_status_command(CLI::App& app, Commands& commands) {
   CLI::App* sub =
       app.add_subcommand("status", "Show the progress of sweeps, running or ended; changes nothing");
   sub->add_option("directories", options->directories,
-                  "Run directories, or directories of them: shards, nights")
+                  "Run directories, or directories that contain them (shards, nightly runs)")
       ->required();
   add_format(*sub, options->format, {"table", "json"});
   allow_whole(*sub->add_option("--failures", options->failures, "How many of the last failures to list")
@@ -213,8 +219,9 @@ void add_status_command(CLI::App& app, Commands& commands) {
                                "How many of the trials without a record to list, per run; not in JSON")
                    ->capture_default_str(),
               0, max_rows);
-  sub->add_flag("--watch", options->watches,
-                "Refresh every 2 s until nothing runs any more; without a terminal, a line for each change");
+  sub->add_flag(
+      "--watch", options->watches,
+      "Refresh every 2 s until no sweep runs any more; without a terminal, print a line per change");
   sub->callback([options, &commands] { print_status(*options, commands.registry); });
 }
 

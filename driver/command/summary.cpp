@@ -46,7 +46,8 @@ void print_grids(const SummaryOptions& options, Format format) {
                                                       {"--limit", options.limit.has_value()},
                                                       {"--failures", options.only_failures}});
   MissingTrials missing;
-  io::Results all = load_all(options.paths, /*with_details=*/false, &missing, nullptr, options.peaks);
+  io::Results all =
+      load_all(options.paths, /*with_details=*/false, &missing, /*measured=*/nullptr, options.peaks);
   note_conditions(all);
   // --gpu selects the grids of these GPUs. The CPU's methods stay in, because they compete in every grid.
   Filter filter = options.filter;
@@ -91,7 +92,8 @@ void summarise_to_stdout(const SummaryOptions& options) {
   if (!options.by.empty()) return print_grids(options, format);
   if (options.devices) return print_devices(options, format);
   MissingTrials missing;
-  io::Results results = load_all(options.paths, /*with_details=*/false, &missing, nullptr, options.peaks);
+  io::Results results =
+      load_all(options.paths, /*with_details=*/false, &missing, /*measured=*/nullptr, options.peaks);
   note_conditions(results);
   std::vector<io::Record> records = std::move(results.records);
   // The baseline is searched before filtering, so that `--method mine --baseline cusolver` works.

@@ -42,7 +42,7 @@ ordered_json json_of(const TrendSeries& series) {
                     {"parameters", r.parameters},
                     {"backend", r.backend},
                     {"place", series.place},
-                    {"clock", to_string(series.clock)},
+                    {"clock", to_string(series.kind)},
                     {"nights", series.nights},
                     {"seconds", series.seconds},
                     {"steps", ordered_json::array()}};
@@ -62,7 +62,7 @@ ordered_json json_of(const TrendSeries& series) {
 }
 
 ordered_json json_of(const Trend& trend) {
-  ordered_json json{{"rate", trend.rate},
+  ordered_json json{{"rate", trend.false_alarm_rate},
                     {"changes", trend_sentences(trend)},
                     {"other_threads", trend.has_other_threads},
                     {"nights", ordered_json::array()},
@@ -117,7 +117,7 @@ Table first_and_last(const Trend& trend, std::size_t limit) {
       table.rows[i].emplace_back(last == newest ? std::string() : trend.nights[last + 1].name);
     }
   }
-  table.spare = {"first last"};  // one entry, so that both have one unit
+  table.droppable = {"first last"};  // one entry, so that both have one unit
   return table;
 }
 

@@ -53,12 +53,12 @@ struct TryOptions {
   std::vector<std::string> problems, precisions, libraries;
   bool condition = false, lists_left_out = false;
   TryRequest request;
-  /// Returns true if emulated kernels run even if other methods passed.
+  /// Returns true if the user requested emulated kernels; then they run even if other methods passed.
   bool emulates() const { return backend == "emulated" || !request.methods.empty(); }
 };
 
-/// Returns the backend that the run will choose for --backend, and the GPU's capability (0: no GPU). A
-/// separate process queries the GPU, because this one must not hold it during measurements.
+/// Returns the backend that the run will choose for --backend, and the GPU's compute capability (0: no GPU).
+/// A separate process queries the GPU, because this process must not occupy it during measurements.
 std::pair<Backend, int> expected_backend(const std::string& name) {
   if (name == "emulated") return {Backend::emulated, 0};
   if (name == "host") return {Backend::host, 0};
@@ -71,7 +71,8 @@ std::pair<Backend, int> expected_backend(const std::string& name) {
   return {name == "cuda" ? Backend::cuda : Backend::emulated, 0};  // the run reports why there is no GPU
 }
 
-/// Returns true if factoring the matrix to estimate its condition takes a small part of the time limit.
+/// Returns true if factoring the matrix, to estimate its condition, takes less than a quarter of the time
+/// limit.
 bool is_soon_factored(std::int64_t order, double time_limit) {
   constexpr double flops_per_second = 5e9;  // assumed for one CPU
   constexpr double fraction = 0.25;
@@ -158,8 +159,8 @@ std::string sparse_words(const MatrixFacts& facts) {
       to_text(Cell(share), Style::percent));
 }
 
-/// The answer fits a terminal of 24 rows and 80 columns. One row each is reserved for a blank line, the count
-/// of tasks, and the shell's prompt.
+/// The answer must fit a terminal of 24 rows and 80 columns. One row each is reserved for a blank line, the
+/// count of tasks that are not shown, and the shell's prompt.
 constexpr std::size_t answer_width = 80, answer_rows = 21;
 
 /// Returns the number of terminal rows that a text fills.

@@ -178,9 +178,8 @@ std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width) 
                      {"ratio", "RATIO", Style::scientific}};
     for (const Group* group : groups) {
       const std::size_t rank = rank_of(group);
-      const double times = rank == racers.size() ? io::Record::unknown
-                           : group == fastest    ? 1
-                                                 : racers[rank].slowdown.ratio();
+      double times = io::Record::unknown;
+      if (rank < racers.size()) times = group == fastest ? 1 : racers[rank].slowdown.ratio();
       const double digits = correct_digits(*group);
       table.rows.push_back({group->first().method, group->first().backend, group->status,
                             static_cast<std::int64_t>(group->records.size()), group->median, times,

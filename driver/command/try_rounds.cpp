@@ -12,9 +12,9 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr std::int64_t max_rounds = 40;
-/// The fraction of the time for rounds if emulated kernels follow.
+/// If emulated kernels run after the rounds, the rounds may take this fraction of the time.
 constexpr double rounds_fraction = 0.8;
-/// The seconds until the worker of a round has started and read the matrix.
+/// Seconds that the worker of a round needs to start and to read the matrix.
 constexpr double start_seconds = 0.3;
 
 std::string id_of(const io::Record& r) {

@@ -37,7 +37,8 @@ void be_expendable() {
   const int output = ::dup(STDOUT_FILENO);
   if (output < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) throw std::runtime_error("dup failed");
   using Json = nlohmann::json;
-  const std::string text = library_table(path).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text =
+      library_table(path).dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
   std::size_t written = 0;
   while (written < text.size()) {
     const ssize_t now = ::write(output, text.data() + written, text.size() - written);

@@ -1,4 +1,4 @@
-/// Finds steps and drifts in series of ln(time). A night is one run of a series.
+/// Finds steps and drifts in series of ln(time). A night is one run of a series, usually a nightly one.
 
 #include "driver/compare/change_points.hpp"
 
@@ -18,7 +18,7 @@ constexpr std::size_t min_nights_of_drift = 10;  // with fewer nights only steps
 /// Returns the variance of one night's value: the model's variance pooled with the series' own. The model's
 /// variance is first limited to a multiple of the series' variance.
 /// @param squares sum of squared deviations from the segments' means
-/// @param series_degrees its degrees of freedom
+/// @param series_degrees degrees of freedom of `squares`
 double variance_of(const TimeSeries& series, double squares, double series_degrees) {
   // With this many degrees of freedom of the series, the limit is twice the series' variance.
   constexpr double doubling_degrees = 10;
@@ -94,8 +94,8 @@ void split(const std::vector<double>& values, std::size_t begin, std::size_t end
   split(values, at, end, points);
 }
 
-/// Moves a change point to the position in (begin, end) with the most significant step. The point was
-/// proposed for a segment that is longer now, because neighbouring points were removed.
+/// Moves a change point to the position in (begin, end) with the most significant step. This is needed
+/// because the point was proposed for a shorter segment, before neighbouring points were removed.
 void move_to_clearest(const TimeSeries& series, std::size_t begin, std::size_t end, ChangePoint& point) {
   double clearest = -1;
   for (std::size_t at = begin + min_nights; at + min_nights <= end; ++at) {

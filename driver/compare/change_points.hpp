@@ -8,8 +8,8 @@
 
 namespace gaussweep::driver {
 
-/// The minimum number of nights on either side of a step. A night is a run of a series, for example of a
-/// nightly one (see trend.hpp).
+/// The minimum number of nights on either side of a step. The runs of a series are called nights, because a
+/// series usually has one per night (trend.hpp).
 inline constexpr std::size_t min_nights = 3;
 
 /// A series of ln(time), one value per night.
@@ -33,12 +33,12 @@ struct SeriesChange {
   std::vector<ChangePoint> steps;
   double tail = 1;  ///< probability of a change at least as significant if nothing changed
   bool is_drift = false;
-  /// Ln(last night / first night), and its 95 % confidence interval.
+  /// ln(time in the last night / time in the first night), and its 95 % confidence interval.
   double drift = 0, drift_low = 0, drift_high = 0;
 };
 
-/// Returns the position in [begin, end) with the largest energy distance between the values before it and
-/// from it on. The distance is weighted by m n / (m + n), with the numbers m and n of values on both sides.
+/// Returns the position `at` in [begin, end) with the largest energy distance between the values in [begin,
+/// at) and in [at, end). The distance is weighted by m n / (m + n), with m and n values on the two sides.
 /// @pre end - begin >= 2 * min_size, min_size >= 2
 std::size_t largest_distance(const std::vector<double>& values, std::size_t begin, std::size_t end,
                              std::size_t min_size);

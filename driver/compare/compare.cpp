@@ -91,7 +91,7 @@ Side side_of(const RecordList& records, bool is_duet) {
   }
   side.clock = median_of_known(std::move(clocks));
   side.joules = median_of_known(std::move(joules));
-  side.queue = median_of_known(std::move(queues));
+  side.queue_seconds = median_of_known(std::move(queues));
   return side;
 }
 
@@ -110,8 +110,8 @@ Trials trials_of(const io::Results& results) {
   return trials;
 }
 
-/// Returns the status that the new answer has with base's tolerance. Otherwise an equal answer would change
-/// its status if the new plan has another tolerance.
+/// Returns the status that the new answer would have with base's tolerance. Without this correction an equal
+/// answer would change its status if the new plan has another tolerance.
 std::string status_with(double base_tolerance, const Pair& pair) {
   std::optional<Evidence> evidence = evidence_of(pair.identity);
   const bool is_other =
@@ -206,7 +206,7 @@ void find_other_clocks(Comparison& result) {
   }
 }
 
-/// Identifies a trial of a matrix file by all but the file's elements and size.
+/// Identifies a trial of a matrix file by everything except the file's elements and size.
 std::string identity_without_elements(const Record& r) {
   nlohmann::json parameters = nlohmann::json::parse(r.matrix_parameters, nullptr, /*allow_exceptions=*/false);
   if (parameters.is_object()) parameters.erase("sha256");
@@ -243,7 +243,7 @@ std::pair<std::size_t, std::string> differing_parameters(const Record& base, con
   return {count, fmt::format("{} before, {} now", fmt::join(old_ones, " "), fmt::join(new_ones, " "))};
 }
 
-/// Identifies a trial by all but the parameters of its method.
+/// Identifies a trial by everything except the parameters of its method.
 std::string identity_without_parameters(const Record& r) {
   return fmt::format("{}\n{} {}", task_identity(r), r.method, r.backend);
 }
@@ -278,8 +278,9 @@ void find_unmatched_trials(Comparison& result, const Trials& base, const Trials&
   const auto with_parameters = [](const Record& r) { return std::pair(method_key(r), r.parameters); };
   std::set<BackendMethod> before, remaining;
   std::set<std::pair<BackendMethod, std::string>> remaining_parameters;
-  std::set<std::string> new_file_trials;         // only new has them
-  std::map<std::string, RecordList> new_trials;  // only new has them; by all but their parameters
+  // Trials that only new has: those of matrix files (without elements), and all (without parameters).
+  std::set<std::string> new_file_trials;
+  std::map<std::string, RecordList> new_trials;
   for (const auto& [key, places] : now) {
     const Record& first = *places.begin()->second.front();
     remaining.insert(method_key(first));
@@ -347,10 +348,10 @@ void find_regressions(Comparison& result, const CompareRules& rules) {
     const bool is_slower =
         pair.change.verdict == Verdict::slower && (is_counted || pair.change.ratio > 1 + rules.fail_above);
     if (!is_slower && !pair.is_worse) continue;
-    const std::string what = pair.is_worse          ? pair.accuracy
-                             : !pair.reason.empty() ? pair.reason
-                                                    : fmt::format("{:+.1f} %", 100 * (pair.change.ratio - 1));
-    result.regressions.push_back(fmt::format("{} ({})", pair.name, what));
+    const std::string growth = fmt::format("{:+.1f} %", 100 * (pair.change.ratio - 1));
+    const std::string time_text = pair.reason.empty() ? growth : pair.reason;
+    result.regressions.push_back(
+        fmt::format("{} ({})", pair.name, pair.is_worse ? pair.accuracy : time_text));
   }
   for (const MethodChange& method : result.methods) {
     if (method.has_same_place() && method.change.verdict == Verdict::slower &&
@@ -399,8 +400,8 @@ bool has_shards_of(const io::Results& base, const io::Results& now) {
 
 bool Pair::is_host_paced() const {
   constexpr double min_queue_share = 0.5;  // fraction of the run's time
-  return !has_replays() && base.queue >= min_queue_share * base.run.median &&
-         now.queue >= min_queue_share * now.run.median;
+  return !has_replays() && base.queue_seconds >= min_queue_share * base.run.median &&
+         now.queue_seconds >= min_queue_share * now.run.median;
 }
 
 bool Pair::is_host_bound() const {
@@ -430,8 +431,8 @@ std::string cpu_words(const io::HostRow& host) {
   return host.cpu + ", " + counted(static_cast<std::size_t>(host.blas_threads), "thread");
 }
 
-const char* to_string(Timed clock) {
-  return clock == Timed::gpu ? "GPU" : "run";
+const char* to_string(TimeKind kind) {
+  return kind == TimeKind::gpu ? "GPU" : "run";
 }
 
 const char* to_string(Verdict verdict) {

@@ -1,12 +1,12 @@
 #pragma once
 /// Compares two sets of records: which trials became faster, slower or wrong, and which GPU is faster at
-/// which sizes. A *place* is the hardware model that a trial ran on: a GPU model, or a CPU model with its
-/// number of threads.
+/// which sizes. The old set is called base, the new one new or `now`. A *place* is the hardware model that a
+/// trial ran on: a GPU model, or a CPU model with its number of threads.
 ///
-/// compare_rule.hpp has the statistical rule. A comparison tests each trial and each method for slower and
-/// for faster. All tests for slower are decided together, and so are all tests for faster. If nothing
-/// changed, at most 1 in 100 comparisons has any SLOWER, and at most 1 in 100 any FASTER. The number of
-/// trials does not matter.
+/// compare_rule.hpp has the statistical rule. A comparison tests for each trial and each method if it became
+/// slower and if it became faster. All tests for slower are decided together, and so are all tests for
+/// faster. If nothing changed, at most 1 in 100 comparisons has any SLOWER, and at most 1 in 100 any FASTER,
+/// whatever the number of trials.
 
 #include <cstdint>
 #include <map>
@@ -23,20 +23,20 @@
 namespace gaussweep::driver {
 
 /// The verdict on two times. `unclear`: a change above the threshold is possible, but not significant.
-/// `host_bound`: the time of the run changed, but not by more than the host's speed varies between runs. The
+/// `host_bound`: the time of the run changed by no more than the host's speed varies between runs, and the
 /// GPU's part of this time did not change or is unknown. `untimed`: a time is missing.
 enum class Verdict { same, faster, slower, unclear, host_bound, untimed };
 const char* to_string(Verdict verdict);
 
-/// The time that a verdict is about. `gpu`: the time of the GPU's work alone, measured by replaying the run
-/// as a CUDA graph. `run`: the time of the run with the host's launches.
-enum class Timed { gpu, run };
-const char* to_string(Timed timed);
+/// The kind of time that a verdict is about. `gpu`: the time of the GPU's work alone, measured by replaying
+/// the run as a CUDA graph. `run`: the time of the run including the host's launches.
+enum class TimeKind { gpu, run };
+const char* to_string(TimeKind kind);
 
 /// The change of a time from base to new: the ratio of the medians and its 95 % confidence interval.
 struct Change {
   Verdict verdict = Verdict::untimed;
-  Timed clock = Timed::run;  ///< the time that the verdict is about
+  TimeKind kind = TimeKind::run;  ///< the time that the verdict is about
   double ratio = io::Record::unknown;
   double low = io::Record::unknown, high = io::Record::unknown;
   /// The smallest relative change of this time that would get the verdict SLOWER or FASTER if no other trial
@@ -56,33 +56,35 @@ struct Unclear {
   double with_rounds = 0, with_samples = 0, with_duet = 0;
 };
 
-/// The differences that all trials of a backend share between two runs on one place, and their scatter.
+/// The difference between two runs on one place that all trials of a backend have in common (drift), and the
+/// scatter of the trials about it.
 struct RunNoise {
   std::string backend, place;
-  std::int64_t pairs = 0;  ///< pairs that were used: those of methods with at least 3 pairs
+  std::int64_t pairs = 0;  ///< pairs (trials in both sets) of methods with at least 3 pairs
   double drift = 0;        ///< median over the methods of ln(new / base), clamped to ±0.005
-  /// The factors by which the trials scatter about their methods' medians more than the rule expects: for
-  /// times below 100 us, and for longer ones. At least 1; 1 if fewer than 8 trials are known.
+  /// Measured scatter of the trials about their methods' medians, divided by the scatter that the statistical
+  /// rule expects: for times below 100 us, and for longer ones. At least 1; 1 if fewer than 8 trials are
+  /// known.
   double raise_short = 1, raise_long = 1;
   /// The standard deviation of the methods' medians of ln(new / base); 0 with fewer than 5 methods.
   double of_methods = 0;
   /// The host's drift: ln(new / base) of the host's part of a trial's time, as the median over the host-bound
   /// trials. It is 0 with fewer than 4 such trials.
   double of_host = 0;
-  /// The factor by which host-bound trials scatter more than the rule expects; at least 1.
+  /// The same quotient for host-bound trials.
   double raise_host = 1;
 };
 
 /// A trial in one set, on one place.
 struct Side {
-  Timing run, gpu;                     ///< as in `Timed`; `gpu` is not known if no replay was measured
-  std::string status;                  ///< the worst status in the last run
-  double ratio = io::Record::unknown;  ///< the largest residual ratio in the last run
-  double clock = io::Record::unknown;  ///< SM clock in MHz, median of the samples
-  double joules = io::Record::unknown;
-  double queue = io::Record::unknown;  ///< seconds that the host needs to queue a run
-  std::int64_t kernels = -1;           ///< launches per run
-  std::int64_t waits = -1;             ///< waits of the host for the GPU per run
+  Timing run, gpu;                      ///< as in `TimeKind`; `gpu` is not known if no replay was measured
+  std::string status;                   ///< the worst status in the last run
+  double ratio = io::Record::unknown;   ///< the largest residual ratio in the last run
+  double clock = io::Record::unknown;   ///< SM clock in MHz, median of the samples
+  double joules = io::Record::unknown;  ///< energy per run
+  double queue_seconds = io::Record::unknown;  ///< time that the host needs to queue a run
+  std::int64_t kernels = -1;                   ///< launches per run
+  std::int64_t waits = -1;                     ///< waits of the host for the GPU per run
   std::int64_t iterations = 0;
   /// 1 if the run takes notably longer than its CUDA graph, because the GPU waits for the host; else 0. -1 if
   /// the run cannot be recorded as a graph.
@@ -131,21 +133,23 @@ struct Crossover {
   /// Method, precision, matrix, parameters, and other properties that are constant along the series.
   std::string series;
   std::string base_place, new_place;
-  std::string finding;             ///< as text
+  std::string finding;             ///< a sentence: which place overtakes the other, and where
   double n = io::Record::unknown;  ///< interpolated; NaN if neither overtakes
 };
 
-/// Relative difference from which on two SM clocks count as different.
+/// Two SM clocks count as different if their relative difference is larger than this.
 constexpr double notable_clock = 0.02;
 
 /// The thresholds for changes and regressions.
 struct CompareRules {
-  /// If true, pairs of different places are left out.
+  /// If true, trials are compared only with trials on the same place.
   bool same_places = false;
   /// Smallest relative change of a median that counts; if not set, 2 %, or 0.5 % for a duet.
   std::optional<double> threshold;
   double fail_above = 0;  ///< a SLOWER trial is a regression only if its time grew by more than this fraction
-  double rate = 0.01;     ///< fraction of the pairs of unchanged runs that get any SLOWER; likewise FASTER
+  /// The probability that a comparison of unchanged programs has any SLOWER trial; also that it has any
+  /// FASTER trial.
+  double false_alarm_rate = 0.01;
 };
 
 /// The result of a comparison.
@@ -159,7 +163,7 @@ struct Comparison {
   std::vector<Unclear> unclear;       ///< per backend
   std::vector<Crossover> crossovers;  ///< only for different places
   std::int64_t only_base = 0, only_new = 0;
-  /// Methods, and sizes of methods, that only base has, and that only new has, as texts.
+  /// Texts about methods, or sizes of methods, that only base has (`vanished`) or only new has (`appeared`).
   std::vector<std::string> vanished, appeared;
   /// Names of matrix files that changed between base and new; their trials do not count as missing.
   std::set<std::string> changed_files;
@@ -198,14 +202,15 @@ void put_regressions_first(std::vector<Pair>& pairs);
 bool is_listed(const Pair& pair);
 /// Returns the names of the trials that failed before and pass now.
 std::vector<std::string> repaired_trials(const Comparison& comparison);
-/// Return tables. For Reader::person, columns with equal values in all rows are left out; programs get all
-/// columns. pair_table has all pairs.
+/// Returns a table of all pairs. In this table and the next two, columns with equal values in all rows are
+/// left out for Reader::person; programs get all columns.
 Table pair_table(const Comparison& comparison, Reader reader);
 Table method_table(const Comparison& comparison, Reader reader);
 Table accuracy_table(const Comparison& comparison, Reader reader);
 Table crossover_table(const Comparison& comparison);
 /// Returns two sentences per backend: the smallest change that is found in its UNCLEAR trials, and the
-/// measurements that would find smaller changes. Emulated trials have none, because their times say nothing.
+/// measurements that would find smaller changes. There are no sentences about emulated trials, because their
+/// times say nothing about a GPU.
 std::vector<std::string> unclear_words(const Comparison& comparison);
 /// Returns "40 trials in both: 38 SAME, 1 FASTER, …".
 /// @param command the start of a command that takes --only, "gaussweep compare a b "; empty: the running

@@ -13,8 +13,9 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Finds the crossovers of one series of sizes n. Only SLOWER and FASTER trials count. Two neighbours with
-/// opposite verdicts have a crossover where ln(ratio), interpolated linearly in ln(n), is zero.
+/// Finds the crossovers along a series of trials that differ only in their size n. Only SLOWER and FASTER
+/// trials count. If two neighbours have opposite verdicts, the crossover is where ln(ratio), interpolated
+/// linearly in ln(n), is zero.
 std::vector<Crossover> crossovers_along(const std::string& series, std::vector<const Pair*> pairs) {
   std::sort(pairs.begin(), pairs.end(),
             [](const Pair* a, const Pair* b) { return a->identity.n < b->identity.n; });
@@ -55,7 +56,7 @@ std::vector<Crossover> crossovers_of(const std::vector<Pair>& pairs) {
   std::vector<const io::Record*> all;
   for (const Pair& pair : pairs) all.push_back(&pair.identity);
   const MatrixNames matrices(all);
-  const Varying varying(all);
+  const NeededColumns needed(all);
   for (const Pair& pair : pairs) {
     if (pair.has_same_place() || pair.change.verdict == Verdict::untimed) continue;
     const io::Record& r = pair.identity;
@@ -65,8 +66,8 @@ std::vector<Crossover> crossovers_of(const std::vector<Pair>& pairs) {
     if (r.m != r.n || r.k != r.n) name += fmt::format(" m={} k={}", r.m, r.k);
     if (r.nrhs > 1) name += fmt::format(" nrhs={}", r.nrhs);
     if (r.batch > 1) name += fmt::format(" batch={}", r.batch);
-    if (varying.uplo.count(r.problem) > 0) name += " uplo=" + r.uplo;
-    if (varying.seed) name += fmt::format(" seed={}", r.matrix_seed);
+    if (needed.uplo.count(r.problem) > 0) name += " uplo=" + r.uplo;
+    if (needed.seed) name += fmt::format(" seed={}", r.matrix_seed);
     series[name + '\n' + pair.base_place + '\n' + pair.new_place].push_back(&pair);
   }
   std::vector<Crossover> result;

@@ -1,7 +1,8 @@
 /// Decides which trials and methods are slower or faster. First estimates all changes, then decides all tests
 /// together, to limit the rate of false findings. A run is host-bound if it takes notably longer than its
-/// replay, the same work as a CUDA graph. It is host-paced if the host's queueing takes most of its time.
-/// Drift is a change that all trials of a run have in common. A duet alternates two builds on one GPU.
+/// replay, which is the same work as a CUDA graph. Without a replay, a run is host-paced if the host needs at
+/// least half of the run's time to queue the kernels. Drift is a change that all trials of a run have in
+/// common. In a duet two builds alternate on one GPU.
 
 #include <algorithm>
 #include <cmath>
@@ -24,8 +25,8 @@ constexpr std::size_t min_host_bound = 4;       // minimum number of trials that
 // Minimum fraction of the host in a time that is used to estimate the host's drift.
 constexpr double min_host_fraction = 0.3;
 constexpr double max_drift = 0.005;  // limit on the ln ratio that counts as drift of the run
-// Uncertainty of the host's drift, as ln ratio, if too few trials show it. In measured runs a launch took 3.1
-// to 4.6 us.
+// Uncertainty of the host's drift, as ln ratio, if too few trials show it. Between measured runs the time of
+// a launch varied from 3.1 to 4.6 us.
 constexpr double unknown_drift = 0.1;
 constexpr double short_seconds = 1e-4;  // seconds; RunNoise has one factor below this time and one above
 
@@ -62,11 +63,11 @@ TrialEstimates estimates_of(Pair& pair, bool is_duet) {
   TrialEstimates result;
   result.pair = &pair;
   if (!pair.base.run.is_known() || !pair.now.run.is_known() || pair.has_failed_in_both()) return result;
-  const auto estimate_of = [other = is_other_gpu(pair), is_duet](const Timing& base, const Timing& now,
-                                                                 const Scatter& scatter) {
+  const auto estimate_of = [is_other = is_other_gpu(pair), is_duet](const Timing& base, const Timing& now,
+                                                                    const Scatter& scatter) {
     const Estimate current =
-        is_duet ? estimate_duet(base, now, scatter) : estimate(base, now, scatter, other);
-    return MeasuredEstimate{current, current.error, prospects(base, now, scatter, other, is_duet)};
+        is_duet ? estimate_duet(base, now, scatter) : estimate(base, now, scatter, is_other);
+    return MeasuredEstimate{current, current.error, prospects(base, now, scatter, is_other, is_duet)};
   };
   if (pair.identity.backend != "cuda") {
     result.has_gpu = true;
@@ -94,9 +95,9 @@ TrialEstimates estimates_of(Pair& pair, bool is_duet) {
   return result;
 }
 
-/// Returns the factor by which distances scatter more than their standard errors, at least 1. Returns 1 if
-/// there are fewer than `min_pairs_for_noise` distances. @param distances |ln ratio - median| / standard
-/// error
+/// Returns the factor by which the estimates scatter more than their standard errors say, at least 1. Returns
+/// 1 for fewer than `min_pairs_for_noise` estimates. @param distances per estimate: |ln ratio - median| /
+/// standard error
 double scatter_factor(std::vector<double> distances) {
   if (distances.size() < min_pairs_for_noise) return 1;
   return std::max(1.0, normal_mad * median_of(std::move(distances)));
@@ -132,31 +133,31 @@ MethodScatter scatter_of(const std::vector<TrialEstimates*>& trials) {
       // true value is.
       const double distance =
           std::fabs(trial->gpu.log - median) / trial->gpu.error * std::sqrt(count / (count - 1));
-      (is_short(*trial->pair) ? scatter.short_times : scatter.long_times).push_back(distance);
+      std::vector<double>& distances = is_short(*trial->pair) ? scatter.short_times : scatter.long_times;
+      distances.push_back(distance);
     }
   }
   return scatter;
 }
 
-/// Subtracts the drift of the runs from the trials' estimates, and scales their errors by the measured
-/// scatter.
-/// @param host_drift median ln ratio of host-bound times; empty if too few trials show the host's drift
+/// Sets the drift in the trials' estimates, and scales their errors by the measured scatter.
+/// @param host_bound_drift median ln(new / base) of the host-bound times; empty if there are too few of them
 void correct(const std::vector<TrialEstimates*>& trials, const RunNoise& noise,
-             std::optional<double> host_drift) {
+             std::optional<double> host_bound_drift) {
   for (TrialEstimates* trial : trials) {
     trial->gpu.drift = noise.drift;
     trial->gpu.error *= is_short(*trial->pair) ? noise.raise_short : noise.raise_long;
     if (!trial->has_host) continue;
     trial->host.error *= noise.raise_host;
-    if (!host_drift) {
+    if (!host_bound_drift) {
       trial->host.error = std::hypot(trial->host.error, unknown_drift);
     } else if (trial->pair->has_replays()) {
       trial->host.drift = noise.of_host * trial->host_share;
     } else {
-      // The host's fraction of this time is unknown. So half of the host's drift is subtracted, with an
-      // uncertainty that covers both no drift and the whole drift.
-      trial->host.drift = *host_drift / 2;
-      trial->host.error = std::hypot(trial->host.error, *host_drift / 2);
+      // The host's fraction of this time is unknown. So half of the drift is assumed, with an uncertainty
+      // that covers both no drift and the whole drift.
+      trial->host.drift = *host_bound_drift / 2;
+      trial->host.error = std::hypot(trial->host.error, *host_bound_drift / 2);
     }
   }
 }
@@ -167,7 +168,8 @@ RunNoise noise_of(const std::vector<TrialEstimates*>& trials, bool is_duet) {
   RunNoise noise;
   noise.backend = trials.front()->pair->identity.backend;
   noise.place = trials.front()->pair->new_place;
-  // In a duet drift affects both builds equally, and the rounds show each trial's scatter.
+  // Nothing is corrected in a duet: drift affects both builds equally, and the rounds show each trial's
+  // scatter.
   if (is_duet) return noise;
   MethodScatter scatter = scatter_of(trials);
   noise.pairs = static_cast<std::int64_t>(scatter.short_times.size() + scatter.long_times.size());
@@ -186,10 +188,10 @@ RunNoise noise_of(const std::vector<TrialEstimates*>& trials, bool is_duet) {
     host_drifts.push_back(trial->host.log / trial->host_share);
     host_bound_logs.push_back(trial->host.log);
   }
-  std::optional<double> host_drift;
+  std::optional<double> host_bound_drift;
   if (host_drifts.size() >= min_host_bound) {
     noise.of_host = median_of(std::move(host_drifts));
-    host_drift = median_of(std::move(host_bound_logs));
+    host_bound_drift = median_of(std::move(host_bound_logs));
   }
   for (const TrialEstimates* trial : trials) {
     if (trial->has_host && trial->pair->has_replays())
@@ -197,23 +199,27 @@ RunNoise noise_of(const std::vector<TrialEstimates*>& trials, bool is_duet) {
                                trial->host.error);
   }
   noise.raise_host = scatter_factor(std::move(host_distances));
-  correct(trials, noise, host_drift);
+  correct(trials, noise, host_bound_drift);
   return noise;
 }
 
 /// The verdicts on all estimates. Their tests are decided together to limit the rate of false findings.
 class Decision {
  public:
-  Decision(const std::vector<const Estimate*>& all, double rate, double threshold)
-      : threshold_(threshold), tail_(rate / static_cast<double>(std::max<std::size_t>(1, all.size()))) {
+  Decision(const std::vector<const Estimate*>& all, double false_alarm_rate, double threshold)
+      : threshold_(threshold),
+        tail_(false_alarm_rate / static_cast<double>(std::max<std::size_t>(1, all.size()))) {
     std::vector<double> above, below;
     for (const Estimate* each : all) {
       above.push_back(student_tail(each->without_drift() / each->error, each->degrees));
       below.push_back(student_tail(-each->without_drift() / each->error, each->degrees));
     }
-    const std::vector<bool> slower = rejected(above, rate), faster = rejected(below, rate);
-    for (std::size_t i = 0; i < all.size(); ++i)
-      verdicts_[all[i]] = slower[i] ? Verdict::slower : faster[i] ? Verdict::faster : Verdict::unclear;
+    const std::vector<bool> slower = rejected(above, false_alarm_rate),
+                            faster = rejected(below, false_alarm_rate);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Verdict unless_slower = faster[i] ? Verdict::faster : Verdict::unclear;
+      verdicts_[all[i]] = slower[i] ? Verdict::slower : unless_slower;
+    }
   }
 
   /// Returns the verdict on an estimate. @param otherwise the verdict on a change that is not significant
@@ -230,8 +236,8 @@ class Decision {
 
   /// Returns the change with its interval. SAME becomes UNCLEAR unless the whole interval is within the
   /// threshold. @param verdict from verdict_of
-  Change change(const Estimate& estimate, Verdict verdict, Timed clock) const {
-    Change change{verdict, clock, estimate.ratio(), estimate.low(), estimate.high(), detectable(estimate)};
+  Change change(const Estimate& estimate, Verdict verdict, TimeKind kind) const {
+    Change change{verdict, kind, estimate.ratio(), estimate.low(), estimate.high(), detectable(estimate)};
     const bool is_within = change.low >= 1 / (1 + threshold_) && change.high <= 1 + threshold_;
     if (verdict == Verdict::same && !is_within) change.verdict = Verdict::unclear;
     return change;
@@ -243,8 +249,8 @@ class Decision {
 };
 
 /// Returns the change of a time that is compared with itself.
-Change no_change(Timed clock) {
-  return {Verdict::same, clock, 1, 1, 1, 0};
+Change no_change(TimeKind kind) {
+  return {Verdict::same, kind, /*ratio=*/1, /*low=*/1, /*high=*/1, /*detectable=*/0};
 }
 
 /// The smallest detectable changes of the UNCLEAR trials of one backend, now and with other measurements.
@@ -254,7 +260,8 @@ struct UnclearTrials {
 
   void add(const MeasuredEstimate& measured, const Pair& pair, const Decision& decision) {
     const auto smallest_change = [&](Estimate other) {
-      other.error *= measured.error / measured.first_error;  // the runs' noise would be the same
+      // The correction for the runs' noise would be the same.
+      other.error *= measured.error / measured.first_error;
       return decision.detectable(other);
     };
     now.push_back(decision.detectable(measured));
@@ -275,14 +282,14 @@ struct UnclearTrials {
   }
 };
 
-/// Returns the regression that recorded counts show, whatever the time: more waits, more kernels, or a run
-/// that can no longer be recorded as a graph because it waits for the host. Empty if there is none.
+/// Returns the reason why a run is worse whatever its time: it has more waits or more kernels, or it can no
+/// longer be recorded as a graph because it waits for the host. Empty if there is no such reason.
 std::string reason_of(const Pair& pair) {
   const Side &base = pair.base, &now = pair.now;
   if (!pair.has_same_place()) return "";
   if (base.waits >= 0 && now.waits > base.waits && base.iterations == now.iterations)
     return fmt::format("waits {} -> {}", base.waits, now.waits);
-  if (base.gpu.is_known() && base.launch_bound >= 0 && now.launch_bound < 0 && now.queue > 0)
+  if (base.gpu.is_known() && base.launch_bound >= 0 && now.launch_bound < 0 && now.queue_seconds > 0)
     return "waits for the host now";
   if (pair.is_host_bound() && base.kernels > 0 && now.kernels > base.kernels)
     return fmt::format("kernels {} -> {}", base.kernels, now.kernels);
@@ -294,9 +301,9 @@ std::string reason_of(const Pair& pair) {
 const MeasuredEstimate* decide(const TrialEstimates& trial, const Decision& decision) {
   if (!trial.has_gpu && !trial.has_host) return nullptr;  // untimed
   Pair& pair = *trial.pair;
-  const Timed clock = pair.has_replays() ? Timed::gpu : Timed::run;
+  const TimeKind kind = pair.has_replays() ? TimeKind::gpu : TimeKind::run;
   if (pair.is_itself) {
-    pair.change = no_change(clock);
+    pair.change = no_change(kind);
     return trial.has_gpu ? &trial.gpu : &trial.host;
   }
   Verdict gpu = Verdict::same, host = Verdict::same;
@@ -306,7 +313,7 @@ const MeasuredEstimate* decide(const TrialEstimates& trial, const Decision& deci
   const Verdict run_verdict = trial.has_host ? host : gpu;
   if (!reason.empty() && gpu != Verdict::slower && run_verdict != Verdict::faster) {
     const MeasuredEstimate& measured = trial.has_host ? trial.host : trial.gpu;
-    pair.change = decision.change(measured, Verdict::slower, Timed::run);
+    pair.change = decision.change(measured, Verdict::slower, TimeKind::run);
     pair.reason = reason;
     return &measured;
   }
@@ -315,7 +322,7 @@ const MeasuredEstimate* decide(const TrialEstimates& trial, const Decision& deci
   const bool is_about_gpu = trial.has_gpu && (gpu == Verdict::slower || host == Verdict::same ||
                                               (gpu != Verdict::same && host != Verdict::slower));
   pair.change =
-      is_about_gpu ? decision.change(trial.gpu, gpu, clock) : decision.change(trial.host, host, Timed::run);
+      is_about_gpu ? decision.change(trial.gpu, gpu, kind) : decision.change(trial.host, host, TimeKind::run);
   if (pair.change.verdict == Verdict::slower) pair.reason = reason;
   return is_about_gpu ? &trial.gpu : &trial.host;
 }
@@ -325,8 +332,9 @@ struct MethodEstimate {
   MethodChange change;
   std::vector<const TrialEstimates*> trials;
   Estimate pooled_estimate;
-  bool is_known = false;                 ///< true if there is a pooled estimate
-  bool by_gpu = false, by_host = false;  ///< true if it pools GPU times, or times of host-bound runs
+  bool is_known = false;  ///< true if there is a pooled estimate
+  bool by_gpu = false;    ///< true if the pooled estimate is of GPU times
+  bool by_host = false;   ///< true if the pooled estimate is of host-bound runs' times
 };
 
 /// Pools the estimates of each method's trials.
@@ -350,8 +358,8 @@ std::vector<MethodEstimate> methods_of(const std::vector<TrialEstimates>& trials
       if (trial->has_host) by_host.push_back(trial->host);
     }
     method_estimate.by_gpu = by_gpu.size() >= min_pairs_of_method;
-    const std::vector<Estimate>& chosen = method_estimate.by_gpu || by_host.empty() ? by_gpu : by_host;
     method_estimate.by_host = !method_estimate.by_gpu && !by_host.empty();
+    const std::vector<Estimate>& chosen = method_estimate.by_host ? by_host : by_gpu;
     method_estimate.is_known = !chosen.empty();
     if (method_estimate.is_known) method_estimate.pooled_estimate = pooled(chosen);
     const RunNoise* place_noise = find_in(noise, {change.backend, change.new_place});
@@ -389,7 +397,7 @@ void judge_times(Comparison& comparison, const CompareRules& rules) {
   for (const MethodEstimate& method : methods) {
     if (method.is_known) all.push_back(&method.pooled_estimate);
   }
-  const Decision decision(all, rules.rate, comparison.threshold);
+  const Decision decision(all, rules.false_alarm_rate, comparison.threshold);
   std::map<std::string, UnclearTrials> unclear;  // by backend
   for (const TrialEstimates& trial : trials) {
     const MeasuredEstimate* measured = decide(trial, decision);
@@ -409,12 +417,12 @@ void judge_times(Comparison& comparison, const CompareRules& rules) {
     };
     if (method.is_known) {
       const bool has_gpu = method.by_gpu && all_pairs([](const Pair& pair) { return pair.has_replays(); });
-      const Timed clock = has_gpu ? Timed::gpu : Timed::run;
+      const TimeKind kind = has_gpu ? TimeKind::gpu : TimeKind::run;
       const Verdict otherwise = method.by_host ? Verdict::host_bound : Verdict::unclear;
       const Estimate& pooled = method.pooled_estimate;
       change.change = all_pairs([](const Pair& pair) { return pair.is_itself; })
-                          ? no_change(clock)
-                          : decision.change(pooled, decision.verdict_of(pooled, otherwise), clock);
+                          ? no_change(kind)
+                          : decision.change(pooled, decision.verdict_of(pooled, otherwise), kind);
     }
     comparison.methods.push_back(std::move(change));
   }

@@ -10,11 +10,12 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// Fraction of a process's variance that all processes of its run share; more processes do not reduce it.
+/// Fraction of a process's variance that is common to all processes of its run, so that more processes do not
+/// reduce it.
 constexpr double run_fraction = 0.3;
-/// Fraction of a trial's variance that all trials of its method share.
+/// Fraction of a trial's variance that is common to all trials of its method.
 constexpr double method_fraction = 0.25;
-/// Upper limit of the degrees of freedom of a method's mean.
+/// Upper limit on the degrees of freedom of the mean over a method's trials.
 constexpr double method_degrees = 30;
 
 /// Returns the model's variance of a process's ln(median).
@@ -28,7 +29,7 @@ double variance_of_model(const Timing& base, const Timing& now, const Scatter& s
   return squared(scatter.share) + squared(scatter.seconds / seconds) + sample_variance;
 }
 
-/// Returns the degrees of freedom of a weighted variance.
+/// Returns the degrees of freedom of `variance_of`.
 double degrees_of(const Timing& base, const Timing& now) {
   return model_degrees + static_cast<double>(base.processes + now.processes - 2);
 }
@@ -87,7 +88,8 @@ double student_quantile(double tail, double degrees) {
   double low = 0, high = 1e3;  // ends of the bisection
   for (int i = 0; i < 60; ++i) {
     const double center = (low + high) / 2;
-    (student_tail(center, degrees) > tail ? low : high) = center;
+    double& end = student_tail(center, degrees) > tail ? low : high;
+    end = center;
   }
   return high;
 }
@@ -121,7 +123,7 @@ Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& sca
   const double variance =
       (weight * 2 * variance_of_model(base, now, scatter) + (count - 1) * squared(differences.stdev)) /
       degrees;
-  return {differences.mean, std::sqrt(variance / count), degrees, 0};
+  return {differences.mean, std::sqrt(variance / count), degrees, /*drift=*/0};
 }
 
 Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu) {
@@ -133,7 +135,7 @@ Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter,
       variance * ((1 - run_fraction) * (1 / processes + 1 / new_processes) +
                   run_fraction * (1 / static_cast<double>(base.runs) + 1 / static_cast<double>(now.runs)));
   if (is_other_gpu) sum += squared(other_gpu_scatter.share) + squared(other_gpu_scatter.seconds / seconds);
-  return {std::log(now.median / base.median), std::sqrt(sum), degrees_of(base, now), 0};
+  return {std::log(now.median / base.median), std::sqrt(sum), degrees_of(base, now), /*drift=*/0};
 }
 
 Prospects prospects(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu,
@@ -198,14 +200,14 @@ double student_tail(double t, double degrees) {
   return std::max(0.0, (1 - within) / 2);
 }
 
-std::vector<bool> rejected(const std::vector<double>& tails, double rate) {
+std::vector<bool> rejected(const std::vector<double>& tails, double false_discovery_rate) {
   std::vector<std::size_t> order(tails.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return tails[a] < tails[b]; });
   std::size_t count = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const auto rank = static_cast<double>(i + 1);
-    if (tails[order[i]] <= rate * rank / static_cast<double>(tails.size())) count = i + 1;
+    if (tails[order[i]] <= false_discovery_rate * rank / static_cast<double>(tails.size())) count = i + 1;
   }
   std::vector<bool> result(tails.size(), false);
   for (std::size_t i = 0; i < count; ++i) result[order[i]] = true;

@@ -13,14 +13,14 @@
 
 namespace gaussweep::driver {
 
-/// A trial's times by one clock (see Timed) in one set of records. Each round of each run is a separate
-/// process with a median of its samples.
+/// A trial's times of one kind (TimeKind) in one set of records. Each round (repetition of the trials) of
+/// each run is a separate process, with a median of its samples.
 struct Timing {
   double median = io::Record::unknown;  ///< median of the processes' medians
   double sigma = 0;                     ///< a sample's relative standard deviation, median over the processes
   std::int64_t samples = 0;             ///< number of samples of all processes
   std::int64_t processes = 1, runs = 1;
-  double variance = 0;                    ///< variance of the processes' ln(median)
+  double variance = 0;                    ///< variance of ln(median) between the processes
   std::map<std::int64_t, double> rounds;  ///< ln(median) by round; empty unless the times are from a duet
   bool is_known() const { return median > 0 && samples > 0; }
 };
@@ -33,8 +33,8 @@ Statistics replay_quartiles_of(const io::Record& record);
 /// Summarises the processes of `runs` runs. @param processes the statistics of each process's samples
 Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs);
 
-/// The model of the standard deviation between processes if the program did not change: sqrt((share * time)^2
-/// + seconds^2).
+/// The model of the standard deviation of times between processes of an unchanged program: sqrt((share *
+/// time)^2 + seconds^2).
 struct Scatter {
   double share = 0, seconds = 0;
 };
@@ -46,7 +46,7 @@ constexpr Scatter host_bound_scatter{0.12, 1.5e-6};
 /// For times that include launches or waits if the host's part is unknown. `share` is a fraction of the whole
 /// time.
 constexpr Scatter host_paced_scatter{0.04, 2e-6};
-/// For CPU methods, which share the CPU with other activities.
+/// For CPU methods, which share the CPU with other programs.
 constexpr Scatter cpu_scatter{0.20, 2e-5};
 /// Further scatter, added in quadrature, if the two times are from different GPUs of one model.
 constexpr Scatter other_gpu_scatter{0.025, 1e-6};
@@ -55,7 +55,7 @@ constexpr Scatter other_gpu_scatter{0.025, 1e-6};
 struct Estimate {
   double log = io::Record::unknown, error = 0;  ///< the estimate and its standard error
   double degrees = 1;                           ///< degrees of freedom of Student's t
-  double drift = 0;  ///< the part of `log` that all trials of the two sets have in common
+  double drift = 0;  ///< the part of `log` that is a common change of all trials, not of this one
   /// The ratio of the times, and the ends of its 95 % confidence interval.
   double ratio() const;
   double low() const;
@@ -69,12 +69,12 @@ struct Estimate {
 /// Estimates the ratio of two times. @pre both are known
 Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu);
 
-/// The model's weight in the mean of variances, in degrees of freedom. The trial's own variance has one
-/// degree per process beyond the first of each set.
+/// The weight of the model's variance in the weighted mean with the trial's own variance, in degrees of
+/// freedom. The trial's own variance has one degree of freedom per process beyond the first of each set.
 constexpr double model_degrees = 8;
 
-/// Estimates the ratio from the differences of a duet's rounds. Drift cancels, because both programs run in
-/// every round. @pre both are known
+/// Estimates the ratio of two times from a duet, in which two builds alternate: from the differences within
+/// each round. Drift cancels, because both builds run in every round. @pre both times are known
 /// @param weight the model's weight in degrees of freedom
 Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& scatter,
                        double weight = model_degrees);
@@ -97,16 +97,16 @@ Prospects prospects(const Timing& base, const Timing& now, const Scatter& scatte
 /// of their variance. @pre trials is not empty
 Estimate pooled(const std::vector<Estimate>& trials);
 
-/// Returns t with P(T > t) = tail.
+/// Returns t such that P(T > t) = tail for Student's t.
 double student_quantile(double tail, double degrees);
 
 /// Returns P(T > t) for Student's t with `degrees` degrees of freedom, rounded down. @pre degrees >= 1
 double student_tail(double t, double degrees);
 
 /// Decides which hypotheses are rejected (Benjamini and Hochberg). The expected fraction of false rejections
-/// among all rejections is at most `rate`. If all hypotheses are true, any of them is rejected with a
-/// probability of at most `rate`.
+/// among all rejections is at most `false_discovery_rate`. If all hypotheses are true, any of them is
+/// rejected with a probability of at most `false_discovery_rate`.
 /// @param tails the P value of each hypothesis
-std::vector<bool> rejected(const std::vector<double>& tails, double rate);
+std::vector<bool> rejected(const std::vector<double>& tails, double false_discovery_rate);
 
 }  // namespace gaussweep::driver

@@ -49,7 +49,10 @@ std::vector<Run> runs_of(const std::vector<Record>& records) {
 template <class Predicate>
 std::vector<Record> extract_if(Results& results, Predicate is_removed) {
   std::vector<Record> kept, removed;
-  for (Record& record : results.records) (is_removed(record) ? removed : kept).push_back(std::move(record));
+  for (Record& record : results.records) {
+    std::vector<Record>& destination = is_removed(record) ? removed : kept;
+    destination.push_back(std::move(record));
+  }
   results.records = std::move(kept);
   return removed;
 }
@@ -139,11 +142,11 @@ void split_judged(Results& base, Results& now) {
   std::for_each(runs.rbegin(), runs.rend(), [&](Results& earlier) {
     const MachineModels machines(earlier);
     const std::vector<Models> judged = models_of(now);
-    const auto is_last = [&](const Record& record) {
+    const auto stays_judged = [&](const Record& record) {
       const Models models = machines.of(record);
       return !is_among(models, judged) || !(has_no_base || is_among(models, known));
     };
-    for (Record& record : extract_if(earlier, is_last)) now.records.push_back(std::move(record));
+    for (Record& record : extract_if(earlier, stays_judged)) now.records.push_back(std::move(record));
     if (!earlier.records.empty()) pool(base, std::move(earlier));
   });
 }
@@ -262,7 +265,7 @@ std::vector<Results> split_runs(Results results) {
     set.hosts = results.hosts;
     set.devices = results.devices;
     set.attributes = results.attributes;
-    if (has_plan_texts) set.attributes.erase("plan");  // several plans, and unknown which run had which
+    if (has_plan_texts) set.attributes.erase("plan");  // it is unknown which of several plans each run had
   }
   return sets;
 }

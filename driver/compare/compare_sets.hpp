@@ -51,8 +51,8 @@ std::unordered_set<std::size_t> executed_trials(const io::Results& results);
 bool have_common(const std::unordered_set<std::size_t>& some, const std::unordered_set<std::size_t>& others);
 
 /// Splits records into sets, in the order in which the runs started. A run begins a new set if it repeats a
-/// trial and round that the set already has, on the same GPU and CPU models. So the shards of a sweep share a
-/// set, and so do runs on different models.
+/// trial and round that the current set already has, on the same GPU and CPU models. So all shards of a sweep
+/// are in one set, and so are runs on different models.
 std::vector<io::Results> split_runs(io::Results results);
 /// Returns true if split_runs gives several sets.
 bool repeats_trials(const io::Results& results);
@@ -63,10 +63,10 @@ struct Sides {
   std::vector<std::string> remarks;
 };
 
-/// Pools all sets but the last as base; the last set is judged (`now`). If the last set has several runs,
-/// only the last run on each GPU and CPU model is judged. Earlier runs are then added to the base. If the
-/// base is not empty and lacks a model, all runs on that model are judged. Executions in the judged set are
-/// removed from the base, unless the base would become empty.
+/// Pools all sets but the last as base; the last set is judged, i.e. becomes `now`. If the last set has
+/// several runs, only the last run on each GPU and CPU model is judged, and earlier runs are added to the
+/// base. If the base is not empty and lacks a model, all runs on that model are judged. Executions in the
+/// judged set are removed from the base, unless the base would become empty.
 /// @param same_models leaves out records of GPU or CPU models that the other side does not have
 /// @throws UsageError if there is no base, or the sides have no models in common
 Sides sides_of(std::vector<io::Results> sets, bool same_models);

@@ -32,10 +32,10 @@ void drop_places(Table& table, const Comparison& comparison, Reader reader) {
   }
 }
 
-constexpr double max_share = 99;  // larger changes, relative, are shown as "a factor of over 100"
+constexpr double max_share = 99;  // larger relative changes are shown as "a factor of over 100"
 
-/// Returns relative changes in one unit: "3.8 %" and "15 %", or "a factor of 1.9" and "a factor of 4.9" if
-/// one of them at least doubles the time.
+/// Returns relative changes in one unit: "3.8 %" and "15 %", or, if `largest` at least doubles the time, "a
+/// factor of 1.9" and "a factor of 4.9".
 class ChangeTexts {
  public:
   explicit ChangeTexts(double largest) : as_factors_(largest >= 1) {}
@@ -49,8 +49,8 @@ class ChangeTexts {
   bool as_factors_;
 };
 
-/// Returns an end of a speedup's interval. For persons, an end beyond a factor of 1000 is the text "> 1000x"
-/// or "< 0.001x", because so wide an interval has no information.
+/// Returns an end of a speedup's interval. For persons, an end beyond a factor of 1000 becomes the text ">
+/// 1000x" or "< 0.001x", because such a wide interval has no information.
 Cell bound_cell(double speedup, Reader reader) {
   constexpr double max_bound = 1000;
   if (reader == Reader::person && speedup > max_bound) return "> 1000x";
@@ -76,10 +76,16 @@ std::string first_names(const std::vector<std::string>& names) {
 
 /// Returns the rank of a verdict in the output, most important first.
 int importance(Verdict verdict) {
-  return verdict == Verdict::slower    ? 0
-         : verdict == Verdict::faster  ? 1
-         : verdict == Verdict::unclear ? 2
-                                       : 3;
+  switch (verdict) {
+    case Verdict::slower:
+      return 0;
+    case Verdict::faster:
+      return 1;
+    case Verdict::unclear:
+      return 2;
+    default:
+      return 3;
+  }
 }
 
 }  // namespace
@@ -133,18 +139,18 @@ Table pair_table(const Comparison& comparison, Reader reader) {
            {pair.base_place, pair.new_place, pair.base.run.median, pair.now.run.median,
             std::string(to_string(change.verdict)), pair.reason, 1 / change.ratio,
             bound_cell(1 / change.high, reader), bound_cell(1 / change.low, reader),
-            detectable_cell(change.detectable, reader), std::string(is_timed ? to_string(change.clock) : ""),
+            detectable_cell(change.detectable, reader), std::string(is_timed ? to_string(change.kind) : ""),
             pair.base.status, pair.now.status});
     if (replays) extend(table.rows.back(), {pair.base.gpu.median, pair.now.gpu.median});
     if (energy) extend(table.rows.back(), {pair.base.joules, pair.now.joules});
   }
-  table.spare = {"finds",
-                 "base_joules new_joules",
-                 "base_replay new_replay",
-                 "base_status new_status",
-                 "base_place new_place",
-                 "speedup_low speedup_high",
-                 "base_median new_median"};
+  table.droppable = {"finds",
+                     "base_joules new_joules",
+                     "base_replay new_replay",
+                     "base_status new_status",
+                     "base_place new_place",
+                     "speedup_low speedup_high",
+                     "base_median new_median"};
   drop_places(table, comparison, reader);
   return table;
 }
@@ -183,12 +189,12 @@ Table method_table(const Comparison& comparison, Reader reader) {
     table.rows.push_back({method->method, method->backend, method->base_place, method->new_place,
                           method->pairs, count(Verdict::same), count(Verdict::faster), count(Verdict::slower),
                           count(Verdict::unclear), count(Verdict::host_bound), 1 / change.ratio,
-                          std::string(is_timed ? to_string(change.clock) : ""),
+                          std::string(is_timed ? to_string(change.kind) : ""),
                           std::string(is_counted ? to_string(change.verdict) : "not counted")});
   }
-  table.naming = 2;
+  table.key_columns = 2;
   table.kept = {"same", "faster", "slower", "unclear", "verdict"};
-  table.spare = {"host_bound", "same unclear", "trials", "faster slower"};
+  table.droppable = {"host_bound", "same unclear", "trials", "faster slower"};
   drop_places(table, comparison, reader);
   return table;
 }
@@ -197,8 +203,10 @@ void put_regressions_first(std::vector<Pair>& pairs) {
   std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
     const auto rank = [](const Pair& pair) { return pair.is_worse ? -1 : importance(pair.change.verdict); };
     const double x = std::log(a.change.ratio), y = std::log(b.change.ratio);
+    if (rank(a) != rank(b)) return rank(a) < rank(b);
     // Among pairs that are slower, and among those that are faster, larger changes come first.
-    return rank(a) != rank(b) ? rank(a) < rank(b) : rank(a) <= 1 && std::fabs(x) > std::fabs(y);
+    const bool is_change = rank(a) <= importance(Verdict::faster);
+    return is_change && std::fabs(x) > std::fabs(y);
   });
 }
 
@@ -243,9 +251,9 @@ std::string count_words(const Comparison& comparison, const std::string& command
   for (const Pair& pair : comparison.pairs) {
     const Verdict verdict = pair.change.verdict;
     const bool is_change = verdict == Verdict::slower || verdict == Verdict::faster;
-    ++(pair.has_failed_in_both()             ? failed
-       : is_change && !pair.has_same_place() ? elsewhere
-                                             : counts[verdict]);
+    std::int64_t& count_if_passed = is_change && !pair.has_same_place() ? elsewhere : counts[verdict];
+    std::int64_t& count = pair.has_failed_in_both() ? failed : count_if_passed;
+    ++count;
   }
   std::string text = counted(comparison.pairs.size(), "trial") + " in both";
   const char* comma = ": ";
@@ -326,7 +334,8 @@ std::string regression_words(const Comparison& comparison) {
     if (pair.has_failed_in_both()) {
       failed.push_back(pair.name);
     } else if (verdict == Verdict::unclear || verdict == Verdict::untimed) {
-      ++(verdict == Verdict::unclear ? unclear : untimed);
+      std::size_t& count = verdict == Verdict::unclear ? unclear : untimed;
+      ++count;
     } else if (pair.has_same_place()) {
       ++decided;
     } else {

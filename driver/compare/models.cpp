@@ -1,5 +1,5 @@
 /// Compares two GPU or CPU models: `base`, and the new model `now`. Measured limits predict the ratio of
-/// their times. A grid has the results of one model (verdict_grid.hpp).
+/// their times. A grid has the results on one model (verdict_grid.hpp).
 
 #include "driver/compare/models.hpp"
 
@@ -92,8 +92,8 @@ struct TimeBound {
 /// for launches.
 enum class Launches { never, always, if_waiting };
 
-/// Returns a lower bound on a group's time: the roofline's, or that of the launches if `when` allows it and
-/// it is larger.
+/// Returns a lower bound on a group's time: the roofline's. If `when` allows it, returns the time of the
+/// launches if that is larger.
 TimeBound bound_of(const Group& group, const ModelFacts& model, Launches when) {
   const Record& r = group.first();
   const Limit limit = limit_of(r, model.rates);
@@ -117,7 +117,7 @@ ModelCell make_cell(const Group& base, const Group& now, const ModelFacts& base_
   cell.speedup = speedup_of(base, now);
   TimeBound before = bound_of(base, base_model, Launches::if_waiting),
             after = bound_of(now, new_model, Launches::if_waiting);
-  // Different methods have different numbers of launches; the time per launch compares the models.
+  // Different methods have different numbers of launches, so only the times per launch are compared.
   const bool is_same_method = base.first().method == now.first().method;
   if (!is_same_method && before.cause == Cause::launches && after.cause == Cause::launches) {
     before.seconds = base_model.launch;
@@ -203,7 +203,8 @@ const char* to_string(Cause cause) {
 }
 
 int ModelCell::sign() const {
-  return speedup.low() > 1 ? 1 : speedup.high() < 1 ? -1 : 0;
+  if (speedup.low() > 1) return 1;
+  return speedup.high() < 1 ? -1 : 0;
 }
 
 std::set<std::string> models_in(const io::Results& results, bool& is_gpu) {
@@ -212,7 +213,8 @@ std::set<std::string> models_in(const io::Results& results, bool& is_gpu) {
   for (const Record& r : results.records) {
     if (r.status == io::Status::skipped) continue;
     const std::string model = model_of(r, cpus);
-    if (!model.empty()) (r.backend == "cuda" ? gpu_models : cpu_models).insert(model);
+    std::set<std::string>& models = r.backend == "cuda" ? gpu_models : cpu_models;
+    if (!model.empty()) models.insert(model);
   }
   is_gpu = !gpu_models.empty();
   return is_gpu ? gpu_models : cpu_models;

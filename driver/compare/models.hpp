@@ -1,6 +1,6 @@
 #pragma once
-/// Compares two device models, GPUs or CPUs: which one is faster at which sizes, and by how much. Also finds
-/// the measured limit that explains the ratio, and the tasks whose fastest method differs.
+/// Compares two device models (GPUs or CPUs): which one is faster at which sizes, and by how much. Also finds
+/// the measured limit that explains the ratio of their times, and the tasks whose fastest method differs.
 
 #include <cstdint>
 #include <map>
@@ -31,7 +31,8 @@ struct ModelFacts {
   double scatter = io::Record::unknown;
 };
 
-/// A task (one problem on one matrix) that passed on both models, by one method or by the fastest of each.
+/// A task (one problem on one matrix) that passed on both models: by the same method, or by the fastest
+/// method of each model.
 struct ModelCell {
   const Group *base = nullptr, *now = nullptr;
   Estimate speedup;                        ///< of the new model over the base model
@@ -66,9 +67,9 @@ struct ModelComparison {
 /// @param is_gpu set to true if they are GPUs
 std::set<std::string> models_in(const io::Results& results, bool& is_gpu);
 
-/// Returns the base models of a comparison of models, or an empty set if runs are to be compared instead.
-/// Models are compared if the last set and the others have no model in common. They are also compared if
-/// there is only one set and it has each trial once per model.
+/// Returns the base models of a comparison of models, or an empty set if runs are to be compared instead of
+/// models. Models are compared if the last set and the others have no model in common. They are also compared
+/// if there is only one set, with several models, that has each trial once per model.
 /// @param is_requested true if the user asks for a comparison of models; the base is then the oldest
 /// model, whichever set has it
 /// @throws UsageError if a comparison of models is requested, and the sets have one model only
@@ -78,8 +79,8 @@ std::set<std::string> base_models(const std::vector<io::Results>& sets, bool is_
 /// @param all receives the records of the grids, and must outlive them
 std::vector<VerdictGrid> model_grids(std::vector<io::Results> sets, io::Results& all);
 
-/// Compares two models. On GPUs, trials that ran on their hosts' CPUs do not count, because they compare the
-/// CPUs.
+/// Compares two models. If the models are GPUs, trials that ran on the CPUs of their hosts do not count,
+/// because these would compare the CPUs.
 /// @pre the grids outlive the comparison
 ModelComparison compare_models(const VerdictGrid& base, const VerdictGrid& now);
 

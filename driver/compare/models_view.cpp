@@ -22,10 +22,10 @@ std::string ratio_text(double ratio) {
 
 /// Returns a ratio with its 95 % interval: "1.28±6%".
 std::string interval_text(const Estimate& estimate) {
-  constexpr double most = 99;  // percent; a wider interval is shown as ">99%"
+  constexpr double max_percent = 99;  // a wider interval is shown as ">99%"
   const double percent = 100 * (estimate.high() / estimate.ratio() - 1);
-  return fmt::format("{}±{}{:.0f}%", ratio_text(estimate.ratio()), percent > most ? ">" : "",
-                     std::min(percent, most));
+  return fmt::format("{}±{}{:.0f}%", ratio_text(estimate.ratio()), percent > max_percent ? ">" : "",
+                     std::min(percent, max_percent));
 }
 
 /// Returns "4.1 TB/s", "52 GFLOP/s".
@@ -106,17 +106,18 @@ std::vector<Cell> task_cells(const ModelTask& task) {
   return {task.problem, task.precision, task.matrix, task.details};
 }
 
-/// Returns the sizes of all tasks; at most `most` of them, evenly distributed.
-std::vector<std::int64_t> sizes_of(const ModelComparison& comparison, std::size_t most) {
+/// Returns the sizes of all tasks; if there are more than `max_sizes`, an evenly distributed selection.
+std::vector<std::int64_t> sizes_of(const ModelComparison& comparison, std::size_t max_sizes) {
   std::set<std::int64_t> all;
   for (const ModelTask& task : comparison.tasks) {
     for (const auto& [n, cell] : task.fastest.cells) all.insert(n);
   }
   std::vector<std::int64_t> sizes(all.begin(), all.end());
-  if (sizes.size() <= most || most < 2) return sizes;
-  std::vector<std::int64_t> some;
-  for (std::size_t i = 0; i < most; ++i) some.push_back(sizes[i * (sizes.size() - 1) / (most - 1)]);
-  return some;
+  if (sizes.size() <= max_sizes || max_sizes < 2) return sizes;
+  std::vector<std::int64_t> selection;
+  for (std::size_t i = 0; i < max_sizes; ++i)
+    selection.push_back(sizes[i * (sizes.size() - 1) / (max_sizes - 1)]);
+  return selection;
 }
 
 /// Returns the cell of a task at size n for the method and backend of `like`; null if there is none.
@@ -128,10 +129,10 @@ const ModelCell* find_cell(const ModelTask& task, const Group& like, std::int64_
   return nullptr;
 }
 
-/// The fastest methods of both models at one size: whether they differ clearly, and what the wrong choice
-/// costs.
+/// The fastest methods of both models at one size, compared.
 struct Winners {
-  bool differ = false;
+  bool differ =
+      false;  ///< true if the methods differ, and each is clearly faster on its model than the other
   /// On each model: the time of the other model's fastest method, divided by that of its own fastest method.
   /// NaN if the other model's method did not pass on it.
   double base_cost = Record::unknown, new_cost = Record::unknown;
@@ -199,7 +200,7 @@ Table ratio_table(const ModelComparison& comparison, bool with_methods, std::siz
     for (const ModelRow& row : task.methods)
       add(task, row.backend == "emulated" ? row.method + " (emulated)" : row.method, row, measured);
   }
-  table.naming = 5;
+  table.key_columns = 5;
   return table;
 }
 
@@ -221,7 +222,7 @@ Table task_table(const ModelComparison& comparison) {
            {ratio_text(median_of(ratios)), range_text(ratios), range_text(predicted),
             cause_words(task.fastest), faster_words(task.fastest, comparison)});
   }
-  table.naming = 4;
+  table.key_columns = 4;
   return table;
 }
 
@@ -259,7 +260,7 @@ Table winner_table(const ModelComparison& comparison) {
              {fmt::to_string(n), before, after, winners.base_cost, winners.new_cost});
     }
   }
-  table.naming = 5;
+  table.key_columns = 5;
   return table;
 }
 
@@ -291,9 +292,10 @@ Table cell_table(const ModelComparison& comparison) {
       {"speedup_high", [](C c, R, R) -> Cell { return c.speedup.high(); }},
       {"predicted", [](C c, R, R) -> Cell { return c.predicted; }},
       {"limit", [](C c, R, R) -> Cell { return to_string(c.cause); }},
-      {"faster", [](C c, R, R) -> Cell { return c.sign() > 0   ? "new"
-                                                : c.sign() < 0 ? "base"
-                                                               : ""; }}};
+      {"faster", [](C c, R, R) -> Cell {
+         if (c.sign() > 0) return "new";
+         return c.sign() < 0 ? "base" : "";
+       }}};
   Table table;
   for (const char* name : {"base_model", "new_model", "of", "problem", "precision", "matrix"})
     table.columns.push_back({name, name});

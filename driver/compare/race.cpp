@@ -35,7 +35,8 @@ using Rounds = std::map<std::int64_t, double>;
 struct Competitor {
   const Group* group = nullptr;
   Rounds rounds;
-  std::size_t ahead = 0;  ///< the index of the method that it is compared with; its own if it is the fastest
+  /// The index of the method that this one is compared with; its own index for the fastest method.
+  std::size_t ahead = 0;
   /// Returns the mean ln(median) in the rounds of `other`; infinity if the method did not run in all of them.
   double mean_in(const Rounds& other) const {
     double sum = 0;
@@ -78,7 +79,9 @@ Racer compared(const Competitor& faster, const Competitor& slower) {
   const Timing slow = timing_in(faster.rounds, slower), fast = timing_in(slower.rounds, faster);
   racer.rounds = static_cast<std::int64_t>(slow.rounds.size());
   const bool on_gpu = faster.group->first().backend == "cuda" && slower.group->first().backend == "cuda";
-  const Scatter& scatter = on_gpu ? gpu_scatter : racer.rounds < 2 ? cpu_scatter : round_scatter;
+  // With one round, the scatter within the round is unknown, so the wider model for CPUs is used.
+  const Scatter& scatter_on_cpu = racer.rounds < 2 ? cpu_scatter : round_scatter;
+  const Scatter& scatter = on_gpu ? gpu_scatter : scatter_on_cpu;
   racer.slowdown = estimate_duet(fast, slow, scatter, scatter_weight);
   racer.seconds = slow.median - fast.median;
   return racer;
@@ -109,8 +112,8 @@ std::size_t find_fastest(std::vector<Competitor>& all) {
 }
 
 /// Returns the ratio of a method's time to that of the fastest method. A method that left the race early is
-/// compared with the fastest method of its rounds. The latter is compared with the fastest method of its own
-/// rounds, and so on. The ratios are multiplied.
+/// compared with the fastest method of its rounds. That method is compared with the fastest method of its own
+/// rounds, and so on up to the fastest method of all. The ratios are multiplied.
 Racer behind_fastest(const std::vector<Competitor>& all, std::size_t index, std::size_t fastest) {
   Racer racer = compared(all[all[index].ahead], all[index]);
   for (std::size_t i = all[index].ahead; i != fastest; i = all[i].ahead) {
@@ -166,7 +169,7 @@ Race race_of(const std::vector<const Group*>& task_groups) {
     return a.rounds.size() > b.rounds.size();
   });
   const std::size_t fastest = find_fastest(all);
-  race.racers = {{all[fastest].group, {}, 0, 0, true}};
+  race.racers = {{all[fastest].group, /*slowdown=*/{}, /*rounds=*/0, /*seconds=*/0, /*is_rival=*/true}};
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i != fastest) race.racers.push_back(behind_fastest(all, i, fastest));
   }

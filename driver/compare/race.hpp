@@ -1,6 +1,6 @@
 #pragma once
-/// Compares several methods that ran in the same rounds (repetitions of the trials): finds the fastest method
-/// and the interval of its lead. Such a comparison is a race.
+/// Compares several methods that ran in the same rounds (repetitions of the trials): finds the fastest
+/// method, and a confidence interval of its lead over the others. Such a comparison is called a race.
 
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,8 @@
 
 namespace gaussweep::driver {
 
-/// A lead below this ratio is no win, because the order of the methods may change from day to day.
+/// A lead (ratio of two methods' times) below this does not count as a win, because the order of the methods
+/// may change from day to day.
 constexpr double least_lead = 1.05;
 /// An interval is narrow if its upper end is below this multiple of its lower end. More rounds are then
 /// useless.
@@ -36,7 +37,8 @@ struct Racer {
 /// The result of comparing the methods of one task.
 struct Race {
   std::vector<Racer> racers;  ///< competitors that passed, the fastest one first
-  double noise = 0;  ///< relative sigma from round to round; the larger one of the two fastest methods
+  double noise =
+      0;  ///< relative sigma of the medians from round to round, maximum of the two fastest methods
   bool has_lead() const { return racers.size() > 1; }
   /// Returns the method that the result names in addition to the fastest one: the nearest rival, or the
   /// second method if there is no rival. @pre has_lead()

@@ -26,7 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// With more races (comparisons of the methods of one task) than this, only the wins per method are counted.
+/// If there are more races (comparisons of all methods on one task) than this, only the wins per method are
+/// reported.
 constexpr std::size_t max_sentences = 4;
 
 /// Returns run directories near `run` that may have earlier runs of the same plan, newest first.
@@ -144,9 +145,9 @@ std::set<std::string> libraries_in(const std::vector<io::Record>& records) {
   return digests;
 }
 
-/// Compares a run with the newest earlier run of the same plan and shard. For `runs/b` searches all of
-/// `runs/*`; for dated nights (`nights/DATE/sweep`) also runs with the same name in other nights. Runs in
-/// other nights with other shared libraries are skipped, because they belong to another project. Runs on
+/// Compares a run with the newest earlier run of the same plan and shard. For the run `runs/b` searches all
+/// of `runs/*`. For a run of a nightly series, `nights/DATE/sweep`, also searches `nights/*/sweep`. In the
+/// latter, runs with other shared libraries are skipped, because they belong to another project. Runs on
 /// other GPU or CPU models are skipped, too. Returns an empty text if there is no such run, and the error if
 /// one cannot be read.
 std::string since_words(const std::string& program, const std::string& run,

@@ -1,4 +1,5 @@
-/// Computes a series of times per trial over several nights (runs), and describes its changes.
+/// Computes a series of times per trial over several nights (the runs of a series), and describes its
+/// changes.
 
 #include "driver/compare/trend.hpp"
 
@@ -61,7 +62,7 @@ void join(Night& night, const Night& run) {
   if (night.driver.empty()) night.driver = run.driver;
 }
 
-/// Replaces the paths of nights of several runs by the folder of these runs, if no other run is in it.
+/// If a night has several runs, sets its path to their common folder, unless that has other runs, too.
 /// @param paths the paths of each night's runs
 void name_folders(std::vector<Night>& nights, const std::vector<std::vector<std::string>>& paths) {
   const auto folder_of = [](const std::string& path) {
@@ -98,10 +99,11 @@ void name_nights(std::vector<Night>& nights) {
 bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   const bool has_replays = std::all_of(times.begin(), times.end(),
                                        [](const auto& night) { return !night.second.replays.empty(); });
-  series.clock = has_replays ? Timed::gpu : Timed::run;
+  series.kind = has_replays ? TimeKind::gpu : TimeKind::run;
   std::map<std::string, int> groups;
   std::vector<double> sigmas;
-  double queue = 0;
+  double queue_share =
+      0;  // maximum over the nights: fraction of the run's time that the host needs to queue it
   for (const auto& [night, each] : times) {
     const double seconds = median_of(has_replays ? each.replays : each.runs);
     series.nights.push_back(night);
@@ -111,15 +113,15 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
     logs.logs.push_back(std::log(seconds));
     logs.groups.push_back(groups.emplace(each.gpu, static_cast<int>(groups.size())).first->second);
     sigmas.push_back(median_of(each.sigmas));
-    queue = std::max(queue, each.record->queue_seconds / each.record->seconds_median);
+    queue_share = std::max(queue_share, each.record->queue_seconds / each.record->seconds_median);
   }
   constexpr double min_queue_share = 0.5;  // as in Pair::is_host_paced
   Scatter scatter = gpu_scatter;
   if (series.identity.backend != "cuda") {
     scatter = cpu_scatter;
   } else if (!has_replays) {
-    scatter = queue >= min_queue_share ? host_paced_scatter
-                                       : Scatter{gpu_scatter.share, host_paced_scatter.seconds};
+    const Scatter with_launch{gpu_scatter.share, host_paced_scatter.seconds};
+    scatter = queue_share >= min_queue_share ? host_paced_scatter : with_launch;
   }
   const double seconds = median_of(series.seconds);
   const auto samples = static_cast<double>(std::max<std::int64_t>(1, series.identity.samples));
@@ -143,7 +145,7 @@ std::string commit_words(const Night& before, const Night& after) {
   return from == to ? "the same commit " + from : fmt::format("commits {}..{}", from, to);
 }
 
-/// Describes other differences from the night before: GPU driver, GPU.
+/// Describes differences between two nights other than the commit: GPU driver, GPU.
 std::string other_changes(const Night& before, const Night& after, bool is_other_gpu) {
   std::string words;
   if (before.driver != after.driver && !before.driver.empty() && !after.driver.empty())
@@ -155,11 +157,12 @@ std::string other_changes(const Night& before, const Night& after, bool is_other
 /// Finds the changes of all series. Their tests are decided together, like those of trials in `compare`.
 void judge(Trend& trend, const std::vector<TimeSeries>& logs, double threshold) {
   std::vector<double> tails;
-  for (const TimeSeries& series : logs) tails.push_back(changes_of(series, trend.rate, threshold).tail);
-  const std::vector<bool> significant = rejected(tails, trend.rate);
+  for (const TimeSeries& series : logs)
+    tails.push_back(changes_of(series, trend.false_alarm_rate, threshold).tail);
+  const std::vector<bool> significant = rejected(tails, trend.false_alarm_rate);
   const auto count = std::count(significant.begin(), significant.end(), true);
   // The level at which `rejected` (Benjamini and Hochberg) decided.
-  const double level = trend.rate * static_cast<double>(count) / static_cast<double>(logs.size());
+  const double level = trend.false_alarm_rate * static_cast<double>(count) / static_cast<double>(logs.size());
   for (std::size_t i = 0; i < logs.size(); ++i) {
     if (significant[i]) trend.series[i].change = changes_of(logs[i], level, threshold);
   }
@@ -177,7 +180,8 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
   }
   std::stable_sort(runs.begin(), runs.end(),
                    [](const auto& a, const auto& b) { return a.first.began < b.first.began; });
-  // The last night of each plan, and its trials. A run with other trials, such as a shard, joins this night.
+  // Per plan: the index of its last night, and the trials of that night. A run of the plan that has none of
+  // these trials, such as another shard, joins the night.
   std::map<std::string, std::pair<std::size_t, std::unordered_set<std::size_t>>> last_nights;
   std::vector<std::vector<std::string>> paths;                                       // of each night's runs
   std::map<std::pair<std::string, std::string>, Times> trials;                       // by trial and place
@@ -234,7 +238,7 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
   }
   trend.has_other_threads = std::any_of(threads_of.begin(), threads_of.end(),
                                         [](const auto& trial) { return trial.second.size() > 1; });
-  trend.rate = rules.rate;
+  trend.false_alarm_rate = rules.false_alarm_rate;
   judge(trend, logs, std::log1p(rules.threshold));
   return trend;
 }

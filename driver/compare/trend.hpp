@@ -1,6 +1,6 @@
 #pragma once
-/// Trends over several nights (runs of a series, usually one per night): since when a trial is slower or
-/// faster.
+/// Trends over a series of runs: since when a trial is slower or faster. The runs of a series are called
+/// nights, because a series usually has one per night.
 
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@ namespace gaussweep::driver {
 
 /// One night: a run, or several merged runs.
 struct Night {
-  std::string path;                  ///< the run, the folder of the night's runs, or the first of them
+  std::string path;                  ///< the run; if there are several, their folder or the first run
   std::string began;                 ///< start of its first trial
   std::string name;                  ///< its date, with the time if another night has the same date
   std::vector<std::string> commits;  ///< commits of its records
@@ -22,13 +22,14 @@ struct Night {
   std::string driver;                ///< version of the GPU driver; empty: unknown
 };
 
-/// A trial on one GPU and CPU model, with its times in all nights in which it passed or was suspect. Times of
-/// a CPU method with another number of threads are another series.
+/// A trial on one GPU and CPU model, with its times in all nights in which it passed or was suspect (a
+/// residual ratio of up to ten times the tolerance). For a CPU method, each number of threads is a series of
+/// its own.
 struct TrendSeries {
   io::Record identity;  ///< a record of the last night
   std::string
       place;  ///< the GPU and CPU models (Models::words); for CPU methods also the number of threads per rank
-  Timed clock = Timed::run;         ///< the kind of time in `seconds`
+  TimeKind kind = TimeKind::run;    ///< the kind of time in `seconds`
   std::vector<std::size_t> nights;  ///< indices into Trend::nights, ascending
   std::vector<double> seconds;      ///< one per element of `nights`
   SeriesChange change;              ///< its ChangePoint::at are indices into `nights`
@@ -38,14 +39,14 @@ struct TrendSeries {
 struct Trend {
   std::vector<Night> nights;        ///< in chronological order
   std::vector<TrendSeries> series;  ///< only those with at least two nights
-  double rate = 0;
-  bool has_other_threads = false;  ///< true if a CPU method ran with several numbers of threads
+  double false_alarm_rate = 0;      ///< see TrendRules
+  bool has_other_threads = false;   ///< true if a CPU method ran with several numbers of threads
 };
 
 /// The thresholds of a trend.
 struct TrendRules {
-  double threshold = 0.01;  ///< smallest relative change that counts
-  double rate = 0.01;       ///< probability of any finding if no trial changed
+  double threshold = 0.01;         ///< smallest relative change that counts
+  double false_alarm_rate = 0.01;  ///< probability of any finding if no trial changed
 };
 
 /// Computes the trends. A set may have several nights (see split_runs). Consecutive runs of a plan without

@@ -63,7 +63,7 @@ class LocalPort final : public MessagePort {
 class Build {
  public:
   Build(const std::filesystem::path& folder, WorkerSpec spec, const Registry& registry)
-      : directory_(folder, false) {
+      : directory_(folder, /*resume=*/false) {
     spec.directory = folder.string();
     spec.libraries = libraries_of(registry);
     spec.origin.run_id = directory_.run_id();
@@ -86,14 +86,14 @@ class Build {
 
   void finish() {
     bool stops_now = stop_signals() > 0;
-    port_.send_to_supervisor(0, message::Finish{stops_now});
+    port_.send_to_supervisor(0, message::Finish{/*at_once=*/stops_now});
     while (!supervisor_->finished()) {
       supervisor_->step(wait_ms);
       if (stops_now || stop_signals() == 0) continue;
       stops_now = true;
-      port_.send_to_supervisor(0, message::Finish{stops_now});
+      port_.send_to_supervisor(0, message::Finish{/*at_once=*/true});
     }
-    directory_.write_results(true);
+    directory_.write_results(/*now=*/true);
   }
 
  private:
@@ -154,8 +154,8 @@ std::vector<std::vector<Trial>> rounds_of(const Expansion& expansion, const Duet
   return rounds;
 }
 
-/// Throws UsageError with the first difference if the plan has different trials with the libraries of the
-/// base and of the new build.
+/// Throws UsageError with the first difference if the plan has other trials with the base build's libraries
+/// than with the new build's libraries.
 void require_same_trials(const std::vector<Trial>& base, const std::vector<Trial>& current) {
   const auto is_same = [](const Trial& a, const Trial& b) { return describe(a) == describe(b); };
   const auto [a, b] = std::mismatch(base.begin(), base.end(), current.begin(), current.end(), is_same);
@@ -177,7 +177,7 @@ void require_same_trials(const std::vector<Trial>& base, const std::vector<Trial
       defaults.empty() ? "" : "; set " + joined(defaults) + " in the plan"));
 }
 
-/// Notes the start of the run in a build's journal. @param duet_id the same for both builds
+/// Notes the start of the run in a build's journal. @param duet_id identifies the duet; equal for both builds
 void note_start(RunDirectory& directory, const io::Plan& plan, const DuetOptions& options,
                 const RankFacts& facts, const std::string& duet_id, const std::string& commit,
                 std::size_t trials) {
@@ -204,7 +204,7 @@ int run_duet(const DuetOptions& options, const Registry& builtin) {
   if (world.size() > 1) throw UsageError("duet runs on one device: start it without mpirun");
   count_stop_signals();
   const RankFacts facts = rank_facts(world, options.backend, std::move(devices));
-  const Backend backend = choose_backend(options.backend, {facts}, false);
+  const Backend backend = choose_backend(options.backend, {facts}, /*resume=*/false);
   const std::string other_program = std::filesystem::absolute(options.other).string();
   const std::string other_commit = commit_of(other_program);
   io::Plan plan = io::read_plan(options.plan, enum_names<Problem>());

@@ -21,7 +21,8 @@ struct DuetOptions {
   std::string command_line;
 };
 
-/// The names of the two run directories in the output directory: of the other build, and of this build.
+/// The names of the two run directories in the output directory: `duet_base` for the other build, `duet_new`
+/// for this build.
 constexpr const char* duet_base = "base";
 constexpr const char* duet_new = "new";
 

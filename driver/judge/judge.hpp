@@ -1,6 +1,6 @@
 #pragma once
 /// Decides the status and the message of an answer from its residual ratio (Findings::ratio in
-/// kernels/check/check.hpp). No other code of the driver decides a status.
+/// kernels/check/check.hpp). No other code of the driver decides the status of an answer.
 
 #include <cstdint>
 #include <optional>
@@ -25,8 +25,8 @@ struct Evidence {
 /// Returns the evidence that a record holds; nothing if this build does not know its problem.
 std::optional<Evidence> evidence_of(const io::Record& record);
 
-/// Returns true if, by `info`, the method stopped early at a zero pivot or, for Cholesky, a non-positive
-/// pivot. Returns false for getrf, which also computes the factors of a singular matrix.
+/// Returns true if `info` says that the method stopped early at a zero pivot or, for Cholesky, a non-positive
+/// pivot. Returns false for getrf, because it computes the factors of a singular matrix, too.
 bool is_unfinished(Problem problem, std::int64_t info);
 
 /// Returns the name of a pivot at which methods stop: "zero pivot", or "non-positive pivot" for Cholesky.
@@ -41,10 +41,12 @@ const char* pivot_name(Problem problem);
 /// @throws std::invalid_argument if the tolerance is not a positive number
 io::Status judge(const Evidence& evidence);
 
-/// Returns the `message` of a judged record: the reason why it does not pass, or getrf's zero pivot, or "".
+/// Returns the `message` of a judged record: the reason why it does not pass, a note on getrf's zero pivot,
+/// or an empty text.
 std::string finding_text(const Evidence& evidence);
 
-/// Returns true if the status is a verdict on an answer, so that another tolerance may change it.
+/// Returns true if the status is a verdict on an answer (pass, suspect, failed, diverged), which another
+/// tolerance may change.
 bool is_judged(const std::string& status);
 
 /// Returns true if the trial gave no answer: crashed, timeout, oom, error (exit code 3).

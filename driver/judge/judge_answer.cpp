@@ -1,4 +1,4 @@
-/// Verifies answers: on the worker's GPU if it has one, and for a subset of the trials also on the CPU.
+/// Verifies answers on the worker's GPU if it has one; for a subset of the trials also on the CPU.
 
 #include "driver/judge/judge_answer.hpp"
 
@@ -19,10 +19,10 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::int64_t small_order = 128;  // up to here the CPU verifies every trial
-// The CPU also verifies one of this many larger trials, and of the systems of a batch.
+constexpr std::int64_t small_order = 128;  // up to this order the CPU also verifies every trial
+// Of the larger trials, and of the systems of a batch, the CPU verifies one in this number.
 constexpr std::uint32_t sample_interval = 100;
-/// Limit on the multiplications of a second verification, on the CPU; one core does about 3e9 per second.
+/// Limit on the multiplications of the second verification, by the CPU. One core does about 3e9 per second.
 constexpr double max_multiplications = 0x1p38;
 
 /// Returns the FNV-1a hash, which is the same on every machine.
@@ -42,14 +42,15 @@ bool is_small(const Trial& trial) {
   return std::max({a.rows, a.cols, trial.shape.n}) <= small_order;
 }
 
+/// Returns the verdicts of a batch's systems from their residual ratios and infos.
 BatchVerdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios,
                           const std::vector<int>& infos) {
-  constexpr std::size_t max_named = 128;
+  constexpr std::size_t max_listed = 128;
   enum Severity : std::size_t { pass, suspect, failed };
   std::array<std::int64_t, 3> counts{}, first{-1, -1, -1};  // by severity
   BatchVerdicts verdicts;
   std::size_t worst_severity = pass;
-  std::map<std::string, std::string> named;  // cause → systems
+  std::map<std::string, std::string> systems_by_cause;
   for (std::size_t s = 0; s < ratios.size(); ++s) {
     const auto system = static_cast<std::int64_t>(s);
     std::size_t severity = pass;
@@ -57,37 +58,38 @@ BatchVerdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios,
     if (infos[s] != 0 || !(ratios[s] <= trial.tolerance)) {
       const io::Status status =
           judge({trial.problem, ratios[s], trial.tolerance, infos[s], Convergence::none, {}});
-      severity = status == io::Status::pass ? pass : status == io::Status::suspect ? suspect : failed;
+      const std::size_t unless_passed = status == io::Status::suspect ? suspect : failed;
+      severity = status == io::Status::pass ? pass : unless_passed;
     }
     if (counts[severity]++ == 0) first[severity] = system;
     if (severity > worst_severity || (severity == worst_severity && ratios[s] > ratios[verdicts.worst]))
       verdicts.worst = s;
     worst_severity = std::max(severity, worst_severity);
-    if (severity == pass || verdicts.named.size() == max_named) continue;
-    std::string& list = named[is_unfinished(trial.problem, infos[s]) ? pivot_name(trial.problem)
-                              : !std::isfinite(ratios[s])            ? "NaN or Inf"
-                              : severity == suspect                  ? "suspect"
-                                                                     : "residual"];
+    if (severity == pass || verdicts.not_passed.size() == max_listed) continue;
+    std::string cause = severity == suspect ? "suspect" : "residual";
+    if (!std::isfinite(ratios[s])) cause = "NaN or Inf";
+    if (is_unfinished(trial.problem, infos[s])) cause = pivot_name(trial.problem);
+    std::string& list = systems_by_cause[cause];
     list += fmt::format("{}{}", list.empty() ? "" : ", ", system);
-    verdicts.named.push_back(system);
+    verdicts.not_passed.push_back(system);
   }
   verdicts.tally = {
       counts[pass], counts[suspect], counts[failed], first[failed] >= 0 ? first[failed] : first[suspect], {}};
   if (worst_severity == pass) return verdicts;
   std::string lists;
-  for (const auto& [cause, list] : named)
+  for (const auto& [cause, list] : systems_by_cause)
     lists += fmt::format("{}{} ({})", lists.empty() ? "" : "; ", list, cause);
-  const std::int64_t unnamed =
-      counts[suspect] + counts[failed] - static_cast<std::int64_t>(verdicts.named.size());
-  if (unnamed > 0) lists += fmt::format("; {} more", unnamed);
+  const std::int64_t unlisted =
+      counts[suspect] + counts[failed] - static_cast<std::int64_t>(verdicts.not_passed.size());
+  if (unlisted > 0) lists += fmt::format("; {} more", unlisted);
   verdicts.tally.description =
       fmt::format("the worst of {} systems is {}; {} suspect, {} failed: {}", ratios.size(), verdicts.worst,
                   counts[suspect], counts[failed], lists);
   return verdicts;
 }
 
-/// Returns the systems that the CPU verifies in addition to the device, whatever the device's verdicts are.
-/// Returns all systems if they are small, because their verification is cheap.
+/// Returns the systems of a batch that the CPU always verifies in addition to the device. Returns all systems
+/// if they are small, because their verification is cheap.
 std::vector<std::int64_t> sample_of(const Trial& trial) {
   constexpr std::int64_t small_elements = 1 << 14, max_sample = 256;
   const Extent a = trial.problem->a(trial.shape);
@@ -100,8 +102,9 @@ std::vector<std::int64_t> sample_of(const Trial& trial) {
   return systems;
 }
 
-/// Returns the seed of the known solutions if generate_solution made them all. Only three systems are
-/// compared with it. If another system's solution was scaled, the device reports that system as undecided.
+/// Returns the seed of the known solutions if generate_solution made them all. Only the solutions of three
+/// systems are compared with generated ones. If another system's solution was scaled, the device reports that
+/// system as undecided.
 template <class T>
 std::optional<std::uint64_t> solution_seed(const Trial& trial, const Inputs<T>& inputs) {
   if (inputs.x_true.empty()) return std::nullopt;
@@ -149,9 +152,11 @@ Judgement AnswerJudge<T>::judge(const Answer<T>& answer, Staging<T>* staging, in
   const bool ran_on_gpu = trial_.backend == Backend::cuda, is_in_place = ran_on_gpu && staging != nullptr;
   if (trial_.shape.batch > 1) return is_in_place ? systems_in_place(answer, *staging, copy) : systems(answer);
   const bool uploads = ran_on_gpu || (context_.device.backend() == Backend::cuda && !is_small(trial_));
-  Judgement judgement = is_in_place ? in_place(answer, *staging, copy)
-                        : uploads   ? by_upload(answer)
-                                    : on_cpu(answer);
+  const auto verified = [&] {
+    if (is_in_place) return in_place(answer, *staging, copy);
+    return uploads ? by_upload(answer) : on_cpu(answer);
+  };
+  Judgement judgement = verified();
   judgement.info = answer.info;
   return judgement;
 }
@@ -160,10 +165,11 @@ template <class T>
 Judgement AnswerJudge<T>::on_cpu(const Answer<T>& answer) const {
   Findings found = check(method_, inputs_, answer, trial_.tolerance);
   found.componentwise_error = componentwise_error(method_, inputs_, answer);
-  return {found, {}};
+  return {found, /*disagreement=*/{}};
 }
 
-/// Verifies an answer on the GPU with device copies of its operands, and on the CPU if `is_judged_twice`.
+/// Verifies an answer on the GPU with device copies of its operands. If `is_judged_twice`, also verifies it
+/// on the CPU.
 template <class T>
 template <class Copies>
 Judgement AnswerJudge<T>::on_device(const Answer<T>& answer, Copies&& copies) const {
@@ -175,7 +181,7 @@ Judgement AnswerJudge<T>::on_device(const Answer<T>& answer, Copies&& copies) co
   } catch (const OutOfMemory&) {  // the verification needs memory in addition to the operands
     return on_cpu(answer);
   }
-  if (!is_judged_twice(trial_)) return {found, {}};
+  if (!is_judged_twice(trial_)) return {found, /*disagreement=*/{}};
   return {found, disagreement(trial_, found, check(method_, inputs_, answer, trial_.tolerance))};
 }
 
@@ -237,7 +243,7 @@ Judgement AnswerJudge<T>::systems_in_place(const Answer<T>& answer, Staging<T>& 
   }
   if (!summary || summary->digest != digest_) return systems(answer);
 
-  std::string difference;  // of the first system for which GPU and CPU disagree
+  std::string difference;  // describes the first system for which GPU and CPU disagree
   const auto compare = [&](std::int64_t system, double ratio, const Findings& on_cpu) {
     Findings on_gpu = on_cpu;
     on_gpu.ratio = ratio;
@@ -263,10 +269,10 @@ Judgement AnswerJudge<T>::systems_in_place(const Answer<T>& answer, Staging<T>& 
     error = std::fmax(error, found[k].forward_error);  // fmax ignores NaN
   }
   const BatchVerdicts verdicts = verdicts_of(trial_, ratios, answer.infos);
-  const std::vector<Findings> named =
-      check_systems(method_, inputs_, answer, trial_.tolerance, verdicts.named);
-  for (std::size_t k = 0; k < named.size(); ++k)
-    compare(verdicts.named[k], ratios[static_cast<std::size_t>(verdicts.named[k])], named[k]);
+  const std::vector<std::int64_t>& not_passed = verdicts.not_passed;
+  const std::vector<Findings> by_cpu = check_systems(method_, inputs_, answer, trial_.tolerance, not_passed);
+  for (std::size_t k = 0; k < by_cpu.size(); ++k)
+    compare(not_passed[k], ratios[static_cast<std::size_t>(not_passed[k])], by_cpu[k]);
   return of_batch(answer, verdicts, error, difference);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Verifies answers: on the worker's GPU if it has one, and for a subset of the trials also on the CPU.
+/// Verifies answers on the worker's GPU if it has one; for a subset of the trials also on the CPU.
 
 #include <cstdint>
 #include <string>
@@ -20,7 +20,7 @@ struct Tally {
   std::string description;  ///< lists the systems that do not pass, and the reasons; empty if all pass
 };
 
-/// The result of an answer's verification; for a batch, of its worst system.
+/// The result of an answer's verification; for a batch, the result of its worst system.
 struct Judgement {
   Findings findings;
   std::string disagreement;  ///< describes how the verdicts of GPU and CPU differ; empty if they agree
@@ -45,7 +45,7 @@ std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findi
 struct BatchVerdicts {
   std::size_t worst = 0;  ///< index of the system with the worst verdict; among equal ones, the largest ratio
   Tally tally;
-  std::vector<std::int64_t> named;  ///< indices of the first 128 systems that do not pass
+  std::vector<std::int64_t> not_passed;  ///< indices of the first 128 systems that do not pass
 };
 
 /// Verifies the answers of a method to a trial. If device memory does not suffice, the CPU verifies them.
@@ -69,8 +69,8 @@ class AnswerJudge {
 
   /// Verifies an answer on the CPU.
   Judgement on_cpu(const Answer<T>& answer) const;
-  /// Verifies the answer of working set `copy` in device memory, against the uploaded inputs. If they have
-  /// changed since the upload (`digest`), the host's inputs are uploaded again.
+  /// Verifies the answer of working set `copy` in device memory, against the uploaded inputs. If these inputs
+  /// have changed since the upload (see `digest`), the host's inputs are uploaded again.
   /// @param answer the same answer, downloaded
   /// @throws DeviceError
   Judgement in_place(const Answer<T>& answer, Staging<T>& staging, int copy) const;

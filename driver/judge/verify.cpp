@@ -37,7 +37,8 @@ double parse_positive(const std::string& text, const std::string& whole) {
   return value;
 }
 
-/// Returns true if an axis value equals the record's value. Axes that are not compared here always agree.
+/// Returns true if an axis value equals the record's value. Returns true for all other axes, such as method
+/// parameters.
 bool agrees(const std::string& axis, const io::Scalar& value, const Record& record) {
   static const std::map<std::string, std::int64_t Record::*> sizes = {{"m", &Record::m},
                                                                       {"n", &Record::n},
@@ -58,9 +59,10 @@ bool is_on_axis(const std::string& name, const io::Axis& axis, const Record& rec
   const auto by_backend = axis.by_backend.find(record.backend);
   const std::vector<io::Scalar>* gpu_values =
       record.backend == to_string(Backend::cuda) ? values_on_gpu(axis, record.gpu_name) : nullptr;
-  const std::vector<io::Scalar>& values = gpu_values != nullptr                 ? *gpu_values
-                                          : by_backend != axis.by_backend.end() ? by_backend->second
-                                                                                : axis.values;
+  // Values for the GPU model have precedence, then those for the backend.
+  const bool has_backend = by_backend != axis.by_backend.end();
+  const std::vector<io::Scalar>& other_values = has_backend ? by_backend->second : axis.values;
+  const std::vector<io::Scalar>& values = gpu_values != nullptr ? *gpu_values : other_values;
   if (values.empty()) return true;  // values are given per backend, but none for this one: unknown
   return std::any_of(values.begin(), values.end(),
                      [&](const io::Scalar& value) { return agrees(name, value, record); });
@@ -188,15 +190,17 @@ Verification verify(std::vector<Record> records, const Tolerances& tolerances, c
       expected = *found;
     }
     bool is_expected = record.expected == 1;
-    if (record.expected < 0) {  // otherwise the run has recorded what was expected
+    if (record.expected < 0) {  // unknown; otherwise the run has recorded whether the status was expected
       is_expected = record.status == io::Status::skipped ||
                     std::find(expected.begin(), expected.end(), record.status) != expected.end();
       if (plan != nullptr) record.expected = is_expected ? 1 : 0;
     }
     if (is_expected) continue;
-    (is_broken(record.status) ? is_broken_somewhere : is_wrong_somewhere) = true;
+    bool& flag = is_broken(record.status) ? is_broken_somewhere : is_wrong_somewhere;
+    flag = true;
   }
-  result.exit_code = is_broken_somewhere ? exit_broken : is_wrong_somewhere ? exit_wrong : exit_ok;
+  const int code_unless_broken = is_wrong_somewhere ? exit_wrong : exit_ok;
+  result.exit_code = is_broken_somewhere ? int{exit_broken} : code_unless_broken;
   result.records = std::move(records);
   return result;
 }

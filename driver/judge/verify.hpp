@@ -11,8 +11,8 @@
 
 namespace gaussweep::driver {
 
-/// New tolerances: the one in `of_problem`; else, if `factor` is given, the problem's default times `factor`;
-/// else the record's old tolerance.
+/// New tolerances for records. A record's new tolerance is that of its problem in `of_problem`; otherwise the
+/// problem's default times `factor`, if `factor` is given; otherwise the record's old tolerance.
 struct Tolerances {
   std::map<std::string, double> of_problem;
   std::optional<double> factor;
@@ -38,8 +38,8 @@ struct Verification {
   std::vector<io::Record> records;        ///< all records, with new status, tolerance and message
   std::vector<std::size_t> changed;       ///< indices into `records`
   std::vector<std::string> old_statuses;  ///< per record
-  std::int64_t not_judged = 0;            ///< answers whose residual is not recorded; they keep their status
-  int exit_code = 0;                      ///< the exit code that `run` would return
+  std::int64_t not_judged = 0;  ///< number of answers that keep their status because no residual is recorded
+  int exit_code = 0;            ///< the exit code that `run` would return
 };
 
 /// Judges all records again. @param plan null if unknown; then only `pass` and `skipped` are expected

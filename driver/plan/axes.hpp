@@ -14,12 +14,12 @@ namespace gaussweep::driver {
 /// texts.
 struct Choice {
   ParameterValue value;
-  io::Scalar written;
+  io::Scalar scalar;
 };
 /// One value per axis, by the axis's name.
 using Assignment = std::map<std::string, Choice>;
-/// An axis (each element sets one name), or a zip, which is several axes that vary together (each element
-/// sets several names).
+/// The values of an axis (each element sets one name), or of a zip, i.e. several axes that vary together
+/// (each element sets several names).
 using Dimension = std::vector<Assignment>;
 
 /// Returns the dimensions of a method's trials in the order: precision, axes by name, zips. Parameters that
@@ -29,8 +29,8 @@ using Dimension = std::vector<Assignment>;
 std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entry, const Method& method,
                                      Backend backend, Backend requested);
 
-/// Returns the values of an axis for a GPU model: the model's own values, otherwise those of `cuda`; null if
-/// there are neither.
+/// Returns the values of an axis for a GPU model: those given for the model, otherwise those given for the
+/// backend `cuda`; null if there are neither.
 const std::vector<io::Scalar>* values_on_gpu(const io::Axis& axis, const std::string& gpu_name);
 
 /// Returns the plan for these GPUs: on axes with values per GPU model, the values of these GPUs become those
@@ -41,6 +41,7 @@ io::Plan for_gpus(io::Plan plan, const std::vector<std::string>& gpu_names);
 std::size_t count_combinations(const std::vector<Dimension>& dimensions, std::size_t max_count);
 
 /// Calls `visit` with every combination; the last dimension varies fastest.
+/// @param depth index of the first dimension that `current` has no values of yet; 0 in the outermost call
 template <class Visit>
 void for_each_combination(const std::vector<Dimension>& dimensions, std::size_t depth, Assignment& current,
                           Visit&& visit) {

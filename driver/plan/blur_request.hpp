@@ -1,7 +1,7 @@
 #pragma once
 /// Reads a matrix of kind `blur` from a plan or a command line. The matrix H blurs an image f of width x
-/// height pixels. H f is the blurred image, of seen_width x seen_height pixels; `what` chooses between the
-/// matrices H and H H^T + lambda I (kernels/matrix/blur.hpp).
+/// height pixels: H f is the blurred image, of seen_width x seen_height pixels. The key `what` chooses
+/// between the matrices H and H H^T + lambda I (kernels/matrix/blur.hpp).
 
 #include "driver/plan/file_facts.hpp"
 #include "io/plan/plan.hpp"
@@ -24,8 +24,9 @@ std::int64_t blur_order(const BlurSpec& blur);
 /// Returns the number of columns: the image's pixels for H, the number of rows for H H^T + lambda I.
 std::int64_t blur_columns(const BlurSpec& blur);
 
-/// Sets the missing sizes of the images for a `rows` x `cols` matrix: the missing one of width and height, or
-/// both as the square root of the order. A single seen_width or seen_height means a square.
+/// Sets the missing sizes of the images for a `rows` x `cols` matrix. If one of width and height is given,
+/// sets the other one; if none is given, the image is square. A single seen_width or seen_height means a
+/// square.
 /// @throws io::InputError at `location` if rows and cols do not match the sizes of the images, or if BlurSpec
 /// has invalid values
 void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Location& location);

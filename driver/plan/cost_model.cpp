@@ -14,23 +14,26 @@
 namespace gaussweep::driver {
 namespace {
 
+/// Returns ln n, and 0 for n < 1.
 double log_size(std::int64_t n) {
   return std::log(static_cast<double>(std::max<std::int64_t>(n, 1)));
 }
 
-/// Returns the recorded rate at the nearest size; at equal distance the slower one, so that a wrong estimate
-/// is rather too long. @pre rates is not empty
-double nearest_rate(const std::map<double, double>& rates, double size) {
-  const auto above = rates.lower_bound(size);
+/// Returns the recorded rate at the size nearest to `log_n`. If two sizes are equally near, returns the lower
+/// rate: an estimated time that is too long does less harm than one that is too short.
+/// @param rates ln n → rate in flop/s. @pre rates is not empty
+double nearest_rate(const std::map<double, double>& rates, double log_n) {
+  const auto above = rates.lower_bound(log_n);
   if (above == rates.begin()) return above->second;
   const auto below = std::prev(above);
   if (above == rates.end()) return below->second;
-  const double nearer = (above->first - size) - (size - below->first);
-  if (std::abs(nearer) < 1e-9) return std::min(above->second, below->second);
-  return nearer < 0 ? above->second : below->second;
+  const double to_above = above->first - log_n, to_below = log_n - below->first;  // distances
+  if (std::abs(to_above - to_below) < 1e-9) return std::min(above->second, below->second);
+  return to_above < to_below ? above->second : below->second;
 }
 
-/// Returns the order of a square matrix with as many elements as the whole batch of n x n matrices.
+/// Returns the order of one square matrix that has the number of elements of the whole batch of n x n
+/// matrices: n sqrt(batch).
 std::int64_t order_of(std::int64_t n, std::int64_t batch) {
   return std::llround(static_cast<double>(n) * std::sqrt(static_cast<double>(batch)));
 }
@@ -39,24 +42,27 @@ Precision other_of(Precision precision) {
   return precision == Precision::float64 ? Precision::float32 : Precision::float64;
 }
 
-// On an H200 the papers' kernels reach 0.0004 to 0.1 of its GEMM rate. Triangular solves reach less, but they
-// are short.
+// The guessed fraction of the GEMM rate for kernels that are not the vendor's. On an H200 the kernels from
+// papers reach 0.0004 to 0.1 of it. Triangular solves reach less, but they are short.
 constexpr double gemm_fraction = 1e-3;
-// The vendor's getrf, potrf and inverses reach 0.3 to 0.7 of the GEMM rate from n = 16384 on, and less for
-// smaller matrices.
+// The guess for the vendor's methods: this fraction of the GEMM rate at n >= vendor_full_order, and a
+// fraction proportional to n for smaller matrices. The guess is low: from this order on, the vendor's getrf,
+// potrf and inverses reach 0.3 to 0.7 of the GEMM rate.
 constexpr double vendor_gemm_fraction = 0.1, vendor_full_order = 16384;
 constexpr double fixed_seconds = 2e-3;  // dispatch, journal, verification of a tiny trial
 
-// Expected factor between the times of two equal trials.
+// A range of times is [likely / factor, likely * factor]. This is the factor if one trial with the same
+// number of operations was recorded.
 constexpr double usual_scatter = 1.15;
-// Expected factor between a time and its interpolation between two recorded sizes.
+// The factor if the time is interpolated between two recorded numbers of operations.
 constexpr double between_scatter = 1.25;
-// Beyond the recorded sizes, time ~ operations^slope, with bounds. Short trials are mostly overhead (0), long
-// ones mostly arithmetic (1).
+// Outside of the recorded numbers of operations, time ~ operations^slope. Short trials are mostly overhead
+// (slope 0), long ones mostly arithmetic (slope 1). These slopes hold if one number of operations was
+// recorded; otherwise the likely slope is fitted to the two nearest ones.
 constexpr double likely_slope = 0.6, least_slope = 0.2, most_slope = 1;
-constexpr double slope_error = 0.25;  // uncertainty of a slope that was fitted to two sizes
-constexpr double flattening = 0.75;   // factor on that slope below the smallest size
-// Ranges with a ratio below this are shown as one time.
+constexpr double slope_error = 0.25;  // uncertainty of a fitted slope
+constexpr double flattening = 0.75;   // factor on a fitted slope below the smallest number of operations
+// A range is shown as one time if its upper bound is less than this multiple of its lower bound.
 constexpr double narrow_range = 1.2;
 
 /// Returns the number of runs of a trial: warm-up, samples, and the run that measures stages.
@@ -100,7 +106,7 @@ void CostModel::learn(const io::Record& record) {
   const double whole = parse_time(record.end_time) - record.prepare_began;
   const auto runs = static_cast<double>((record.warmup + record.samples) * record.inner_repeats +
                                         (record.stages.empty() ? 0 : 1));
-  if (!(whole >= 0)) return;  // from a version that did not record these times
+  if (!(whole >= 0)) return;  // NaN: the record is from a version that did not record these times
   Mean& mean = recorded.outside_runs[order_of(record.n, record.batch)];
   const double other_seconds = std::max(0.0, whole - runs * record.seconds_median);
   mean.seconds += other_seconds;
@@ -130,9 +136,9 @@ double CostModel::recorded_rate(const Trial& trial, const Method& method, Precis
   return rates == recorded->second.rates.end() ? 0 : nearest_rate(rates->second, log_size(trial.shape.n));
 }
 
-/// Returns the slowest recorded rate of related methods; 0 if there is none. Related are methods of the same
-/// name for other problems. For the same problem, vendors' methods are related to each other, and so are all
-/// other methods.
+/// Returns the slowest recorded rate of the related methods, in flop/s; 0 if there is none. A method of the
+/// same problem is related if both methods are the vendor's or neither is. A method of another problem is
+/// related if it has the same variant name.
 double CostModel::rate_of_relatives(const Trial& trial, const Method& method) const {
   double slowest = 0;
   for (const auto& [kind, recorded] : recorded_) {
@@ -149,9 +155,9 @@ double CostModel::rate_of_relatives(const Trial& trial, const Method& method) co
   return slowest;
 }
 
-/// Returns a guess of the flop/s before anything was measured. Only the order of trials and the first
-/// estimate depend on it.
-double CostModel::first_rate(const Trial& trial, const Method& method) const {
+/// Returns a guess of the method's rate in flop/s, for methods without records. Only the order of the trials
+/// and the first estimates depend on it.
+double CostModel::guessed_rate(const Trial& trial, const Method& method) const {
   switch (trial.backend) {
     case Backend::cuda: {
       const bool single = trial.precision == Precision::float32;
@@ -173,19 +179,24 @@ double CostModel::run_seconds(const Trial& trial) const {
   const Method* method = registry_.find(trial.problem, trial.method);
   if (method == nullptr) return 0;
   const double flops = trial_flops(*method, trial.shape, trial.parameters);
-  // Measured times include all iterations, and so do the rates.
+  // A recorded rate is the operation count divided by the time of all iterations. So this count must not be
+  // multiplied by the number of iterations here.
   for (const Precision precision : {trial.precision, other_of(trial.precision)}) {
     const double rate = recorded_rate(trial, *method, precision);
     if (rate > 0) return flops / rate;
   }
   const double iterations =
       method->iterations != nullptr ? method->iterations(trial.shape, trial.parameters) : 1;
-  const double guess = iterations * flops / first_rate(trial, *method);
-  // Related methods may be a thousand times faster or slower, so the geometric mean of both guesses is used.
+  const double guess = iterations * flops / guessed_rate(trial, *method);
+  // Related methods may be a thousand times faster or slower. So the result is the geometric mean of the
+  // guess and of the time at their rate.
   const double relatives = rate_of_relatives(trial, *method);
   return relatives > 0 ? std::sqrt(guess * (flops / relatives)) : guess;
 }
 
+/// Without records, 2 ms and 20 ns per element. Otherwise the mean over the trials of the nearest recorded
+/// order that is not smaller, or of the largest order. If the trial is larger than all recorded ones, the
+/// mean is scaled by the number of elements.
 double CostModel::other_seconds(const Trial& trial) const {
   const std::int64_t own_order = order_of(trial.shape.n, trial.shape.batch);
   const auto elements = [](std::int64_t order) {
@@ -212,9 +223,10 @@ double CostModel::estimate(const Trial& trial) const {
          (measures_energy(trial) ? 2 * trial.energy_seconds : 0);
 }
 
-/// Returns the expected time at a number of operations. @pre points is not empty
+/// Returns the expected time at a number of operations, from a method's records. @pre points is not empty
 TimeRange CostModel::time_at(const Points& points, const Trial& trial, double log_flops) {
-  // The number of runs of an adaptive plan is known only from finished trials.
+  // An adaptive plan repeats a trial until its times are known well enough, so the number of runs is taken
+  // from the records.
   const bool is_fixed = trial.sampling.noise == 0 && trial.sampling.warmup_seconds == 0;
   const auto seconds = [&](const Point& p) {
     return (p.outside_seconds + p.run_seconds * (is_fixed ? runs_of(trial) : p.runs / p.count)) / p.count;
@@ -223,6 +235,7 @@ TimeRange CostModel::time_at(const Points& points, const Trial& trial, double lo
   if (above != points.end() && above->first < log_flops + 1e-9) {
     const Point& p = above->second;
     const double likely = seconds(p), mean = (p.outside_seconds + p.run_seconds * p.runs / p.count) / p.count;
+    // With several records, their shortest and longest time divided by their mean give the bounds.
     const double scatter = p.count > 1 ? 1 : usual_scatter;
     return {likely * std::min(1 / scatter, p.shortest / mean), likely,
             likely * std::max(scatter, p.longest / mean)};
@@ -255,7 +268,8 @@ std::optional<TimeRange> CostModel::expected(const Trial& trial) const {
   const bool with_energy = measures_energy(trial);
   std::optional<TimeRange> range = expected(trial, with_energy);
   if (range || !with_energy) return range;
-  range = expected(trial, /*with_energy=*/false);  // this GPU may not support energy measurements
+  range = expected(trial, /*with_energy=*/false);
+  // The low bound holds if this GPU does not support energy measurements.
   if (range) *range += {0, trial.energy_seconds, 3 * trial.energy_seconds};
   return range;
 }
@@ -271,9 +285,11 @@ std::optional<TimeRange> CostModel::expected(const Trial& trial, bool with_energ
     if (points == recorded->second.points.end()) continue;
     const TimeRange span = time_at(points->second, trial, log_flops);
     if (precision == trial.precision) return span;
-    return TimeRange{span.low / 2, span.likely,
-                     span.high * 2};  // double may take half or twice the time of float
+    // The other precision may take half or twice the time.
+    return TimeRange{span.low / 2, span.likely, span.high * 2};
   }
+  // The range over all methods of the same problem, else of the other problems; `likely` is their geometric
+  // mean.
   for (const bool same_problem : {true, false}) {
     TimeRange all{std::numeric_limits<double>::infinity(), 0, 0};
     double count = 0;

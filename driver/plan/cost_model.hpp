@@ -1,6 +1,6 @@
 #pragma once
-/// Estimates how long a trial takes: roughly before anything was measured, then from the records of this run
-/// directory.
+/// Estimates how long a trial takes: from the records of this run directory, and with a rough guess as long
+/// as there are none.
 
 #include <limits>
 #include <map>
@@ -36,13 +36,14 @@ class CostModel {
   void learn(const io::Record& record);
   /// Learns a device's peak rates, from which the rates of unknown methods are guessed.
   void learn(const io::DeviceRow& device);
-  /// Returns the estimated seconds of the whole trial: inputs, warm-up, samples, the run that measures
-  /// stages, verification, reference.
+  /// Returns the estimated seconds of the whole trial: making the inputs, warm-up, samples, the run that
+  /// measures the method's stages, verification, and the vendor's run that the trial is compared with.
   double estimate(const Trial& trial) const;
   /// Returns the estimated seconds of one run of the method.
   double run_seconds(const Trial& trial) const;
-  /// Returns the expected time of the trial from records: of its method at a similar number of operations,
-  /// else in the other precision, else the range over other methods. Returns nothing without such records.
+  /// Returns the expected time of the trial from records. Uses the records of its method, at the nearest
+  /// numbers of operations. If there are none, uses its method's records in the other precision, and else
+  /// returns the range over other methods. Returns nothing without any such records.
   std::optional<TimeRange> expected(const Trial& trial) const;
 
  private:
@@ -50,7 +51,7 @@ class CostModel {
   struct Point {
     double run_seconds = 0;      ///< sum of the trials' medians
     double outside_seconds = 0;  ///< sum of the trials' seconds outside their runs
-    double runs = 0, count = 0;  ///< numbers of runs and of trials
+    double runs = 0, count = 0;  ///< number of runs of all trials together, and number of trials
     double shortest = std::numeric_limits<double>::infinity(), longest = 0;  ///< seconds of a whole trial
   };
   using Points = std::map<double, Point>;  ///< by ln(operations)
@@ -58,11 +59,13 @@ class CostModel {
   static TimeRange time_at(const Points& points, const Trial& trial, double log_flops);
   double recorded_rate(const Trial& trial, const Method& method, Precision precision) const;
   double rate_of_relatives(const Trial& trial, const Method& method) const;
-  double first_rate(const Trial& trial, const Method& method) const;
+  double guessed_rate(const Trial& trial, const Method& method) const;
   /// Returns the estimated seconds of the trial in addition to its runs.
   double other_seconds(const Trial& trial) const;
   const Registry& registry_;
-  double slowest_gemm_float_ = 0, slowest_gemm_double_ = 0;  ///< over all devices, in flop/s; 0: unknown
+  /// The GEMM rates of the slowest device, in flop/s; 0: unknown.
+  double slowest_gemm_float_ = 0, slowest_gemm_double_ = 0;
+  /// Seconds of several trials: their sum, and the number of trials.
   struct Mean {
     double seconds = 0, count = 0;
   };

@@ -2,6 +2,8 @@
 
 #include "driver/plan/exclude.hpp"
 
+#include <string_view>
+
 #include "driver/base/lookup.hpp"
 #include "driver/plan/plan_words.hpp"
 
@@ -10,7 +12,7 @@ namespace {
 
 /// Converts a number such as "64", "1k" or "0.5". @return false if the text is no number
 bool number_of(const std::string& text, double& out) {
-  // A quick check, because exceptions for non-numbers are slow.
+  // Most texts that are no numbers have no digit. They are sorted out first, because exceptions are slow.
   if (text.find_first_of("0123456789") == std::string::npos) return false;
   const io::Scalar scalar{text, {}};
   try {
@@ -26,7 +28,7 @@ bool number_of(const std::string& text, double& out) {
   }
 }
 
-/// Returns true if a value meets a condition: ">4096", "<=64", or a value or glob.
+/// Returns true if a value meets a condition: a comparison (">4096", "<=64"), an exact value, or a glob.
 bool condition_holds(const std::string& condition, const std::string& value) {
   double a = 0, b = 0;
   for (const char* op : {">=", "<=", ">", "<"}) {
@@ -34,8 +36,10 @@ bool condition_holds(const std::string& condition, const std::string& value) {
     const std::size_t begin = condition.find_first_not_of(' ', std::string(op).size());
     if (begin == std::string::npos || !number_of(value, a) || !number_of(condition.substr(begin), b))
       return false;
-    const std::string o = op;
-    return o == ">=" ? a >= b : o == "<=" ? a <= b : o == ">" ? a > b : a < b;
+    const std::string_view comparison = op;
+    if (comparison == ">=") return a >= b;
+    if (comparison == "<=") return a <= b;
+    return comparison == ">" ? a > b : a < b;
   }
   if (number_of(value, a) && number_of(condition, b)) return a == b;
   return fnmatch(condition.c_str(), value.c_str(), 0) == 0;
@@ -158,7 +162,8 @@ void check_excludes(const io::Entry& entry, Problem problem, const std::vector<c
 }
 
 Exclusions::Exclusions(const io::Entry& entry) {
-  std::map<std::string, std::map<std::string, std::size_t>> uses;  // name → value → number of its mappings
+  // Name → value → number of mappings that name this value.
+  std::map<std::string, std::map<std::string, std::size_t>> uses;
   for (const io::Exclude& exclude : entry.excludes) {
     std::vector<Condition> conditions;
     for (const auto& [name, texts] : exclude.conditions) {
@@ -176,16 +181,17 @@ Exclusions::Exclusions(const io::Entry& entry) {
     all_.push_back(std::move(conditions));
   }
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    // A trial tries all mappings that are indexed by one of its values, so the rarest values are best.
+    // Each mapping is indexed by the values of one of its conditions. A trial tries all mappings that are
+    // indexed by one of its own values. So the condition is chosen whose values occur in the fewest mappings.
     const Condition* best = nullptr;
     std::size_t least = 0;
     for (const Condition& condition : all_[i]) {
       if (!condition.patterns.empty()) continue;
-      std::size_t sharing = 0;
-      for (const std::string& value : condition.values) sharing += uses[condition.name][value];
-      if (best != nullptr && sharing >= least) continue;
+      std::size_t total_uses = 0;
+      for (const std::string& value : condition.values) total_uses += uses[condition.name][value];
+      if (best != nullptr && total_uses >= least) continue;
       best = &condition;
-      least = sharing;
+      least = total_uses;
     }
     if (best != nullptr) {
       for (const std::string& value : best->values) by_value_[best->name][value].push_back(i);

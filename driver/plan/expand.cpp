@@ -21,11 +21,12 @@ namespace {
 using io::fail_at;
 using io::Scalar;
 
-/// A larger plan is probably a mistake; run directories are not designed for more.
+/// A plan with more trials is probably a mistake, and run directories are not designed for more.
 constexpr std::size_t max_trials = 1'000'000;
 
-/// Returns true if the pattern selects the method. Methods for several GPUs are selected by their names, and
-/// by other patterns only in an entry with the axis `gpus`: on one GPU they are the same as other methods.
+/// Returns true if the pattern selects the method. A method for several GPUs is selected by its name. Other
+/// patterns select it only in an entry with the axis `gpus`, because on one GPU it is the same as another
+/// method.
 bool is_selected(const Method& method, const std::string& pattern, const io::Entry& entry) {
   if (!matches(pattern, method)) return false;
   if (method.column_block == nullptr || pattern == method.variant || pattern == method.id()) return true;
@@ -33,7 +34,8 @@ bool is_selected(const Method& method, const std::string& pattern, const io::Ent
                                                      [](const auto& zip) { return zip.count("gpus") > 0; });
 }
 
-/// Returns the methods of an entry; nothing if a pattern selects none, which is a mistake.
+/// Returns the methods that an entry selects. Adds a mistake and returns an empty list if a pattern matches
+/// no method.
 std::vector<const Method*> select_methods(const io::Entry& entry, Problem problem, const Registry& registry,
                                           io::Mistakes& mistakes) {
   std::vector<const Method*> selected;
@@ -104,7 +106,7 @@ void check_expect(const io::Entry& entry, Problem problem, const Registry& regis
   }
 }
 
-/// Axis → methods that ignore it.
+/// Axis → ids of the methods that ignore it.
 using Ignored = std::map<std::string, std::set<std::string>>;
 
 /// Returns "parameters of some methods, ignored where …: blocks for gesv/lapack; tile for 17 methods".
@@ -119,7 +121,7 @@ std::string ignored_words(const Ignored& ignored) {
   return "parameters of some methods, ignored where a method has none of that name: " + text;
 }
 
-/// Adds to `ignored` the axes that methods ignore. An axis that no method has is a mistake.
+/// Adds the axes that some method does not have to `ignored`. An axis that no method has is a mistake.
 /// @return true if there was no mistake
 bool check_axes(const io::Entry& entry, Problem problem, const std::vector<const Method*>& methods,
                 Ignored& ignored, io::Mistakes& mistakes) {
@@ -163,8 +165,9 @@ void warn_of_file(const InspectedMatrix& inspected, const Method& method, const 
     warn(sentence + " (expect can allow a failure)");
 }
 
-/// Merges a trial that the plan contains twice: it runs once and is judged once.
-/// @throws io::InputError if the plan gives it two different tolerances
+/// Merges a trial that the plan contains twice, because it runs and is judged only once.
+/// @param first the trial from the entry at `location`; receives the expected statuses of `again`
+/// @throws io::InputError if the plan gives the trial two different tolerances
 void merge_duplicate(Trial& first, const io::Location& location, const Trial& again, const io::Entry& entry) {
   if (first.tolerance != again.tolerance) {
     fail_at(entry.location,
@@ -174,7 +177,7 @@ void merge_duplicate(Trial& first, const io::Location& location, const Trial& ag
                 describe(first), location.line, first.tolerance, again.tolerance));
   }
   if (first.expect == again.expect) return;
-  // As in `verify`: a status that one of the entries expects is expected.
+  // A status is expected if at least one of the entries expects it, as in `verify`.
   const std::vector<std::string> pass{word(io::Status::pass)};
   const std::vector<std::string>& more = again.expect.empty() ? pass : again.expect;
   if (first.expect.empty()) first.expect = pass;
@@ -185,8 +188,8 @@ void merge_duplicate(Trial& first, const io::Location& location, const Trial& ag
 
 std::optional<Backend> resolve_backend(const Method& method, Backend requested) {
   if (method.runs_on(requested)) return requested;
-  const bool portable = method.entry(Backend::cuda) || method.entry(Backend::emulated);
-  if (!portable && method.runs_on(Backend::host)) return Backend::host;
+  const bool has_gpu_code = method.entry(Backend::cuda) || method.entry(Backend::emulated);
+  if (!has_gpu_code && method.runs_on(Backend::host)) return Backend::host;
   return std::nullopt;
 }
 

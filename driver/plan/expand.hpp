@@ -14,7 +14,7 @@ namespace gaussweep::driver {
 /// The trials of a plan.
 struct Expansion {
   std::vector<Trial> trials;  ///< in the plan's order, without duplicate keys
-  /// Messages that are logged once, e.g. that gesv/cusolver ignores the parameter blocks.
+  /// Messages for the user, each once: for example, that gesv/cusolver ignores the parameter `blocks`.
   std::vector<std::string> notes;
 };
 
@@ -22,8 +22,8 @@ struct Expansion {
 /// for a method written for the CPU. Otherwise returns nothing, and the trial is `skipped`.
 std::optional<Backend> resolve_backend(const Method& method, Backend requested);
 
-/// Expands a plan. @param capability of the GPUs (90 for 9.0), 0 if unknown or none; methods that need more
-/// are skipped
+/// Expands a plan. @param capability compute capability of the GPUs (90 for 9.0), 0 if it is unknown or there
+/// is no GPU. Trials of methods that need a higher one are skipped.
 /// @throws io::InputError with file:line:column
 Expansion expand(const io::Plan& plan, const Registry& registry, Backend requested, int capability,
                  const FileLookup& lookup);

@@ -19,8 +19,8 @@ struct FileFacts {
   std::int64_t rows = 0, cols = 0;
   std::string sha256;
   std::vector<double> values = {};  ///< column-major; only for files as small as a point-spread function
-  /// Properties of the elements; empty if the matrix is large or does not fit in memory. Small matrices are
-  /// also factored.
+  /// Properties of the matrix; empty if it is too large to be read here. For small matrices they include
+  /// those that a factorisation shows.
   std::optional<InspectedMatrix> inspected = std::nullopt;
 };
 /// Returns the facts about a file; relative paths are relative to the plan's folder. @throws io::InputError

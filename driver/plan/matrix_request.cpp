@@ -259,7 +259,7 @@ std::string matrix_parameters_text(const MatrixRequest& a, const std::optional<M
     const json b_parameters = parameters_of(*b);
     for (const auto& [name, value] : b_parameters.items()) parameters["b_" + name] = value;
   }
-  return parameters.dump(-1, ' ', false, json::error_handler_t::replace);
+  return parameters.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace);
 }
 
 }  // namespace gaussweep::driver

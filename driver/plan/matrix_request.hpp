@@ -15,11 +15,11 @@ namespace gaussweep::driver {
 struct MatrixRequest {
   std::string kind;     ///< a MatrixKind's name, or "file": also the record's matrix_kind
   MatrixSpec spec;      ///< arguments of the generator; for a file only the sizes and the seed
-  std::string file;     ///< kind == "file": its absolute path
-  std::string dataset;  ///< kind == "file": the dataset in it; empty: the default one
-  /// Kind == "file": digest of the file's bytes, so that the key changes with the content.
+  std::string file;     ///< only for kind "file": the file's absolute path
+  std::string dataset;  ///< only for kind "file": the dataset in the file; empty: the default one
+  /// Only for kind "file": digest of the file's bytes, so that the trial's key changes with the content.
   std::string file_sha256;
-  bool store = true;  ///< false: never written to DIR/matrices
+  bool store = true;  ///< false: the matrix is never written to DIR/matrices
   /// SHA-256 (64 hex digits) of everything that determines A, b and x_true: the kind and its numbers (or the
   /// file's digest and dataset), precision, sizes, nrhs, seed. The file in DIR/matrices has this name, too.
   std::string digest;
@@ -31,20 +31,20 @@ struct MatrixRequest {
 /// range, no such file
 MatrixRequest request_matrix(const io::MatrixBlock& block, const FileLookup& lookup);
 
-/// Returns the default seed of gemm's B: the following seed; after the last one the first.
+/// Returns the default seed of gemm's matrix B: A's seed plus 1, or the first seed after the last one.
 std::uint64_t next_seed(std::uint64_t seed);
 
 /// Returns true if matrices of the kind may be rectangular.
 bool may_be_rectangular(MatrixKind kind);
 
-/// Checks and completes the parts that depend on the size, once the size is known. @throws io::InputError at
-/// `location`
+/// Checks and completes the members that depend on the size, once the size is known. @throws io::InputError
+/// at `location`
 void settle_size(MatrixRequest& request, const io::Location& location);
 
 /// Sets the digest, once the sizes are known.
 void finish_request(MatrixRequest& request, Precision precision, std::int64_t nrhs);
 
-/// Returns the matrix file's name; without a file the kind.
+/// Returns the name of the matrix file, or the kind of a generated matrix.
 std::string matrix_label(const MatrixRequest& matrix);
 
 /// Returns the record's `matrix_parameters`, a JSON object as text with sorted names: everything that

@@ -14,7 +14,7 @@ struct ChosenMethod {
   Backend backend = Backend::host;
 };
 
-/// The request for a method by an option of the command line, and texts for error messages.
+/// A method that an option of the command line requests, and texts for error messages.
 struct MethodQuery {
   std::vector<Problem> problems;  ///< the allowed problems, the default one first
   /// An id ("poinv/lapack"), a variant of the default problem, or empty for the vendor's reference of that

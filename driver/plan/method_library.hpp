@@ -1,7 +1,8 @@
 #pragma once
-/// Methods from shared libraries (kernels/registry/gaussweep_method.h). Only a worker loads a library. The
-/// launching process gets the rows (descriptions of the methods, see kernels/registry/method.hpp) from a
-/// child process. So a library that crashes or hangs ends no sweep.
+/// Methods from shared libraries (kernels/registry/gaussweep_method.h). Only a worker process loads a
+/// library. The process that starts the sweep gets the rows (descriptions of the methods, see
+/// kernels/registry/method.hpp) from a child process. So a library that crashes or hangs does not end a
+/// sweep.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -18,8 +19,8 @@ struct LibraryFile {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibraryFile, path, digest)
 
-/// Adds the rows of libraries to a registry. A child process loads each library and prints its table; the
-/// rows can be planned, but not run. Libraries whose rows are in the registry are left out.
+/// Adds the rows of libraries to a registry. A child process loads each library and prints its rows. Methods
+/// added in this way can be planned, but not run. Libraries whose rows are in the registry are left out.
 /// @throws UsageError naming the library: it cannot be loaded, its table is malformed, or a name is taken
 void add_libraries(Registry& registry, const std::vector<std::string>& paths);
 

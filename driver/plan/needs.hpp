@@ -28,12 +28,13 @@ inline constexpr std::int64_t max_factored = 4096;
 InspectedMatrix inspect(HostMatrix<double>&& a, bool factors, Precision precision = Precision::float64);
 InspectedMatrix inspect(io::Dense<double>&& a, bool factors);
 
-/// Returns true if the matrix satisfies the need, and an empty optional if that is unknown.
+/// Returns whether the matrix satisfies the need; an empty optional if that is unknown.
 /// @param uplo the triangle that a triangular problem reads
 std::optional<bool> satisfies(const InspectedMatrix& matrix, Need need, Uplo uplo);
 
-/// Returns true if the problem reads one triangle of A and would ignore elements of the other one. These are
-/// nonzero elements or, for positive definite problems, elements that make A unsymmetric.
+/// Returns true if the problem reads one triangle of A and would ignore relevant elements of the other
+/// triangle. For positive definite problems these are elements that make A unsymmetric, for others all
+/// nonzeros.
 bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo);
 
 /// Returns the largest condition number at which an answer may have a correct digit: 1 / epsilon.
@@ -51,13 +52,12 @@ std::vector<std::string> unmet_needs(const InspectedMatrix& matrix, const Method
 /// The result of checking a method's needs against a matrix.
 struct Suitability {
   bool fits = true;   ///< false if the matrix does not satisfy a need
-  bool known = true;  ///< false if it is unknown for some need
+  bool known = true;  ///< false if it is unknown whether the matrix satisfies some need
   Need unmet{};       ///< the first unsatisfied need; only if `fits` is false
 };
 Suitability suitability_of(const InspectedMatrix& matrix, const Method& method, Uplo uplo);
 
-/// Returns true if generated matrices of this kind with n > 1 do not satisfy the need; false if they do or if
-/// that is unknown.
+/// Returns true if generated matrices of this kind with n > 1 certainly do not satisfy the need.
 bool kind_lacks(MatrixKind kind, Problem problem, Need need);
 
 /// Returns the text for a need: "a positive definite matrix".

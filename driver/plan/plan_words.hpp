@@ -15,8 +15,8 @@
 
 namespace gaussweep::driver {
 
-/// Returns the axes that mean the same for every method, with their meanings; all other axes are parameters
-/// of methods.
+/// Returns the axes that have the same meaning for every method, with their meanings. All other axes of a
+/// plan are parameters of methods.
 inline const std::map<std::string, std::string>& axis_meanings() {
   static const std::map<std::string, std::string> words = {{"n", "the order; gemm: columns of C"},
                                                            {"m", "gemm: rows of C"},
@@ -82,9 +82,9 @@ E parse_enum(const io::Scalar& scalar) {
                           io::nearest_hint(scalar.text, enum_names<E>()), allowed_names<E>()));
 }
 
-/// Throws "<what>gesv has no method 'x'; nearest: …; it has: …" at `location`. @param what a prefix such as
+/// Throws "<prefix>gesv has no method 'x'; nearest: …; it has: …" at `location`. @param prefix such as
 /// "expect: "
-[[noreturn]] inline void fail_no_method(const io::Location& location, const std::string& what,
+[[noreturn]] inline void fail_no_method(const io::Location& location, const std::string& prefix,
                                         const std::string& pattern, Problem problem,
                                         const Registry& registry) {
   std::vector<std::string> names;
@@ -92,8 +92,8 @@ E parse_enum(const io::Scalar& scalar) {
     if (method.problem == problem) names.push_back(method.variant);
   }
   if (names.empty())
-    io::fail_at(location, fmt::format("{}this build has no method for {}", what, to_string(problem)));
-  io::fail_at(location, fmt::format("{}{} has no method '{}'; {}it has: {}", what, to_string(problem),
+    io::fail_at(location, fmt::format("{}this build has no method for {}", prefix, to_string(problem)));
+  io::fail_at(location, fmt::format("{}{} has no method '{}'; {}it has: {}", prefix, to_string(problem),
                                     pattern, io::nearest_hint(pattern, names), joined(names)));
 }
 

@@ -20,7 +20,7 @@ class KnownFiles {
   void add(const std::filesystem::path& path, const std::string& dataset, FileFacts facts);
   /// Returns the facts about a file. @throws io::InputError
   const FileFacts& facts(const std::filesystem::path& path, const std::string& dataset);
-  /// Returns a note if reading took long; else an empty text.
+  /// Returns a message for the user if reading the files took long; otherwise an empty text.
   std::string note() const;
 
  private:

@@ -36,8 +36,8 @@ Shard parse_shard(const std::string& text) {
 }
 
 bool in_shard(const std::string& key, const Shard& shard) {
-  constexpr std::size_t digits =
-      15;  // number of hexadecimal digits of the key that are used; an empty key counts as 0
+  // The first hexadecimal digits of the key decide: 15 of them fit into `value`. An empty key counts as 0.
+  constexpr std::size_t digits = 15;
   std::uint64_t value = 0;
   std::from_chars(key.data(), key.data() + std::min(key.size(), digits), value, 16);
   return static_cast<std::int64_t>(value % static_cast<std::uint64_t>(shard.count)) == shard.number - 1;

@@ -19,8 +19,8 @@ struct Shard {
 std::optional<Shard> read_shard(const std::string& text);
 /// Reads the value of the option --shard. @throws UsageError for any other text
 Shard parse_shard(const std::string& text);
-/// Returns true if the trial whose first round has this key belongs to the shard. Only the key decides, so
-/// that shards need no coordination, and trials that are added to the plan move no others.
+/// Returns true if the trial whose first round has this key belongs to the shard. Only the key decides. So
+/// shards need no coordination, and trials that are added to the plan do not change the shards of the others.
 bool in_shard(const std::string& key, const Shard& shard);
 
 /// Returns the trials of a shard, each with all of its rounds.

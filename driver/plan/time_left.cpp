@@ -10,7 +10,7 @@
 
 namespace gaussweep::driver {
 namespace {
-constexpr double max_bounds_ratio = 10;  // wider estimates are not shown
+constexpr double max_bounds_ratio = 10;  // an estimate whose bounds differ by more is not shown
 }  // namespace
 
 TimeLeft::TimeLeft(const CostModel& model, const Registry& registry, const std::vector<Trial>& trials)

@@ -19,7 +19,7 @@ class TimeLeft {
   void done(std::size_t trial, const io::Record& record);
   /// Returns the estimated seconds until all trials are done; nothing while too little is known.
   /// @param ranks number of ranks that share the work
-  /// @param spent sum over the running trials of the seconds for which they have run
+  /// @param spent seconds for which the running trials have run so far, summed over these trials
   std::optional<TimeRange> seconds(double ranks, double spent = 0) const;
 
  private:

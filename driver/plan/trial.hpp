@@ -1,5 +1,5 @@
 #pragma once
-/// A trial: one method, matrix, precision, backend and set of parameters.
+/// A trial: one method with one set of parameters, applied to one matrix in one precision on one backend.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -26,7 +26,7 @@ struct Trial : io::TrialSettings {
   /// The backend that this trial runs on (see resolve_backend in expand.hpp).
   Backend backend = Backend::host;
   Shape shape;
-  Parameters parameters;  ///< includes the defaults
+  Parameters parameters;  ///< of the method; those that the plan does not set have their defaults
   MatrixRequest matrix;
   std::optional<MatrixRequest> matrix_b;  ///< gemm only
   /// Expected statuses; empty: only "pass". "skipped" is always expected.
@@ -48,9 +48,9 @@ void for_stored(AnyTrial& trial, Function&& function) {
 void to_json(nlohmann::json& json, const Trial& trial);
 void from_json(const nlohmann::json& json, Trial& trial);
 
-/// Returns a digest (32 hex digits) of everything that determines the outcome except machine and build:
-/// problem, method, the digest of its library, precision, backend, shape, parameters with defaults, matrices,
-/// and the settings that are `in_key` (io/plan/settings.hpp).
+/// Returns a digest (32 hex digits) of everything that determines the outcome, except the machine and the
+/// build: problem, method, the digest of the method's library, precision, backend, shape, parameters with
+/// defaults, matrices, and the settings that are `in_key` (io/plan/settings.hpp).
 std::string trial_key(const Trial& trial);
 
 /// Returns the default parameters from the method's row.
@@ -67,8 +67,8 @@ double trial_flops(const Method& method, const Shape& shape, const Parameters& p
 /// Returns the minimum memory traffic of one run in bytes, from the method's row or the problem's count.
 double trial_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                    Precision precision);
-/// Returns the estimated bytes, rather too high, of the file for a trial's matrix in the run directory. The
-/// file includes b and x_true if the matrix is square (driver/worker/inputs.cpp).
+/// Returns an upper estimate of the bytes of the file for a trial's matrix in the run directory. The file
+/// includes b and x_true if the matrix is square (driver/worker/inputs.cpp).
 double stored_bytes(const MatrixRequest& request, const Trial& trial);
 
 /// Returns the identity of a trial's inputs: matrices, precision, shape, and the triangle if the problem
@@ -76,7 +76,7 @@ double stored_bytes(const MatrixRequest& request, const Trial& trial);
 std::string inputs_identity(const Trial& trial);
 
 /// Returns the identity of the vendor's run that a trial is compared with: inputs, vendor method, triangle,
-/// and the conditions that separate tasks.
+/// and the conditions that separate tasks (settings such as `cache`, see io/plan/settings.hpp).
 std::string comparison_identity(const Trial& trial, const Method& vendor);
 
 }  // namespace gaussweep::driver

@@ -61,7 +61,7 @@ Parameters parameters_of(const Method& method, const Assignment& chosen) {
 /// Throws if the plan gives a size that differs from the file's.
 void require_size(const Assignment& chosen, const char* name, std::int64_t size, const MatrixRequest& file) {
   if (integer_or(chosen, name, size) == size) return;
-  const io::Scalar& given = chosen.at(name).written;
+  const io::Scalar& given = chosen.at(name).scalar;
   io::fail_at(given.location, fmt::format("{} = {}, but {} is {} x {}; leave {} out", name, given.text,
                                           file.file, file.spec.rows, file.spec.cols, name));
 }
@@ -70,10 +70,11 @@ bool is_file(const MatrixRequest& request) {
   return request.kind == "file";
 }
 
-/// Throws for a batch of a file, which holds one matrix, and if the number of columns exceeds int.
+/// Throws for a batch of a matrix from a file, because a file holds one matrix. Also throws if the number of
+/// columns of the whole batch exceeds int.
 void require_batch(const Trial& t, const Assignment& chosen) {
   if (t.shape.batch == 1) return;
-  const io::Location& location = chosen.at("batch").written.location;
+  const io::Location& location = chosen.at("batch").scalar.location;
   if (is_file(t.matrix) || (t.matrix_b && is_file(*t.matrix_b))) {
     io::fail_at(location, fmt::format("batch = {}, but a file holds one matrix; allowed: generated kinds",
                                       t.shape.batch));
@@ -174,8 +175,8 @@ void TrialMaker::set_square(Trial& t, const Assignment& chosen) const {
   settle_size(t.matrix, location);
 }
 
-/// Sets the sizes of gemm: A is m x k, B is k x n. B is `matrix_b`, or has A's kind and the next seed. Files
-/// have their own sizes; m and k default to n.
+/// Sets the sizes of a product: A is m x k, B is k x n. B is the plan's `matrix_b`, or it has A's kind and
+/// the next seed. Files have their own sizes; m and k default to n.
 void TrialMaker::set_product(Trial& t, const Assignment& chosen) const {
   MatrixRequest& a = t.matrix;
   MatrixRequest b = a;
@@ -201,13 +202,15 @@ void TrialMaker::set_product(Trial& t, const Assignment& chosen) const {
   }
   Shape& s = t.shape;
   s.n = is_file(b) ? b.spec.cols : integer_or(chosen, "n", 1);
-  // A blur implies its size if its images are given.
+  // A matrix of kind blur has the size that its images imply, if these are given; other kinds default to n.
   const auto or_n = [&](std::int64_t size) { return size > 0 ? size : s.n; };
   const bool is_blur = !is_file(a) && a.spec.kind == MatrixKind::blur;
   const std::int64_t rows = or_n(is_blur ? blur_order(a.spec.blur) : 0);
   const std::int64_t cols = or_n(is_blur ? blur_columns(a.spec.blur) : 0);
   s.m = is_file(a) ? a.spec.rows : integer_or(chosen, "m", rows);
-  s.k = is_file(a) ? a.spec.cols : is_file(b) ? b.spec.rows : integer_or(chosen, "k", cols);
+  // A file determines k; otherwise the plan does.
+  const std::int64_t k_without_a = is_file(b) ? b.spec.rows : integer_or(chosen, "k", cols);
+  s.k = is_file(a) ? a.spec.cols : k_without_a;
   if (is_file(b) && b.spec.rows != s.k) {
     io::fail_at(b_location, fmt::format("{} is {} x {}; B must be k x n with k = {}", b.file, b.spec.rows,
                                         b.spec.cols, s.k));

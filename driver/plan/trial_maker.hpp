@@ -12,7 +12,7 @@ namespace gaussweep::driver {
 struct RequestedMatrices {
   MatrixRequest a;
   std::optional<MatrixRequest> b;            ///< only if there is a `matrix_b`
-  bool b_has_seed = false;                   ///< true if B has a seed, or is a file, which needs none
+  bool b_has_seed = false;                   ///< true if the plan gives B a seed, or if B is a file
   std::optional<InspectedMatrix> inspected;  ///< properties of A, only if it is a file
 };
 /// Reads the entry's matrix block and its `matrix_b`.
@@ -33,7 +33,8 @@ struct TrialMaker {
   const io::Location& location;              ///< of the matrix block
   const std::vector<std::string>& expected;  ///< see expected_statuses
 
-  /// Makes a trial. @param round from 1 @throws io::InputError with the location of the mistake
+  /// Makes a trial. @param round number of the repetition, from 1 @throws io::InputError with the location of
+  /// the mistake
   Trial make(const Assignment& chosen, std::int64_t round = 1) const;
 
  private:

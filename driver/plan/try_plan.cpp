@@ -20,8 +20,9 @@
 namespace gaussweep::driver {
 namespace {
 
-/// The fractions of the time limit that the estimated times of all trials may fill, and that emulated kernels
-/// may fill. Starting workers, reading the matrix, verification and further rounds need the rest.
+/// The fraction of the time limit that the estimated times of all chosen trials may fill. If a trial of an
+/// emulated kernel is added, they may fill only `emulated_fraction`. Starting workers, reading the matrix,
+/// verification and further rounds need the rest.
 constexpr double time_fraction = 0.6, emulated_fraction = 0.3;
 
 /// A method that may be tried, with its estimated time.
@@ -34,7 +35,8 @@ struct Candidate {
   std::string skip_reason{};  ///< why a trial cannot run here
 };
 
-/// Returns the problems with a triangular A, or those with a general A, without problems of two matrices.
+/// Returns the problems that read a triangle of A (if `triangular`), or those that read all of A. Leaves out
+/// problems of two matrices.
 std::vector<Problem> problems_of_one_matrix(bool triangular) {
   std::vector<Problem> chosen;
   for (const Problem problem : all_problems()) {
@@ -140,8 +142,8 @@ std::string plan_text(const TryRequest& request, const InspectedMatrix& matrix, 
   return text;
 }
 
-/// Collects the methods that are left out, by the reason. If all methods of a problem have the same reason,
-/// its result has the problem's name instead.
+/// Collects the methods that are left out, by the reason. If all methods of a problem are left out for the
+/// same reason, the result has the problem's name instead of their names.
 class Refusals {
  public:
   explicit Refusals(const Registry& registry) : registry_(registry) {}
@@ -163,7 +165,7 @@ class Refusals {
           const std::string id = method.id();
           const bool is_refused = std::count(left.methods.begin(), left.methods.end(), id) > 0;
           if (is_refused) refused.push_back(id);
-          // try takes methods for several GPUs only by their names.
+          // Methods for several GPUs are tried only if the user names them, so the others are all methods.
           if (is_refused || method.column_block == nullptr) ids.push_back(id);
         }
         if (!ids.empty() && refused == ids) refused = {std::string(name)};
@@ -244,7 +246,7 @@ std::vector<Candidate> fitting_methods(const TryRequest& request, std::vector<Ca
       refusals.add(*candidate.method, why);
     } else if (request.methods.empty() && !chosen.empty() && total + candidate.seconds > limit) {
       refusals.add(*candidate.method,
-                   fmt::format("may take longer than {} (--time-limit, or name it with --method)",
+                   fmt::format("may not fit into {} (raise --time-limit, or name the method with --method)",
                                duration_text(request.seconds)));
     } else {
       total += candidate.seconds;
@@ -259,8 +261,8 @@ std::vector<Candidate> fitting_methods(const TryRequest& request, std::vector<Ca
 TryPlan plan_try(const TryRequest& request, const InspectedMatrix& matrix, const FileFacts& file,
                  const Registry& registry, Backend requested, int capability) {
   if (!matrix.facts.is_square()) {
-    throw UsageError(fmt::format("{} is {} x {}: what try solves, factors and inverts is square", file.path,
-                                 matrix.facts.rows, matrix.facts.cols));
+    throw UsageError(fmt::format("{} is {} x {}: try needs a square matrix", file.path, matrix.facts.rows,
+                                 matrix.facts.cols));
   }
   const std::vector<Problem> problems = problems_for(request, matrix);
   refuse_unknown_methods(request, problems, registry);

@@ -38,13 +38,13 @@ using RoundsOf = std::function<std::int64_t(const Method&)>;
 
 /// The plan of `try`, and the methods that it leaves out.
 struct TryPlan {
-  std::string text;  ///< the plan; empty if there is nothing to try
+  std::string text;  ///< the plan with one round (repetition) per method; empty if there is nothing to try
   std::vector<LeftOut> left_out;
   std::size_t left_out_count = 0;      ///< methods in `left_out`
   std::vector<const Method*> methods;  ///< methods in the plan
   std::size_t trials = 0;              ///< trials per round
   std::size_t emulated_trials = 0;     ///< of `trials`, those of emulated kernels
-  /// Returns the plan with the given number of rounds per method; empty if all are 0.
+  /// Returns the plan with the given number of rounds per method; empty if all numbers are 0.
   std::function<std::string(const RoundsOf&)> in_rounds;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
-/// All messages between coordinator, supervisors and workers: one struct per message, and one variant per
-/// direction. They are sent as JSON objects; the member "type" is the struct's name.
+/// All messages between the coordinator (rank 0), the supervisors (one per rank) and the workers (the
+/// processes that run trials): one struct per message, and one variant per direction. They are sent as JSON
+/// objects; the member "type" is the struct's `name`.
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -48,7 +49,7 @@ struct Close {
   static constexpr const char* name = "close";
 };
 
-/// From a worker: it begins a step of its start, or is still storing matrices.
+/// From a worker: it begins a step of its start-up, or is still storing matrices.
 struct StepBegun {
   static constexpr const char* name = "at";
   std::string step;
@@ -60,7 +61,7 @@ struct Hello {
   io::DeviceRow device;
 };
 
-/// The action of the worker after a trial.
+/// What the worker does after a trial.
 enum class WorkerEnd {
   none,   ///< waits for the next trial
   fatal,  ///< exits, because its device failed; a new worker may succeed with the trial
@@ -80,8 +81,8 @@ struct Closed {
   static constexpr const char* name = "closed";
 };
 
-/// From a worker: it cannot start or go on. `busy`: others use the device, or it is not ready, so that a
-/// later start may succeed.
+/// From a worker: it cannot start or go on. `busy`: other processes use the device, or the device is not
+/// ready, so that a later start may succeed.
 struct Unfit {
   static constexpr const char* name = "unfit";
   std::string message;
@@ -135,8 +136,8 @@ struct DeviceSeen {
   io::DeviceRow row;
 };
 
-/// From a supervisor: the rank can run no more trials. Other ranks can try its unfinished trials, which may
-/// not be the cause.
+/// From a supervisor: the rank can run no more trials. Other ranks can try its unfinished trials, because
+/// these may not be the cause.
 struct Retired {
   static constexpr const char* name = "retired";
   std::string reason;
@@ -152,7 +153,8 @@ struct Finished {
   static constexpr const char* name = "finished";
 };
 
-/// To a supervisor: return the trials that are not started, in a `Returned`, because another rank is idle.
+/// To a supervisor: return the trials that are not started yet in a message `Returned`, because another rank
+/// is idle.
 struct Return {
   static constexpr const char* name = "return";
 };

@@ -1,6 +1,6 @@
 #pragma once
-/// The record of a trial while it runs: the columns known before the run, and the times at which the trial's
-/// phases begin (the `…_began` columns).
+/// The record of a trial that is running: the columns that are known before the run, and the times at which
+/// the trial's phases (such as inputs, warm-up, samples) begin (the `…_began` columns).
 
 #include <string_view>
 #include <vector>

@@ -5,9 +5,10 @@
 
 namespace gaussweep::driver {
 
-/// Sets the rates in all rows of a device to the largest ones measured on it: other ranks and programs can
-/// only slow a measurement down. Recomputes the known `peak_share` of its records from these rates. Removes
-/// the mark of a suspect time (too short for the rates known before) if these rates explain the time.
+/// Sets the rates in all rows of a device to the largest ones measured on it, because other ranks and
+/// programs can only slow a measurement down. Recomputes `peak_share` of the device's records from these
+/// rates, if it is known. If a time was marked as suspect (too short for the rates) and these rates allow it,
+/// removes the mark.
 void unify_peaks(io::Results& results);
 
 /// Keeps the first row of each device.

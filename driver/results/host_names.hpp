@@ -13,15 +13,17 @@ namespace gaussweep::driver {
 /// Returns the CPU models by host name, without unknown ones.
 std::map<std::string, std::string> cpus_by_host(const std::vector<io::HostRow>& hosts);
 
-/// Distinguishes hosts of several files by CPU model and number of BLAS threads per worker, because the CPU's
-/// times and peaks depend on both. The number of cores is not compared, because it depends on the batch job.
+/// Gives different hosts of several files different names. Hosts are distinguished by CPU model and number of
+/// BLAS threads per worker, because the CPU's times and peaks depend on both. The number of cores is not
+/// compared, because it depends on the batch job.
 class HostNames {
  public:
   /// Renames a host in records, devices and hosts if an earlier file has another host of that name. The new
   /// name is "name (model)" if the CPU models differ, and "name (2 threads)" if the numbers of threads
   /// differ.
   void tell_apart(io::Results& results);
-  /// Returns the name that `tell_apart` gives to a host, and stores its CPU model and number of threads.
+  /// Returns the name that `tell_apart` gives to a host, and remembers the host's CPU model and number of
+  /// threads.
   std::string name_of(const io::HostRow& row);
 
  private:

@@ -8,7 +8,7 @@
 
 namespace gaussweep::driver {
 
-/// Returns the conditions of measurement that tell tasks apart, such as cold caches, each after a space.
+/// Returns the conditions of measurement that distinguish tasks, such as cold caches, each after a space.
 std::string task_conditions(const io::Record& record);
 
 /// Returns the identity of a task: problem, precision, sizes, right-hand sides, triangle, matrices and their
@@ -20,7 +20,7 @@ std::string task_identity(const io::Record& record);
 /// machine and build are not part of it.
 std::string trial_identity(const io::Record& record);
 
-/// Returns the matrix file's name; without a file the matrix kind.
+/// Returns the name of the matrix file, or the kind of a generated matrix.
 const io::Text& matrix_label(const io::Record& record);
 
 }  // namespace gaussweep::driver

@@ -22,7 +22,8 @@ constexpr const char* unplanned = "no longer in the plan";
 /// hosts by their number of threads.
 class HostNamesByStart {
  public:
-  /// Adds a host and returns the name that it has from this note on. @param note the note's index
+  /// Adds the host of a note and returns the name that the host has from this note on. @param note the note's
+  /// index
   std::string add(const io::HostRow& row, std::size_t note) {
     const std::string name = names_by_note_[row.host].emplace_back(note, names_.name_of(row)).second;
     have_changed_ = have_changed_ || name != row.host;
@@ -88,7 +89,8 @@ io::Results results_of(io::JournalContents journal) {
     } else if (const auto* run = std::get_if<io::note::Run>(&each)) {
       const bool was_dirty = attribute(results, "dirty") == "true";
       for (auto& [name, value] : run->attributes()) results.attributes[name] = value;
-      // Records of earlier starts stay, so uncommitted changes of any start mark the whole run as dirty.
+      // Records of earlier starts stay in the results. So if the build had uncommitted changes at any start,
+      // the whole run is marked as dirty.
       if (was_dirty) results.attributes["dirty"] = "true";
     }
   }

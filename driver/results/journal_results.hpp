@@ -8,15 +8,15 @@
 
 namespace gaussweep::driver {
 
-/// Returns the records, devices and hosts of a journal, and the last start's provenance as attributes, plus
-/// "record_count". If an edited plan no longer has the trial of a record, this is noted in the record's
-/// message.
+/// Returns the records, devices and hosts of a journal. The attributes are the provenance of the run's last
+/// start (a run starts again when it is resumed) and "record_count". If an edited plan no longer has the
+/// trial of a record, the record's message says so.
 io::Results results_of(io::JournalContents journal);
 
-/// Returns true if `results_of` has noted in the record's message that the plan no longer has its trial.
+/// Returns true if the record's message, as `results_of` sets it, says that the plan no longer has the trial.
 bool is_unplanned(const io::Record& record);
 
-/// Returns the note of the journal's last start; without one, an empty note.
+/// Returns the journal's note about the last start of the run; an empty note if there is none.
 io::note::Run last_start(const io::JournalContents& journal);
 
 /// Returns an attribute; empty if the results lack it.

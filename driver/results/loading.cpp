@@ -104,7 +104,7 @@ void use_journal(Loaded& loaded, const fs::path& path, const fs::path& results, 
                                          contents.damaged == 1 ? "" : "the first is ",
                                          io::first_damage(contents)));
   }
-  // A complete journal has at least a note of the run's start, so such a journal has lost all lines.
+  // A journal has at least a note about the run's start, unless all of its lines are lost.
   const bool is_blank = contents.records.empty() && contents.notes.empty();
   if (!results.empty() && (contents.damaged > 0 || is_blank) &&
       use_results_file(loaded, results, contents.records, with_details))
@@ -140,6 +140,7 @@ bool comes_before(const std::string& a, const std::string& b) {
   return std::pair(a.size() - i, a) < std::pair(b.size() - j, b);
 }
 
+/// Implements runs_under: appends the run directories at or below `directory`, at most `levels` deep.
 void find_runs(const fs::path& directory, int levels, bool by_journal, std::vector<fs::path>& found) {
   if (may_exist(directory / "journal.jsonl")) {
     found.push_back(directory);
@@ -158,7 +159,8 @@ void find_runs(const fs::path& directory, int levels, bool by_journal, std::vect
   std::sort(subfolders.begin(), subfolders.end(), [](const fs::path& a, const fs::path& b) {
     return comes_before(a.filename().string(), b.filename().string());
   });
-  // Journals below hold what a merged results.h5 has, and also what was run later.
+  // If there are journals below, results.h5 is a merged copy. They are read instead, because they also have
+  // the records that were added after the merge.
   for (const fs::path& each : subfolders) find_runs(each, levels - 1, by_journal || has_results, found);
   if (!has_results) return;
   const bool is_copy = found.size() > found_before;
@@ -192,7 +194,7 @@ std::size_t records_only_in(const fs::path& results,
   if (!may_exist(results)) return 0;
   io::Results found;
   try {
-    found = io::read_results_in_child(results, false);
+    found = io::read_results_in_child(results, /*with_details=*/false);
   } catch (const std::exception&) {
     return 0;  // a damaged file can be rebuilt from the journal
   }
@@ -293,7 +295,7 @@ Loaded load(const fs::path& path, bool with_details) {
   } else if (is_hdf5(path)) {
     loaded.results = read_file(path, with_details, loaded.remarks);
   } else {
-    use_journal(loaded, path, {}, with_details);
+    use_journal(loaded, path, /*results=*/{}, with_details);
     if (loaded.results.records.empty() && !loaded.has_notes) {
       throw io::InputError(fmt::format("{}: neither a results.h5 nor a journal of gaussweep", path.string()));
     }
@@ -334,14 +336,16 @@ std::string mixed_libraries(const std::vector<io::Record>& records) {
 }  // namespace
 
 void note_conditions(const std::vector<io::Record>& records, const std::string& where) {
-  constexpr double min_fraction = 0.2;  // fewer busy trials are chance: a short trial has one reading
+  // A short trial has a single reading of the demand, so a smaller fraction of busy trials may be chance.
+  constexpr double min_fraction = 0.2;
   std::size_t on_cpu = 0, on_gpu = 0, throttled = 0;
   std::vector<double> busy;  // threads per CPU
   std::set<std::string_view> reasons;
   for (const io::Record& record : records) {
     if (record.samples == 0) continue;
     const bool is_on_gpu = record.backend == "cuda";
-    ++(is_on_gpu ? on_gpu : on_cpu);
+    std::size_t& trials = is_on_gpu ? on_gpu : on_cpu;
+    ++trials;
     if (!is_on_gpu && record.cpu_demand > max_cpu_demand) busy.push_back(record.cpu_demand);
     if (record.throttled > 0) {
       ++throttled;

@@ -20,10 +20,10 @@ struct Loaded {
   std::vector<std::string> remarks;  ///< warnings: torn or damaged journal, no checksums, several builds
 };
 
-/// Loads records from a results file, a journal (recognised by content) or a run directory. In a run
-/// directory it reads the journal; it reads results.h5 if there is no journal, or if lines of the journal are
-/// damaged and results.h5 agrees with the others. HDF5 files are read in a child process, because damaged
-/// ones may crash HDF5.
+/// Loads records from a results file, a journal (recognised by content) or a run directory. From a run
+/// directory it reads the journal. It reads results.h5 instead if there is no journal, or if the journal has
+/// damaged lines and results.h5 agrees with the undamaged ones. HDF5 files are read in a child process,
+/// because damaged ones may crash HDF5.
 /// @param with_details false: samples, stages and histories may be left out
 /// @pre this process has not initialised MPI
 /// @throws io::InputError if there is nothing to read, or if gaussweep did not write the file
@@ -32,19 +32,19 @@ Loaded load(const std::filesystem::path& path, bool with_details);
 /// Loads records and prints the remarks on standard error.
 Loaded load_and_warn(const std::filesystem::path& path, bool with_details);
 
-/// Counts the records of a results file that would be lost if the file were replaced by `others`, which are
-/// compared by key and run. Returns 0 if the file does not exist or cannot be read.
-/// @param others is called after the file was read, so that a growing journal contains all records of the
-/// file
+/// Counts the records of a results file that would be lost if the file were replaced by the records `others`.
+/// Records are compared by key and run. Returns 0 if the file does not exist or cannot be read.
+/// @param others returns the other records. It is called after the file was read, so that the journal of a
+/// running sweep has all records of the file
 /// @pre this process has not initialised MPI
 std::size_t records_only_in(const std::filesystem::path& results,
                             const std::function<const std::vector<io::Record>&()>& others);
 
 /// Returns the run directories at or below a path, at most three levels deep, such as a sweep's shards. They
 /// are sorted by name, with numbers compared by value. Returns the path itself if there are none, so that
-/// reading it gives the error. A directory with a results.h5 but no journal counts unless there are journals
-/// below it: the file then is a merged copy.
-/// @param by_journal true: directories without a journal do not count
+/// reading it gives the error. A directory with a results.h5 but no journal counts, unless there are journals
+/// below it, because the file is then a merged copy of these.
+/// @param by_journal true: only directories with a journal count
 std::vector<std::filesystem::path> runs_under(const std::filesystem::path& path, bool by_journal = false);
 
 /// Returns messages about requested directories whose results.h5 `runs_under` leaves out.
@@ -53,9 +53,9 @@ std::vector<std::string> unread_results(const std::vector<std::filesystem::path>
 /// Returns the folder of a shard's run directory ("night/shard-1-of-3": "night"), and any other path
 /// unchanged.
 std::filesystem::path sweep_of(const std::filesystem::path& run);
-/// Returns messages about shards of a sweep that do not exist although other shards do, "runs/shard-3-of-3 is
-/// not there". If `requested` names just one shard of a sweep, the other shards are not missed. A shard that
-/// exists but was not requested is not missing.
+/// Returns messages about shards of a sweep that do not exist although other shards do: "runs/shard-3-of-3 is
+/// not there". If `requested` names a single shard of a sweep, the other shards are not reported. A shard
+/// that exists but was not requested is not missing.
 /// @param directories the run directories at or below `requested`
 std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>& directories,
                                         const std::vector<std::string>& requested);
@@ -68,10 +68,10 @@ std::string mixed_builds(const std::vector<io::Record>& records, const std::stri
 
 /// Prints notes on conditions that make times doubtful: other programs used the CPUs, a GPU was throttled,
 /// the records are of several versions of a library.
-/// @param where begins the notes, e.g. "base: "
+/// @param where prefix of the notes, e.g. "base: "
 void note_conditions(const std::vector<io::Record>& records, const std::string& where = {});
-/// Prints the same notes on results whose times the caller pools, and a note if methods on the CPU ran with
-/// different numbers of threads.
+/// Prints the same notes on results whose times the caller pools. Also prints a note if methods on the CPU
+/// ran with different numbers of threads.
 void note_conditions(const io::Results& pooled, const std::string& where = {});
 
 }  // namespace gaussweep::driver

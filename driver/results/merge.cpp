@@ -26,8 +26,8 @@ namespace {
 
 using io::Record;
 
-/// Hash and equality of records by their identity. Keys are indices of records, because stored identities
-/// would take as much memory as the records.
+/// Hash and equality of records by their identity. The keys of the hash table are indices of records, because
+/// stored identities would take as much memory as the records.
 struct ByIdentity {
   const std::vector<Record>* records;
   std::size_t operator()(std::size_t index) const {

@@ -1,6 +1,6 @@
 #pragma once
-/// Merges the records of several files, such as those of shards, machines or architectures. A results.h5 is
-/// rebuilt by a merge of its journal alone.
+/// Merges the records of several files, such as those of shards, machines or architectures. Merging a single
+/// journal rebuilds its results.h5.
 
 #include <filesystem>
 #include <string>
@@ -13,8 +13,9 @@ namespace gaussweep::driver {
 /// One input of a merge.
 struct MergeInput {
   std::string path;
-  std::int64_t records = 0, dropped = 0;  ///< records of the input, and those of them that are not kept
-  std::int64_t expected = -1;             ///< number of trials of the input's plan or shard; -1: unknown
+  std::int64_t records = 0;    ///< number of records of the input
+  std::int64_t dropped = 0;    ///< number of these records that are not kept
+  std::int64_t expected = -1;  ///< number of trials of the input's plan or shard; -1: unknown
 };
 
 /// The result of a merge.
@@ -25,10 +26,10 @@ struct Merged {
 };
 
 /// Merges loaded records in the given order. Records with equal key, run id, GPU model, capability and commit
-/// are the same trial; the one that started last is kept. Devices and hosts are listed once. Attributes with
-/// equal values in all inputs are kept, others are joined by ", ". The plan's text is that of the first
-/// input. "merged_from" lists the inputs, "total" is the number of planned trials, and "without_records"
-/// lists shards and run directories without records.
+/// are of the same trial; the record that started last is kept. Devices and hosts are listed once. Attributes
+/// with equal values in all inputs are kept; the values of others are joined by ", ". The plan's text is that
+/// of the first input. The attribute "merged_from" lists the inputs, "total" is the number of planned trials,
+/// and "without_records" lists shards and run directories without records.
 /// @param absent paths of runs that do not exist
 /// @param force also merges results of differently named plans
 /// @throws io::InputError if the plans' names differ

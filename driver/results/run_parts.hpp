@@ -19,9 +19,9 @@ class RunParts {
   void add(const std::filesystem::path& path, const io::Results& results);
   /// Adds a run that does not exist.
   void add_absent(const std::filesystem::path& path);
-  /// Returns the difference between the planned trials and the sum of the runs' trials (`expected_records`):
-  /// the trials of shards that have not started. Returns 0 if it is unknown. It is negative if merged results
-  /// already count shards that were added too.
+  /// Returns the number of trials of shards that have not started: the planned trials minus the sum of the
+  /// runs' trials (`expected_records`). Returns 0 if it is unknown. The result is negative if shards were
+  /// added and merged results that include them, too.
   std::int64_t unstarted() const;
   /// Returns "shard 3 of 4" for shards without records, and the names of other run directories without
   /// records.
@@ -30,10 +30,11 @@ class RunParts {
  private:
   /// The shards of a plan that is split into a fixed number of shards.
   struct Shards {
-    std::map<std::int64_t, int> starts;           ///< number of runs per shard
-    std::set<std::int64_t> with_records, listed;  ///< `listed`: added as a shard without records
-    std::set<std::string> plan_trials;            ///< number of trials of the plan, as the runs recorded it
-    std::int64_t trials = 0;                      ///< sum over the runs
+    std::map<std::int64_t, int> starts;   ///< number of runs per shard
+    std::set<std::int64_t> with_records;  ///< numbers of the shards that have records
+    std::set<std::int64_t> listed;        ///< numbers of the shards that were added as being without records
+    std::set<std::string> plan_trials;    ///< number of trials of the plan, as the runs recorded it
+    std::int64_t trials = 0;              ///< sum over the runs
     std::int64_t unstarted() const;
   };
   std::map<std::int64_t, Shards> shards_;  ///< by the number of shards

@@ -7,8 +7,8 @@
 
 namespace gaussweep::driver {
 
-/// The cost of a split. The number of its parts counts first, then the regret: the sum of ln(time / least
-/// time).
+/// The cost of a split. Splits are compared by their number of parts, and if it is equal by their regret: the
+/// sum of ln(time / least time).
 struct SplitCost {
   static constexpr int impossible = std::numeric_limits<int>::max() / 4;  // sums of it must not overflow
   int parts = impossible;

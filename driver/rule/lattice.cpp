@@ -248,7 +248,7 @@ void Lattice::fill_line(int axis, std::size_t layer, std::array<int, 3> at, std:
         const double share = (coordinate_at(k) - start) / length;
         const auto between = [&](double a, double b) { return a + share * (b - a); };
         time_at(k) = {between(low.median, high.median), between(low.q1, high.q1), between(low.q3, high.q3),
-                      false};
+                      /*has_failed=*/false};
       }
     }
     before = i;

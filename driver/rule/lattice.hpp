@@ -1,6 +1,6 @@
 #pragma once
-/// The times of methods over batches, right-hand sides and orders: measured ones, and interpolated ones
-/// between them.
+/// The times of methods on a grid over batches, right-hand sides and orders. Times between measured sizes are
+/// interpolated.
 
 #include <array>
 #include <cmath>
@@ -44,10 +44,11 @@ struct MeasuredTimes {
   std::vector<bool> is_vendor;  ///< by method
   std::vector<RuleNames> layers;
   std::vector<std::map<TaskSizes, std::vector<LogTime>>> times;  ///< by layer and sizes: one per method
-  /// By layer, sizes and task (task_identity): seconds per method; NaN: it did not pass.
+  /// By layer, sizes and task (task_identity): seconds per method; NaN: the method did not pass.
   std::vector<std::map<TaskSizes, std::map<std::string, std::vector<double>>>> tasks;
 
-  /// Returns ln of the lower bound on the time of these sizes (`limit_of`), as coordinate for interpolation.
+  /// Returns the coordinate for interpolation: ln of the lower bound on the time for these sizes
+  /// (`limit_of`).
   double coordinate(std::size_t layer, const TaskSizes& sizes) const;
 };
 
@@ -55,7 +56,8 @@ struct MeasuredTimes {
 /// "emulated".
 std::map<std::string, std::vector<const io::Record*>> records_by_device(const io::Results& results);
 
-/// Returns the question that a record answers. If the problem has no triangle, `uplo` is `any_name`.
+/// Returns the question (the task for which a program needs a method) that a record answers. If the problem
+/// has no triangle, `uplo` is `any_name`.
 Question question_of(const io::Record& record, const std::string& device);
 
 /// Collects the times of square tasks per problem and device.

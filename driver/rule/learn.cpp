@@ -1,5 +1,6 @@
-/// Learns a rule: splits the lattice of sizes into as few boxes as possible. A box has one method, which is
-/// about as fast as the fastest method at all sizes of the box.
+/// Learns a rule: splits the lattice of sizes (a grid over batches, right-hand sides and orders, lattice.hpp)
+/// into as few boxes as possible. A box has one method, which is about as fast as the fastest method at all
+/// sizes of the box.
 
 #include <algorithm>
 #include <array>
@@ -20,14 +21,17 @@ using Mask = std::uint64_t;
 constexpr Mask not_measured = Mask{1} << 63;
 constexpr std::size_t max_methods = 63;
 constexpr int no_method = -1;
-/// Noisy times overlap even if one method is several times as slow, so a tie also needs close medians.
+/// Two methods tie if their interquartile ranges overlap and their medians differ by at most this fraction.
+/// Noisy times overlap even if one method takes several times as long, so overlap alone is no tie.
 constexpr double max_tie_regret = 0.1;
 
 /// The methods that may be chosen at each order, for a range of batches and right-hand sides.
 struct Candidates {
-  std::vector<Mask> masks;                   ///< by order
-  std::vector<std::vector<double>> regrets;  ///< by order and method: sums of ln(time / least time)
-  /// Keeps the methods that may be chosen in both ranges, and adds up the regrets.
+  std::vector<Mask> masks;  ///< by order
+  /// By order and method: the log regret, ln(time / least time), summed over the range's tasks.
+  std::vector<std::vector<double>> log_regrets;
+  /// Extends the range by another one: keeps the methods that may be chosen in both, and adds the log
+  /// regrets.
   void add(const Candidates& more) {
     if (masks.empty()) {
       *this = more;
@@ -35,15 +39,16 @@ struct Candidates {
     }
     for (std::size_t i = 0; i < masks.size(); ++i) {
       masks[i] &= more.masks[i];
-      for (std::size_t m = 0; m < regrets[i].size(); ++m) regrets[i][m] += more.regrets[i][m];
+      for (std::size_t m = 0; m < log_regrets[i].size(); ++m) log_regrets[i][m] += more.log_regrets[i][m];
     }
   }
 };
 
 using Range = std::pair<int, int>;  ///< of indices, inclusive
 
-/// A box of lattice indices with one method. `sides` are right-hand sides. The batches are split first, each
-/// part is split by right-hand sides (`BatchBand`), and each part of these by orders (`SideBand`).
+/// A box of lattice indices with one method. `sides` are the right-hand sides. The batches are split into
+/// ranges first (`BatchBand`), each of these is split by right-hand sides (`SideBand`), and each of those by
+/// orders (`Leaf`).
 struct Leaf {
   Range batches, sides, orders;
   int method = no_method;
@@ -72,7 +77,7 @@ class Partition {
       for (int r = 0; r < sides; ++r) candidates_[b].push_back(candidates_at(b, r));
     }
     // The cost of a range of batches is that of its cheapest split by right-hand sides and orders.
-    std::vector<Candidates> sum;
+    std::vector<Candidates> sum;  // by right-hand sides, over the batches first to last
     const CheapestSplit split = cheapest_split(batches, [&](int first, int last) {
       if (first == last) sum.assign(static_cast<std::size_t>(sides), {});
       for (int r = 0; r < sides; ++r) sum[r].add(candidates_[last][r]);
@@ -92,7 +97,7 @@ class Partition {
   /// Split into as few ranges as possible such that each range of orders has a method.
   CheapestSplit split_sides(const std::vector<Candidates>& by_side) const;
   CheapestSplit split_orders(const Candidates& candidates) const;
-  int choose(Mask mask, const std::vector<double>& regrets) const;
+  int choose(Mask mask, const std::vector<double>& log_regrets) const;
   BatchBand batch_band(const Range& batches) const;
   bool is_known(int method, const Range& batches, const Range& sides, const Range& orders) const;
   bool are_known(const std::vector<Leaf>& leaves, std::optional<int> batch, std::optional<int> side) const;
@@ -103,7 +108,7 @@ class Partition {
 
   const Lattice* lattice_;
   std::vector<std::size_t> layers_;
-  double tolerance_;                                 ///< of ln(time)
+  double tolerance_;                                 ///< largest log regret of a method that may be chosen
   std::vector<std::vector<Candidates>> candidates_;  ///< by batch and right-hand sides
   std::vector<BatchBand> bands_;
   SplitCost cost_;
@@ -114,7 +119,7 @@ Candidates Partition::candidates_at(int b, int r) const {
   Candidates all;
   for (int n = 0; n < static_cast<int>(lattice_->orders().size()); ++n) {
     Mask mask = ~Mask{0};
-    std::vector<double> regrets(methods, 0);
+    std::vector<double> log_regrets(methods, 0);
     for (const std::size_t layer : layers_) {
       const LogTime* best = nullptr;
       for (std::size_t m = 0; m < methods; ++m) {
@@ -125,29 +130,29 @@ Candidates Partition::candidates_at(int b, int r) const {
       for (std::size_t m = 0; m < methods && best != nullptr; ++m) {
         const LogTime& time = lattice_->at(layer, b, r, n, m);
         if (!time.is_known()) continue;
-        const double regret = time.median - best->median;
-        regrets[m] += regret;
+        const double regret = time.median - best->median;  // of logarithms
+        log_regrets[m] += regret;
         const bool is_tie = time.q1 < best->q3 && regret <= std::log1p(max_tie_regret);
         if (regret <= tolerance_ || is_tie) layer_mask |= Mask{1} << m;
       }
       mask &= layer_mask;
     }
     all.masks.push_back(mask);
-    all.regrets.push_back(std::move(regrets));
+    all.log_regrets.push_back(std::move(log_regrets));
   }
   return all;
 }
 
 /// Returns the vendor's method if it may be chosen, else the method with the least regret.
-int Partition::choose(Mask mask, const std::vector<double>& regrets) const {
+int Partition::choose(Mask mask, const std::vector<double>& log_regrets) const {
   int chosen = no_method;
   bool is_vendor = false;
-  for (std::size_t m = 0; m < regrets.size(); ++m) {
+  for (std::size_t m = 0; m < log_regrets.size(); ++m) {
     if ((mask >> m & 1) == 0) continue;
     const bool is_of_vendor = lattice_->measured().is_vendor[m];
     const bool is_better =
         chosen == no_method || (is_of_vendor && !is_vendor) ||
-        (is_of_vendor == is_vendor && regrets[m] < regrets[static_cast<std::size_t>(chosen)]);
+        (is_of_vendor == is_vendor && log_regrets[m] < log_regrets[static_cast<std::size_t>(chosen)]);
     if (!is_better) continue;
     chosen = static_cast<int>(m);
     is_vendor = is_of_vendor;
@@ -157,17 +162,17 @@ int Partition::choose(Mask mask, const std::vector<double>& regrets) const {
 
 CheapestSplit Partition::split_orders(const Candidates& candidates) const {
   Mask mask = 0;
-  std::vector<double> regrets;
+  std::vector<double> log_regrets;
   return cheapest_split(static_cast<int>(candidates.masks.size()), [&](int first, int last) -> SplitCost {
     if (first == last) {
       mask = ~Mask{0};
-      regrets.assign(lattice_->methods(), 0);
+      log_regrets.assign(lattice_->methods(), 0);
     }
     mask &= candidates.masks[last];
     if (mask == 0) return {};  // SplitCost::impossible: no method may be chosen at all of these orders
-    for (std::size_t m = 0; m < regrets.size(); ++m) regrets[m] += candidates.regrets[last][m];
-    const int method = choose(mask, regrets);
-    return {1, method == no_method ? 0 : regrets[static_cast<std::size_t>(method)]};
+    for (std::size_t m = 0; m < log_regrets.size(); ++m) log_regrets[m] += candidates.log_regrets[last][m];
+    const int method = choose(mask, log_regrets);
+    return {1, method == no_method ? 0 : log_regrets[static_cast<std::size_t>(method)]};
   });
 }
 
@@ -181,7 +186,7 @@ CheapestSplit Partition::split_sides(const std::vector<Candidates>& by_side) con
 }
 
 BatchBand Partition::batch_band(const Range& batches) const {
-  std::vector<Candidates> by_side(lattice_->sides().size());  // over the batches
+  std::vector<Candidates> by_side(lattice_->sides().size());  // summed over the batches
   for (int b = batches.first; b <= batches.second; ++b) {
     for (std::size_t r = 0; r < by_side.size(); ++r) by_side[r].add(candidates_[b][r]);
   }
@@ -192,12 +197,12 @@ BatchBand Partition::batch_band(const Range& batches) const {
     SideBand inner{sides, {}};
     for (const Range& orders : split_orders(sum).ranges) {
       Mask mask = ~Mask{0};
-      std::vector<double> regrets(lattice_->methods(), 0);
+      std::vector<double> log_regrets(lattice_->methods(), 0);
       for (int n = orders.first; n <= orders.second; ++n) {
         mask &= sum.masks[n];
-        for (std::size_t m = 0; m < regrets.size(); ++m) regrets[m] += sum.regrets[n][m];
+        for (std::size_t m = 0; m < log_regrets.size(); ++m) log_regrets[m] += sum.log_regrets[n][m];
       }
-      inner.leaves.push_back({batches, sides, orders, choose(mask, regrets)});
+      inner.leaves.push_back({batches, sides, orders, choose(mask, log_regrets)});
     }
     band.bands.push_back(std::move(inner));
   }
@@ -230,8 +235,8 @@ struct Ends {
   std::int64_t left, right;
 };
 
-/// Divides the sizes between two neighbouring ranges. A range gets none of these sizes if the times of its
-/// methods are unknown at the nearest size of the other range.
+/// Divides the sizes between `low` and `high` between two neighbouring ranges. A range gets none of these
+/// sizes if the times of its methods are unknown at the nearest size of the other range.
 /// @param low, high the last measured size of the left range, and the first of the right one
 /// @param cut the last size of the left range if the times are known for both ranges
 Ends ends_between(std::int64_t low, std::int64_t high, bool left_known, bool right_known, std::int64_t cut) {
@@ -264,12 +269,18 @@ std::int64_t crossing(const Lattice& lattice, const std::vector<std::size_t>& la
     sizes.n = n;
     return lattice.measured().coordinate(layers.front(), sizes);
   };
+  // ln(left time / right time) is interpolated linearly over the coordinate; `target` is where it is 0. The
+  // bisection below finds the largest order that is not beyond the target.
   const double start = coordinate(first);
   const double target = start + before / (before - after) * (coordinate(last) - start);
   std::int64_t below = first, above = last;
   while (above - below > 1) {
     const std::int64_t between = below + (above - below) / 2;
-    (coordinate(between) <= target ? below : above) = between;
+    if (coordinate(between) <= target) {
+      below = between;
+    } else {
+      above = between;
+    }
   }
   return below;
 }
@@ -279,21 +290,21 @@ Box Partition::box_of(const Leaf& leaf) const {
   const auto chosen = static_cast<std::size_t>(leaf.method);
   Box box;
   box.choice = measured.methods[chosen];
-  std::vector<std::optional<Instead>> instead(lattice_->methods());
-  for (std::size_t m = 0; m < instead.size(); ++m) {
+  std::vector<std::optional<Alternative>> alternatives(lattice_->methods());
+  for (std::size_t m = 0; m < alternatives.size(); ++m) {
     if (m != chosen && is_known(static_cast<int>(m), leaf.batches, leaf.sides, leaf.orders))
-      instead[m] = Instead{measured.methods[m], HUGE_VAL, 0};
+      alternatives[m] = Alternative{measured.methods[m], /*least=*/HUGE_VAL, /*most=*/0};
   }
   double sum = 0;
   const auto add_task = [&](const std::vector<double>& seconds) {
     if (std::isnan(seconds[chosen])) return;
     double least = seconds[chosen];
-    for (std::size_t m = 0; m < instead.size(); ++m) {
+    for (std::size_t m = 0; m < alternatives.size(); ++m) {
       if (std::isnan(seconds[m])) continue;
       least = std::min(least, seconds[m]);
-      if (!instead[m]) continue;
-      instead[m]->least = std::min(instead[m]->least, seconds[m] / seconds[chosen]);
-      instead[m]->most = std::max(instead[m]->most, seconds[m] / seconds[chosen]);
+      if (!alternatives[m]) continue;
+      alternatives[m]->least = std::min(alternatives[m]->least, seconds[m] / seconds[chosen]);
+      alternatives[m]->most = std::max(alternatives[m]->most, seconds[m] / seconds[chosen]);
     }
     const double regret = seconds[chosen] / least - 1;
     sum += regret;
@@ -305,20 +316,20 @@ Box Partition::box_of(const Leaf& leaf) const {
       for (int r = leaf.sides.first; r <= leaf.sides.second; ++r) {
         for (int n = leaf.orders.first; n <= leaf.orders.second; ++n) {
           const auto found = measured.tasks[layer].find(lattice_->sizes(b, r, n));
-          if (found == measured.tasks[layer].end()) continue;  // interpolated
+          if (found == measured.tasks[layer].end()) continue;  // no task was measured at this size
           for (const auto& [task, seconds] : found->second) add_task(seconds);
         }
       }
     }
   }
   if (box.points > 0) box.mean = sum / static_cast<double>(box.points);
-  for (std::optional<Instead>& other : instead) {
-    if (other && other->most > 0) box.instead.push_back(std::move(*other));
+  for (std::optional<Alternative>& other : alternatives) {
+    if (other && other->most > 0) box.alternatives.push_back(std::move(*other));
   }
   return box;
 }
 
-/// Returns the sizes that each of several neighbouring ranges of indices covers.
+/// Returns the range of sizes for each of several neighbouring ranges of indices.
 /// @param range_of (i) returns the indices of range i
 /// @param ends_of (i) returns the last size of range i and the first size of range i + 1
 template <class RangeOf, class EndsOf>
@@ -356,8 +367,9 @@ std::vector<SizeRange> Partition::batch_ranges() const {
       bands_.size(), sizes, [&](std::size_t i) { return bands_[i].batches; },
       [&](std::size_t i) {
         const int low = bands_[i].batches.second, high = bands_[i + 1].batches.first;
-        return ends_between(sizes[low], sizes[high], are_known(leaves_of(bands_[i]), high, {}),
-                            are_known(leaves_of(bands_[i + 1]), low, {}), middle(sizes[low], sizes[high]));
+        return ends_between(sizes[low], sizes[high], are_known(leaves_of(bands_[i]), high, /*side=*/{}),
+                            are_known(leaves_of(bands_[i + 1]), low, /*side=*/{}),
+                            middle(sizes[low], sizes[high]));
       });
 }
 
@@ -367,8 +379,9 @@ std::vector<SizeRange> Partition::side_ranges(const std::vector<SideBand>& bands
       bands.size(), sizes, [&](std::size_t i) { return bands[i].sides; },
       [&](std::size_t i) {
         const int low = bands[i].sides.second, high = bands[i + 1].sides.first;
-        return ends_between(sizes[low], sizes[high], are_known(bands[i].leaves, {}, high),
-                            are_known(bands[i + 1].leaves, {}, low), middle(sizes[low], sizes[high]));
+        return ends_between(sizes[low], sizes[high], are_known(bands[i].leaves, /*batch=*/{}, high),
+                            are_known(bands[i + 1].leaves, /*batch=*/{}, low),
+                            middle(sizes[low], sizes[high]));
       });
 }
 
@@ -409,7 +422,8 @@ std::vector<Box> Partition::boxes() const {
   return result;
 }
 
-/// Returns the parts of a problem on a device. Layers share a part if the rule then has fewer boxes.
+/// Returns the parts of a problem on a device. Layers (combinations of precision, triangle and matrix) share
+/// a part if the rule then has fewer boxes.
 std::vector<RulePart> parts_of(const MeasuredTimes& measured, double tolerance) {
   if (measured.methods.size() > max_methods)
     throw UsageError(

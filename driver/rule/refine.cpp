@@ -152,7 +152,7 @@ std::vector<Trial> Refinement::trials_of(io::Entry entry, Backend backend) {
   io::Plan one = plan_;
   one.sweep = {std::move(entry)};
   try {
-    return expand_plan(one, path_, registry_, backend, 0, files_).trials;
+    return expand_plan(one, path_, registry_, backend, /*capability=*/0, files_).trials;
   } catch (const io::InputError&) {
     // The entry excludes all of its trials. Other mistakes were found when the whole plan was read.
     return {};

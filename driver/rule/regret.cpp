@@ -19,7 +19,7 @@ namespace {
 // method.
 constexpr const char* vendor_name = "the vendor";
 
-/// The groups that compete on one task on one device. A group has the records of one method and its
+/// The groups that compete on one task on one device. A group has the records of one method with certain
 /// parameters.
 struct RuleTask {
   Question question;
@@ -31,7 +31,7 @@ MethodChoice choice_of(const Group& group) {
   return {group.first().method, group.first().parameters};
 }
 
-/// Returns the group with the task's records of a choice; null if the choice did not run.
+/// Returns the task's group of the chosen method and parameters; null if it did not run.
 const Group* find_group(const RuleTask& task, const MethodChoice& choice) {
   const auto found = std::find_if(task.groups.begin(), task.groups.end(),
                                   [&](const Group* group) { return choice_of(*group) == choice; });
@@ -145,7 +145,7 @@ std::vector<Regret> regrets_of(const std::vector<NamedRule>& rules, const io::Re
   }
   if (sums.empty() || sums.front().tasks + sums.front().absent + sums.front().failed == 0)
     throw UsageError(
-        "the runs have no task that the rule knows; their devices, problems, matrices or sizes are others");
+        "the rule has no choice for any task of the runs: their devices, problems, matrices or sizes differ");
   rows.insert(rows.end(), sums.begin(), sums.end());
   return rows;
 }
@@ -169,7 +169,7 @@ Table regret_table(const std::vector<Regret>& regrets) {
                           value(row.mean), value(row.worst), row.unmeasured, row.absent, row.failed,
                           row.where});
   }
-  table.naming = 3;
+  table.key_columns = 3;
   return table;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-/// The regret of rules: how much longer their choices take than the fastest method. Measure the regret on
-/// runs that the rules were not learned from.
+/// The regret of rules: how much longer the methods take that they choose than the fastest method. Measure
+/// the regret on runs that the rules were not learned from.
 
 #include <string>
 #include <vector>
@@ -17,16 +17,16 @@ struct NamedRule {
   Rule rule;
 };
 
-/// The regret of one adviser on the tasks of a problem on a device. An adviser is a rule, or "the vendor":
-/// the choice of the vendor's method for every task.
+/// The regret of one adviser on the tasks of a problem on a device. An adviser chooses a method for each
+/// task: it is a rule, or "the vendor", which always chooses the vendor's method.
 struct Regret {
   std::string device, problem, adviser;
   std::int64_t tasks = 0;       ///< tasks on which the adviser's choice ran and passed
   double mean = 0, worst = 0;   ///< time / least time - 1, over these tasks
   std::string where{};          ///< the worst case: sizes, the adviser's choice and the fastest method
   std::int64_t unmeasured = 0;  ///< tasks for which the rule has no answer
-  std::int64_t absent = 0;      ///< tasks in which its choice did not run
-  std::int64_t failed = 0;      ///< tasks in which its choice did not pass
+  std::int64_t absent = 0;      ///< tasks on which the adviser's choice did not run
+  std::int64_t failed = 0;      ///< tasks on which the adviser's choice ran and did not pass
 };
 
 /// Compares the choices of the first rule, of "the vendor" and of the other rules with the fastest method of

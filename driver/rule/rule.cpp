@@ -28,6 +28,7 @@ constexpr const char* format_name = "gaussweep rule";
 constexpr int format_version = 1;
 const std::set<std::string> rule_files{"rule.json", "rule.h", "rule.py"};
 
+/// Returns true if the name in a rule matches the name in a question.
 bool fits(const std::string& pattern, const std::string& name) {
   return pattern == any_name || pattern == name;
 }
@@ -53,7 +54,7 @@ Json box_json(const Box& box) {
   json["sizes"] = box.points;
   json["regret"] = {{"mean", box.mean}, {"worst", box.worst}};
   json["instead"] = Json::array();
-  for (const Instead& other : box.instead) {
+  for (const Alternative& other : box.alternatives) {
     json["instead"].push_back({{"method", other.choice.method},
                                {"parameters", Json::parse(other.choice.parameters)},
                                {"times_as_long", Json::array({other.least, other.most})}});
@@ -78,7 +79,8 @@ Box box_from(const Json& json) {
   }
   for (const Json& other : json.value("instead", Json::array())) {
     const Json& factors = other.at("times_as_long");
-    box.instead.push_back({choice_from(other), factors.at(0).get<double>(), factors.at(1).get<double>()});
+    box.alternatives.push_back(
+        {choice_from(other), factors.at(0).get<double>(), factors.at(1).get<double>()});
   }
   return box;
 }
@@ -155,7 +157,8 @@ Json to_json(const Rule& rule) {
 Rule rule_from_json(const Json& json, const std::string& source) {
   try {
     if (json.value("format", "") != format_name)
-      throw io::InputError(fmt::format("{}: is no rule; allowed: a rule.json of `gaussweep rule`", source));
+      throw io::InputError(
+          fmt::format("{}: is not a rule; allowed: a rule.json of `gaussweep rule`", source));
     if (const int version = json.at("version").get<int>(); version != format_version)
       throw io::InputError(fmt::format("{}: has version {} of the format; this program reads version {}",
                                        source, version, format_version));

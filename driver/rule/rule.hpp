@@ -1,7 +1,7 @@
 #pragma once
-/// A rule chooses the method for a problem of given sizes on a given device. It is learned from records. It
-/// consists of parts, one or several per problem and device; a part divides the sizes into boxes with one
-/// method each. docs/rule.md describes rules for users.
+/// A rule chooses the method for a problem of given sizes on a given device. It is learned from records of
+/// trials. A rule consists of parts, one or several per problem and device. A part has boxes: ranges of sizes
+/// (batch, right-hand sides, n) for which it chooses one method. docs/rule.md describes rules for users.
 
 #include <cstdint>
 #include <filesystem>
@@ -49,9 +49,9 @@ inline bool operator==(const SizeRange& a, const SizeRange& b) {
 /// The range of an axis that the problem does not have.
 inline constexpr SizeRange any_size{0, INT32_MAX};
 
-/// The cost of another choice in the same box: its time divided by the chosen method's, the least and the
-/// largest value over the box's tasks.
-struct Instead {
+/// Another method that a program could use in a box instead of the chosen one. `least` and `most` are the
+/// smallest and the largest ratio of its time to the chosen method's time over the tasks measured in the box.
+struct Alternative {
   MethodChoice choice;
   double least = 1, most = 1;
 };
@@ -60,9 +60,9 @@ struct Instead {
 struct Box {
   SizeRange batch = any_size, nrhs = any_size, n = any_size;
   MethodChoice choice;
-  std::int64_t points = 0;       ///< measured tasks in the box; 0: all of its times are interpolated
-  double mean = 0, worst = 0;    ///< the regret in these tasks: time / least time - 1
-  std::vector<Instead> instead;  ///< the other methods that passed at all of these sizes
+  std::int64_t points = 0;                ///< measured tasks in the box; 0: all of its times are interpolated
+  double mean = 0, worst = 0;             ///< the regret in these tasks: time / least time - 1
+  std::vector<Alternative> alternatives;  ///< the other methods that passed at all sizes of the box
   bool has(const Question& q) const { return batch.has(q.batch) && nrhs.has(q.nrhs) && n.has(q.n); }
 };
 
@@ -96,15 +96,16 @@ struct Rule {
 /// Relative difference up to which two times count as equal, as in `compare`.
 inline constexpr double usual_tolerance = 0.02;
 
-/// Returns the rule with the fewest boxes whose choice is, at every size, among the best: within `tolerance`
-/// of the least time, or within 10 % if the interquartile ranges overlap. If a vendor's method is among the
-/// best, it is chosen; otherwise the fastest is. Combinations of precision, triangle and matrix share a part
-/// if the rule then has fewer boxes. Only methods that passed count.
+/// Returns the rule with the fewest boxes whose choice is among the best at every size. The best methods are
+/// those within `tolerance` of the least time, or within 10 % of it if the interquartile ranges overlap. If a
+/// vendor's method is among the best, it is chosen; otherwise the fastest one is. Combinations of precision,
+/// triangle and matrix share a part if the rule then has fewer boxes. Only methods that passed count.
 /// @throws UsageError if no record has a time
 Rule learn_rule(const io::Results& results, double tolerance = usual_tolerance);
 
 nlohmann::ordered_json to_json(const Rule& rule);
-/// @param source names the file in errors @throws io::InputError if the JSON is no rule
+/// Converts a rule from JSON. @param source names the file in errors @throws io::InputError if the JSON is
+/// not a rule
 Rule rule_from_json(const nlohmann::ordered_json& json, const std::string& source);
 /// Reads the file rule.json, or the one in a directory. @throws io::InputError
 Rule read_rule(const std::filesystem::path& path);

@@ -12,13 +12,14 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Returns the sizes in both ranges, if any.
+/// Returns the range of sizes that are in both ranges, if there are any.
 std::optional<SizeRange> common(const SizeRange& a, const SizeRange& b) {
   const SizeRange span{std::max(a.from, b.from), std::min(a.to, b.to)};
   return span.from <= span.to ? std::optional(span) : std::nullopt;
 }
 
-/// Returns the name of a rule, with its commits and drivers if they differ from those of the rule before it.
+/// Returns the name of a rule, and the commits and drivers that it was learned from if they differ from those
+/// of the rule before it.
 std::string since_text(const NamedRule& before, const NamedRule& now) {
   std::string text = now.name;
   for (const char* key : {"commits", "drivers"}) {
@@ -32,8 +33,8 @@ std::string since_text(const NamedRule& before, const NamedRule& now) {
   return text;
 }
 
-/// Adds the changes between two parts for the same names. @return the number of boxes that they have in
-/// common
+/// Adds the changes between two parts for the same combination of precision, triangle and matrix.
+/// @return the number of pairs of boxes that have sizes in common
 std::size_t compare_parts(const RulePart& before, const RulePart& now, const RuleNames& names,
                           const std::string& since, std::vector<RuleChange>& changes) {
   std::size_t shared = 0;
@@ -47,7 +48,7 @@ std::size_t compare_parts(const RulePart& before, const RulePart& now, const Rul
       RuleChange change{
           now.device,          now.problem,         names, *batch, *nrhs, *n, old.choice, fresh.choice,
           io::Record::unknown, io::Record::unknown, since};
-      for (const Instead& other : fresh.instead) {
+      for (const Alternative& other : fresh.alternatives) {
         if (other.choice != old.choice) continue;
         change.least = other.least;
         change.most = other.most;
@@ -98,6 +99,7 @@ Table rule_change_table(const std::vector<RuleChange>& changes) {
                    {"n", "N"},
                    {"before", "BEFORE"},
                    {"now", "NOW"},
+                   // WORTH: the old choice's time divided by the new choice's, as the range LEAST to MOST.
                    {"least", "WORTH, LEAST", Style::factor},
                    {"most", "MOST", Style::factor},
                    {"since", "SINCE"}};
@@ -107,7 +109,7 @@ Table rule_change_table(const std::vector<RuleChange>& changes) {
                           span_text(c.batch), span_text(c.nrhs), span_text(c.n), c.before.words(),
                           c.now.words(), c.least, c.most, c.since});
   }
-  table.naming = 8;
+  table.key_columns = 8;
   return table;
 }
 

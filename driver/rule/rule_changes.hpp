@@ -1,5 +1,6 @@
 #pragma once
-/// Changes from each rule to the next, for example between the rules of consecutive nights.
+/// Changes from each rule to the next, for example between the rules learned from consecutive nightly runs. A
+/// rule chooses the method for a problem of given sizes (rule.hpp).
 
 #include <string>
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace gaussweep::driver {
 
-/// A box of sizes for which a rule has another choice than the rule before it.
+/// A box (ranges of sizes) for which a rule has another choice than the rule before it.
 struct RuleChange {
   std::string device, problem;
   RuleNames names;

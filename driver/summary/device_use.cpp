@@ -27,7 +27,7 @@ std::vector<Interval> intervals_of(const io::Record& record) {
   if (!std::is_sorted(intervals.begin(), intervals.end(), is_earlier))
     std::stable_sort(intervals.begin(), intervals.end(), is_earlier);
   for (std::size_t i = 0; i + 1 < intervals.size(); ++i) intervals[i].ended = intervals[i + 1].began;
-  constexpr double rounding = 1e-5;  // the time stamps are rounded; in seconds
+  constexpr double rounding = 1e-5;  // seconds by which the rounding of time stamps may reorder them
   if (!intervals.empty() && !(end >= intervals.back().began - rounding)) intervals.clear();
   if (!intervals.empty()) intervals.back().ended = std::max(end, intervals.back().began);
   return intervals;
@@ -86,12 +86,15 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
       use.seconds.assign(phases().size(), 0);
     }
     Entry& entry = all[index->second];
-    const bool idles_gpu = gpu != gpus.end() && record->gpu_name.empty();  // a CPU method
+    const bool idles_gpu =
+        gpu != gpus.end() && record->gpu_name.empty();  // a CPU method on a rank with a GPU
     ++entry.use.trials;
     for (const Interval& interval : intervals) {
       const auto phase = static_cast<std::size_t>(interval.phase - phases().data());
-      (idles_gpu && interval.phase->busy ? entry.use.cpu_methods : entry.use.seconds[phase]) +=
-          interval.ended - interval.began;
+      // The busy phases of a CPU method leave the rank's GPU idle.
+      const bool is_cpu_method = idles_gpu && interval.phase->busy;
+      double& seconds = is_cpu_method ? entry.use.cpu_methods : entry.use.seconds[phase];
+      seconds += interval.ended - interval.began;
       entry.first = std::min(entry.first, interval.began);
       entry.last = std::max(entry.last, interval.ended);
     }
@@ -137,7 +140,7 @@ Table device_use_table(std::vector<DeviceUse> uses) {
     row.emplace_back(use.idle_text());
     table.rows.push_back(std::move(row));
   }
-  table.spare = {"reference", "stages", "warm-up", "rank", "seconds"};
+  table.droppable = {"reference", "stages", "warm-up", "rank", "seconds"};
   return table;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The use of devices, computed from the phases of the trials.
+/// The use of devices over time, computed from the phases (such as inputs, warm-up, samples) of the trials.
 
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ struct Interval {
   double began, ended;  ///< seconds since the epoch
 };
 /// Returns a record's phases in order of time. Empty if an older version made the record, or if the clock was
-/// changed.
+/// set back during the trial.
 std::vector<Interval> intervals_of(const io::Record& record);
 
 /// The activity of one device (a GPU, or the CPU of a rank without GPU), from its first trial to its last.
@@ -27,7 +27,7 @@ struct DeviceUse {
   double span = 0;              ///< seconds from the beginning of the first phase to the end of the last
   std::vector<double> seconds;  ///< per element of phases(), summed over the trials
   double cpu_methods = 0;       ///< seconds of CPU methods while this device, a GPU, was idle
-  double busy() const;          ///< fraction of the span
+  double busy() const;          ///< fraction of the span in which the device was busy
   /// Returns the idle fractions, largest first: "inputs 12%, methods of the CPU 3%".
   std::string idle_text() const;
 };

@@ -113,7 +113,7 @@ std::string methods_text(const std::vector<Method>& methods, std::size_t width) 
                                  allowed_text(parameter), parameter.help});
     }
   }
-  table.spare = {"source", "capability"};
+  table.droppable = {"source", "capability"};
   std::string text = render_text(table, width);
   if (!parameters.rows.empty()) text += "\n" + render_text(parameters, width);
   return text;

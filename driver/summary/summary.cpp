@@ -1,5 +1,5 @@
 /// Groups records of equal trials, finds the fastest groups and their speedups, and lists failures and
-/// doubts.
+/// doubtful results.
 
 #include "driver/summary/summary.hpp"
 
@@ -39,8 +39,8 @@ std::string group_key(const Record& r) {
   return fmt::format("{}\n{} {}", trial_identity(r), r.gpu_name, r.capability);
 }
 
-/// Hash and equality of records by their group. The keys are recomputed, because storing them would take as
-/// much memory as the records.
+/// Hash and equality of records by their group. Group keys are recomputed for each call, because storing them
+/// would take as much memory as the records.
 struct ByGroup {
   std::size_t operator()(const Record* r) const { return std::hash<std::string>{}(group_key(*r)); }
   bool operator()(const Record* a, const Record* b) const { return group_key(*a) == group_key(*b); }
@@ -92,10 +92,10 @@ void summarise_group(Group& group) {
   }
   group.replay = known_median(group.records, &Record::replay_median);
   group.joules = known_median(group.records, &Record::energy_joules);
-  // Rates are computed from the pooled time. For an even number of records, the median of the rates would not
+  // Rates are computed from the median time. For an even number of records, the median of the rates would not
   // match the median of the times.
   group.flops = known_median(group.records, &Record::flops);
-  // A method that stopped early has no rate.
+  // A method that stopped early did fewer operations than `flops`, so its records have no rate.
   const bool has_rate = !std::isnan(known_median(group.records, &Record::gflops));
   group.gflops = has_rate ? group.flops / group.median * 1e-9 : Record::unknown;
   const auto least_time = [](const Record* record) { return record->peak_share * record->seconds_median; };
@@ -215,7 +215,7 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
     return task_identity(r) + " " + baseline;
   };
   const auto device_of = [](const Record& r) { return " " + r.backend + " " + r.gpu_name; };
-  const auto kind_of = [](const Record& r) { return r.backend == "emulated" ? " emulated" : ""; };
+  const auto emulation_of = [](const Record& r) { return r.backend == "emulated" ? " emulated" : ""; };
   std::set<std::string_view> vendors;
   for (const Group& group : groups) vendors.insert(group.first().reference_method);
   const auto has_answer = [](const Group& group) {
@@ -223,15 +223,15 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
     return is_correct && !std::isnan(group.median);
   };
   const auto is_baseline = [&](const Record& r) {
-    return method.empty() ? vendors.count(r.method) > 0
-                          : method == r.method || method == r.problem + "/" + r.method;
+    if (method.empty()) return vendors.count(r.method) > 0;
+    return method == r.method || method == r.problem + "/" + r.method;
   };
   std::unordered_map<std::string, const Group*> by_device, by_task;
   for (const Group& group : baselines) {
     const Record& r = group.first();
     if (!has_answer(group) || !is_baseline(r)) continue;
     const std::string task = task_of(r, method.empty() ? std::string(r.method) : method);
-    for (const Group** best : {&by_device[task + device_of(r)], &by_task[task + kind_of(r)]}) {
+    for (const Group** best : {&by_device[task + device_of(r)], &by_task[task + emulation_of(r)]}) {
       if (*best == nullptr || group.median < (*best)->median) *best = &group;
     }
   }
@@ -242,7 +242,7 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
     // with the vendor's.
     const std::string task = task_of(r, method.empty() ? std::string(r.reference_method) : method);
     const Group* const* baseline = find_in(by_device, task + device_of(r));
-    if (baseline == nullptr && !method.empty()) baseline = find_in(by_task, task + kind_of(r));
+    if (baseline == nullptr && !method.empty()) baseline = find_in(by_task, task + emulation_of(r));
     if (baseline == nullptr || !has_answer(group)) continue;
     group.speedup = (*baseline)->median / group.median;
     const Record& over = (*baseline)->first();
@@ -270,7 +270,7 @@ std::string status_counts_text(const std::vector<Record>& records) {
 
 namespace {
 
-constexpr std::size_t max_named_flaws = 3;  // messages that are listed per row
+constexpr std::size_t max_named_flaws = 3;  // maximum number of different messages that a row lists
 
 /// Failed trials with equal properties.
 struct FailureEntry {
@@ -340,7 +340,8 @@ struct FailureEntry {
 Table failure_table(const std::vector<Record>& records, Failures which) {
   enum Section { unexpected, finding, skipped };
   const auto section_of = [](const Record& r) {
-    return is_unexpected(r) ? unexpected : r.status == io::Status::skipped ? skipped : finding;
+    if (is_unexpected(r)) return unexpected;
+    return r.status == io::Status::skipped ? skipped : finding;
   };
   const MatrixNames matrices(pointers_to(records));
   const ParameterNames settings(pointers_to(records));
@@ -365,14 +366,13 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
   if (which == Failures::all) table.columns.push_back({"expected", "EXPECTED"});
   for (const auto& [key, entry] : entries) {
     const auto& [section, method, matrix, status, message] = key;
-    const std::string cause = is_judged(status) ? entry.cause(status)
-                              : message.empty() ? "no cause was recorded"
-                                                : message;
+    const std::string recorded_cause = message.empty() ? "no cause was recorded" : message;
+    const std::string cause = is_judged(status) ? entry.cause(status) : recorded_cause;
     table.rows.push_back({method, matrix, status, entry.count, range_text(entry.smallest_n, entry.largest_n),
                           cause, entry.parameter_words()});
     if (which == Failures::all) table.rows.back().emplace_back(std::int64_t{section != unexpected});
   }
-  table.naming = 3;
+  table.key_columns = 3;
   return table;
 }
 
@@ -386,7 +386,7 @@ Table change_table(const Verification& verification, Reader reader) {
                          {"tolerance", "TOLERANCE"},
                          {"old_status", "WAS"},
                          {"status", "IS"}});
-  // For programs the columns that identify the trial include the key.
+  // For programs, `trial` has the key among its columns.
   const bool with_key = reader == Reader::person;
   if (with_key) table.columns.push_back({"key", "KEY"});
   for (const std::size_t i : verification.changed) {
@@ -395,16 +395,17 @@ Table change_table(const Verification& verification, Reader reader) {
     extend(row, {r.residual_ratio, r.tolerance, verification.old_statuses[i], r.status});
     if (with_key) row.emplace_back(r.key);
   }
-  table.spare = {"key"};
+  table.droppable = {"key"};
   return table;
 }
 
 namespace {
 
-/// Too low peaks explain a time that exceeds them by at most this factor more than the vendor's times do.
+/// If the vendor's methods exceed the device's peaks, these were measured too low. That explains the excess
+/// of another method up to this multiple of the vendor's excess.
 constexpr double explained_excess = 1.25;
 
-/// The records of one method with the same kind of doubt.
+/// The records of one method that are doubtful for the same reason.
 struct DoubtEntry {
   std::int64_t trials = 0, smallest_n = std::numeric_limits<std::int64_t>::max(), largest_n = 0;
   double worst = 0;
@@ -412,8 +413,8 @@ struct DoubtEntry {
   std::string reference;
 };
 
-/// Returns an explanation, from the vendor's times, for a time that exceeds the device's peaks. The peaks
-/// explain the excess only if the vendor's methods exceed them by about as much.
+/// Returns a remark on a time that is too short for the device's peaks: whether the vendor's times are about
+/// as much too short. Empty if the vendor's times are possible.
 /// @param worst, vendor the method's and the vendor's largest fraction of a peak
 std::string excess_words(double worst, double vendor) {
   if (!(vendor > peak_slack)) return {};
@@ -461,20 +462,23 @@ Table doubt_table(const std::vector<io::Record>& records) {
   Table table;
   table.columns = {
       {"method", "METHOD"}, {"doubt", "DOUBT"}, {"trials", "TRIALS"}, {"n", "N"}, {"cause", "CAUSE"}};
+  const auto cause_of = [](const std::string& kind, const DoubtEntry& entry) {
+    if (kind == "timing")
+      return fmt::format("{:.3g} times as fast as the device's measured peaks allow{}", entry.worst,
+                         excess_words(entry.worst, entry.vendor_share));
+    if (kind == "condition")
+      return fmt::format("no correct digit: forward error {:.2g}; the matrix is too ill-conditioned",
+                         entry.worst);
+    if (kind == "components")
+      return fmt::format("small rows or components are off: componentwise error {:.2g}", entry.worst);
+    return fmt::format("up to {:.1f} decimal digits less accurate than {}", entry.worst, entry.reference);
+  };
   for (const auto& [key, entry] : entries) {
-    const std::string cause =
-        key.second == "timing" ? fmt::format("{:.3g} times as fast as the device's measured peaks allow{}",
-                                             entry.worst, excess_words(entry.worst, entry.vendor_share))
-        : key.second == "condition"
-            ? fmt::format("no correct digit: forward error {:.2g}; the matrix is too ill-conditioned",
-                          entry.worst)
-        : key.second == "components"
-            ? fmt::format("small rows or components are off: componentwise error {:.2g}", entry.worst)
-            : fmt::format("up to {:.1f} decimal digits less accurate than {}", entry.worst, entry.reference);
+    const auto& [method, kind] = key;
     table.rows.push_back(
-        {key.first, key.second, entry.trials, range_text(entry.smallest_n, entry.largest_n), cause});
+        {method, kind, entry.trials, range_text(entry.smallest_n, entry.largest_n), cause_of(kind, entry)});
   }
-  table.naming = 2;
+  table.key_columns = 2;
   return table;
 }
 

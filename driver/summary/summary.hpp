@@ -1,6 +1,7 @@
 #pragma once
-/// Summaries of records: one row per group of equal trials, the best per size, speedups, and failures with
-/// their causes.
+/// Summaries of records: groups of equal trials, the fastest group per task, speedups, and failures with
+/// their causes. A task is a problem to solve, by any method; trials that differ only in their methods have
+/// the same task.
 
 #include <cstdint>
 #include <map>
@@ -24,12 +25,12 @@ struct Group {
   /// Seconds; medians of the records' q1, median and q3. With several rounds q1 and q3 are the quartiles of
   /// all of these values, so that the spread includes differences between processes, but not one slow round.
   double min, q1, median, q3, max;
-  double replay;                         ///< seconds on the GPU alone, without launch overhead; median
-  double joules;                         ///< per run; median
-  double flops;                          ///< per run; median
-  double gflops, peak_share;             ///< computed from `median`
-  double ratio;                          ///< the largest; infinite if an answer held NaN
-  double forward_error;                  ///< the largest
+  double replay;              ///< seconds on the GPU alone, without launch overhead; median of the records
+  double joules;              ///< energy per run; median of the records
+  double flops;               ///< operations per run; median of the records
+  double gflops, peak_share;  ///< computed from `median`
+  double ratio;               ///< the largest residual ratio; infinite if an answer held NaN
+  double forward_error;       ///< the largest one
   double speedup = io::Record::unknown;  ///< the baseline's median divided by this group's
   std::int64_t throttled = 0;            ///< number of throttled samples
   io::Text speedup_over;                 ///< the baseline: method, backend, parameters
@@ -48,8 +49,8 @@ std::vector<Group> group_records(const std::vector<io::Record>& records);
 std::vector<Group> group_records(std::vector<io::Record>&& records) = delete;
 std::vector<Group> group_records(const std::vector<const io::Record*>& records);
 
-/// Returns one group with the records of several, such as those of a method's trials with several seeds. Its
-/// median is that of the groups' medians, and its matrix name that of the first group.
+/// Returns one group with the records of several groups, for example of a method's trials with several seeds.
+/// Its median is the median of the groups' medians, and its matrix name is that of the first group.
 /// @pre there is at least one
 Group joined_group(const std::vector<const Group*>& groups);
 
@@ -72,22 +73,22 @@ std::vector<io::Record> filter_records(std::vector<io::Record> records, const Fi
                                        IfEmpty if_empty = IfEmpty::returns_none);
 
 /// Returns the groups of one task whose times compete. Emulated kernels compete only if every other group was
-/// skipped, because their times compare neither with those of GPUs nor with those of CPU methods.
+/// skipped, because their times are comparable neither with those of GPUs nor with those of CPU methods.
 std::vector<const Group*> competitors(const std::vector<const Group*>& task_groups);
 
 /// Returns the fastest passing competitor of each task. Trials that differ only in their methods are of the
 /// same task (task_identity).
 std::vector<Group> best_groups(const std::vector<Group>& groups);
 
-/// Throws unless a record is of `method` ("cusolver" or "gesv/cusolver").
+/// Throws if no record is of `method` ("cusolver" or "gesv/cusolver").
 /// @throws UsageError with the existing methods
 void require_method(const std::vector<Group>& groups, const std::string& method);
 
-/// Sets `speedup` relative to `method`, which is searched in `baselines` for the same task (task_identity):
-/// on the same backend and GPU, otherwise the fastest on any. With several parameters the fastest is used. If
-/// `method` is empty, the baseline is the vendor's on the same backend and GPU. Groups and baselines that
-/// failed have no speedup. Emulated groups are compared only with emulated baselines, all other groups only
-/// with baselines that are not emulated.
+/// Sets `speedup` relative to a baseline for the same task (task_identity). The baseline is the fastest group
+/// of `method` in `baselines` on the same backend and GPU, otherwise on any backend and GPU. If `method` is
+/// empty, the baseline is the vendor's method on the same backend and GPU. Groups that failed have no speedup
+/// and are no baseline. Emulated groups are compared only with emulated baselines, all other groups only with
+/// baselines that are not emulated.
 /// @throws UsageError if no record is of that method
 void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baselines, const std::string& method);
 
@@ -99,14 +100,14 @@ void sort_groups(std::vector<Group>& groups, const std::string& column);
 /// Returns the names of the columns that can be sorted by.
 std::vector<std::string> summary_columns();
 
-/// Returns the summary table. @param full all statistics (CSV, JSON); otherwise those that fit a terminal
+/// Returns the summary table. @param full true: all statistics (for CSV, JSON); false: those for a terminal
 Table summary_table(const std::vector<Group>& groups, bool full);
 
 /// The records that a table of failures lists.
 enum class Failures {
   unexpected,  ///< records that did not end as their plan expects
-  findings,    ///< expected failures, and then skipped records
-  all          ///< both, in this order
+  findings,    ///< failures that the plan expects, followed by skipped records
+  all          ///< `unexpected`, followed by `findings`
 };
 /// Returns a table of the records that did not pass, or passed unexpectedly: method, matrix, status, trials,
 /// sizes, cause, and the parameters that vary among the records.
@@ -124,13 +125,13 @@ int status_severity(const std::string& status);
 /// Returns a table of the records whose status changed.
 Table change_table(const Verification& verification, Reader reader);
 
-/// A method is listed if it loses at least this many decimal digits compared with the reference.
+/// A method is doubtful if it loses at least this number of decimal digits compared with the reference.
 inline constexpr double doubted_digits = 2;
 
-/// A componentwise error is shown if it is at least this many times max(backward error, unit roundoff).
+/// A componentwise error is doubtful if it is at least this multiple of max(backward error, unit roundoff).
 inline constexpr double doubted_componentwise = 1000;
 
-/// With a larger forward error, relative to the solution, an answer has no correct digit.
+/// An answer with a larger relative forward error has no correct digit.
 inline constexpr double doubted_error = 0.1;
 
 /// Returns a table of the doubts about records that passed or are suspect. A row has a method, a kind of

@@ -1,4 +1,4 @@
-/// Filters, order and columns of the summary table.
+/// Filters records, and sorts and renders the summary table.
 
 #include <algorithm>
 #include <charconv>
@@ -82,7 +82,7 @@ const std::vector<SummaryColumn>& summary_column_list() {
         [](G g) -> Cell { return settings_text(g.first().parameters); }},
        {{"matrix", "MATRIX"}, Output::data, [](G g) -> Cell { return matrix_label(g.first()); }},
        {{"matrix_name", "MATRIX"}, Output::terminal, [](G g) -> Cell { return g.matrix; }},
-       {{"matrix_parameters", "OF THE MATRIX"},
+       {{"matrix_parameters", "MATRIX PARAMETERS"},
         Output::data,
         [](G g) -> Cell { return g.first().matrix_parameters; }},
        {{"matrix_kind", "KIND"}, Output::data, [](G g) -> Cell { return g.first().matrix_kind; }},
@@ -129,11 +129,13 @@ bool matches(const std::string& pattern, const std::string& word) {
   return fnmatch(pattern.c_str(), word.c_str(), 0) == 0;
 }
 
+/// Returns true if a pattern matches the word, or if there are no patterns.
 bool matches_any(const std::vector<std::string>& patterns, const std::string& word) {
   return patterns.empty() || std::any_of(patterns.begin(), patterns.end(),
                                          [&](const std::string& pattern) { return matches(pattern, word); });
 }
 
+/// Returns true if the pattern matches one of the words.
 template <class Words>
 bool fits_any(const std::string& pattern, const Words& words) {
   return std::any_of(words.begin(), words.end(),
@@ -145,6 +147,7 @@ struct Range {
   std::int64_t low = 0, high = std::numeric_limits<std::int64_t>::max();
 };
 
+/// Converts "512" or "1k". @param whole the option's value, for the error @throws UsageError
 std::int64_t parse_size(const std::string& text, const std::string& whole) {
   std::int64_t value = 0;
   const char* end = text.data() + text.size();
@@ -341,20 +344,20 @@ void sort_groups(std::vector<Group>& groups, const std::string& column) {
 Table summary_table(const std::vector<Group>& groups, bool full) {
   Table table;
   std::vector<const SummaryColumn*> chosen;
-  // On a terminal, columns with the same default value in all rows are dropped.
+  // On a terminal, columns with the default value in all rows are left out.
   std::vector<const Record*> records;
   for (const Group& group : groups) records.push_back(&group.first());
-  const Varying varying(records);
+  const NeededColumns needed(records);
   const ParameterNames settings(records);
   const auto is_condition = [](const std::string& name) {
     const auto& all = io::conditions();
     return std::any_of(all.begin(), all.end(), [&](const io::Setting& each) { return each.name == name; });
   };
   const auto is_default = [&](const std::string& name) {  // in all rows
-    return (name == "nrhs" && !varying.nrhs) ||
-           ((name == "batch" || name == "systems_per_second") && !varying.batch) ||
-           (name == "uplo" && varying.uplo.empty()) || (name == "matrix_seed" && !varying.seed) ||
-           (is_condition(name) && varying.conditions.count(name) == 0);
+    return (name == "nrhs" && !needed.nrhs) ||            // see NeededColumns
+           ((name == "batch" || name == "systems_per_second") && !needed.batch) ||
+           (name == "uplo" && needed.uplo.empty()) || (name == "matrix_seed" && !needed.seed) ||
+           (is_condition(name) && needed.conditions.count(name) == 0);
   };
   const bool repeated =
       std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.records.size() > 1; });
@@ -371,20 +374,20 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
       const std::string& name = view->column.name;
       if (name == "settings") {
         row.push_back(settings.of(group.first().parameters));
-      } else if (!full && name == "uplo" && varying.uplo.count(group.first().problem) == 0) {
+      } else if (!full && name == "uplo" && needed.uplo.count(group.first().problem) == 0) {
         row.emplace_back();  // the problem has no triangle, or only one
       } else {
         row.push_back(view->cell(group));
       }
     }
   }
-  const auto naming = std::find_if(chosen.begin(), chosen.end(),
-                                   [](const SummaryColumn* view) { return view->column.name == "status"; }) -
-                      chosen.begin();
+  // The columns before the status identify a row.
+  const auto status = std::find_if(chosen.begin(), chosen.end(),
+                                   [](const SummaryColumn* view) { return view->column.name == "status"; });
   if (!full) table.common = settings.common();
-  table.naming = static_cast<std::size_t>(naming);
-  table.spare = {"gflops_per_watt", "joules", "replay",     "forward_error",
-                 "gflops",          "spread", "peak_share", "trials"};
+  table.key_columns = static_cast<std::size_t>(status - chosen.begin());
+  table.droppable = {"gflops_per_watt", "joules", "replay",     "forward_error",
+                     "gflops",          "spread", "peak_share", "trials"};
   return table;
 }
 

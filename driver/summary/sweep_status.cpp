@@ -24,11 +24,11 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr double max_skew = 5;  // seconds; limit on the clock difference of two machines
+constexpr double max_skew = 5;  // seconds that the clocks of two machines may differ
 
-/// The last start of the sweep.
+/// The last start of the sweep, which starts again when it is resumed.
 struct LastStart {
-  std::size_t note = 0;  ///< index of its note
+  std::size_t note = 0;  ///< index of the start's note in the journal
   Shard shard;
   Timestamp time;
   io::note::Left left;
@@ -80,8 +80,9 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
   return start;
 }
 
-/// Returns per record if it belongs to the shard. For rounds after the first, the key does not tell the
-/// shard. Such a record has the shard of the start that wrote it, if that start had as many shards.
+/// Returns for each record if it belongs to the shard. The key decides for the first round of a trial. The
+/// key of a later round does not determine the shard; such a record belongs to the shard of the start that
+/// wrote it, if that start had the same number of shards.
 std::vector<bool> records_of_shard(const io::JournalContents& journal, const Shard& shard) {
   std::vector<std::optional<Shard>> shards{std::nullopt};  // by number of notes before a record
   for (const io::Note& note : journal.notes) {
@@ -105,29 +106,29 @@ void keep_last(std::vector<io::Record>& records, std::size_t count) {
     records.erase(records.begin(), records.end() - static_cast<std::ptrdiff_t>(count));
 }
 
-/// The first and last wall-clock times of the records since the last start, as text in a sortable format.
+/// The first and last wall-clock times of the records since the last start, as text that sorts by time.
 struct Span {
   std::string_view first, last;
 };
 
-/// Computes the rate of trials since the last start, which was at `start`.
+/// Sets `trials_per_second`. @param start the time of the last start
 void set_rate(SweepStatus& status, const Timestamp& start, const Span& span, const Timestamp& now) {
   if (std::isnan(start.seconds) || status.fresh == 0) return;
   const double first = parse_time(std::string(span.first)), last = parse_time(std::string(span.last));
-  // For an ended or killed run, the time ends with its last trial.
+  // If the run has ended or was killed, the duration is up to the end of its last trial.
   double duration = (status.running ? now.seconds : last) - start.seconds;
   if (status.running && !start.boot.empty() && start.boot == now.boot) {
     duration = now.uptime - start.uptime;
   } else if (first < start.seconds - max_skew || last > start.seconds + duration + max_skew) {
-    status.remarks.emplace_back("the clock was set back during the run: its rate is not known");
+    status.remarks.emplace_back("the clock was set back during the run, so the rate is unknown");
     return;
   }
   if (!(duration >= 1)) return;  // the start is recorded in whole seconds
-  status.rate = static_cast<double>(status.fresh) / duration;
+  status.trials_per_second = static_cast<double>(status.fresh) / duration;
 }
 
 /// Returns the recorded estimate of the time left, minus the time since it was recorded. Returns nothing if
-/// that time has passed.
+/// less than half a second would be left.
 std::optional<TimeRange> time_left(const io::note::Left& estimate, double now) {
   const double since = std::max(0.0, now - parse_time(estimate.time));
   if (std::isnan(estimate.high) || std::isnan(since)) return std::nullopt;
@@ -160,7 +161,8 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Ti
       continue;
     }
     all.push_back(&record);
-    ++(is_of_shard[i] ? status.done : status.elsewhere);
+    std::int64_t& count = is_of_shard[i] ? status.done : status.elsewhere;
+    ++count;
     if (record.for_now && is_of_shard[i]) ++status.for_now;
     ++status.counts[record.status];
     if (journal.notes_before[i] > start.note && record.status != io::Status::skipped) {
@@ -186,7 +188,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Ti
   if (running && status.total > status.done) status.left = time_left(start.left, now.seconds);
   const std::string builds = mixed_builds(journal.records);
   if (!builds.empty()) status.remarks.push_back(builds);
-  // The last line of a running sweep may be partly written; this is normal.
+  // While a sweep is running, its last line may be partly written; this is normal.
   if (journal.torn && !running)
     status.remarks.emplace_back("the journal's last line is incomplete and does not count");
   if (journal.damaged > 0) {
@@ -243,7 +245,7 @@ Table failures_of(const std::vector<NamedStatus>& all) {
   const TrialColumns names(records, Reader::person);
   Table table = names.table();
   table.columns.insert(table.columns.begin(), Column{"directory", "DIRECTORY"});
-  ++table.naming;
+  ++table.key_columns;
   extend(table.columns, {{"status", "STATUS"}, {"message", "CAUSE"}});
   for (const auto& [directory, status] : all) {
     for (const io::Record& r : status.failures) {
@@ -274,7 +276,7 @@ std::string statuses_text(const Statuses& statuses, std::size_t width) {
                           status.left ? span_words(*status.left) : std::string(), status.unexpected,
                           status_counts_text(status.counts)});
   }
-  table.spare = {"status"};
+  table.droppable = {"status"};
   const SweepStatus sum = sum_of(all);
   std::string text = render_text(table, width);
   text += fmt::format("\nAll:     {}\n", statuses_line(statuses));
@@ -313,7 +315,8 @@ nlohmann::ordered_json statuses_json(const Statuses& statuses) {
 std::string statuses_line(const Statuses& statuses) {
   const std::vector<NamedStatus>& all = statuses.all;
   const SweepStatus sum = sum_of(all);
-  const bool is_partial = !statuses.missing.empty() && sum.total > 0;  // the plan has more trials
+  // If shards are missing, the plan has more trials than `sum.total`.
+  const bool is_partial = !statuses.missing.empty() && sum.total > 0;
   std::string text = is_partial ? fmt::format("{} of at least {}", sum.done, sum.total)
                                 : progress_words(sum.done, sum.total);
   const auto running =
@@ -348,7 +351,7 @@ nlohmann::ordered_json status_json(const SweepStatus& status) {
   out["exit_code"] =
       status.exit_code < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(status.exit_code);
   out["reason"] = status.reason;
-  out["trials_per_second"] = number_json(status.rate);
+  out["trials_per_second"] = number_json(status.trials_per_second);
   const TimeRange left =
       status.left.value_or(TimeRange{io::Record::unknown, io::Record::unknown, io::Record::unknown});
   out["seconds_left"] = number_json(left.likely);
@@ -407,7 +410,8 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
   if (status.elsewhere > 0) text += fmt::format(", and {} of other shards", status.elsewhere);
   if (status.vanished > 0) text += fmt::format(", and {} no longer in the plan", status.vanished);
   text += "\n";
-  if (!std::isnan(status.rate)) text += fmt::format("Rate:    {:.3g} trials per second\n", status.rate);
+  if (!std::isnan(status.trials_per_second))
+    text += fmt::format("Rate:    {:.3g} trials per second\n", status.trials_per_second);
   if (status.left) {
     text += fmt::format("Left:    {}, estimated from {}\n", span_words(*status.left),
                         counted(static_cast<std::size_t>(status.done), "trial"));
@@ -424,10 +428,9 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
     extend(table.columns, {{"status", "STATUS"}, {"message", "CAUSE"}});
     for (const io::Record& r : status.failures)
       extend(table.rows.emplace_back(status.names.cells(r)), {r.status, r.message});
+    const bool is_shortened = status.failures.size() < static_cast<std::size_t>(status.unexpected);
     text += fmt::format("\nNot as expected ({}{}):\n", status.unexpected,
-                        status.failures.size() < static_cast<std::size_t>(status.unexpected)
-                            ? fmt::format(", the last {}", status.failures.size())
-                            : "") +
+                        is_shortened ? fmt::format(", the last {}", status.failures.size()) : "") +
             render_text(table, width);
   }
   return text;

@@ -1,5 +1,6 @@
 #pragma once
-/// The status of a running or ended sweep, read from its journal.
+/// The status of a running or ended sweep, read from its journal. A sweep starts again each time it is
+/// resumed; "the last start" is the most recent of these starts.
 
 #include <filesystem>
 #include <map>
@@ -24,7 +25,7 @@ struct SweepStatus {
   std::int64_t done = 0;    ///< trials of the plan or shard with a record
   /// Trials among `done` that failed for a temporary reason; a resumed run repeats them.
   std::int64_t for_now = 0;
-  std::int64_t elsewhere = 0;  ///< records of other shards in the same directory
+  std::int64_t elsewhere = 0;  ///< records of the plan's other shards in the same directory
   std::int64_t vanished = 0;   ///< records of trials that an edited plan no longer has
   std::int64_t fresh = 0;      ///< number of records since the last start, without skipped ones
   std::map<std::string, std::int64_t> counts;  ///< by status, without vanished trials
@@ -32,9 +33,9 @@ struct SweepStatus {
   bool ended = false;  ///< true if the last start ended and was not killed
   std::int64_t exit_code = -1;
   std::string reason;  ///< the reason for an early end, from the journal or from the job's output
-  double rate = io::Record::unknown;             ///< trials per second since the last start
-  std::optional<TimeRange> left;                 ///< seconds, by the run's last estimate; only while it runs
-  std::int64_t unexpected = 0;                   ///< records that did not end as the plan expects
+  double trials_per_second = io::Record::unknown;  ///< since the last start
+  std::optional<TimeRange> left;  ///< seconds left, by the run's last estimate; only while the run is active
+  std::int64_t unexpected = 0;    ///< records that did not end as the plan expects
   std::map<std::string, std::int64_t> findings;  ///< expected failures, by status
   std::vector<io::Record> failures;              ///< the last unexpected records, newest last
   TrialColumns names{{}, Reader::person};        ///< columns that identify the failures among all records
@@ -42,10 +43,11 @@ struct SweepStatus {
   std::vector<std::string> remarks;
 };
 
-/// Returns true if a run holds the directory's lock. Does not wait.
+/// Returns true if a running process holds the lock file. Does not wait.
 bool is_locked(const std::filesystem::path& lock);
 
-/// Computes the status. @param max_failures limit on the size of `failures`
+/// Computes the status. @param running true if a process holds the run's lock @param max_failures limit on
+/// the size of `SweepStatus::failures`
 SweepStatus status_of(const io::JournalContents& journal, bool running, const Timestamp& now,
                       std::size_t max_failures);
 

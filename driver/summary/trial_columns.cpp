@@ -18,6 +18,7 @@ namespace {
 using io::Record;
 using nlohmann::ordered_json;
 
+/// Returns "M x K", the shape of a product's matrix A; empty for other problems.
 std::string shape(const Record& r) {
   return has_axis(r.problem, "k") ? fmt::format("{} x {}", r.m, r.k) : std::string();
 }
@@ -35,7 +36,7 @@ MatrixNames::MatrixNames(const std::vector<const Record*>& records) {
   for (const Record* r : records) names_[{matrix_label(*r), r->matrix_parameters}];
   std::map<std::string, std::vector<ordered_json>> by_label;
   for (const auto& [key, name] : names_)
-    by_label[key.first].push_back(ordered_json::parse(key.second, nullptr, false));
+    by_label[key.first].push_back(ordered_json::parse(key.second, nullptr, /*allow_exceptions=*/false));
   const auto differs = [](const std::vector<ordered_json>& all, const std::string& parameter) {
     const auto value = [&](const ordered_json& parameters) {
       return parameters.is_object() ? parameters.value(parameter, ordered_json()) : ordered_json();
@@ -46,7 +47,7 @@ MatrixNames::MatrixNames(const std::vector<const Record*>& records) {
   };
   for (auto& [key, name] : names_) {
     name = key.first;
-    const ordered_json parameters = ordered_json::parse(key.second, nullptr, false);
+    const ordered_json parameters = ordered_json::parse(key.second, nullptr, /*allow_exceptions=*/false);
     if (!parameters.is_object()) continue;
     ordered_json shown = ordered_json::object();
     for (const auto& [parameter, value] : parameters.items()) {
@@ -71,7 +72,8 @@ ParameterNames::ParameterNames(const std::vector<const Record*>& records)
 ParameterNames::ParameterNames(const std::vector<std::string>& parameters) {
   std::map<std::string, ordered_json> parsed;
   for (const std::string& text : parameters) {
-    if (parsed.count(text) == 0) parsed[text] = ordered_json::parse(text, nullptr, false);
+    if (parsed.count(text) == 0)
+      parsed[text] = ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
   }
   std::map<std::string, std::set<std::string>> values;  // per parameter
   for (const auto& [text, json] : parsed) {
@@ -82,8 +84,11 @@ ParameterNames::ParameterNames(const std::vector<std::string>& parameters) {
     names_[text] = text;
     if (!json.is_object()) continue;
     ordered_json shown = ordered_json::object();
-    for (const auto& [parameter, value] : json.items())
-      (parameters.size() > 1 && values[parameter].size() == 1 ? common_ : shown)[parameter] = value;
+    for (const auto& [parameter, value] : json.items()) {
+      const bool is_common = parameters.size() > 1 && values[parameter].size() == 1;
+      ordered_json& destination = is_common ? common_ : shown;
+      destination[parameter] = value;
+    }
     names_[text] = settings_text(shown.dump());
   }
 }
@@ -95,7 +100,8 @@ std::string ParameterNames::common() const {
 std::string ParameterNames::common(const std::vector<const Record*>& records) const {
   std::set<std::string> names;
   for (const Record* record : records) {
-    const ordered_json parameters = ordered_json::parse(std::string(record->parameters), nullptr, false);
+    const ordered_json parameters =
+        ordered_json::parse(std::string(record->parameters), nullptr, /*allow_exceptions=*/false);
     if (!parameters.is_object()) continue;
     for (const auto& [parameter, value] : parameters.items()) names.insert(parameter);
   }
@@ -111,7 +117,7 @@ std::string ParameterNames::of(const std::string& parameters) const {
   return name == nullptr ? settings_text(parameters) : *name;
 }
 
-Varying::Varying(const std::vector<const Record*>& records) {
+NeededColumns::NeededColumns(const std::vector<const Record*>& records) {
   std::map<std::string, std::string> first_uplo;
   for (const Record* r : records) {
     nrhs = nrhs || r->nrhs > 1;
@@ -129,7 +135,7 @@ Varying::Varying(const std::vector<const Record*>& records) {
 
 TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader reader) {
   using R = const Record&;
-  const bool person = reader == Reader::person;
+  const bool for_person = reader == Reader::person;
   const auto add_conditions = [&](const auto& is_shown) {
     for (const io::Setting& setting : io::conditions()) {
       if (!is_shown(setting.name)) continue;
@@ -141,24 +147,24 @@ TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader rea
       {{"method", "METHOD"}, [](R r) -> Cell { return fmt::format("{}/{}", r.problem, r.method); }});
   parts_.push_back({{"backend", "BACKEND"}, [](R r) -> Cell { return r.backend; }});
   parts_.push_back({{"precision", "PRECISION"}, [](R r) -> Cell { return r.precision; }});
-  if (!person) parts_.push_back({{"m", "M"}, [](R r) -> Cell { return r.m; }});
+  if (!for_person) parts_.push_back({{"m", "M"}, [](R r) -> Cell { return r.m; }});
   parts_.push_back({{"n", "N"}, [](R r) -> Cell { return r.n; }});
-  if (person) {
-    const Varying varying(records);
-    const auto names = std::make_shared<const MatrixNames>(records);
-    settings_ = std::make_shared<const ParameterNames>(records);
+  if (for_person) {
+    const NeededColumns needed(records);
+    const auto matrix_names = std::make_shared<const MatrixNames>(records);
+    parameter_names_ = std::make_shared<const ParameterNames>(records);
     parts_.push_back({{"shape", "M x K"}, [](R r) -> Cell { return shape(r); }});
-    if (varying.nrhs) parts_.push_back({{"nrhs", "NRHS"}, [](R r) -> Cell { return r.nrhs; }});
-    if (varying.batch) parts_.push_back({{"batch", "BATCH"}, [](R r) -> Cell { return r.batch; }});
-    parts_.push_back({{"uplo", "UPLO"}, [uplo = varying.uplo](R r) -> Cell {
+    if (needed.nrhs) parts_.push_back({{"nrhs", "NRHS"}, [](R r) -> Cell { return r.nrhs; }});
+    if (needed.batch) parts_.push_back({{"batch", "BATCH"}, [](R r) -> Cell { return r.batch; }});
+    parts_.push_back({{"uplo", "UPLO"}, [uplo = needed.uplo](R r) -> Cell {
                         return uplo.count(r.problem) > 0 ? r.uplo : io::Text();
                       }});
     parts_.push_back({{"parameters", "PARAMETERS"},
-                      [settings = settings_](R r) -> Cell { return settings->of(r.parameters); }});
-    parts_.push_back({{"matrix", "MATRIX"}, [names](R r) -> Cell { return names->of(r); }});
-    if (varying.seed) parts_.push_back({{"matrix_seed", "SEED"}, [](R r) -> Cell { return r.matrix_seed; }});
-    add_conditions([&](const char* name) { return varying.conditions.count(name) > 0; });
-    if (varying.round) parts_.push_back({{"round", "ROUND"}, [](R r) -> Cell { return r.round; }});
+                      [names = parameter_names_](R r) -> Cell { return names->of(r.parameters); }});
+    parts_.push_back({{"matrix", "MATRIX"}, [matrix_names](R r) -> Cell { return matrix_names->of(r); }});
+    if (needed.seed) parts_.push_back({{"matrix_seed", "SEED"}, [](R r) -> Cell { return r.matrix_seed; }});
+    add_conditions([&](const char* name) { return needed.conditions.count(name) > 0; });
+    if (needed.round) parts_.push_back({{"round", "ROUND"}, [](R r) -> Cell { return r.round; }});
     return;
   }
   parts_.push_back({{"k", "K"}, [](R r) -> Cell { return r.k; }});
@@ -167,7 +173,8 @@ TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader rea
   parts_.push_back({{"uplo", "UPLO"}, [](R r) -> Cell { return r.uplo; }});
   parts_.push_back({{"parameters", "PARAMETERS"}, [](R r) -> Cell { return r.parameters; }});
   parts_.push_back({{"matrix", "MATRIX"}, [](R r) -> Cell { return matrix_label(r); }});
-  parts_.push_back({{"matrix_parameters", "OF THE MATRIX"}, [](R r) -> Cell { return r.matrix_parameters; }});
+  parts_.push_back(
+      {{"matrix_parameters", "MATRIX PARAMETERS"}, [](R r) -> Cell { return r.matrix_parameters; }});
   parts_.push_back({{"matrix_kind", "KIND"}, [](R r) -> Cell { return r.matrix_kind; }});
   parts_.push_back({{"matrix_seed", "SEED"}, [](R r) -> Cell { return r.matrix_seed; }});
   add_conditions([](const char*) { return true; });
@@ -185,14 +192,14 @@ std::vector<Column> TrialColumns::columns() const {
 Table TrialColumns::table() const {
   Table table;
   table.columns = columns();
-  table.naming = table.columns.size();
-  if (settings_ != nullptr) table.common = settings_->common();
+  table.key_columns = table.columns.size();
+  if (parameter_names_ != nullptr) table.common = parameter_names_->common();
   return table;
 }
 
 Table TrialColumns::table(const std::vector<const Record*>& shown) const {
   Table table = this->table();
-  if (settings_ != nullptr) table.common = settings_->common(shown);
+  if (parameter_names_ != nullptr) table.common = parameter_names_->common(shown);
   return table;
 }
 
@@ -203,23 +210,23 @@ std::vector<Cell> TrialColumns::cells(const Record& record) const {
   return cells;
 }
 
-TrialNames::TrialNames(const std::vector<const Record*>& records) : varying_(records), matrices_(records) {
+TrialNames::TrialNames(const std::vector<const Record*>& records) : needed_(records), matrices_(records) {
   for (const Record* r : records) matrices_of_[r->problem].insert(matrices_.of(*r));
 }
 
 std::string TrialNames::of(const Record& r) const {
   std::string text = fmt::format("{}/{} {} n={}", r.problem, r.method, r.precision, r.n);
   if (has_axis(r.problem, "k") && (r.m != r.n || r.k != r.n)) text += fmt::format(" m={} k={}", r.m, r.k);
-  if (varying_.nrhs) text += fmt::format(" nrhs={}", r.nrhs);
-  if (varying_.batch) text += fmt::format(" batch={}", r.batch);
-  if (varying_.uplo.count(r.problem) > 0) text += " " + r.uplo;
+  if (needed_.nrhs) text += fmt::format(" nrhs={}", r.nrhs);
+  if (needed_.batch) text += fmt::format(" batch={}", r.batch);
+  if (needed_.uplo.count(r.problem) > 0) text += " " + r.uplo;
   if (r.backend != "cuda") text += " " + r.backend;
   if (r.parameters != "{}") text += " " + settings_text(r.parameters);
   const auto found = matrices_of_.find(r.problem);
   if (found != matrices_of_.end() && found->second.size() > 1) text += " " + matrices_.of(r);
-  if (varying_.seed) text += fmt::format(" seed={}", r.matrix_seed);
+  if (needed_.seed) text += fmt::format(" seed={}", r.matrix_seed);
   for (const io::Setting& setting : io::conditions()) {
-    if (varying_.conditions.count(setting.name) > 0)
+    if (needed_.conditions.count(setting.name) > 0)
       text += fmt::format(" {}={}", setting.name, io::condition_of(r, *setting.condition));
   }
   return text;

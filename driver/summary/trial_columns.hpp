@@ -16,8 +16,9 @@ namespace gaussweep::driver {
 
 std::vector<const io::Record*> pointers_to(const std::vector<io::Record>& records);
 
-/// Short names of matrices: the label, the parameters that differ between matrices with this label in the
-/// given records, and `condition`, which decides whether an answer can be right.
+/// Short names of matrices. A name has the label (kind or file name), the parameters that differ between the
+/// given records' matrices with this label, and the parameter `condition`. A condition number is always shown
+/// because it decides whether an answer can be right.
 class MatrixNames {
  public:
   explicit MatrixNames(const std::vector<const io::Record*>& records);
@@ -28,14 +29,14 @@ class MatrixNames {
   std::map<std::pair<std::string, std::string>, std::string> names_;
 };
 
-/// Short texts for the parameters of trials: the parameters whose values differ between the given trials.
-/// Parameters with one value in all trials that have them are in `common`.
+/// Short texts for the parameters of trials. A text has only the parameters whose values differ between the
+/// given trials. `common` has the parameters with one value in all trials that have the parameter.
 class ParameterNames {
  public:
   /// @param parameters of each trial, as JSON
   explicit ParameterNames(const std::vector<std::string>& parameters);
   explicit ParameterNames(const std::vector<const io::Record*>& records);
-  /// Returns the differing parameters, "blocks=4".
+  /// Returns those of the given parameters whose values differ between the trials: "blocks=4".
   std::string of(const std::string& parameters) const;
   /// Returns the parameters that all trials share, "threads=0 preparation=none"; empty if there is only one
   /// trial, whose parameters `of` returns.
@@ -48,8 +49,8 @@ class ParameterNames {
   nlohmann::ordered_json common_ = nlohmann::ordered_json::object();
 };
 
-/// The reader of a table. Programs (CSV, JSON) get all columns; persons do not get columns with equal values
-/// in all rows.
+/// The reader of a table. Programs (CSV, JSON) get all columns. Persons do not get columns that would have
+/// the same value in all rows (see NeededColumns).
 enum class Reader { person, program };
 
 /// The columns that identify trials in a table.
@@ -58,9 +59,9 @@ class TrialColumns {
   /// @param records all records of the table
   TrialColumns(const std::vector<const io::Record*>& records, Reader reader);
   std::vector<Column> columns() const;
-  /// Returns a table with these columns as naming columns, and no rows.
+  /// Returns a table with these columns as key columns, and no rows.
   Table table() const;
-  /// Returns such a table for `shown`, a part of the records, with the parameters that they share.
+  /// Returns the same table with another text of common parameters: only those that records in `shown` have.
   Table table(const std::vector<const io::Record*>& shown) const;
   std::vector<Cell> cells(const io::Record& record) const;
 
@@ -70,29 +71,31 @@ class TrialColumns {
     std::function<Cell(const io::Record&)> cell;
   };
   std::vector<Part> parts_;
-  std::shared_ptr<const ParameterNames> settings_;  ///< for persons
+  std::shared_ptr<const ParameterNames> parameter_names_;  ///< for persons
 };
 
-/// The columns in which records differ, so that a table for persons shows them.
-struct Varying {
-  explicit Varying(const std::vector<const io::Record*>& records);
-  bool nrhs = false;   ///< true if some have more than one right-hand side
-  bool batch = false;  ///< true if some are batches
-  bool seed = false;
-  std::set<std::string> conditions;  ///< names of settings with different values (io/plan/settings.hpp)
-  bool round = false;                ///< true if some trials ran in several rounds
-  std::set<std::string> uplo;        ///< problems with both triangles
+/// The columns that a table for persons needs, because some record differs from the default value or from the
+/// other records.
+struct NeededColumns {
+  explicit NeededColumns(const std::vector<const io::Record*>& records);
+  bool nrhs = false;   ///< true if a record has more than one right-hand side
+  bool batch = false;  ///< true if a record is of a batch of systems
+  bool seed = false;   ///< true if the seeds differ
+  /// Names of the settings (io/plan/settings.hpp) whose values differ.
+  std::set<std::string> conditions;
+  bool round = false;          ///< true if a record is of a round (repetition of the trials) after the first
+  std::set<std::string> uplo;  ///< problems that have records of both triangles
 };
 
-/// Names trials briefly: "gesv/lapack double n=64 host blocks=4". A name has the right-hand sides, batch,
-/// triangle, matrix, seed and conditions if the given records differ by them.
+/// Names trials briefly: "gesv/lapack double n=64 host blocks=4". A name also has the number of right-hand
+/// sides, batch, triangle, matrix, seed and conditions if NeededColumns says so, or if the matrices differ.
 class TrialNames {
  public:
   explicit TrialNames(const std::vector<const io::Record*>& records);
   std::string of(const io::Record& record) const;
 
  private:
-  Varying varying_;
+  NeededColumns needed_;
   MatrixNames matrices_;
   std::map<std::string, std::set<std::string>> matrices_of_;  ///< names, by problem
 };

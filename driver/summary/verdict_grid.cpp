@@ -1,5 +1,5 @@
-/// Makes the grids of the fastest methods. A race is the comparison of all methods on one task; a row has the
-/// races of one problem over sizes.
+/// Makes the grids of the fastest methods. A race is the comparison of all methods on one task. A row has the
+/// races of one problem, precision and matrix, one per size.
 
 #include "driver/summary/verdict_grid.hpp"
 
@@ -52,8 +52,8 @@ class Machines {
     return cpu == nullptr ? std::string(unnamed_cpu) : *cpu;
   }
   const std::map<Device, std::set<std::string>>& hosts_by_gpu() const { return hosts_by_gpu_; }
-  /// Returns the machines whose CPU methods compete with a GPU: those with the GPU; if no CPU method ran
-  /// there, all machines with CPU methods.
+  /// Returns the machines whose CPU methods compete with a GPU: the machines with this GPU on which CPU
+  /// methods ran; if there are none, all machines on which CPU methods ran.
   std::set<std::string> cpu_hosts(const Device& gpu) const {
     std::set<std::string> hosts_with_gpu;
     for (const std::string& host : hosts_by_gpu_.at(gpu)) {
@@ -75,9 +75,8 @@ class ModelRates {
     std::map<DeviceKey, std::vector<const io::DeviceRow*>> rows_of;
     std::vector<const io::DeviceRow*> rows;
     for (const io::DeviceRow& row : devices) {
-      const std::string name = !row.gpu_name.empty() ? row.gpu_name
-                               : row.capability > 0  ? unnamed_gpu
-                                                     : unnamed_cpu;
+      const io::Text& unnamed = row.capability > 0 ? unnamed_gpu : unnamed_cpu;
+      const std::string name = row.gpu_name.empty() ? unnamed : row.gpu_name;
       if (Device(name, row.capability) != device) continue;
       rows.push_back(&row);
       rows_of[{row.host, row.gpu_uuid, row.capability}].push_back(&row);
@@ -87,9 +86,9 @@ class ModelRates {
   }
   /// Returns the medians over the model's devices.
   const Rates& median() const { return median_; }
-  /// Returns the limit of a group's problem: the median over its records, each by the rates of its own
-  /// device, as in `Group::peak_share`. If these are unknown, or the record is of a CPU next to a GPU, the
-  /// medians of the model are used.
+  /// Returns the limit of a group's problem: the median over its records, each computed with the rates of its
+  /// own device, as in `Group::peak_share`. If these rates are unknown, or if the record is of a CPU method
+  /// in a GPU's grid, the medians of the model are used.
   Limit limit_of(const Group& group) const {
     Limit limit;
     std::vector<double> seconds;
@@ -112,7 +111,7 @@ class ModelRates {
   std::map<DeviceKey, Rates> own_;
 };
 
-/// Identifies a row and determines its position. Batches share a row whatever their number of systems.
+/// Identifies a row and determines its position in the grid. Batches of any number of systems share a row.
 using RowKey = std::tuple<std::string, std::string, std::string, std::string, std::int64_t, bool, std::string,
                           std::int64_t, std::int64_t, std::int64_t, std::string>;
 
@@ -124,13 +123,13 @@ RowKey row_key(const Group& group, const std::string& extra) {
           r.uplo,    is_square ? 0 : r.m, is_square ? 0 : r.k, r.matrix_seed,       extra};
 }
 
-std::string details_of(const Record& r, const Varying& varying, bool with_seed) {
+std::string details_of(const Record& r, const NeededColumns& needed, bool with_seed) {
   std::vector<std::string> parts;
   if (has_axis(r.problem, "k") && (r.m != r.n || r.k != r.n))
     parts.push_back(fmt::format("m {}, k {}", r.m, r.k));
-  if (varying.nrhs && has_axis(r.problem, "nrhs")) parts.push_back(fmt::format("nrhs {}", r.nrhs));
-  if (varying.uplo.count(r.problem) > 0) parts.push_back(r.uplo);
-  if (varying.seed && with_seed) parts.push_back(fmt::format("seed {}", r.matrix_seed));
+  if (needed.nrhs && has_axis(r.problem, "nrhs")) parts.push_back(fmt::format("nrhs {}", r.nrhs));
+  if (needed.uplo.count(r.problem) > 0) parts.push_back(r.uplo);
+  if (needed.seed && with_seed) parts.push_back(fmt::format("seed {}", r.matrix_seed));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -163,8 +162,8 @@ bool is_named(const Record& r, const std::string& method) {
   return method == r.method || method == r.problem + "/" + r.method;
 }
 
-/// Returns the vendor's method that the records name as reference, those of a GPU first; "" if none names
-/// one.
+/// Returns the vendor's method that the records name as their reference; a GPU's record has precedence. "" if
+/// no record names one.
 std::string vendor_of(const std::vector<const Group*>& race) {
   std::string vendor;
   for (const Group* group : race) {
@@ -221,7 +220,7 @@ VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Model
   return cell;
 }
 
-/// The races of several seeds, by the methods that were tried.
+/// The races of several seeds, by the methods (with backends) that were tried.
 using RacesByMethods =
     std::map<std::set<std::pair<std::string, std::string>>, std::vector<const VerdictCell*>>;
 
@@ -238,7 +237,8 @@ RacesByMethods::const_iterator counting_races(const RacesByMethods& races) {
                           [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
-/// Judges the races of one task with several seeds as one race.
+/// Judges the races of one task with several seeds as one race. @param storage receives the pooled groups, to
+/// which the cell points
 VerdictCell pooled_race(const std::vector<const VerdictCell*>& races, const ModelRates& rates,
                         const std::string& baseline, std::deque<Group>& storage) {
   using Configuration = std::tuple<std::string_view, std::string_view, std::string_view>;
@@ -307,13 +307,12 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
   grid.groups = group_records(records);
   std::map<std::string, std::vector<const Record*>> by_problem;
   for (const Group& group : grid.groups) by_problem[group.first().problem].push_back(&group.first());
-  std::map<std::string, Varying> varying;
-  for (const auto& [problem, all] : by_problem) varying.emplace(problem, all);
+  std::map<std::string, NeededColumns> needed;
+  for (const auto& [problem, all] : by_problem) needed.emplace(problem, all);
 
-  // By task identity. Different tasks for the same cell (for example, with matrices of different builds) get
-  // separate rows.
-  std::map<std::string, std::vector<const Group*>> races;
-  std::vector<std::string> order;
+  // Different tasks for the same cell (for example, with matrices of different builds) get separate rows.
+  std::map<std::string, std::vector<const Group*>> races;  // by task identity
+  std::vector<std::string> order;                          // of the tasks
   for (const Group& group : grid.groups) {
     std::vector<const Group*>& race = races[task_identity(group.first())];
     if (race.empty()) order.push_back(task_identity(group.first()));
@@ -342,9 +341,9 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
     row.precision = r.precision;
     row.matrix = first.matrix;
     if (row.cells.empty()) {
-      const Varying& axes = varying.at(r.problem);
-      row.details = details_of(r, axes, true);
-      row.details_without_seed = details_of(r, axes, false);
+      const NeededColumns& columns = needed.at(r.problem);
+      row.details = details_of(r, columns, /*with_seed=*/true);
+      row.details_without_seed = details_of(r, columns, /*with_seed=*/false);
       for (const std::string& condition : unusual_conditions(r)) add_detail(row, condition);
       if (!digest.empty()) add_detail(row, "digest " + digest);
     }
@@ -354,7 +353,7 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
     std::set<std::int64_t> batches;
     for (const auto& [n, cell] : row.cells) batches.insert(cell.first->first().batch);
     row.has_batches = batches.size() > 1;
-    if (*batches.begin() > 1 && varying.at(row.problem).batch)
+    if (*batches.begin() > 1 && needed.at(row.problem).batch)
       add_detail(row, row.has_batches ? "batches" : fmt::format("batch {}", *batches.begin()));
     grid.rows.push_back(std::move(row));
   }
@@ -402,9 +401,9 @@ std::vector<VerdictGrid> verdict_grids(const std::vector<Record>& records,
     assigned.insert(gpu_hosts.begin(), gpu_hosts.end());
     std::vector<const Record*> grid_records;
     for (const Record& r : records) {
-      if (r.backend == "cuda" ? gpu_of(r) == gpu.first && r.capability == gpu.second
-                              : r.backend == "host" && cpu_hosts.count(r.host) > 0)
-        grid_records.push_back(&r);
+      const bool is_on_gpu = r.backend == "cuda" && gpu_of(r) == gpu.first && r.capability == gpu.second;
+      const bool is_on_cpu = r.backend == "host" && cpu_hosts.count(r.host) > 0;
+      if (is_on_gpu || is_on_cpu) grid_records.push_back(&r);
     }
     grids.push_back(make_grid(gpu, grid_records, ModelRates(devices, gpu), baseline));
     std::set<std::string> cpus;

@@ -1,5 +1,6 @@
 #pragma once
-/// Grids of the fastest methods: a grid per device, a row per problem, precision and matrix, a column per n.
+/// Grids of the fastest methods: a grid per device, with a row per problem, precision and matrix, and a
+/// column per n.
 
 #include <cstdint>
 #include <deque>
@@ -16,8 +17,8 @@ namespace gaussweep::driver {
 /// The resource that limits a problem on a device.
 enum class Bound { compute, memory };
 
-/// A lower bound on the time of a problem on a device, the larger of two times: that of its usual operations
-/// at the measured GEMM rate, and that of moving its operands and answer once at the measured copy rate.
+/// A lower bound on the time of a problem on a device. It is the larger of two times: the problem's usual
+/// operations at the measured GEMM rate, and moving its operands and answer once at the measured copy rate.
 struct Limit {
   double seconds = io::Record::unknown;  ///< NaN if the device's rates or the problem are unknown
   Bound bound = Bound::compute;          ///< the larger of the two times
@@ -34,7 +35,7 @@ bool is_of_one_order(const io::Record& record);
 /// Returns the medians of the rates that were measured on some devices.
 Rates median_rates(const std::vector<const io::DeviceRow*>& devices);
 
-/// Returns the limit of a record's problem on a device with these rates.
+/// Returns the limit (lower bound on the time) of a record's problem on a device with these rates.
 Limit limit_of(const io::Record& record, const Rates& rates);
 
 /// The comparison ("race") of all methods that ran the same task (task_identity).
@@ -46,14 +47,15 @@ struct VerdictCell {
   std::int64_t methods = 0;           ///< number of methods that were tried, without skipped ones
   double lead = io::Record::unknown;  ///< the runner-up's median divided by the winner's
   bool tie = false;                   ///< true if the interquartile ranges of both overlap
-  Limit limit;                        ///< of the winner's records, by the rates of their own devices; medians
+  Limit limit;  ///< median over the winner's records, each computed with the rates of its own device
   double limit_fraction = io::Record::unknown;  ///< limit.seconds divided by the winner's median
-  /// The requested baseline, otherwise the vendor's method; null: it did not pass.
+  /// The group of the requested baseline method, otherwise of the vendor's method; null: it did not pass.
   const Group* baseline = nullptr;
   double speedup = io::Record::unknown;  ///< the baseline's median divided by the winner's
-  /// In a pooled row the number of seeds, and of those with which the winner is the fastest.
+  /// In a row that pools seeds: the number of seeds, and the number of seeds with which the winner is the
+  /// fastest.
   std::int64_t races = 1, wins = 1;
-  /// True if methods were tried that have no time with the seeds that count.
+  /// True if some method was tried only with seeds that do not count (see VerdictGrid::pooled_rows).
   bool lacks_seeds = false;
 };
 
@@ -74,8 +76,8 @@ struct VerdictGrid {
   VerdictGrid(VerdictGrid&&) = default;
   VerdictGrid& operator=(VerdictGrid&&) = default;
 
-  std::string device;             ///< the name of the GPU or CPU
-  std::int64_t capability = 0;    ///< 0: a CPU
+  std::string device;             ///< the model's name of the GPU or CPU
+  std::int64_t capability = 0;    ///< the GPU's compute capability; 0: a CPU
   Rates rates;                    ///< of the device; medians over its measurements
   std::vector<std::string> cpus;  ///< models of the CPUs whose methods compete with the GPU's
   std::vector<Group> groups;
@@ -99,7 +101,7 @@ std::vector<VerdictGrid> verdict_grids(const std::vector<io::Record>& records,
 
 /// Options for printing grids.
 struct RenderOptions {
-  std::size_t width = 120;  ///< in columns; sizes that do not fit go into a further block
+  std::size_t width = 120;  ///< in characters; sizes (n) that do not fit go into a further block
   bool colours = false;     ///< one ANSI colour per method
   bool legend = true;       ///< an explanation below the grids
 };

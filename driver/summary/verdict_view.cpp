@@ -25,7 +25,7 @@ using io::Record;
 
 constexpr std::size_t lines_per_cell = 5;
 constexpr const char* gap = "   ";
-/// ANSI colours; the method with the most wins gets the first. Red is reserved for errors.
+/// ANSI colours; the method with the most wins gets the first one. Red is reserved for errors.
 constexpr int colours[] = {32, 36, 33, 35, 34};
 
 /// Returns a text with the ANSI escape codes of a colour; unchanged without a code.
@@ -33,7 +33,8 @@ std::string painted(const std::string& text, const std::string& code) {
   return code.empty() || text.empty() ? text : fmt::format("\033[{}m{}\033[0m", code, text);
 }
 
-/// Returns what distinguishes a method's device from the grid's: emulation, the CPU, or several GPUs.
+/// Returns a suffix for a method that did not run on one device of the grid's model: " (emulated)", " (CPU)"
+/// or " (2 GPUs)"; empty for all other methods.
 std::string backend_words(const VerdictGrid& grid, const Record& r) {
   if (r.backend == "emulated") return " (emulated)";
   if (gpus_of(r) > 1) return fmt::format(" ({} GPUs)", printable(r.gpu_count));
@@ -50,7 +51,7 @@ bool has_other_baseline(const VerdictCell& cell) {
   return cell.baseline != nullptr && !has_tie && cell.baseline->first().method != cell.winner->first().method;
 }
 
-/// "2.70x cusolver"
+/// Returns the speedup over the baseline: "2.70x cusolver".
 std::string baseline_words(const VerdictCell& cell) {
   return fmt::format("{} {}", to_text(Cell(cell.speedup), Style::factor),
                      printable(cell.baseline->first().method));
@@ -67,7 +68,7 @@ Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCe
   }
   const Record& r = cell.winner->first();
   const std::string wins = cell.races > 1 ? fmt::format(" {} of {}", cell.wins, cell.races) : "";
-  if (r.backend == "emulated")  // its time on the CPU competes with no other
+  if (r.backend == "emulated")  // the time of the emulation on the CPU is compared with no other time
     return {printable(r.method) + " (emulated)" + wins,
             fmt::format("{}  answers only", seconds_text(cell.winner->median)), "", "", batch};
   std::string lead = cell.lacks_seeds ? "no common seed" : "uncontested";
@@ -97,8 +98,8 @@ std::string times_text(double times) {
   return times < 9.95 ? fmt::format("{:.2g}", times) : fmt::format("{:.0f}", times);
 }
 
-/// Describes a race in a sentence. @param which distinguishes the race from others, ", n = 16, uniform"; may
-/// be empty
+/// Describes a race in a sentence. @param which text that distinguishes the race from others, such as ", n =
+/// 16, uniform"; may be empty
 std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell,
                      const std::string& which) {
   const Record& any = cell.first->first();

@@ -25,7 +25,8 @@ constexpr std::size_t max_batch_size = 128;
 constexpr double note_interval = 10;  // seconds between notes of the time left
 // Seconds between syncs of the journal, so that under load many lines share one sync.
 constexpr double sync_interval = 0.05;
-// A rank that does not answer `Abandon` or `Finish` within these seconds is lost. Killing a worker is faster.
+// Seconds within which a rank must answer `Abandon` or `Finish`, otherwise it is lost. A rank that works
+// kills its worker and answers much sooner.
 constexpr double answer_timeout = 15;
 // A rank that runs a trial sends `Alive` every few seconds. The rank is lost if no message arrives for the
 // trial's timeout plus this many seconds, because then its node, file system or process hangs.
@@ -34,8 +35,9 @@ constexpr double silence_margin = 30;
 // workers, write journal and results): at least these seconds, and at least this fraction of the time.
 constexpr double min_shutdown_seconds = 0.6, shutdown_fraction = 1.0 / 3;
 // If this many ranks are lost while they run the same trial, the trial is not run again.
-constexpr int max_retirements = 2;
+constexpr int max_losses = 2;
 
+/// Returns the estimated seconds of each trial.
 std::vector<double> estimates(const CostModel& model, const std::vector<Trial>& trials) {
   std::vector<double> costs;
   for (const Trial& trial : trials) costs.push_back(model.estimate(trial));
@@ -127,7 +129,7 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   std::optional<std::size_t>& last = at(rank).last;
   const HostCpu cpu = host_cpu_of(rank);
   std::optional<std::size_t> next = queue_.next(held, max_seconds, last, cpu);
-  // Estimates made without records tend to be too high. By its new estimate, a trial may fit into the time.
+  // Estimates made without records tend to be too high, so a trial may fit into the time after an update.
   if (!next && queue_.size() > 0 && costs_are_stale_) {
     update_costs();
     next = queue_.next(held, max_seconds, last, cpu);
@@ -143,8 +145,8 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
     max_seconds -= costs_[*next];
     if (room <= 0 || batch.size() == max_batch_size) break;
     next = queue_.next(trials_[*next].matrix.digest, max_seconds, next, cpu);
-    // A trial that does not fit ends the batch. A shorter trial cannot replace it: the shorter one has
-    // another matrix, or it is compared with the longer one and must run after it.
+    // A trial that does not fit ends the batch. No shorter trial is taken instead, because it has another
+    // matrix, or is compared with the longer trial and must run after it.
     if (next && costs_[*next] > room) {
       queue_.put_back(*next);
       break;
@@ -193,7 +195,7 @@ double Coordinator::assigned_seconds(const Rank& rank) const {
   return std::max(0.0, work);
 }
 
-std::size_t Coordinator::running() const {
+std::size_t Coordinator::assigned_count() const {
   std::size_t count = 0;
   for (const Rank& rank : ranks_) count += rank.trials.size();
   return count;
@@ -305,11 +307,11 @@ void Coordinator::lose(int rank, const std::string& reason) {
   state.lost = true;
   state.waiting.reset();
   const bool is_counted = !state.trials.empty() && stopped_because_.empty();
-  if (is_counted && ++losses_of_trial_[state.trials.front()] >= max_retirements) {
+  if (is_counted && ++losses_of_trial_[state.trials.front()] >= max_losses) {
     const std::size_t trial = state.trials.front();
-    // The trial may be the cause of the losses, so no further rank runs it.
-    spdlog::error("{}: {} ranks were lost while they ran it; it is left for --resume",
-                  describe(trials_[trial]), max_retirements);
+    // The trial may have caused the losses, so no further rank runs it.
+    spdlog::error("{}: {} ranks were lost while they ran this trial; it is left for --resume",
+                  describe(trials_[trial]), max_losses);
     queue_.done(trial);
     keeper_.release(trials_[trial], /*done=*/true);  // no rank of this run needs its matrix any more
     state.trials.pop_front();
@@ -323,7 +325,7 @@ void Coordinator::stop(const std::string& reason) {
   if (!stopped_because_.empty()) return;
   stopped_because_ = reason;
   stopping_since_ = clock_.now();
-  spdlog::warn("stopping: {}; {} assigned to ranks, {} not", reason, counted(running(), "trial"),
+  spdlog::warn("stopping: {}; {} assigned to ranks, {} not", reason, counted(assigned_count(), "trial"),
                queue_.size());
 }
 
@@ -334,14 +336,14 @@ void Coordinator::shorten_grace() {
   if (limits_.grace <= max_grace) return;
   spdlog::warn(
       "mpirun kills its ranks {:g} s after SIGTERM, so running trials do not get their {:g} s. Signal USR1, "
-      "which it passes on, gives them that time. If nobody sent SIGTERM, mpirun did because a rank was "
-      "killed; its last lines name that rank",
+      "which mpirun passes on, gives them that time. If nobody sent SIGTERM, mpirun sent it because a rank "
+      "was killed; its last lines name that rank",
       kill_delay, limits_.grace);
   limits_.grace = max_grace;
 }
 
 bool Coordinator::nothing_fits() const {
-  if (limits_.deadline == 0 || running() > 0 || queue_.size() == 0 || !any_waiting()) return false;
+  if (limits_.deadline == 0 || assigned_count() > 0 || queue_.size() == 0 || !any_waiting()) return false;
   // Costs are poorly known until every waiting rank has sent `DeviceSeen`.
   return std::all_of(ranks_.begin(), ranks_.end(),
                      [](const Rank& rank) { return rank.device_known || !rank.waiting; });
@@ -379,15 +381,14 @@ void Coordinator::lose_silent(int rank, double seconds) {
   spdlog::error("rank {} {}; it is lost", rank, reason);
   at(rank).finished = true;
   port_.lose_peer();
-  port_.send_to_supervisor(rank,
-                           message::Finish{true});  // ends the rank if it wakes up: others run its trials
+  port_.send_to_supervisor(rank, message::Finish{/*at_once=*/true});  // if the rank wakes up, it must end
   lose(rank, reason);
 }
 
 void Coordinator::check_silence(double now) {
   // While this process was suspended, messages may have arrived that it has not read yet. So the time of a
-  // suspension does not count as silence. The first `min_suspension_seconds` of each step do count, so that a
-  // coordinator whose steps are all slow still finds a frozen rank.
+  // suspension does not count as silence of a rank. Up to `min_suspension_seconds` per step do count, so that
+  // a coordinator whose steps are all slow still finds a frozen rank.
   const double since_last_step = last_step_ < 0 ? 0 : now - last_step_;
   const double suspended = std::max(0.0, since_last_step - min_suspension_seconds);
   last_step_ = now;
@@ -401,7 +402,8 @@ void Coordinator::check_silence(double now) {
   }
 }
 
-/// Updates the estimate at most once per second, and so rarely that it takes at most 2 % of the time.
+/// Updates the estimate at most once per second, and rarely enough that the updates take at most 2 % of the
+/// time.
 std::optional<TimeRange> Coordinator::seconds_left() {
   const double now = clock_.now();
   if (now < next_estimate_) return left_estimate_;
@@ -473,8 +475,8 @@ void Coordinator::count_synced(std::vector<std::pair<std::string, bool>>& synced
   synced.clear();
 }
 
-/// Syncs records to disk; in the background while trials are left. A sync on a disk that is busy with
-/// matrices takes seconds, in which no rank would get work.
+/// While trials are left, syncs the records in the background: a sync on a disk that is busy with matrices
+/// takes seconds, and no rank would get work in this time.
 void Coordinator::sync_records(double now, bool all_done) {
   if (all_done) {
     if (unsynced_.empty() && syncing_.empty()) return;
@@ -496,7 +498,7 @@ void Coordinator::step() {
   while (const auto arrived = port_.next_for_coordinator()) {
     Rank& sender = at(arrived->rank);
     sender.last_heard = clock_.now();
-    // If a lost rank wakes up, its records are ignored, because other ranks have got its trials.
+    // If a lost rank wakes up, its records are ignored, because other ranks run its trials.
     const bool is_handled = !sender.lost || std::holds_alternative<message::Finished>(arrived->message) ||
                             std::holds_alternative<message::Stop>(arrived->message);
     if (is_handled) std::visit([&](const auto& each) { handle(arrived->rank, each); }, arrived->message);
@@ -509,7 +511,7 @@ void Coordinator::step() {
   check_silence(now);
   check_limits();
   recall_trials();
-  const bool all_done = running() == 0 && (queue_.size() == 0 || !stopped_because_.empty());
+  const bool all_done = assigned_count() == 0 && (queue_.size() == 0 || !stopped_because_.empty());
   sync_records(now, all_done);
   if (!all_done) note_left(now);
   progress_.show([this] { return seconds_left(); });
@@ -523,10 +525,10 @@ void Coordinator::step() {
   if (all_done || all_retired) {
     progress_.finish();
     if (keeper_.refused() + keeper_.removed() > 0) {
-      spdlog::info("the matrix store: {} matrices were removed to make room, {} times one did not fit",
+      spdlog::info("matrix store: {} matrices were removed to make room; {} times a matrix did not fit",
                    keeper_.removed(), keeper_.refused());
     }
-    send_finish_to_all(!stopped_because_.empty());
+    send_finish_to_all(/*at_once=*/!stopped_because_.empty());
   }
 }
 

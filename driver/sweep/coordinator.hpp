@@ -34,7 +34,8 @@ struct RunLimits {
   QueueOrder order = QueueOrder::longest_first;
 };
 
-/// The function `stop_signals`, or a replacement in tests.
+/// The function `stop_signals` (returns the number of stop signals, sets the last one), or a replacement in
+/// tests.
 using StopSignals = std::function<int(int* last)>;
 
 /// The trials of a sweep and the ranks that run them.
@@ -98,25 +99,26 @@ class Coordinator {
   void assign(int rank, const std::string& held);
   /// Takes trials out of the queue: one trial, or several short ones that together take 0.2 s. Near the end
   /// of the sweep the batches become shorter. Returns an empty list if no trial fits into the time left.
-  /// @param held digest of the matrix that the rank's worker holds
+  /// @param held digest of the matrix that the rank's worker has in memory
   std::vector<std::size_t> next_batch(int rank, const std::string& held);
   /// Returns how other ranks use the CPU of the rank's host.
   HostCpu host_cpu_of(int rank) const;
   /// Assigns trials to the ranks whose requests are unanswered.
   void assign_to_waiting();
-  /// Recalls the trials that wait behind a long one if other ranks are idle.
+  /// If some ranks are idle, asks the others to return the trials that wait behind a long one.
   void recall_trials();
   /// Appends a record to the journal and updates costs, queue and matrix store.
   void store_record(io::Record record);
   /// Returns the estimated seconds of work left in the rank's trials.
   double assigned_seconds(const Rank& rank) const;
   /// Returns the number of trials that are assigned to ranks.
-  std::size_t running() const;
+  std::size_t assigned_count() const;
   bool any_waiting() const;
   /// Estimates the costs of the remaining trials again, from this run's records.
   void update_costs();
+  /// Writes the received records to disk. @param all_done true if no trial is left; then waits for the disk
   void sync_records(double now, bool all_done);
-  /// Adds records that are on disk now to the progress display, and clears the list.
+  /// Adds the records in the list, which are on disk now, to the progress display, and clears the list.
   void count_synced(std::vector<std::pair<std::string, bool>>& synced);
   /// Stops the sweep at its time limit or after a signal. Abandons the running trials once the grace is over.
   void check_limits();
@@ -124,21 +126,22 @@ class Coordinator {
   bool nothing_fits() const;
   /// Assigns no more trials from now on. Running trials continue.
   void stop(const std::string& reason);
-  /// Shortens the grace of running trials after SIGTERM so that they end before mpirun sends SIGKILL.
+  /// Shortens the grace period of running trials after SIGTERM, so that they end before mpirun sends SIGKILL.
   void shorten_grace();
-  /// Returns all trials of a rank, or one trial, to the queue.
+  /// Puts all trials of a rank back into the queue.
   void requeue_all(Rank& rank);
+  /// Puts one trial back into the queue.
   void requeue(std::size_t trial);
-  /// Marks a rank as lost and returns its trials to the queue. A trial is not run again if it was running
-  /// when `max_retirements` ranks were lost.
+  /// Marks a rank as lost and puts its trials back into the queue. A trial is not run again if `max_losses`
+  /// ranks were lost while they ran it.
   void lose(int rank, const std::string& reason);
   /// Marks an unresponsive rank as lost and stops waiting for its `Finished`.
   void lose_silent(int rank, double seconds);
   /// Marks every rank as lost that was silent for longer than its trial's timeout plus a margin.
   void check_silence(double now);
-  /// @param at_once true: the ranks do not store their remaining matrices
+  /// Tells all ranks to end. @param at_once true: the ranks do not store their remaining matrices
   void send_finish_to_all(bool at_once);
-  /// Notes that a rank still stores matrices, so that the coordinator keeps waiting for it.
+  /// Records that a rank still stores matrices, so that the coordinator keeps waiting for it.
   void note_storing();
   /// Sets `finished_` once all ranks have sent `Finished` or none has reported for `answer_timeout` seconds.
   void await_finished(double now);
@@ -165,7 +168,7 @@ class Coordinator {
   StoreKeeper keeper_;  ///< limits the size of the matrix store
   RunLimits limits_;
   Clock clock_;
-  StopSignals signals_;  ///< returns the number of stop signals
+  StopSignals signals_;
   Progress progress_;
   std::vector<Rank> ranks_;
   double last_step_ = -1;                       ///< time of the last `step`; negative before the first
@@ -183,8 +186,8 @@ class Coordinator {
   double finish_sent_at_ = -1;  ///< when `Finish` was sent to all ranks; negative before
   /// `finish_sent_at_`, or when a rank last reported that it still stores matrices.
   double last_storing_at_ = 0;
-  bool storing_ = false;  ///< true once a rank has reported that it still stores matrices
-  bool finished_ = false;
+  bool storing_ = false;   ///< true once a rank has reported that it still stores matrices
+  bool finished_ = false;  ///< see `finished()`
 };
 
 }  // namespace gaussweep::driver

@@ -1,5 +1,5 @@
-/// Notes the running trial of each rank in a file if its method comes from a shared library, whose code can
-/// end all processes of the rank.
+/// Writes the key of each rank's running trial to a file if the trial's method comes from a shared library,
+/// whose code can end all processes of the rank.
 
 #include "driver/sweep/in_flight.hpp"
 
@@ -33,12 +33,12 @@ void InFlight::begin(const Trial& trial) {
   if (trial.library_digest.empty()) return;
   if (!file_.open()) file_ = io::open_regular(path_, O_WRONLY | O_CREAT | O_NOFOLLOW).file;
   const std::string text = trial.key + ' ' + host_ + '\n';
-  noted_ = file_.open() && ::ftruncate(file_.fd(), 0) == 0 &&
-           ::pwrite(file_.fd(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+  is_noted_ = file_.open() && ::ftruncate(file_.fd(), 0) == 0 &&
+              ::pwrite(file_.fd(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
 void InFlight::end() noexcept {
-  if (noted_) noted_ = ::ftruncate(file_.fd(), 0) != 0;
+  if (is_noted_) is_noted_ = ::ftruncate(file_.fd(), 0) != 0;
 }
 
 void record_in_flight(RunDirectory& directory, const std::vector<Trial>& trials, const Registry& registry) {

@@ -1,7 +1,7 @@
 #pragma once
-/// Notes the running trial of each rank in a file if its method comes from a shared library. Code of a
-/// library can end all processes of a rank. Then no record names the trial, but the next start of the run
-/// reads the file.
+/// Writes the key of each rank's running trial to a file if the trial's method comes from a shared library.
+/// The code of such a library can end all processes of a rank. Then no record names the trial, but the run
+/// reads the file when it is resumed.
 
 #include <filesystem>
 #include <string>
@@ -30,13 +30,13 @@ class InFlight {
  private:
   std::filesystem::path path_;
   std::string host_;
-  io::Descriptor file_;  ///< opened by the first `begin`
-  bool noted_ = false;   ///< true while the file names a trial
+  io::Descriptor file_;    ///< opened by the first `begin`
+  bool is_noted_ = false;  ///< true while the file names a trial
 };
 
-/// Reads and removes the files that the last start of the run has left. Records each trial that they name as
-/// crashed, because its rank ended without a message. Such a trial runs once more: its first record is marked
-/// `for_now`, the second one is final.
+/// Reads and removes the files that the run has left when it was last started. Records each trial that they
+/// name as crashed, because its rank ended without a message. Such a trial runs once more: its first record
+/// is marked `for_now`, and a second one is final.
 void record_in_flight(RunDirectory& directory, const std::vector<Trial>& trials, const Registry& registry);
 
 }  // namespace gaussweep::driver

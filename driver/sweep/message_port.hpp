@@ -15,7 +15,7 @@ class MessagePort {
   virtual int size() const = 0;
   /// Returns the seconds between SIGTERM and SIGKILL if mpirun ends its ranks; infinity if unknown.
   virtual double sigkill_delay() const = 0;
-  /// Notes that some rank does not answer any more, so that the run must not wait for it at its end.
+  /// Marks that some rank does not answer any more. The run must then not wait for this rank when it ends.
   virtual void lose_peer() = 0;
   /// Returns the bytes of sent messages that their receivers have not received yet.
   virtual std::size_t unsent_bytes() const { return 0; }

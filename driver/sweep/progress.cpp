@@ -37,7 +37,8 @@ Progress::Progress(std::size_t total, std::size_t done, bool is_shown)
 void Progress::count(const std::string& status, bool expected) {
   ++done_;
   if (expected) return;
-  ++(is_broken(status) ? broken_ : unexpected_);
+  std::size_t& count = is_broken(status) ? broken_ : unexpected_;
+  ++count;
 }
 
 std::string Progress::text(const EstimateLeft& left) const {

@@ -21,8 +21,7 @@ class Progress {
   void count(const std::string& status, bool expected);
   /// Returns the estimated seconds left, or nothing if they are unknown.
   using EstimateLeft = std::function<std::optional<TimeRange>()>;
-  /// Shows the state if it is due, or if `now` is set. `left` is called only if the state is shown, because
-  /// it takes time.
+  /// Shows the progress if it is due, or if `now` is true. `left` is called only then, because it takes time.
   void show(const EstimateLeft& left, bool now = false);
   /// Ends the line of the bar.
   void finish();

@@ -8,18 +8,17 @@
 namespace gaussweep::driver {
 namespace {
 
-// If the round's remaining work keeps all ranks busy for this many times the longest trial's time, the
-// longest trial can start later: the other ranks still have work until it ends.
+// If the round's remaining work keeps all ranks busy for more than this multiple of the longest trial's time,
+// the longest trial can start later: the other ranks still have work until it ends.
 constexpr double wait_factor = 4;
-// Otherwise the longest trial goes first. A trial whose matrix the rank holds, or no other rank uses, may
-// precede it if the longest trial takes at most this many times as long. That saves the preparation of a
-// matrix and the vendor's run, which cost about as much as a method's runs.
+// Otherwise the longest trial goes first, with an exception: a trial whose matrix the rank holds, or no other
+// rank uses, may precede it if the longest trial takes at most this multiple of its time. That saves the
+// preparation of a matrix and the vendor's run, which cost about as much as a method's runs.
 constexpr double max_ratio = 4;
 // The same limit for a trial that is compared with a vendor's run on this rank. It is much higher, because
 // on another rank the vendor's method would have to run again.
 constexpr double max_ratio_with_reference = 64;
-// Limit on the number of matrices searched for one that no other rank uses. If there are more ranks than
-// matrices, the search fails anyway.
+// Maximum number of matrices that are examined to find one that no other rank uses.
 constexpr int max_searched = 64;
 
 // A CPU trial of at least this many seconds slows down other CPU trials on its host (`takes_cpu`). It is also
@@ -57,8 +56,10 @@ void Queue::insert(std::size_t index) {
   if (!group.empty()) pool.heads.erase(*group.begin());
   group.insert({costs_[index], index});
   pool.heads.insert(*group.begin());
-  if (const std::string& comparison = comparisons_[index]; !comparison.empty())
-    (is_reference_[index] ? pool.references : pool.compared)[comparison].insert({costs_[index], index});
+  if (const std::string& comparison = comparisons_[index]; !comparison.empty()) {
+    Groups& comparable = is_reference_[index] ? pool.references : pool.compared;
+    comparable[comparison].insert({costs_[index], index});
+  }
   ++size_;
 }
 

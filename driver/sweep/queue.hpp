@@ -1,5 +1,5 @@
 #pragma once
-/// The order in which trials are assigned to ranks (`Queue::next`). Rounds, i.e. repetitions of the trials,
+/// The order in which trials are assigned to ranks (`Queue::next`). Rounds, i.e. repetitions of all trials,
 /// run one after the other.
 
 #include <cstddef>
@@ -35,22 +35,23 @@ class Queue {
   /// `max_seconds`. Picks the longest trial of the first category that is not empty:
   /// 1. trials that are compared with the same run of the vendor's method as the rank's `last` trial;
   /// 2. trials with the matrix that the rank holds;
-  /// 3. trials whose matrix no other rank uses (a rank that uses a matrix should also run its other trials,
-  ///    because that rank already has the matrix and the vendor's answer);
+  /// 3. trials whose matrix no other rank uses (a rank that uses a matrix should also run the other trials
+  /// with
+  ///    this matrix, because it already has the matrix and the vendor's answer);
   /// 4. all others.
   ///
   /// A round is near its end when the remaining work per rank is at most 4 times the longest trial's time.
-  /// Then the longest trial goes first. Exceptions are trials of category 1 that take at least 1/64 of its
-  /// time, and those of category 2 or 3 that take at least 1/4.
+  /// Then the longest trial goes first. Exceptions are trials of category 1 that take at least 1/64 of the
+  /// longest trial's time, and those of category 2 or 3 that take at least 1/4 of it.
   ///
-  /// The chosen trial's reference is the vendor's trial that it is compared with. If the reference is still
-  /// in the queue, it is returned instead.
+  /// If the vendor's trial that the chosen trial is compared with is still in the queue, the vendor's trial
+  /// is returned instead.
   ///
   /// A host runs at most one CPU trial at a time if possible, because concurrent ones slow each other down.
   /// If the host's CPU is taken, CPU trials are returned only if nothing else is left. If the CPU is free,
-  /// a CPU trial with the held matrix comes first. Next comes a trial on the GPU, but only if the rules above
-  /// choose one with the held matrix. Otherwise a CPU trial with another matrix is returned. CPU trials run
-  /// one after the other, so they must begin early.
+  /// CPU trials come early, because they run one after the other: first a CPU trial with the held matrix;
+  /// then a GPU trial, if the rules above choose one with the held matrix; then a CPU trial with another
+  /// matrix.
   ///
   /// With `shortest_first` the shortest trial is returned, and no other rule applies.
   /// @param held digest of the matrix that the rank holds; "" for none
@@ -58,7 +59,7 @@ class Queue {
   /// @return an index into the trials, or nothing if no remaining trial fits
   std::optional<std::size_t> next(const std::string& held, double max_seconds,
                                   std::optional<std::size_t> last = {}, HostCpu cpu = HostCpu::unshared);
-  /// Notes the end of an assigned trial.
+  /// Ends an assigned trial: its rank no longer uses the trial's matrix.
   void done(std::size_t index);
   /// Puts an assigned trial back that the rank could not run.
   void put_back(std::size_t index);

@@ -21,7 +21,8 @@ using nlohmann::json;
 // On a node with eight GPUs whose driver is not loaded, the first query takes about a minute.
 constexpr double devices_timeout = 300;  // seconds
 
-/// Returns the index of this rank's GPU or MIG part among `count` visible ones: 0 if there is only one.
+/// Returns the index of this rank's GPU or MIG device among the `count` visible ones: the local rank, but 0
+/// if there is only one.
 std::size_t index_of_rank(std::size_t count, int local_rank) {
   return count == 1 ? 0 : static_cast<std::size_t>(local_rank);
 }
@@ -31,15 +32,15 @@ bool may_be_cuda(const std::string& backend) {
   return backend == "auto" || backend == "cuda";
 }
 
-/// Returns the MIG parts of GPUs (NVIDIA's Multi-Instance GPU) that this process may use.
-std::vector<std::string> visible_mig_parts() {
-  return visible_parts(environment_value("CUDA_VISIBLE_DEVICES"));
+/// Returns the MIG devices (parts of GPUs: NVIDIA's Multi-Instance GPU) that this process may use.
+std::vector<std::string> own_mig_devices() {
+  return visible_mig_devices(environment_value("CUDA_VISIBLE_DEVICES"));
 }
 
-/// Starts a child that lists the devices in `part`; all devices if `part` is empty.
-std::future<std::string> start_listing(const std::string& part) {
+/// Starts a child that lists the given MIG device, or all devices if `mig_device` is empty.
+std::future<std::string> start_listing(const std::string& mig_device) {
   std::vector<std::string> changes{"OPENBLAS_NUM_THREADS=1"};  // the child computes nothing
-  if (!part.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + part);
+  if (!mig_device.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + mig_device);
   return std::async(std::launch::async, [environment = child_environment(changes)] {
     return captured_output(
         {"devices", "--untouched", "--format", "json", "--parent", std::to_string(::getpid())}, environment,
@@ -61,9 +62,9 @@ int worker_threads(const World& world) {
 }
 
 PendingListing start_device_listing(const std::string& backend) {
-  const std::vector<std::string> parts = visible_mig_parts();
-  if (!may_be_cuda(backend) || parts.size() > 1) return std::nullopt;
-  return start_listing(parts.empty() ? "" : parts.front());
+  const std::vector<std::string> mig_devices = own_mig_devices();
+  if (!may_be_cuda(backend) || mig_devices.size() > 1) return std::nullopt;
+  return start_listing(mig_devices.empty() ? "" : mig_devices.front());
 }
 
 RankFacts rank_facts(const World& world, const std::string& backend, PendingListing listing, int gpus) {
@@ -71,18 +72,19 @@ RankFacts rank_facts(const World& world, const std::string& backend, PendingList
   facts.host = host_facts();
   facts.host.blas_threads = worker_threads(world);
   if (!may_be_cuda(backend)) return facts;
-  const std::vector<std::string> parts = visible_mig_parts();
-  const std::size_t index = index_of_rank(parts.size(), world.local_rank());
-  if (!parts.empty() && index >= parts.size()) {
-    facts.gpu.why = too_few_devices(world.local_size(), parts.size(), "parts of GPUs", facts.host.host);
+  const std::vector<std::string> mig_devices = own_mig_devices();
+  const std::size_t index = index_of_rank(mig_devices.size(), world.local_rank());
+  if (!mig_devices.empty() && index >= mig_devices.size()) {
+    facts.gpu.why = too_few_devices(world.local_size(), mig_devices.size(), "parts of GPUs", facts.host.host);
     return facts;
   }
-  const std::string part = parts.empty() ? "" : parts[index];
+  const std::string mig_device = mig_devices.empty() ? "" : mig_devices[index];
   try {
-    if (!listing) listing = start_listing(part);
+    if (!listing) listing = start_listing(mig_device);
     const json devices = json::parse(listing->get());
-    facts.gpu = gpu_of_rank(devices, world.local_rank(), world.local_size(), facts.host.host, part, gpus);
-    if (!part.empty()) facts.gpu.index = static_cast<std::int64_t>(index);
+    facts.gpu =
+        gpu_of_rank(devices, world.local_rank(), world.local_size(), facts.host.host, mig_device, gpus);
+    if (!mig_device.empty()) facts.gpu.index = static_cast<std::int64_t>(index);
   } catch (const std::exception& e) {
     facts.gpu = {};
     facts.gpu.why = e.what();  // rank 0 waits for the facts of all ranks and decides if the failure matters
@@ -91,14 +93,17 @@ RankFacts rank_facts(const World& world, const std::string& backend, PendingList
 }
 
 RankGpu gpu_of_rank(const json& devices, int local_rank, int local_size, const std::string& host,
-                    const std::string& part, int count) {
+                    const std::string& mig_device, int count) {
   const json& gpus = devices.at("gpus");
   const auto no_gpu = [](const std::string& why) {
     RankGpu gpu;
     gpu.why = why;
     return gpu;
   };
-  if (gpus.empty()) return no_gpu(devices.value("why", "no GPU") + (part.empty() ? "" : " (" + part + ")"));
+  if (gpus.empty()) {
+    const std::string suffix = mig_device.empty() ? "" : " (" + mig_device + ")";
+    return no_gpu(devices.value("why", "no GPU") + suffix);
+  }
   const auto per_rank = static_cast<std::size_t>(count);
   const std::size_t index = gpus.size() == per_rank ? 0 : index_of_rank(gpus.size(), local_rank) * per_rank;
   if (index + per_rank > gpus.size()) {
@@ -113,9 +118,10 @@ RankGpu gpu_of_rank(const json& devices, int local_rank, int local_size, const s
     if (each > index) gpu.further.push_back(gpus[each].at("uuid"));
   }
   const json& device = gpus[index];
-  // A container may show one MIG part without naming it in the environment; then `visible` stays empty.
-  gpu.uuid = part.empty() ? device.at("uuid").get<std::string>() : part;
-  gpu.visible = part.empty() && device.value("part", false) ? "" : gpu.uuid;
+  gpu.uuid = mig_device.empty() ? device.at("uuid").get<std::string>() : mig_device;
+  // A container may show one MIG device without naming it in the environment; then `visible` stays empty.
+  const bool is_unnamed_mig = mig_device.empty() && device.value("part", false);
+  gpu.visible = is_unnamed_mig ? "" : gpu.uuid;
   if (!gpu.visible.empty()) {
     for (const std::string& uuid : gpu.further) gpu.visible += "," + uuid;
   }

@@ -14,9 +14,9 @@
 
 namespace gaussweep::driver {
 
-/// The GPU that a rank will use: the only visible GPU, otherwise the one whose index is the local rank. A
-/// rank with k GPUs uses all visible ones if exactly k are visible, otherwise the k GPUs from index
-/// local_rank * k on. The members describe the rank's first GPU.
+/// The GPU that a rank will use: the only visible GPU, otherwise the one whose index is the local rank (the
+/// index among the ranks of the host). A rank with k GPUs uses all visible ones if exactly k are visible,
+/// otherwise the k GPUs from index local_rank * k on. The members describe the rank's first GPU.
 struct RankGpu {
   std::string uuid;     ///< empty: no GPU
   std::string visible;  ///< the CUDA_VISIBLE_DEVICES that selects it; empty: leave the variable as it is
@@ -42,7 +42,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankFacts, host, gpu)
 
 /// The message that rank 0 broadcasts before a sweep.
 struct Decision {
-  bool goes_on = false;  ///< false: there is nothing to run, all ranks end
+  bool goes_on = false;  ///< false: there is nothing to run, so all ranks end
   Backend backend = Backend::host;
   std::string directory;  ///< the run directory
   std::string run_id;
@@ -51,8 +51,8 @@ struct Decision {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Decision, goes_on, backend, directory, run_id, libraries)
 
 /// The listing of the visible GPUs, which a child process computes while MPI starts. Empty if no GPU is
-/// wanted, or if several MIG parts are visible: the local rank selects one of them, but is known only after
-/// MPI_Init.
+/// wanted, or if several MIG devices (parts of a GPU) are visible. In that case the local rank selects the
+/// MIG device, and it is known only after MPI_Init.
 using PendingListing = std::optional<std::future<std::string>>;
 
 /// Starts the child that lists the GPUs, if `backend` (the user's option) is "auto" or "cuda". Call before
@@ -70,15 +70,16 @@ RankFacts rank_facts(const World& world, const std::string& backend, PendingList
 /// @pre the rank is not bound to its part of the CPUs yet
 int worker_threads(const World& world);
 
-/// Selects this rank's GPUs from the listing `devices`. @param part name of the one MIG part that the child
-/// could see; empty for whole GPUs @param count number of GPUs per rank
+/// Selects this rank's GPUs from the listing `devices`. @param mig_device name of the MIG device that the
+/// child could see; empty for whole GPUs @param count number of GPUs per rank
 RankGpu gpu_of_rank(const nlohmann::json& devices, int local_rank, int local_size, const std::string& host,
-                    const std::string& part, int count = 1);
+                    const std::string& mig_device, int count = 1);
 
 /// Returns the first rank without a GPU and the reason, "rank 1 on n2: no NVIDIA driver is loaded", or "".
 std::string without_gpu(const std::vector<RankFacts>& ranks);
 
-/// Returns the backend of the sweep. With `resume`, one rank with a GPU is enough; the others retire.
+/// Returns the backend of the sweep. A resumed sweep runs on GPUs if at least one rank has one; ranks without
+/// a GPU then retire.
 /// @throws UsageError if the ranks cannot provide `wanted`
 Backend choose_backend(const std::string& wanted, const std::vector<RankFacts>& ranks, bool resume);
 

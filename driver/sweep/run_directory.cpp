@@ -36,8 +36,8 @@ void make_folder(const std::filesystem::path& path) {
   throw io::StorageError(fmt::format("cannot create the folder {}: {}", path.string(), std::strerror(errno)));
 }
 
-/// Checks who may write into a folder, which another user may have created. Warns if everybody may. Throws if
-/// the folder belongs to another user and its mode lets the group or everybody write.
+/// Checks who may write into a folder, because another user may have created it. Warns if everybody may
+/// write. Throws if the folder belongs to another user and its mode lets the group or everybody write.
 void check_writers(int descriptor, const std::filesystem::path& path) {
   struct stat facts {};
   if (::fstat(descriptor, &facts) != 0) return;
@@ -81,8 +81,8 @@ void make_durable_folder(const std::filesystem::path& path) {
   }
 }
 
-/// Opens or creates a file of the run directory and locks it. Waits for a previous process that is exiting.
-/// If another process has replaced the file meanwhile, locks the new file.
+/// Opens or creates a file of the run directory and locks it. Waits up to `lock_timeout` for another process
+/// that holds the lock. If another process has replaced the file in the meantime, locks the new file.
 io::Descriptor lock_file(const std::filesystem::path& name) {
   const double start = now_seconds(), deadline = start + lock_timeout;
   bool is_reported = false;
@@ -90,7 +90,7 @@ io::Descriptor lock_file(const std::filesystem::path& name) {
     io::Opened opened = io::open_regular(name, io::JournalWriter::open_flags);
     if (!opened) throw io::StorageError(fmt::format("cannot open {}: {}", name.string(), opened.why));
     const int error = ::flock(opened.file.fd(), LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
-    if (error == 0 && io::check_name(name, opened.file.fd()) == 0) return std::move(opened.file);
+    if (error == 0 && io::check_still_named(name, opened.file.fd()) == 0) return std::move(opened.file);
     if (error == ENOSYS || error == ENOLCK || error == EOPNOTSUPP) {
       throw io::StorageError(
           fmt::format("{} cannot be locked, so a second run could use it at the same time: this file system "
@@ -170,7 +170,7 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, doubl
   if (folder.open()) check_writers(folder.fd(), path_);
   lock_ = lock_file(path_ / lock_name);
   if (!resume)
-    require_empty(path_, lock_name);  // another run may have used the directory before this one got the lock
+    require_empty(path_, lock_name);  // again, because another run may have used it before this one locked it
   make_inner_folder(path_ / "matrices");
   make_inner_folder(path_ / "logs");
   const std::filesystem::path journal = path_ / "journal.jsonl";
@@ -208,13 +208,13 @@ void RunDirectory::append(io::Record record) {
     contents_.records[at->second] = std::move(record);
     contents_.notes_before[at->second] = contents_.notes.size();
   }
-  dirty_ = true;
+  is_outdated_ = true;
 }
 
 void RunDirectory::note(io::Note note) {
   writer_->append_note(note);
   contents_.notes.push_back(std::move(note));
-  dirty_ = true;
+  is_outdated_ = true;
 }
 
 void RunDirectory::sync() {
@@ -257,7 +257,7 @@ bool RunDirectory::finish_write(bool wait) {
 }
 
 void RunDirectory::write_results(bool now) {
-  if (!finish_write(now) || !dirty_) return;
+  if (!finish_write(/*wait=*/now) || !is_outdated_) return;
   const double start = now_seconds();
   if (!now && start < next_write_) return;
   // The journal is synced before results.h5, which must never show records that the journal may lose.
@@ -268,7 +268,7 @@ void RunDirectory::write_results(bool now) {
   }
   const std::filesystem::path path = path_ / "results.h5";
   std::vector<char> image = io::results_image(path, results_of(contents_));
-  dirty_ = false;
+  is_outdated_ = false;
   if (now) return io::write_results_image(path, image);
   write_began_ = start;
   // `deferred`: if no thread can start, the write runs when `finish_write` calls `get`.

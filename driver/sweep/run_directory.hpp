@@ -52,11 +52,11 @@ class RunDirectory {
   void begin_sync();
   /// Returns true if no background sync is running. @throws io::StorageError the error of the last sync
   bool is_settled();
-  /// Syncs the lines that were written to the file. Returns the number of records that are known to be on
-  /// disk. Does not throw if the sync fails.
+  /// Syncs the lines that were written to the file. Returns the number of records that are certainly on disk.
+  /// Does not throw if the sync fails.
   std::size_t safe_records();
-  /// Writes results.h5, immediately if `now` is set, otherwise in the background once a write is due. The
-  /// interval between writes grows with their duration, so that they take at most 5 % of the time.
+  /// Writes results.h5: immediately if `now` is true, otherwise in the background once a write is due. The
+  /// interval between writes grows with their duration, so that the writes take at most 5 % of the time.
   void write_results(bool now);
 
  private:
@@ -75,7 +75,7 @@ class RunDirectory {
   /// Numbers of records: on disk; on disk once the background sync has ended; written to the journal's file,
   /// but perhaps not synced.
   std::size_t durable_ = 0, durable_when_settled_ = 0, written_ = 0;
-  bool dirty_ = false;  ///< true if results.h5 lacks records or notes
+  bool is_outdated_ = false;  ///< true if results.h5 lacks records or notes
   /// When the next background write of results.h5 is due, and when the last one began.
   double next_write_ = 0, write_began_ = 0;
   std::future<void> write_;  ///< the background write of results.h5

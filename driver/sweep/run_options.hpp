@@ -35,12 +35,12 @@ struct RunOptions {
   QueueOrder order = QueueOrder::longest_first;
   std::string store_limit;  ///< "50GiB", "none"; empty: the plan's limit or the default (`store_limit_of`)
   Shard shard;              ///< the part of the plan's trials that this run does
-  bool has_shard = false;   ///< true if the shard was given on the command line
+  bool has_shard = false;   ///< true if the command line has the option --shard
   int gpus_per_rank = 1;
   std::string program = "gaussweep";  ///< the program's name on the command line
   std::string command_line;
-  /// Called on rank 0 when all trials of the plan are recorded before the time limit. Returns the plan that
-  /// runs next, which has these trials and more; nothing if the run is complete. Only for a run of one rank.
+  /// Called when all trials of the plan were recorded before the time limit. Returns the plan that runs next,
+  /// which has these trials and more, or nothing if the run is complete. Only for a run of one rank.
   std::function<std::optional<io::Plan>(const io::JournalContents&)> next_plan;
   /// Called on rank 0 once all trials are recorded, unless the run stopped early.
   std::function<void(const io::JournalContents&)> at_end;

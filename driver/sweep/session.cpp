@@ -56,8 +56,8 @@ struct Session {
   World& world;
   const RunOptions& options;
   Registry registry;    ///< with the methods of the run's libraries
-  double deadline;      ///< 0: no time limit
-  std::string began;    ///< when this process began, as a time stamp
+  double deadline;      ///< when the run must stop, by `now_seconds`; 0: no time limit
+  std::string began;    ///< time stamp of the start of this process
   RankFacts this_rank;  ///< the hardware of this rank
   std::vector<RankFacts> ranks;
   /// CPUs that the ranks of this host share, counted before each rank is bound to its part.
@@ -262,7 +262,8 @@ struct SweepEnd {
   bool lost_its_ranks = false;  ///< true if trials are left because ranks were lost
 };
 
-/// Runs coordinator and supervisor of rank 0 until the sweep ends. Moves `work.todo` out.
+/// Runs the coordinator and the supervisor of rank 0 until the sweep ends. Moves the trials out of
+/// `work.todo`.
 /// @param is_first_pass false for the later passes of `run --refine`, whose progress is not shown
 /// @param store_limit maximum bytes of the matrices in the run directory
 SweepEnd coordinate(const Session& session, const Decision& decision, RunDirectory& directory, Work& work,
@@ -310,8 +311,8 @@ void expand_for_ranks(const Session& session, io::Plan plan, Planned& planned) {
                                   planned.backend == Backend::cuda ? lowest_capability : 0, planned.files);
 }
 
-/// Runs the plans with which `run --refine` continues the first one. Each plan gets a new worker process,
-/// like each round (repetition) of a plan's trials.
+/// Runs the further plans of `run --refine` (see RunOptions::next_plan). Each plan gets a new worker process,
+/// like each round (repetition of a plan's trials).
 void run_next_plans(const Session& session, const Decision& decision, RunDirectory& directory,
                     Planned& planned, Work& work, double store_limit, CpuDemand& demand, SweepEnd& end) {
   const RunOptions& options = session.options;
@@ -328,7 +329,8 @@ void run_next_plans(const Session& session, const Decision& decision, RunDirecto
   }
 }
 
-/// Opens the run directory. A directory that cannot be written is a usage error, because nothing has begun.
+/// Opens the run directory. @throws UsageError if the directory cannot be written, because the sweep has not
+/// begun yet
 std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
   const bool resumes = options.resume || options.retry_failed;
   if (!options.refusal.empty()) {
@@ -353,7 +355,7 @@ void require_writable(const std::string& output) {
                                std::strerror(errno)));
 }
 
-/// Prints the trials that the run would do. If the run would not start, then throws its error.
+/// Prints the trials that the run would do. Afterwards throws the error if the run would not start.
 void dry_run(const Session& session, Planned& planned) {
   const RunOptions& options = session.options;
   const bool resumes = options.resume || options.retry_failed;
@@ -397,9 +399,9 @@ void warn_of_other_threads(const io::JournalContents& journal, std::int64_t thre
       counted(static_cast<std::size_t>(threads), "thread"), fmt::join(others, " and "));
 }
 
-/// Runs the sweep on rank 0 in an open run directory and returns the exit code. Sets `decision_sent` once the
-/// decision was broadcast. Moves the trials out of `planned`, because a copy of a million trials takes
-/// gigabytes.
+/// Runs the sweep on rank 0 in an open run directory and returns the exit code. Sets `decision_sent` once it
+/// has broadcast the Decision to all ranks. Moves the trials out of `planned`, because a copy of a million
+/// trials takes gigabytes.
 int run_in_directory(RunDirectory& directory, Session& session, Planned& planned, bool& decision_sent) {
   World& world = session.world;
   const RunOptions& options = session.options;
@@ -543,7 +545,7 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
     PendingListing devices = start_device_listing(options.backend);
     World world;
     count_stop_signals();
-    Session session{world, options, registry, deadline, began, {}, {}};
+    Session session{world, options, registry, deadline, began, /*this_rank=*/{}, /*ranks=*/{}};
     session.this_rank = rank_facts(world, options.backend, std::move(devices), options.gpus_per_rank);
     bind_to_cpu_share(world.cpu_part(), world.cpu_parts());
     const std::vector<json> gathered = world.gather(session.this_rank);

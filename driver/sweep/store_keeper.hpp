@@ -29,10 +29,10 @@ class StoreKeeper {
   /// each matrix that does not fit; the worker then makes this matrix without storing it.
   /// @throws io::StorageError
   void admit(Trial& trial);
-  /// Replaces the list of matrices that a rank's worker still has to store. A worker may store them after it
-  /// has sent their trial's record. @throws io::StorageError
+  /// Replaces the list of matrices that a rank's worker still has to store. A worker may store a matrix after
+  /// it has sent the record of the matrix's trial. @throws io::StorageError
   void note_writing(int rank, const std::vector<std::string>& digests);
-  /// Ends an admitted trial. `done`: the trial has its record; otherwise it stays open.
+  /// Ends an admitted trial. @param done true: the trial has a record; false: it stays open
   void release(const Trial& trial, bool done);
   /// Returns the bytes stored or reserved.
   double used() const { return used_; }

@@ -20,8 +20,8 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr std::size_t max_sent = 2;   // trials at the worker: the running trial and a short next one
-constexpr int max_tries = 2;          // tries of a trial that ends its worker, before it is recorded
-constexpr int max_failed_starts = 3;  // consecutive failures, before the rank retires
+constexpr int max_tries = 2;          // a trial is recorded as failed after it ended this number of workers
+constexpr int max_failed_starts = 3;  // the rank retires after this number of consecutive failed starts
 /// Seconds before the next start, by the number of failed starts, because a GPU may be resetting.
 constexpr double pauses[max_failed_starts] = {0, 1, 3};
 constexpr double busy_timeout = 60;   // seconds to wait for a GPU that others use
@@ -40,7 +40,7 @@ constexpr int max_start_steps = 8;  // a start's steps that restart the timeout;
 constexpr int max_steps = 10'000;
 constexpr std::size_t max_cause_bytes = 500;  // maximum length of a text that quotes the worker
 
-/// Adds to the record of a second try how the first try ended.
+/// Adds the cause for the end of the first try to the record of the second try.
 io::Record with_first_failure(io::Record record, const std::string& cause) {
   const std::string note = "second try; the first ended its worker: " + cause;
   record.message = record.message.empty() ? note : record.message + "; " + note;
@@ -164,9 +164,8 @@ void Supervisor::end_worker() {
   if (ending && (during_trial || !writing_.empty()))
     io::remove_temporaries_of(ending->pid(), spec_.directory + "/matrices");
   if (!writing_.empty()) {
-    spdlog::warn(
-        "rank {}: its worker ended with {} matrices not stored yet; they are made again where needed",
-        spec_.origin.rank, writing_.size());
+    spdlog::warn("rank {}: its worker ended before it stored {} matrices; they are made again where needed",
+                 spec_.origin.rank, writing_.size());
   }
   writing_.clear();
 }
@@ -216,7 +215,7 @@ void Supervisor::handle_busy_device(const std::string& cause) {
   const double now = clock_.now();
   if (busy_since_ < 0) {
     busy_since_ = now;
-    spdlog::warn("rank {}: the device is in use, or not ready; tried again for {:g} s: {} (at {})",
+    spdlog::warn("rank {}: the device is in use or not ready; retrying for {:g} s: {} (at {})",
                  spec_.origin.rank, busy_timeout, cause, step_);
   }
   const double waited = now - busy_since_;
@@ -316,8 +315,8 @@ void Supervisor::handle(const message::Batch& batch) {
   if (state_ == State::awaiting_finish) return;
   for (const Trial& trial : batch.trials) tasks_.push_back({trial, batch.trials.size() > 1});
   requested_ = false;
-  // At least 1, so that the next trial is requested while the last one runs. The coordinator delays its
-  // answer if another rank can run the next trial sooner.
+  // The minimum of 1 makes the rank request its next trial while the last one runs. The coordinator delays
+  // its answer if another rank can run the next trial sooner.
   request_at_ = std::max<std::size_t>(1, batch.trials.size() / 2);
   request_trials();
 }
@@ -326,7 +325,7 @@ void Supervisor::handle(const message::Return& /*message*/) {
   if (state_ == State::awaiting_finish) return;
   message::Returned returned;
   while (tasks_.size() > sent_) {
-    // The only trial left has ended a worker and is tried again, so it stays on this rank.
+    // If the only trial left has ended a worker and is tried again, it stays on this rank.
     if (sent_ == 0 && failed_tries_ > 0 && tasks_.size() == 1) break;
     returned.keys.push_back(tasks_.back().trial.key);
     tasks_.pop_back();
@@ -378,10 +377,8 @@ void Supervisor::handle_channel_end() {
   bool ended = false;
   while (!(ended = worker_->ended(how)) && clock_.now() < deadline) clock_.wait(1e-3);
   const bool memory = ended && worker_->out_of_memory();
-  handle_worker_end(memory ? io::Status::oom : io::Status::crashed,
-                    memory  ? "killed by the system, host memory ran out"
-                    : ended ? how.text()
-                            : "closed its channel and hung");
+  if (memory) return handle_worker_end(io::Status::oom, "killed by the system, host memory ran out");
+  handle_worker_end(io::Status::crashed, ended ? how.text() : "closed its channel and hung");
 }
 
 void Supervisor::handle_worker_messages(int wait_ms) {
@@ -438,10 +435,10 @@ void Supervisor::send_trials() {
   }
 }
 
-/// This process may have been suspended by a stopped job, or by a file system that blocked rank 0. Then the
-/// worker may have been suspended too, or its messages are unread. That time is added to all start times, so
-/// that it counts for no timeout. The clock is read once per check, so that no suspension between two
-/// readings is missed.
+/// This process may have been suspended because the job was stopped, or because a file system blocked rank 0.
+/// Then the worker may have been suspended too, or its messages are unread. The time of the suspension is
+/// added to all start times, so that it counts for no timeout. The clock is read only once per check, so that
+/// no suspension between two readings is missed.
 double Supervisor::discount_suspension() {
   const double now = clock_.now();
   const double since_check = last_check_ < 0 ? 0 : now - last_check_;

@@ -4,13 +4,14 @@
 ///
 /// The next trial is requested while the worker runs the current one. A short next trial is sent before the
 /// current one ends, so that the worker does not wait for a message. The worker runs trials in order and
-/// reports the end of each. If the worker dies, the first trial without a report is the cause. Trials that
-/// were not sent yet can be returned to the coordinator.
+/// reports the end of each trial. If the worker dies, the first trial without a report is considered the
+/// cause. Trials that were not sent to the worker yet can be returned to the coordinator.
 ///
 /// Every new worker first runs a probe, a computation with a known result. A trial that ended two workers is
 /// recorded only once a new worker has passed the probe, which shows that the device still works. If no
-/// worker can start, the rank retires, i.e. runs no more trials. It then returns the trial, because the
-/// device may be the cause. If other processes fill or own the device, the start is retried for a minute.
+/// worker can start, the rank retires, i.e. runs no more trials. It then does not record the trial, because
+/// the device may be the cause. If other processes have filled or reserved the device, the start is retried
+/// for a minute.
 
 #include <deque>
 #include <memory>
@@ -67,7 +68,7 @@ class Supervisor {
   void handle_worker_messages(int wait_ms);
   /// Finds out how a worker ended that closed its channel.
   void handle_channel_end();
-  /// Returns a record without results for the first trial of `tasks_`.
+  /// Returns a record without results for the running trial, the first one of `tasks_`.
   io::Record blank() const;
   /// Adds the time during which this process was suspended to the start times that timeouts use.
   /// @return the time of this check
@@ -76,13 +77,13 @@ class Supervisor {
   void check_timeouts();
   /// Sends the first trial's record to the coordinator, and removes the trial.
   void report(const io::Record& record);
-  /// Requests trials if few enough are left.
+  /// Requests trials if at most `request_at_` are left.
   void request_trials();
   /// Sends trials to the worker if it can take more.
   void send_trials();
   /// Notes that the first trial of `tasks_` begins now.
   void note_start();
-  /// Replaces the worker, because each round (repetition) of the plan's trials needs a new process.
+  /// Replaces the worker, because each round (repetition of the plan's trials) needs a new process.
   void renew_worker();
   /// Forgets the rank's trials, because the coordinator takes them back.
   void drop_trials();

@@ -33,7 +33,7 @@ RecordsByKey by_key(const io::JournalContents& journal) {
 
 /// Returns true if a recorded trial has to run again.
 bool must_repeat(const Trial& trial, const io::Record& record, bool retry_failed) {
-  if (record.for_now) return true;  // the failure's cause may have passed
+  if (record.for_now) return true;  // the cause of the failure may be gone
   // The run that skipped the trial may have used another machine or build.
   if (record.status == io::Status::skipped) return trial.skip_reason.empty();
   return retry_failed && (is_broken(record.status) || !as_expected(trial, record.status));
@@ -141,7 +141,8 @@ Outcome outcome_of(const Work& work, const io::JournalContents& journal) {
     if (found == records.end()) {
       ++outcome.missing;
     } else if (!as_expected(trial, found->second->status)) {
-      ++(is_broken(found->second->status) ? outcome.broken : outcome.wrong);
+      std::size_t& count = is_broken(found->second->status) ? outcome.broken : outcome.wrong;
+      ++count;
     }
   }
   return outcome;

@@ -24,13 +24,13 @@ Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::J
 /// because the records contain the residuals.
 void judge_records_again(RunDirectory& directory, const std::vector<Trial>& trials);
 
-/// Notes in the journal, and logs, the records whose trials are no longer in the plan.
+/// Finds the records whose trials are no longer in the plan; notes them in the journal and logs their number.
 void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials);
 
 /// Records the trials that cannot run here, and removes them from `work.todo`.
 void record_skipped(RunDirectory& directory, Work& work, const Registry& registry);
 
-/// Logs the methods that have no trial to run because all are skipped, with the first trial's reason.
+/// Logs the methods whose trials are all skipped, each with the reason of its first trial.
 void log_skipped_methods(const std::vector<Trial>& trials);
 
 /// The number of a run's trials that did not end as the plan expects.
@@ -53,7 +53,7 @@ std::vector<std::string> failed_before(const Work& work, const io::JournalConten
 /// Logs how many of the trials pass now. @param failed the keys of trials that failed before
 void log_repaired(const std::vector<std::string>& failed, const io::JournalContents& journal);
 
-/// Returns the command that continues a run, with its options except for the time limit; in a batch job, the
+/// Returns the command that continues a run, with the options that it still needs. In a batch job returns the
 /// submit script's command, which the variable GAUSSWEEP_SUBMITTED_BY holds.
 /// @param launcher the command before the program, such as "mpirun -n 2 "
 /// @param option --resume or --retry-failed

@@ -49,8 +49,8 @@ bool started_by_launcher() {
   return false;
 }
 
-/// Returns the launcher's command. Must be called before MPI_Init, because Open MPI then sets its own
-/// variables under srun too.
+/// Returns the launcher's command. Must be called before MPI_Init, because MPI_Init of Open MPI sets the
+/// variables of mpirun under srun, too.
 std::string launch_command() {
   const bool by_mpirun =
       std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("MPI_LOCALNRANKS") != nullptr;
@@ -69,7 +69,7 @@ cpu_set_t usable_cpu_set() {
 
 /// Returns the seconds between SIGTERM and SIGKILL if Open MPI's mpirun started this process, otherwise
 /// infinity. If mpirun gets SIGINT, SIGTERM or SIGHUP, it sends its ranks SIGTERM after this delay, and
-/// SIGKILL after the same delay again. Its own exit code is then always 1 (seen with Open MPI 4.1.4).
+/// SIGKILL after the same delay again. The exit code of mpirun is then always 1 (seen with Open MPI 4.1.4).
 double launcher_sigkill_delay() {
   std::string name;
   std::getline(std::ifstream(fmt::format("/proc/{}/comm", ::getppid())), name);
@@ -189,7 +189,8 @@ World::World() : uses_mpi_(started_by_launcher()), launch_command_(launch_comman
   if (!uses_mpi_) return;
   sigkill_delay_ = launcher_sigkill_delay();
   skip_network_probing();
-  // Only this thread calls MPI. MPI_THREAD_SINGLE would forbid the other thread, which syncs the journal.
+  // Only this thread calls MPI. MPI_THREAD_SINGLE would forbid other threads, such as the one that syncs the
+  // journal.
   int level = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -243,7 +244,7 @@ void World::flush(double seconds) {
   if (!traffic_) return;
   const double end = now_seconds() + seconds;
   for (traffic_->progress(); !traffic_->all_sent(); traffic_->progress()) {
-    if (now_seconds() > end) return lose_peer();  // notes that some rank does not answer any more
+    if (now_seconds() > end) return lose_peer();  // some rank does not answer any more
     ::usleep(1000);
   }
 }

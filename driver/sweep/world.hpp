@@ -24,8 +24,8 @@ class World final : public MessagePort {
  public:
   World();
   ~World() override;
-  /// Notes that a rank does not answer. MPI_Finalize would wait for it for ever, so the run must end by
-  /// `abort`.
+  /// Marks that a rank does not answer. MPI_Finalize would wait for this rank for ever, so the run must end
+  /// by `abort`.
   void lose_peer() override { lost_peer_ = uses_mpi_; }
   bool lost_peer() const { return lost_peer_; }
   /// Ends all ranks immediately, whatever they do. Returns only if there is no MPI.
@@ -40,15 +40,16 @@ class World final : public MessagePort {
   int size() const override { return size_; }
   int local_rank() const { return local_rank_; }  ///< this rank's index among the ranks of this host
   int local_size() const { return local_size_; }
-  /// The number of ranks of this host that may use the same CPUs as this one. These ranks divide the CPUs
-  /// into that many equal parts.
+  /// The number of ranks of this host that may use the same CPUs as this rank, itself included. These ranks
+  /// divide the CPUs into equal parts, one per rank.
   int cpu_parts() const { return cpu_parts_; }
   int cpu_part() const { return cpu_part_; }  ///< this rank's part, from 0 to cpu_parts() - 1
   double sigkill_delay() const override { return sigkill_delay_; }
   /// Returns the command that starts the same number of ranks, with a space at its end: "mpirun -n 4 ". Empty
   /// for one rank.
   std::string launcher() const;
-  /// Returns the number of srun's tasks if MPI does not connect them; otherwise, or without srun, 1.
+  /// Returns the number of tasks that srun started if MPI does not connect them. Returns 1 if MPI connects
+  /// them or srun did not start this process.
   int unconnected_tasks() const;
   /// Version of the MPI library; empty without MPI.
   const std::string& mpi_version() const { return mpi_version_; }

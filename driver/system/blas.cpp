@@ -24,7 +24,8 @@ constexpr double kib = 0x1p10, mib = 0x1p20;
 // each thread costs 145 MiB: OpenBLAS's buffer, its stack, and the stack of one thread that verifies. The
 // rest is 116 MiB.
 constexpr double buffer_bytes = 130 * mib;
-constexpr double base_bytes = 192 * mib;  // that rest, 72 MiB for a thread that stores matrices, and a margin
+// The 116 MiB above, 72 MiB for a thread that stores matrices, and a margin.
+constexpr double base_bytes = 192 * mib;
 
 /// Returns the stack size of a new thread.
 double stack_bytes() {

@@ -11,14 +11,16 @@ struct RequestedThreads {
   std::string variable;  ///< the variable's name
 };
 
-/// Saves the request in another environment variable, because the program sets OPENBLAS_NUM_THREADS itself.
+/// Saves the user's request in another environment variable, because the program sets OPENBLAS_NUM_THREADS
+/// itself.
 void save_requested_threads();
 /// Returns the request that this process or its parent saved.
 RequestedThreads requested_threads();
 
 /// Returns an error text if `ulimit -v` or `ulimit -d` of this process is too small for OpenBLAS with
-/// `threads` threads; otherwise an empty text. It names the limit and the required value. If a limit is too
-/// small, OpenBLAS's allocator retries a failed mmap forever, so the process would hang without a message.
+/// `threads` threads; otherwise an empty text. The error names the limit and the required value. The check is
+/// needed because OpenBLAS's allocator retries a failed mmap forever, so the process would hang without a
+/// message.
 std::string blas_memory_error(int threads);
 
 }  // namespace gaussweep::driver

@@ -1,5 +1,5 @@
 /// Sends and receives messages between a supervisor and its worker over a socket. Received messages are
-/// checked before they cost memory or stack, because the other process may be damaged.
+/// checked before they take much memory or stack, because the other process may be damaged.
 
 #include "driver/system/channel.hpp"
 
@@ -38,7 +38,7 @@ class CborCheck {
 
   /// @throws std::runtime_error unless the bytes are one value within the limits
   void run() {
-    // The number of missing values per array or object that is not complete.
+    // For each nested array or object that is not complete: the number of its values that are still missing.
     std::vector<std::uint64_t> missing{1};
     std::size_t values = 0;
     while (!missing.empty()) {

@@ -1,7 +1,7 @@
 #pragma once
 /// Messages between a supervisor and its worker over an unnamed socket: CBOR objects, each preceded by its
-/// length. The other end may be another build or a damaged process. So the length, nesting and number of
-/// values of its messages are checked before they cost memory or stack.
+/// length. The process at the other end may be another build, or damaged. So the length, the nesting and the
+/// number of values of its messages are checked before a message takes much memory or stack.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,7 @@
 #pragma once
-/// Output for users. If standard error is full, closed, or not read, messages are lost there, but the logs in
-/// the run directory contain all of them. If standard output is lost, the command that wrote it fails.
+/// Output for users. If standard error is full, closed, or not read, messages to it are lost, but the logs in
+/// the run directory contain all of them. If text on standard output is lost, the command that wrote it
+/// fails.
 
 #include <string>
 
@@ -20,7 +21,8 @@ void start_logging();
 /// Appends all messages, also the earlier ones, to this file from now on. Creates the file readable by the
 /// user only. @throws io::StorageError if it cannot be opened
 void log_to_file(const std::string& path);
-/// Writes a line to that file alone. Write errors are ignored: the journal on the same medium reports them.
+/// Writes a line only to the file of `log_to_file`. Write errors are ignored, because the journal on the same
+/// medium reports them.
 void log_line(const std::string& text);
 
 /// Flushes standard output. @return the system's error text if output was lost; otherwise empty

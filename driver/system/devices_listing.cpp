@@ -17,19 +17,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// With MIG (Multi-Instance GPU) on, CUDA reports the UUID of a part and NVML that of the whole GPU. So a
-// device of CUDA that NVML does not list is a MIG part.
+// If MIG (Multi-Instance GPU) is on, CUDA reports the UUID of a MIG device, and NVML that of the whole GPU.
+// So a device of CUDA that NVML does not list is a MIG device.
 void add_setup_warnings(GpuFacts& gpu, const std::vector<GpuSetup>& setups) {
   const auto same = [&](const GpuSetup& setup) { return setup.uuid == gpu.info.uuid; };
   const auto setup = std::find_if(setups.begin(), setups.end(), same);
   if (setup != setups.end()) {
-    gpu.part = setup->mig.value_or(false);
+    gpu.is_mig = setup->mig.value_or(false);
     for (std::string& warning : setup_warnings(*setup)) gpu.warnings.push_back(std::move(warning));
     return;
   }
   const auto has_mig = [](const GpuSetup& s) { return s.mig.value_or(false); };
   if (std::any_of(setups.begin(), setups.end(), has_mig)) {
-    gpu.part = true;
+    gpu.is_mig = true;
     gpu.warnings.emplace_back("MIG is on: this is a part of a GPU");
   }
   if (!gpu.info.ecc) gpu.warnings.emplace_back("ECC is off: bit errors in memory go undetected");
@@ -76,7 +76,7 @@ Json devices_json(const MachineFacts& machine) {
     json["index"] = gpu.index;
     json["name"] = gpu.info.name;
     json["uuid"] = gpu.info.uuid;
-    json["part"] = gpu.part;
+    json["part"] = gpu.is_mig;
     json["capability"] = gpu.info.capability;
     json["multiprocessors"] = gpu.info.multiprocessors;
     json["total_bytes"] = gpu.info.total_bytes;
@@ -127,7 +127,7 @@ std::string devices_text(const MachineFacts& machine, std::size_t width) {
     for (const std::string& warning : gpu.warnings)
       notes += fmt::format("warning: GPU {}: {}\n", gpu.index, warning);
   }
-  table.spare = {"free_bytes", "multiprocessors"};
+  table.droppable = {"free_bytes", "multiprocessors"};
   std::string text = render_text(table, width) + notes;
   if (machine.gpus.empty()) {
     text += fmt::format("No GPU: {}\n", machine.why.empty() ? "the reason is unknown" : machine.why);

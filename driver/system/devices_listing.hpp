@@ -11,15 +11,15 @@
 
 namespace gaussweep::driver {
 
-/// The way to query a GPU. A context shows if the GPU works and how much memory is free. But it needs memory,
-/// and fails if another process uses a GPU in exclusive mode.
+/// The way to query a GPU. Creating a CUDA context shows if the GPU works and how much memory is free. But a
+/// context needs memory, and cannot be created if another process uses the GPU in exclusive mode.
 enum class GpuQuery { with_context, without_context };
 
 /// One GPU. If `error` is not empty, the GPU cannot be used and the other facts are not set.
 struct GpuFacts {
   int index = 0;
   DeviceInfo info;
-  bool part = false;  ///< true for a part of a GPU (a MIG device)
+  bool is_mig = false;  ///< true for a MIG device, which is a part of a GPU
   std::vector<std::string> warnings;
   std::string error;
 };
@@ -40,8 +40,8 @@ io::HostRow host_facts();
 MachineFacts machine_facts(GpuQuery query = GpuQuery::with_context);
 
 /// Returns {"gpus": [{index, name, uuid, part, capability, multiprocessors, total_bytes, free_bytes, …,
-/// warnings, error}], "why": "…", "driver": "…", "host": {host, cpu, cores, memory_bytes, os}}. free_bytes is
-/// null if it was not queried.
+/// warnings, error}], "why": "…", "driver": "…", "host": {host, cpu, cores, memory_bytes, os}}. "part" is
+/// true for a MIG device. free_bytes is null if it was not queried.
 nlohmann::ordered_json devices_json(const MachineFacts& machine);
 /// Returns a table of the GPUs with warnings, and a line about the CPU.
 std::string devices_text(const MachineFacts& machine, std::size_t width);

@@ -17,7 +17,8 @@ bool has(const std::string& line, const char* words) {
   return line.find(words) != std::string::npos;
 }
 
-/// Returns the error of a line if it is about a file that could not be written, without the advice after it.
+/// Returns the error in a line, without the advice after it, if the error is about a file that could not be
+/// written. Otherwise returns an empty text.
 std::string write_error_of(const std::string& line) {
   constexpr const char* causes[] = {"cannot be written",
                                     "No space left on device",
@@ -31,7 +32,7 @@ std::string write_error_of(const std::string& line) {
   const std::string program = "gaussweep: ";
   std::string error = line.rfind(program, 0) == 0 ? line.substr(program.size()) : line;
   if (const auto advice = error.find(". Once this is mended"); advice != std::string::npos)
-    error.erase(error.rfind(". ", advice - 1));  // and the number of saved records
+    error.erase(error.rfind(". ", advice - 1));  // also erases the sentence with the number of saved records
   return error;
 }
 

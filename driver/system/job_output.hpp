@@ -1,19 +1,21 @@
 #pragma once
-/// The outputs of the Slurm jobs that sweep into a directory.
+/// The outputs of the Slurm jobs that run sweeps in a directory.
 
 #include <filesystem>
 #include <string>
 
 namespace gaussweep::driver {
 
-/// Returns the newest output of a Slurm job that sweeps into a directory or one of its subdirectories; empty
-/// if there is none. Ignores the last job of a night, which only merges the results.
+/// Returns the newest output file of a Slurm job whose run directory is this directory or one of its
+/// subdirectories; empty if there is none. Ignores the last job of a nightly series, which only merges the
+/// results.
 std::filesystem::path newest_job_output(const std::filesystem::path& directory);
 
-/// What a job has written since its last start.
+/// The state of a job, from the output that it has written since its last start.
 struct JobOutput {
-  bool is_starting = false;  ///< true if it was written in the last two minutes, and has no error and no end
-  std::string write_error;   ///< the last error about a file that could not be written; empty if none
+  /// True if the output was written in the last two minutes, and has neither an error nor the job's end.
+  bool is_starting = false;
+  std::string write_error;  ///< the last error about a file that could not be written; empty if none
 };
 JobOutput read_job_output(const std::filesystem::path& path);
 

@@ -38,13 +38,13 @@ std::string operating_system() {
 }
 
 std::vector<int> cpu_share_of(std::vector<LogicalCpu> cpus, int part, int parts) {
-  const auto core = [](const LogicalCpu& cpu_facts) { return std::pair(cpu_facts.package, cpu_facts.core); };
+  const auto core_of = [](const LogicalCpu& cpu) { return std::pair(cpu.package, cpu.core); };
   std::sort(cpus.begin(), cpus.end(), [&](const LogicalCpu& x, const LogicalCpu& y) {
-    return std::pair(core(x), x.cpu) < std::pair(core(y), y.cpu);
+    return std::pair(core_of(x), x.cpu) < std::pair(core_of(y), y.cpu);
   });
   std::vector<std::size_t> firsts;  // index of each core's first CPU
   for (std::size_t i = 0; i < cpus.size(); ++i) {
-    if (i == 0 || core(cpus[i]) != core(cpus[i - 1])) firsts.push_back(i);
+    if (i == 0 || core_of(cpus[i]) != core_of(cpus[i - 1])) firsts.push_back(i);
   }
   const std::size_t cores = firsts.size(), index = static_cast<std::size_t>(part),
                     count = static_cast<std::size_t>(parts);
@@ -93,15 +93,15 @@ double CpuDemand::mean() const {
   return count_ == 0 || cpus < 1 ? std::nan("") : sum_ / count_ / static_cast<double>(cpus);
 }
 
-std::vector<std::string> visible_parts(const std::string& visible_devices) {
-  std::vector<std::string> parts;
+std::vector<std::string> visible_mig_devices(const std::string& visible_devices) {
+  std::vector<std::string> mig_devices;
   std::istringstream names(visible_devices);
   for (std::string name; std::getline(names, name, ',');) {
     const std::size_t begin = name.find_first_not_of(' ');
     if (begin == std::string::npos || name.compare(begin, 4, "MIG-") != 0) return {};
-    parts.push_back(name.substr(begin, name.find_last_not_of(' ') + 1 - begin));
+    mig_devices.push_back(name.substr(begin, name.find_last_not_of(' ') + 1 - begin));
   }
-  return parts;
+  return mig_devices;
 }
 
 }  // namespace gaussweep::driver

@@ -13,7 +13,7 @@ namespace gaussweep::driver {
 std::string cpu_model();
 /// Returns the kernel's name, release and architecture: "Linux 6.1.0 x86_64".
 std::string operating_system();
-// These functions are defined in kernels/ and io/, because both modules use them, too.
+// Declared here for the driver; kernels/ and io/ define these because they use them, too.
 using gaussweep::usable_cpus;
 using io::available_memory_bytes;
 using io::group_memory;
@@ -26,14 +26,15 @@ using io::total_memory_bytes;
 struct LogicalCpu {
   int cpu = 0, package = 0, core = 0;
 };
-/// Splits the CPUs into `parts` equal sets of whole cores and returns set `part`. Keeps a set within one
-/// package if possible. Empty if there are fewer cores than parts.
+/// Splits the CPUs into `parts` equal sets of whole cores and returns the set with the index `part`. A set is
+/// within one package (socket) if possible. Returns an empty list if there are fewer cores than parts.
 std::vector<int> cpu_share_of(std::vector<LogicalCpu> cpus, int part, int parts);
 /// Binds this process and its later children to its part of the usable CPUs. Does nothing if there are fewer
 /// cores than parts, or if the system does not report the topology.
 void bind_to_cpu_share(int part, int parts);
 
-/// With more running threads per CPU, times on the CPU are too long. A run alone has at most about one.
+/// If more threads per CPU than this run or wait, times on the CPU are too long. A run that has the machine
+/// for itself has at most about one thread per CPU.
 inline constexpr double max_cpu_demand = 1.25;
 
 /// Measures how many threads of this host run or wait for a CPU.
@@ -41,9 +42,10 @@ class CpuDemand {
  public:
   /// @param ignored number of running threads that do not count
   explicit CpuDemand(int ignored) : ignored_(ignored) {}
-  /// Takes a sample, at most every 0.2 s. Does nothing if the system does not report the number.
+  /// Samples the number of threads, unless the last sample is less than 0.2 s old. Does nothing if the system
+  /// does not report the number.
   void sample();
-  /// Returns the mean of the samples, divided by the host's CPUs; NaN without samples. Above 1, threads wait.
+  /// Returns the mean number of threads per CPU of the host; NaN without samples. Above 1, threads wait.
   double mean() const;
 
  private:
@@ -52,8 +54,9 @@ class CpuDemand {
   int count_ = 0;
 };
 
-/// Returns the MIG parts (NVIDIA: MIG devices) that a value of CUDA_VISIBLE_DEVICES names; empty if it names
-/// none. CUDA shows a process only the first of them and identifies them only by these names.
-std::vector<std::string> visible_parts(const std::string& visible_devices);
+/// Returns the MIG devices (parts of a GPU: NVIDIA's Multi-Instance GPU) that a value of CUDA_VISIBLE_DEVICES
+/// names; empty if it names none. CUDA shows a process only the first of the named MIG devices, and
+/// identifies MIG devices only by these names.
+std::vector<std::string> visible_mig_devices(const std::string& visible_devices);
 
 }  // namespace gaussweep::driver

@@ -77,7 +77,7 @@ class GpuSampler {
   GpuSampler(const Nvml& nvml, const std::string& uuid);
   /// Returns false if NVML is missing or does not know this GPU; then all readings are empty.
   bool available() const { return device_ != nullptr; }
-  /// Returns the present reading, or the last one if it is at most 5 ms old.
+  /// Reads the sensors, or returns the last reading if it is less than 5 ms old.
   GpuReading read();
   /// Returns the power in watts, as averaged by the GPU; NaN if not reported.
   double watts() const;

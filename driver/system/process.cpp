@@ -49,9 +49,8 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return result;
 }
 
-/// The descriptors of a child. Closes inheritable descriptors of this process's libraries, such as MPI's
-/// sockets, in the child. Otherwise a worker that cannot be killed would keep connections to other ranks
-/// open.
+/// The descriptors of a child. In the child, closes inheritable descriptors of this process's libraries, such
+/// as MPI's sockets. Otherwise a worker that cannot be killed would keep connections to other ranks open.
 struct FileActions {
   FileActions() {
     posix_spawn_file_actions_init(&value);
@@ -257,7 +256,8 @@ void restart_with_variable(const char* name, const char* value, char** argv) {
   if (environment_value(name) == value || ::setenv(name, value, 1) != 0) return;
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink(self_path, error);
-  // Executes the real path, so that ps shows its name. If the file was replaced meanwhile, executes the link.
+  // Executes the program by its real path, so that ps shows the program's name. If that fails because the
+  // file was replaced in the meantime, executes the link.
   if (!error) ::execv(program.c_str(), argv);
   ::execv(self_path, argv);
 }

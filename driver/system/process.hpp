@@ -22,9 +22,9 @@ struct Ending {
 /// Returns this process's environment without the MPI launcher's variables, and with `changes` "NAME=value".
 std::vector<std::string> child_environment(const std::vector<std::string>& changes);
 
-/// A child in a new session and process group. Its descriptor 3 is one end of a socket pair. Descriptor 4 is
-/// the shared memory of step_note.hpp if there is any. Standard input is /dev/null. Output is appended to a
-/// log file. The destructor kills the child.
+/// A child process in a new session and process group. Its descriptor 3 is one end of a socket pair. Its
+/// descriptor 4 is the shared memory of step_note.hpp, if the system provides it. Its standard input is
+/// /dev/null, and its output is appended to a log file. The destructor kills the child.
 class Process {
  public:
   /// Starts this program, or the one at the path `program`, with `arguments`.
@@ -69,7 +69,7 @@ bool die_with_parent(pid_t parent);
 void restart_with_variable(const char* name, const char* value, char** argv);
 
 /// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. Otherwise the next opened file,
-/// such as the journal, would get the number and receive what is written to standard error.
+/// such as the journal, would get that number and receive the text that is written to standard error.
 void open_standard_descriptors();
 
 /// Returns an environment variable; empty if it is not set.

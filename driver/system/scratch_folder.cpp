@@ -64,7 +64,7 @@ bool ScratchFolder::make(const fs::path& parent, const std::string& stem) {
   }
   // If the file system has no locks, no other process removes the folder either.
   if (::flock(owner.file.fd(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
-  if (io::check_name(path_ / owner_name, owner.file.fd()) != 0) return false;
+  if (io::check_still_named(path_ / owner_name, owner.file.fd()) != 0) return false;
   owner_ = std::move(owner.file);
   return true;
 }

@@ -8,9 +8,9 @@
 
 namespace gaussweep::driver {
 
-/// A private folder in the system's temporary folder; the destructor removes it. A killed process leaves its
-/// folder behind; the next process that creates one with the same stem removes it. A lock on the file `owner`
-/// shows if the owner is alive, also on shared file systems and in containers.
+/// A private folder in the system's temporary folder. The destructor removes it. If the process is killed,
+/// its folder stays until a process creates another folder with the same stem. A lock on the file `owner` in
+/// the folder shows if the owning process is alive, also on shared file systems and in containers.
 class ScratchFolder {
  public:
   /// @param stem the beginning of the folder's name. @throws io::StorageError

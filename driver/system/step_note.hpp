@@ -1,7 +1,7 @@
 #pragma once
-/// The current step of a worker's trial, as a short text in shared memory. The supervisor reads it, also
-/// after the worker's end, to report where a trial crashed. A message per step instead would take a tenth of
-/// the time of a 1 ms trial.
+/// The current step of a worker's trial, as a short text in shared memory. The supervisor reads it to report
+/// where a trial crashed, also after the worker's end. Sending a message per step would take a tenth of the
+/// time of a 1 ms trial.
 
 #include <memory>
 #include <string>
@@ -25,7 +25,7 @@ class StepNote {
 
   /// Returns the descriptor for a child; -1 without a page.
   int descriptor() const { return descriptor_.fd(); }
-  /// @param step truncated to 31 characters. Only one thread may write at a time
+  /// Writes the step. Only one thread may write at a time. @param step truncated to 31 characters
   void write(std::string_view step);
   /// Returns the last text that was written completely; empty if there is none.
   std::string read() const;

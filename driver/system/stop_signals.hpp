@@ -9,11 +9,12 @@ namespace gaussweep::driver {
 /// Installs handlers that count these signals instead of ending the process. An inherited SIG_IGN for SIGHUP
 /// stays. Restores the default of SIGCHLD, so that the exit statuses of children are available.
 void count_stop_signals();
-/// Returns the number of arrived signals. @param last set to the newest signal's number, if not null
+/// Returns the number of signals that have arrived. @param last if not null, set to the newest signal's
+/// number
 int stop_signals(int* last = nullptr);
 
-/// Ignores these signals from now on if a process of this session sends them. Code of a library runs in the
-/// worker's session, and must not end the run.
+/// From now on ignores these signals if a process of the given session sends them. Code of a library runs in
+/// the worker's session, and must not end the run.
 void ignore_stop_signals_of(pid_t session);
 
 }  // namespace gaussweep::driver

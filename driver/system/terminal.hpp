@@ -21,7 +21,8 @@ bool output_is_terminal();
 /// Writes the whole text to a file descriptor. @return false if the system refuses it (errno)
 bool write_all(int fd, const std::string& text) noexcept;
 
-/// Replaces the terminal's contents by as many lines of a text as fit, and the line `footer` if not empty.
+/// Replaces the terminal's contents by the first lines of a text, as many as fit, followed by the line
+/// `footer` if it is not empty.
 void redraw(const std::string& text, const std::string& footer);
 
 }  // namespace gaussweep::driver

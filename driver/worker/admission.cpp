@@ -1,7 +1,7 @@
-/// Decides if a trial fits into memory. Every run of a trial restores its operands from the pristine inputs,
-/// an unmodified copy. This copy is on the device (Pristine::on_device) or only on the host
-/// (Pristine::on_host). In the second case every run uploads the operands again, and the device needs less
-/// memory.
+/// Decides if a trial fits into memory. Before every run of a trial, its operands (the working copies) are
+/// restored from the pristine inputs, an unmodified copy. This copy is on the device (Pristine::on_device) or
+/// only on the host (Pristine::on_host). In the second case the operands are uploaded again for every run,
+/// and the device needs less memory.
 
 #include "driver/worker/admission.hpp"
 
@@ -45,32 +45,32 @@ double generation_bytes(const Trial& trial) {
 
 Footprint footprint(const Method& method, const Trial& trial, Pristine pristine) {
   const bool on_gpu = trial.backend == Backend::cuda, uploads_again = pristine == Pristine::on_host;
-  // Working copies of the operands on the device. A method that overwrites its inputs (needs_set_per_repeat)
-  // has one per repeat. 0: the single copy that is uploaded again.
-  const int copies = uploads_again                  ? 0
-                     : needs_set_per_repeat(method) ? static_cast<int>(trial.inner_repeats)
-                                                    : 1;
+  // The number of working copies in addition to the pristine inputs. A method that overwrites its inputs
+  // (needs_set_per_repeat) has one copy per inner repeat. With repeated uploads there is only one copy of the
+  // operands at all, which counts as 0 here.
+  const int copies_per_repeat = needs_set_per_repeat(method) ? static_cast<int>(trial.inner_repeats) : 1;
+  const int copies = uploads_again ? 0 : copies_per_repeat;
   const OperandBytes operands = operand_bytes(trial);
   Footprint result;
   result.device_bytes = static_cast<double>(
       staging_bytes(method, trial.shape, trial.parameters, element_bytes(trial.precision), copies));
-  // The verification uploads the inputs, in addition to the answer, after the memory of the runs is freed.
-  // With several GPUs the maximum is not taken. The verification then runs on the first GPU, after the memory
-  // of all GPUs is freed. If the operands do not fit there, it runs on the CPU.
+  // With repeated uploads, the verification uploads the inputs, in addition to the answer, after the memory
+  // of the runs is freed. On several GPUs this does not add to the footprint: if the operands do not fit on
+  // the first GPU, the verification runs on the CPU.
   if (on_gpu && uploads_again && gpus_of(method, trial.shape, trial.parameters) == 1)
     result.device_bytes = std::max(result.device_bytes, operands.inputs + operands.answer);
-  // The working copies of a trial on the CPU are host memory, too. Two answers: the trial's and the vendor's.
-  // `inputs` already has the right-hand sides of the trial. Three further sets of vectors of this size are in
-  // memory: the right-hand sides and known solutions that are stored with the matrix, and the known solutions
-  // of the trial.
+  // The working copies of a trial on the CPU are host memory, too.
   const double working_copies =
       on_gpu ? 0 : gpus_of(method, trial.shape, trial.parameters) * result.device_bytes;
-  const double answers = 2 * operands.answer;
+  const double answers = 2 * operands.answer;  // the trial's and the vendor's
   const bool has_pinned_copy = trial.pinned && !uploads_again;
   const double pinned_copy = has_pinned_copy
                                  ? static_cast<double>(pinned_bytes(method, trial.shape, trial.parameters,
                                                                     element_bytes(trial.precision)))
                                  : 0;
+  // The trial's right-hand sides are part of `inputs`. Three more sets of vectors of this size are in memory:
+  // the trial's known solutions, and the right-hand sides and known solutions that are stored with the
+  // matrix.
   result.host_bytes = operands.inputs + 3 * operands.vectors +
                       std::max(answers + working_copies + pinned_copy, generation_bytes(trial));
   return result;
@@ -109,8 +109,8 @@ Admission admit(const Method& method, const Trial& trial, const FreeMemory& memo
   const auto on_device = [&](const Footprint& need) {
     return fit_of(need.device_bytes, memory.device_free, memory.device_total);
   };
-  // A pinned trial whose pristine inputs and working copies fit on the device never uploads again, even if
-  // host memory is short, because the plan requests pinned memory.
+  // A trial with pinned host memory whose pristine inputs and working copies fit on the device never uploads
+  // again, even if host memory is short: repeated uploads would use pageable memory.
   const bool needs_pinned = trial.pinned && on_device(usual) == Fit::fits;
   const bool may_upload_again = can_upload_again(method, trial) && !needs_pinned;
   const Footprint uploading_again = may_upload_again ? footprint(method, trial, Pristine::on_host) : usual;

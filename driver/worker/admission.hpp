@@ -1,6 +1,6 @@
 #pragma once
-/// Decides if a trial's operands fit into memory, and where its pristine inputs are: the unmodified copies
-/// that restore the operands before every run.
+/// Decides if a trial's operands fit into memory, and where its pristine inputs are kept. A method overwrites
+/// its operands (the working copies); before every run they are restored from the unmodified pristine inputs.
 
 #include <string>
 
@@ -17,7 +17,7 @@ struct Footprint {
 /// Returns the memory of a trial. @param pristine the location of the inputs that are copied before every run
 Footprint footprint(const Method& method, const Trial& trial, Pristine pristine = Pristine::on_device);
 /// Returns true if a trial can keep its pristine inputs on the host and upload them before every run. This is
-/// impossible if several runs are timed together and each of them overwrites its inputs.
+/// impossible if several runs are timed as one sample and each of them overwrites its inputs.
 bool can_upload_again(const Method& method, const Trial& trial);
 /// Returns true if pristine inputs on the host reduce the trial's device memory by more than 10 %.
 bool uploading_again_saves_memory(const Method& method, const Trial& trial);
@@ -25,10 +25,10 @@ bool uploading_again_saves_memory(const Method& method, const Trial& trial);
 /// Result of comparing the memory that a trial needs with the memory of the device or of the host.
 enum class Fit {
   fits,     ///< enough memory is free
-  not_now,  ///< enough memory would be free if no other process used it
+  not_now,  ///< enough memory would be free if other processes did not use it
   never     ///< the device or host has too little memory
 };
-/// Compares the needed bytes with the free bytes, and with 90 % of the bytes of the device or host, `total`.
+/// Compares the needed bytes with the free bytes, and with 90 % of `total`, the bytes of the device or host.
 Fit fit_of(double need, double free, double total);
 
 /// Free and total memory of a trial's device and of the host.
@@ -37,8 +37,8 @@ struct FreeMemory {
   double device_free = 0, device_total = 0;
   io::Memory host{};
 };
-/// The location of a trial's pristine inputs, and the result for its memory. `reason` explains why the trial
-/// does not fit, or why its inputs are uploaded for every run; otherwise it is empty.
+/// The location of a trial's pristine inputs, and whether the trial fits into memory. `reason` explains why
+/// it does not fit, or why its inputs are uploaded for every run; otherwise `reason` is empty.
 struct Admission {
   Pristine pristine = Pristine::on_device;
   Fit fit = Fit::fits;
@@ -51,9 +51,9 @@ inline constexpr const char* uploaded_again =
 /// Appended to `uploaded_again` if the plan requests pinned host memory.
 inline constexpr const char* not_pinned =
     "host memory is pageable, not pinned: operands are uploaded again for every run";
-/// Puts the pristine inputs on the device if they fit there in addition to the working copies, otherwise on
-/// the host. A trial on the CPU with large inputs needs no second copy of them: its inputs on the host are
-/// the pristine inputs, except with pinned memory.
+/// Decides if a trial fits into memory. The pristine inputs are on the device if they fit there in addition
+/// to the working copies, otherwise on the host. A trial on the CPU makes no second copy of large inputs: the
+/// inputs on the host are the pristine inputs, unless the plan requests pinned memory.
 Admission admit(const Method& method, const Trial& trial, const FreeMemory& memory);
 
 }  // namespace gaussweep::driver

@@ -16,9 +16,9 @@ constexpr double settle_seconds = 1.5;
 constexpr double chunk_seconds = 0.01;  // time of the runs between two readings of the clock
 constexpr double poll_seconds = 1e-3;   // interval between two readings of the counter
 constexpr double longest_step = 2;  // seconds; a counter that does not advance for this long counts as absent
-constexpr std::int64_t max_chunk = 100'000;  // runs
+constexpr std::int64_t max_chunk = 100'000;  // maximum number of runs between two readings of the clock
 
-/// The energy of runs, or of restoring operands alone.
+/// The energy of one of the two measurements: runs with restored operands, or restoring operands alone.
 struct PartEnergy {
   double joules = std::numeric_limits<double>::quiet_NaN();  ///< per run
   double uncertainty = 0;                                    ///< joules per run
@@ -29,7 +29,7 @@ struct PartEnergy {
 struct Step {
   double time, joules;
 };
-/// Waits for the counter's next step.
+/// Waits for the counter's next step. `joules` is NaN if the counter does not advance.
 Step next_step(const EnergyMeter& meter) {
   const double before = meter.joules(), start = meter.clock.now();
   for (;;) {
@@ -40,20 +40,21 @@ Step next_step(const EnergyMeter& meter) {
   }
 }
 
-/// Does runs for `seconds` in chunks. Calls `after` after every chunk. @return the number of runs
+/// Does runs for `seconds` in chunks. Calls `after_chunk` after every chunk. @return the number of runs
 template <class After>
 std::int64_t run_for(const EnergyMeter& meter, double seconds, std::int64_t chunk, bool with_runs,
-                     const DoRuns& do_runs, After&& after) {
+                     const DoRuns& do_runs, After&& after_chunk) {
   const double start = meter.clock.now();
   std::int64_t runs = 0;
   do {
     do_runs(chunk, with_runs);
     runs += chunk;
-    after();
+    after_chunk();
   } while (meter.clock.now() - start < seconds);
   return runs;
 }
 
+/// Measures with the energy counter (see measure_energy).
 PartEnergy by_counter(const EnergyMeter& meter, double seconds, std::int64_t chunk, bool with_runs,
                       double idle_watts, const DoRuns& do_runs) {
   meter.clock.wait(settle_seconds);
@@ -68,6 +69,7 @@ PartEnergy by_counter(const EnergyMeter& meter, double seconds, std::int64_t chu
   return {total / runs, std::fabs(total / busy - idle_watts) * period / 2 / runs, total / busy};
 }
 
+/// Measures by integrating power readings (see measure_energy).
 PartEnergy by_power(const EnergyMeter& meter, double seconds, std::int64_t chunk, bool with_runs,
                     const DoRuns& do_runs) {
   run_for(meter, seconds, chunk, with_runs, do_runs, [] {});
@@ -113,8 +115,8 @@ EnergyMeter sum_of(std::vector<EnergyMeter> meters) {
   const auto joules = [meters = std::move(meters), last = std::move(last), sum = 0.0]() mutable {
     std::vector<double> now;
     for (const EnergyMeter& meter : meters) now.push_back(meter.joules());
-    const bool advanced = std::equal(now.begin(), now.end(), last.begin(), std::not_equal_to<>());
-    if (!advanced) return sum;
+    const bool all_advanced = std::equal(now.begin(), now.end(), last.begin(), std::not_equal_to<>());
+    if (!all_advanced) return sum;
     last = now;
     return sum = std::accumulate(now.begin(), now.end(), 0.0);
   };

@@ -13,13 +13,13 @@ namespace gaussweep::driver {
 
 /// The energy sensors of a device. `joules` and `watts` return NaN if the GPU has no such sensor.
 struct EnergyMeter {
-  std::function<double()> joules;  ///< the device's energy counter, which advances in steps
-  std::function<double()> watts;   ///< the current power
+  std::function<double()> joules;  ///< reads the device's energy counter, which advances in steps
+  std::function<double()> watts;   ///< reads the current power
   Clock clock;
 };
 
-/// Returns a meter of several devices. The counter is the sum of the devices' counters, and advances when all
-/// of them have advanced. @pre the list is not empty
+/// Returns a meter of several devices. Its counter is the sum of the devices' counters. It advances only when
+/// every device's counter has advanced. @pre the list is not empty
 EnergyMeter sum_of(std::vector<EnergyMeter> meters);
 
 /// Energy per run. NaN and an empty source if the device reports nothing.
@@ -32,16 +32,16 @@ struct Energy {
   std::string source;  ///< "counter", "power readings"
 };
 
-/// Restores the operands and runs the method, `count` times, then waits for the device. Without `with_runs`,
-/// only restores the operands `count` times.
+/// Restores the operands and runs the method, `count` times, then waits for the device. If `with_runs` is
+/// false, only restores the operands `count` times.
 using DoRuns = std::function<void(std::int64_t count, bool with_runs)>;
 
-/// Measures the energy per run. Does runs, each after restoring its operands, for `seconds`, and then only
-/// restores operands for `seconds` / 2. The difference of the energies per run is the result.
+/// Measures the energy per run. Restores the operands and runs the method for `seconds`, then only restores
+/// the operands for `seconds` / 2. The result is the difference of the two energies per run.
 ///
-/// With an energy counter: reads it at one of its steps while the device is idle, and at its second step
-/// after the last run. Subtracts the idle energy before and after the runs. The uncertainty is (busy - idle
-/// power) * (time between steps) / 2, because the power changes at an unknown time between two steps.
+/// With an energy counter: reads the counter at one of its steps while the device is idle, and at its second
+/// step after the last run. Subtracts the idle energy before and after the runs. The uncertainty is (busy -
+/// idle power) * (time between steps) / 2, because the power changes at an unknown time between two steps.
 ///
 /// Without a counter: reads the power after every few milliseconds of runs and integrates by the trapezoid
 /// rule. Power sensors lag, so the readings begin after `seconds` of runs. The uncertainty is half the range

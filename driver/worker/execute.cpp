@@ -27,7 +27,7 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// Limit on the cache of large host blocks: twice the largest block plus these bytes.
+/// The cache of freed large host blocks keeps at most twice the size of the largest block plus these bytes.
 constexpr std::size_t extra_cache_bytes = std::size_t{1} << 30;
 
 /// Returns log10(error / reference_error) of two backward errors. Errors below the unit roundoff count as the
@@ -139,7 +139,8 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const A
     record = std::move(filled);
   } catch (const NoPinnedMemory&) {  // host memory ran out, so a retry with less device memory cannot help
     throw;
-  } catch (const OutOfMemory&) {  // `admission` does not know the memory that a library allocates itself
+  } catch (const OutOfMemory&) {
+    // `admission` does not include memory that a library allocates itself. Retries with less device memory.
     if (admission.pristine == Pristine::on_host || !uploading_again_saves_memory(method, trial)) throw;
     answer = measure(trial, method, held, Pristine::on_host, record);
     note = uploaded_again;
@@ -167,7 +168,7 @@ Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_
     if (auto* held = std::get_if<Held<double>>(&held_)) held->free_device_memory();
     memory = free_memory(device, group, gpus);
   }
-  // The host memory of the vendor's answer is part of the trial's footprint, which was checked before.
+  // The host memory for the vendor's answer was checked before, as part of the trial's own footprint.
   if (is_reference) {
     memory.host = {infinity, infinity};
     return admit(method, trial, memory);
@@ -193,8 +194,8 @@ Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
   if (!held.prepared || held.prepared->identity != inputs_identity(trial)) {
     begin_step_("inputs");
     std::shared_ptr<Prepared<T>> last = std::move(held.prepared);
-    held.reference = {};  // frees the old answers first
-    held.free_residents_except(trial.matrix.digest);
+    held.reference = {};  // frees the old answers before new inputs are allocated
+    held.free_resident_unless(trial.matrix.digest);
     held.prepared = prepare_inputs<T>(context_, store_, trial, std::move(last), begin_step_);
     record.load_seconds = held.prepared->load_seconds;
     record.generate_seconds = held.prepared->generate_seconds;

@@ -1,6 +1,6 @@
 #pragma once
-/// Runs one trial in this process: inputs, warm-up, samples, stages, verification, and the comparison with
-/// the vendor's answer.
+/// Runs one trial in this process: inputs, warm-up, samples, stages (the parts of a run that the method
+/// marks), verification, and the comparison with the vendor's answer.
 
 #include <functional>
 #include <memory>
@@ -18,7 +18,8 @@
 
 namespace gaussweep::driver {
 
-/// Runs trials. Keeps the devices, the last trial's inputs and the reference answer for these inputs.
+/// Runs trials. Keeps the devices, the last trial's inputs, and the reference: the vendor's answer for these
+/// inputs.
 class Executor {
  public:
   /// @param context of the worker's device; must outlive the executor
@@ -79,7 +80,7 @@ class Executor {
   DeviceInfo device_info_;  ///< queried at the start, because a device that fails later cannot be queried
   Nvml nvml_;
   std::optional<GpuSampler> sampler_;  ///< of the worker's device
-  double ample_memory_until_ = 0;      ///< until this time, small trials run without a query of free memory
+  double ample_memory_until_ = 0;  ///< time until which small trials run without a query of the free memory
   Context& context_;
   Context host_context_;
   DeviceGroup* group_ = nullptr;

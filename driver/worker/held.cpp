@@ -16,13 +16,14 @@ namespace {
 // Up to this many elements, a comparison on the host is as fast as one on the device.
 constexpr std::int64_t max_host_elements = 1 << 14;
 
-/// Calls `work` with reductions that run on the device if `on_device` is set, the device holds an answer, and
-/// memory suffices; otherwise they run on the host.
+/// Calls `work` with reductions. They run on the device if `on_device` is true, the device holds an answer,
+/// and memory suffices; otherwise they run on the host.
 template <class T, class Work>
-auto with_reductions(Context& context, std::vector<HeldAnswer<T>*> answers, bool on_device, Work&& work) {
+auto with_reductions(Context& context, std::vector<HeldAnswer<T>*> answers, bool may_use_device,
+                     Work&& work) {
   std::vector<DeviceCopy<T>> copies;
   for (const HeldAnswer<T>* answer : answers) {
-    if (on_device && answer->is_on_device())
+    if (may_use_device && answer->is_on_device())
       copies.push_back({&answer->answer.x, {answer->device_x(), 1, answer->answer.x.rows}});
   }
   if (!copies.empty()) {
@@ -36,8 +37,8 @@ auto with_reductions(Context& context, std::vector<HeldAnswer<T>*> answers, bool
   return work(on_host);
 }
 
-/// Returns a text that identifies A on the device. All problems on the same whole matrix share its digest. A
-/// triangle of a matrix is shared only by trials with equal inputs.
+/// Returns a text that identifies A on the device: the digest of the whole matrix, which all problems with
+/// this matrix share. If A is only a triangle of the matrix, the identity of the inputs.
 template <class T>
 const std::string& name_of_a(const Prepared<T>& inputs) {
   return inputs.digest.empty() ? inputs.identity : inputs.digest;
@@ -68,18 +69,18 @@ Buffer copy_on_device(Context& context, const Strided<T>& from, const Extent& si
 template <class T>
 double norm_of(Context& context, Problem problem, const Shape& shape, HeldAnswer<T>& held) {
   return with_reductions<T>(
-      context, {&held}, !has_triangles_of_batch(problem, shape),
+      context, {&held}, /*may_use_device=*/!has_triangles_of_batch(problem, shape),
       [&](Reductions<T>& reductions) { return norm_of_answer(problem, shape, held.answer, reductions); });
 }
 
 template <class T>
 Difference difference_of(Context& context, Problem problem, const Shape& shape, HeldAnswer<T>& answer,
                          HeldAnswer<T>& reference, double reference_norm) {
-  return with_reductions<T>(context, {&answer, &reference}, !has_triangles_of_batch(problem, shape),
-                            [&](Reductions<T>& reductions) {
-                              return difference(problem, shape, answer.answer, reference.answer,
-                                                reference_norm, reductions);
-                            });
+  return with_reductions<T>(
+      context, {&answer, &reference},
+      /*may_use_device=*/!has_triangles_of_batch(problem, shape), [&](Reductions<T>& reductions) {
+        return difference(problem, shape, answer.answer, reference.answer, reference_norm, reductions);
+      });
 }
 
 template <class T>
@@ -101,7 +102,7 @@ void Held<T>::keep_resident(Staging<T>& staging, std::uint64_t digest, double up
 }
 
 template <class T>
-void Held<T>::free_residents_except(const std::string& digest) {
+void Held<T>::free_resident_unless(const std::string& digest) {
   if (a_name_ != digest) free_resident();
 }
 

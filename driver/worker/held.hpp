@@ -16,7 +16,7 @@ namespace gaussweep::driver {
 /// An answer whose elements are on the host, on the worker's device, or on both.
 template <class T>
 struct HeldAnswer {
-  Answer<T> answer;  ///< the sizes of x are always set; its elements may be missing on the host
+  Answer<T> answer;  ///< the sizes of x are always set; the elements of x may be missing on the host
   Buffer x;          ///< x on the device, column-major; empty if x is small or device memory did not suffice
   /// The `comparison_identity` of the vendor's run if this is the reference, i.e. the vendor's answer that
   /// other methods' answers are compared with. Otherwise empty, and the next members are not used.
@@ -38,7 +38,7 @@ struct HeldAnswer {
 };
 
 /// Returns a copy of an answer's x on the context's device. Returns an empty buffer if device memory does not
-/// suffice, or if x is so small that the host compares it as fast.
+/// suffice, or if x is so small that a comparison on the host is as fast.
 /// @throws DeviceError
 template <class T>
 Buffer copy_on_device(Context& context, const Strided<T>& from, const Extent& size);
@@ -60,8 +60,8 @@ class Held {
   std::shared_ptr<Prepared<T>> prepared;  ///< the inputs on the host
   HeldAnswer<T> reference;                ///< the vendor's answer
 
-  /// Moves the inputs on the device to the caller if they match `prepared`, or A alone if only A matches.
-  /// Returns an empty `Resident` if the bits on the device have changed since the upload.
+  /// Moves the inputs on the device to the caller if they match `prepared`; if only A matches, moves A alone.
+  /// Returns an empty `Resident` if nothing matches or the bits on the device have changed since the upload.
   /// @throws DeviceError
   Resident<T> take_resident(Context& context);
   /// Keeps the pristine inputs of a finished run on the device.
@@ -71,7 +71,7 @@ class Held {
   /// Frees the inputs on the device.
   void free_resident() { resident_ = {}; }
   /// Frees the inputs on the device unless they belong to the stored matrix `digest`.
-  void free_residents_except(const std::string& digest);
+  void free_resident_unless(const std::string& digest);
   /// Frees all memory on the device.
   void free_device_memory();
 

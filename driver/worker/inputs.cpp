@@ -39,7 +39,8 @@ io::Dense<double> import_as_planned(const MatrixRequest& request) {
     io::Dense<double> matrix = io::import_matrix(request.file, request.dataset, &sha256);
     if (sha256 == request.file_sha256) return matrix;
   } catch (const io::InputError& e) {
-    // The file was readable when the plan was read. Now it is another file, or the medium failed.
+    // The file was valid when the plan was read. Either its content has changed since then, or it cannot be
+    // read any more.
     try {
       sha256 = io::sha256_file(request.file);
     } catch (const io::InputError&) {
@@ -163,9 +164,9 @@ void require_all_elements_used(const Trial& trial, const HostMatrix<T>& a) {
   if (trial.matrix.kind != "file") return;
   const MatrixView<const T> view{a.data.data(), a.rows, a.cols, a.rows};
   const UsedElements used = trial.problem->used_of_a;
-  const auto refuse = [&](const char* lack) {
+  const auto refuse = [&](const char* fault) {
     throw io::InputError(fmt::format("{} {}: {} with uplo: {} would ignore its other triangle",
-                                     trial.matrix.file, lack, to_string(trial.problem),
+                                     trial.matrix.file, fault, to_string(trial.problem),
                                      to_string(trial.shape.uplo)));
   };
   if (used == UsedElements::triangle && !is_triangular(view, trial.shape.uplo))
@@ -217,8 +218,8 @@ void queue_store_of_a(StoreWriter& store, const MatrixRequest& request,
   prepared->is_stored = request.store;
 }
 
-/// Returns true if the inputs can be modified in place, because the store's thread (store_writer.hpp) does
-/// not read the parts that change.
+/// Returns true if the inputs can be modified in place: the store's thread (store_writer.hpp) has no
+/// reference to them, or does not read the parts that change.
 template <class T>
 bool can_modify(const std::shared_ptr<Prepared<T>>& prepared, bool zeroes_triangle) {
   return prepared.use_count() == 1 || (!zeroes_triangle && !prepared->is_product);
@@ -229,7 +230,7 @@ template <class T>
 std::shared_ptr<Prepared<T>> store_and_adapt(StoreWriter& store, const Trial& trial,
                                              std::shared_ptr<Prepared<T>> prepared, bool zeroes_triangle) {
   queue_store_of_a(store, trial.matrix, prepared);
-  // The store's thread may still read the inputs that `adapt` changes; then a copy is changed.
+  // If the store's thread may still read the inputs that `adapt` changes, a copy is changed.
   if (!can_modify(prepared, zeroes_triangle)) prepared = std::make_shared<Prepared<T>>(*prepared);
   adapt(trial, zeroes_triangle, *prepared);
   return prepared;
@@ -263,12 +264,13 @@ std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store
   result->load_seconds = result->generate_seconds = unknown;
   // Reads or makes a matrix. @return true if it was read
   const auto fetch = [&](const MatrixRequest& request, Inputs<T>& fetched) {
-    const std::size_t matrix = bytes_of<T>(request, trial.shape.nrhs);
+    const std::size_t matrix_bytes = bytes_of<T>(request, trial.shape.nrhs);
+    // If the answer is a matrix, A, the answer and the vendor's answer are in memory.
     const bool has_vectors = trial.problem->second == SecondOperand::right_hand_sides;
-    const std::size_t bytes = has_vectors ? matrix : 3 * matrix;  // A, the answer, the vendor's answer
-    if (!store.has_room(bytes, matrix)) {
+    const std::size_t bytes = has_vectors ? matrix_bytes : 3 * matrix_bytes;
+    if (!store.has_room(bytes, matrix_bytes)) {
       if (begin_step) begin_step("store");
-      store.make_room(bytes, matrix);
+      store.make_room(bytes, matrix_bytes);
       if (begin_step) begin_step("inputs");
     }
     const double start = now_seconds();

@@ -17,7 +17,7 @@ template <class T>
 struct Prepared {
   Inputs<T> inputs;
   std::string identity;  ///< equal for equal inputs
-  /// Times to read and to make the inputs; NaN if nothing was read or made.
+  /// Times to read and to generate the inputs; NaN if nothing was read or generated.
   double load_seconds, generate_seconds;
   std::string digest;       ///< digest of the whole matrix; empty if inputs.a is only a triangle of it
   bool is_stored = false;   ///< true if inputs.a is in the run directory or queued to be written to it
@@ -27,10 +27,10 @@ struct Prepared {
 };
 
 /// Returns the inputs of a trial. Reuses the matrix in `held` if it is the same, otherwise reads the stored
-/// matrix, otherwise makes it and queues it to be stored. A damaged file is made again.
+/// matrix. If the matrix is not stored or its file is damaged, makes it and queues it to be stored.
 /// @param held the last trial's inputs, or null; they are reused or freed
 /// @param begin_step called with "store" if the function has to wait until earlier matrices are stored, and
-/// afterwards with "inputs"
+/// with "inputs" after this wait
 /// @throws io::InputError for the file that the plan names, io::StorageError, OutOfMemory
 template <class T>
 std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store, const Trial& trial,

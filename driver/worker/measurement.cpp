@@ -28,16 +28,22 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// If a run takes longer than this, the warm-up's times of the stages (named parts of the run) are used, and
-/// no extra pass runs. The few milliseconds to load the kernels are then negligible.
+/// If a run takes longer than this, the times of the stages (named parts of a run) are taken from the
+/// warm-up, and no extra pass measures them. The few milliseconds to load the kernels are negligible in such
+/// a run.
 constexpr double long_run_seconds = 1;
 
-/// The transfer of a trial's operands to its device.
+/// When, and from which memory, a trial's operands are transferred to its device.
 enum class Transfer {
-  once,       ///< before the first run; the operands may stay on the device for the next trial
-  pinned,     ///< once, from pinned memory; the transfer is measured
+  once,       ///< before the first run; the inputs may stay on the device for the next trial
+  pinned,     ///< before the first run, from pinned memory; the inputs do not stay on the device
   every_run,  ///< before every run, from the unmodified inputs on the host
 };
+
+Transfer transfer_of(Pristine pristine, const Trial& trial) {
+  if (pristine == Pristine::on_host) return Transfer::every_run;
+  return trial.pinned ? Transfer::pinned : Transfer::once;
+}
 
 void record_reading(io::Record& record, io::Sample& sample, const GpuReading& reading) {
   sample.clock_mhz = reading.sm_clock_mhz;
@@ -75,13 +81,13 @@ void record_launches(io::Record& record, MethodRun<T>& run, const Sampling& samp
                      StoreWriter& store) {
   constexpr double min_queue_fraction = 0.5;  // fraction of the run time spent on launching kernels
   constexpr double short_seconds = 5e-4;      // up to this run time the latency of the first launch matters
-  constexpr double min_ratio = 1.1;           // launch-bound if the run takes this many times the replay
+  constexpr double min_ratio = 1.1;           // launch-bound if run time / replay time is larger
   const bool launches_take_long = record.queue_seconds >= min_queue_fraction * median;
   if (!launches_take_long && median > short_seconds) {
     record.launch_bound = 0;
     return;
   }
-  StoreWriter::Pause pause(store, 0);
+  StoreWriter::Pause pause(store, /*max_seconds=*/0);
   if (!run.record()) return;
   record.kernels = run.recorded_kernels();
   pause.wait_until_paused(pause_timeout(Backend::cuda));
@@ -133,9 +139,9 @@ void record_times(io::Record& record, const Statistics& s, const Peaks& peaks) {
   record.peak_share = peak_share(record, peaks);
 }
 
-/// Returns true if a run took less time than its operations need at the measured peak. If its operands do not
-/// fit in a cache, also checks the time that they need at the measured bandwidth. A run that stopped at a
-/// pivot did less work.
+/// Returns true if a run took less time than its operations need at the measured peak, or than its operands
+/// need at the measured bandwidth. The operands are considered only if they do not fit in a cache. Returns
+/// false for a run that stopped at a pivot, because it did less work.
 bool is_too_short(const io::Record& record, const Peaks& peaks, const Trial& trial, Device& device) {
   if (record.info != 0) return false;
   constexpr double caches = 4;  // operands of more than this many last-level caches must come from memory
@@ -152,19 +158,20 @@ bool is_too_short(const io::Record& record, const Peaks& peaks, const Trial& tri
 /// Up to this order the forward error of an inverse takes less than a second.
 constexpr std::int64_t max_inverse_order = 8192;
 
-/// Returns true if the record gets an estimate of the inverse's forward error. Only matrices of files get
-/// one, because for small generated matrices it would take as long as the verification. `try` shows the
-/// estimate.
+/// Returns true if the forward error of the inverse is estimated. `try` shows the estimate, so only matrices
+/// of files get one. For small generated matrices it would take as long as the verification.
 bool estimates_inverse_error(const Trial& trial) {
   return is_inverse(trial.problem) && trial.matrix.kind == "file" && trial.shape.batch == 1 &&
          trial.shape.n <= max_inverse_order;
 }
 
-/// Returns true if `one` is the judgement of a worse answer than `other`. The worse one is recorded.
+/// Returns true if `one` is the judgement of a worse answer than `other`. A disagreement of CPU and GPU about
+/// an answer is worst; then the status counts, then the residual ratio.
 bool is_worse(const Judgement& one, const Judgement& other, const Trial& trial) {
   if (one.disagreement.empty() != other.disagreement.empty()) return !one.disagreement.empty();
   const auto status = judge(evidence_of(trial, one)), other_status = judge(evidence_of(trial, other));
-  return status != other_status ? status > other_status : one.findings.ratio > other.findings.ratio;
+  if (status != other_status) return status > other_status;
+  return one.findings.ratio > other.findings.ratio;
 }
 
 /// Marks an answer as wrong if `flaw`, which describes an error of the method, is not empty.
@@ -192,14 +199,12 @@ class Executor::Measurement {
         device_(context_.device),
         pristine_(pristine),
         gpus_(gpus_of(method, trial.shape, trial.parameters)),
-        transfer_(pristine == Pristine::on_host ? Transfer::every_run
-                  : trial.pinned                ? Transfer::pinned
-                                                : Transfer::once) {}
+        transfer_(transfer_of(pristine, trial)) {}
 
   HeldAnswer<T> measure() {
     allocate();
     upload();
-    std::optional<StoreWriter::Pause> pause(std::in_place, executor_.store_, 0);
+    std::optional<StoreWriter::Pause> pause(std::in_place, executor_.store_, /*max_seconds=*/0);
     warm_up_runs();
     pause->wait_until_paused(pause_timeout(trial_.backend));
     sample();
@@ -263,10 +268,10 @@ class Executor::Measurement {
   void warm_up_runs() {
     begin_step("warm-up");
     const Sampling& sampling = trial_.sampling;
-    const bool stages_too = trial_.stages != Stages::never && sampling.warmup > 0 &&
-                            sampling.warmup_seconds == 0 && trial_.inner_repeats == 1;
-    warm_up(*run_, sampling, stages_too ? 1 : 0);
-    if (!stages_too) return;
+    const bool measures_stages = trial_.stages != Stages::never && sampling.warmup > 0 &&
+                                 sampling.warmup_seconds == 0 && trial_.inner_repeats == 1;
+    warm_up(*run_, sampling, /*counted=*/measures_stages ? 1 : 0);
+    if (!measures_stages) return;
     const double seconds = timed(device_, [&] { record_stages(record_, trial_, *run_, device_); });
     stages_known_ = seconds > long_run_seconds || is_whole_run(record_.stages);
   }
@@ -303,14 +308,16 @@ class Executor::Measurement {
     if (is_on_gpu()) record_.queue_seconds = summarise(queueing).median;
     if (trial_.backend != Backend::host && !waits.empty())
       record_.waits = *std::min_element(waits.begin(), waits.end());
-    record_.repeats_bits = !other_digests_.empty() ? 0 : samples.all.size() > 1 ? 1 : -1;
+    // 1: all answers have the same bits; 0: some differ; -1: one sample cannot show it.
+    const std::int64_t without_difference = samples.all.size() > 1 ? 1 : -1;
+    record_.repeats_bits = other_digests_.empty() ? without_difference : 0;
     record_.iterations = report.iterations;
     record_.history = report.history;
   }
 
-  /// Compares the digests of a sample's answers, one per working set (copy of the operands), with the first
-  /// answer's. Verifies an answer that differs immediately. Copies the first answer, so that it can be
-  /// verified later.
+  /// Compares the digests of a sample's answers, one per working set (copy of the operands), with the digest
+  /// of the first answer. Immediately verifies an answer that differs. Copies the first answer, so that it
+  /// can be verified later.
   void compare_answers(const std::vector<std::uint64_t>& digests) {
     if (!first_digest_) {
       first_digest_ = digests.front();
@@ -387,7 +394,7 @@ class Executor::Measurement {
     if (!method_.library.empty()) check_streams();
     const double median = times_.median;
     record_launches(record_, *run_, trial_.sampling, median, executor_.store_);
-    // With uploads before every run, the uploads would take most of the time and the energy.
+    // If operands are uploaded before every run, the uploads would take most of the time and of the energy.
     if (trial_.energy_seconds <= 0 || run_->pristine() != Pristine::on_device) return;
     begin_step("energy");
     const StoreWriter::Pause pause(executor_.store_);
@@ -496,7 +503,7 @@ class Executor::Measurement {
   /// Digests of the first and the last sample's answer, and all digests that differ from the first.
   std::optional<std::uint64_t> first_digest_;
   std::set<std::uint64_t> other_digests_;
-  std::optional<HeldAnswer<T>> first_answer_;  ///< a copy, kept until all answers are known to be equal
+  std::optional<HeldAnswer<T>> first_answer_;  ///< a copy of the first answer; freed if all answers are equal
   std::optional<Judgement> worst_;             ///< of the worst answer that was passed to `keep_worst`
   HeldAnswer<T> answer_;                       ///< of the last sample
   Judgement judgement_;                        ///< of the worst of all samples' answers

@@ -52,8 +52,8 @@ std::unique_ptr<Device> make_worker_device(Backend backend) {
 DeviceInfo worker_device_info(const Device& device) {
   DeviceInfo info = device.info();
   if (device.backend() != Backend::cuda) return info;
-  const std::vector<std::string> parts = visible_parts(environment_value("CUDA_VISIBLE_DEVICES"));
-  if (!parts.empty()) info.uuid = parts.front();
+  const std::vector<std::string> mig_devices = visible_mig_devices(environment_value("CUDA_VISIBLE_DEVICES"));
+  if (!mig_devices.empty()) info.uuid = mig_devices.front();
   return info;
 }
 

@@ -14,11 +14,11 @@ using DeviceMaker = std::function<std::unique_ptr<Device>(Backend)>;
 /// Returns the first GPU that this process sees, or the CPU. @throws DeviceError
 std::unique_ptr<Device> make_worker_device(Backend backend);
 
-/// Returns the device facts for records. A MIG part is identified by the part's name.
+/// Returns the device facts for records. The UUID of a MIG device is its name in CUDA_VISIBLE_DEVICES.
 DeviceInfo worker_device_info(const Device& device);
 
-/// Runs a small computation whose result is known exactly; takes milliseconds. A kernel makes matrices, which
-/// are copied on the device, downloaded, and compared with the same matrices made on the host.
+/// Runs a small computation whose result is known exactly; takes milliseconds. A kernel generates matrices on
+/// the device. These are copied there, downloaded, and compared with the same matrices generated on the host.
 /// @throws DeviceError "probeFailed" if the bytes differ, or the device's own error
 void probe(Context& context);
 

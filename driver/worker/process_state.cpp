@@ -23,7 +23,8 @@
 namespace gaussweep::driver {
 namespace {
 
-/// The bits of signals 32 and 33 in a mask. The C library uses them itself once the process starts a thread.
+/// The bits of signals 32 and 33 in a mask. The C library itself uses these signals once the process starts a
+/// thread.
 constexpr unsigned long long libc_signals = 3ULL << 31;
 
 /// Returns a signal mask in hex without the C library's signals.
@@ -106,7 +107,7 @@ std::string ProcessState::changes_since(const ProcessState& before) const {
 }
 
 bool has_busy_threads() {
-  // This checks a thread's state, not its CPU time, because a running thread gets little on a busy machine.
+  // Checks the threads' states, not their CPU times, because a thread gets little CPU time on a busy machine.
   for (int attempt = 0; attempt < 10; ++attempt) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (!has_runnable_thread()) return false;

@@ -21,8 +21,8 @@ class ProcessState {
   int threads_ = 0;
 };
 
-/// Returns true if other threads of this process, or of its descendants, keep running. The idle threads of
-/// OpenBLAS and OpenMP stop within 0.2 s, so this function watches that long before it returns true.
+/// Returns true if other threads of this process, or of its descendants, keep running for 0.2 s. The idle
+/// threads of OpenBLAS and OpenMP stop running within this time.
 bool has_busy_threads();
 
 /// Makes this process the new parent of descendants whose parent has ended. Daemons that a library starts

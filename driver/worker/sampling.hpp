@@ -14,12 +14,12 @@
 
 namespace gaussweep::driver {
 
-/// Runs the method until the plan's warm-up is done. @param done number of runs that already count as
-/// warm-ups
+/// Runs the method until the plan's warm-up is done. @param counted number of other runs that count as
+/// warm-up runs, so that this function does fewer
 template <class T>
-void warm_up(MethodRun<T>& run, const Sampling& sampling, std::int64_t done) {
+void warm_up(MethodRun<T>& run, const Sampling& sampling, std::int64_t counted) {
   const double start = now_seconds();
-  for (; done < sampling.warmup; ++done) run.warm_up();
+  for (; counted < sampling.warmup; ++counted) run.warm_up();
   while (now_seconds() - start < sampling.warmup_seconds) run.warm_up();
 }
 
@@ -36,7 +36,7 @@ struct Samples {
   std::int64_t enough = -1;
   /// Returns the statistics of the samples that are not discarded; of all samples if all were throttled.
   Statistics times() const;
-  /// True if samples during which the GPU throttled its clock are discarded and taken again.
+  /// True if samples are discarded and taken again when the GPU throttled its clock during the sample.
   bool throttled_again = false;
 };
 
@@ -47,9 +47,9 @@ struct Samples {
 /// the median is at most `noise` * median. The standard error of the median is sqrt(pi / 2) sigma /
 /// sqrt(count) for normal noise, with sigma from the quartiles (`relative_sigma`).
 ///
-/// The rule limits the error of the median, because the median is reported and compared. (nvbench's stdrel
-/// limits the scatter of single samples. More samples do not reduce that scatter for a launch-bound method.)
-/// If throttled samples are discarded, at most 2 * `max_samples` samples are taken.
+/// The rule limits the error of the median, because the median is reported and compared. (The stdrel
+/// criterion of nvbench limits the scatter of single samples, which more samples do not reduce for a
+/// launch-bound method.) If throttled samples are discarded, at most 2 * `max_samples` samples are taken.
 /// @param take takes one sample
 /// @param now returns the clock in seconds
 Samples take_samples(const Sampling& sampling, const std::function<io::Sample()>& take,

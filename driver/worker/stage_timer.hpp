@@ -10,7 +10,8 @@
 
 namespace gaussweep::driver {
 
-/// Records an event per stage. Construct it immediately before the run, and call `finish` immediately after.
+/// Records an event per stage. Construct it immediately before the run, and call `finish` immediately after
+/// the run.
 class StageTimer : public StageSink {
  public:
   /// @param per_call true: one entry per call of a stage, in run order; false: one sum per stage name

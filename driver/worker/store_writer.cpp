@@ -47,7 +47,7 @@ StoreWriter::~StoreWriter() {
 StoreWriter::Pause::Pause(StoreWriter& writer, double max_seconds) : writer_(writer) {
   {
     const std::lock_guard lock(writer_.mutex_);
-    ++writer_.paused_;
+    ++writer_.pauses_;
   }
   wait_until_paused(max_seconds);
 }
@@ -65,7 +65,7 @@ void StoreWriter::Pause::wait_until_paused(double max_seconds) {
 StoreWriter::Pause::~Pause() {
   {
     const std::lock_guard lock(writer_.mutex_);
-    --writer_.paused_;
+    --writer_.pauses_;
   }
   writer_.changed_.notify_all();
 }
@@ -95,19 +95,19 @@ void StoreWriter::put(const std::string& digest, const io::SystemView<T>& system
 }
 
 /// Implements `has_room`. @pre mutex_ is locked
-bool StoreWriter::fits(std::size_t bytes, std::size_t matrix) {
-  largest_matrix_ = std::max(largest_matrix_, matrix);
+bool StoreWriter::fits(std::size_t bytes, std::size_t matrix_bytes) {
+  largest_matrix_ = std::max(largest_matrix_, matrix_bytes);
   return jobs_.empty() || queued_bytes_ + bytes <= 2 * largest_matrix_ + queue_allowance;
 }
 
-bool StoreWriter::has_room(std::size_t bytes, std::size_t matrix) {
+bool StoreWriter::has_room(std::size_t bytes, std::size_t matrix_bytes) {
   const std::lock_guard lock(mutex_);
-  return fits(bytes, matrix);
+  return fits(bytes, matrix_bytes);
 }
 
-void StoreWriter::make_room(std::size_t bytes, std::size_t matrix) {
+void StoreWriter::make_room(std::size_t bytes, std::size_t matrix_bytes) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return fits(bytes, matrix); });
+  changed_.wait(lock, [&] { return fits(bytes, matrix_bytes); });
 }
 
 void StoreWriter::finish(const std::function<void()>& waiting, int max_idle_seconds) {
@@ -146,9 +146,9 @@ void StoreWriter::pause_between_blocks(io::WriteStep step) {
   ++steps_;
   is_writing_ = false;
   changed_.notify_all();
-  // In a step `wait` the thread only waits for the operating system, which counts as paused.
+  // In the other kind of step the thread only waits for the operating system, which counts as paused.
   if (step == io::WriteStep::piece) {
-    changed_.wait(lock, [&] { return stopping_ || paused_ == 0; });
+    changed_.wait(lock, [&] { return stopping_ || pauses_ == 0; });
     is_writing_ = true;
   }
   if (stopping_) throw Aborted();
@@ -169,7 +169,7 @@ void StoreWriter::do_job(Job& job) {
 void StoreWriter::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return stopping_ || (!jobs_.empty() && paused_ == 0); });
+    changed_.wait(lock, [&] { return stopping_ || (!jobs_.empty() && pauses_ == 0); });
     if (stopping_) return;
     is_writing_ = true;
     Job& job = jobs_.front();  // a deque keeps the element in place while others are pushed
@@ -187,7 +187,7 @@ void StoreWriter::run() {
     } catch (...) {
       failure = std::current_exception();
     }
-    job.write = nullptr;  // frees the matrix before other threads learn that there is room
+    job.write = nullptr;  // frees the matrix before `changed_` tells other threads that there is room
     lock.lock();
     is_writing_ = false;
     if (failure) {  // the queued writes would fail too

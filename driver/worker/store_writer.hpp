@@ -33,8 +33,8 @@ class StoreWriter {
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
 
-  /// Keeps the store's thread from working during this object's lifetime. A thread that waits for the
-  /// operating system to sync a file counts as paused.
+  /// Keeps the store's thread paused during this object's lifetime. The thread also counts as paused while it
+  /// waits for the operating system to sync a file.
   class Pause {
    public:
     /// Requests the pause and waits, at most `max_seconds`, until the thread has written its current block.
@@ -55,7 +55,7 @@ class StoreWriter {
     return std::forward<Work>(work)();
   }
 
-  /// Reads a matrix into `matrix`, whose memory is reused. @return false if the matrix is not stored
+  /// Reads a matrix into `matrix`; reuses the memory of `matrix`. @return false if the matrix is not stored
   /// @throws io::StorageError
   template <class T>
   bool find(const std::string& digest, io::StoredMatrix<T>& matrix);
@@ -66,15 +66,15 @@ class StoreWriter {
            std::shared_ptr<const void> owner);
   /// Returns true if a trial may allocate `bytes` in addition to the queued matrices: if the queue is empty,
   /// or if queued bytes + `bytes` <= 2 * (largest matrix so far) + 1 GiB.
-  /// @param matrix bytes of the trial's matrix alone
-  bool has_room(std::size_t bytes, std::size_t matrix);
+  /// @param matrix_bytes bytes of the trial's matrix alone
+  bool has_room(std::size_t bytes, std::size_t matrix_bytes);
   /// Waits until `has_room` is true.
-  void make_room(std::size_t bytes, std::size_t matrix);
+  void make_room(std::size_t bytes, std::size_t matrix_bytes);
   /// Waits until all matrices are stored; calls `waiting` about once per second.
   /// @throws io::StorageError if a matrix could not be stored, or if no block was written for
   /// `max_idle_seconds` seconds
   void finish(const std::function<void()>& waiting, int max_idle_seconds = 300);
-  /// @throws io::StorageError the first error of the thread, if there is one
+  /// Throws the first error of the store's thread, if there is one. @throws io::StorageError
   void rethrow() const;
   /// Returns the digests of matrices that are not stored yet or could not be stored.
   std::vector<std::string> writing() const;
@@ -85,7 +85,7 @@ class StoreWriter {
     std::size_t bytes;
     std::function<void(const io::BetweenWrites&)> write;
   };
-  bool fits(std::size_t bytes, std::size_t matrix);
+  bool fits(std::size_t bytes, std::size_t matrix_bytes);
   void run();
   void do_job(Job& job);
   void pause_between_blocks(io::WriteStep step);
@@ -95,7 +95,7 @@ class StoreWriter {
   std::condition_variable changed_;
   std::deque<Job> jobs_;  ///< the matrices to be stored; the first one is being written
   std::size_t queued_bytes_ = 0, largest_matrix_ = 0;
-  int paused_ = 0;
+  int pauses_ = 0;           ///< number of existing `Pause` objects
   bool is_writing_ = false;  ///< true while the thread writes, false while it waits
   bool stopping_ = false;
   std::int64_t steps_ = 0;  ///< number of written blocks, to detect progress

@@ -48,7 +48,7 @@ io::DeviceRow row_of(const DeviceInfo& info, const std::string& host, const Peak
   return row;
 }
 
-/// The status for an exception that was thrown while a trial ran.
+/// The outcome of a trial that threw an exception.
 struct Failure {
   io::Status status;
   std::string message;
@@ -60,21 +60,22 @@ Failure failure_of(std::exception_ptr thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const TransientFailure& e) {
-    return {e.status, e.what(), false, true};
+    return {e.status, e.what(), /*fatal=*/false, /*for_now=*/true};
   } catch (const OutOfMemory& e) {
-    return {io::Status::oom, e.what(), false};
+    return {io::Status::oom, e.what(), /*fatal=*/false};
   } catch (const std::bad_alloc&) {
-    return {io::Status::oom, "host memory ran out", false};
+    return {io::Status::oom, "host memory ran out", /*fatal=*/false};
   } catch (const NotOffered& e) {
-    return {io::Status::skipped, e.what(), false};
+    return {io::Status::skipped, e.what(), /*fatal=*/false};
   } catch (const DeviceError& e) {
     // An emulated kernel that writes outside of its operands gets the status that it would get on a GPU.
     const io::Status status = e.name == "outOfBounds" ? io::Status::failed : io::Status::error;
-    return {e.sticky ? io::Status::crashed : status, fmt::format("{}: {}", e.name, e.what()), e.sticky};
+    return {e.sticky ? io::Status::crashed : status, fmt::format("{}: {}", e.name, e.what()),
+            /*fatal=*/e.sticky};
   } catch (const std::exception& e) {
-    return {io::Status::error, e.what(), false};
+    return {io::Status::error, e.what(), /*fatal=*/false};
   } catch (...) {
-    return {io::Status::error, "an exception of unknown type", false};
+    return {io::Status::error, "an exception of unknown type", /*fatal=*/false};
   }
 }
 
@@ -109,7 +110,8 @@ int send_last(Channel& channel, const FromWorker& message) {
   return 1;
 }
 
-/// Sends the record of a trial. If it is too long for a message, sends an error without its lists instead.
+/// Sends the record of a trial. If the record is too long for a message, removes its lists (samples, stages,
+/// iterations) and sends it with the status `error`.
 void send_done(const Send& send, message::Done& done) {
   try {
     send(done);
@@ -148,9 +150,8 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
     done.record.status = word(failure.status);
     done.record.message = failure.message + " (at " + step + ")";
     done.record.for_now = failure.for_now;
-    done.end = failure.fatal                       ? WorkerEnd::fatal
-               : failure.status == io::Status::oom ? WorkerEnd::spent
-                                                   : WorkerEnd::none;
+    const WorkerEnd end_if_not_fatal = failure.status == io::Status::oom ? WorkerEnd::spent : WorkerEnd::none;
+    done.end = failure.fatal ? WorkerEnd::fatal : end_if_not_fatal;
   }
   done.record.end_time = fine_time_stamp();
   for (const Phase& phase : driver::phases()) done.record.*phase.began = phases.*phase.began;
@@ -178,8 +179,8 @@ std::string changes_text(const std::string& changes) {
   return "the method left the process changed: " + changes;
 }
 
-/// Makes the worker exit if a trial of a library has changed the process, so that the change affects no other
-/// trial. The record names the change.
+/// If a trial of a library's method has changed the process, makes the worker exit, so that the change
+/// affects no other trial. The record names the change.
 /// @param first_threads number of threads before the first trial
 void end_if_changed(message::Done& done, const ProcessState& before, int first_threads, StoreWriter& store) {
   const ProcessState after = ProcessState::now();
@@ -208,7 +209,8 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
   };
   std::optional<ProcessState> before;  // the state before the last trial, if its method is of a library
   try {
-    const auto setup = std::get<message::Setup>(read_message<ToWorker>(channel.receive(-1).value()));
+    const auto setup =
+        std::get<message::Setup>(read_message<ToWorker>(channel.receive(/*timeout_ms=*/-1).value()));
     if (!setup.libraries.empty()) {
       adopt_orphans();
       send(message::StepBegun{"libraries"});
@@ -250,7 +252,7 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
       phases = {};
       note.write("start");
       begin_phase(phases, "wait", epoch_seconds());
-      const auto message = read_message<ToWorker>(channel.receive(-1).value());
+      const auto message = read_message<ToWorker>(channel.receive(/*timeout_ms=*/-1).value());
       if (std::holds_alternative<message::Close>(message)) {
         store.finish([&] { send(message::StepBegun{"store"}); });
         send(message::Closed{});
@@ -272,11 +274,12 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
   } catch (const ChannelClosed&) {
     return 0;  // the supervisor is gone or has no more work
   } catch (const io::StorageError& e) {
-    // The error may be the fault of a library's method that changed this process's file limits or closed
-    // files.
+    // A library's method may have caused the error, because it changed this process's file limits or closed
+    // its files.
     const std::string changes = before ? ProcessState::now().changes_since(*before) : std::string();
     if (!changes.empty())
-      return send_last(channel, message::Unfit{changes_text(changes) + "; then: " + e.what(), false});
+      return send_last(channel,
+                       message::Unfit{changes_text(changes) + "; then: " + e.what(), /*busy=*/false});
     // The storage failed, not the method. The run ends, and `--resume` runs the trial again.
     return send_last(channel, message::StorageFailed{e.what()});
   } catch (const std::exception& e) {

@@ -52,7 +52,7 @@ Opened open_regular(const std::filesystem::path& path, int flags, int folder) {
   return {std::move(file), 0, {}};
 }
 
-int check_name(const std::filesystem::path& path, int fd) {
+int check_still_named(const std::filesystem::path& path, int fd) {
   struct stat opened {};
   struct stat named {};
   if (::fstat(fd, &opened) != 0 || ::stat(path.c_str(), &named) != 0) return errno;

@@ -58,7 +58,7 @@ Opened open_regular(const std::filesystem::path& path, int flags = O_RDONLY, int
 /// Compares an open file with the file that a name refers to now. A lock belongs to a file, not to its name.
 /// Therefore a process that opens a file by name and locks it must check this.
 /// @return 0 if they are the same, ESTALE if they differ, else errno
-int check_name(const std::filesystem::path& path, int fd);
+int check_still_named(const std::filesystem::path& path, int fd);
 
 /// Opens a folder, so that files in it can be opened, renamed and removed even if its name changes. The last
 /// component of the path must be a folder; links are refused. On failure `error` is errno.

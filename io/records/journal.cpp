@@ -335,7 +335,7 @@ void JournalWriter::flush() {
 // Checks that the name still refers to the open file. Lines written to a removed or replaced file would be
 // lost.
 void JournalWriter::check_name() {
-  const int error = io::check_name(path_, fd_);
+  const int error = io::check_still_named(path_, fd_);
   if (error == 0) return;
   broken_ = true;
   fail("find it under its name any more", error,

@@ -465,7 +465,7 @@ class Begin(SweepTest):
         both = self.ran(["status", shard, self.sweep(self.plan(HOST), output="other")]).stdout
         self.assertIn(f"Note:    {shard}: ended: {cause} ({log})\n", both)
         log.write_text(f"{log.read_text()}array.sbatch: job 8_1, start 1, on n1\n")
-        self.assertIn(f"has no end of the run; see {log}\n", self.ran(["status", shard]).stdout)
+        self.assertIn(f"does not record the end of the run; see {log}\n", self.ran(["status", shard]).stdout)
 
     def test_the_status_of_a_job_that_did_not_end_names_its_output(self):
         directory = self.sweep(self.plan(HOST))
@@ -474,7 +474,7 @@ class Begin(SweepTest):
         self.assertNotIn(str(log), self.ran(["status", directory]).stdout)
         lines = journal.read_text().splitlines(keepends=True)
         journal.write_text("".join(line for line in lines if '"note":"end"' not in line))
-        self.assertIn(f"has no end of the run; see {log}\n", self.ran(["status", directory]).stdout)
+        self.assertIn(f"does not record the end of the run; see {log}\n", self.ran(["status", directory]).stdout)
 
     def test_a_job_without_the_program(self):
         """Plain sbatch checks nothing before the job starts."""

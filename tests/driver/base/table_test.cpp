@@ -51,7 +51,7 @@ TEST(Table, ColumnsShareOneUnit) {
   table.columns = {{"n", "N"}, {"base", "BASE", Style::seconds}, {"now", "NEW", Style::seconds}};
   table.rows = {{std::int64_t{5}, 47.5e-6, 43.1e-3}};
   EXPECT_EQ(text_of(table), "N  BASE us  NEW ms\n5     47.5    43.1\n");
-  table.spare = {"base now"};
+  table.droppable = {"base now"};
   EXPECT_EQ(text_of(table), "N  BASE ms  NEW ms\n5   0.0475    43.1\n");
 }
 
@@ -123,7 +123,7 @@ TEST(Table, WrapsLongTextsThenDropsOptionalColumns) {
   table.columns = {{"method", "METHOD"}, {"n", "N"}, {"key", "KEY"}, {"cause", "CAUSE"}};
   table.rows = {{"gesv/gauss_cyclic_decrement", std::int64_t{64}, "0123456789", "the residual is too large"},
                 {"gesv/lapack", std::int64_t{1024}, "abcdefghij", "no memory"}};
-  table.spare = {"cause_of_all", "key"};
+  table.droppable = {"cause_of_all", "key"};
   EXPECT_EQ(text_of(table, 74), text_of(table)) << "just fits";
   EXPECT_EQ(text_of(table, 62),
             "METHOD                          N  CAUSE\n"
@@ -152,8 +152,8 @@ TEST(Table, JoinsIdentifyingColumnsBeforeItDropsAny) {
   table.rows = {{"gesv/gauss_cyclic_decrement", std::int64_t{64}, "back_substitution=pipelined blocks=4", 1.0,
                  2.0, 1e-3},
                 {"gesv/gauss_cyclic_halving", std::int64_t{128}, {}, 1.5, 2.5, 2e-3}};
-  table.naming = 3;
-  table.spare = {"low high"};
+  table.key_columns = 3;
+  table.droppable = {"low high"};
   table.common = "threads=0";
   EXPECT_EQ(text_of(table, 50),
             "Parameters with one value: threads=0\n"

@@ -100,7 +100,7 @@ StepCounts steps_found(unsigned seed, std::size_t every, std::size_t draws) {
       if (stepped.count(trial_identity(series.identity)) == 0) {
         counts.wrong += is_found;
       } else if (seconds < 1e-4 ||
-                 (series.clock == Timed::run && series.identity.queue_seconds > 0.5 * seconds)) {
+                 (series.kind == TimeKind::run && series.identity.queue_seconds > 0.5 * seconds)) {
         ++counts.short_all;
         counts.short_found += is_found;
       } else {

@@ -135,8 +135,8 @@ TEST(Identity, PinnedTrialsDifferFromPageableOnes) {
   EXPECT_EQ(task_identity(older), task_identity(pageable)) << "older files are pageable";
   EXPECT_NE(task_identity(pinned), task_identity(pageable));
   EXPECT_NE(trial_identity(pinned), trial_identity(pageable));
-  EXPECT_TRUE(Varying({&older, &pageable}).conditions.empty());
-  EXPECT_EQ(Varying({&older, &pinned}).conditions, std::set<std::string>{"host_memory"});
+  EXPECT_TRUE(NeededColumns({&older, &pageable}).conditions.empty());
+  EXPECT_EQ(NeededColumns({&older, &pinned}).conditions, std::set<std::string>{"host_memory"});
 }
 
 TEST(Identity, OmitsColumnsThatDoNotVary) {

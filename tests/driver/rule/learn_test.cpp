@@ -172,10 +172,10 @@ TEST(LearnRule, StatesTheCostOfOtherChoices) {
   const Rule rule = learn_rule(two_methods({256, 512}));
   ASSERT_EQ(boxes_of(rule), 1u);
   const Box& box = rule.parts[0].boxes[0];
-  ASSERT_EQ(box.instead.size(), 1u);
-  EXPECT_EQ(box.instead[0].choice.method, "cusolver");
-  EXPECT_NEAR(box.instead[0].most, 1000.0 / 256, 1e-9);
-  EXPECT_NEAR(box.instead[0].least, 1000.0 / 512, 1e-9);
+  ASSERT_EQ(box.alternatives.size(), 1u);
+  EXPECT_EQ(box.alternatives[0].choice.method, "cusolver");
+  EXPECT_NEAR(box.alternatives[0].most, 1000.0 / 256, 1e-9);
+  EXPECT_NEAR(box.alternatives[0].least, 1000.0 / 512, 1e-9);
 }
 
 TEST(LearnRule, RefusesRecordsWithoutTimes) {

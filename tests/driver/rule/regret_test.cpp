@@ -78,7 +78,7 @@ TEST(RuleChanges, ReportsSizesWithAnotherChoiceAndItsWorth) {
   now.parts[0].boxes[0].n.to = 120;
   large.n = {121, 400};
   large.choice.method = "cusolver";
-  large.instead = {{{"batched", "{}"}, 1.1, 1.5}};
+  large.alternatives = {{{"batched", "{}"}, 1.1, 1.5}};
   now.parts[0].boxes.push_back(large);
   before.provenance["commits"] = {"abc"};
   now.provenance["commits"] = {"def"};

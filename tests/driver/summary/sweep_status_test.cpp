@@ -60,7 +60,7 @@ TEST(SweepStatus, DescribesARunningSweep) {
   EXPECT_EQ(std::tuple(status.plan_name, status.total, status.done), std::tuple("night", 10, 4));
   EXPECT_EQ(status.counts.at("pass"), 3);
   EXPECT_EQ(status.counts.at("crashed"), 1);
-  EXPECT_DOUBLE_EQ(status.rate, 0.2);
+  EXPECT_DOUBLE_EQ(status.trials_per_second, 0.2);
   EXPECT_FALSE(status.left) << "not reported";
   ASSERT_EQ(status.failures.size(), 1U);
   EXPECT_EQ(status.failures[0].message, "signal 11");
@@ -108,7 +108,7 @@ TEST(SweepStatus, DescribesEndedAndKilledSweeps) {
   EXPECT_TRUE(status.ended);
   EXPECT_EQ(status.exit_code, 5);
   EXPECT_FALSE(status.left);
-  EXPECT_DOUBLE_EQ(status.rate, 4.0 / 13) << "the time since does not lower the rate";
+  EXPECT_DOUBLE_EQ(status.trials_per_second, 4.0 / 13) << "the time since does not lower the rate";
   EXPECT_NE(status_text(status, any_width).find("ended with exit code 5 (time limit)"), std::string::npos);
 }
 
@@ -125,7 +125,7 @@ TEST(SweepStatus, ResumeCountsFromItsStart) {
   EXPECT_EQ(status.starts, 2);
   EXPECT_FALSE(status.ended);
   EXPECT_EQ(std::tuple(status.vanished, status.done, status.fresh), std::tuple(1, 3, 2));
-  EXPECT_DOUBLE_EQ(status.rate, 0.5);
+  EXPECT_DOUBLE_EQ(status.trials_per_second, 0.5);
   EXPECT_FALSE(status.left) << "reported by the earlier start";
 }
 
@@ -153,10 +153,10 @@ TEST(SweepStatus, RateUsesTheMonotonicClock) {
   Timestamp now = after_midnight(-3600);  // the system clock was set back by an hour, 40 s after the start
   now.boot = "b";
   now.uptime = 1040;
-  EXPECT_DOUBLE_EQ(status_of(journal, /*running=*/true, now, 10).rate, 0.1);
+  EXPECT_DOUBLE_EQ(status_of(journal, /*running=*/true, now, 10).trials_per_second, 0.1);
   now.boot = "another machine, or another start of it";
   const SweepStatus unknown = status_of(journal, /*running=*/true, now, 10);
-  EXPECT_TRUE(std::isnan(unknown.rate));
+  EXPECT_TRUE(std::isnan(unknown.trials_per_second));
   EXPECT_NE(status_text(unknown, any_width).find("the clock was set back"), std::string::npos);
 }
 
@@ -165,7 +165,7 @@ TEST(SweepStatus, RecordsOfAnEarlierStartAreNeverFresh) {
   journal.notes.push_back(note(R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z"})"));
   const SweepStatus status = status_of(journal, /*running=*/true, after_midnight(20), 10);
   EXPECT_EQ(status.fresh, 0);
-  EXPECT_TRUE(std::isnan(status.rate));
+  EXPECT_TRUE(std::isnan(status.trials_per_second));
 }
 
 TEST(SweepStatus, RemarksRecordsOfTwoBuilds) {
@@ -236,7 +236,8 @@ TEST(SweepStatus, RateOfAnEndedRunStopsAtItsLastTrial) {
   io::JournalContents journal = example_journal();
   journal.notes.push_back(note(R"({"note":"end","exit_code":0})"));
   journal.records[3].end_time = "2026-03-01T00:00:16.500000Z";
-  EXPECT_DOUBLE_EQ(status_of(journal, /*running=*/false, after_midnight(1e6), 10).rate, 4.0 / 16.5);
+  EXPECT_DOUBLE_EQ(status_of(journal, /*running=*/false, after_midnight(1e6), 10).trials_per_second,
+                   4.0 / 16.5);
 }
 
 TEST(SweepStatus, DescribesAnEmptyJournal) {

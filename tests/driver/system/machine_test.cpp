@@ -61,10 +61,10 @@ TEST(Machine, AThreadStaysOnItsShare) {
 
 TEST(VisibleParts, AreTheNamedMigParts) {
   using Names = std::vector<std::string>;
-  EXPECT_EQ(visible_parts("MIG-1"), Names{"MIG-1"});
-  EXPECT_EQ(visible_parts("MIG-1, MIG-GPU-2/7/0 "), (Names{"MIG-1", "MIG-GPU-2/7/0"}));
+  EXPECT_EQ(visible_mig_devices("MIG-1"), Names{"MIG-1"});
+  EXPECT_EQ(visible_mig_devices("MIG-1, MIG-GPU-2/7/0 "), (Names{"MIG-1", "MIG-GPU-2/7/0"}));
   for (const char* other : {"", "0", "0,1", "GPU-1,GPU-2", "NoDevFiles"})
-    EXPECT_EQ(visible_parts(other), Names{}) << other;
+    EXPECT_EQ(visible_mig_devices(other), Names{}) << other;
 }
 
 }  // namespace
