@@ -558,23 +558,27 @@ _SAME_IN_ROUNDS = [
 matrix_kind matrix_parameters matrix_seed gpu_name capability gpu_count library_digest""".split(),
     *CONDITIONS,
 ]
+_ONCE_PER_ROUND = "allocate_seconds h2d_seconds d2h_seconds energy_joules energy_uncertainty".split()
 
 
 def _pool_rounds(results):
     """Gives all rounds of a trial the same times, as `gaussweep summary` does: the median of the rounds' medians, and
     the quartiles of all their quartiles and medians. Otherwise sections that select the fastest record would show the
-    fastest round. Adds the columns `rounds`, the number of a trial's rounds, and `spread`, the interquartile range of
-    the record's own samples over their median."""
+    fastest round. Adds the columns `rounds`, the number of a trial's rounds; `pooled`, a number per trial with all its
+    rounds; and `spread`, the interquartile range of the record's own samples over their median."""
     times = ["seconds_min", "seconds_q1", "seconds_median", "seconds_q3", "seconds_max"]
     records = results.take([*_SAME_IN_ROUNDS, *times, "round", "gflops", "peak_share"])
     spread = (records["seconds_q3"] - records["seconds_q1"]) / records["seconds_median"]
-    rounds, changed = pd.Series(1, index=records.index), {}
+    rounds, trial, changed = pd.Series(1, index=records.index), np.arange(len(records)), {}
     if (records["round"] > 1).any():
+        records = records.join(results.take([*_ONCE_PER_ROUND, "seconds_mean"]))
         group = records.groupby(_SAME_IN_ROUNDS, sort=False, dropna=False)
         rounds = group["round"].transform("nunique")
         trial = group.ngroup()
         of_rounds = pd.concat([records[name].set_axis(trial) for name in times[1:4]]).groupby(level=0)
         changed = {name: group[name].transform(name[len("seconds_") :]) for name in times[::2]}  # min, median, max
+        changed.update({name: group[name].transform("median") for name in _ONCE_PER_ROUND})
+        changed.update(seconds_mean=group["seconds_mean"].transform("mean"))
         changed.update(seconds_q1=trial.map(of_rounds.quantile(0.25)), seconds_q3=trial.map(of_rounds.quantile(0.75)))
         changed = {name: records[name].where(rounds == 1, values) for name, values in changed.items()}
         has_time = (rounds > 1) & (records["seconds_median"] > 0)
@@ -584,7 +588,7 @@ def _pool_rounds(results):
             changed[name] = (records[name] * ratio).groupby(trial).transform("median").where(has_time, records[name])
         # A record without an own time keeps none.
         changed.update({name: values.where(records[name].notna()) for name, values in changed.items()})
-    results.table = _with_columns(results.table, **changed, rounds=rounds, spread=spread)
+    results.table = _with_columns(results.table, **changed, rounds=rounds, pooled=trial, spread=spread)
 
 
 # A record's GPU model is not among these columns, because skipped trials have none; TRIAL has `gpus` instead. A new

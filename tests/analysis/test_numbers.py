@@ -16,6 +16,7 @@ from everything import everything
 from pages import page_of
 
 from analysis.frames import sampled
+from analysis.loader import load
 
 PASS = b"pass"
 
@@ -84,6 +85,24 @@ class NumbersTest(unittest.TestCase):
         self.assertEqual([float(slower[name]) for name in ("y", "low", "high")], [8e-3, 1e-3, 9e-3])
         rows = pd.DataFrame({"samples": [5], "inner_repeats": [1], "rounds": [3]})
         self.assertEqual(sampled(rows), "5 samples in each of 3 rounds")
+
+    def test_transfers_energy_and_means_of_rounds_are_pooled(self):
+        night = fixture.Night()
+        for i, factor in enumerate((1, 2, 6)):
+            more = dict(allocate_seconds=1e-4 * factor, h2d_seconds=2e-4 * factor, d2h_seconds=3e-4 * factor)
+            more.update(energy_joules=2.0 * factor, energy_uncertainty=0.1, key=f"{i}", round=i + 1)
+            night.trial("gesv", "crout", 64, 1e-3 * factor, gpu=next(iter(fixture.GPUS)), scatter=0, **more)
+        page = page_of(night)
+        (row,) = page.rows("transfer")
+        for name, value in {"allocate": 2e-4, "to the device": 4e-4, "back": 6e-4, "transfer / compute": 0.6}.items():
+            self.assertAlmostEqual(row[name], value)
+        self.assertEqual(page.rows("energy")[0]["J per run"], 4)
+        for name, value in (("transfer", 0.6), ("energy", 4)):
+            (point,) = csv.DictReader(io.StringIO(page.data[f"{name}-gesv-double-NVIDIA_Test_100"]))
+            self.assertAlmostEqual(float(point["y"]), value)
+        with tempfile.TemporaryDirectory() as folder:
+            table = load([night.write(Path(folder) / "results.h5")]).table
+        np.testing.assert_allclose(table["seconds_mean"], 3e-3)
 
     def test_ranking_is_by_the_smallest_passed_median(self):
         rows = self.page.rows("ranking")
