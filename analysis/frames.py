@@ -25,7 +25,7 @@ LONG = 100  # residual histories with more iterations are drawn in separate figu
 DRAWN = """problem precision device method matrix_name matrix_full operands size config status seconds_median
 matrix_seed batch samples inner_repeats rounds uplo threads""".split()
 LARGEST = """problem precision device method system operands size status seconds_median matrix_kind
-matrix_full matrix_seed uplo threads""".split()
+matrix_full matrix_seed samples inner_repeats rounds uplo threads""".split()
 COMPARED = """problem method precision device host m n k nrhs uplo matrix_digest task size file parameters status
 answered seconds_q1 seconds_median seconds_q3 matrix_name matrix_full matrix_seed operands samples inner_repeats rounds
 threads config""".split()
@@ -212,9 +212,9 @@ def plots_over_size(
 ):
     """Yields a Plot of the column `y` over size for each of `facets`. `low`, `high`, `ends`, `others`, `per_time`: as
     in `curves`. `point`: describes a point in the caption if it is not a median of samples. `{samples}` in it is
-    replaced by `_sampled_seeds`, `{median}` by "median time" or its median over the seeds, and `{of_seeds}` by "the
-    median over the seeds of " if there are several. `reference`: a method whose times are in every point.
-    `more`: further fields of the Plot."""
+    replaced by `_sampled_seeds`, `{median}` by "median time" or its median over the seeds, `{of_seeds}` by "the median
+    over the seeds of " if there are several, and `{of_rounds}` by `over_rounds`. `reference`: a method whose times are
+    in every point. `more`: further fields of the Plot."""
     # Drops rows that are not drawn, which captions must not name, and other columns, because the rows are copied often.
     values = rows[y].to_numpy(dtype=float)
     is_drawn = np.isfinite(values) & (values > 0 if more.get("ylog") else True)
@@ -224,7 +224,12 @@ def plots_over_size(
         names = axis.get("names")
         xlabel = "matrix" if names else "n"
         of_seeds = "the median over the seeds of " if most_seeds(part) > 1 else ""
-        median = "median over the seeds of the median time" if of_seeds else "median time"
+        words_of = {
+            "samples": _sampled_seeds(part),
+            "median": "median over the seeds of the median time" if of_seeds else "median time",
+            "of_seeds": of_seeds,
+            "of_rounds": over_rounds(part),
+        }
         yield Plot(
             slug(name, *words.split(", ")),
             f"{title}: {words}",
@@ -232,8 +237,7 @@ def plots_over_size(
             ylabel,
             series,
             names=names,
-            basis=f"{matrices(part, bool(names), reference)} Each point: "
-            f"{point.format(samples=_sampled_seeds(part), median=median, of_seeds=of_seeds)}."
+            basis=f"{matrices(part, bool(names), reference)} Each point: " f"{point.format(**words_of)}."
             if point
             else basis(part, with_sizes=bool(names), pooled=True),
             **more,
@@ -246,7 +250,7 @@ def basis(rows, statistic="median", with_sizes=False, pooled=False):
     seeds."""
     seeds = most_seeds(rows) if pooled else 1
     words = f"the {statistic} of {sampled(rows)}"
-    if rows["samples"].max() == 1 and ("rounds" not in rows or rows["rounds"].max() == 1):
+    if rows["samples"].max() == 1 and rows["rounds"].max() == 1:
         words = f"the median over up to {seeds} seeds, {sampled(rows)} each" if seeds > 1 else sampled(rows)
     elif seeds > 1:
         words = f"the median over up to {seeds} seeds of the {statistic}s of {sampled(rows)}"
@@ -256,10 +260,16 @@ def basis(rows, statistic="median", with_sizes=False, pooled=False):
 def sampled(rows):
     """Returns "3 samples", "3 to 7 samples", "3 samples of 10 calls" or "3 samples in each of 2 rounds": the numbers of
     samples of the rows."""
-    samples, calls = (range_text(rows[name]) for name in ("samples", "inner_repeats"))
-    rounds = range_text(rows["rounds"]) if "rounds" in rows else "1"
+    samples, calls, rounds = (range_text(rows[name]) for name in ("samples", "inner_repeats", "rounds"))
     words = counted(samples, "sample") + (f" of {calls} calls" if calls not in ("0", "1") else "")
     return words + (f" in each of {counted(rounds, 'round')}" if rounds != "1" else "")
+
+
+def over_rounds(rows):
+    """Returns "the median over 2 rounds of " for a quantity that is measured once per round; an empty text without
+    rounds."""
+    rounds = range_text(rows["rounds"])
+    return f"the median over {counted(rounds, 'round')} of " if rounds != "1" else ""
 
 
 def most_seeds(rows):

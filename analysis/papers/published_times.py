@@ -8,8 +8,8 @@ from ..page import factor, number, seconds
 from ..plots import Plot, Series
 from .common import device_title, described, panel_devices, panel_rows, pick, source_of, table_of
 
-MEASURED_COLUMNS = """problem method backend device samples inner_repeats matrix_full low high measured status config
-matrix_kind matrix_seed operands uplo threads""".split()
+MEASURED_COLUMNS = """problem method backend device samples inner_repeats rounds matrix_full low high measured status
+config matrix_kind matrix_seed operands uplo threads""".split()
 
 
 def with_measured(drawing, rows, device):

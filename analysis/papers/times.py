@@ -450,7 +450,7 @@ def transfer(page, results, experiment, drawing, rows):
                 ylog=True,
                 seconds=True,
                 basis=f"{matrices(part)} Kernels: the median of {sampled(part)}; allocating and copying: measured"
-                " once.",
+                f" once{' per round, the median' if part['rounds'].max() > 1 else ''}.",
             )
         )
     page.plots(figures)

@@ -8,7 +8,8 @@ MOST_CLOCK_DIFFERENCE = 0.02  # larger relative differences of SM clocks are rep
 LAUNCHES = """problem method precision device size kernels queue_seconds seconds_median replay_median
 launch_bound"""
 ENERGY = """problem precision device method matrix_name matrix_full operands config task size batch status matrix_seed
-uplo threads samples inner_repeats seconds_median flops energy_joules energy_uncertainty energy_source idle_power_w"""
+uplo threads rounds samples inner_repeats seconds_median flops energy_joules energy_uncertainty energy_source
+idle_power_w"""
 
 
 def costs(page, results):
@@ -71,7 +72,8 @@ def energy(page, results):
         energy_low=rows["energy_joules"] - rows["energy_uncertainty"],
         energy_high=rows["energy_joules"] + rows["energy_uncertainty"],
     )
-    more = {"ylog": True, "ends": ("the uncertainty of the energy",), "point": "{of_seeds}the energy of one run"}
+    point = "{of_seeds}{of_rounds}the energy of one run"
+    more = {"ylog": True, "ends": ("the uncertainty of the energy",), "point": point}
     page.plots(
         plots_over_size(
             with_ends, "energy", "Energy", "energy per run [J]", "energy_joules", "energy_low", "energy_high", **more

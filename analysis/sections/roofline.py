@@ -14,6 +14,7 @@ from ..frames import (
     matrices,
     not_passed,
     on_device,
+    over_rounds,
     short_names,
     slug,
     with_peak_fractions,
@@ -22,7 +23,7 @@ from ..page import percent, prefixed
 from ..plots import Plot, Series
 
 COLUMNS = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host capability
-threads gpu_count samples inner_repeats nrhs""".split()
+threads gpu_count nrhs""".split()
 
 
 def roofline(page, results):
@@ -97,7 +98,7 @@ def _figures(results, rows):
         yield Plot(name, f"Roofline: {words}", ylabel="rate [GFLOP/s]", series=series, basis=caption, **axes)
         if part["frugal"].notna().any():
             name, series = slug("frugal", precision, *group), points("frugal")
-            caption = f"{matrices(part, with_sizes=True)} Each point: the energy of one run."
+            caption = f"{matrices(part, with_sizes=True)} Each point: {over_rounds(part)}the energy of one run."
             yield Plot(name, f"Energy: {words}", ylabel="efficiency [GFLOP/J]", series=series, basis=caption, **axes)
 
 

@@ -249,11 +249,14 @@ def transfer(page, results):
         page.remark("No record has transfer or allocation times.")
         return
     rows = rows.assign(transfer_share=rows["transfer"] / rows["seconds_median"])
+    each = "once per round" if rows["rounds"].max() > 1 else "once per trial"
     page.add_once(
-        "Allocation and both transfers, once per trial, over the median time of the method. Above the line, moving"
+        f"Allocation and both transfers, {each}, over the median time of the method. Above the line, moving"
         " the data takes longer than computing. For methods on the CPU these are copies within its memory."
     )
-    point = "{of_seeds}allocation and both transfers, measured once per trial, over the {median} of {samples}"
+    point = (
+        f"{{of_seeds}}{{of_rounds}}allocation and both transfers, measured {each}, over the {{median}} of {{samples}}"
+    )
     options = {"ylog": True, "per_time": True, "lines_at": [(1, "equal")], "point": point}
     page.plots(
         plots_over_size(rows, "transfer", "Transfer over compute", "transfer / compute", "transfer_share", **options)

@@ -375,6 +375,24 @@ class FiguresTest(unittest.TestCase):
             )
             self.assertIn(f"Each point: {words}the energy of one run.", captions["energy"])
 
+    def test_captions_name_the_rounds(self):
+        night = fixture.Night("cejka_et_al")
+        for n, method, i in itertools.product((64, 128), ("crout", "cusolver"), (1, 2)):
+            more = dict(gpu=GPU, round=i, key=f"{n}{method}{i}", energy_joules=2.0, reference_method="cusolver")
+            night.trial("gesv", method, n, 1e-6 * n, parameters={"blocks": n // 16}, **more)
+        captions = {name: caption for name, (_, _, caption) in drawn(night).items()}
+        kinds = {name.partition("-")[0] for name in captions}
+        self.assertLessEqual({"time", "rate", "over", "roofline", "frugal", "transfer", "energy"}, kinds)
+        for name, caption in captions.items():
+            if " samples" in caption:
+                self.assertIn("5 samples in each of 2 rounds", caption, name)
+        (roofline,) = [caption for name, caption in captions.items() if name.startswith("roofline-")]
+        self.assertIn("Each point: the median of 5 samples in each of 2 rounds.", roofline)
+        (transfer,) = [caption for name, caption in captions.items() if name.startswith("transfer-")]
+        self.assertIn("the median over 2 rounds of allocation and both transfers, measured once per round", transfer)
+        for caption in (caption for name, caption in captions.items() if name.startswith(("frugal-", "energy-"))):
+            self.assertIn("Each point: the median over 2 rounds of the energy of one run.", caption)
+
     def test_points_of_a_roofline_have_their_sizes(self):
         night = fixture.Night("roof")
         for (method, n), nrhs in itertools.product((("crout", 64), ("lapack", 128)), (1, 3)):
