@@ -11,13 +11,17 @@ from ..page import counted, factor, seconds
 from ..plots import Plot, Series
 
 SAME_TRIAL = [*TRIAL, "threads"]  # a trend needs equal numbers of threads
-COLUMNS = [*TRIAL, *"key gpu_name problem method precision config task size device status seconds_median".split()]
+COLUMNS = [
+    *TRIAL,
+    *"key gpu_name pooled problem method precision config task size device status seconds_median".split(),
+]
 LEAST_RUNS = 3  # fewest runs of a plan that make a trend
 MOST_CHANGES = 3  # changes on the first screen
 OTHER_THREADS = (
     "Methods of the CPU ran with different numbers of threads. Their times are compared only between runs with the same"
     " number."
 )
+MOST_PLANS = 4  # plans that the first screen names
 MOST_DRAWN = 12  # trials that changed and get a plot
 MOST_REGRESSIONS = 5  # regressions that the first screen names
 VERDICTS = ["SAME", "FASTER", "SLOWER", "UNCLEAR", "HOST-BOUND", "UNTIMED"]  # of `gaussweep compare`
@@ -26,37 +30,81 @@ LISTED = ["WORSE", "SLOWER", "passes now", "FASTER"]  # the table of changes has
 
 def changes(results):
     """Returns one row per trial that also ran before: its status and median before and now, and in `change` the verdict
-    of `gaussweep compare` on all earlier runs. If times cannot be compared, `attrs["unjudged"]` has the reason."""
+    of `gaussweep compare` on all earlier runs. If times cannot be compared, the numbers before are those of the last
+    earlier run."""
     if results.earlier is None:
         return pd.DataFrame()
     compared = ["status", "seconds_median"]
     before = results.earlier.loc[results.earlier["ago"] == 1, [*TRIAL, *compared]]
     both = results.take(COLUMNS).merge(before, on=TRIAL, suffixes=("", "_before"))
-    rank = {status: i for i, status in enumerate(STATUSES)}  # a larger number is a worse status
-    both["ratio"] = both["seconds_median"] / both["seconds_median_before"]
-    both["change"], both["reason"] = "", ""
     try:
         verdict_of = verdicts_of(results)
-    except CannotCompare as why:
-        both.attrs["unjudged"] = str(why)
+    except CannotCompare:  # reported on the first screen
         verdict_of = {}
+    keys = (
+        (key, backend, gpu if backend == "cuda" else None)
+        for key, backend, gpu in both[["key", "backend", "gpu_name"]].itertuples(index=False)
+    )
+    both["comparison"] = pd.Series([verdict_of.get(key) for key in keys], index=both.index, dtype=object)
+    both = _trials(both)
+    both["ratio"] = both["seconds_median"] / both["seconds_median_before"]
+    both["change"], both["reason"] = "", ""
+    rank = {status: i for i, status in enumerate(STATUSES)}  # a larger number is a worse status
     for row in both.itertuples():
         now, then = rank.get(row.status, 0), rank.get(row.status_before, 0)
         is_worse = now > then and row.status != "skipped"
-        comparison = verdict_of.get((row.key, row.backend, row.gpu_name if row.backend == "cuda" else None))
-        if comparison is not None:
-            is_worse = comparison["worse"]
-            both.loc[row.Index, ["change", "reason"]] = comparison["verdict"], comparison["reason"]
-            if comparison["speedup"]:
-                both.loc[row.Index, ["seconds_median_before", "ratio"]] = (
-                    comparison["base_median"],
-                    1 / comparison["speedup"],
-                )
+        if (found := row.comparison) is not None:
+            is_worse = found["worse"]
+            both.loc[row.Index, ["change", "reason"]] = found["verdict"], found["reason"]
+            both.loc[row.Index, "seconds_median_before"] = found["base_median"]
+            if found["speedup"]:
+                both.loc[row.Index, "ratio"] = 1 / found["speedup"]
         if is_worse:
             both.loc[row.Index, "change"] = "WORSE"
         elif now < then and row.status == "pass":
             both.loc[row.Index, "change"] = "passes now"
-    return both
+    return both.drop(columns="comparison")
+
+
+def _trials(records):
+    """Returns one row per trial. Rounds of a trial are separate records, of which `gaussweep compare` names only one.
+    The row has the worst statuses of the rounds, as those of compare. The rounds' times are equal (see the loader)."""
+    severity = {status: i for i, status in enumerate(STATUSES) if status != "skipped"}
+    worst = {}
+    for name in ("status", "status_before"):
+        order = records[name].map(severity).fillna(-1).sort_values(kind="stable").index
+        worst[name] = records.loc[order].groupby("pooled")[name].transform("last")
+    times = records.groupby("pooled")[["seconds_median", "seconds_median_before"]].transform("max")
+    records = records.assign(**worst, **times)
+    named_first = records["comparison"].isna().sort_values(kind="stable").index
+    return records.loc[named_first].drop_duplicates("pooled").sort_index()
+
+
+def _base_words(results, rows):
+    """Returns words for the runs that the last runs are compared with: "the 3 earlier runs of the same plan", or
+    "the 4 earlier runs of 2 plans (3 of nightly, 1 of weekly)". `rows`: the result of `changes`."""
+    runs = results.earlier[results.earlier["plan_name"].isin(rows["plan_name"])]
+    runs = runs.groupby("plan_name")["ago"].max().astype(int)  # per plan
+    since = (
+        f"the {runs.sum()} earlier runs" if (runs > 1).any() else "the last run" if len(runs) == 1 else "the last runs"
+    )
+    plans = pd.concat([results.take("plan_name file"), results.earlier[["plan_name", "file"]]]).drop_duplicates()
+    plans["text"] = [results.files[file][1].get("plan", "") for file in plans["file"]]
+    versions = plans.groupby("plan_name")["text"].nunique()
+    changed = [name for name in runs.index if versions[name] > 1]
+    if len(runs) == 1:
+        return f"{since} of {'the plan, whose text changed' if changed else 'the same plan'}"
+    of_plans = [f"{count} of {name}" for name, count in runs.items()] if (runs > 1).any() else []
+    details = [", ".join(of_plans)] if len(runs) <= MOST_PLANS else []
+    details += [f"the text of {_listed(changed)} changed"] if changed else []
+    details = "; ".join(filter(None, details))
+    return f"{since} of {len(runs)} plans{f' ({details})' if details else ''}"
+
+
+def _listed(names):
+    """Returns "a, b and 3 more"."""
+    more = len(names) - MOST_PLANS
+    return ", ".join(names[:MOST_PLANS]) + (f" and {more} more" if more > 0 else "")
 
 
 def sentences(results):
@@ -64,13 +112,7 @@ def sentences(results):
     rows = changes(results)
     if not len(rows):
         return
-    runs = int(results.earlier["ago"].max())
-    since = "the last run" if runs == 1 else f"the {runs} earlier runs"
-    texts = {}  # plan name -> its texts
-    for _, attributes, _ in results.files:
-        texts.setdefault(attributes.get("plan_name"), set()).add(attributes.get("plan"))
-    plan = "the plan, whose text changed" if any(len(versions) > 1 for versions in texts.values()) else "the same plan"
-    yield f"Since {since} of {plan}: {_counts(results, rows)}", "changes"
+    yield f"Since {_base_words(results, rows)}: {_counts(results, rows)}", "changes"
     for sentence in advice_of(results)[:1]:
         yield sentence, "changes"
     try:
@@ -174,6 +216,11 @@ def table(page, results):
         return
     rows = rows.assign(order_=rows["change"].map(LISTED.index), far_=-(rows["ratio"] - 1).abs())
     rows = rows.sort_values(["order_", "far_"], kind="stable").drop(columns=["order_", "far_"])
+    try:
+        verdicts_of(results)
+        base = "all earlier runs. Status before (was): that of the last of them."
+    except CannotCompare:
+        base = "the last earlier run. Times were not compared."
     page.begin("changes", "Against earlier runs")
     page.table(
         "changes",
@@ -187,9 +234,7 @@ def table(page, results):
             ("ratio", "now / before", factor),
         ],
         limit=30,
-        caption=(
-            "Trials whose status changed, or that gaussweep compare calls SLOWER or FASTER, against all earlier runs."
-        ),
+        caption=f"Trials whose status changed, or that gaussweep compare calls SLOWER or FASTER, against {base}",
         also=(),
     )
 

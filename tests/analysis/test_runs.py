@@ -1,13 +1,16 @@
 """Tests that runs are separated by their ids and by their models, in one file or in several."""
 
+import itertools
 import json
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import fixture
 from pages import page_of
 
+from analysis import comparison
 from analysis.loader import load
 from analysis.sections import glance
 from analysis.sections.changes import changes, followed
@@ -135,6 +138,72 @@ class PartialRunTest(unittest.TestCase):
         ((words, _),) = glance._missing(night)
         self.assertIn("started 2026-01-01T00:00:00Z, an earlier run (2 of 3 trials)", words)
         self.assertIn("started 2026-01-02T00:00:00Z (1 of 3 trials)", words)
+
+
+class RoundsTest(unittest.TestCase):
+    ROUNDS = (1, 2, 3)
+
+    def nights(self, days=4):
+        """Returns nights with rounds. In the last night `wrong` fails in one round, `broken` crashes in all rounds and
+        `slow` takes twice the time. In the night before the last all times are 10 % longer."""
+        nights = [fixture.Night("nightly") for _ in range(days)]
+        for day, night in enumerate(nights, 1):
+            is_last = day == days
+            for i, method in itertools.product(self.ROUNDS, ("wrong", "broken", "slow")):
+                more = dict(run_id=f"run-{day}", start_time=f"2026-01-0{day}T00:00:00Z", key=f"{method}-{i}", round=i)
+                seconds = (1 + 0.001 * i) * (
+                    1.1e-3 if day == days - 1 else 2e-3 if is_last and method == "slow" else 1e-3
+                )
+                broken = is_last and method == "broken"
+                status = "crashed" if broken else "failed" if is_last and method == "wrong" and i == 2 else "pass"
+                night.trial("gesv", method, 64, None if broken else seconds, status=status, scatter=1e-4, **more)
+        return nights
+
+    def test_a_trial_with_rounds_is_one_row_with_the_numbers_of_compare(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(self.nights())]
+            expected = {trial["method"]: trial for trial in comparison.verdicts(files[:-1], files[-1]).values()}
+            rows = changes(load(files))
+            no_program = comparison.CannotCompare("no program")
+            with mock.patch("analysis.sections.changes.verdicts_of", side_effect=no_program):
+                alone = changes(load(files))
+        self.assertEqual(sorted(rows["method"]), ["broken", "slow", "wrong"])
+        for row in rows.itertuples():
+            trial = expected[f"gesv/{row.method}"]
+            self.assertEqual((row.status_before, row.status), (trial["base_status"], trial["new_status"]))
+            self.assertEqual(row.seconds_median_before, trial["base_median"])
+            self.assertAlmostEqual(row.seconds_median_before, 1.002e-3, delta=2e-6)  # not 1.1e-3, the last night's
+        found = {row.method: (row.change, row.status) for row in rows.itertuples()}
+        self.assertEqual(
+            found, {"wrong": ("WORSE", "failed"), "broken": ("WORSE", "crashed"), "slow": ("SLOWER", "pass")}
+        )
+        self.assertAlmostEqual(rows.set_index("method")["ratio"]["slow"], 2, delta=0.01)
+        found = {row.method: (row.change, row.status) for row in alone.itertuples()}
+        self.assertEqual(found, {"wrong": ("WORSE", "failed"), "broken": ("WORSE", "crashed"), "slow": ("", "pass")})
+        self.assertAlmostEqual(alone.set_index("method")["seconds_median_before"]["slow"], 1.1022e-3, delta=2e-6)
+
+    def test_the_page_lists_each_trial_once(self):
+        page = page_of(*self.nights())
+        self.assertEqual(sorted(row["method"] for row in page.rows("changes")), ["broken", "slow", "wrong"])
+        self.assertIn("Since the 3 earlier runs of the same plan: 3 trials in both", page.words("overview"))
+
+
+class SeveralPlansTest(unittest.TestCase):
+    def plan(self, name, days, change=False):
+        nights = [fixture.Night(name) for _ in range(days)]
+        for day, night in enumerate(nights, 1):
+            night.attributes["plan"] += f"repeats: {day}\n" * change
+            more = dict(run_id=f"{name}-{day}", start_time=f"2026-01-0{day}T00:00:00Z")
+            night.trial("gesv", "lapack", {"nightly": 64}.get(name, 128), 1e-3, **more)
+        return nights
+
+    def test_the_earlier_runs_of_all_plans_are_counted(self):
+        words = page_of(*self.plan("nightly", 4), *self.plan("sharded", 2)).words("overview")
+        self.assertIn("Since the 4 earlier runs of 2 plans (3 of nightly, 1 of sharded): 2 trials in both", words)
+        words = page_of(*self.plan("nightly", 2, change=True), *self.plan("sharded", 2)).words("overview")
+        self.assertIn("Since the last runs of 2 plans (the text of nightly changed): 2 trials in both", words)
+        words = page_of(*self.plan("nightly", 3), *self.plan("alone", 1)).words("overview")
+        self.assertIn("Since the 2 earlier runs of the same plan: 1 trial in both", words)
 
 
 class UnclearTest(unittest.TestCase):
