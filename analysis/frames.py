@@ -444,6 +444,7 @@ def _curve(label, rows, with_ends, ends):
     """Returns the Series of one label. The text at the pointer has a point's configuration. It also has the number
     of seeds or trials that were tried, and the number and verdict of those that the point shows."""
     seeds = rows["seeds"] > 1
+    has_own_range = ~rows["pooled"].astype(bool) & (rows["high"] > rows["low"])  # a single sample has no quartiles
     counts = [
         "; ".join(filter(None, [config, _count_words(*numbers)]))
         for config, *numbers in zip(rows["config"], rows["tried"], rows["count"], rows["seeds"], rows["rank"])
@@ -459,7 +460,7 @@ def _curve(label, rows, with_ends, ends):
         settings=rows["setting"].to_numpy(),
         earlier=rows["earlier"].to_numpy(),
         band=bool(seeds.any()) and len(rows) > 1,
-        ends=(*ends[: int((~rows["pooled"]).any())], *[POOLED_RANGE][: int(rows["pooled"].any())]),
+        ends=(*(ends if has_own_range.any() else ()), *([POOLED_RANGE] if rows["pooled"].any() else ())),
         partial=bool((rows["count"] < rows["tried"]).any()),
     )
 

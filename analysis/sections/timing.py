@@ -41,8 +41,9 @@ def time_over_size(page, results):
     if not len(rows):
         page.remark("No trial returned an answer with a measured time.")
         return
+    quartiles = " with quartiles" if (rows["seconds_q3"] > rows["seconds_q1"]).any() else ""
     page.add_once(
-        "Lines: each method in its fastest configuration that passed, medians with quartiles. Several seeds or"
+        f"Lines: each method in its fastest configuration that passed, medians{quartiles}. Several seeds or"
         " repetitions give the median and full range of those with the best verdict. Small marks, or rows of their own:"
         " other configurations, earlier runs. Hollow marks: an answer did not pass."
         + (" n is the cube root of m·n·k." if is_rectangular(rows).any() else "")
