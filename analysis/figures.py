@@ -86,7 +86,7 @@ def write(page, out, kind, only=None):
     with matplotlib.rc_context(STYLE), staging(out) as staged:
         for plot, drawn, remarks in all_drawn:
             figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-            series, shared = _shortened(_coloured(styled(drawn, page.methods)))
+            series, shared = _shortened(_coloured(styled(drawn, page.methods, plot.dashes)))
             if plot.kind == "bars":
                 _bars(*_escaped(plot, series, escape), figure, _row_colours(series, page.methods))
             else:
@@ -110,12 +110,12 @@ def write(page, out, kind, only=None):
 
 def _coloured(styled_series):
     """Gives each line a colour of its own if all lines have one method's colour, and are too many for the dashes."""
-    labels = list(dict.fromkeys(series.label for series, _, _ in styled_series))
-    are_lines = all(series.line and series.marker for series, _, _ in styled_series)
+    labels = {series.label for series, _, _ in styled_series}
+    are_lines = all(series.faint or (series.line and series.marker) for series, _, _ in styled_series)
     if not are_lines or len({colour for _, colour, _ in styled_series}) > 1 or len(labels) <= len(DASHES):
         return styled_series
-    numbers = ((series, labels.index(series.label)) for series, _, _ in styled_series)
-    return [(series, number % COUNT, number // COUNT) for series, number in numbers]
+    # The dash is the line's number, because it is equal in all plots of the problem.
+    return [(series, number % COUNT, number // COUNT) for series, _, number in styled_series]
 
 
 def _shortened(styled_series):

@@ -83,6 +83,7 @@ class Page:
         self.plot_bytes = 0  # bytes of all plots in the page
         self.embedded = 0  # bytes of CSV in the page
         self.problem = ""  # the problem whose block is being written, as in the block's id; else empty
+        self.dashes = {}  # problem -> `Plot.dashes` of its lines, so that a line looks alike in the problem's plots
         self.explanations = set()  # texts that `add_once` has added
 
     def begin(self, name, title, words=""):
@@ -209,6 +210,8 @@ class Page:
             shown, drawn, remarks = plot.drawable()
             if not drawn:
                 continue
+            if shown.kind == "lines" and self.problem:
+                shown.dashes = self.dashes.setdefault(self.problem, {})
             markup = plots.markup(shown, drawn, self.methods)
             if self.plot_bytes + len(markup) > DRAWN_MOST:
                 left_out += 1

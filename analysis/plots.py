@@ -59,6 +59,7 @@ class Plot:
     names: list = None  # labels of x = 0, 1, …
     note: str = ""
     basis: str = ""  # sentences for a caption: the matrices, the statistic, the number of samples
+    dashes: dict = None  # for lines: (colour, key, label) -> dash in this plot and in others, which `styled` completes
     farthest: float = FARTHEST  # larger values on a logarithmic y axis are drawn at this limit
 
     def drawable(self):
@@ -332,10 +333,10 @@ def _by_name(plot, drawn):
     return replace(plot, kind="bars", title=title, note=note, series=series)
 
 
-def styled(series, methods):
+def styled(series, methods, known=None):
     """Returns (series, colour or None, dash) for each series. Series with different labels differ in colour or dash.
     `methods`: name -> number, as `frames.methods` returns it. Series without a method get numbers that no method has.
-    """
+    `known`: `Plot.dashes`, so that a label has one dash in several plots."""
     named = [s.of or OF_METHOD.match(s.label).group(1) if s.of or OF_METHOD.match(s.label) else s.label for s in series]
     keys = [None if s.plain else name if s.of or name in methods else s.label for s, name in zip(series, named)]
     numbers = {key: methods[key] for key in keys if key in methods}
@@ -345,11 +346,16 @@ def styled(series, methods):
             numbers[key] = next(free)
     colours = {key: None if key is None else numbers[key] % COUNT for key in keys}
     dashes, taken, begun = {}, {}, set()  # (key, label) -> dash; colour -> dashes in use
+    known = {} if known is None else known
+    for (colour, *_), dash in known.items():
+        taken.setdefault(colour, set()).add(dash)
 
     def choose(key, s, least):
-        used = taken.setdefault(colours[key], set())
-        dashes[key, s.label] = next(i for i in itertools.count(least) if i not in used)
-        used.add(dashes[key, s.label])
+        used, place = taken.setdefault(colours[key], set()), (colours[key], key, s.label)
+        if place not in known:
+            known[place] = next(i for i in itertools.count(least) if i not in used)
+            used.add(known[place])
+        dashes[key, s.label] = known[place]
 
     for key, s in zip(keys, series):  # a method's first series has the dash of its number, if that is free
         if key is not None and key not in begun and not s.dashed:
@@ -383,7 +389,7 @@ def markup(plot, drawn, methods):
     # The keys of the JSON are short, because a page may have many series: l label, c colour, d dash, lo and hi ends of
     # the error bars, h hollow, t the index of a point's text in `told`.
     texts, lines = {"": 0}, []
-    for series, colour, variant in styled(drawn, methods):
+    for series, colour, variant in styled(drawn, methods, plot.dashes):
         line = {
             "l": series.label,
             "c": colour,

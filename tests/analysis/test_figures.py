@@ -411,6 +411,52 @@ class FiguresTest(unittest.TestCase):
         several = [Series(name, points, points) for name in ("ninth", "ninth, nrhs 3")]
         self.assertEqual([dash for _, _, dash in styled(several, {"ninth": 8})], [1, 2])
 
+    def test_a_line_has_one_style_in_all_plots_of_its_problem(self):
+        night = fixture.Night("styles")
+        for n, matrix in itertools.product((64, 128), ("spd", "uniform")):
+            for blocks in (1, 2) if matrix == "uniform" else (1,):  # only "uniform" has slower configurations
+                parameters = {"blocks": blocks}
+                night.trial("gesv", "crout", n, 1e-6 * n * blocks, matrix=matrix, parameters=parameters)
+            # On one of the matrices the method has no rate.
+            more = {"gflops": np.nan} if matrix == "spd" else {}
+            night.trial("gesv", "lapack", n, 1e-6 * n, matrix=matrix, reference_method="lapack", **more)
+        with tempfile.TemporaryDirectory() as folder:
+            page = build(load([night.write(Path(folder) / "results.h5")], SHOWN), of_papers="none")
+        styles, plots = {}, {}
+        for plot, kept, _ in page.drawn:
+            if plot.kind == "lines":
+                plots[plot.name.partition("-")[0]] = len({s.label for s in kept})
+                for series, *style in styled(kept, page.methods, plot.dashes):
+                    styles.setdefault(series.label, set()).add(tuple(style))
+        self.assertEqual([plots[name] for name in ("time", "rate", "over")], [4, 3, 2])
+        self.assertEqual({label: len(found) for label, found in styles.items()}, dict.fromkeys(styles, 1))
+        lines = [f"{method}, {matrix}" for method in ("crout", "lapack") for matrix in ("spd", "uniform")]
+        self.assertEqual(len(set.union(*(styles[line] for line in lines))), 4)
+
+    def test_a_line_of_a_paper_has_one_colour_with_and_without_faint_marks(self):
+        points = np.array([1.0, 2.0])
+        lines = [Series(f"crout, {i}", points, points) for i in range(7)]
+        faint = [Series("crout, 6", points, points, line=False, faint=True)]
+        known = {}
+        styles = [
+            {s.label: style for s, *style in figures._coloured(styled(drawn_series, {"crout": 0}, known))}
+            for drawn_series in ([*faint, *lines], lines)
+        ]
+        self.assertEqual(*styles)
+        self.assertEqual(len({colour for colour, _ in styles[0].values()}), 7)
+
+    def test_single_samples_have_no_quartiles(self):
+        for samples in (1, 5):
+            night = fixture.Night("single")
+            for n, seed in ((64, 1), (64, 2), (128, 1), (256, 1)):
+                more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "key": f"{n}{seed}", "seconds_stdev": 0}
+                night.trial("gesv", "lapack", n, 1e-6 * n * seed, samples=samples, **more)
+            captions = {name: caption for name, (_, _, caption) in drawn(night).items()}
+            (time,) = [caption for name, caption in captions.items() if name.startswith("time-")]
+            self.assertIn("the full range of the seeds or repetitions", time)
+            self.assertEqual(any("quartile" in caption for caption in captions.values()), samples > 1)
+            self.assertEqual("with quartiles" in page_of(night).words("time"), samples > 1)
+
     def test_errors_on_several_matrices_are_told_apart(self):
         night = fixture.Night("errors")
         for n, matrix in itertools.product((64, 128), ("uniform", "spd")):
