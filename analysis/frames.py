@@ -386,6 +386,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
             "seed": rows["matrix_seed"],
             "ago": rows["ago"] if "ago" in rows else 0,
             "threads": rows["threads"] if "threads" in rows else 0,
+            "rounds": rows["rounds"] if "rounds" in rows else 1,
         }
     )
     rows = rows[np.isfinite(rows["y"].to_numpy(dtype=float))]
@@ -397,7 +398,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     points = group.agg(
         y=("y", "median"), least=("y", "min"), most=("y", "max"), low=("low", "min"), high=("high", "max"),
         time=("time", "median"), work=("work", "median"), worst=("worst", "first"), rank=("rank", "first"),
-        tried=("tried", "first"),
+        tried=("tried", "first"), rounds=("rounds", "max"),
         setting=("setting", "first"), count=("y", "size"), seeds=("seed", "nunique"), threads=("threads", "first"),
     ).reset_index()  # fmt: skip
     # Rounds of a trial have equal times (see the loader), so that their range is that of a single trial.
@@ -432,7 +433,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
             slower = slower.groupby(["label", "x"], sort=False).agg(
                 y=("y", "median"), low=("low", "min"), high=("high", "max"), worst=("worst", "min"),
                 count=("count", "sum"), tried=("tried", "sum"), seeds=("seeds", "max"), earlier=("earlier", "min"),
-                pooled=("pooled", "max"),
+                pooled=("pooled", "max"), rounds=("rounds", "max"),
                 rank=("rank", lambda ranks: ranks.iloc[0] if ranks.nunique() == 1 else -1),
             ).reset_index().assign(config="other configurations", setting="")  # fmt: skip
         faint = (_curve(name, part, True, ends) for name, part in slower.groupby("label", sort=True))
@@ -447,7 +448,9 @@ def _curve(label, rows, with_ends, ends):
     has_own_range = ~rows["pooled"].astype(bool) & (rows["high"] > rows["low"])  # a single sample has no quartiles
     counts = [
         "; ".join(filter(None, [config, _count_words(*numbers)]))
-        for config, *numbers in zip(rows["config"], rows["tried"], rows["count"], rows["seeds"], rows["rank"])
+        for config, *numbers in zip(
+            rows["config"], rows["tried"], rows["count"], rows["seeds"], rows["rank"], rows["rounds"]
+        )
     ]
     return Series(
         label,
@@ -465,12 +468,15 @@ def _curve(label, rows, with_ends, ends):
     )
 
 
-def _count_words(tried, count, seeds, rank):
+def _count_words(tried, count, seeds, rank, rounds):
     """Returns words for the trials of a point: "3 seeds", or "the 2 of 3 trials that passed" if it shows only those
-    with the best verdict. Returns an empty text for a single trial. `rank`: the verdict, or -1 for several verdicts."""
+    with the best verdict. Returns an empty text for a single trial. `tried`, `count`: numbers of records, of which a
+    trial has `rounds`. `rank`: the verdict, or -1 for several verdicts."""
     if count < tried:
-        return f"the {count} of {tried} trials {VERDICT_WORDS.get(rank, 'with the best verdict')}"
-    return f"{tried} {'seeds' if seeds == tried else 'trials'}" if tried > 1 else ""
+        records = "rounds" if rounds > 1 else "trials"
+        return f"the {count} of {tried} {records} {VERDICT_WORDS.get(rank, 'with the best verdict')}"
+    trials = round(tried / rounds)
+    return f"{trials} {'seeds' if seeds == trials else 'trials'}" if trials > 1 else ""
 
 
 def numeric_parameters(records):

@@ -393,6 +393,18 @@ class FiguresTest(unittest.TestCase):
         for caption in (caption for name, caption in captions.items() if name.startswith(("frugal-", "energy-"))):
             self.assertIn("Each point: the median over 2 rounds of the energy of one run.", caption)
 
+    def test_rounds_are_not_counted_as_trials(self):
+        night = fixture.Night("rounds")
+        for method, n, seed, i in itertools.product(("crout", "lapack"), (64, 128), (1, 2, 3), (1, 2)):
+            if seed > 1 and method == "crout":
+                continue
+            more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "key": f"{n}{seed}{method}{i}", "round": i}
+            status = "failed" if (method, n, i) == ("crout", 128, 2) else "pass"
+            night.trial("gesv", method, n, 1e-6 * n * seed, status=status, **more)
+        (kept,) = [kept for name, (_, kept, _) in drawn(night).items() if name.startswith("time-")]
+        hover = {series.label: list(series.hover) for series in kept}
+        self.assertEqual(hover, {"crout": ["", "the 1 of 2 rounds that passed"], "lapack": ["3 seeds", "3 seeds"]})
+
     def test_points_of_a_roofline_have_their_sizes(self):
         night = fixture.Night("roof")
         for (method, n), nrhs in itertools.product((("crout", 64), ("lapack", 128)), (1, 3)):
