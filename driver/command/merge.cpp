@@ -33,24 +33,25 @@ std::size_t records_lost_by(const std::filesystem::path& output, const std::vect
 void merge_to_file(const MergeOptions& options) {
   check_output(options.output, options.force, options.paths, Rebuild::yes);
   std::vector<Loaded> inputs;
-  std::vector<std::string> missing;
-  std::vector<std::filesystem::path> absent;
+  std::vector<std::string> missing_messages;
+  std::vector<std::filesystem::path> missing_paths;
   for (const std::filesystem::path& path : runs_with_notes(options.paths)) {
     try {
       inputs.push_back(load(path, /*with_details=*/true));
     } catch (const io::InputError& e) {
       if (!options.missing_ok) throw;
-      missing.emplace_back(e.what());
-      absent.push_back(path);
+      missing_messages.emplace_back(e.what());
+      missing_paths.push_back(path);
     }
   }
-  if (inputs.empty()) throw io::InputError(fmt::format("nothing to merge: {}", fmt::join(missing, "; ")));
-  const Merged merged = merge(std::move(inputs), options.force, absent);
+  if (inputs.empty())
+    throw io::InputError(fmt::format("nothing to merge: {}", fmt::join(missing_messages, "; ")));
+  const Merged merged = merge(std::move(inputs), options.force, missing_paths);
   if (const std::size_t lost = records_lost_by(options.output, merged.results.records)) {
-    throw io::InputError(
-        fmt::format("-o {}: has {} that the inputs lack: of another run, or of lines of the journal that are "
-                    "gone or damaged. They would be lost; give another name",
-                    options.output, counted(lost, "record")));
+    throw io::InputError(fmt::format(
+        "-o {}: has {} that the inputs lack. They are from another run, or their lines in the journal "
+        "are gone or damaged. Give another name, so that they are not lost",
+        options.output, counted(lost, "record")));
   }
   io::write_results(options.output, merged.results);
 
@@ -63,7 +64,7 @@ void merge_to_file(const MergeOptions& options) {
     fmt::print("\n");
     dropped += input.dropped;
   }
-  for (const std::string& what : missing) fmt::print("left out: {}\n", what);
+  for (const std::string& message : missing_messages) fmt::print("left out: {}\n", message);
   for (const std::string& remark : merged.remarks) print_stderr(fmt::format("note: {}\n", remark));
   fmt::print("{}: {}, {} dropped\n", options.output, counted(merged.results.records.size(), "record"),
              counted(dropped, "duplicate"));

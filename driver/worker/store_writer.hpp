@@ -66,7 +66,7 @@ class StoreWriter {
            std::shared_ptr<const void> owner);
   /// Returns true if a trial may allocate `bytes` in addition to the queued matrices: if the queue is empty,
   /// or if queued bytes + `bytes` <= 2 * (largest matrix so far) + 1 GiB.
-  /// @param matrix_bytes bytes of the trial's matrix alone
+  /// @param matrix_bytes bytes of the trial's matrix alone, which counts for the largest matrix so far
   bool has_room(std::size_t bytes, std::size_t matrix_bytes);
   /// Waits until `has_room` is true.
   void make_room(std::size_t bytes, std::size_t matrix_bytes);

@@ -31,7 +31,7 @@ struct Stage {
   Text kernel;
   std::int64_t calls = 0;
   double seconds = 0;
-  double mean = 0;
+  double mean = 0;  ///< seconds per call
   double occupancy = std::numeric_limits<double>::quiet_NaN();
   double share = 0;
 };
@@ -61,13 +61,14 @@ struct Record {
       -1;  ///< 1: the samples' noise fell below the plan's limit, 0: it did not, -1: the plan has no limit
   std::int64_t round = 1;
   Text cache, host_memory;
-  std::int64_t kernels = -1;  ///< kernels launched per run; -1: unknown
-  std::int64_t waits = -1;    ///< times per run that the host waited for the device; -1: unknown
-  double queue_seconds = unknown;
+  std::int64_t kernels = -1;       ///< kernels launched per run; -1: unknown
+  std::int64_t waits = -1;         ///< times per run that the host waited for the device; -1: unknown
+  double queue_seconds = unknown;  ///< the host's time to queue a run on the device
   /// 1: the run took more than 1.1 times as long as its CUDA graph, 0: it did not, -1: unknown.
   std::int64_t launch_bound = -1;
   Text timing;                     ///< "suspect": faster than the device's measured peaks allow; else empty
   std::int64_t repeats_bits = -1;  ///< 1: all samples gave the same bits, 0: they did not, -1: unknown
+  /// Seconds of a run that the device replays as a CUDA graph.
   double replay_q1 = unknown, replay_median = unknown, replay_q3 = unknown;
   double load_seconds = unknown, generate_seconds = unknown, allocate_seconds = unknown,
          h2d_seconds = unknown, d2h_seconds = unknown, verify_seconds = unknown;

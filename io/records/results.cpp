@@ -210,8 +210,8 @@ bool is_removed(const Descriptor& file) {
   return fstat(file.fd(), &facts) == 0 && facts.st_nlink == 0;
 }
 
-/// Opens the file that has this name now. It retries, because a running sweep replaces the file and HDF5
-/// opens by name.
+/// Opens the file that has this name now. HDF5 can only open by name, here by the descriptor's name in /proc.
+/// That fails if a running sweep has replaced the file since, so it is tried again.
 h5::File open_current(const std::filesystem::path& path) {
   constexpr int max_attempts = 20;
   for (int attempt = 1;; ++attempt) {
