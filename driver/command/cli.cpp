@@ -82,13 +82,13 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   const bool computes =
       command == "worker" || (command == "restore" && blas_memory_error(usable_cpus()).empty());
   if (!computes) {
-    save_requested_threads();
+    save_requested_threads();  // the user's OPENBLAS_NUM_THREADS, for the workers
     restart_with_variable("OPENBLAS_NUM_THREADS", "1", argv);
   }
-  open_standard_descriptors();
+  open_standard_descriptors();    // closed ones become /dev/null
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit then fails with an error
   start_logging();
-  sanitize_output();
+  sanitize_output();  // replaces control characters
   Commands commands{registry, make_device, argc, argv};
   CLI::App app{"gaussweep: sweeps of dense linear-algebra methods over sizes, parameters and GPUs"};
   app.name("gaussweep");

@@ -122,11 +122,13 @@ Table pair_table(const Comparison& comparison, Reader reader) {
                          {"clock", "TIMED BY"},
                          {"base_status", "WAS"},
                          {"new_status", "IS"}});
-  const auto any = [&](auto known) {
-    return reader == Reader::program || std::any_of(comparison.pairs.begin(), comparison.pairs.end(), known);
+  // Programs get all columns. Persons get those that a pair has.
+  const auto is_shown = [&](auto has_value) {
+    return reader == Reader::program ||
+           std::any_of(comparison.pairs.begin(), comparison.pairs.end(), has_value);
   };
-  const bool replays = any([](const Pair& p) { return p.has_replays(); });
-  const bool energy = any([](const Pair& p) { return p.base.joules > 0 && p.now.joules > 0; });
+  const bool replays = is_shown([](const Pair& p) { return p.has_replays(); });
+  const bool energy = is_shown([](const Pair& p) { return p.base.joules > 0 && p.now.joules > 0; });
   if (replays)
     extend(table.columns,
            {{"base_replay", "BASE GPU", Style::seconds}, {"new_replay", "NEW GPU", Style::seconds}});

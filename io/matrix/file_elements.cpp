@@ -149,13 +149,13 @@ void ElementSink::put(const void* block, std::int64_t line, std::int64_t lines, 
   values_.resize(std::max(values_.size(), count));
   const std::size_t converted = convert_elements(type_, block, count, values_.data());
   if (converted < count) {
-    const std::int64_t in_file[2] = {line + static_cast<std::int64_t>(converted) / width,
-                                     first + static_cast<std::int64_t>(converted) % width};
-    throw InputError(where_ + refused_element(type_,
-                                              static_cast<const char*>(block) + converted * type_.bytes,
-                                              in_file[by_rows_ ? 0 : 1], in_file[by_rows_ ? 1 : 0]));
+    const std::int64_t of_line = line + static_cast<std::int64_t>(converted) / width;
+    const std::int64_t in_line = first + static_cast<std::int64_t>(converted) % width;
+    const std::int64_t row = by_rows_ ? of_line : in_line, col = by_rows_ ? in_line : of_line;
+    throw InputError(
+        where_ + refused_element(type_, static_cast<const char*>(block) + converted * type_.bytes, row, col));
   }
-  if (matrix_.data.empty()) return;
+  if (matrix_.data.empty()) return;  // the caller only checks the elements
   if (!by_rows_) {
     for (std::int64_t i = 0; i < lines; ++i)
       std::copy_n(values_.data() + i * width, width, matrix_.data.data() + (line + i) * matrix_.rows + first);

@@ -1,5 +1,5 @@
 #pragma once
-/// The rows of /devices and /hosts.
+/// The rows of the tables /devices and /hosts in results.h5.
 
 #include <cstdint>
 #include <string>
