@@ -235,7 +235,7 @@ struct ShardName {
 };
 
 /// Reads the name of a shard's run directory, "shard-1-of-3". @param run without a slash at its end
-std::optional<ShardName> shard_name(const fs::path& run) {
+std::optional<ShardName> read_shard_name(const fs::path& run) {
   ShardName shard;
   int end = 0;
   const std::string name = run.filename().string();
@@ -248,7 +248,7 @@ std::optional<ShardName> shard_name(const fs::path& run) {
 }  // namespace
 
 fs::path sweep_of(const fs::path& run) {
-  return shard_name(run) ? run.parent_path() : run;
+  return read_shard_name(run) ? run.parent_path() : run;
 }
 
 std::vector<std::string> missing_shards(const std::vector<fs::path>& directories,
@@ -260,7 +260,7 @@ std::vector<std::string> missing_shards(const std::vector<fs::path>& directories
   std::map<std::pair<fs::path, int>, Sweep> sweeps;  // by folder and number of parts
   for (const fs::path& directory : directories) {
     const fs::path path = directory.has_filename() ? directory : directory.parent_path();  // without a last /
-    const std::optional<ShardName> shard = shard_name(path);
+    const std::optional<ShardName> shard = read_shard_name(path);
     if (!shard) continue;
     Sweep& sweep = sweeps[{path.parent_path(), shard->parts}];
     sweep.parts.insert(shard->part);
