@@ -9,8 +9,9 @@ constexpr int gap_threads = 128;
 constexpr int gap_elements = 2048;  // elements of each matrix that a thread block has in shared memory
 
 /// Copies the block of gap_elements / width rows and `width` columns that begins at element (i, j) to shared
-/// memory. Columns are padded there by one element; elements outside of the part become 0. Neighbouring
-/// threads load neighbouring addresses. All sizes are powers of two, so `stride` is the same for all loads.
+/// memory. Columns are padded there by one element; elements outside of the matrix, or of its triangle if
+/// only that is used, become 0. Neighbouring threads load neighbouring addresses. All sizes are powers of
+/// two, so each load of a thread is `stride` elements after its previous one.
 template <int width, class T>
 __device__ __forceinline__ void copy_to_shared(const Elements<T>& m, std::int64_t i, std::int64_t j,
                                                double* shared) {

@@ -26,8 +26,8 @@ const HostMatrix<T>& require_on_host(const HostMatrix<T>& a);
 template <class T>
 void require_on_host(const ProductOperands<T>& operands, const Target<T>& target);
 
-/// Reductions of matrices. norms.hpp and residual.hpp document the functions of the same names. An object on
-/// a device finds its copy of a matrix by the address of the HostMatrix.
+/// Reductions of matrices. norms.hpp and residual.hpp document the functions of the same names. The
+/// implementation for a device finds the device's copy of a matrix by the address of the HostMatrix.
 /// @pre all elements of the part are finite (not required by first_not_finite and max_norm)
 /// @throws std::invalid_argument if a matrix's elements are neither on the host nor on this object's device
 template <class T>
@@ -49,6 +49,7 @@ class Reductions {
                                                double x_norm, double y_norm) = 0;
   virtual std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
                                                        const Target<T>& target, Measure measure) = 0;
+  /// Returns the largest |residual| divided by its allowance.
   virtual double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
                                          const Allowance& allowance) = 0;
 };

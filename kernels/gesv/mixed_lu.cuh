@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(group)
   }
 }
 
-/// The class `Factors` of Refinement (mixed_refinement.cuh) for a general matrix.
+/// The template argument `Factors` of Refinement (mixed_refinement.cuh) for a general matrix.
 template <class T>
 class LuFactors {
  public:
@@ -111,8 +111,8 @@ class LuFactors {
 
   /// Computes R, C and the factors, and stores the measurements in `measured`. Returns false if refinement
   /// would not converge: an element is not finite, the norm is out of range, a pivot is 0, or a sample of the
-  /// matrix has several tiny pivots. Also returns false if the pivots decrease so fast that later ones would
-  /// be smaller than float's rounding errors.
+  /// matrix, which is factored first, has several tiny pivots. Also returns false if the pivots decrease so
+  /// fast that later ones would be smaller than float's rounding errors.
   bool prepare_factors(Scalars& measured) {
     const System<T>& s = system_;
     Context& context = s.context;

@@ -23,16 +23,17 @@ using gaussweep::lu::levels;
 
 constexpr int widest_panel = 32;  ///< largest number of columns of a panel
 
-/// A panel's row exchanges, stored in addition to LAPACK's pivots, because all rows can move at the same
-/// time. The panel has `cols` columns; its first row is row `first` of the matrix. Rows are counted from 0 in
-/// the matrix, and 0 <= t < cols.
+/// A panel's row exchanges as one permutation, in addition to LAPACK's pivots, so that all rows can move at
+/// the same time. The panel has `cols` columns; its first row is row `first` of the matrix. Rows are counted
+/// from 0 in the matrix, and 0 <= t < cols.
 struct Exchanges {
   int* source;  ///< row first + t receives the content of row source[t]
   int* target;  ///< the content of row first + t moves to row target[t]; -1 if it stays in these `cols` rows
 };
 
-/// The previous panel, whose columns end where the panel of this launch begins. A column block is a range of
-/// columns that is factored panel by panel, at the bottom of the recursion (recursive_lu.cuh).
+/// What the update by the previous panel needs. The previous panel's columns end where the panel of this
+/// launch begins. A column block is a range of columns that is factored panel by panel, at the bottom of the
+/// recursion (recursive_lu.cuh).
 struct Update {
   int cols;             ///< columns of the previous panel; 0 if there is none
   int columns_left;     ///< columns of the column block left of the previous panel
@@ -147,7 +148,6 @@ __device__ __forceinline__ int displaced_from(int row, int lane, int displaced_t
 /// Applies the previous panel's exchanges to the permutations and to the column block's columns left of that
 /// panel. `warps` warps split the work; this one has index `warp`. `column`: row 0 of the first column of
 /// this launch's panel.
-/// launch's panel.
 template <class T>
 __device__ __forceinline__ void exchange_other_columns(T* column, std::int64_t lda, int first,
                                                        const Update& update, int warp, int warps) {
@@ -176,9 +176,9 @@ __device__ __forceinline__ void exchange_other_columns(T* column, std::int64_t l
   }
 }
 
-/// Loads the operands of the substitution in the previous panel's rows: its unit lower triangle into
-/// `triangle`, and its rows (after its exchanges) in the `cols` columns at `a` into `upper`. The triangle is
-/// column-major with 32 rows, with zeros on and above the diagonal and beyond its columns. `a` and `panel`
+/// Loads the operands of the substitution in the previous panel's rows. The panel's unit lower triangle goes
+/// into `triangle`. Its rows after the exchanges go into `upper`, in the `cols` columns at `a`. The triangle
+/// is column-major with 32 rows, with zeros on and above the diagonal and beyond its columns. `a` and `panel`
 /// point at row `first`, where the launch's panel begins.
 template <int Columns, int Threads, class T>
 __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int64_t lda, int first, int cols,

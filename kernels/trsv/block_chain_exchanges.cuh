@@ -1,10 +1,10 @@
 #pragma once
 /// Applies LAPACK's n sequential row exchanges in one thread block, while other thread blocks already solve.
 ///
-/// A warp processes 32 exchanges together, one per lane. Each lane finds by shuffles which lower lane last
-/// wrote one of its two rows. Only row numbers (`sources`) are exchanged; each element of a right-hand side
-/// moves once. Exchange i does not touch rows above i. Row i is therefore final after exchange i, and
-/// segments (block_chain.cuh) can be published in order.
+/// A warp processes 32 exchanges together, one per lane. For each of its two rows, a lane finds by shuffles
+/// the last lower lane that wrote it. Only row numbers (`sources`) are exchanged; each element of a
+/// right-hand side moves once. Exchange i does not touch rows above i. Row i is therefore final after
+/// exchange i, and segments (block_chain.cuh) can be published in order.
 
 #include "kernels/trsv/block_chain_tiles.cuh"
 
@@ -44,7 +44,8 @@ struct Exchanges {
     // The content of a row is the row of the original b that is in it.
     int content = inside ? source_of(i) : 0;
     int moved_in = inside ? source_of(q) : 0;  // the content of row q before this lane's exchange
-    // Follows the links to the content of row i before this lane's exchange.
+    // Follows the links to the content of row i before this lane's exchange. Each round doubles their length,
+    // so that 5 rounds follow up to 31 links.
     GAUSSWEEP_UNROLL
     for (int round = 0; round < 5; ++round) {
       const int from = link < 0 ? lane : link;

@@ -1,10 +1,11 @@
 /// trsv/doubling_shared: trsv/doubling with tiles of 32 x 32 in shared memory.
 ///
 /// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", the optimised version of
-/// trsv/doubling. A step (doubling_steps.cuh) is a matrix product of multipliers and rows. A thread block
-/// loads a tile of each into shared memory, accumulates its 32 x 32 elements, and continues with the next
-/// pair of tiles. Only steps i >= 32 use tiles. A tile then lies within one group of rows, and either all or
-/// none of its columns are left of the multipliers. Earlier steps have short sums and read global memory.
+/// trsv/doubling. Step i (doubling_steps.cuh) subtracts, from the lower rows of each group of 2 i rows, i
+/// multipliers times the upper rows of the group. A thread block loads a tile of both factors into shared
+/// memory, accumulates its 32 x 32 elements, and continues with the next pair of tiles. Only steps with
+/// i >= 32 use tiles, because a tile then has rows of one group only. Either all or none of its columns are
+/// then left of the multipliers. Earlier steps have short sums and read global memory.
 ///
 /// Layout: column-major; the answer replaces b, and A is overwritten. Cost: as trsv/doubling, n^3 / 6
 /// operations, but n^3 / 192 loads from global memory. Workspace: none; shared memory for two tiles. The

@@ -63,7 +63,8 @@ bool reverses(Context& context) {
 }
 
 TEST_F(SimtBroken, DetectsMissingBarrierInStaticSharedMemory) {
-  // Static arrays keep the last block's values; a launch with another answer in between shows the race.
+  // Static arrays keep the last block's values. Without a barrier a thread may read them, and they are right
+  // if the input was the same. So `spoil` overwrites them by a launch with another answer.
   const auto spoil = [&] {
     DeviceArray<int> zeros(*device, 64), out(*device, 64);
     simt::launch(context, broken::reverse_in_shared<false>, 1, 64, 0, zeros.data(), out.data());
@@ -133,7 +134,7 @@ TEST_F(SimtBroken, ComparingOrdersDetectsMissingBarriers) {
   }
 }
 
-/// Writes one element too far, and the last element of a red zone.
+/// Writes one element beyond the end, and the red zone's element farthest before the start.
 TEST_F(SimtBroken, ReportsWritesOutsideAnAllocation) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer ends the process there";
@@ -146,7 +147,7 @@ TEST_F(SimtBroken, ReportsWritesOutsideAnAllocation) {
   expect_all(error_of("outOfBounds",
                       [&] { simt::launch(context, broken::write_global, 1, 32, 0, small.data() - 32, 32); }),
              {"byte -256 "});
-  // The error is reported once, and the value read there is NaN.
+  // The next launch does not report the error again. A read beyond the end gives NaN.
   EXPECT_NO_THROW(simt::launch(context, broken::write_global, 1, 31, 0, small.data(), 31));
   simt::launch(context, broken::read_global, 1, 32, 0, small.data(), out.data(), 32);
   EXPECT_TRUE(std::isnan(out.values()[0]));
