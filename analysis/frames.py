@@ -627,9 +627,16 @@ def slug(*words):
     return "".join(c if c.isalnum() or c in ".-" else "_" for c in text)
 
 
+def _undrawn(values):
+    """Returns a sentence about values that a logarithmic axis cannot show; an empty text if there are none."""
+    zeros, others = int((values == 0).sum()), int((~np.isfinite(values)).sum())
+    words = [f"{counted(n, 'value')} of {what}" for n, what in ((zeros, "0"), (others, "NaN or Inf")) if n]
+    return f" Not drawn: {' and '.join(words)}." if words else ""
+
+
 def history_plots(results, records, name="history"):
-    """Yields plots of residuals over iterations. Each line is one trial: the one at the largest size among those that
-    agree in method, task and `convergence` (how the iteration ended)."""
+    """Yields plots of the values that the methods' convergence tests use, over the iterations. Each line is one trial:
+    the one at the largest size among those that agree in method, task and `convergence` (how the iteration ended)."""
     visible = results.iterations[results.iterations["residual"].gt(0) & np.isfinite(results.iterations["residual"])]
     point_count = visible["trial"].value_counts()
     records = records[records.index.isin(point_count.index[point_count > 1])]
@@ -650,13 +657,14 @@ def history_plots(results, records, name="history"):
             )
         yield Plot(
             slug(name, problem, precision, device, "long" if long else ""),
-            f"Residual over {'many ' if long else ''}iterations: {problem}, {precision}, {device}",
+            f"Convergence test over {'many ' if long else ''}iterations: {problem}, {precision}, {device}",
             "iteration",
-            "residual",
+            "value tested",
             series,
             ylog=True,
             xlog=False,
             farthest=1e10,
-            note="" if np.isfinite(iterations["residual"]).all() else "Residuals that are infinite are not drawn.",
+            note="The value is the one that the method compares with its limit, for example a residual or a change."
+            + _undrawn(iterations["residual"]),
             basis=f"{matrices(group)} Each line: one trial, the first of those at the largest size.",
         )

@@ -178,13 +178,12 @@ def find_files(arguments):
     return list(dict.fromkeys(p.resolve() for p in found))
 
 
-def load(arguments, only=None):
-    """Reads all files into one Results. `only` maps a table to the columns to read; other tables are read completely.
-    @raises ReportError if nothing can be read"""
+def load(arguments, only=None, as_recorded=False):
+    """Reads all files into one Results. `only` maps a table to the columns to read; others are read completely. Unless
+    `as_recorded`, pools rounds and moves earlier runs to `earlier`. @raises ReportError if nothing can be read"""
     wanted = {name: {c: v for c, v in w.items() if c in (only or {}).get(name, w)} for name, w in TABLES.items()}
     tables, files, warnings = {name: [] for name in TABLES}, [], []
-    offset = 0
-    units, cpu_of = {}, {}
+    offset, units, cpu_of = 0, {}, {}
     for path in find_files(arguments):
         try:
             attributes, frames, remarks, units_of_file = _read_file(path, offset, wanted, only or {})
@@ -214,6 +213,9 @@ def load(arguments, only=None):
         files=files, warnings=_join_equal_warnings(warnings), restorations=restored_images, units=units, **joined
     )
     _drop_repetitions(results)
+    if as_recorded:
+        _add_derived_columns(results)
+        return results
     results.devices = results.devices.drop_duplicates(["file", *DEVICE], keep="last").reset_index(drop=True)
     results.hosts = results.hosts.drop_duplicates(["host", "blas_threads"], keep="last").reset_index(drop=True)
     # Emulated kernels have no fraction of a peak, because they do not run on the device whose peaks were measured.
@@ -236,19 +238,18 @@ def _unify_peaks(results):
     Recomputes `peak_share` (the fraction of peak) for records whose file has smaller rates, and clears `timing` if the
     larger rates explain a suspect time."""
     rates = ["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]
-    device = DEVICE
     results.peaks = results.devices.copy()
     if not len(results.devices):
         return
-    results.devices[rates] = results.devices.groupby(device)[rates].transform("max")
+    results.devices[rates] = results.devices.groupby(DEVICE)[rates].transform("max")
     raised = results.devices[(results.devices[rates] > results.peaks[rates]).any(axis=1)]
     if not len(raised):
         return
-    affected = results.table[["file", *device, *"precision gpu_count flops bytes seconds_median peak_share".split()]]
+    affected = results.table[["file", *DEVICE, *"precision gpu_count flops bytes seconds_median peak_share".split()]]
     affected = affected[affected["peak_share"].notna()].astype(
         {"host": object, "gpu_uuid": object, "precision": object}
     )
-    affected = affected.reset_index().merge(raised[["file", *device, *rates]], on=["file", *device]).set_index("index")
+    affected = affected.reset_index().merge(raised[["file", *DEVICE, *rates]], on=["file", *DEVICE]).set_index("index")
     rate = affected["gemm_flops_double"].where(affected["precision"] != "float", affected["gemm_flops_float"])
     least = np.maximum(affected["flops"] / rate, affected["bytes"] / affected["copy_bytes_per_second"])
     share = least / affected["seconds_median"] / gpu_counts(affected)
@@ -665,8 +666,7 @@ def _add_derived_columns(results):
     cpu_of = {host: cpu for host, cpu in zip(results.hosts["host"], results.hosts["cpu"]) if cpu}
     cpus = results.take("host")["host"].astype(object).map(cpu_of).fillna("")
     is_named = not is_cuda.any() and (cpus != "").all() and cpus.nunique() > 1
-    host = cpus if is_named else "CPU"
-    emulated = "emulated on " + cpus if is_named else "emulated on the CPU"
+    host, emulated = (cpus, "emulated on " + cpus) if is_named else ("CPU", "emulated on the CPU")
     records["device"] = np.where(is_cuda, gpu, np.where(records["backend"] == "emulated", emulated, host))
     # The size of a product that is not square is that of the square product with the same number of operations.
     sizes = records[["m", "n", "k"]].to_numpy(dtype=float)

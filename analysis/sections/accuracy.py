@@ -1,4 +1,4 @@
-"""Shows the accuracy: errors over the condition number, residual ratios by matrix, residuals over iterations."""
+"""Shows the accuracy: errors over the condition number, residual ratios by matrix, values of convergence tests."""
 
 import numpy as np
 

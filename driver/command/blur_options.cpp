@@ -28,8 +28,9 @@ void add_blur_options(CLI::App& app, BlurOptions& options) {
   add_value(app, options, "sigma", "psf gaussian: standard deviation in pixels [1.5]");
   add_value(app, options, "radius",
             "psf gaussian, box: 2 radius + 1 rows and columns [2 sigma, rounded up; 3]");
-  add_value(app, options, "length", "psf motion: pixels that a point is smeared over [7]");
-  add_value(app, options, "angle", "psf motion: degrees, counter-clockwise from the right [0]");
+  add_value(app, options, "length", "psf motion: number of pixels that are averaged [7]");
+  add_value(app, options, "angle",
+            "psf motion: direction of these pixels in degrees, counter-clockwise from the right [0]");
   add_value(app, options, "amount", "psf sharpen: fraction of the Laplacian that is subtracted [1]");
   add_value(app, options, "psf-file",
             "psf file: its weights, a small matrix (Matrix Market, .npy, MATLAB, HDF5)");

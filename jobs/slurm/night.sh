@@ -87,7 +87,11 @@ if (($# > 1)); then
     --limit "$max_lines" 2>&1)
   code=$?
   compared=${compared/ (--only)/}  # a hint for the terminal
-  if ((code != 0 && code != 4)); then compared="Not compared: $compared" code=0; fi
+  if ((code != 0 && code != 4)); then
+    compared="Not compared: $compared" code=0
+    # The trials that this night lacks need no comparison.
+    if [[ $count == *" missing"* || $count == *"no records from"* ]]; then code=4; fi
+  fi
   if ((code == 4)); then
     regressions=$("$gaussweep" compare "${bases[@]}" "$night" --same-models --format json 2>/dev/null |
       sed -n '/^  "regressions": \[/,/^  \]/ { /^    "/p }')

@@ -11,6 +11,7 @@ import fixture
 from pages import page_of
 
 from analysis import comparison
+import analysis
 from analysis.loader import load
 from analysis.sections import glance
 from analysis.sections.changes import changes, followed
@@ -204,6 +205,21 @@ class SeveralPlansTest(unittest.TestCase):
         self.assertIn("Since the last runs of 2 plans (the text of nightly changed): 2 trials in both", words)
         words = page_of(*self.plan("nightly", 3), *self.plan("alone", 1)).words("overview")
         self.assertIn("Since the 2 earlier runs of the same plan: 1 trial in both", words)
+
+
+class AsRecordedTest(unittest.TestCase):
+    def test_the_package_neither_pools_rounds_nor_leaves_out_earlier_runs(self):
+        nights = run(1), run(2)
+        for night in nights:
+            for number, record in enumerate(list(night.records)):
+                night.records.append({**record, "key": f"r{number}", "round": 2, "seconds_median": 1.0})
+        with tempfile.TemporaryDirectory() as folder:
+            files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]
+            records = analysis.load(*files).records
+            pooled = load(files)
+        self.assertEqual(len(records), sum(len(night.records) for night in nights))
+        self.assertEqual((records["seconds_median"] == 1.0).sum(), len(records) / 2)
+        self.assertLess(len(pooled.table), len(records))
 
 
 class UnclearTest(unittest.TestCase):

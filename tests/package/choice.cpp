@@ -6,7 +6,7 @@
 gaussweep::Answer<double> solve(const gaussweep::Inputs<double>& system, const char* device) {
   const gaussweep_choice choice = gaussweep_gesv(device, "double", "lower", "uniform", system.shape.n,
                                                  system.shape.nrhs, system.shape.batch);
-  if (choice.method == nullptr) return gaussweep::run_once("gesv", "recursive", system);  // not measured
+  if (choice.method == nullptr) return gaussweep::run_once("gesv", "lapack", system);  // not measured
   std::map<std::string, gaussweep::ParameterValue> changes;
   const nlohmann::json parameters = nlohmann::json::parse(choice.parameters);
   for (const auto& [name, value] : parameters.items()) {
