@@ -160,16 +160,18 @@ def find_files(arguments):
     found = []
     for argument in arguments:
         path = Path(argument)
+        results, journal = path / "results.h5", path / "journal.jsonl"
         if not argument:  # Path("") is the current folder
             raise ReportError("an empty name is not an input; give a run directory or a results file")
         if path.is_file():
             if not restorations.is_restoration(path):
                 found.append(path)
-        elif (path / "results.h5").is_file() and not any(p.parent != path for p in path.rglob("journal.jsonl")):
-            found.append(path / "results.h5")
+        elif results.is_file() and (journal.is_file() or not any(path.rglob("journal.jsonl"))):
+            found.append(results)
         elif path.is_dir():
             below = [p for p in sorted(path.rglob("*.h5")) if "matrices" not in p.relative_to(path).parts]
             below = [p for p in below if _is_results(p)]
+            below = [p for p in below if p != results] or below  # a merged copy may be older than the runs
             if not below and not restorations.below(path):
                 raise ReportError(f"{path}: no results.h5 here or below; give a run directory or a results file")
             found += below
@@ -246,9 +248,7 @@ def _unify_peaks(results):
     if not len(raised):
         return
     affected = results.table[["file", *DEVICE, *"precision gpu_count flops bytes seconds_median peak_share".split()]]
-    affected = affected[affected["peak_share"].notna()].astype(
-        {"host": object, "gpu_uuid": object, "precision": object}
-    )
+    affected = affected[affected["peak_share"].notna()].astype(dict.fromkeys(("host", "gpu_uuid", "precision"), object))
     affected = affected.reset_index().merge(raised[["file", *DEVICE, *rates]], on=["file", *DEVICE]).set_index("index")
     rate = affected["gemm_flops_double"].where(affected["precision"] != "float", affected["gemm_flops_float"])
     least = np.maximum(affected["flops"] / rate, affected["bytes"] / affected["copy_bytes_per_second"])
@@ -278,8 +278,7 @@ def _read_file(path, offset, wanted, only):
     _refer_to_rows(frames, offset, remarks, path)
     known = conditions(frames["records"], attributes, path.parent / "matrices")
     plan = attributes.get("plan_name") or _plan_name(attributes)
-    is_cpu = frames["records"]["backend"] != "cuda"
-    threads = _threads(frames["records"], frames["hosts"]).where(is_cpu, 0)
+    threads = _threads(frames["records"], frames["hosts"]).where(frames["records"]["backend"] != "cuda", 0)
     devices = frames["devices"]
     devices["threads"] = _threads(devices, frames["hosts"]).where(devices["capability"] == 0, 0)
     for name in ("records", "devices", "hosts"):

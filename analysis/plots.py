@@ -132,13 +132,14 @@ MOST_NAMED = 20  # names in a sentence
 MOST_VALUES = 6  # values of a parameter in a sentence
 
 
-MOST_NAMED = 6  # series with one status in a caption
+MOST_LINES_NAMED = 6  # series with one status in a caption
 
 
 def unpassed(drawn, xlabel=None):
     """Returns a sentence that names the series with hollow marks by status; an empty text if all answers passed. With
     `xlabel` (for captions of papers), each status has its own sentence. It also names the parameters in which these
-    answers differ from the others, and the sizes if the axis shows n. More than MOST_NAMED series are only counted."""
+    answers differ from the others, and the sizes if the axis shows n. More than MOST_LINES_NAMED are only counted.
+    """
     begin = "Hollow marks are answers that did not pass"
     if not any(series.hollow is not None and np.any(series.hollow) for series in drawn):
         return ""
@@ -158,7 +159,7 @@ def unpassed(drawn, xlabel=None):
     sentences = [f"{begin}."]
     for rank in ranks:
         names = merged(dict.fromkeys(points["name"][points["rank"] == rank], ""), points["name"])
-        if len(names) > MOST_NAMED:
+        if len(names) > MOST_LINES_NAMED:
             bad = (points["rank"] == rank).sum()
             sentences.append(f"{UNPASSED[rank].capitalize()}: {bad} points of {len(names)} lines.")
             continue

@@ -201,7 +201,7 @@ def column(results, rows, rule):
     rows = _chosen(rows, rule, rule["where"])
     values = rows[rule["column"]] / (rows[rule["over"]] if "over" in rule else 1)
     values = (
-        values.mask(values.isna() & rows["residual_ratio"].notna(), np.inf) if "all_answers" in rule else values
+        values.mask(values.isna() & np.isinf(rows["residual_ratio"]), np.inf) if "all_answers" in rule else values
     ).dropna()
     if not len(values):
         return None

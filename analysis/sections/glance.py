@@ -70,17 +70,19 @@ def _missing(results):
 def _without_shards(files):
     """Returns texts about the sweeps of which several shards are given and others are not, such as "sweep (4 of 9
     trials, no results from shard 3 of 3)". A sweep is a plan with its shards in one folder."""
-    sweeps = {}  # (folder, plan, number of its trials, number of shards) -> {shard: number of its trials}
+    sweeps = {}  # (folder, plan, number of shards) -> ({shard: number of its trials}, numbers of the plan's trials)
     for path, attributes, count in files:
         shard, _, shards = attributes.get("shard", "").partition("/")
         total, plan_trials = attributes.get("total", ""), attributes.get("plan_trials", "")
         if all(word.isdigit() for word in (shard, shards, total, plan_trials)) and int(shards) > 1:
             plan = attributes.get("plan_name") or path.parent.name
-            sweep = sweeps.setdefault((path.parent.parent, plan, int(plan_trials), int(shards)), {})
-            sweep[int(shard)] = sweep.get(int(shard), 0) + int(total)
+            trials_of, plans = sweeps.setdefault((path.parent.parent, plan, int(shards)), ({}, set()))
+            trials_of[int(shard)] = max(trials_of.get(int(shard), 0), int(total))
+            plans.add(int(plan_trials))
     texts = []
-    for (folder, plan, plan_trials, shards), trials_of in sweeps.items():
-        if len(trials_of) > 1 and sum(trials_of.values()) < plan_trials:
+    for (folder, plan, shards), (trials_of, plans) in sweeps.items():
+        plan_trials = max(plans)
+        if 1 < len(trials_of) < shards and len(plans) == 1 and sum(trials_of.values()) < plan_trials:
             absent = [str(i) for i in range(1, shards + 1) if i not in trials_of]
             more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
             number = f"{sum(trials_of.values())} of {counted(plan_trials, 'trial')}"

@@ -22,10 +22,13 @@ struct MergeOptions {
   bool force = false, missing_ok = false;
 };
 
-/// Returns the number of records that the results.h5 of a run or of its shards would lose if `records`
-/// replaced it. Files of other names may be replaced, so the result for them is 0.
+/// Returns the number of records that a run's results.h5 would lose if `records` replaced it. Other files may
+/// be replaced, so the result for them is 0.
 std::size_t records_lost_by(const std::filesystem::path& output, const std::vector<io::Record>& records) {
-  if (output.filename() != "results.h5") return 0;
+  std::error_code error;
+  const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
+  if (output.filename() != "results.h5" || !std::filesystem::exists(folder / "journal.jsonl", error))
+    return 0;
   return records_only_in(output, [&]() -> const std::vector<io::Record>& { return records; });
 }
 
@@ -49,8 +52,8 @@ void merge_to_file(const MergeOptions& options) {
   const Merged merged = merge(std::move(inputs), options.force, missing_paths);
   if (const std::size_t lost = records_lost_by(options.output, merged.results.records)) {
     throw io::InputError(fmt::format(
-        "-o {}: has {} that the inputs lack. They are from another run, or their lines in the journal "
-        "are gone or damaged. Give another name, so that they are not lost",
+        "-o {}: has {} that the inputs lack, because their lines in the journal are gone or damaged. "
+        "Give another name, so that they are not lost",
         options.output, counted(lost, "record")));
   }
   io::write_results(options.output, merged.results);

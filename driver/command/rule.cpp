@@ -179,7 +179,7 @@ void show_changes(const RuleOptions& options, Format format) {
     paths.clear();
     for (const std::filesystem::path& run : runs_under(folder)) {
       const std::string sweep = sweep_of(run).string();
-      if (paths.empty() || paths.back() != sweep) paths.push_back(sweep);
+      if (std::find(paths.begin(), paths.end(), sweep) == paths.end()) paths.push_back(sweep);
     }
   }
   if (paths.size() < 2) throw UsageError("--changes: is for two or more rules or runs, the oldest first");

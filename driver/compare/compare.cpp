@@ -385,11 +385,12 @@ bool has_shards_of(const io::Results& base, const io::Results& now) {
   };
   const std::set<std::string> before = shards_of(base), after = shards_of(now);
   if (before.empty() || after.empty()) return false;
-  const std::size_t count = before.size();
-  const auto is_one_of_all = [&](const std::string& shard) {
-    return shard.substr(shard.find('/') + 1) == std::to_string(count);
-  };
-  const bool is_whole = std::all_of(before.begin(), before.end(), is_one_of_all);
+  std::map<std::string, std::size_t>
+      present;  // by the number of shards: the shards of which base has records
+  for (const std::string& shard : before) ++present[shard.substr(shard.find('/') + 1)];
+  const bool is_whole = std::any_of(present.begin(), present.end(), [](const auto& sweep) {
+    return sweep.first == std::to_string(sweep.second);
+  });
   const bool is_single_shard =
       after.size() == 1 && *after.begin() != "1/1" && attribute(now, "without_records").empty();
   if (is_whole && !is_single_shard) return true;

@@ -101,7 +101,8 @@ std::vector<std::vector<std::size_t>> record_sets(const Results& results) {
   return sets;
 }
 
-/// Adds a set to the base. Attributes in which the sets differ are cleared.
+/// Adds a set to the base. Attributes in which the sets differ are cleared, but the lists of shards are
+/// joined.
 void pool(Results& base, Results&& added) {
   const bool is_first = base.records.empty() && base.attributes.empty();
   remove_executions(added, base);
@@ -110,7 +111,13 @@ void pool(Results& base, Results&& added) {
   base.devices.insert(base.devices.end(), added.devices.begin(), added.devices.end());
   if (is_first) base.attributes = added.attributes;
   for (auto& [name, value] : base.attributes) {
-    if (attribute(added, name) != value) value.clear();
+    const std::string other = attribute(added, name);
+    if (other == value) continue;
+    if (name == "shard" && !other.empty() && !value.empty()) {
+      value += ", " + other;
+    } else {
+      value.clear();
+    }
   }
 }
 

@@ -155,8 +155,10 @@ void check_run_directory(const std::filesystem::path& path, bool resume) {
         fmt::format("-o {}: is a file; give the name of a directory, which will be created", path.string()));
   }
   if (!resume) require_empty(path, "");
-  if (!resume || looks_like_run(path)) return;
+  if (!resume) return;
+  // The folders of a job array also have `logs`, but no journal of their own.
   const std::filesystem::path first = runs_under(path, /*by_journal=*/true).front();
+  if (first == path && looks_like_run(path)) return;
   throw UsageError(fmt::format(
       "-o {}: holds files, but no run that could go on; give the directory of a run{}, or a new name",
       path.string(), first == path ? "" : fmt::format(", such as {}", first.string())));

@@ -16,8 +16,8 @@ namespace {
 // Up to this many elements, a comparison on the host is as fast as one on the device.
 constexpr std::int64_t max_host_elements = 1 << 14;
 
-/// Calls `work` with reductions. They run on the device if `may_use_device` is true, the device holds an answer,
-/// and memory suffices; otherwise they run on the host.
+/// Calls `work` with reductions. They run on the device if `may_use_device` is true, the device holds an
+/// answer, and memory suffices; otherwise they run on the host.
 template <class T, class Work>
 auto with_reductions(Context& context, std::vector<HeldAnswer<T>*> answers, bool may_use_device,
                      Work&& work) {

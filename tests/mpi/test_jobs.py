@@ -259,10 +259,11 @@ class Finish(SweepTest):
         for options in ([], ["--shards", "2"]):
             refused(options, "results.h5 of a sweep whose run directories are gone")
         self.sweep(self.plan(HOST.replace("n: 16", "n: 17")), output=self.night / "sweep")
-        self.finish(1)
-        self.assertIn("has 1 record that the inputs lack", self.mailbox.read_text())
-        self.assertEqual((self.night / "results.h5").read_bytes(), results)
-        self.assertEqual(list(self.night.glob(".merging*")), [])
+        self.finish(0)
+        kept = "The previous results.h5 has records that these lack (1). It is now results.h5.before-7."
+        self.assertIn(kept, self.mailbox.read_text())
+        self.assertEqual((self.night / "results.h5.before-7").read_bytes(), results)
+        self.assertEqual(list(self.night.glob(".*.h5")), [])
 
     def test_a_job_whose_program_cannot_run_is_mailed(self):
         (self.night / "begun").mkdir()

@@ -176,6 +176,8 @@ TEST(Compare, TrialsOfAShardWithoutRecordsAreMissing) {
   now.attributes["shard"] = "1/1";
   base.attributes["shard"] = "1/3, 3/3";
   EXPECT_EQ(compare(base, now, {}).regressions.size(), 0U) << "base is not the whole plan";
+  base.attributes["shard"] = "1/3, 3/3, 1/1";
+  EXPECT_EQ(compare(base, now, {}).regressions.size(), 1U) << "one of two bases is the whole plan";
 }
 
 TEST(Compare, ATrialThatBasesPlanNoLongerHasIsNotMissing) {
