@@ -80,30 +80,25 @@ def first_row(page, records, name="first-row"):
                 np.maximum(part["first_row_percent"].to_numpy(float), 1e-17),
             )
         )
-    page.plots(
-        [
-            Plot(
-                slug(name, "cloud"),
-                "The first-row check against the residual ratio",
-                "residual ratio",
-                "first-row deviation [%]",
-                series,
-                kind="dots",
-                xlog=True,
-                ylog=True,
-                lines_at=[(margin, "his margin")],
-                note="Deviations of exactly 0 are drawn at 1e-17."
-                + (
-                    f" Not drawn: {counted(len(rows) - len(drawn), 'answer')} with NaN or Inf."
-                    if len(drawn) < len(rows)
-                    else ""
-                ),
-                basis=f"Methods: {', '.join(sorted(drawn['method'].unique()))}."
-                f" {matrices(drawn, with_sizes=True)} Each point: one answer.",
-            ),
-            *_ratio_over_blocks(rows, name),
-        ]
-    )
+    figures = list(_ratio_over_blocks(rows, name))
+    if len(drawn):
+        left_out = f" Not drawn: {counted(len(rows) - len(drawn), 'answer')} with NaN or Inf."
+        cloud = Plot(
+            slug(name, "cloud"),
+            "The first-row check against the residual ratio",
+            "residual ratio",
+            "first-row deviation [%]",
+            series,
+            kind="dots",
+            xlog=True,
+            ylog=True,
+            lines_at=[(margin, "his margin")],
+            note="Deviations of exactly 0 are drawn at 1e-17." + left_out * (len(drawn) < len(rows)),
+            basis=f"Methods: {', '.join(sorted(drawn['method'].unique()))}."
+            f" {matrices(drawn, with_sizes=True)} Each point: one answer.",
+        )
+        figures.insert(0, cloud)
+    page.plots(figures)
     return True
 
 

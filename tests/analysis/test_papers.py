@@ -449,7 +449,7 @@ class PapersTest(unittest.TestCase):
         self.assertIn(
             (
                 "it accepts 1, 0 of them wrong by the backward error of the whole system. It rejects 1 correct"
-                " ones (all in float"
+                " answer (all in float"
             ),
             page_of(night, papers="all").words("papers"),
         )
