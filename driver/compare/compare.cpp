@@ -20,6 +20,7 @@
 #include "driver/results/identity.hpp"
 #include "driver/results/journal_results.hpp"
 #include "driver/results/loading.hpp"
+#include "driver/results/run_parts.hpp"
 #include "driver/summary/summary.hpp"
 #include "io/records/status.hpp"
 
@@ -377,22 +378,20 @@ bool agree_in(const io::Results& base, const io::Results& now, const char* name)
 /// shards of `now`, or if `base` is the whole plan and `now` is more than a single shard. A shard without
 /// records is not in the attribute "shard", a list such as "1/3, 3/3", but in "without_records".
 bool has_shards_of(const io::Results& base, const io::Results& now) {
+  using Shards = std::set<std::pair<std::int64_t, std::int64_t>>;  // pairs of count and number
   const auto shards_of = [](const io::Results& results) {
-    std::set<std::string> shards;
-    std::istringstream words(attribute(results, "shard"));
-    for (std::string word; words >> word;) shards.insert(word.substr(0, word.find(',')));
+    Shards shards;
+    for (const Shard& shard : shards_in(results)) shards.emplace(shard.count, shard.number);
     return shards;
   };
-  const std::set<std::string> before = shards_of(base), after = shards_of(now);
+  const Shards before = shards_of(base), after = shards_of(now);
   if (before.empty() || after.empty()) return false;
-  std::map<std::string, std::size_t>
-      present;  // by the number of shards: the shards of which base has records
-  for (const std::string& shard : before) ++present[shard.substr(shard.find('/') + 1)];
-  const bool is_whole = std::any_of(present.begin(), present.end(), [](const auto& sweep) {
-    return sweep.first == std::to_string(sweep.second);
-  });
+  std::map<std::int64_t, std::int64_t> present;  // number of shards in base, by the number of all shards
+  for (const auto& shard : before) ++present[shard.first];
+  const bool is_whole = std::any_of(present.begin(), present.end(),
+                                    [](const auto& sweep) { return sweep.first == sweep.second; });
   const bool is_single_shard =
-      after.size() == 1 && *after.begin() != "1/1" && attribute(now, "without_records").empty();
+      after.size() == 1 && after.begin()->first > 1 && attribute(now, "without_records").empty();
   if (is_whole && !is_single_shard) return true;
   return std::includes(before.begin(), before.end(), after.begin(), after.end());
 }

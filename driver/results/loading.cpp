@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
@@ -21,6 +20,7 @@
 #include "driver/base/words.hpp"
 #include "driver/results/device_peaks.hpp"
 #include "driver/results/journal_results.hpp"
+#include "driver/results/run_parts.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/machine.hpp"
 #include "io/files/errors.hpp"
@@ -146,8 +146,6 @@ void find_runs(const fs::path& directory, int levels, bool by_journal, std::vect
     found.push_back(directory);
     return;
   }
-  const bool has_results = !by_journal && may_exist(directory / "results.h5");
-  const std::size_t found_before = found.size();
   std::vector<fs::path> subfolders;
   std::error_code error;
   fs::directory_iterator entry, end;
@@ -159,14 +157,15 @@ void find_runs(const fs::path& directory, int levels, bool by_journal, std::vect
   std::sort(subfolders.begin(), subfolders.end(), [](const fs::path& a, const fs::path& b) {
     return comes_before(a.filename().string(), b.filename().string());
   });
+  std::vector<fs::path> below;
+  for (const fs::path& each : subfolders) find_runs(each, levels - 1, by_journal, below);
   // If there are journals below, results.h5 is a merged copy. They are read instead, because they also have
   // the records that were added after the merge.
-  for (const fs::path& each : subfolders) find_runs(each, levels - 1, by_journal || has_results, found);
-  if (!has_results) return;
-  const bool is_copy = found.size() > found_before;
-  found.resize(found_before);
-  if (!is_copy) return found.push_back(directory);
-  for (const fs::path& each : subfolders) find_runs(each, levels - 1, by_journal, found);
+  const auto has_journal = [](const fs::path& run) { return may_exist(run / "journal.jsonl"); };
+  if (!by_journal && may_exist(directory / "results.h5") &&
+      std::none_of(below.begin(), below.end(), has_journal))
+    return found.push_back(directory);
+  found.insert(found.end(), below.begin(), below.end());
 }
 
 Loaded load_directory(const fs::path& directory, bool with_details) {
@@ -227,28 +226,8 @@ std::vector<std::string> unread_results(const std::vector<fs::path>& requested) 
   return notes;
 }
 
-namespace {
-
-/// The number of a shard, and the number of shards.
-struct ShardName {
-  int part = 0, parts = 0;
-};
-
-/// Reads the name of a shard's run directory, "shard-1-of-3". @param run without a slash at its end
-std::optional<ShardName> read_shard_name(const fs::path& run) {
-  ShardName shard;
-  int end = 0;
-  const std::string name = run.filename().string();
-  if (std::sscanf(name.c_str(), "shard-%d-of-%d%n", &shard.part, &shard.parts, &end) != 2 ||
-      static_cast<std::size_t>(end) != name.size())
-    return std::nullopt;
-  return shard;
-}
-
-}  // namespace
-
 fs::path sweep_of(const fs::path& run) {
-  return read_shard_name(run) ? run.parent_path() : run;
+  return named_shard(run.filename().string(), '-') ? run.parent_path() : run;
 }
 
 std::vector<std::string> missing_shards(const std::vector<fs::path>& directories,
@@ -260,10 +239,10 @@ std::vector<std::string> missing_shards(const std::vector<fs::path>& directories
   std::map<std::pair<fs::path, int>, Sweep> sweeps;  // by folder and number of parts
   for (const fs::path& directory : directories) {
     const fs::path path = directory.has_filename() ? directory : directory.parent_path();  // without a last /
-    const std::optional<ShardName> shard = read_shard_name(path);
+    const std::optional<Shard> shard = named_shard(path.filename().string(), '-');
     if (!shard) continue;
-    Sweep& sweep = sweeps[{path.parent_path(), shard->parts}];
-    sweep.parts.insert(shard->part);
+    Sweep& sweep = sweeps[{path.parent_path(), static_cast<int>(shard->count)}];
+    sweep.parts.insert(static_cast<int>(shard->number));
     if (std::find(requested.begin(), requested.end(), directory) == requested.end()) sweep.is_below = true;
   }
   std::vector<std::string> missing;

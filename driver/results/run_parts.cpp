@@ -19,13 +19,9 @@ namespace {
 constexpr const char* shard_name = "shard {} of {}";
 
 /// Reads "shard 3 of 4" or "shard-3-of-4".
-std::optional<Shard> named_shard(const std::string& name) {
-  long long number = 0, count = 0;
-  int end = 0;
-  if (std::sscanf(name.c_str(), "shard%*1[- ]%lld%*1[- ]of%*1[- ]%lld%n", &number, &count, &end) != 2 ||
-      static_cast<std::size_t>(end) != name.size())
-    return std::nullopt;
-  return read_shard(fmt::format("{}/{}", number, count));
+std::optional<Shard> shard_named(const std::string& name) {
+  const std::optional<Shard> shard = named_shard(name, '-');
+  return shard ? shard : named_shard(name, ' ');
 }
 
 /// Returns a whole number from 0; -1 for any other text.
@@ -37,26 +33,43 @@ std::int64_t read_count(const std::string& text) {
 
 }  // namespace
 
+std::optional<Shard> named_shard(const std::string& name, char separator) {
+  const std::string format = fmt::format("shard{0}%lld{0}of{0}%lld%n", separator);
+  long long number = 0, count = 0;
+  int end = 0;
+  if (std::sscanf(name.c_str(), format.c_str(), &number, &count, &end) != 2 ||
+      static_cast<std::size_t>(end) != name.size())
+    return std::nullopt;
+  return read_shard(fmt::format("{}/{}", number, count));
+}
+
+std::vector<Shard> shards_in(const io::Results& results) {
+  std::vector<Shard> shards;
+  std::istringstream words(attribute(results, "shard"));
+  for (std::string word; std::getline(words >> std::ws, word, ',');) {
+    if (const std::optional<Shard> shard = read_shard(word)) shards.push_back(*shard);
+  }
+  return shards;
+}
+
 void RunParts::add(const std::filesystem::path& path, const io::Results& results) {
   const std::int64_t total = expected_records(results);
   const auto records = static_cast<std::int64_t>(results.records.size());
   const std::vector<std::string> listed = listed_without_records(results);
   bool is_sharded = false;
-  std::istringstream shards(attribute(results, "shard"));  // merged results have several: "1/4, 2/4"
-  for (std::string word; std::getline(shards >> std::ws, word, ',');) {
-    const std::optional<Shard> shard = read_shard(word);
-    if (!shard || shard->count == 1) continue;
-    Shards& group = shards_[shard->count];
-    ++group.starts[shard->number];
+  for (const Shard& shard : shards_in(results)) {
+    if (shard.count == 1) continue;
+    Shards& group = shards_[shard.count];
+    ++group.starts[shard.number];
     const bool is_listed = std::find(listed.begin(), listed.end(),
-                                     fmt::format(shard_name, shard->number, shard->count)) != listed.end();
-    if (!is_listed && (records > 0 || total == 0)) group.with_records.insert(shard->number);
+                                     fmt::format(shard_name, shard.number, shard.count)) != listed.end();
+    if (!is_listed && (records > 0 || total == 0)) group.with_records.insert(shard.number);
     group.plan_trials.insert(attribute(results, "plan_trials"));
     if (!is_sharded) group.trials += std::max(total, records);
     is_sharded = true;
   }
   for (const std::string& name : listed) {
-    if (const std::optional<Shard> shard = named_shard(name)) {
+    if (const std::optional<Shard> shard = shard_named(name)) {
       shards_[shard->count].listed.insert(shard->number);
     } else {
       names_.insert(name);
@@ -69,7 +82,7 @@ void RunParts::add(const std::filesystem::path& path, const io::Results& results
 
 void RunParts::add_absent(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
-  if (const std::optional<Shard> shard = named_shard(name)) {
+  if (const std::optional<Shard> shard = shard_named(name)) {
     shards_[shard->count].listed.insert(shard->number);
   } else {
     names_.insert(name);

@@ -4,13 +4,20 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "driver/plan/shard.hpp"
 #include "io/records/results.hpp"
 
 namespace gaussweep::driver {
+
+/// Reads the name of a shard, such as "shard-3-of-4" with the separator '-'; nothing for any other text.
+std::optional<Shard> named_shard(const std::string& name, char separator);
+/// Returns the shards of the attribute `shard`; merged results have several: "1/4, 2/4".
+std::vector<Shard> shards_in(const io::Results& results);
 
 /// Counts the planned trials of runs, and finds shards and run directories without records.
 class RunParts {
