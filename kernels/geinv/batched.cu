@@ -131,7 +131,7 @@ void geinv_batched(Context& context, Operands<T>& op, const Parameters& paramete
   context.stage("invert");
   if constexpr (sizeof(T) == 4) {
     if (batched::uses_panels(shape.n, parameters, batched::max_inverted)) {
-      return panels::with_work_split<T, /*Symmetric=*/false>(shape.n, [&](auto split) {
+      return panels::with_work_split<T, /*Symmetric=*/false, /*SolvesPanels=*/true>(shape.n, [&](auto split) {
         using S = decltype(split);
         simt::launch(context, invert_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),
                      S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, op.x.data, op.info);

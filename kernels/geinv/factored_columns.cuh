@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include "kernels/getrf/small_rows.cuh"
+#include "kernels/getrf/square_order.cuh"
 #include "kernels/getrf/triangle_tiles.cuh"
 #include "kernels/simt/simt.hpp"
 
@@ -56,38 +57,6 @@ struct Batch {
   const int* rows;        ///< the pivot row of each step
   double* x;              ///< the inverses
   const int* info;        ///< LAPACK's info of the factors
-};
-
-/// An iterator over the squares in the order of their use: squares of L from the first nonzero row down, then
-/// squares of U from the last row up. It visits the last diagonal square once, because both substitutions use
-/// this square consecutively.
-class SquareOrder {
- public:
-  __device__ SquareOrder(int first, int squares) : first_(first), squares_(squares), i_(first), j_(first) {}
-  __device__ int i() const { return i_; }            ///< the square's row of squares
-  __device__ int j() const { return j_; }            ///< the square's column of squares
-  __device__ bool is_down() const { return down_; }  ///< true in the forward substitution with L
-  __device__ bool is_done() const { return i_ < 0; }
-  __device__ bool begins_row() const { return j_ == (down_ ? first_ : squares_ - 1); }
-  __device__ bool is_last_row() const { return i_ == squares_ - 1; }
-  __device__ void advance() {
-    if (down_ && j_ < i_) {
-      ++j_;
-    } else if (down_ && i_ < squares_ - 1) {
-      ++i_;
-      j_ = first_;
-    } else if (down_ || j_ == i_) {
-      down_ = false;
-      --i_;
-      j_ = squares_ - 1;
-    } else {
-      --j_;
-    }
-  }
-
- private:
-  int first_, squares_, i_, j_;
-  bool down_ = true;
 };
 
 /// Starts to copy two neighbouring elements of a square. Both addresses are multiples of 16.
@@ -149,7 +118,7 @@ class Columns {
   }
 
   __device__ void invert() {
-    SquareOrder next(first_square_, squares_), current = next;
+    lu::SquareOrder next(first_square_, squares_), current = next;
     GAUSSWEEP_UNROLL
     for (int stage_index = 0; stage_index < Split::prefetched; ++stage_index) start_copies(next, stage_index);
     GAUSSWEEP_ROLLED
@@ -174,7 +143,7 @@ class Columns {
   static __device__ __forceinline__ int t() { return lane() % 4; }
 
   /// Starts to copy the square at `position`, padded with an identity beyond n, and advances `position`.
-  __device__ void start_copies(SquareOrder& position, int stage) {
+  __device__ void start_copies(lu::SquareOrder& position, int stage) {
     if (!position.is_done()) {
       double* const shared_square = shared_ + stage * square_size;
       const int i0 = square_order * position.i(), j0 = square_order * position.j();
@@ -201,7 +170,7 @@ class Columns {
   }
 
   /// Performs the steps of both substitutions that use one square.
-  __device__ void process(const SquareOrder& current, const double* square) {
+  __device__ void process(const lu::SquareOrder& current, const double* square) {
     const bool is_diagonal = current.i() == current.j();
     if (current.begins_row()) load_row_of_squares(current);
     if (!is_diagonal) return subtract(current, square);
@@ -222,7 +191,7 @@ class Columns {
 
   /// Initialises a_ with the right-hand sides in a row of squares: with the identity when solving with L,
   /// with L^-1 when solving with U.
-  __device__ void load_row_of_squares(const SquareOrder& current) {
+  __device__ void load_row_of_squares(const lu::SquareOrder& current) {
     GAUSSWEEP_UNROLL
     for (int i = 0; i < tiles; ++i) {
       const int tile_index = tiles * current.i() + i;
@@ -294,7 +263,7 @@ class Columns {
     multiply(a_[i], negated_x, b);
   }
   /// Subtracts the products of a square off the diagonal.
-  __device__ void subtract(const SquareOrder& current, const double* square) {
+  __device__ void subtract(const lu::SquareOrder& current, const double* square) {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < tiles; ++k) {
       const int tile_index = tiles * current.j() + k;

@@ -20,7 +20,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
 void gesv_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
-  small::solve<T, /*Symmetric=*/false>(context, op, parameters);
+  small::solve<T, /*Symmetric=*/false>(context, op, parameters,
+                                       batched::max_rows_order(sizeof(T), op.shape.nrhs));
 }
 
 GAUSSWEEP_INSTANTIATE(gesv_batched)

@@ -108,12 +108,11 @@ class PanelRows {
     }
   }
 
-  /// Returns the 8 x 8 triangle in shared memory for the group of eight steps that contains `step`. For LU it
-  /// is a diagonal triangle of L, and of U during back substitution. For Cholesky it is minus the inverse of
-  /// a diagonal triangle of L.
+  /// Returns the 8 x 8 triangle in shared memory for the group of eight steps that contains `step`, in
+  /// double: a diagonal triangle of L, and of U during back substitution.
   __device__ T* triangle_of(int step) const { return shared_.triangles + step / tile_order * 64; }
-  /// Loads the 8 x 8 diagonal triangles of all steps to shared memory: of L for Cholesky, of U for LU. For
-  /// LU, also stores the reciprocals of U's diagonal.
+  /// Loads the 8 x 8 diagonal triangles of U for all steps to shared memory, and the reciprocals of U's
+  /// diagonal.
   __device__ void load_triangles() {
     wait();
     for_rows([&](int e) {
@@ -121,25 +120,14 @@ class PanelRows {
       GAUSSWEEP_UNROLL
       for (int c = 0; c < tile_order; ++c) {
         const int k = step / tile_order * tile_order + c;
-        const bool inside = row(e) < n_ && k < n_ && (Symmetric ? k <= step : k >= step);
+        const bool inside = row(e) < n_ && k < n_ && k >= step;
         const T element = inside ? *address_of(row(e), k) : T(k == step ? 1 : 0);
         triangle_of(step)[square_index(step % tile_order, c)] = element;
-        if (!Symmetric && k == step) shared_.inverses()[step] = T(1) / element;
+        if (k == step) shared_.inverses()[step] = T(1) / element;
       }
     });
     wait();
   }
-  /// Loads Cholesky's triangles and replaces them by minus their inverses. Returns false if an inverse is so
-  /// inaccurate that substitution must replace the products with inverses.
-  __device__ bool invert_triangles() {
-    constexpr T max_condition = 32;  // Skeel's condition number; the same limit as in trsv/block_chain.cu
-    if (threadIdx.x == 0) shared_.substitutes = false;
-    load_triangles();
-    if (!(invert_triangle(triangle_of(row())) <= max_condition)) shared_.substitutes = true;
-    wait();
-    return !shared_.substitutes;
-  }
-
   SharedStorage<T, S>& shared_;
   System<T> system_;
   int n_;

@@ -46,11 +46,33 @@ struct WorkSplit {
 };
 
 /// Calls launch(split) with the WorkSplit that needs the fewest threads for order n. For LU in double of
-/// order 33 to 64, one warp keeps all rows.
+/// order 33 to 64, one warp keeps all rows. In float, more blocks per multiprocessor with fewer registers are
+/// faster, unless the kernel solves for several right-hand sides (docs/notebook/batches.md).
+/// @tparam SolvesPanels the kernel calls Panels::solve
 /// @pre n <= 512
-template <class T, bool Symmetric, class Launch>
+template <class T, bool Symmetric, bool SolvesPanels, class Launch>
 void with_work_split(std::int64_t n, Launch&& launch) {
   if (n <= 32) return launch(WorkSplit<32>());
+  if constexpr (sizeof(T) == 4 && Symmetric) {
+    if (n <= 64) return launch(WorkSplit<64, 1, 1024>());
+    if (n <= 96) return launch(WorkSplit<96, 1, 960>());
+    if (n <= 128) return launch(WorkSplit<128, 1, 1024>());
+    if (n <= 160) return launch(WorkSplit<160, 1, 640>());
+    if (n <= 192) return launch(WorkSplit<192, 1, 768>());
+    if (n <= 224) return launch(WorkSplit<224, 1, 896>());
+    if (n <= 256) return launch(WorkSplit<256, 1, 768>());
+    if (n <= 320) return launch(WorkSplit<320, 1, 640>());
+    if (n <= 384) return launch(WorkSplit<384, 1, 768>());
+    return launch(WorkSplit<512>());
+  }
+  if constexpr (sizeof(T) == 4 && !SolvesPanels) {
+    if (n <= 64) return launch(WorkSplit<64, 1, 768>());
+    if (n <= 96) return launch(WorkSplit<96, 1, 768>());
+    if (n <= 128) return launch(WorkSplit<128, 1, 768>());
+    if (n <= 256) return launch(WorkSplit<256, 1, 768>());
+    if (n <= 320) return launch(WorkSplit<320, 1, 640>());
+    if (n > 384 && n <= 448) return launch(WorkSplit<448, 1, 896>());
+  }
   if constexpr (sizeof(T) == 8 && !Symmetric) {
     if (n <= 64) return launch(WorkSplit<64, 2, 384>());
   } else {
@@ -59,9 +81,6 @@ void with_work_split(std::int64_t n, Launch&& launch) {
   if (n <= 96) return launch(WorkSplit<96>());
   if (n <= 128) return launch(WorkSplit<128>());
   if (n <= 256) return launch(WorkSplit<256>());
-  if constexpr (sizeof(T) == 4 && Symmetric) {
-    if (n <= 320) return launch(WorkSplit<320, 1, 640>());
-  }
   if (n <= 384) return launch(WorkSplit<384, 1, 384>());
   launch(WorkSplit<512>());
 }
@@ -164,20 +183,6 @@ __device__ __forceinline__ void multiply(double (&a)[panel_elements], const Left
     }
   }
 }
-/// Replaces a fragment of A by that of A B, where the 8 x 8 matrix B was loaded by load_square.
-__device__ __forceinline__ void multiply_square(double (&left)[2][4], const double (&square)[2]) {
-  GAUSSWEEP_UNROLL
-  for (int i = 0; i < 4; i += 2) {
-    double d[4] = {};
-    const double rows[4] = {left[0][i], left[0][i + 1], left[1][i], left[1][i + 1]};
-    lu::multiply_16x8(d, rows, square);
-    left[0][i] = d[0];
-    left[1][i] = d[1];
-    left[0][i + 1] = d[2];
-    left[1][i + 1] = d[3];
-  }
-}
-
 /// Returns true if x is positive, and x and 1 / x are far from overflow and underflow.
 __device__ __forceinline__ bool has_reciprocal(double x) {
   return x >= 0x1p-1000 && x <= 0x1p1000;
@@ -273,43 +278,6 @@ struct FragmentLoader {
 /// loads of fragments have no bank conflicts.
 __device__ __forceinline__ int square_index(int r, int c) {
   return r % 2 * 32 + 4 * c + r / 2;
-}
-/// Loads a lane's fragment of a square, or of its transpose, as operand B.
-__device__ __forceinline__ void load_square(const double* square, bool transposed, double (&to)[2]) {
-  const int g = lane() / 4, t = lane() % 4;
-  GAUSSWEEP_UNROLL
-  for (int h = 0; h < 2; ++h)
-    to[h] = square[transposed ? square_index(g, 2 * t + h) : square_index(2 * t + h, g)];
-}
-/// Replaces a lower triangle of order 8 by minus its inverse, and the rest of its 8 x 8 square by 0. Eight
-/// lanes process one square, one column each; all lanes of the warp must call this. Returns element r of
-/// |inverse| |triangle| (1, …, 1)^T, where r is the lane's index in its eight lanes. The largest element is
-/// Skeel's condition number: the factor by which products with the inverse may be less accurate than
-/// substitution.
-template <class T>
-__device__ __forceinline__ T invert_triangle(T* triangle) {
-  const int column = lane() % tile_order;
-  T x[tile_order], row_sum = 0;
-  GAUSSWEEP_UNROLL
-  for (int c = 0; c < tile_order; ++c) row_sum += std::fabs(triangle[square_index(column, c)]);
-  GAUSSWEEP_UNROLL
-  for (int r = 0; r < tile_order; ++r) {
-    T sum = r == column ? T(-1) : T(0);
-    GAUSSWEEP_UNROLL
-    for (int c = 0; c < r; ++c) sum = std::fma(-triangle[square_index(r, c)], x[c], sum);
-    x[r] = sum / triangle[square_index(r, r)];
-  }
-  __syncwarp();
-  GAUSSWEEP_UNROLL
-  for (int r = 0; r < tile_order; ++r) triangle[square_index(r, column)] = x[r];
-  __syncwarp();
-  T condition = 0;
-  GAUSSWEEP_UNROLL
-  for (int c = 0; c < tile_order; ++c) {
-    const T row_sum_of_c = __shfl_sync(0xffffffffu, row_sum, lane() / tile_order * tile_order + c);
-    condition = std::fma(std::fabs(triangle[square_index(column, c)]), row_sum_of_c, condition);
-  }
-  return condition;
 }
 /// Solves with an 8 x 8 triangle by substitution, one right-hand side per lane: with a unit lower triangle if
 /// `Lower`, else with an upper triangle. The right-hand sides are the columns of eight rows in shared memory,

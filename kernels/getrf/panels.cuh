@@ -15,7 +15,7 @@
 /// parts of four rows and then exchange them (panel_tiles.cuh). In float up to order 128, the update
 /// eliminates like LU.
 ///
-/// Right-hand sides (for an inverse, the identity) are processed in panels, too, but by substitution.
+/// LU processes right-hand sides (for an inverse, the identity) in panels, too, but by substitution.
 
 #include <cmath>
 #include <cstdint>
@@ -120,8 +120,8 @@ class Panels : PanelRows<T, S, Symmetric> {
   }
 
   /// Computes X = A^-1 B for any number of columns, after factor(). If b is null, B is the identity.
+  /// @pre not Symmetric
   __device__ void solve(const T* b, T* x, int columns) {
-    if constexpr (Symmetric && tensor) uses_substitution_ = !invert_triangles();
     GAUSSWEEP_ROLLED
     for (int first = 0; first < columns; first += width) {
       T a[panel_elements];
@@ -139,14 +139,14 @@ class Panels : PanelRows<T, S, Symmetric> {
           },
           a);
     }
-    if (!Symmetric && tensor) load_triangles();
+    if (tensor) load_triangles();
     GAUSSWEEP_ROLLED
     for (int first = 0; first < columns; first += width) {
       T a[panel_elements];
       for_elements(
           first, columns,
           [&](int e, int c, bool inside, T& element) {
-            element = inside && !accumulates ? x[index_of(step_[e], c)] : T(0);
+            element = inside && !tensor ? x[index_of(step_[e], c)] : T(0);  // substitute_groups adds x
           },
           a);
       substitute_up(a, x + index_of(0, first), min(width, columns - first));
@@ -191,16 +191,15 @@ class Panels : PanelRows<T, S, Symmetric> {
   }
 
  private:
-  static constexpr bool tensor = sizeof(T) == 8;             ///< products run on tensor cores
-  static constexpr bool accumulates = tensor && !Symmetric;  ///< solves with U start at 0 (substitute_groups)
+  static constexpr bool tensor = sizeof(T) == 8;  ///< products run on tensor cores
   /// True if Cholesky updates a panel by a product. In float up to order 128, elimination by rows is faster.
   static constexpr bool has_products = tensor || S::rows > 128;
   static constexpr int RowsPerThread = S::RowsPerThread, width = S::width, no_row = 0x7fffffff;
   static_assert(RowsPerThread == 1 || (tensor && !Symmetric), "two rows per thread are for LU in double");
   using Base::index_of, Base::shared_, Base::load_multipliers, Base::subtract_pivot_rows, Base::first_of_four,
-      Base::for_elements, Base::for_rows, Base::invert_triangles, Base::is_stored, Base::load, Base::n_,
-      Base::address_of, Base::row, Base::triangle_of, Base::step_, Base::system_, Base::load_triangles,
-      Base::element_of_u, Base::wait, Base::warp, Base::y_;
+      Base::for_elements, Base::for_rows, Base::is_stored, Base::load, Base::n_, Base::address_of, Base::row,
+      Base::triangle_of, Base::step_, Base::system_, Base::load_triangles, Base::element_of_u, Base::wait,
+      Base::warp, Base::y_;
 
   /// Applies the elimination steps [0, steps) to the thread's rows of a panel.
   __device__ void eliminate(int steps, T (&a)[panel_elements]) {
@@ -552,19 +551,18 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
 
-  /// Substitutes in double on tensor cores, eight steps per iteration. If Forward, applies the first `steps`
-  /// elimination steps to `a`; n steps solve L y = a. Else solves L^T x = a (Cholesky) or U x = b (LU).
+  /// Substitutes for LU in double on tensor cores, eight steps per iteration. If Forward, applies the first
+  /// `steps` elimination steps to `a`; n steps solve L y = a. Else solves U x = b.
   ///
-  /// Cholesky multiplies by the inverses of the 8 x 8 diagonal triangles. LU solves with these triangles by
-  /// substitution: their inverses may be large, and products would have different errors in different rows.
-  /// For U, `a` must be 0 at the start and accumulates only the subtracted products. The right-hand sides of
-  /// U are the `columns` columns of `b`, whose row k belongs to step k.
+  /// Solves with 8 x 8 diagonal triangles are by substitution: their inverses may be large, and products
+  /// would have different errors in different rows. For U, `a` must be 0 at the start and accumulates only
+  /// the subtracted products. The right-hand sides of U are the `columns` columns of `b`, whose row k belongs
+  /// to step k.
   template <bool Forward>
   __device__ void substitute_groups(int steps, T (&a)[panel_elements], const T* b = nullptr,
                                     int columns = 0) {
     constexpr int quarter = width / 4;
-    const bool by_rows = Symmetric && (system_.uplo == Uplo::upper) == Forward;
-    const FragmentLoader loader(system_.a, n_, n_, min(steps, n_), by_rows);
+    const FragmentLoader loader(system_.a, n_, n_, min(steps, n_), /*by_rows=*/false);
     const int groups = (steps + tile_order - 1) / tile_order, t = lane() % 4;
     int step_of[RowsPerThread][4];
     Left<RowsPerThread> left;
@@ -595,10 +593,8 @@ class Panels : PanelRows<T, S, Symmetric> {
           for (int h = 0; h < 2; ++h) {
             const int offset = local_step - 2 * t - h;
             double& element = left[e][h][i];
-            element = (Forward ? local_step >= tile_order : local_step < 0) ? element
-                      : offset == 0                                         ? -1.0
-                                                                            : 0.0;
-            if (!Symmetric) element = -element;
+            const bool is_product = Forward ? local_step >= tile_order : local_step < 0;
+            element = is_product ? -element : offset == 0 ? 1.0 : 0.0;
           }
           if (local_step < 0 || local_step >= tile_order) continue;
           // `left` has identity rows for the pivot rows of these steps, so the product restores the elements.
@@ -611,15 +607,8 @@ class Panels : PanelRows<T, S, Symmetric> {
         }
       });
       wait();
-      if constexpr (!Symmetric) {
-        if (threadIdx.x < width)
-          substitute_square<Forward>(triangle_of(k), shared_.inverses() + k, y, shared);
-        wait();
-      } else {
-        double square[2];
-        load_square(triangle_of(k), Symmetric && !Forward, square);
-        for_rows([&](int e) { multiply_square(left[e], square); });
-      }
+      if (threadIdx.x < width) substitute_square<Forward>(triangle_of(k), shared_.inverses() + k, y, shared);
+      wait();
       multiply<RowsPerThread>(a, left, [&](int h, int j, double& first, double& second) {
         load_pair(&shared[2 * t + h][lane() / 4 * quarter / 2 + j], first, second);
       });
@@ -629,29 +618,23 @@ class Panels : PanelRows<T, S, Symmetric> {
 
   /// Replaces a panel of right-hand sides by the solution of L y = a.
   __device__ void substitute_down(T (&a)[panel_elements]) {
-    if constexpr (Symmetric && tensor) {
-      if (uses_substitution_) return substitute</*Forward=*/true>(a);
-    }
-    if constexpr (tensor) return substitute_groups</*Forward=*/true>(n_, a);
-    if (Symmetric) {
-      substitute</*Forward=*/true>(a);
+    if constexpr (tensor) {
+      substitute_groups</*Forward=*/true>(n_, a);
     } else {
       eliminate(n_, a);
     }
   }
-  /// Replaces a panel `a` by the solution of L^T x = a, or of U x = y. For U in double, y are the `columns`
-  /// columns at `b`, and `a` must be 0; otherwise y is the old value of `a`.
+  /// Replaces a panel `a` by the solution of U x = y. In double, y are the `columns` columns at `b`, and `a`
+  /// must be 0; in float, y is the old value of `a`.
   __device__ void substitute_up(T (&a)[panel_elements], const T* b, int columns) {
-    if constexpr (Symmetric && tensor) {
-      if (uses_substitution_) return substitute</*Forward=*/false>(a);
+    if constexpr (tensor) {
+      substitute_groups</*Forward=*/false>(n_, a, b, columns);
+    } else {
+      substitute(a);
     }
-    if constexpr (tensor) return substitute_groups</*Forward=*/false>(n_, a, b, columns);
-    substitute</*Forward=*/false>(a);
   }
 
-  /// Like substitute_groups, but without tensor cores, with one unknown per step and with the right-hand
-  /// sides always in `a`. Forward is used only for Cholesky.
-  template <bool Forward>
+  /// Solves U x = a in float, one unknown per step.
   __device__ void substitute(T (&a)[panel_elements]) {
     wait();  // no thread uses `rows` in shared memory any more, and all threads have stored their elements
     const bool has_row = row() < n_;
@@ -660,11 +643,10 @@ class Panels : PanelRows<T, S, Symmetric> {
     // diagonal element, which is ten times as fast as a division.
     const T inverse = T(1) / diagonal;
     const bool divides = inverse - inverse != T(0);
-    const auto step = [&](int i) { return Forward ? i : n_ - 1 - i; };
     const auto fetch_element = [&](int i) {
-      const int k = step(i);
-      const bool is_needed = has_row && i < n_ && (Forward ? step_[0] > k : step_[0] < k);
-      return !is_needed ? T(0) : Symmetric && !Forward ? *address_of(k, row()) : *address_of(row(), k);
+      const int k = n_ - 1 - i;
+      const bool is_needed = has_row && i < n_ && step_[0] < k;
+      return is_needed ? *address_of(row(), k) : T(0);
     };
     T next[group_steps];  // elements for the next steps
     GAUSSWEEP_UNROLL
@@ -674,7 +656,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       GAUSSWEEP_UNROLL
       for (int c = 0; c < group_steps; ++c) {
         if (i + c >= n_) break;
-        const int k = step(i + c);
+        const int k = n_ - 1 - i - c;
         const T element = next[c];
         next[c] = fetch_element(i + group_steps + c);
         T* const unknowns = shared_.rows[c % 2][0];
@@ -687,14 +669,12 @@ class Panels : PanelRows<T, S, Symmetric> {
           for (int j = 0; j < width; ++j) a[j] = unknowns[j];
         }
         wait();
-        if (!has_row || (Forward ? step_[0] <= k : step_[0] >= k)) continue;
+        if (!has_row || step_[0] >= k) continue;
         GAUSSWEEP_UNROLL
         for (int j = 0; j < width; ++j) a[j] = std::fma(-element, unknowns[j], a[j]);
       }
     }
   }
-
-  bool uses_substitution_ = false;  ///< Cholesky in double: the inverses of the triangles are too inaccurate
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::panels

@@ -118,27 +118,41 @@ __global__ void __launch_bounds__(S::threads, S::blocks)
   panels::Panels<T, S, Symmetric, WithRhs> system(shared, {a + s * n * n, batch.n, batch.uplo});
   const int system_info = system.factor(b + b_offset);
   if (threadIdx.x == 0) info[s] = system_info;
-  WithRhs ? system.solve_rhs(x + b_offset) : system.solve(b + b_offset, x + b_offset, batch.nrhs);
+  if constexpr (WithRhs) {
+    system.solve_rhs(x + b_offset);
+  } else {
+    system.solve(b + b_offset, x + b_offset, batch.nrhs);
+  }
+}
+
+/// Solves all systems by panels. `WithRhs`: as in solve_panels.
+template <class T, bool Symmetric, bool WithRhs>
+void solve_by_panels(Context& context, Operands<T>& op) {
+  const Shape& shape = op.shape;
+  const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
+  panels::with_work_split<T, Symmetric, /*SolvesPanels=*/!WithRhs>(shape.n, [&](auto split) {
+    using S = decltype(split);
+    simt::launch(context, solve_panels<T, S, Symmetric, WithRhs>, dim3(static_cast<unsigned>(shape.batch)),
+                 S::threads_of(shape.n), 0, batch, op.a.data, op.b.data, op.x.data, op.info);
+  });
 }
 
 /// Solves A X = B for every system of the batch. `Symmetric`: A is positive definite. Kernels with rows in
 /// registers solve up to four right-hand sides at a time, panel kernels 16 or 32.
+/// @param max_rows_order the largest order at which `kernel: auto` keeps rows in registers
+/// @pre not Symmetric, or one right-hand side, or rows in registers are used
 template <class T, bool Symmetric>
-void solve(Context& context, Operands<T>& op, const Parameters& parameters) {
+void solve(Context& context, Operands<T>& op, const Parameters& parameters, std::int64_t max_rows_order) {
   context.stage("solve");
   const Shape& shape = op.shape;
-  if (batched::uses_panels(shape.n, parameters, batched::max_rows_order(sizeof(T), shape.nrhs))) {
-    const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
-    return panels::with_work_split<T, Symmetric>(shape.n, [&](auto split) {
-      using S = decltype(split);
-      const auto kernel =
-          shape.nrhs == 1 ? solve_panels<T, S, Symmetric, true> : solve_panels<T, S, Symmetric, false>;
-      simt::launch(context, kernel, dim3(static_cast<unsigned>(shape.batch)), S::threads_of(shape.n), 0,
-                   batch, op.a.data, op.b.data, op.x.data, op.info);
-    });
+  if (!batched::uses_panels(shape.n, parameters, max_rows_order)) {
+    if (shape.nrhs == 1) return solve_columns<T, 1, Symmetric>(context, op);
+    return solve_columns<T, 4, Symmetric>(context, op);
   }
-  if (op.shape.nrhs == 1) return solve_columns<T, 1, Symmetric>(context, op);
-  solve_columns<T, 4, Symmetric>(context, op);
+  if constexpr (!Symmetric) {
+    if (shape.nrhs > 1) return solve_by_panels<T, Symmetric, /*WithRhs=*/false>(context, op);
+  }
+  solve_by_panels<T, Symmetric, /*WithRhs=*/true>(context, op);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::small

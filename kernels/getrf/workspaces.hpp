@@ -211,10 +211,14 @@ inline bool inverts_by_columns(std::int64_t n, const Parameters& parameters) {
   return uses_panels(n, parameters, 16);
 }
 /// Returns the largest order at which rows in registers are faster than panels for LU, measured on an H200
-/// (docs/performance.md). The limit falls with `nrhs`, because kernels with rows in registers factor A again
-/// for every four right-hand sides.
+/// (docs/notebook/batches.md). The limit falls with `nrhs`, because kernels with rows in registers factor A
+/// again for every four right-hand sides.
 constexpr std::int64_t max_rows_order(std::size_t element_bytes, std::int64_t nrhs = 1) {
-  return std::min<std::int64_t>(element_bytes == 8 ? 32 : 48, 64 / ((nrhs + 3) / 4));
+  return nrhs > 24 ? 8 : nrhs > 8 ? 16 : nrhs > 4 || element_bytes == 8 ? 32 : 48;
+}
+/// Returns the same for Cholesky. With several right-hand sides, the alternative is factored_solve.cuh.
+constexpr std::int64_t max_cholesky_rows_order(std::size_t element_bytes, std::int64_t nrhs) {
+  return nrhs > 8 ? 8 : nrhs > 4 || (nrhs > 1 && element_bytes == 4) ? 16 : 32;
 }
 
 }  // namespace gaussweep::batched

@@ -1,12 +1,13 @@
-/// posv/batched: many small symmetric positive definite systems, factored and solved in one launch.
+/// posv/batched: many small symmetric positive definite systems, factored and solved in one or two launches.
 ///
 /// Source: gaussweep. Small systems keep their rows in registers and are solved like those of gesv/batched,
 /// but without pivoting: A = L D L^T, and D L^T serves as U. Sums that underflow would lose digits. Up to
 /// order 16 and from 49 on, a system whose elements are all tiny is therefore solved again after
 /// multiplication by a power of two.
 ///
-/// Larger systems are factored in panels: A = L L^T. For several right-hand sides in double, panels multiply
-/// by the inverses of 8 x 8 diagonal triangles, or substitute if an inverse would be inaccurate.
+/// Larger systems are factored in panels: A = L L^T. One right-hand side is eliminated together with A. For
+/// several right-hand sides, potrf/batched computes the factors, and a second launch substitutes with them,
+/// a few right-hand sides per warp (factored_solve.cuh).
 ///
 /// Error: (A + E) x = b with |E| of the order n u |L| |L^T|, where L is the Cholesky factor (Higham,
 /// "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 10.4).
@@ -16,13 +17,20 @@
 /// pivot that is not positive gives info > 0. n <= 512.
 
 #include "kernels/getrf/small_solve.cuh"
+#include "kernels/posv/factored_solve.cuh"
+#include "kernels/potrf/small_cholesky.cuh"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
 void posv_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
-  small::solve<T, /*Symmetric=*/true>(context, op, parameters);
+  const Shape& shape = op.shape;
+  const std::int64_t max_rows_order = batched::max_cholesky_rows_order(sizeof(T), shape.nrhs);
+  if (shape.nrhs == 1 || !batched::uses_panels(shape.n, parameters, max_rows_order))
+    return small::solve<T, /*Symmetric=*/true>(context, op, parameters, max_rows_order);
+  small::factor_cholesky(context, op, parameters);
+  factored::solve(context, op);
 }
 
 GAUSSWEEP_INSTANTIATE(posv_batched)

@@ -1,0 +1,40 @@
+#pragma once
+/// The order in which substitutions with a lower and then an upper triangle use squares of the triangles.
+
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::lu {
+
+/// An iterator over the squares of both triangles in the order of their use: rows of squares of the lower
+/// triangle from `first` down, then rows of the upper triangle from the last one up. It visits the last
+/// diagonal square once, because both substitutions use this square consecutively.
+class SquareOrder {
+ public:
+  __device__ SquareOrder(int first, int squares) : first_(first), squares_(squares), i_(first), j_(first) {}
+  __device__ int i() const { return i_; }            ///< the square's row of squares
+  __device__ int j() const { return j_; }            ///< the square's column of squares
+  __device__ bool is_down() const { return down_; }  ///< true in the forward substitution with L
+  __device__ bool is_done() const { return i_ < 0; }
+  __device__ bool begins_row() const { return j_ == (down_ ? first_ : squares_ - 1); }
+  __device__ bool is_last_row() const { return i_ == squares_ - 1; }
+  __device__ void advance() {
+    if (down_ && j_ < i_) {
+      ++j_;
+    } else if (down_ && i_ < squares_ - 1) {
+      ++i_;
+      j_ = first_;
+    } else if (down_ || j_ == i_) {
+      down_ = false;
+      --i_;
+      j_ = squares_ - 1;
+    } else {
+      --j_;
+    }
+  }
+
+ private:
+  int first_, squares_, i_, j_;
+  bool down_ = true;
+};
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::lu
