@@ -163,10 +163,13 @@ wait_for_launched() {
   launched=
 }
 
+last_signal=64   # Linux's signals are 1 to 64; a launcher returns 128 + s if signal s killed a rank
+lost_daemon=205  # Open MPI's exit code for a lost connection to a daemon
+
 # run_sweep DIR WORD…: runs `gaussweep run PLAN -o DIR --resume WORD…` on all ranks and exits with its exit code.
 run_sweep() {
   local directory=$1 ranks code=0 before left ended signal_logged=false stopped='' interrupted=false forwarded=false launched=''
-  local terminated='' failures=0 started starts
+  local terminated='' failures=0 started starts recorded
   shift
   check_directory "$directory"
   started=$directory/logs/started-$(job_name)
@@ -215,14 +218,19 @@ run_sweep() {
       say "the launcher ended with exit code $code before a rank started; attempt $((failures + 1)) of 3"
       sleep 2
     done
-    # A signal may end the launcher before the program ends. Then the exit code comes from the journal, if it has one.
-    if [[ -n $stopped && $code -ne 0 ]]; then
-      code=
-      if [[ $(status_number "$directory" starts) != "$starts" ]]; then code=$(status_number "$directory" exit_code); fi
-      code=${code:-5}
-    fi
     ended="gaussweep ended with exit code"
-    if ((failures == 3)); then ended="no rank started in 3 attempts; the launcher ended with exit code"; fi
+    if [[ -n $stopped || $code -eq 0 ]]; then
+      # A signal may end the launcher before the program ends. If a node fails, mpirun may lose its ranks and return 0. Then the
+      # exit code comes from the journal, if it has one.
+      recorded=
+      if [[ $(status_number "$directory" starts) != "$starts" ]]; then recorded=$(status_number "$directory" exit_code); fi
+      if [[ $code -eq 0 && -z $recorded ]]; then ended="the launcher ended with exit code 0, but the sweep did not end: exit code"; fi
+      code=${recorded:-5}
+    elif ((failures == 3)); then
+      ended="no rank started in 3 attempts; the launcher ended with exit code"
+    elif ((code > 128 + last_signal)); then
+      ended="the launcher ended with exit code"
+    fi
     rm -f "$started"
   else
     ended="signalled before the sweep began: exit code"
@@ -234,7 +242,11 @@ run_sweep() {
   if [[ $code -eq 5 && $stopped != ended ]]; then requeue "$directory" "${before:-0}"; fi
   # If a rank was killed (e.g. by the kernel, which was out of memory), all ranks end. The sweep continues after a requeue.
   if [[ $code -gt 128 && -z $stopped ]] && scontrol show job "$(job_name)" | grep -q 'JobState=RUNNING'; then
-    if ((failures < 3)); then say "a rank was killed by signal $((code - 128))"; fi
+    if ((code == lost_daemon)); then
+      say "mpirun lost its daemon on a node, for example because the node failed"
+    elif ((failures < 3 && code <= 128 + last_signal)); then
+      say "a rank was killed by signal $((code - 128))"
+    fi
     requeue "$directory" "${before:-0}"
   fi
   exit "$code"

@@ -70,6 +70,32 @@ class NodeDown(case.SlurmTest):
         self.assertIn("killed by signal 9", self.output_of(directory))
         self.check_complete(directory, plan, before)
 
+    def test_a_launcher_that_loses_its_ranks(self):
+        """If a node fails, mpirun ends with 205, or with 0 although the sweep is not complete."""
+        plan, jobs = self.plan(count=20, milliseconds=200), {}
+        for code in (205, 0):
+            directory = self.folder / str(code)
+            self.site = self.environment_file(
+                f"loses-{code}",
+                "gaussweep_launch() {",
+                "  shift",
+                '  ((${SLURM_RESTART_COUNT:-0} == 0)) || exec "$@"',
+                '  "$@" &',
+                f"  until grep -qs residual_ratio {directory}/journal.jsonl; do sleep 0.1; done",
+                "  kill -KILL $!",
+                f"  return {code}",
+                "}",
+            )
+            jobs[code] = self.submit("sweep.sbatch", plan, "-o", directory, "--ranks-per-node", 1)
+        for code, job in jobs.items():
+            self.assertEqual(self.cluster.wait_for_end(job), 0)
+            self.assertEqual(self.cluster.job(job)["Restarts"], "1")
+            output = self.output_of(self.folder / str(code))
+            self.assertIn(f"the launcher ended with exit code {code}", output)
+            self.assertEqual(output.count("lost its daemon"), 1 if code == 205 else 0)
+            self.assertNotIn("killed by signal", output)
+            self.assertEqual(len(self.records(self.folder / str(code))), 24)
+
 
 if __name__ == "__main__":
     case.main()
