@@ -183,9 +183,9 @@ class Finish(SweepTest):
         (self.folder / name).write_text(f"#!/bin/sh\n{text}\n")
         (self.folder / name).chmod(0o755)
 
-    def finish(self, code, before="true", inputs=("sweep",), **variables):
+    def finish(self, code, before="true", inputs=("sweep",), options="", **variables):
         directories = " ".join(str(self.night / name) for name in inputs)
-        job = f"exec {self.folder}/slurm_script -o {self.night} --nights --mail me@site {directories}"
+        job = f"exec {self.folder}/slurm_script -o {self.night} --nights --mail me@site {options} {directories}"
         path = f"{self.folder}:{os.environ['PATH']}"
         done = execute(
             ["bash", "-c", f"{before}; {job}"],
@@ -283,6 +283,14 @@ class Finish(SweepTest):
             missing = "sweep: never started, all of its trials are missing\ngo on with: nightly.sh plan --resume\n"
             self.assertTrue(text.endswith(f"\n\n{missing}"), text)
             self.assertEqual((self.night / "missing.txt").read_text(), missing)
+
+    def test_sweeps_of_different_plans_are_merged_by_force(self):
+        for name in ("one", "two"):
+            self.sweep(self.plan(f"name: {name}\n{HOST}"), output=self.night / name)
+        done = self.finish(1, inputs=["one", "two"])
+        self.assertIn("--force", done.stderr)
+        self.finish(0, inputs=["one", "two"], options="--force")
+        self.assertTrue((self.night / "results.h5").exists())
 
     def test_an_absent_night_before_is_an_error(self):
         self.sweep(self.plan(HOST), output=self.night / "sweep")
