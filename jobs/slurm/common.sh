@@ -335,6 +335,18 @@ check_directory() {
   fi
 }
 
+# check_submitted: fails if jobs of an earlier submission into this output directory wait or run, for example because Slurm has
+# requeued them. Both would write into one directory.
+check_submitted() {
+  local numbers waiting
+  [[ -z ${flag[dry-run]:-} && -s $output/logs/submitted ]] && command -v squeue >/dev/null || return 0
+  numbers=$(<"$output/logs/submitted")
+  waiting=$(squeue --noheader --format=%i --states=PENDING,RUNNING,SUSPENDED --jobs="$numbers" 2>/dev/null | paste -sd ' ')
+  [[ -z $waiting ]] || fail "$output was submitted already; its jobs have not ended: $waiting (wait, or scancel them)"
+}
+# note_submitted JOBS: records the jobs (numbers separated by commas) for check_submitted.
+note_submitted() { if [[ -z ${flag[dry-run]:-} ]]; then echo "$1" >"$output/logs/submitted"; fi; }
+
 # note_new_sweep PARENT DIR…: says so if --resume or --retry-failed was given, but no DIR has a sweep. PARENT may be misspelled.
 # This is no error, because scripts always give --resume.
 note_new_sweep() {

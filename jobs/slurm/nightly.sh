@@ -27,12 +27,7 @@ if [[ -n ${flag[dated]:-} ]]; then output=$output/$(date +%F); fi
 nights=
 if [[ ${output##*/} =~ ^[0-9]{4}-[0-9]{2}-[0-9]{2}$ ]]; then nights=--nights; fi
 export_submission
-# Refuses a second submission while jobs of the first wait or run: both would write into one directory.
-submitted=$output/logs/submitted
-if [[ -z ${flag[dry-run]:-} && -s $submitted ]] && command -v squeue >/dev/null; then
-  waiting=$(squeue --noheader --format=%i --states=PENDING,RUNNING,SUSPENDED --jobs="$(<"$submitted")" 2>/dev/null | paste -sd ' ')
-  [[ -z $waiting ]] || fail "$output was submitted already; its jobs have not ended: $waiting (wait, or scancel them)"
-fi
+check_submitted
 
 # check_layout RUN-DIRECTORY…: fails if DIR has results or run directories of other names, which the merge would replace or
 # leave out.
@@ -77,6 +72,6 @@ if [[ -n ${flag[dry-run]:-} ]]; then
   echo "dry run: nothing was submitted"
   exit "${refused:-0}"
 else
-  echo "${sweep_id:+$sweep_id,}$finish_id" >"$submitted"
+  note_submitted "${sweep_id:+$sweep_id,}$finish_id"
   echo "submitted ${sweep_id:+sweep $sweep_id and }merge and report $finish_id into $output"
 fi

@@ -100,15 +100,22 @@ class Gpus(SweepTest):
         self.submit([SOURCE / "jobs/slurm/nightly.sh", plan, "-o", nights, "--dated"], 1)
         self.assertEqual(list(nights.iterdir()), [], "the folder that existed stays")
 
-    def test_a_night_is_not_submitted_twice(self):
-        words = [SOURCE / "jobs/slurm/nightly.sh", self.plan(HOST), "-o", self.folder / "nights", "--dated"]
-        queue = self.folder / "squeue"
-        for lists, code in (("echo 7", 0), ("echo 7", 2), ("true", 0)):
-            queue.write_text(f"#!/bin/sh\n{lists}\n")
-            queue.chmod(0o755)
-            done = self.submit(words, 0)
-            self.assertEqual(done.returncode, code, done.stderr)
-            self.assertEqual(" was submitted already; its jobs have not ended: 7 (" in done.stderr, code == 2)
+    def test_a_directory_is_not_submitted_twice(self):
+        plan, queue = self.plan(HOST), self.folder / "squeue"
+        for script, options in (
+            ("sweep.sbatch", ["--resume"]),
+            ("array.sbatch", ["--resume", "--shards", 1]),
+            ("nightly.sh", ["--dated"]),
+            ("nightly.sh", ["--resume", "--shards", 1]),
+        ):
+            output = self.folder / f"{script}-{len(options)}"
+            words = [SOURCE / "jobs/slurm" / script, plan, "-o", output, *options]
+            for lists, code in (("echo 7", 0), ("echo 7", 2), ("true", 0)):
+                queue.write_text(f"#!/bin/sh\n{lists}\n")
+                queue.chmod(0o755)
+                done = self.submit(words, 0)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertEqual(" was submitted already; its jobs have not ended: 7 (" in done.stderr, code == 2)
 
     def test_an_array_of_more_shards_than_trials(self):
         script, plan = SOURCE / "jobs/slurm/array.sbatch", self.plan(HOST)
