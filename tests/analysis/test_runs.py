@@ -216,6 +216,7 @@ class AsRecordedTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]
             records = analysis.load(*files).records
+            self.assertEqual(len(analysis.load(files).records), len(records))
             pooled = load(files)
         self.assertEqual(len(records), sum(len(night.records) for night in nights))
         self.assertEqual((records["seconds_median"] == 1.0).sum(), len(records) / 2)
