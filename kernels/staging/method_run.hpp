@@ -52,7 +52,10 @@ class MethodRun {
   /// Upload in two steps through pinned host memory, so that a caller can time the transfer alone.
   /// @pre Pristine::on_device
   void stage_pinned(const Inputs<T>& inputs) { staging_.stage_pinned(views_of(inputs)); }
-  void upload_pinned() { staging_.upload_pinned(); }
+  void upload_pinned() {
+    staging_.upload_pinned();
+    fresh_ = true;
+  }
   /// Runs all repeats on restored operands without timing, and waits for the device.
   void warm_up() {
     reset();
@@ -119,15 +122,16 @@ class MethodRun {
       Context& context;
       ~StageReset() { context.stages = nullptr; }
     } stage_reset{context_};
-    run(0);
+    run_set(0);
   }
-  /// Runs once on the current operands of working set `copy`.
+  /// Runs once on the operands of working set `copy`. The first run after an upload gets the uploaded inputs.
+  /// Every other run gets the operands as the last run or `queue` left them.
   void run(int copy = 0) {
-    Operands<T> operands = staging_.operands(copy);
-    context_.report = {};
-    fresh_ = false;
-    run_(context_, operands, parameters_);
-    report_of_last_ = context_.report;
+    if (fresh_ && pristine() == Pristine::on_device) {
+      staging_.reset();
+      guarded_ = false;
+    }
+    run_set(copy);
   }
 
   /// Returns a digest of each working set's answer; equal answers have equal digests (guard.hpp).
@@ -193,6 +197,7 @@ class MethodRun {
   void reset() {
     if (pristine() == Pristine::on_device) {
       staging_.reset();
+      fresh_ = false;
     } else if (!fresh_) {
       upload(inputs_);
     } else if (guarded_) {
@@ -226,7 +231,15 @@ class MethodRun {
   }
   void run_all() {
     for (std::int64_t repeat = 0; repeat < repeats_; ++repeat)
-      run(copies_ <= 1 ? 0 : static_cast<int>(repeat));
+      run_set(copies_ <= 1 ? 0 : static_cast<int>(repeat));
+  }
+  /// Runs once on the current operands of working set `copy`.
+  void run_set(int copy) {
+    Operands<T> operands = staging_.operands(copy);
+    context_.report = {};
+    fresh_ = false;
+    run_(context_, operands, parameters_);
+    report_of_last_ = context_.report;
   }
 
   Context& context_;
@@ -237,7 +250,8 @@ class MethodRun {
   Staging<T> staging_;
   InputViews<T> inputs_;
   bool on_several_gpus_;
-  bool fresh_ = false;  ///< no run has used the operands since the last upload
+  /// No run has used the operands since the last upload, and no working set has been restored from it.
+  bool fresh_ = false;
   bool guarded_ = false, negated_first_ = true;
   std::vector<bool> signs_restored_;  ///< per working set
   std::unique_ptr<Event> begin_, end_;

@@ -77,6 +77,33 @@ TEST(MethodRun, CorrectMethodsRepeatTheirBitsForBothSigns) {
   EXPECT_GT(rows, 20);
 }
 
+/// Programs call run() directly after upload(), also with new inputs (docs/library.md).
+TEST(MethodRun, RunsOnTheInputsOfTheLastUpload) {
+  for (const char* variant : {"lapack", "gauss_pivot_serial"}) {
+    CpuContext context(Backend::host);
+    const Method& method = *registry().find(Problem::named("gesv"), variant);
+    Inputs<double> system{{2, 2, 2, 1}, {2, 2}, {2, 1}, {}};
+    system.a(0, 0) = 2, system.a(1, 1) = 4, system.b(0, 0) = 6, system.b(1, 0) = 8;
+    MethodRun<double> run(context, method, Backend::host, defaults(method), system.shape);
+    run.upload(system);
+    run.run();
+    EXPECT_EQ(run.download().x(0, 0), 3) << variant;
+    run.warm_up();
+    system.b(0, 0) = 60;
+    run.upload(system);
+    run.queue(1, false);  // leaves negated operands
+    run.upload(system);
+    run.run();
+    EXPECT_EQ(run.download().x(0, 0), 30) << variant;
+    run.warm_up();
+    run.stage_pinned(system);
+    run.upload_pinned();
+    run.run();
+    run.download_pinned();
+    EXPECT_EQ(run.pinned_answer().x(0, 0), 30) << variant;
+  }
+}
+
 TEST(MethodRun, RefusesASecondRunWithoutPristineInputs) {
   CpuContext context(Backend::host);
   const auto make = [&](const char* problem, const char* variant, std::int64_t repeats) {
