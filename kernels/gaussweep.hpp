@@ -23,7 +23,8 @@ inline std::unique_ptr<Device> device_for(const Method& method, HostClock clock 
   return backend == Backend::cuda ? std::move(gpu) : make_host_device(backend, clock);
 }
 
-/// Runs a method once and returns the answer.
+/// Runs a method once and returns the answer. An iterative method may end before it converges. Then
+/// `Answer::info` may be 0 and `Answer::report.convergence` is `diverged`, `stagnated` or `max_iterations`.
 /// @param problem, variant the method, e.g. "gesv" and "recursive"
 /// @param changes parameters that differ from the defaults: {{"block", 64}}
 /// @throws std::invalid_argument if there is no such method or parameter, if the method does not take the

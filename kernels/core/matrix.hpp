@@ -85,6 +85,13 @@ struct Inputs {
   HostMatrix<T> x_true;
 };
 
+/// The report of an iterative method.
+struct IterationReport {
+  Convergence convergence = Convergence::none;
+  std::int64_t iterations = 0;
+  std::vector<double> history;  ///< the residual or largest change after each iteration
+};
+
 /// The result of a method on the host, in the shape of ProblemRow::x: a product, the solutions, L and U in
 /// one matrix, an inverse, or a triangular factor. The other triangle of a triangular factor is ignored.
 template <class T>
@@ -95,6 +102,8 @@ struct Answer {
   /// LAPACK's info: 0, or i > 0 if the i-th pivot (from 1) is zero or not positive. For a batch it is the
   /// first nonzero info.
   std::int64_t info = 0;
+  /// The report of an iterative method, set by MethodRun. `info` may be 0 if the method did not converge.
+  IterationReport report;
 };
 
 }  // namespace gaussweep

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <vector>
 
+#include "kernels/core/matrix.hpp"
 #include "kernels/device/device.hpp"
 
 namespace gaussweep {
@@ -33,13 +33,6 @@ struct Emulation {
   std::size_t shared_bytes = std::size_t{48} * 1024;
 };
 
-/// The report of an iterative method. It is reset before every run.
-struct IterationReport {
-  Convergence convergence = Convergence::none;
-  std::int64_t iterations = 0;
-  std::vector<double> history;  ///< the residual or largest change after each iteration
-};
-
 class DeviceGroup;     // kernels/device/device_group.hpp
 class Scratch;         // kernels/device/scratch.hpp
 struct VendorHandles;  // cuBLAS and cuSOLVER handles bound to the device's stream: kernels/vendor/
@@ -57,7 +50,7 @@ struct Context {
   DeviceGroup* group = nullptr;  ///< the devices of a method on several GPUs; null: `device` alone
   StageSink* stages = nullptr;
   Emulation emulation;
-  IterationReport report;
+  IterationReport report;                 ///< reset before every run
   std::shared_ptr<VendorHandles> vendor;  ///< created on first use
   std::shared_ptr<Scratch> scratch;       ///< created on first use
 };

@@ -160,7 +160,7 @@ class MethodRun {
   }
   Answer<T> download(int copy, const T* column_major_answer) {
     restore_signs(copy);
-    return staging_.download(copy, column_major_answer);
+    return with_report(staging_.download(copy, column_major_answer));
   }
   std::int64_t download_to(T* destination) {
     restore_signs();
@@ -171,7 +171,7 @@ class MethodRun {
     restore_signs();
     staging_.download_pinned(last_copy());
   }
-  Answer<T> pinned_answer() { return staging_.pinned_answer(last_copy()); }
+  Answer<T> pinned_answer() { return with_report(staging_.pinned_answer(last_copy())); }
   /// Returns the iteration report of the last timed run or, without one, of the last run.
   const IterationReport& report() const { return begin_ ? report_ : report_of_last_; }
   Staging<T>& staging() { return staging_; }
@@ -240,6 +240,10 @@ class MethodRun {
     fresh_ = false;
     run_(context_, operands, parameters_);
     report_of_last_ = context_.report;
+  }
+  Answer<T> with_report(Answer<T> answer) const {
+    answer.report = report_of_last_;
+    return answer;
   }
 
   Context& context_;

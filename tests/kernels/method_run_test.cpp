@@ -129,6 +129,16 @@ TEST(RunOnce, ChoosesABackendThatTheMethodHas) {
   EXPECT_EQ(run_once("gesv", "batched", system, {{"kernel", std::string("rows")}}).x(1, 0), 3);
 }
 
+TEST(RunOnce, ReportsAnIterationThatDoesNotConverge) {
+  const Inputs<double> system = square_inputs<double>("gesv", 30, MatrixKind::diagonally_dominant);
+  const Answer<double> early = run_once("gesv", "lu_fixed_point", system, {{"max_iterations", 2}});
+  EXPECT_EQ(early.info, 0);
+  EXPECT_EQ(early.report.convergence, Convergence::max_iterations);
+  EXPECT_EQ(early.report.iterations, 2);
+  EXPECT_EQ(run_once("gesv", "lu_fixed_point", system).report.convergence, Convergence::converged);
+  EXPECT_EQ(run_once("gesv", "lapack", system).report.convergence, Convergence::none);
+}
+
 TEST(RunOnce, NamesWhatItCannotRun) {
   const Inputs<double> system{{2, 2, 2, 1}, {2, 2}, {2, 1}, {}};
   const auto message = [&](const char* problem, const char* variant,
