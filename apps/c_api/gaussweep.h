@@ -78,7 +78,8 @@ gaussweep_status gaussweep_narrow_pivots(gaussweep_handle handle, int64_t count,
  * of `work` for these sizes. `batch` is 1 for a single system. getrf, potrf and trtri of a single A that is
  * aligned to 256 bytes, with lda = n, need less: subtract the bytes of A, rounded up to a multiple of 256.
  *
- * getrf  P A = L U in place. pivots[i] = r: row i was exchanged with row r (both from 1), as in LAPACK
+ * getrf  P A = L U in place; the unit diagonal of L is not stored. pivots[i] = r: row i was exchanged with
+ *        row r (both from 1), as in LAPACK
  * getrs  A X = B with factors and pivots of getrf, LAPACK or cuSOLVER: B becomes X. info is 0, as in LAPACK
  * gesv   A X = B: B becomes X; A is destroyed
  * potrf  A = L L^T or U^T U: the factor replaces the triangle `uplo`; the other one is not referenced

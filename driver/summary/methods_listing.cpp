@@ -61,6 +61,12 @@ std::vector<std::string> names_of(const std::vector<E>& values) {
   return names;
 }
 
+/// Returns the factor with the unit diagonal, or an empty text if the answer is not L and U.
+std::string_view unit_factor(const Method& method) {
+  if (!method.problem->has_pivots) return {};
+  return method.unit_diagonal == UnitDiagonal::lower ? "L" : "U";
+}
+
 }  // namespace
 
 Json methods_json(const std::vector<Method>& methods) {
@@ -87,6 +93,7 @@ Json methods_json(const std::vector<Method>& methods) {
     json["summary"] = method.summary;
     json["vendor"] = method.vendor;
     json["max_batch"] = method.max_batch;
+    if (const auto factor = unit_factor(method); !factor.empty()) json["unit_diagonal"] = factor;
     array.push_back(std::move(json));
   }
   return array;
@@ -94,8 +101,13 @@ Json methods_json(const std::vector<Method>& methods) {
 
 std::string methods_text(const std::vector<Method>& methods, std::size_t width) {
   Table table;
-  table.columns = {{"id", "METHOD"},    {"backends", "BACKENDS"},     {"precisions", "PRECISIONS"},
-                   {"needs", "NEEDS"},  {"capability", "CAPABILITY"}, {"summary", "SUMMARY"},
+  table.columns = {{"id", "METHOD"},
+                   {"backends", "BACKENDS"},
+                   {"precisions", "PRECISIONS"},
+                   {"needs", "NEEDS"},
+                   {"capability", "CAPABILITY"},
+                   {"summary", "SUMMARY"},
+                   {"unit_diagonal", "UNIT DIAGONAL"},
                    {"source", "SOURCE"}};
   Table parameters;
   parameters.columns = {{"id", "METHOD"},
@@ -107,7 +119,8 @@ std::string methods_text(const std::vector<Method>& methods, std::size_t width) 
     table.rows.push_back({method.id(), fmt::format("{}", fmt::join(names_of(method.backends), ",")),
                           fmt::format("{}", fmt::join(precisions_of(method), ",")),
                           fmt::format("{}", fmt::join(names_of(method.needs), ",")),
-                          capability_text(method.capability), method.summary, method.source});
+                          capability_text(method.capability), method.summary,
+                          std::string(unit_factor(method)), method.source});
     for (const Parameter& parameter : method.parameters) {
       parameters.rows.push_back({method.id(), parameter.name, value_text(parameter.default_value),
                                  allowed_text(parameter), parameter.help});

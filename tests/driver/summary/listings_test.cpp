@@ -51,6 +51,22 @@ TEST(Methods, TextShowsMethodsAndParameters) {
   }
 }
 
+/// Only getrf's answer has both factors, and a program must know which one has the diagonal of ones.
+TEST(Methods, NamesTheFactorWithTheUnitDiagonal) {
+  const Registry registry = builtin_registry();
+  std::vector<Method> methods;
+  for (const char* variant : {"crout_serial", "fixed_point", "lapack"})
+    methods.push_back(*registry.find(Problem::named("getrf"), variant));
+  methods.push_back(*registry.find(Problem::named("gesv"), "lapack"));
+  const auto json = methods_json(methods);
+  EXPECT_EQ(json.at(0).at("unit_diagonal"), "U");
+  EXPECT_EQ(json.at(1).at("unit_diagonal"), "U");
+  EXPECT_EQ(json.at(2).at("unit_diagonal"), "L");
+  EXPECT_FALSE(json[3].contains("unit_diagonal"));
+  EXPECT_THAT(methods_text(methods, any_width), testing::HasSubstr("UNIT DIAGONAL"));
+  EXPECT_THAT(methods_text({methods[3]}, any_width), testing::Not(testing::HasSubstr("UNIT DIAGONAL")));
+}
+
 TEST(Methods, ListsEveryRowOfThisBuild) {
   const Registry registry = builtin_registry();
   const auto json = methods_json(registry.all());
