@@ -466,9 +466,7 @@ int run_in_directory(RunDirectory& directory, Session& session, Planned& planned
   log_repaired(failed, directory.journal());
   if (code == exit_stopped || end.lost_its_ranks)
     spdlog::warn("stopped early ({}){}", end.stopped_because,
-                 options.is_kept
-                     ? "; go on with: " + resume_command(options, session.world.launcher(), "--resume")
-                     : "");
+                 options.is_kept ? "; " + resume_advice(options, world.launcher()) : "");
   else if (options.at_end)
     options.at_end(directory.journal());
   if (code != exit_ok && options.lists_unexpected) {

@@ -39,6 +39,11 @@ bool must_repeat(const Trial& trial, const io::Record& record, bool retry_failed
   return retry_failed && (is_broken(record.status) || !as_expected(trial, record.status));
 }
 
+/// Returns the command that submitted this batch job, or an empty text.
+std::string submission() {
+  return environment_value("GAUSSWEEP_SUBMITTED_BY");
+}
+
 }  // namespace
 
 Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::JournalContents& journal) {
@@ -187,8 +192,13 @@ void log_repaired(const std::vector<std::string>& failed, const io::JournalConte
                  repaired == 1 ? "passes" : "pass");
 }
 
+std::string resume_advice(const RunOptions& options, const std::string& launcher) {
+  return fmt::format("{}go on with: {}", submission().empty() ? "" : "if Slurm does not requeue the job, ",
+                     resume_command(options, launcher, "--resume"));
+}
+
 std::string resume_command(const RunOptions& options, const std::string& launcher, const char* option) {
-  std::string submitted = environment_value("GAUSSWEEP_SUBMITTED_BY");
+  std::string submitted = submission();
   if (!submitted.empty())  // sbatch's options follow " -- "
     return submitted.insert(std::min(submitted.find(" -- "), submitted.size()), fmt::format(" {}", option));
   std::string others;

@@ -59,6 +59,10 @@ void log_repaired(const std::vector<std::string>& failed, const io::JournalConte
 /// @param option --resume or --retry-failed
 std::string resume_command(const RunOptions& options, const std::string& launcher, const char* option);
 
+/// Returns the advice to continue a stopped run. The scripts of jobs/slurm often requeue their job, so that
+/// the user need not submit again.
+std::string resume_advice(const RunOptions& options, const std::string& launcher);
+
 /// Logs the trials that did not end as the plan expects. @param retry_command the command that repeats them
 void log_unexpected(const Work& work, const io::JournalContents& journal, const RunOptions& options,
                     const std::string& retry_command);

@@ -90,7 +90,7 @@ class RunEnd(SweepTest):
         submitted = "jobs/slurm/sweep.sbatch plan.yaml -o 'a b' --nodes 2"
         options = ("--time-limit", "0.001", "--grace", "0")
         self.sweep(plan, *options, code=5, GAUSSWEEP_SUBMITTED_BY=f"{submitted} -- --partition=gpu")
-        self.assertIn(f"go on with: {submitted} --resume -- --partition=gpu\n", self.stderr)
+        self.assertIn(f"requeue the job, go on with: {submitted} --resume -- --partition=gpu\n", self.stderr)
 
     def test_progress_line_under_mpirun(self):
         plan = self.plan(PLAN.replace("nights", "live").replace("[30, 61]", "200:203:1"))
