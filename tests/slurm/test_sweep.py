@@ -107,7 +107,9 @@ class Sweep(case.SlurmTest):
         """With --gpus-per-task, mpirun's ranks see all GPUs of their node, not all of them the first one."""
         plan = self.plan(count=3, milliseconds=1)
         program = self.folder / "program"
-        program.write_text(f'#!/bin/sh\necho "rank sees ${{CUDA_VISIBLE_DEVICES:-}}" >&2\nexec {case.FAULTY} "$@"\n')
+        program.write_text(
+            f'#!/bin/sh\n[ "$1" != run ] || echo "rank sees ${{CUDA_VISIBLE_DEVICES:-}}" >&2\nexec {case.FAULTY} "$@"\n'
+        )
         program.chmod(0o755)
         self.environment_file("site", f"GAUSSWEEP={program}")
         done = self.cluster.run(
