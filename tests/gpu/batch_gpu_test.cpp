@@ -1,5 +1,7 @@
 // Tests batches on a GPU: every method, every order at which its kernel changes, and injected faults.
 
+#include <array>
+
 #include "kernels/check/check.hpp"
 #include "kernels/check/system_ratios.hpp"
 #include "kernels/registry/batch.hpp"
@@ -55,8 +57,11 @@ TEST_F(BatchOnGpu, EverySystemIsRight) {
                                       48, 49, 64, 65, 96, 97, 128, 129, 160, 200, 257, 300, 385, 512};
   if (small()) orders = {1, 7, 17, 33, 66, 130};
   for_methods([&](const Method& method) {
+    constexpr std::array<std::int64_t, 5> several{3, 7, 12, 20, 40};  // each has its own work split
+    std::size_t next = 0;
     for (const std::int64_t n : orders) {
-      const Shape shape = shape_of(n, n % 2 == 0 ? 1 : 3, small() ? 2 : n > 128 ? 20 : 200);
+      const std::int64_t nrhs = n % 2 == 0 ? 1 : several[next++ % several.size()];
+      const Shape shape = shape_of(n, nrhs, small() ? 2 : n > 128 ? 20 : 200);
       const bool is_fast = method.vendor || method.variant == "batched";
       if (n > 128 && !is_fast) continue;
       const MatrixKind kind =

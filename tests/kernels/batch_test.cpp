@@ -269,6 +269,19 @@ TEST_P(MethodOnBatches, EverySystemIsRight) {
   }
 }
 
+/// Every work split of methods for several right-hand sides, on one block row and on several.
+TEST_P(MethodOnBatches, AnyNumberOfRightHandSidesIsRight) {
+  if (!has_right_hand_sides(row_of(GetParam().id).problem)) return;
+  for (const std::int64_t nrhs : {3, 7, 11, 19, 37, 65}) {
+    for (const std::int64_t n : {5, 20, 33, 70}) {
+      Shape shape = shape_of(n, nrhs, 3);
+      expect_all_right<float>(shape);
+      shape.uplo = Uplo::upper;  // methods without a triangle ignore this
+      expect_all_right<double>(shape);
+    }
+  }
+}
+
 /// Orders at which a block has 256 and 512 rows.
 TEST_P(MethodOnBatches, LargerSystemsAreAccurate) {
   const Method& method = row_of(GetParam().id);
@@ -357,6 +370,20 @@ TEST(BatchOfSeveralRightHandSides, DividesByTinyPivots) {
   for (double& element : inputs.a.data) element = 0;
   for (double& element : inputs.b.data) element = 0x3p-1040;
   for (std::int64_t j = 0; j < 10; ++j) inputs.a(j % 5, j) = 0x1p-1040;
+  const Answer<double> answer = run_method(context, method, inputs, parameters);
+  for (const double x : answer.x.data) EXPECT_EQ(x, 3);
+}
+
+/// A is 2^-1040 times the identity, so that elements of A are subnormal numbers.
+TEST(BatchOfSeveralRightHandSides, SubstitutesWithTinyFactors) {
+  const Method& method = row_of("posv/batched");
+  Parameters parameters = defaults(method);
+  parameters.set("kernel", std::string("panels"));
+  CpuContext context;
+  Inputs<double> inputs = make_inputs<double>(method.problem, shape_of(40, 3, 2), MatrixKind::spd, 5);
+  for (double& element : inputs.a.data) element = 0;
+  for (double& element : inputs.b.data) element = 0x3p-1040;
+  for (std::int64_t j = 0; j < 80; ++j) inputs.a(j % 40, j) = 0x1p-1040;
   const Answer<double> answer = run_method(context, method, inputs, parameters);
   for (const double x : answer.x.data) EXPECT_EQ(x, 3);
 }
