@@ -111,16 +111,18 @@ class ModelRates {
   std::map<DeviceKey, Rates> own_;
 };
 
-/// Identifies a row and determines its position in the grid. Batches of any number of systems share a row.
-using RowKey = std::tuple<std::string, std::string, std::string, std::string, std::int64_t, bool, std::string,
-                          std::int64_t, std::int64_t, std::int64_t, std::string>;
+/// Identifies a row and determines its position in the grid.
+using RowKey = std::tuple<std::string, std::string, std::string, std::string, std::int64_t, std::int64_t,
+                          std::string, std::int64_t, std::int64_t, std::int64_t, std::string>;
 
-/// Returns the key of a group's row. @param extra distinguishes rows that are otherwise equal
-RowKey row_key(const Group& group, const std::string& extra) {
+/// Returns the key of a group's row. @param batch the number of systems; 2 for all batches that share a row
+/// @param extra distinguishes rows that are otherwise equal
+RowKey row_key(const Group& group, std::int64_t batch, std::int64_t seed, const std::string& extra) {
   const Record& r = group.first();
   const bool is_square = is_of_one_order(r);
-  return {r.problem, r.precision,         group.matrix,        r.matrix_parameters, r.nrhs, r.batch > 1,
-          r.uplo,    is_square ? 0 : r.m, is_square ? 0 : r.k, r.matrix_seed,       extra};
+  return {r.problem, r.precision, group.matrix,        r.matrix_parameters, r.nrhs,
+          batch,     r.uplo,      is_square ? 0 : r.m, is_square ? 0 : r.k, seed,
+          extra};
 }
 
 std::string details_of(const Record& r, const NeededColumns& needed, bool with_seed) {
@@ -147,6 +149,41 @@ std::vector<std::string> unusual_conditions(const Record& r) {
   }
   return texts;
 }
+
+/// Returns the unusual conditions as text. Rows with the usual conditions come first, because their text is
+/// empty.
+std::string conditions_text(const Record& r) {
+  return fmt::format("{}", fmt::join(unusual_conditions(r), ", "));
+}
+
+/// Finds the rows that batches of different sizes share: those with one batch size (number of systems) per n.
+/// All seeds count, so that rows that differ only in their seeds have the same batch sizes.
+class SharedRows {
+ public:
+  explicit SharedRows(const std::vector<Group>& groups) {
+    std::map<RowKey, std::map<std::int64_t, std::set<std::int64_t>>> sizes;  // by row and n
+    for (const Group& group : groups) {
+      const Record& r = group.first();
+      if (r.batch > 1 && group.status != io::Status::skipped) sizes[key_of(group)][r.n].insert(r.batch);
+    }
+    for (const auto& [key, by_n] : sizes) {
+      std::set<std::int64_t> all;
+      bool is_one_per_n = true;
+      for (const auto& [n, batches] : by_n) {
+        is_one_per_n = is_one_per_n && batches.size() == 1;
+        all.insert(batches.begin(), batches.end());
+      }
+      if (is_one_per_n && all.size() > 1) keys_.insert(key);
+    }
+  }
+  bool has(const Group& group) const { return group.first().batch > 1 && keys_.count(key_of(group)) > 0; }
+
+ private:
+  static RowKey key_of(const Group& group) {
+    return row_key(group, /*batch=*/2, /*seed=*/0, conditions_text(group.first()));
+  }
+  std::set<RowKey> keys_;
+};
 
 /// Adds a property to both texts of a row.
 void add_detail(VerdictRow& row, const std::string& detail) {
@@ -277,8 +314,7 @@ void pool_seeds(VerdictGrid& grid, const ModelRates& rates, const std::string& b
   std::map<Key, std::size_t> pool_of;
   for (const VerdictRow& row : grid.rows) {
     const Key key{row.problem, row.precision, row.matrix, row.details_without_seed};
-    const std::size_t pool =
-        row.has_batches ? pools.size() : pool_of.emplace(key, pools.size()).first->second;
+    const std::size_t pool = pool_of.emplace(key, pools.size()).first->second;
     if (pool == pools.size()) pools.emplace_back();
     pools[pool].push_back(&row);
   }
@@ -318,6 +354,7 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
     if (race.empty()) order.push_back(task_identity(group.first()));
     race.push_back(&group);
   }
+  const SharedRows shared_rows(grid.groups);
   std::map<RowKey, VerdictRow> rows;
   for (const std::string& task : order) {
     const std::vector<const Group*>& race = races.at(task);
@@ -325,18 +362,14 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
     if (cell.methods == 0) continue;  // all methods were skipped
     const Group& first = *race.front();
     const Record& r = first.first();
-    // Rows with the usual conditions come first, because their text is empty.
-    std::string extra = fmt::format("{}", fmt::join(unusual_conditions(r), ", ")), digest;
-    const auto is_occupied = [&] {
-      const VerdictRow* row = find_in(rows, row_key(first, extra));
-      return row != nullptr && row->cells.count(r.n) > 0;
-    };
-    if (is_occupied() && r.batch > 1) extra += fmt::format(" batch {}", r.batch);
-    if (is_occupied()) {
+    const bool has_batches = shared_rows.has(first);
+    std::string extra = conditions_text(r), digest;
+    const auto key = [&] { return row_key(first, has_batches ? 2 : r.batch, r.matrix_seed, extra); };
+    if (const VerdictRow* row = find_in(rows, key()); row != nullptr && row->cells.count(r.n) > 0) {
       extra += " " + std::string(r.matrix_digest);
       digest = std::string(r.matrix_digest).substr(0, 8);
     }
-    VerdictRow& row = rows[row_key(first, extra)];
+    VerdictRow& row = rows[key()];
     row.problem = r.problem;
     row.precision = r.precision;
     row.matrix = first.matrix;
@@ -346,17 +379,13 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
       row.details_without_seed = details_of(r, columns, /*with_seed=*/false);
       for (const std::string& condition : unusual_conditions(r)) add_detail(row, condition);
       if (!digest.empty()) add_detail(row, "digest " + digest);
+      row.has_batches = has_batches;
+      if (r.batch > 1 && columns.batch)
+        add_detail(row, has_batches ? "batches" : fmt::format("batch {}", r.batch));
     }
     row.cells.emplace(r.n, cell);
   }
-  for (auto& [key, row] : rows) {
-    std::set<std::int64_t> batches;
-    for (const auto& [n, cell] : row.cells) batches.insert(cell.first->first().batch);
-    row.has_batches = batches.size() > 1;
-    if (*batches.begin() > 1 && needed.at(row.problem).batch)
-      add_detail(row, row.has_batches ? "batches" : fmt::format("batch {}", *batches.begin()));
-    grid.rows.push_back(std::move(row));
-  }
+  for (auto& [key, row] : rows) grid.rows.push_back(std::move(row));
   pool_seeds(grid, rates, baseline);
   return grid;
 }

@@ -66,7 +66,7 @@ struct VerdictRow {
   /// Further properties that distinguish the row, "nrhs 3, upper, seed 2"; may be empty.
   std::string details;
   std::string details_without_seed;           ///< equal in rows that differ only in their seeds
-  bool has_batches = false;                   ///< true if cells differ in the number of systems
+  bool has_batches = false;                   ///< true if batches of different sizes share the row
   std::map<std::int64_t, VerdictCell> cells;  ///< by n
 };
 
@@ -114,7 +114,8 @@ std::string verdict_legend(const std::vector<VerdictGrid>& grids);
 std::string verdict_markdown(const std::vector<VerdictGrid>& grids);
 /// Returns the grids as LaTeX tabulars (package booktabs), each after a comment line with its title.
 std::string verdict_latex(const std::vector<VerdictGrid>& grids);
-/// Returns a sentence per race: "For X of A X = B in double on NVIDIA H200: gesv/recursive, 3.4 ms, …".
+/// Returns a sentence per race, with the seeds pooled: "For X of A X = B in double on NVIDIA H200:
+/// gesv/recursive, 3.4 ms, …".
 std::string verdict_sentences(const std::vector<VerdictGrid>& grids);
 /// Returns a table with one row per race and all its data, for CSV and JSON.
 Table verdict_table(const std::vector<VerdictGrid>& grids);

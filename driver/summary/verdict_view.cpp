@@ -122,8 +122,9 @@ std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const Verdi
                      : fmt::format(", {} times as fast as the next, {}", times_text(cell.lead),
                                    printable(cell.runner_up->first().method));
   }
+  if (cell.races > 1) text += fmt::format(", the fastest with {} of {} seeds", cell.wins, cell.races);
   if (is_doubtful(*cell.winner)) text += " (doubtful: faster than the device's peaks allow)";
-  const double digits = std::floor(-std::log10(r.forward_error));
+  const double digits = std::floor(-std::log10(cell.winner->forward_error));
   if (digits >= 0 && std::isfinite(digits)) text += fmt::format(", about {:.0f} correct digits", digits);
   return text + ".";
 }
@@ -379,14 +380,14 @@ std::string verdict_sentences(const std::vector<VerdictGrid>& grids) {
   std::set<std::int64_t> sizes;
   std::set<std::string> matrices;
   for (const VerdictGrid& grid : grids) {
-    for (const VerdictRow& row : grid.rows) {
+    for (const VerdictRow& row : grid.pooled_rows) {
       matrices.insert(row.matrix);
       for (const auto& [n, cell] : row.cells) sizes.insert(n);
     }
   }
   std::string text;
   for (const VerdictGrid& grid : grids) {
-    for (const VerdictRow& row : grid.rows) {
+    for (const VerdictRow& row : grid.pooled_rows) {
       for (const auto& [n, cell] : row.cells) {
         std::string which = sizes.size() > 1 ? fmt::format(", n = {}", n) : "";
         if (matrices.size() > 1) which += ", " + printable(row.matrix);

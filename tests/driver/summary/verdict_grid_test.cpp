@@ -362,9 +362,46 @@ TEST(VerdictGrid, BatchesShareARowIfEachSizeHasOneBatchSize) {
   records = {batch(8, 1000), batch(16, 1000), batch(8, 20), batch(16, 20)};
   grids = verdict_grids(records, {}, {});
   ASSERT_EQ(grids.at(0).rows.size(), 2U);
-  EXPECT_EQ(grids[0].rows[0].details, "batch 1000");
-  EXPECT_EQ(grids[0].rows[1].details, "batch 20");
+  EXPECT_EQ(grids[0].rows[0].details, "batch 20");
+  EXPECT_EQ(grids[0].rows[1].details, "batch 1000");
   EXPECT_EQ(grids[0].rows[1].cells.size(), 2U);
+}
+
+TEST(VerdictGrid, PoolsTheSeedsOfEachBatchSizeInAnyOrderOfRecords) {
+  const auto batch = [](std::int64_t n, std::int64_t systems, std::int64_t seed) {
+    Record r = example_record("batched", n, {1});
+    r.batch = systems;
+    r.matrix_seed = seed;
+    r.matrix_digest = fmt::format("{}x{} {}", n, systems, seed);
+    return r;
+  };
+  std::vector<Record> records;
+  for (const std::int64_t n : {8, 16}) {
+    for (const std::int64_t systems : {20, 50}) {
+      for (const std::int64_t seed : {1, 100}) records.push_back(batch(n, systems, seed));
+    }
+  }
+  for (std::size_t first = 0; first < records.size(); ++first) {
+    std::rotate(records.begin(), records.begin() + 3, records.end());
+    const auto grids = verdict_grids(records, {}, {});
+    ASSERT_EQ(grids.at(0).pooled_rows.size(), 2U);
+    EXPECT_EQ(grids[0].pooled_rows[0].details, "batch 20");
+    EXPECT_EQ(grids[0].pooled_rows[1].details, "batch 50");
+    for (const VerdictRow& row : grids[0].pooled_rows) {
+      ASSERT_EQ(row.cells.size(), 2U);
+      for (const auto& [n, cell] : row.cells) {
+        EXPECT_EQ(cell.races, 2);
+        EXPECT_EQ(fmt::format("batch {}", cell.first->first().batch), row.details);
+      }
+    }
+    const std::string sentences = verdict_sentences(grids);
+    EXPECT_EQ(std::count(sentences.begin(), sentences.end(), '\n'), 4) << "one per case, not per seed";
+  }
+  records = {batch(8, 1000, 1), batch(16, 500, 1), batch(8, 1000, 2)};  // one batch size per n
+  const auto grids = verdict_grids(records, {}, {});
+  ASSERT_EQ(grids.at(0).pooled_rows.size(), 1U);
+  EXPECT_EQ(grids[0].pooled_rows[0].details, "batches");
+  EXPECT_EQ(grids[0].pooled_rows[0].cells.at(8).races, 2);
 }
 
 TEST(VerdictGrid, WrapsSizesIntoFurtherBlocksAndCutsNothing) {
