@@ -42,8 +42,7 @@ def doubted(records):
 
 
 def is_without_digit(records):
-    """Returns a mask of the answers that passed although their forward error exceeds NO_DIGIT. The matrix is
-    ill-conditioned."""
+    """Returns a mask of the answers that passed although their forward error exceeds NO_DIGIT."""
     return (records["status"] == "pass") & (records["forward_error"] > NO_DIGIT)
 
 

@@ -136,7 +136,7 @@ def _not_accepted(records):
     if len(without_digit):
         have = "passed answer has" if len(without_digit) == 1 else "passed answers have"
         matrices = _by_matrix(without_digit)
-        yield f"{len(without_digit)} {have} no correct digit (ill-conditioned matrix): {matrices}.", "failures-doubted"
+        yield f"{len(without_digit)} {have} no correct digit: {matrices}.", "failures-doubted"
 
 
 def _on_matrices(records):
@@ -150,9 +150,9 @@ def _on_matrices(records):
 
 
 def _by_matrix(records):
-    """Returns "gesv on cauchy (4), …": the number of records per problem and matrix."""
-    count = records.groupby(["problem", "matrix_name"]).size()
-    return _first([f"{problem} on {name} ({found})" for (problem, name), found in count.items()], 4)
+    """Returns "gesv/crout on cauchy (4), …": the number of records per method and matrix."""
+    count = records.groupby(["problem", "method", "matrix_name"]).size()
+    return _first([f"{problem}/{method} on {name} ({found})" for (problem, method, name), found in count.items()], 4)
 
 
 def _gpus(records):

@@ -411,6 +411,42 @@ struct DoubtEntry {
   double worst = 0;
   double vendor_share = 0;  ///< largest fraction of a peak of the vendor's methods on the same device
   std::string reference;
+  const Record* accurate = nullptr;  ///< another method's answer to the task, which has correct digits
+};
+
+bool passes_without_digit(const Record& r) {
+  return r.status == io::Status::pass && r.forward_error > doubted_error;
+}
+
+/// The most accurate answers to the tasks on which some method passed without a correct digit. They show
+/// whether the matrix or the method loses the digits.
+class AccurateAnswers {
+ public:
+  explicit AccurateAnswers(const std::vector<Record>& records) {
+    for (const Record& r : records) {
+      if (passes_without_digit(r)) by_task_[task_identity(r)];
+    }
+    if (by_task_.empty()) return;
+    for (const Record& r : records) {
+      if (r.status != io::Status::pass || !(r.forward_error <= doubted_error)) continue;
+      const auto task = by_task_.find(task_identity(r));
+      if (task == by_task_.end()) continue;
+      const Record*& best = task->second[r.method];
+      if (best == nullptr || r.forward_error < best->forward_error) best = &r;
+    }
+  }
+  /// Returns the most accurate answer of another method that has a correct digit; null if there is none.
+  const Record* of_others(const Record& r) const {
+    const Record* best = nullptr;
+    for (const auto& [method, record] : by_task_.at(task_identity(r))) {
+      if (method == r.method) continue;
+      if (best == nullptr || record->forward_error < best->forward_error) best = record;
+    }
+    return best;
+  }
+
+ private:
+  std::unordered_map<std::string, std::map<io::Text, const Record*>> by_task_;  // by method
 };
 
 /// Returns a remark on a time that is too short for the device's peaks: whether the vendor's times are about
@@ -434,8 +470,10 @@ Table doubt_table(const std::vector<io::Record>& records) {
     double& share = vendor_shares[device_of(r)];
     share = std::fmax(share, r.peak_share);
   }
+  const AccurateAnswers accurate_answers(records);
   std::map<std::pair<std::string, std::string>, DoubtEntry> entries;
-  const auto doubt = [&](const io::Record& r, const char* kind, double figure) {
+  const auto doubt = [&](const io::Record& r, const char* kind, double figure,
+                         const Record* accurate = nullptr) {
     DoubtEntry& entry = entries[{r.problem + "/" + r.method, kind}];
     ++entry.trials;
     entry.smallest_n = std::min(entry.smallest_n, r.n);
@@ -445,6 +483,7 @@ Table doubt_table(const std::vector<io::Record>& records) {
       entry.vendor_share = share == nullptr ? 0 : *share;
       entry.worst = figure;
       entry.reference = r.reference_method;
+      entry.accurate = accurate;
     }
   };
   const auto is_wrong_in_parts = [](const io::Record& r) {
@@ -454,8 +493,10 @@ Table doubt_table(const std::vector<io::Record>& records) {
   for (const io::Record& r : records) {
     if (r.status != io::Status::pass && r.status != io::Status::suspect) continue;
     if (r.timing == "suspect") doubt(r, "timing", r.peak_share);
-    if (r.status == io::Status::pass && r.forward_error > doubted_error)
-      doubt(r, "condition", r.forward_error);
+    if (passes_without_digit(r)) {
+      const Record* accurate = accurate_answers.of_others(r);
+      doubt(r, accurate == nullptr ? "condition" : "stability", r.forward_error, accurate);
+    }
     if (r.digits_lost >= doubted_digits) doubt(r, "accuracy", r.digits_lost);
     if (is_wrong_in_parts(r)) doubt(r, "components", r.componentwise_error);
   }
@@ -469,6 +510,9 @@ Table doubt_table(const std::vector<io::Record>& records) {
     if (kind == "condition")
       return fmt::format("no correct digit: forward error {:.2g}; the matrix is too ill-conditioned",
                          entry.worst);
+    if (kind == "stability")
+      return fmt::format("no correct digit: forward error {:.2g}; {} has {:.2g} on the same task",
+                         entry.worst, entry.accurate->method, entry.accurate->forward_error);
     if (kind == "components")
       return fmt::format("small rows or components are off: componentwise error {:.2g}", entry.worst);
     return fmt::format("up to {:.1f} decimal digits less accurate than {}", entry.worst, entry.reference);

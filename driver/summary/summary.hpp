@@ -137,7 +137,8 @@ inline constexpr double doubted_error = 0.1;
 /// Returns a table of the doubts about records that passed or are suspect. A row has a method, a kind of
 /// doubt, and the worst figure. `timing`: the time is too short for the device. `accuracy`: the backward
 /// error is at least 100 times the reference's. `components`: the componentwise error is at least 1000 times
-/// the backward error. `condition`: the answer passed, but has no correct digit.
+/// the backward error. `condition`: the answer passed, but has no correct digit. `stability`: the same, but
+/// another method's answer to the same task has correct digits.
 Table doubt_table(const std::vector<io::Record>& records);
 
 }  // namespace gaussweep::driver

@@ -103,10 +103,7 @@ class FirstScreenTest(unittest.TestCase):
         night.trial("gesv", "lapack", 64, 1e-3, matrix="hilbert", forward_error=16.0)
         night.trial("gesv", "lapack", 64, 1e-3, forward_error=0.01)
         page = page_of(night)
-        self.assertIn(
-            "1 passed answer has no correct digit (ill-conditioned matrix): gesv on hilbert (1).",
-            page.words("overview"),
-        )
+        self.assertIn("1 passed answer has no correct digit: gesv/lapack on hilbert (1).", page.words("overview"))
         self.assertEqual([row["matrix"] for row in page.rows("failures-doubted")], ["hilbert"])
 
     def test_emulated_kernels_have_no_fraction_of_a_peak(self):

@@ -41,6 +41,25 @@ TEST(Doubts, NameAnswersThatPassedWithoutACorrectDigit) {
   EXPECT_EQ(doubt_table({record}).rows.size(), 0U);
 }
 
+TEST(Doubts, BlameTheMethodIfAnotherHasCorrectDigitsOnTheSameTask) {
+  io::Record unstable = solved(1e-16, io::Record::unknown), stable = unstable;
+  unstable.method = "crout";
+  unstable.forward_error = 0.12;
+  unstable.matrix_digest = stable.matrix_digest = "abc";
+  stable.forward_error = 0.00067;
+  const auto row = [&] { return render_json(doubt_table({unstable, stable})).at(0); };
+  EXPECT_EQ(row()["doubt"], "stability");
+  EXPECT_THAT(row()["cause"].get<std::string>(), ::testing::HasSubstr("lapack has 0.00067"));
+  stable.method = "crout";
+  EXPECT_EQ(row()["doubt"], "condition") << "only other methods count";
+  stable.method = "lapack";
+  stable.status = "failed";
+  EXPECT_EQ(row()["doubt"], "condition") << "only answers that passed count";
+  stable.status = "pass";
+  stable.matrix_digest = "def";
+  EXPECT_EQ(row()["doubt"], "condition") << "only the same matrix counts";
+}
+
 TEST(Doubts, BlameThePeaksIfTheVendorExceedsThemToo) {
   io::Record fast = solved(1e-16, io::Record::unknown), vendor = fast;
   fast.method = "gauss";
