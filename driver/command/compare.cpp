@@ -371,6 +371,7 @@ int print_model_comparisons(std::vector<io::Results> sets, const std::set<std::s
     }
   }
   note_conditions(all.records);
+  note_libraries(all.records);
   if (comparisons.empty()) {
     throw UsageError(
         fmt::format("{}: no task passed on two models, so nothing can be compared. The runs must "
@@ -431,8 +432,10 @@ int compare_to_stdout(const CompareOptions& options) {
         fmt::format("{} {}", fmt::join(options.sets, " and "), no_pair_words(sides, comparison)));
   }
   note_cpus(sides.base, sides.now);
-  note_conditions(sides.base.records, "base: ");
-  note_conditions(sides.now.records, "new: ");
+  for (const auto& [side, where] : {std::pair(&sides.base, "base: "), std::pair(&sides.now, "new: ")}) {
+    note_conditions(side->records, where);
+    note_libraries(side->records, where);
+  }
   std::size_t hidden = 0;
   const bool is_for_persons = format == Format::table || format == Format::markdown;
   const bool all = options.all || !options.only.empty() || !is_for_persons;

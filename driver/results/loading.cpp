@@ -259,6 +259,26 @@ std::vector<std::string> missing_shards(const std::vector<fs::path>& directories
   return missing;
 }
 
+namespace {
+
+/// Returns the first part of `mixed_builds`: the commits, if the records are of several.
+std::string mixed_commits(const std::vector<io::Record>& records, const std::string& commit) {
+  std::map<std::string_view, std::int64_t> counts;
+  for (const io::Record& record : records) {
+    if (!record.commit.empty() && record.status != io::Status::skipped) ++counts[record.commit];
+  }
+  const bool is_new = !commit.empty() && counts.try_emplace(commit).second;
+  if (counts.size() < 2) return {};
+  std::string list;
+  for (const auto& [name, count] : counts) {
+    const std::string count_text = is_new && name == commit ? "this one" : fmt::to_string(count);
+    list += fmt::format("{}commit {} ({})", list.empty() ? "" : ", ", name, count_text);
+  }
+  return fmt::format("the records are from {} builds: {}", counts.size(), list);
+}
+
+}  // namespace
+
 Loaded load(const fs::path& path, bool with_details) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -280,7 +300,7 @@ Loaded load(const fs::path& path, bool with_details) {
     }
   }
   loaded.path = path;
-  const std::string builds = mixed_builds(loaded.results.records);
+  const std::string builds = mixed_commits(loaded.results.records, /*commit=*/{});
   if (!builds.empty()) loaded.remarks.push_back(fmt::format("{}: {}", path.string(), builds));
   for (std::string& remark : loaded.remarks) remark = printable_lines(remark);
   return loaded;
@@ -339,13 +359,16 @@ void note_conditions(const std::vector<io::Record>& records, const std::string& 
                     "threads per CPU wanted to run): their times may be too long\n",
                     where, busy.size(), counted(on_cpu, "trial"), from == to ? to : from + " to " + to));
   }
-  if (const std::string versions = mixed_libraries(records); !versions.empty())
-    print_stderr(fmt::format("note: {}{}; their times are pooled\n", where, versions));
   if (throttled > 0) {
     print_stderr(fmt::format("note: {}{} of {} on a GPU had samples under throttling{}{}\n", where, throttled,
                              counted(on_gpu, "trial"), reasons.empty() ? "" : ": ",
                              fmt::join(reasons, ", ")));
   }
+}
+
+void note_libraries(const std::vector<io::Record>& pooled, const std::string& where) {
+  if (const std::string versions = mixed_libraries(pooled); !versions.empty())
+    print_stderr(fmt::format("note: {}{}; their times are pooled\n", where, versions));
 }
 
 void note_conditions(const io::Results& pooled, const std::string& where) {
@@ -360,23 +383,12 @@ void note_conditions(const io::Results& pooled, const std::string& where) {
     print_stderr(fmt::format("note: {}CPU methods ran with {} threads per rank; their times are pooled\n",
                              where, fmt::join(threads, " and ")));
   note_conditions(pooled.records, where);
+  note_libraries(pooled.records, where);
 }
 
 std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit) {
-  std::map<std::string_view, std::int64_t> counts;
-  for (const io::Record& record : records) {
-    if (!record.commit.empty() && record.status != io::Status::skipped) ++counts[record.commit];
-  }
-  const bool is_new = !commit.empty() && counts.try_emplace(commit).second;
-  const std::string libraries = mixed_libraries(records);
-  if (counts.size() < 2) return libraries;
-  std::string list;
-  for (const auto& [name, count] : counts) {
-    const std::string count_text = is_new && name == commit ? "this one" : fmt::to_string(count);
-    list += fmt::format("{}commit {} ({})", list.empty() ? "" : ", ", name, count_text);
-  }
-  std::string text = fmt::format("the records are from {} builds: {}", counts.size(), list);
-  append_text(text, libraries);
+  std::string text = mixed_commits(records, commit);
+  append_text(text, mixed_libraries(records));
   return text;
 }
 

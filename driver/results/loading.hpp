@@ -66,12 +66,14 @@ std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>
 /// @param commit of a build that is about to add records; empty: none
 std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit = {});
 
-/// Prints notes on conditions that make times doubtful: other programs used the CPUs, a GPU was throttled,
-/// the records are of several versions of a library.
+/// Prints notes on conditions that make times doubtful: other programs used the CPUs, or a GPU was
+/// throttled.
 /// @param where prefix of the notes, e.g. "base: "
 void note_conditions(const std::vector<io::Record>& records, const std::string& where = {});
-/// Prints the same notes on results whose times the caller pools. Also prints a note if methods on the CPU
-/// ran with different numbers of threads.
+/// Prints a note if records, whose times the caller pools, are of several versions of a library.
+void note_libraries(const std::vector<io::Record>& pooled, const std::string& where = {});
+/// Prints both notes on results whose times the caller pools. Also prints a note if methods on the CPU ran
+/// with different numbers of threads.
 void note_conditions(const io::Results& pooled, const std::string& where = {});
 
 }  // namespace gaussweep::driver

@@ -104,9 +104,12 @@ TEST(NoteConditions, NamesVersionsOfALibrary) {
   records[0].library_digest = "aaaa";
   records[1].library_digest = "bbbb";
   testing::internal::CaptureStderr();
-  note_conditions(records);
+  note_libraries(records);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "note: library mine.so has 2 versions: aaaa (1), bbbb (1); their times are pooled\n");
+  testing::internal::CaptureStderr();
+  note_conditions(records);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "the caller may not pool the times, as trend";
 }
 
 }  // namespace
