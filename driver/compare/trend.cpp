@@ -108,6 +108,7 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
     const double seconds = median_of(has_replays ? each.replays : each.runs);
     series.nights.push_back(night);
     series.seconds.push_back(seconds);
+    series.library_digests.push_back(each.record->library_digest);
     series.identity = *each.record;
     series.identity.round = 1;  // all rounds are pooled
     logs.logs.push_back(std::log(seconds));
@@ -145,7 +146,15 @@ std::string commit_words(const Night& before, const Night& after) {
   return from == to ? "the same commit " + from : fmt::format("commits {}..{}", from, to);
 }
 
-/// Describes differences between two nights other than the commit: GPU driver, GPU.
+/// Returns ", another version of mine.so" if the method's shared library changed between two nights of a
+/// series.
+std::string library_words(const TrendSeries& series, std::size_t before, std::size_t after) {
+  const io::Text &first = series.library_digests[before], &second = series.library_digests[after];
+  if (first.empty() || second.empty() || first == second) return {};
+  return fmt::format(", another version of {}", series.identity.library);
+}
+
+/// Describes differences between two nights other than commit and library: GPU driver, GPU.
 std::string other_changes(const Night& before, const Night& after, bool is_other_gpu) {
   std::string words;
   if (before.driver != after.driver && !before.driver.empty() && !after.driver.empty())
@@ -262,14 +271,16 @@ std::vector<std::string> trend_sentences(const Trend& trend) {
           series.nights[step.at], std::fabs(step.log),
           fmt::format("{}: {} since {}, {}{}", name(series), percent_words(step.log, step.low, step.high),
                       after.name, commit_words(before, after),
-                      other_changes(before, after, step.is_other_group)));
+                      library_words(series, step.at - 1, step.at) +
+                          other_changes(before, after, step.is_other_group)));
     }
     if (!change.is_drift) continue;
     const Night &first = trend.nights[series.nights.front()], &last = trend.nights[series.nights.back()];
-    found.emplace_back(series.nights.back(), std::fabs(change.drift),
-                       fmt::format("{}: slowly {} from {} to {}, {}", name(series),
-                                   percent_words(change.drift, change.drift_low, change.drift_high),
-                                   first.name, last.name, commit_words(first, last)));
+    found.emplace_back(
+        series.nights.back(), std::fabs(change.drift),
+        fmt::format("{}: slowly {} from {} to {}, {}{}", name(series),
+                    percent_words(change.drift, change.drift_low, change.drift_high), first.name, last.name,
+                    commit_words(first, last), library_words(series, 0, series.nights.size() - 1)));
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return std::tie(std::get<0>(b), std::get<1>(b)) < std::tie(std::get<0>(a), std::get<1>(a));

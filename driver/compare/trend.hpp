@@ -32,7 +32,9 @@ struct TrendSeries {
   TimeKind kind = TimeKind::run;    ///< the kind of time in `seconds`
   std::vector<std::size_t> nights;  ///< indices into Trend::nights, ascending
   std::vector<double> seconds;      ///< one per element of `nights`
-  SeriesChange change;              ///< its ChangePoint::at are indices into `nights`
+  /// Digests of the method's shared library, one per element of `nights`; empty texts for a built-in method.
+  std::vector<io::Text> library_digests;
+  SeriesChange change;  ///< its ChangePoint::at are indices into `nights`
 };
 
 /// The trends of all trials.

@@ -267,6 +267,12 @@ TEST(Trend, SentenceNamesDateSizeAndCommits) {
   EXPECT_NE(sentences.front().find("since 2026-11-17, commits aaaaaaaa..bbbbbbbb, driver 570 -> 580"),
             std::string::npos)
       << sentences.front();
+  for (auto& [path, night] : sets) {
+    night.records[0].library = "mine.so";
+    night.records[0].library_digest = night.records[0].commit;
+  }
+  EXPECT_NE(trend_sentences(trend_of(sets, {})).at(0).find(", another version of mine.so"),
+            std::string::npos);
 }
 
 }  // namespace
