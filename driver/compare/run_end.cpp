@@ -137,19 +137,26 @@ std::string changes_words(const std::string& program, const std::string& run, co
                             shell_quoted(run));
 }
 
-/// Returns the digests of the shared libraries whose methods the records measured.
-std::set<std::string> libraries_in(const std::vector<io::Record>& records) {
-  std::set<std::string> digests;
-  for (const io::Record& record : records) digests.insert(std::string(record.library_digest));
-  digests.erase("");
-  return digests;
+/// Returns true if both runs have methods of shared libraries, but of no library with the same file name.
+/// Digests do not count, because the library of a nightly run may be compiled anew every night.
+bool have_other_libraries(const std::vector<io::Record>& records, const std::vector<io::Record>& others) {
+  const auto libraries_in = [](const std::vector<io::Record>& all) {
+    std::set<io::Text> names;
+    for (const io::Record& record : all) names.insert(record.library);
+    names.erase("");
+    return names;
+  };
+  const std::set<io::Text> names = libraries_in(records), other_names = libraries_in(others);
+  if (names.empty() || other_names.empty()) return false;
+  return std::none_of(names.begin(), names.end(),
+                      [&](const io::Text& name) { return other_names.count(name) > 0; });
 }
 
 /// Compares a run with the newest earlier run of the same plan and shard. For the run `runs/b` searches all
 /// of `runs/*`. For a run of a nightly series, `nights/DATE/sweep`, also searches `nights/*/sweep`. In the
-/// latter, runs with other shared libraries are skipped, because they belong to another project. Runs on
-/// other GPU or CPU models are skipped, too. Returns an empty text if there is no such run, and the error if
-/// one cannot be read.
+/// latter, runs with other shared libraries (have_other_libraries) are skipped, because they belong to
+/// another project. Runs on other GPU or CPU models are skipped, too. Returns an empty text if there is no
+/// such run, and the error if one cannot be read.
 std::string since_words(const std::string& program, const std::string& run,
                         const io::JournalContents& journal, const io::Results& now) {
   const io::note::Run this_run = last_start(journal);
@@ -161,8 +168,7 @@ std::string since_words(const std::string& program, const std::string& run,
     try {
       const io::JournalContents before = io::read_journal(other / "journal.jsonl");
       if (last_start(before).shard != this_run.shard) continue;
-      if (other.parent_path() != parent && libraries_in(before.records) != libraries_in(now.records))
-        continue;
+      if (other.parent_path() != parent && have_other_libraries(before.records, now.records)) continue;
       std::string words = changes_words(program, run, base, results_of(before), now);
       if (!words.empty()) return words;
     } catch (const std::runtime_error& e) {

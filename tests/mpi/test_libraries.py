@@ -267,6 +267,14 @@ class Running(LibraryTest):
         self.sweep(plan, "--methods", other, "--backend", "host", output="c/second")  # the next version
         self.assertRegex(self.stderr, r"Since \S*c/first: 2 trials in both")
 
+    def test_a_night_is_compared_with_the_last_one_although_the_library_was_compiled_anew(self):
+        plan = self.plan(f"{IDENTITY}libraries: mine.so\nsweep: [{GOOD}]\n")
+        for day in (1, 2, 3):
+            self.compiled(BEHAVIOURS + f"int version_{min(day, 2)};\n")
+            self.sweep(plan, "--backend", "host", output=f"nights/2020-02-0{day}/sweep")
+            if day > 1:
+                self.assertRegex(self.stderr, rf"Since \S*nights/2020-02-0{day - 1}/sweep: 2 trials in both")
+
     def test_run_names_methods_that_do_not_run_here(self):
         library = self.compiled(good("mine").replace(".host", ".cuda"))
         plan = self.plan(f"{IDENTITY}sweep: [{{problem: gesv, method: [mine, lapack], n: [4, 9]}}]\n")
