@@ -17,6 +17,7 @@
 #include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"
 #include "driver/plan/axes.hpp"
+#include "driver/plan/method_library.hpp"
 #include "driver/plan/planned_trials.hpp"
 #include "driver/plan/shard.hpp"
 #include "driver/results/journal_results.hpp"
@@ -92,9 +93,15 @@ std::vector<Trial> missing_trials(const std::filesystem::path& directory, Regist
   const auto backend = from_string<Backend>(start.backend);
   const auto shard = read_shard(start.shard);
   if (!backend || !shard) throw io::InputError("the journal does not record the plan of the run");
-  const std::string path = (directory / "plan.yaml").string();
+  std::string path = (directory / "plan.yaml").string();
   const io::Plan plan = io::parse_plan(start.plan, path, enum_names<Problem>());
-  add_libraries_of(registry, plan, path, /*more=*/{});
+  if (const auto inputs = last_inputs(journal)) {
+    path = (std::filesystem::path(inputs->folder) / "plan.yaml").string();
+    // The recorded rows are used, because the libraries may have changed since.
+    add_library_rows(registry, inputs->libraries);
+  } else {
+    add_libraries_of(registry, plan, path, /*more=*/{});
+  }
   std::vector<std::string> gpus;
   std::int64_t capability = 0;
   for (const io::DeviceRow& device : results_of(journal).devices) {

@@ -210,7 +210,11 @@ json library_rows(const Registry& registry) {
 }
 
 void add_library_rows(Registry& registry, const json& rows) {
-  for (const json& row : rows) registry.add(row_of(row));
+  try {
+    for (const json& row : rows) registry.add(row_of(row));
+  } catch (const std::exception& e) {
+    throw std::runtime_error(fmt::format("the rows of a library cannot be added: {}", e.what()));
+  }
 }
 
 void load_libraries(Registry& registry, const std::vector<LibraryFile>& libraries) {

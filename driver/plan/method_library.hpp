@@ -27,9 +27,10 @@ void add_libraries(Registry& registry, const std::vector<std::string>& paths);
 /// Returns the libraries of a registry's rows, each once.
 std::vector<LibraryFile> libraries_of(const Registry& registry);
 
-/// Returns the rows of a registry's libraries as JSON, for the other ranks.
+/// Returns the rows of a registry's libraries as JSON, for the other ranks and the journal.
 nlohmann::json library_rows(const Registry& registry);
-/// Adds rows that another process sent. @throws std::exception if they are malformed or a name is taken
+/// Adds rows that another process sent or recorded. @throws std::runtime_error if they are malformed or a
+/// name is taken
 void add_library_rows(Registry& registry, const nlohmann::json& rows);
 
 /// Loads libraries into this process and adds their rows. Rows that are already in the registry get their

@@ -119,6 +119,15 @@ io::note::Run last_start(const io::JournalContents& journal) {
   return last;
 }
 
+std::optional<io::note::Inputs> last_inputs(const io::JournalContents& journal) {
+  std::optional<io::note::Inputs> last;
+  for (const io::Note& note : journal.notes) {
+    if (std::holds_alternative<io::note::Run>(note)) last.reset();
+    if (const auto* inputs = std::get_if<io::note::Inputs>(&note)) last = *inputs;
+  }
+  return last;
+}
+
 std::string attribute(const io::Results& results, const std::string& name) {
   const std::string* value = find_in(results.attributes, name);
   return value == nullptr ? std::string() : *value;

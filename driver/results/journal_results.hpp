@@ -1,6 +1,7 @@
 #pragma once
 /// Converts a journal to the contents of results.h5.
 
+#include <optional>
 #include <string>
 
 #include "io/records/journal.hpp"
@@ -18,6 +19,10 @@ bool is_unplanned(const io::Record& record);
 
 /// Returns the journal's note about the last start of the run; an empty note if there is none.
 io::note::Run last_start(const io::JournalContents& journal);
+
+/// Returns the note about the plan's files at the last start of the run. Empty if there is none, because an
+/// earlier version wrote the journal.
+std::optional<io::note::Inputs> last_inputs(const io::JournalContents& journal);
 
 /// Returns an attribute; empty if the results lack it.
 std::string attribute(const io::Results& results, const std::string& name);

@@ -209,6 +209,8 @@ void note_start(RunDirectory& directory, const Session& session, const Planned& 
     if (rank.gpu.driver) run.provenance["driver_version"] = *rank.gpu.driver;
   }
   directory.note(std::move(run));
+  directory.note(io::note::Inputs{std::filesystem::absolute(options.plan).parent_path().string(),
+                                  library_rows(session.registry)});
 }
 
 /// Returns the description of this rank's worker.

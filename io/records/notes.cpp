@@ -27,6 +27,11 @@ void members(Visit& visit, note::Run& n) {
   visit("clock", n.clock);
 }
 template <class Visit>
+void members(Visit& visit, note::Inputs& n) {
+  visit("folder", n.folder, true);
+  visit("libraries", n.libraries, true);
+}
+template <class Visit>
 void members(Visit& visit, note::Device& n) {
   visit("row", n.row, true);
   visit("time", n.time);
@@ -92,6 +97,11 @@ std::string take(const Json& from, std::vector<std::string>& to) {
                                                        [](const Json& one) { return one.is_string(); });
   if (!is_valid) return "an array of texts";
   from.get_to(to);
+  return "";
+}
+std::string take(const Json& from, Json& to) {
+  if (!from.is_array()) return "an array";
+  to = from;
   return "";
 }
 std::string take(const Json& from, note::Clocks& to) {

@@ -34,6 +34,13 @@ struct Run {
   std::map<std::string, std::string> attributes() const;
 };
 
+/// Facts about the plan's files at a start of the run, with which the plan's trials can be determined later.
+struct Inputs {
+  static constexpr const char* name = "inputs";
+  std::string folder;                                  ///< absolute; relative paths in the plan begin here
+  nlohmann::json libraries = nlohmann::json::array();  ///< the method rows of the shared libraries
+};
+
 /// A device of the run: its row of /devices, and the time at which its first worker was ready.
 struct Device {
   static constexpr const char* name = "device";
@@ -81,8 +88,8 @@ struct Other {
 
 }  // namespace note
 
-using Note = std::variant<note::Run, note::Device, note::Host, note::Vanished, note::Retired, note::Left,
-                          note::End, note::Other>;
+using Note = std::variant<note::Run, note::Inputs, note::Device, note::Host, note::Vanished, note::Retired,
+                          note::Left, note::End, note::Other>;
 
 /// Returns the note as the object of its line in the journal.
 nlohmann::json note_json(const Note& note);

@@ -275,6 +275,20 @@ class Running(LibraryTest):
             if day > 1:
                 self.assertRegex(self.stderr, rf"Since \S*nights/2020-02-0{day - 1}/sweep: 2 trials in both")
 
+    def test_status_names_missing_trials_of_a_library_that_was_compiled_anew(self):
+        (self.folder / "eye.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1\n")
+        with_file = "{problem: gesv, method: lapack, matrix: {file: eye.mtx}}"
+        plan = self.plan(f"{IDENTITY}libraries: mine.so\nsweep: [{GOOD}, {with_file}]\n")
+        self.compiled(BEHAVIOURS)
+        journal = self.sweep(plan, "--backend", "host") / "journal.jsonl"
+        lines = journal.read_text().splitlines(keepends=True)
+        journal.write_text("".join(line for line in lines if '"n":9' not in line and '"n":2' not in line))
+        self.compiled(BEHAVIOURS + "int another_version;\n")
+        shown = self.ran(["status", journal.parent, "--missing", "5"]).stdout.partition("Missing in ")[2]
+        self.assertEqual(
+            re.findall(r"^  (gesv/\w+ \w+ n=\d+)", shown, re.M), ["gesv/good double n=9", "gesv/lapack double n=2"]
+        )
+
     def test_run_names_methods_that_do_not_run_here(self):
         library = self.compiled(good("mine").replace(".host", ".cuda"))
         plan = self.plan(f"{IDENTITY}sweep: [{{problem: gesv, method: [mine, lapack], n: [4, 9]}}]\n")
