@@ -86,15 +86,30 @@ void judge_records_again(RunDirectory& directory, const std::vector<Trial>& tria
 
 void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials) {
   std::unordered_set<std::string> planned;
-  for (const Trial& trial : trials) planned.insert(trial.key);
+  std::map<std::pair<std::string, std::string>, std::string> digests;  // by problem and method of a library
+  for (const Trial& trial : trials) {
+    planned.insert(trial.key);
+    if (!trial.library_digest.empty())
+      digests[{std::string(to_string(trial.problem)), trial.method}] = trial.library_digest;
+  }
   std::vector<std::string> keys;
+  std::map<std::string, std::size_t> by_library;  // records of another version of a library
   for (const io::Record& record : directory.journal().records) {
-    if (planned.count(record.key) == 0) keys.push_back(record.key);
+    if (planned.count(record.key) > 0) continue;
+    keys.push_back(record.key);
+    const auto digest = digests.find({record.problem, record.method});
+    if (digest != digests.end() && !record.library.empty() && digest->second != record.library_digest)
+      ++by_library[record.library];
   }
   // A note without keys is needed too: it replaces the note of an earlier start of this run.
   if (keys.empty() && directory.journal().records.empty()) return;
   directory.note(io::note::Vanished{keys});
-  if (!keys.empty()) spdlog::warn("no longer in the plan: {}; kept", counted(keys.size(), "record"));
+  std::string causes;
+  for (const auto& [library, count] : by_library)
+    causes +=
+        fmt::format("{}{} of another version of {}", causes.empty() ? "; " : ", ", count, printable(library));
+  if (!keys.empty())
+    spdlog::warn("no longer in the plan: {}; kept{}", counted(keys.size(), "record"), causes);
 }
 
 void record_skipped(RunDirectory& directory, Work& work, const Registry& registry) {
