@@ -201,7 +201,7 @@ def _lines(plot, styled_series, figure):
     axes.set_yscale("log" if plot.ylog else "linear")
     if plot.percent:  # after set_yscale, which replaces the formatter
         axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=""))
-    labelled = set()
+    labelled, solid = set(), {series.label for series, _, _ in styled_series if not series.faint}
     for i, (series, colour, variant) in enumerate(styled_series):
         c = "black" if colour is None else COLOURS[0][colour]
         mark = MARKERS[((colour or 0) + variant + variant // len(DASHES)) % len(MARKERS)]
@@ -220,7 +220,8 @@ def _lines(plot, styled_series, figure):
         elif has_ends:
             lengths = np.vstack([series.y - series.low, series.high - series.y]).astype(float)
             axes.errorbar(series.x, series.y, np.nan_to_num(lengths).clip(0), fmt="none", ecolor=c, elinewidth=0.6)
-        label = None if series.label in labelled or series.faint else series.label
+        is_labelled = series.label in labelled or (series.faint and series.label in solid)
+        label = None if is_labelled else series.label
         labelled.add(label)
         axes.plot(series.x, series.y, marker=mark if series.marker else "none", label=label, **style)
         if series.hollow is not None and np.any(series.hollow):

@@ -140,19 +140,33 @@ def facets(records, x="size"):
     """Yields (title words, rows, axis) of each figure; every row is in one figure. There is one figure per panel (see
     `panels`). If that has too many lines, there is one figure per matrix, or per operands. More than MOST_FACETS
     matrices are put on the x axis of one figure. Batches have separate figures. `axis["x"]` is the column of the x
-    values; `axis["names"]` has the names of the matrices if these are on the x axis."""
+    values. If the matrices are on the x axis, `axis["names"]` has their names, and the column `main` marks the rows of
+    the n that `_main_sizes` selects."""
     for problem, precision, device, batch_words, rows in _split_batches(records):
         for words, part in _split_figures(rows):
             words = ", ".join(w for w in (problem, precision, device, batch_words, words) if w)
             if part["matrix_name"].nunique() > MOST_FACETS and len(_variants(part)) > MOST_VARIANTS:
-                matrix_order = (
-                    part.groupby("matrix_name")["size"].median().reset_index().sort_values(["size", "matrix_name"])
-                )
-                names = matrix_order["matrix_name"].to_list()
-                positions = part["matrix_name"].map({name: i for i, name in enumerate(names)})
-                yield words, part.assign(place=positions), {"x": "place", "names": [brief(name) for name in names]}
+                sizes = _main_sizes(part)
+                positions = part["matrix_name"].map({name: i for i, name in enumerate(sizes)})
+                is_main = part["size"] == part["matrix_name"].map(sizes)
+                n = ", n = {}" if len(set(sizes.values())) > 1 else ""
+                names = [brief(name) + n.format(size) for name, size in sizes.items()]
+                yield words, part.assign(place=positions, main=is_main), {"x": "place", "names": names}
             else:
                 yield words, part, {"x": x}
+
+
+def _main_sizes(rows):
+    """Maps each matrix to one n, ordered by n and name. All matrices that have it get the n that most pairs of a method
+    and a matrix ran with; other matrices get the n that most methods ran with. Ties go to the largest n."""
+    pairs = rows[["matrix_name", "method", "size"]].drop_duplicates()
+    counts = pairs["size"].value_counts()
+    common = max(counts.index, key=lambda n: (counts[n], n))
+    sizes = {}
+    for name, of_matrix in pairs.groupby("matrix_name")["size"]:
+        counts = of_matrix.value_counts()
+        sizes[name] = max(counts.index, key=lambda n: (n == common, counts[n], n))
+    return dict(sorted(sizes.items(), key=lambda item: (item[1], item[0])))
 
 
 def _split_batches(records):
@@ -220,6 +234,8 @@ def plots_over_size(
     is_drawn = np.isfinite(values) & (values > 0 if more.get("ylog") else True)
     rows = rows.loc[is_drawn, [c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]]
     for words, part, axis in facets(rows):
+        if "main" in part and not others:
+            part = part[part["main"]]
         series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends, per_time=per_time)
         names = axis.get("names")
         xlabel = "matrix" if names else "n"
@@ -296,7 +312,7 @@ def matrices(rows, with_sizes=False, reference=""):
     names = [f"{name}, {_seeds(part)}" for name, part in rows.groupby("matrix_full")["matrix_seed"]]
     words = f"Matrix: {'; '.join(names[:8])}{f' and {len(names) - 8} more' if len(names) > 8 else ''}"
     if with_sizes:
-        words += f"; n = {range_text(rows['size'])}"
+        words += f"; n = {range_text(rows.loc[rows['main'], 'size'] if 'main' in rows else rows['size'])}"
     shared = _shared_conditions(rows, reference)
     words += f". Measured with {', '.join(shared)}" if shared else ""
     return f"{words}. n: the cube root of m·n·k." if is_rectangular(rows).any() else f"{words}."
@@ -368,14 +384,18 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     only in seed, host or repetition become one point: the median and full range of those with the best verdict. Its
     mark is hollow if any of the trials did not pass. `low`, `high`: the columns with the range of a single trial;
     `ends`: the meaning of that range, for captions. `per_time`: `y` is a rate, so a pooled point is the median work
-    over the median time. `others`: adds faint series with the slower configurations and earlier runs."""
+    over the median time. `others`: adds faint series with the slower configurations and earlier runs. If `rows` has the
+    column `main`, the rows without it are such configurations, too."""
     label = series_label(rows, of_matrix=x == "size")
     rank = not_passed(rows)
+    is_main = rows["main"] if "main" in rows else np.full(len(rows), True)
+    setting = rows["config"] + np.where(is_main, "", rows["size"].map(" n={}".format))
     rows = pd.DataFrame(
         {
             "label": label,
             "x": rows[x],
-            "setting": rows["config"],
+            "setting": setting.str.strip(),
+            "main": is_main,
             "config": rows["config"] if x == "size" else rows["config"] + rows["size"].map(" n = {}".format),
             "y": rows[y],
             "low": rows[low] if low else np.nan,
@@ -398,7 +418,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     points = group.agg(
         y=("y", "median"), least=("y", "min"), most=("y", "max"), low=("low", "min"), high=("high", "max"),
         time=("time", "median"), work=("work", "median"), worst=("worst", "first"), rank=("rank", "first"),
-        tried=("tried", "first"), rounds=("rounds", "max"),
+        tried=("tried", "first"), rounds=("rounds", "max"), main=("main", "first"),
         setting=("setting", "first"), count=("y", "size"), seeds=("seed", "nunique"), threads=("threads", "first"),
     ).reset_index()  # fmt: skip
     # Rounds of a trial have equal times (see the loader), so that their range is that of a single trial.
@@ -417,9 +437,9 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
         points["ago"] > 0, (points["config"] + ", " + earlier).str.lstrip(", "), points["config"]
     )
     points["earlier"] = earlier
-    is_best = ~points.duplicated(["label", "x"])
+    is_best = points["main"] & ~points.duplicated(["label", "x", "main"])
     curves_ = [
-        _curve(name, part, low or part["pooled"].any(), ends)
+        _curve(name, part, low or part["pooled"].any(), ends, is_over_size=x == "size")
         for name, part in points[is_best].groupby("label", sort=True)
     ]
     # Numbers in labels are compared as numbers: "nrhs 8" comes before "nrhs 16".
@@ -441,7 +461,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     return curves_
 
 
-def _curve(label, rows, with_ends, ends):
+def _curve(label, rows, with_ends, ends, is_over_size=True):
     """Returns the Series of one label. The text at the pointer has a point's configuration. It also has the number
     of seeds or trials that were tried, and the number and verdict of those that the point shows."""
     seeds = rows["seeds"] > 1
@@ -462,7 +482,7 @@ def _curve(label, rows, with_ends, ends):
         hover=counts,
         settings=rows["setting"].to_numpy(),
         earlier=rows["earlier"].to_numpy(),
-        band=bool(seeds.any()) and len(rows) > 1,
+        band=bool(seeds.any()) and len(rows) > 1 and is_over_size,
         ends=(*(ends if has_own_range.any() else ()), *([POOLED_RANGE] if rows["pooled"].any() else ())),
         partial=bool((rows["count"] < rows["tried"]).any()),
     )

@@ -238,7 +238,8 @@ def parameters(plot, drawn):
     marks = []
     if faint:
         varying = _by_parameter([*faint, *(words for settings in settings_of.values() for words in settings)])
-        fixed = {f"{name}={value}" for name, values in varying.items() if len(values) == 1 for value in values}
+        named = {w.partition("=")[0] for settings in settings_of.values() for words in settings for w in words}
+        fixed = {f"{name}={value}" for name in named for value in varying[name] if len(varying[name]) == 1}
         others = _values(faint, fixed)
         marks.append(f"other configurations{f' ({others})' if others else ''}")
     marks += [", ".join(earlier)] if earlier else []

@@ -32,7 +32,8 @@ def is_drawn(page, r):
             if line["l"].split(",")[0].removesuffix(" (CPU)") != r.method:
                 continue
             for x, y, low, high in zip(line["x"], line["y"], line["lo"], line["hi"]):
-                same_x = plot["names"][x] == brief(r.matrix_name) if plot["names"] else x == r.size
+                names = {brief(r.matrix_name), f"{brief(r.matrix_name)}, n = {r.size}"}
+                same_x = plot["names"][x] in names if plot["names"] else x == r.size
                 ends = [v for v in (y, low, high) if v is not None]
                 if same_x and min(ends) * 0.999 <= r.seconds_median <= max(ends) * 1.001:
                     return True

@@ -94,6 +94,33 @@ class FiguresTest(unittest.TestCase):
             box, axes = figure.legends[0].get_window_extent(), figure.axes[0].get_tightbbox()
             self.assertTrue(0 <= box.x0 and box.x1 <= figure.bbox.x1 and 0 <= box.y0 and box.y1 <= axes.y0, (box, axes))
 
+    def test_matrices_on_the_axis_have_one_n(self):
+        kinds = "cauchy uniform symmetric spd hilbert random".split()
+        for other in ("orthogonal", "file.mtx"):
+            night = fixture.Night("mixed")
+            trials = [("dominant", n) for n in (16, 32, 64, 96)] + [(kind, 64) for kind in kinds]
+            trials += [(other, 64 if other == "orthogonal" else 48)]
+            for (matrix, n), (method, time) in itertools.product(trials, (("crout", 4), ("lapack", 2))):
+                # At the smallest n crout is the faster method.
+                seconds = 1e-6 * n * (1 if (n, method) == (16, "crout") else time)
+                night.trial("gesv", method, n, seconds, matrix=matrix, reference_method="lapack", scatter=0)
+            night.trial("gesv", "small", 16, 1e-5, matrix="dominant")
+            plots = {name.partition("-")[0]: plot for name, plot in drawn(night, papers="none").items()}
+            for name, expected in (("time", 4e-6 * 64), ("over", 0.5)):
+                plot, kept, caption = plots[name]
+                (series,) = [s for s in kept if s.label == "crout" and not s.faint]
+                (dominant,) = [i for i, words in enumerate(plot.names) if words.startswith("dominant")]
+                np.testing.assert_allclose(series.y[list(series.x).index(dominant)], expected)
+                self.assertIn("; n = 64." if other == "orthogonal" else "; n = 48 to 64.", caption)
+                self.assertEqual("file.mtx, n = 48" in plot.names, other == "file.mtx")
+                self.assertEqual("dominant, n = 64" in plot.names, other == "file.mtx")
+            _, kept, caption = plots["time"]
+            self.assertIn("Faint marks: other configurations (n 16, 32 or 96).", caption)
+            self.assertEqual([s.faint for s in kept if s.label == "small"], [True])
+            figure = Figure(layout="constrained")
+            figures._lines(plots["time"][0], styled(kept, {}), figure)
+            self.assertIn("small", [text.get_text() for text in figure.legends[0].get_texts()])
+
     def test_scaled_columns_have_no_measured_line(self):
         full = {"grid": "full"}
         methods = {"gauss_pivot_serial": {}, "gauss_jordan_serial": {}, "gauss_jordan_global": full}
