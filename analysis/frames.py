@@ -197,7 +197,7 @@ def _split_figures(rows, by=("matrix_name", "operands")):
         if 1 < rows[column].nunique() <= MOST_FACETS:
             for value, part in rows.groupby(column):
                 for words, piece in _split_figures(part, by[:i] + by[i + 1 :]):
-                    yield ", ".join(w for w in (value, words) if w), piece
+                    yield ", ".join(w for w in (brief(value), words) if w), piece
             return
     yield "", rows
 
@@ -375,7 +375,7 @@ def series_label(rows, of_matrix=True):
     if has_several(rows["operands"]):
         label = label + np.where(rows["operands"] == "", "", ", " + rows["operands"])
     if of_matrix and rows.groupby(["method", "device", "operands"])["matrix_name"].nunique().gt(1).any():
-        label = label + ", " + rows["matrix_name"]
+        label = label + ", " + rows["matrix_name"].map(brief)
     return label
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import MOST_VARIANTS, history_plots, has_several, matrices, not_passed, slug
+from ..frames import MOST_VARIANTS, brief, history_plots, has_several, matrices, not_passed, slug
 from ..page import number, whole
 from ..plots import Plot, Series
 
@@ -42,7 +42,7 @@ def _clouds(rows, x, name, words):
     for (problem, precision), group in rows.groupby(["problem", "precision"]):
         series, label = [], group["method"].astype(str)
         if x != "matrix_condition" and 1 < group["matrix_name"].nunique() <= MOST_VARIANTS:
-            label = label + ", " + group["matrix_name"]
+            label = label + ", " + group["matrix_name"].map(brief)
         for method_label, part in group.groupby(label):
             points = part[x].to_numpy(), part["forward_error"].to_numpy()
             settings = part["config"]

@@ -16,6 +16,7 @@ from ..frames import (
     answered,
     at_largest,
     best,
+    brief,
     has_several,
     is_rectangular,
     matrices,
@@ -171,7 +172,7 @@ def _speedup_plots(rows, name):
         extent = group.groupby("size")["value"].nunique()
         size = extent[extent == extent.max()].index.max()
         group = group[group["size"] == size]
-        which = group["matrix_name"] + np.where(group["operands"] == "", "", ", " + group["operands"])
+        which = group["matrix_name"].map(brief) + np.where(group["operands"] == "", "", ", " + group["operands"])
         group = group.assign(which=which if has_several(which) else "")
         series = [
             _speedup_line(", ".join(filter(None, [method, terse(rest), which])), part, name)

@@ -121,6 +121,17 @@ class FiguresTest(unittest.TestCase):
             figures._lines(plots["time"][0], styled(kept, {}), figure)
             self.assertIn("small", [text.get_text() for text in figure.legends[0].get_texts()])
 
+    def test_a_matrix_has_one_name_in_all_figures(self):
+        night = fixture.Night("conditions")
+        for n, condition, blocks in itertools.product((64, 128), (1e4, 1e12), (1, 4)):
+            more = {"matrix_parameters": json.dumps({"condition": condition}), "parameters": {"blocks": blocks}}
+            more.update(key=f"{n}{condition}{blocks}", matrix_digest=f"{n}{condition}")
+            night.trial("gesv", "crout", n, 1e-6 * n * blocks, matrix="condition", **more)
+        for name, (_, kept, _) in drawn(night).items():
+            if name.startswith(("time-", "speedup-", "amplification-")):
+                labels = {s.label for s in kept if s.marker}
+                self.assertEqual(labels, {"crout, condition=10000", "crout, condition=1e+12"}, name)
+
     def test_scaled_columns_have_no_measured_line(self):
         full = {"grid": "full"}
         methods = {"gauss_pivot_serial": {}, "gauss_jordan_serial": {}, "gauss_jordan_global": full}
