@@ -10,7 +10,7 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
-from matplotlib.backends.backend_pgf import LatexError
+from matplotlib.backends.backend_pgf import FigureCanvasPgf, LatexError
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
 from matplotlib.ticker import PercentFormatter
@@ -24,10 +24,12 @@ from .words import matplotlib_text, one_line, tex
 
 WIDTH, HEIGHT = 3.05, 2.1  # inches; a column of LaTeX's two-column article on A4 paper is the narrowest in common use
 MARGIN = 0.6  # inches left and right of the axes together
+LEGEND_MARGIN = 0.1  # inches above and below the legend together
 DIGIT = 3.9  # width of a tick label's digit in points
 MARKERS = "os^DvP"  # matplotlib's names of the marks that plots.js draws, in the same order
 LONGEST_NAME = 26  # characters per line of a bar's name
 LONGEST_LABEL = 44  # characters per line of the legend
+LONGEST_VALUE = 24  # characters per line of the label of the axis of values
 STYLE = {
     "font.family": "serif",
     "font.size": 8,
@@ -86,6 +88,8 @@ def write(page, out, kind, only=None):
     with matplotlib.rc_context(STYLE), staging(out) as staged:
         for plot, drawn, remarks in all_drawn:
             figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+            if kind == "pgf":
+                FigureCanvasPgf(figure)  # texts are measured in LaTeX's fonts
             series, shared = _shortened(_coloured(styled(drawn, page.methods, plot.dashes)))
             if plot.kind == "bars":
                 _bars(*_escaped(plot, series, escape), figure, _row_colours(series, page.methods))
@@ -151,14 +155,20 @@ def _caption(plot, drawn, remarks, facts=()):
 
 
 def _escaped(plot, styled_series, escape):
-    """Returns the plot and its styled series with every text escaped for the format, because names come from files."""
+    """Returns the plot and its styled series with every text escaped for the format, because names come from files.
+    Long texts are wrapped."""
+
+    def wrapped(words, width):
+        return "\n".join(map(escape, textwrap.wrap(words, width)))
+
     names = plot.names if plot.names is None else list(map(escape, plot.names))
-    lines_at = [(value, escape(words)) for value, words in plot.lines_at]
-    plot = replace(plot, xlabel=escape(plot.xlabel), ylabel=escape(_value(plot)), names=names, lines_at=lines_at)
+    lines_at = [(value, wrapped(words, LONGEST_LABEL)) for value, words in plot.lines_at]
+    ylabel = wrapped(_value(plot), LONGEST_VALUE)
+    plot = replace(plot, xlabel=escape(plot.xlabel), ylabel=ylabel, names=names, lines_at=lines_at)
 
     def escaped_series(series):
-        x = list(map(escape, series.x)) if plot.kind == "bars" else series.x
-        return replace(series, label=escape(series.label), x=x)
+        x = [wrapped(name, LONGEST_NAME) for name in series.x] if plot.kind == "bars" else series.x
+        return replace(series, label=wrapped(series.label, LONGEST_LABEL), x=x)
 
     return plot, [(escaped_series(series), *style) for series, *style in styled_series]
 
@@ -233,12 +243,14 @@ def _lines(plot, styled_series, figure):
     _ticks(axes.xaxis, is_narrow=True)
     _ticks(axes.yaxis, is_narrow=False)
     values = np.unique(np.concatenate([s.x for s, _, _ in styled_series if s.marker] or [[]]))
+    height = HEIGHT
     if plot.names is not None:
         axes.set_xticks(range(len(plot.names)), plot.names, rotation=90, fontsize=5)
+        height += max(name.get_window_extent().height for name in axes.get_xticklabels()) / figure.dpi
     elif 0 < len(values) <= 8 and np.all(values == np.rint(values)):
         axes.set_xticks(values, _labels(axes, values), minor=False)
         axes.set_xticks([], minor=True)
-    _legend(figure, axes, HEIGHT)
+    _legend(figure, axes, height)
 
 
 def _labels(axes, values):
@@ -291,28 +303,26 @@ def _bars(plot, styled_series, figure, colours):
     for value, words in plot.lines_at:
         axes.axvline(value, color="black", linewidth=0.6, linestyle="--", label=words)
     _ticks(axes.xaxis, is_narrow=True)
-    wrapped = ["\n".join(textwrap.wrap(name, LONGEST_NAME, break_long_words=False)) or " " for name in names]
-    axes.set_yticks(range(len(names)), wrapped)
+    axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", labelsize=6)
-    lines = max(1 + name.count("\n") for name in wrapped)
+    lines = max(1 + name.count("\n") for name in names)
     _legend(figure, axes, 0.5 + 0.12 * len(names) * max(1, 0.7 * len(styled_series), 0.8 * lines))
 
 
 def _legend(figure, axes, height):
-    """Adds the legend below the axes; long labels are wrapped. The figure grows, so that the axes keep their height
+    """Adds the legend below the axes, in as many columns as fit. The figure grows, so that the axes keep their height
     (`height`, in inches)."""
     handles, labels = axes.get_legend_handles_labels()  # without series that have no name
-    longest = max((len(label.replace("\\", "")) for label in labels), default=0)
-    columns = 3 if longest < 13 else 2 if longest < 26 else 1  # as many as fit in WIDTH
-    wrapped = [textwrap.wrap(label, LONGEST_LABEL + label.count("\\"), break_long_words=False) for label in labels]
-    further = sum(len(lines) - 1 for lines in wrapped)  # lines after the first of their labels
-    # inches: the legend's rows, further lines and a margin
-    below = 0.135 * -(-len(labels) // columns) + 0.1 * further + 0.06 if labels else 0
-    figure.set_size_inches(WIDTH, height + below)
-    figure.get_layout_engine().set(rect=(0, below / (height + below), 1, height / (height + below)))
-    if below:
-        labels = ["\n".join(lines) if len(lines) > 1 else label for lines, label in zip(wrapped, labels)]
-        figure.legend(
+    below = 0
+    for columns in (3, 2, 1) if labels else ():
+        legend = figure.legend(
             handles, labels, loc="lower center", ncol=columns, columnspacing=1, handlelength=2.2, borderpad=0.1
         )
+        box = legend.get_window_extent()
+        below = box.height / figure.dpi + LEGEND_MARGIN
+        if box.width <= WIDTH * figure.dpi or columns == 1:
+            break
+        legend.remove()
+    figure.set_size_inches(WIDTH, height + below)
+    figure.get_layout_engine().set(rect=(0, below / (height + below), 1, height / (height + below)))

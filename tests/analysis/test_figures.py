@@ -21,6 +21,7 @@ from analysis.loader import load
 from analysis.nights import table as table_of
 from analysis.plots import Plot, Series, styled
 from analysis.sections.changes import followed
+from analysis.words import matplotlib_text
 
 GPU = "NVIDIA Test 100"
 
@@ -76,20 +77,26 @@ class FiguresTest(unittest.TestCase):
         x = np.array([1.0, 2.0])
         kinds = itertools.product(("uniform", "spd", "diagonally_dominant"), (1, 2), (1, 4))
         labels = [f"lu_fixed_point, {kind}, seed {s}, nrhs {r}, n = 48, converged" for kind, s, r in kinds]
+        matrix_names = "beam_stiffness_k7.npy cauchy condition=10000,mode=2,x condition=1e+12,mode=2,x uniform".split()
+        of_one = [f"gauss_cyclic_decrement, {name}" for name in matrix_names]
         long = ["crout, a, condition condition=1e+12 mode=3 seed=12345678 other=87654321", "lapack, uniform"]
+        methods = {"crout": 0, "lapack": 1, "gauss_cyclic_decrement": 2}
         for names, colours, common in (
             (labels, 8, ["Common to all names: lu_fixed_point, n = 48, converged"]),
             (long, 2, []),
+            (of_one, 1, ["Common to all names: gauss_cyclic_decrement"]),
+            (["crout, stiffness_of_a_beam_of_steel_model_7_with_boundary_conditions.mtx", "lapack, b"], 2, []),
             ([f"{name}, H200, condition=1e+12" for name in long], 2, ["Common to all names: H200, condition=1e+12"]),
         ):
             series = [Series(name, x, x) for name in names]
-            kept, shared = figures._shortened(figures._coloured(styled(series, {"crout": 0, "lapack": 1})))
+            kept, shared = figures._shortened(figures._coloured(styled(series, methods)))
             self.assertEqual(shared, common)
             self.assertEqual(len({(colour, dash) for _, colour, dash in kept}), len(names))
             self.assertEqual(len({colour for _, colour, _ in kept}), colours)
             figure = Figure(layout="constrained")
             with matplotlib.rc_context(figures.STYLE):
-                figures._lines(Plot("p", "", "n", "time", series), kept, figure)
+                plot = Plot("p", "", "n", "time", series)
+                figures._lines(*figures._escaped(plot, kept, matplotlib_text), figure)
                 FigureCanvasAgg(figure).draw()
             box, axes = figure.legends[0].get_window_extent(), figure.axes[0].get_tightbbox()
             self.assertTrue(0 <= box.x0 and box.x1 <= figure.bbox.x1 and 0 <= box.y0 and box.y1 <= axes.y0, (box, axes))
@@ -131,6 +138,23 @@ class FiguresTest(unittest.TestCase):
             if name.startswith(("time-", "speedup-", "amplification-")):
                 labels = {s.label for s in kept if s.marker}
                 self.assertEqual(labels, {"crout, condition=10000", "crout, condition=1e+12"}, name)
+
+    def test_long_names_leave_the_axes_their_height_and_the_label_its_room(self):
+        heights = set()
+        for name in ("a", "stiffness_of_a_beam_of_steel_model_7.mtx"):
+            x = np.arange(7.0)
+            plot = Plot("p", "", "matrix", "speedup over gauss_cyclic_decrement", [Series("crout", x, x + 1)])
+            plot.names = [f"{name}{i}" for i in range(7)]
+            figure = Figure(layout="constrained")
+            with matplotlib.rc_context(figures.STYLE):
+                figures._lines(*figures._escaped(plot, styled(plot.series, {"crout": 0}), matplotlib_text), figure)
+                FigureCanvasAgg(figure).draw()
+            (axes,) = figure.axes
+            heights.add(round(axes.bbox.height / figure.dpi, 1))
+            for text in (axes.yaxis.label, *axes.get_xticklabels()):
+                box = text.get_window_extent()
+                self.assertTrue(0 <= box.y0 and box.y1 <= figure.bbox.y1, (text, box))
+        self.assertEqual(len(heights), 1, heights)
 
     def test_scaled_columns_have_no_measured_line(self):
         full = {"grid": "full"}
