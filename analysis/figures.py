@@ -12,6 +12,7 @@ import matplotlib
 import numpy as np
 from matplotlib.backends.backend_pgf import FigureCanvasPgf, LatexError
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
 from matplotlib.ticker import PercentFormatter
 
@@ -20,7 +21,7 @@ from .frames import POOLED_RANGE
 from .loader import ReportError
 from .page import staging
 from .plots import parameters, row_colour, styled, unpassed
-from .words import matplotlib_text, one_line, tex
+from .words import code_point, matplotlib_text, one_line, tex
 
 WIDTH, HEIGHT = 3.05, 2.1  # inches; a column of LaTeX's two-column article on A4 paper is the narrowest in common use
 MARGIN = 0.6  # inches left and right of the axes together
@@ -83,9 +84,9 @@ def write(page, out, kind, only=None):
                 names = ", ".join(plot.name for plot, _, _ in page.drawn)
                 raise ReportError(f"--only {only}: no figure's name contains '{word}'; there are {names or 'none'}")
         all_drawn = [drawn for drawn in page.drawn if any(word in drawn[0].name for word in only.split(","))]
-    escape = tex if kind == "pgf" else matplotlib_text
     captions = []
     with matplotlib.rc_context(STYLE), staging(out) as staged:
+        escape = tex if kind == "pgf" else _with_glyphs(matplotlib_text)
         for plot, drawn, remarks in all_drawn:
             figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
             if kind == "pgf":
@@ -152,6 +153,12 @@ def _caption(plot, drawn, remarks, facts=()):
             ends = [end.replace(POOLED_RANGE, f"{POOLED_RANGE} with the best verdict") for end in ends]
         words += [f"{kind}: {' or '.join(ends)}"] if ends else []
     return " ".join(w if w.endswith(".") else w + "." for w in [*words, *remarks, "; ".join(facts)] if w)
+
+
+def _with_glyphs(escape):
+    """Returns `escape`, applied to a text after characters that the font lacks became their Unicode number."""
+    font = get_font(findfont(FontProperties()))
+    return lambda text: escape("".join(c if font.get_char_index(ord(c)) else code_point(c) for c in one_line(text)))
 
 
 def _escaped(plot, styled_series, escape):

@@ -58,6 +58,11 @@ def _tex_character(c):
     base, *accents = unicodedata.normalize("NFD", c)
     if base.isascii() and base.isalpha() and len(accents) == 1 and accents[0] in _TEX_ACCENTS:
         return f"{_TEX_ACCENTS[accents[0]]}{{{base}}}"
+    return code_point(c)
+
+
+def code_point(c):
+    """Returns a character's Unicode number, such as [6F22]."""
     return f"[{ord(c):X}]"
 
 

@@ -156,6 +156,9 @@ class FiguresTest(unittest.TestCase):
                 self.assertTrue(0 <= box.y0 and box.y1 <= figure.bbox.y1, (text, box))
         self.assertEqual(len(heights), 1, heights)
 
+    def test_characters_without_a_glyph_become_their_number(self):
+        self.assertEqual(figures._with_glyphs(matplotlib_text)("漢字 α_β.npy"), "[6F22][5B57] α_β.npy")
+
     def test_scaled_columns_have_no_measured_line(self):
         full = {"grid": "full"}
         methods = {"gauss_pivot_serial": {}, "gauss_jordan_serial": {}, "gauss_jordan_global": full}
