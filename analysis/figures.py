@@ -143,15 +143,17 @@ def _caption(plot, drawn, remarks, facts=()):
     partial = "A point of seeds or repetitions with different verdicts shows those with the best verdict"
     words = [plot.title, unpassed(drawn, plot.xlabel), plot.note, plot.basis, partial if is_partial else ""]
     words.append(parameters(plot, drawn))
+    kinds_of = {}  # meaning of the ends -> what has these ends
     ranged = [s for s in drawn if s.low is not None and np.any(np.asarray(s.high, float) > np.asarray(s.low, float))]
-    for kind, is_band in (("Bands", True), ("Bars", False)):
+    for kind, is_band in (("bands", True), ("bars", False)):
         ends = [end for s in ranged if s.band == is_band for end in s.ends]
         ends = sorted(dict.fromkeys(ends), key=POOLED_RANGE.__eq__)
         if len(ends) > 1:  # only the pooled range describes several trials
             ends = [f"{end} ({'several trials' if end == POOLED_RANGE else 'one trial'})" for end in ends]
         if is_partial:
             ends = [end.replace(POOLED_RANGE, f"{POOLED_RANGE} with the best verdict") for end in ends]
-        words += [f"{kind}: {' or '.join(ends)}"] if ends else []
+        kinds_of.setdefault(" or ".join(ends), []).extend([kind] if ends else [])
+    words += [f"{' and '.join(kinds).capitalize()}: {ends}" for ends, kinds in kinds_of.items() if ends]
     return " ".join(w if w.endswith(".") else w + "." for w in [*words, *remarks, "; ".join(facts)] if w)
 
 

@@ -241,6 +241,10 @@ class FiguresTest(unittest.TestCase):
         self.assertIn("Bands: the full range of the seeds or repetitions.", caption)
         self.assertIn("Matrix: uniform, seeds 1, 2, 3.", caption)
         self.assertNotIn("quartile", caption)
+        for seed in (1, 2):  # a line of one point has a bar
+            night.trial("gesv", "crout", 64, 1e-6 * seed, matrix_seed=seed, matrix_digest=f"64{seed}", key=f"{seed}")
+        (caption,) = [words for name, (_, _, words) in drawn(night).items() if name.startswith("time-")]
+        self.assertIn("Bands and bars: the full range of the seeds or repetitions.", caption)
 
     def test_a_point_of_several_verdicts_says_which_seeds_it_shows(self):
         for sizes in ((64, 128), (64,)):  # several sizes are drawn as lines, a single one as bars
