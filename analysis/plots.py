@@ -183,21 +183,33 @@ def _bad(points, rank, name, xlabel):
 def merged(words, every):
     """Groups names for a sentence, to shorten it. `words` maps names to what the sentence says about them. If all names
     of a method in `every` ("lapack, nrhs 3", "lapack: factor") have equal words, the method ("lapack") replaces them.
-    Maps each method that replaces names, and each name that was not replaced, to the names that it stands for."""
-    names_of = {}
+    If all stages of a trial have equal words, the trial replaces them ("crout, spd" for "crout, spd: factor").
+    Maps each method or trial that replaces names, and each name that was not replaced, to the names that it stands
+    for."""
+    names_of, stages_of = {}, {}
     for name in dict.fromkeys(every):
         names_of.setdefault(_head(name), []).append(name)
+        stages_of.setdefault(_trial(name), []).append(name)
     short = {}
     for name, own_words in words.items():
         names = names_of[_head(name)]
-        is_one = len(names) > 1 and all(words.get(other) == own_words for other in names)
-        short.setdefault(_head(name) if is_one else name, []).append(name)
+        if len(names) > 1 and all(words.get(other) == own_words for other in names):
+            key = _head(name)
+        else:
+            is_one = all(words.get(other) == own_words for other in stages_of[_trial(name)])
+            key = _trial(name) if is_one else name
+        short.setdefault(key, []).append(name)
     return short
 
 
 def _head(name):
     """Returns the beginning of a name, before its properties: "lapack" of "lapack, nrhs 3"."""
     return re.split(r", |: ", name, maxsplit=1)[0]
+
+
+def _trial(name):
+    """Returns a name without its stage: "crout, spd" of "crout, spd: factor"."""
+    return name.partition(": ")[0]
 
 
 def _settings(series):

@@ -19,7 +19,7 @@ from analysis import figures
 from analysis.cli import SHOWN, build
 from analysis.loader import load
 from analysis.nights import table as table_of
-from analysis.plots import Plot, Series, styled
+from analysis.plots import Plot, Series, merged, styled
 from analysis.sections.changes import followed
 from analysis.words import matplotlib_text
 
@@ -158,6 +158,10 @@ class FiguresTest(unittest.TestCase):
 
     def test_characters_without_a_glyph_become_their_number(self):
         self.assertEqual(figures._with_glyphs(matplotlib_text)("漢字 α_β.npy"), "[6F22][5B57] α_β.npy")
+
+    def test_a_stage_is_not_part_of_the_name_of_its_trial(self):
+        words = {"lu, spd: update": "a", "crout, spd: factor": "b", "crout, uniform: factor": "c"}
+        self.assertEqual(list(merged(words, words)), ["lu, spd", "crout, spd", "crout, uniform"])
 
     def test_scaled_columns_have_no_measured_line(self):
         full = {"grid": "full"}
