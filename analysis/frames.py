@@ -442,8 +442,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
         _curve(name, part, low or part["pooled"].any(), ends, is_over_size=x == "size")
         for name, part in points[is_best].groupby("label", sort=True)
     ]
-    # Numbers in labels are compared as numbers: "nrhs 8" comes before "nrhs 16".
-    curves_.sort(key=lambda s: [int(w) if w.isdigit() else w for w in re.split(r"(\d+)", s.label)])
+    curves_.sort(key=_in_order)
     if others:
         slower = points[~is_best]
         if len(slower) > MOST_FAINT:  # too many to draw: each series gets one point with a range per x
@@ -459,6 +458,11 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
         faint = (_curve(name, part, True, ends) for name, part in slower.groupby("label", sort=True))
         curves_ = [*(replace(series, line=False, faint=True, band=False) for series in faint), *curves_]
     return curves_
+
+
+def _in_order(series):
+    """Returns the sort key of a series: its label with the numbers as numbers, so that "nrhs 8" precedes "nrhs 16"."""
+    return [int(w) if w.isdigit() else w for w in re.split(r"(\d+)", series.label)]
 
 
 def _curve(label, rows, with_ends, ends, is_over_size=True):
@@ -675,6 +679,7 @@ def history_plots(results, records, name="history"):
             series.append(
                 Series(label, part["iteration"].to_numpy() + 1, part["residual"].to_numpy(), settings=settings)
             )
+        series.sort(key=_in_order)
         yield Plot(
             slug(name, problem, precision, device, "long" if long else ""),
             f"Convergence test over {'many ' if long else ''}iterations: {problem}, {precision}, {device}",

@@ -163,6 +163,15 @@ class FiguresTest(unittest.TestCase):
         words = {"lu, spd: update": "a", "crout, spd: factor": "b", "crout, uniform: factor": "c"}
         self.assertEqual(list(merged(words, words)), ["lu, spd", "crout, spd", "crout, uniform"])
 
+    def test_histories_are_in_the_order_of_their_seeds(self):
+        night = fixture.Night("histories")
+        for seed in (3, 1, 10, 2):
+            more = {"matrix_seed": seed, "matrix_digest": f"{seed}", "key": f"{seed}", "history": (1.0, 0.5)}
+            night.trial("gesv", "jacobi", 64, 1e-6, convergence="converged", **more)
+        (kept,) = [kept for name, (_, kept, _) in drawn(night).items() if name.startswith("history-")]
+        seeds = [int(re.search(r"seed (\d+)", s.label).group(1)) for s in kept]
+        self.assertEqual(seeds, [1, 2, 3, 10])
+
     def test_scaled_columns_have_no_measured_line(self):
         full = {"grid": "full"}
         methods = {"gauss_pivot_serial": {}, "gauss_jordan_serial": {}, "gauss_jordan_global": full}
