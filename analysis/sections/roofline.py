@@ -23,7 +23,7 @@ from ..page import percent, prefixed
 from ..plots import Plot, Series
 
 COLUMNS = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host capability
-threads gpu_count nrhs""".split()
+threads gpu_count nrhs batch""".split()
 
 
 def roofline(page, results):
@@ -79,7 +79,7 @@ def _figures(results, rows):
         triangles = np.where(part.groupby("problem")["uplo"].transform("nunique") > 1, ", " + part["uplo"], "")
         name = part["problem"] + "/" + part["method"] + triangles + on_device(part)
         settings = part["config"]
-        for column, label in (("size", "n"), ("nrhs", "nrhs")):
+        for column, label in (("size", "n"), ("nrhs", "nrhs"), ("batch", "batch")):
             if has_several(part[column]):  # the caption's matrices have a size that all points share
                 settings = settings + part[column].map(f" {label}={{}}".format)
         part = part.assign(settings=settings)

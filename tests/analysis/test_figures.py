@@ -493,6 +493,11 @@ class FiguresTest(unittest.TestCase):
             night.trial("gesv", method, n, 1e-6 * n, gpu=GPU, nrhs=nrhs, key=f"{n} {nrhs}")
         ((_, _, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("roofline-")]
         self.assertIn("gesv/crout: n 64, nrhs 1 or 3; gesv/lapack: n 128, nrhs 1 or 3.", caption)
+        night = fixture.Night("batches")
+        for batch in (10, 40):
+            night.trial("gesv", "batched", 8, 1e-6, gpu=GPU, batch=batch, key=f"{batch}", matrix_digest=f"{batch}")
+        ((_, _, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("roofline-")]
+        self.assertIn("Parameters: gesv/batched: batch 10 or 40.", caption)
         night = fixture.Night("one size")
         for method in ("crout", "lapack"):
             night.trial("gesv", method, 64, 1e-6, gpu=GPU, parameters={"blocks": 4})
