@@ -102,7 +102,8 @@ std::string json_line(const nlohmann::ordered_json& json);
 
 /// Returns a text as a cell of a Markdown table: markup of the text has no effect.
 std::string markdown_cell(const std::string& text);
-/// Returns LaTeX code that prints the text's characters.
+/// Returns LaTeX code that prints the text's characters. Characters that some TeX systems lack become their
+/// Unicode number, such as [6F22].
 std::string latex_cell(const std::string& text);
 /// Formats text that is printed above or below a table: LaTeX comment lines for LaTeX, else unchanged.
 std::string remark(const std::string& text, Format format);

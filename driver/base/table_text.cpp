@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "driver/base/printable.hpp"
 #include "driver/base/table.hpp"
 #include "driver/base/words.hpp"
+#include "io/files/utf8.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -324,6 +326,17 @@ std::vector<ShownColumn> shown_columns(const Table& table, std::string& common_t
   return columns;
 }
 
+/// Returns a character of several UTF-8 bytes as LaTeX: itself if it is one of Latin-1 that every font of
+/// LaTeX has, otherwise its Unicode number in brackets.
+std::string latex_character(const std::string& bytes) {
+  static const std::set<std::string> missing{"«", "»", "Ð", "ð", "Þ", "þ"};
+  constexpr unsigned last_of_latin_1 = 0xFF;
+  const unsigned lead_bits = 0x7Fu >> bytes.size();
+  unsigned number = static_cast<unsigned char>(bytes.front()) & lead_bits;
+  for (const char c : bytes.substr(1)) number = number << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
+  return number <= last_of_latin_1 && missing.count(bytes) == 0 ? bytes : fmt::format("{{[}}{:X}]", number);
+}
+
 /// Returns a cell's text as LaTeX. The spaces that align decimal points become invisible digits.
 std::string latex_number(const std::string& text) {
   const std::size_t end = text.find_last_not_of(' ') + 1;
@@ -364,12 +377,20 @@ std::string render_markdown(const Table& table) {
 }
 
 std::string latex_cell(const std::string& text) {
-  static const std::map<char, const char*> commands{{'\\', "\\textbackslash{}"},  {'~', "\\textasciitilde{}"},
-                                                    {'^', "\\textasciicircum{}"}, {'<', "\\textless{}"},
-                                                    {'>', "\\textgreater{}"},     {'|', "\\textbar{}"}};
+  static const std::map<char, const char*> commands{{'\\', "\\textbackslash{}"},
+                                                    {'~', "\\textasciitilde{}"},
+                                                    {'^', "\\textasciicircum{}"},
+                                                    {'<', "\\textless{}"},
+                                                    {'>', "\\textgreater{}"},
+                                                    {'|', "\\textbar{}"},
+                                                    {'[', "{[}"}};  // not an argument of the \\ before
   std::string cell;
-  for (const char c : text) {
-    if (const auto found = commands.find(c); found != commands.end()) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (const std::size_t length = io::character_bytes(text, i); length > 1) {
+      cell += latex_character(text.substr(i, length));
+      i += length - 1;
+    } else if (const auto found = commands.find(c); found != commands.end()) {
       cell += found->second;
     } else {
       if (std::strchr("{}_$&#%", c) != nullptr) cell += '\\';

@@ -73,6 +73,8 @@ TEST(Table, RendersLatexWithEscapedTextAndAlignedPoints) {
             "gesv/lapack & 512 & 0.00123 \\\\\né & 8 &  \\\\\n"
             "gesv/gauss\\_pivot 50\\% & 4 & 1.00\\phantom{000} \\\\\n\\bottomrule\n\\end{tabular}\n");
   EXPECT_EQ(latex_cell("a<b\\c"), "a\\textless{}b\\textbackslash{}c");
+  EXPECT_EQ(latex_cell("[1].mtx"), "{[}1].mtx");  // \\ before it would take [1] as its argument
+  EXPECT_EQ(latex_cell("R²_é 漢α𝄞þ"), "R²\\_é {[}6F22]{[}3B1]{[}1D11E]{[}FE]");
   EXPECT_EQ(remark("All rows:\n\nn 8\n", Format::latex), "% All rows:\n\n% n 8\n");
   EXPECT_EQ(remark("n 8\n", Format::markdown), "n 8\n");
   table.rows.clear();
