@@ -126,7 +126,7 @@ std::string methods_text(const std::vector<Method>& methods, std::size_t width) 
                                  allowed_text(parameter), parameter.help});
     }
   }
-  table.droppable = {"source", "capability"};
+  table.droppable = {"unit_diagonal", "source", "capability"};
   std::string text = render_text(table, width);
   if (!parameters.rows.empty()) text += "\n" + render_text(parameters, width);
   return text;

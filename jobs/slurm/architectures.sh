@@ -73,7 +73,7 @@ for i in "${!names[@]}"; do
   id=$("$jobs/slurm/sweep.sbatch" "$plan" -o "$output/${names[$i]}" --parsable --env "${environments[$i]}" "${common[@]}" \
     -- --job-name="gaussweep-${names[$i]}" "${requests[$i]}" "${sbatch_options[@]}") || keep_dry_run $? "$id" || {
     code=$?
-    say "the sweep on ${names[$i]} was not submitted${sweeps[*]:+; these were: ${sweeps[*]} (scancel them, or call again with --resume)}"
+    say "the sweep on ${names[$i]} was not submitted${sweeps[*]:+; these were: ${sweeps[*]} (scancel them, or after them: the same call with --resume)}"
     exit "$code"
   }
   sweeps+=("$id")

@@ -336,13 +336,17 @@ check_directory() {
 }
 
 # check_submitted: fails if jobs of an earlier submission into this output directory wait or run, for example because Slurm has
-# requeued them. Both would write into one directory.
+# requeued them. Two jobs would write into one directory. A dry run only sets `refused`.
 check_submitted() {
   local numbers waiting
-  [[ -z ${flag[dry-run]:-} && -s $output/logs/submitted ]] && command -v squeue >/dev/null || return 0
+  [[ -s $output/logs/submitted ]] && command -v squeue >/dev/null || return 0
   numbers=$(<"$output/logs/submitted")
   waiting=$(squeue --noheader --format=%i --states=PENDING,RUNNING,SUSPENDED --jobs="$numbers" 2>/dev/null | paste -sd ' ')
-  [[ -z $waiting ]] || fail "$output was submitted already; its jobs have not ended: $waiting (wait, or scancel them)"
+  [[ -n $waiting ]] || return 0
+  waiting="$output was submitted already; its jobs have not ended: $waiting (wait, or scancel them)"
+  [[ -n ${flag[dry-run]:-} ]] || fail "$waiting"
+  say "$waiting"
+  refused=2
 }
 # note_submitted JOBS: records the jobs (numbers separated by commas) for check_submitted.
 note_submitted() { if [[ -z ${flag[dry-run]:-} ]]; then echo "$1" >"$output/logs/submitted"; fi; }

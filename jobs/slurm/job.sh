@@ -243,7 +243,7 @@ run_sweep() {
   # If a rank was killed (e.g. by the kernel, which was out of memory), all ranks end. The sweep continues after a requeue.
   if [[ $code -gt 128 && -z $stopped ]] && scontrol show job "$(job_name)" | grep -q 'JobState=RUNNING'; then
     if ((code == lost_daemon)); then
-      say "mpirun lost its daemon on a node, for example because the node failed"
+      say "from Open MPI's mpirun this code means that it lost its daemon on a node, for example because the node failed"
     elif ((failures < 3 && code <= 128 + last_signal)); then
       say "a rank was killed by signal $((code - 128))"
     fi

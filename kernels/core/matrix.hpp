@@ -102,7 +102,8 @@ struct Answer {
   /// LAPACK's info: 0, or i > 0 if the i-th pivot (from 1) is zero or not positive. For a batch it is the
   /// first nonzero info.
   std::int64_t info = 0;
-  /// The report of an iterative method, set by MethodRun. `info` may be 0 if the method did not converge.
+  /// The report of an iterative method, set by MethodRun: that of the last run, on any working set. `info`
+  /// may be 0 if the method did not converge.
   IterationReport report;
 };
 

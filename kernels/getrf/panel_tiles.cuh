@@ -45,9 +45,9 @@ struct WorkSplit {
   }
 };
 
-/// Calls launch(split) with the WorkSplit that needs the fewest threads for order n. For LU in double of
-/// order 33 to 64, one warp keeps all rows. In float, more blocks per multiprocessor with fewer registers are
-/// faster, unless the kernel solves for several right-hand sides (docs/notebook/batches.md).
+/// Calls launch(split) with the first WorkSplit of the list that has n rows. For LU in double of order 33 to
+/// 64, one warp keeps all rows. In float, more blocks per multiprocessor with fewer registers are faster,
+/// unless the kernel solves for several right-hand sides (docs/notebook/batches.md).
 /// @tparam SolvesPanels the kernel calls Panels::solve
 /// @pre n <= 512
 template <class T, bool Symmetric, bool SolvesPanels, class Launch>
@@ -63,25 +63,25 @@ void with_work_split(std::int64_t n, Launch&& launch) {
     if (n <= 256) return launch(WorkSplit<256, 1, 768>());
     if (n <= 320) return launch(WorkSplit<320, 1, 640>());
     if (n <= 384) return launch(WorkSplit<384, 1, 768>());
-    return launch(WorkSplit<512>());
-  }
-  if constexpr (sizeof(T) == 4 && !SolvesPanels) {
+  } else if constexpr (sizeof(T) == 4 && !SolvesPanels) {
     if (n <= 64) return launch(WorkSplit<64, 1, 768>());
     if (n <= 96) return launch(WorkSplit<96, 1, 768>());
     if (n <= 128) return launch(WorkSplit<128, 1, 768>());
     if (n <= 256) return launch(WorkSplit<256, 1, 768>());
     if (n <= 320) return launch(WorkSplit<320, 1, 640>());
-    if (n > 384 && n <= 448) return launch(WorkSplit<448, 1, 896>());
-  }
-  if constexpr (sizeof(T) == 8 && !Symmetric) {
-    if (n <= 64) return launch(WorkSplit<64, 2, 384>());
+    if (n <= 384) return launch(WorkSplit<384, 1, 384>());
+    if (n <= 448) return launch(WorkSplit<448, 1, 896>());
   } else {
-    if (n <= 64) return launch(WorkSplit<64>());
+    if constexpr (sizeof(T) == 8 && !Symmetric) {
+      if (n <= 64) return launch(WorkSplit<64, 2, 384>());
+    } else {
+      if (n <= 64) return launch(WorkSplit<64>());
+    }
+    if (n <= 96) return launch(WorkSplit<96>());
+    if (n <= 128) return launch(WorkSplit<128>());
+    if (n <= 256) return launch(WorkSplit<256>());
+    if (n <= 384) return launch(WorkSplit<384, 1, 384>());
   }
-  if (n <= 96) return launch(WorkSplit<96>());
-  if (n <= 128) return launch(WorkSplit<128>());
-  if (n <= 256) return launch(WorkSplit<256>());
-  if (n <= 384) return launch(WorkSplit<384, 1, 384>());
   launch(WorkSplit<512>());
 }
 
@@ -108,7 +108,7 @@ struct SharedStorage {
   int position[2][S::warps];  ///< the candidates' positions under LAPACK's row exchanges
   int pivots[S::rows];        ///< LAPACK's pivot of each step, from 0
   int info;                   ///< LAPACK's info
-  bool substitutes;           ///< true if substitution must replace inaccurate products or inverses
+  bool substitutes;           ///< geinv/batched: the inverse is not finite, so that columns are recomputed
   T inverse_storage[S::RowsPerThread == 1 ? 1 : S::rows];
 
   /// Returns the storage for the reciprocals of U's diagonal: the candidates' memory, which is free after the

@@ -1,6 +1,8 @@
 #pragma once
 /// Factors and solves a batch of small systems in one launch, for gesv/batched and posv/batched.
 
+#include <stdexcept>
+
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
 #include "kernels/getrf/workspaces.hpp"
@@ -140,7 +142,7 @@ void solve_by_panels(Context& context, Operands<T>& op) {
 /// Solves A X = B for every system of the batch. `Symmetric`: A is positive definite. Kernels with rows in
 /// registers solve up to four right-hand sides at a time, panel kernels 16 or 32.
 /// @param max_rows_order the largest order at which `kernel: auto` keeps rows in registers
-/// @pre not Symmetric, or one right-hand side, or rows in registers are used
+/// @throws std::logic_error if Symmetric, several right-hand sides and not rows in registers
 template <class T, bool Symmetric>
 void solve(Context& context, Operands<T>& op, const Parameters& parameters, std::int64_t max_rows_order) {
   context.stage("solve");
@@ -151,6 +153,8 @@ void solve(Context& context, Operands<T>& op, const Parameters& parameters, std:
   }
   if constexpr (!Symmetric) {
     if (shape.nrhs > 1) return solve_by_panels<T, Symmetric, /*WithRhs=*/false>(context, op);
+  } else if (shape.nrhs > 1) {
+    throw std::logic_error("panels of Cholesky solve for one right-hand side");
   }
   solve_by_panels<T, Symmetric, /*WithRhs=*/true>(context, op);
 }

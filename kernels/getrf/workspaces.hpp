@@ -187,7 +187,7 @@ constexpr std::int64_t max_panel_order = 512;  ///< largest order with panels
 inline std::vector<Parameter> parameters() {
   return {choice_parameter("kernel", {"auto", "rows", "panels"},
                            "rows in registers (order at most 128, in geinv 64) or panels of 16 or 32 "
-                           "columns, from order 4 on; auto: rows to order 16 to 64")};
+                           "columns, from order 4 on; auto: rows to order 8 to 64")};
 }
 
 inline bool accepts(const Shape& shape, const Parameters& parameters) {
@@ -216,7 +216,8 @@ inline bool inverts_by_columns(std::int64_t n, const Parameters& parameters) {
 constexpr std::int64_t max_rows_order(std::size_t element_bytes, std::int64_t nrhs = 1) {
   return nrhs > 24 ? 8 : nrhs > 8 ? 16 : nrhs > 4 || element_bytes == 8 ? 32 : 48;
 }
-/// Returns the same for Cholesky. With several right-hand sides, the alternative is factored_solve.cuh.
+/// Returns the largest order at which posv/batched keeps rows in registers. Above it, several right-hand
+/// sides use posv/factored_solve.cuh.
 constexpr std::int64_t max_cholesky_rows_order(std::size_t element_bytes, std::int64_t nrhs) {
   return nrhs > 8 ? 8 : nrhs > 4 || (nrhs > 1 && element_bytes == 4) ? 16 : 32;
 }

@@ -5,16 +5,16 @@
 /// order 16 and from 49 on, a system whose elements are all tiny is therefore solved again after
 /// multiplication by a power of two.
 ///
-/// Larger systems are factored in panels: A = L L^T. One right-hand side is eliminated together with A. For
-/// several right-hand sides, potrf/batched computes the factors, and a second launch substitutes with them,
-/// a few right-hand sides per warp (factored_solve.cuh).
+/// Larger systems with one right-hand side are factored in panels: A = L L^T. The right-hand side is
+/// eliminated together with A. For several right-hand sides, potrf/batched computes the factors, and a second
+/// launch substitutes with them, a few right-hand sides per warp (factored_solve.cuh).
 ///
 /// Error: (A + E) x = b with |E| of the order n u |L| |L^T|, where L is the Cholesky factor (Higham,
 /// "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 10.4).
 ///
-/// Layout: column-major, systems contiguous; only the triangle `uplo` of A is read, and X does not overwrite
-/// B. Cost: 2/3 n^3 + 2 n^2 nrhs operations per system; with panels 1/3 n^3 + 2 n^2 nrhs. Workspace: none. A
-/// pivot that is not positive gives info > 0. n <= 512.
+/// Layout: column-major, systems contiguous; the other triangle of A does not affect the answer, and X does
+/// not overwrite B. Cost: 2/3 n^3 + 2 n^2 nrhs operations per system; with panels 1/3 n^3 + 2 n^2 nrhs.
+/// Workspace: none. A pivot that is not positive gives info > 0. n <= 512.
 
 #include "kernels/getrf/small_solve.cuh"
 #include "kernels/posv/factored_solve.cuh"

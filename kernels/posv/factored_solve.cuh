@@ -13,7 +13,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/getrf/small_rows.cuh"
+#include "kernels/core/enums.hpp"
+#include "kernels/core/matrix.hpp"
 #include "kernels/getrf/square_order.cuh"
 #include "kernels/simt/simt.hpp"
 
@@ -37,7 +38,7 @@ struct Batch {
 };
 
 /// The work split: a lane has `LaneColumns` right-hand sides. If `Single`, each warp of a thread block solves
-/// another system or for other right-hand sides, with its own squares; else all warps share the squares.
+/// another system or other right-hand sides, with its own squares; else all warps share the squares.
 template <int LaneColumns, bool Single, int Warps>
 struct WorkSplit {
   static constexpr int lane_columns = LaneColumns, columns = 4 * LaneColumns;
@@ -83,7 +84,7 @@ class Solve {
       simt::await_copy_groups<0>();
       wait();  // the square has arrived, and no thread uses the other one any more
       if (squares_ > 1) start_copy(next, square_memory_ + (stage ^ 1) * square_size);
-      process(current, square_memory_ + stage * square_size);
+      if (count_ > 0) process(current, square_memory_ + stage * square_size);
     }
   }
 
@@ -183,16 +184,15 @@ class Solve {
     }
   }
 
-  /// Solves with a diagonal square. A power of two keeps the reciprocals of its diagonal finite.
+  /// Solves with a diagonal square. The reciprocals of its diagonal are finite, because the diagonal has
+  /// square roots.
   template <bool Down>
   __device__ __forceinline__ void substitute(int first, const T* square) {
     const int count = min(square_order, n_ - first);
-    T scale[lane_rows], inverse[lane_rows];
+    T inverse[lane_rows];
     GAUSSWEEP_UNROLL
     for (int r = 0; r < lane_rows; ++r) {
-      const T diagonal = square[(row_group() * lane_rows + r) * (pitch + 1)];
-      scale[r] = small::inverse_power_of_two(diagonal);
-      inverse[r] = T(1) / (diagonal * scale[r]);
+      inverse[r] = T(1) / square[(row_group() * lane_rows + r) * (pitch + 1)];
     }
     GAUSSWEEP_ROLLED
     for (int step = 0; step < square_order / lane_rows; ++step) {
@@ -205,7 +205,7 @@ class Solve {
         load_elements<Down>(square, k, elements);
         GAUSSWEEP_UNROLL
         for (int c = 0; c < S::lane_columns; ++c) {
-          const T quotient = sums_[solved][c] * scale[solved] * inverse[solved],
+          const T quotient = sums_[solved][c] * inverse[solved],
                   unknown = __shfl_sync(0xffffffffu, quotient, group * 4 + lane() % 4);
           GAUSSWEEP_UNROLL
           for (int r = 0; r < lane_rows; ++r) {
@@ -252,7 +252,7 @@ void launch(Context& context, const Batch<T>& batch) {
 
 /// Solves A X = B for every system of a batch, from the Cholesky factors in the triangle `uplo` of A. Uses
 /// the fastest work split as measured on an H200 (docs/notebook/batches.md) that fits in shared memory.
-/// @throws std::runtime_error if a block of the smallest split, with 34 KB, does not fit
+/// @throws std::runtime_error if a block of the smallest split, with 33 KB, does not fit
 template <class T>
 void solve(Context& context, Operands<T>& op) {
   context.stage("solve");

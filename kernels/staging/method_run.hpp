@@ -92,8 +92,12 @@ class MethodRun {
   /// @param leaves_work see record_work
   bool record(bool* leaves_work = nullptr) {
     if (pristine() == Pristine::on_host || on_several_gpus_) return false;
+    const bool fresh = fresh_;
+    const IterationReport report_of_last = report_of_last_;
     recording_ = record_work(
         context_.device, [this] { run_all(); }, leaves_work);
+    fresh_ = fresh;  // nothing ran
+    report_of_last_ = report_of_last;
     return recording_ != nullptr;
   }
   /// Returns the number of kernels per recorded run. @pre `record` returned true
@@ -254,7 +258,7 @@ class MethodRun {
   Staging<T> staging_;
   InputViews<T> inputs_;
   bool on_several_gpus_;
-  /// No run has used the operands since the last upload, and no working set has been restored from it.
+  /// No run has used the operands since the last upload, and the working sets have not been restored since.
   bool fresh_ = false;
   bool guarded_ = false, negated_first_ = true;
   std::vector<bool> signs_restored_;  ///< per working set

@@ -57,7 +57,7 @@ TEST_F(BatchOnGpu, EverySystemIsRight) {
                                       48, 49, 64, 65, 96, 97, 128, 129, 160, 200, 257, 300, 385, 512};
   if (small()) orders = {1, 7, 17, 33, 66, 130};
   for_methods([&](const Method& method) {
-    constexpr std::array<std::int64_t, 5> several{3, 7, 12, 20, 40};  // each has its own work split
+    constexpr std::array<std::int64_t, 5> several{3, 7, 12, 20, 40};  // cover the work splits of posv/batched
     std::size_t next = 0;
     for (const std::int64_t n : orders) {
       const std::int64_t nrhs = n % 2 == 0 ? 1 : several[next++ % several.size()];
@@ -94,6 +94,26 @@ TEST_F(BatchOnGpu, EverySystemIsRight) {
       }
     }
   });
+}
+
+/// The substitution with Cholesky factors in float and in the upper triangle, with all work splits.
+TEST_F(BatchOnGpu, SeveralRightHandSidesInFloatAreRight) {
+  const Method& method = *registry().find(Problem::named("posv"), "batched");
+  for (const std::int64_t n : {20, 70, 257}) {
+    for (const std::int64_t nrhs : {3, 7, 12, 20, 40}) {
+      Shape shape = shape_of(n, nrhs, 3);
+      shape.uplo = nrhs % 2 == 0 ? Uplo::lower : Uplo::upper;
+      const Inputs<float> inputs = make_inputs<float>(method.problem, shape, MatrixKind::spd, 3, 0);
+      Staging<float> staging(*device, method, defaults(method), shape, 1);
+      staging.upload(inputs);
+      staging.reset();
+      Operands<float> operands = staging.operands(0);
+      method.cuda.float32(*context, operands, defaults(method));
+      for (const Findings& findings :
+           check_systems(method, inputs, staging.download(0), default_tolerance(method.problem)))
+        EXPECT_LE(findings.ratio, default_tolerance(method.problem)) << n << ", " << nrhs << findings.flaw;
+    }
+  }
 }
 
 TEST_F(BatchOnGpu, FaultsAreReportedAndSpoilNoOtherSystem) {

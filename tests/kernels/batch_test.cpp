@@ -225,6 +225,7 @@ class MethodOnBatches : public testing::TestWithParam<BatchCase> {
     if (shape.n > 128 && GetParam().kind == MatrixKind::wilkinson && sizeof(T) == 4) return;
     if (method.accepts != nullptr && !method.accepts(shape, parameters)) return;
     Context context(*device);
+    context.emulation.shared_bytes = shared_bytes;
     const Inputs<T> inputs = make_inputs<T>(method.problem, shape, GetParam().kind, 3);
     const Answer<T> answer = run_method(context, method, inputs, parameters);
     const std::string description = describe(method, GetParam().backend, shape, parameters,
@@ -242,6 +243,7 @@ class MethodOnBatches : public testing::TestWithParam<BatchCase> {
     }
   }
   std::unique_ptr<Device> device;
+  std::size_t shared_bytes = Emulation().shared_bytes;
 };
 
 /// Up to order 16 a warp has several systems; 19 systems leave the last warp partly filled.
@@ -269,15 +271,18 @@ TEST_P(MethodOnBatches, EverySystemIsRight) {
   }
 }
 
-/// Every work split of methods for several right-hand sides, on one block row and on several.
+/// The work splits of methods for several right-hand sides, on GPUs with little and with much shared memory.
 TEST_P(MethodOnBatches, AnyNumberOfRightHandSidesIsRight) {
   if (!has_right_hand_sides(row_of(GetParam().id).problem)) return;
-  for (const std::int64_t nrhs : {3, 7, 11, 19, 37, 65}) {
-    for (const std::int64_t n : {5, 20, 33, 70}) {
-      Shape shape = shape_of(n, nrhs, 3);
-      expect_all_right<float>(shape);
-      shape.uplo = Uplo::upper;  // methods without a triangle ignore this
-      expect_all_right<double>(shape);
+  for (const std::size_t bytes : {shared_bytes, std::size_t{227} * 1024}) {
+    shared_bytes = bytes;
+    for (const std::int64_t nrhs : {3, 7, 11, 19, 37, 65}) {
+      for (const std::int64_t n : {5, 20, 33, 70}) {
+        Shape shape = shape_of(n, nrhs, 3);
+        expect_all_right<float>(shape);
+        shape.uplo = Uplo::upper;  // methods without a triangle ignore this
+        expect_all_right<double>(shape);
+      }
     }
   }
 }
@@ -374,8 +379,8 @@ TEST(BatchOfSeveralRightHandSides, DividesByTinyPivots) {
   for (const double x : answer.x.data) EXPECT_EQ(x, 3);
 }
 
-/// A is 2^-1040 times the identity, so that elements of A are subnormal numbers.
-TEST(BatchOfSeveralRightHandSides, SubstitutesWithTinyFactors) {
+/// A is 2^-1040 times the identity, so that elements of A and B are subnormal numbers.
+TEST(BatchOfSeveralRightHandSides, AcceptsSubnormalSystems) {
   const Method& method = row_of("posv/batched");
   Parameters parameters = defaults(method);
   parameters.set("kernel", std::string("panels"));

@@ -96,12 +96,29 @@ TEST(MethodRun, RunsOnTheInputsOfTheLastUpload) {
     run.run();
     EXPECT_EQ(run.download().x(0, 0), 30) << variant;
     run.warm_up();
+    system.b(0, 0) = 600;
     run.stage_pinned(system);
     run.upload_pinned();
     run.run();
     run.download_pinned();
-    EXPECT_EQ(run.pinned_answer().x(0, 0), 30) << variant;
+    EXPECT_EQ(run.pinned_answer().x(0, 0), 300) << variant;
   }
+}
+
+TEST(MethodRun, RunsOnAnyWorkingSetAndWithoutPristineInputs) {
+  CpuContext context(Backend::host);
+  const Method& method = *registry().find(Problem::named("gesv"), "lapack");
+  Inputs<double> system{{2, 2, 2, 1}, {2, 2}, {2, 1}, {}};
+  system.a(0, 0) = 2, system.a(1, 1) = 4, system.b(0, 0) = 6, system.b(1, 0) = 8;
+  MethodRun<double> twice(context, method, Backend::host, defaults(method), system.shape, /*repeats=*/2);
+  twice.upload(system);
+  twice.run(1);
+  EXPECT_EQ(twice.download(1).x(0, 0), 3);
+  MethodRun<double> once(context, method, Backend::host, defaults(method), system.shape, /*repeats=*/1,
+                         Pristine::on_host);
+  once.upload(system);
+  once.run();
+  EXPECT_EQ(once.download().x(0, 0), 3);
 }
 
 TEST(MethodRun, RefusesASecondRunWithoutPristineInputs) {

@@ -116,6 +116,8 @@ class Gpus(SweepTest):
                 done = self.submit(words, 0)
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertEqual(" was submitted already; its jobs have not ended: 7 (" in done.stderr, code == 2)
+                if code == 2:  # a dry run has the exit code of the submission
+                    self.assertEqual(self.submit([*words, "--dry-run"], 0).returncode, 2)
 
     def test_an_array_of_more_shards_than_trials(self):
         script, plan = SOURCE / "jobs/slurm/array.sbatch", self.plan(HOST)
