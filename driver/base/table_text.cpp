@@ -326,8 +326,9 @@ std::vector<ShownColumn> shown_columns(const Table& table, std::string& common_t
   return columns;
 }
 
-/// Returns a character of several UTF-8 bytes as LaTeX: itself if it is one of Latin-1 that every font of
-/// LaTeX has, otherwise its Unicode number in brackets.
+/// Returns a character of several UTF-8 bytes as LaTeX: unchanged if it is in Latin-1 and LaTeX's default
+/// fonts have it, otherwise its Unicode number in brackets. (Captions: analysis/words.py, with more
+/// commands.)
 std::string latex_character(const std::string& bytes) {
   static const std::set<std::string> missing{"«", "»", "Ð", "ð", "Þ", "þ"};
   constexpr unsigned last_of_latin_1 = 0xFF;
@@ -383,7 +384,8 @@ std::string latex_cell(const std::string& text) {
                                                     {'<', "\\textless{}"},
                                                     {'>', "\\textgreater{}"},
                                                     {'|', "\\textbar{}"},
-                                                    {'[', "{[}"}};  // not an argument of the \\ before
+                                                    {'*', "{*}"},  // not a part of the \\ before
+                                                    {'[', "{[}"}};
   std::string cell;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];

@@ -371,7 +371,6 @@ int print_model_comparisons(std::vector<io::Results> sets, const std::set<std::s
     }
   }
   note_conditions(all.records);
-  note_libraries(all.records);
   if (comparisons.empty()) {
     throw UsageError(
         fmt::format("{}: no task passed on two models, so nothing can be compared. The runs must "

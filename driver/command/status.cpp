@@ -97,8 +97,15 @@ std::vector<Trial> missing_trials(const std::filesystem::path& directory, Regist
   const io::Plan plan = io::parse_plan(start.plan, path, enum_names<Problem>());
   if (const auto inputs = last_inputs(journal)) {
     path = (std::filesystem::path(inputs->folder) / "plan.yaml").string();
-    // The recorded rows are used, because the libraries may have changed since.
-    add_library_rows(registry, inputs->libraries);
+    // The recorded rows are used, because the libraries may have changed since. A journal of another version
+    // of this program may have other rows.
+    Registry with_rows = registry;
+    try {
+      add_library_rows(with_rows, inputs->libraries);
+      registry = std::move(with_rows);
+    } catch (const std::exception&) {
+      add_libraries_of(registry, plan, path, /*more=*/{});
+    }
   } else {
     add_libraries_of(registry, plan, path, /*more=*/{});
   }

@@ -137,7 +137,7 @@ std::string changes_words(const std::string& program, const std::string& run, co
                             shell_quoted(run));
 }
 
-/// Returns true if both runs have methods of shared libraries, but of no library with the same file name.
+/// Returns true if the runs have no shared library with the same file name in common, unless neither has any.
 /// Digests do not count, because the library of a nightly run may be compiled anew every night.
 bool have_other_libraries(const std::vector<io::Record>& records, const std::vector<io::Record>& others) {
   const auto libraries_in = [](const std::vector<io::Record>& all) {
@@ -147,7 +147,7 @@ bool have_other_libraries(const std::vector<io::Record>& records, const std::vec
     return names;
   };
   const std::set<io::Text> names = libraries_in(records), other_names = libraries_in(others);
-  if (names.empty() || other_names.empty()) return false;
+  if (names.empty() && other_names.empty()) return false;
   return std::none_of(names.begin(), names.end(),
                       [&](const io::Text& name) { return other_names.count(name) > 0; });
 }

@@ -70,10 +70,10 @@ std::string mixed_builds(const std::vector<io::Record>& records, const std::stri
 /// throttled.
 /// @param where prefix of the notes, e.g. "base: "
 void note_conditions(const std::vector<io::Record>& records, const std::string& where = {});
-/// Prints a note if records, whose times the caller pools, are of several versions of a library.
+/// Prints a note if a library has several versions among the records. The caller pools their times.
 void note_libraries(const std::vector<io::Record>& pooled, const std::string& where = {});
-/// Prints both notes on results whose times the caller pools. Also prints a note if methods on the CPU ran
-/// with different numbers of threads.
+/// Prints the notes of note_conditions and note_libraries on results whose times the caller pools. Also
+/// prints a note if methods on the CPU ran with different numbers of threads.
 void note_conditions(const io::Results& pooled, const std::string& where = {});
 
 }  // namespace gaussweep::driver

@@ -418,6 +418,10 @@ bool passes_without_digit(const Record& r) {
   return r.status == io::Status::pass && r.forward_error > doubted_error;
 }
 
+/// A method without a correct digit is called unstable if another method's error is smaller by this factor.
+/// On an ill-conditioned matrix, the errors of two stable methods differ by chance.
+constexpr double stable_factor = 100;
+
 /// The most accurate answers to the tasks on which some method passed without a correct digit. They show
 /// whether the matrix or the method loses the digits.
 class AccurateAnswers {
@@ -435,14 +439,15 @@ class AccurateAnswers {
       if (best == nullptr || r.forward_error < best->forward_error) best = &r;
     }
   }
-  /// Returns the most accurate answer of another method that has a correct digit; null if there is none.
+  /// Returns the most accurate answer of another method, if its error is so much smaller that chance cannot
+  /// explain it (stable_factor); else null.
   const Record* of_others(const Record& r) const {
     const Record* best = nullptr;
     for (const auto& [method, record] : by_task_.at(task_identity(r))) {
       if (method == r.method) continue;
       if (best == nullptr || record->forward_error < best->forward_error) best = record;
     }
-    return best;
+    return best != nullptr && best->forward_error * stable_factor <= r.forward_error ? best : nullptr;
   }
 
  private:
@@ -508,7 +513,7 @@ Table doubt_table(const std::vector<io::Record>& records) {
       return fmt::format("{:.3g} times as fast as the device's measured peaks allow{}", entry.worst,
                          excess_words(entry.worst, entry.vendor_share));
     if (kind == "condition")
-      return fmt::format("no correct digit: forward error {:.2g}; the matrix is too ill-conditioned",
+      return fmt::format("no correct digit: forward error {:.2g}; no other method is more accurate by far",
                          entry.worst);
     if (kind == "stability")
       return fmt::format("no correct digit: forward error {:.2g}; {} has {:.2g} on the same task",

@@ -157,7 +157,7 @@ std::string conditions_text(const Record& r) {
 }
 
 /// Finds the rows that batches of different sizes share: those with one batch size (number of systems) per n.
-/// All seeds count, so that rows that differ only in their seeds have the same batch sizes.
+/// All seeds count, so that rows that differ only in the seed are treated alike.
 class SharedRows {
  public:
   explicit SharedRows(const std::vector<Group>& groups) {

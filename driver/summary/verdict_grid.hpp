@@ -65,8 +65,9 @@ struct VerdictRow {
   std::string matrix;  ///< name that is unique among the matrices of the grid
   /// Further properties that distinguish the row, "nrhs 3, upper, seed 2"; may be empty.
   std::string details;
-  std::string details_without_seed;           ///< equal in rows that differ only in their seeds
-  bool has_batches = false;                   ///< true if batches of different sizes share the row
+  std::string details_without_seed;  ///< equal in rows that differ only in their seeds
+  /// True if the row, with all its seeds, has batches of different sizes.
+  bool has_batches = false;
   std::map<std::int64_t, VerdictCell> cells;  ///< by n
 };
 

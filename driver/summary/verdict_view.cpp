@@ -106,10 +106,12 @@ std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const Verdi
   std::string text = fmt::format(
       "{}{}{}{}{} on {}: ", task_words(any), which, row.details.empty() ? "" : ", ", printable(row.details),
       row.has_batches ? fmt::format(", batch {}", any.batch) : "", printable(grid.device));
-  if (cell.winner == nullptr)
-    return text + (cell.methods == 1
-                       ? fmt::format("{}/{} did not pass.", printable(any.problem), printable(any.method))
-                       : fmt::format("none of {} methods passed.", cell.methods));
+  if (cell.winner == nullptr) {
+    const std::string seeds = cell.races > 1 ? " with every seed" : "";
+    return text + (cell.methods == 1 ? fmt::format("{}/{} did not pass{}.", printable(any.problem),
+                                                   printable(any.method), seeds)
+                                     : fmt::format("none of {} methods passed{}.", cell.methods, seeds));
+  }
   const Record& r = cell.winner->first();
   text += fmt::format("{}/{}{}, {}", printable(r.problem), printable(r.method), backend_words(grid, r),
                       seconds_text(cell.winner->median));
@@ -122,7 +124,11 @@ std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const Verdi
                      : fmt::format(", {} times as fast as the next, {}", times_text(cell.lead),
                                    printable(cell.runner_up->first().method));
   }
-  if (cell.races > 1) text += fmt::format(", the fastest with {} of {} seeds", cell.wins, cell.races);
+  if (cell.lacks_seeds) {
+    text += ", with no seed in common with the other methods";
+  } else if (cell.races > 1 && cell.wins > 0) {
+    text += fmt::format(", the fastest with {} of {} seeds", cell.wins, cell.races);
+  }
   if (is_doubtful(*cell.winner)) text += " (doubtful: faster than the device's peaks allow)";
   const double digits = std::floor(-std::log10(cell.winner->forward_error));
   if (digits >= 0 && std::isfinite(digits)) text += fmt::format(", about {:.0f} correct digits", digits);

@@ -106,8 +106,8 @@ void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials) {
   directory.note(io::note::Vanished{keys});
   std::string causes;
   for (const auto& [library, count] : by_library)
-    causes +=
-        fmt::format("{}{} of another version of {}", causes.empty() ? "; " : ", ", count, printable(library));
+    causes += fmt::format("{}{} from another version of {}", causes.empty() ? "; " : ", ", count,
+                          printable(library));
   if (!keys.empty())
     spdlog::warn("no longer in the plan: {}; kept{}", counted(keys.size(), "record"), causes);
 }

@@ -34,7 +34,8 @@ struct Run {
   std::map<std::string, std::string> attributes() const;
 };
 
-/// Facts about the plan's files at a start of the run, with which the plan's trials can be determined later.
+/// The plan's folder and library methods at a start of the run. `status --missing` expands the plan with
+/// them.
 struct Inputs {
   static constexpr const char* name = "inputs";
   std::string folder;                                  ///< absolute; relative paths in the plan begin here

@@ -234,7 +234,7 @@ class Running(LibraryTest):
         self.compiled(BEHAVIOURS + "int another_version;\n")
         self.sweep(plan, "--resume", *option)
         self.assertEqual(harness.count_of(directory), 5)
-        self.assertIn("no longer in the plan: 2 records; kept; 2 of another version of mine.so", self.stderr)
+        self.assertIn("no longer in the plan: 2 records; kept; 2 from another version of mine.so", self.stderr)
         new = {(r["method"], r["n"], r["key"]) for r in self.records(directory)} - {(*k, v) for k, v in keys.items()}
         self.assertEqual({(method, n) for method, n, _ in new}, {("good", 4), ("good", 9)})
         self.assertEqual(len(self.records(directory)), 3, "the earlier version's trials are in the journal only")

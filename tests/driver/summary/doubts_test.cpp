@@ -50,6 +50,9 @@ TEST(Doubts, BlameTheMethodIfAnotherHasCorrectDigitsOnTheSameTask) {
   const auto row = [&] { return render_json(doubt_table({unstable, stable})).at(0); };
   EXPECT_EQ(row()["doubt"], "stability");
   EXPECT_THAT(row()["cause"].get<std::string>(), ::testing::HasSubstr("lapack has 0.00067"));
+  stable.forward_error = 0.05;
+  EXPECT_EQ(row()["doubt"], "condition") << "the errors of two stable methods differ by chance";
+  stable.forward_error = 0.00067;
   stable.method = "crout";
   EXPECT_EQ(row()["doubt"], "condition") << "only other methods count";
   stable.method = "lapack";
