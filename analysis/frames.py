@@ -137,11 +137,11 @@ def on_main_matrix(rows):
 
 
 def facets(records, x="size"):
-    """Yields (title words, rows, axis) of each figure; every row is in one figure. There is one figure per panel (see
+    """Yields (title words, rows, axis) of each figure; each row is yielded once. There is one figure per panel (see
     `panels`). If that has too many lines, there is one figure per matrix, or per operands. More than MOST_FACETS
     matrices are put on the x axis of one figure. Batches have separate figures. `axis["x"]` is the column of the x
-    values. If the matrices are on the x axis, `axis["names"]` has their names, and the column `main` marks the rows of
-    the n that `_main_sizes` selects."""
+    values. If the matrices are on the x axis, `axis["names"]` has their names, and the column `main` is true for the
+    rows at the matrix's n (see `_main_sizes`). Only plots with `others` draw the other rows."""
     for problem, precision, device, batch_words, rows in _split_batches(records):
         for words, part in _split_figures(rows):
             words = ", ".join(w for w in (problem, precision, device, batch_words, words) if w)
@@ -157,8 +157,8 @@ def facets(records, x="size"):
 
 
 def _main_sizes(rows):
-    """Maps each matrix to one n, ordered by n and name. All matrices that have it get the n that most pairs of a method
-    and a matrix ran with; other matrices get the n that most methods ran with. Ties go to the largest n."""
+    """Maps each matrix to one n, ordered by n and name. The common n is the one with most (method, matrix) pairs. A
+    matrix that ran with the common n gets it. Another matrix gets the n with most methods. Ties go to the largest n."""
     pairs = rows[["matrix_name", "method", "size"]].drop_duplicates()
     counts = pairs["size"].value_counts()
     common = max(counts.index, key=lambda n: (counts[n], n))
@@ -234,7 +234,9 @@ def plots_over_size(
     is_drawn = np.isfinite(values) & (values > 0 if more.get("ylog") else True)
     rows = rows.loc[is_drawn, [c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]]
     for words, part, axis in facets(rows):
+        lost = set()
         if "main" in part and not others:
+            lost = set(part["method"]) - set(part.loc[part["main"], "method"])
             part = part[part["main"]]
         series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends, per_time=per_time)
         names = axis.get("names")
@@ -253,6 +255,7 @@ def plots_over_size(
             ylabel,
             series,
             names=names,
+            note=f"Not drawn: {', '.join(sorted(lost))}, which ran only at other n." if lost else "",
             basis=f"{matrices(part, bool(names), reference)} Each point: " f"{point.format(**words_of)}."
             if point
             else basis(part, with_sizes=bool(names), pooled=True),

@@ -121,6 +121,9 @@ class FiguresTest(unittest.TestCase):
                 self.assertIn("; n = 64." if other == "orthogonal" else "; n = 48 to 64.", caption)
                 self.assertEqual("file.mtx, n = 48" in plot.names, other == "file.mtx")
                 self.assertEqual("dominant, n = 64" in plot.names, other == "file.mtx")
+            for name, is_left_out in (("time", False), ("rate", True), ("over", True)):
+                words = "Not drawn: small, which ran only at other n."
+                self.assertEqual(words in plots[name][2], is_left_out, name)
             _, kept, caption = plots["time"]
             self.assertIn("Faint marks: other configurations (n 16, 32 or 96).", caption)
             self.assertEqual([s.faint for s in kept if s.label == "small"], [True])
