@@ -92,11 +92,11 @@ def write(page, out, kind, only=None):
             if kind == "pgf":
                 FigureCanvasPgf(figure)  # texts are measured in LaTeX's fonts
             series, shared = _shortened(_coloured(styled(drawn, page.methods, plot.dashes)))
-            if plot.kind == "bars":
-                _bars(*_escaped(plot, series, escape), figure, _row_colours(series, page.methods))
-            else:
-                _lines(*_escaped(plot, series, escape), figure)
-            try:
+            try:  # TeX also runs before savefig, because the legend measures its texts
+                if plot.kind == "bars":
+                    _bars(*_escaped(plot, series, escape), figure, _row_colours(series, page.methods))
+                else:
+                    _lines(*_escaped(plot, series, escape), figure)
                 figure.savefig(Path(staged) / f"{plot.name}.{kind}", **NO_DATE.get(kind, {}))
             except (LatexError, ValueError) as error:
                 if kind != "pgf":

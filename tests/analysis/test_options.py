@@ -19,6 +19,7 @@ from analysis.colours import COLOURS, COUNT, PAPER, contrast
 from analysis.frames import methods
 from analysis.loader import load
 from analysis.plots import Series, styled
+from analysis.words import tex
 
 GPU, OLD = fixture.GPUS
 
@@ -193,6 +194,13 @@ class OptionsTest(unittest.TestCase):
             self.page("--figures", "pgf", expect=2)
         self.assertIn("texlive-pictures", self.stderr)
         self.assertFalse((self.base / "out").exists(), "nothing is written before the check")
+
+    @unittest.skipUnless(shutil.which("pdflatex"), "needs pdflatex (Debian: texlive-latex-base)")
+    def test_a_text_that_tex_rejects_is_an_error_of_its_figure(self):
+        for words in ("lapack", "median"):  # in the legend, which TeX measures first, and at an axis
+            with mock.patch("analysis.figures.tex", lambda value: tex(value).replace(words, r"\undefined")):
+                self.page("--figures", "pgf", "--only", "time-gesv", expect=2)
+            self.assertRegex(self.stderr, r"time-gesv\S*\.pgf: TeX failed: ")
 
     @unittest.skipUnless(shutil.which("pdflatex"), "needs pdflatex (Debian: texlive-latex-base)")
     def test_tex_figures_contain_text(self):
