@@ -137,10 +137,13 @@ class FiguresTest(unittest.TestCase):
             more = {"matrix_parameters": json.dumps({"condition": condition}), "parameters": {"blocks": blocks}}
             more.update(key=f"{n}{condition}{blocks}", matrix_digest=f"{n}{condition}")
             night.trial("gesv", "crout", n, 1e-6 * n * blocks, matrix="condition", **more)
+        checked = set()
         for name, (_, kept, _) in drawn(night).items():
             if name.startswith(("time-", "speedup-", "amplification-")):
                 labels = {s.label for s in kept if s.marker}
                 self.assertEqual(labels, {"crout, condition=10000", "crout, condition=1e+12"}, name)
+                checked.add(name.partition("-")[0])
+        self.assertEqual(checked, {"time", "speedup", "amplification"})
 
     def test_long_names_leave_the_axes_their_height_and_the_label_its_room(self):
         heights = set()
