@@ -86,7 +86,7 @@ def write(page, out, kind, only=None):
         all_drawn = [drawn for drawn in page.drawn if any(word in drawn[0].name for word in only.split(","))]
     captions = []
     with matplotlib.rc_context(STYLE), staging(out) as staged:
-        escape = tex if kind == "pgf" else _with_glyphs(matplotlib_text)
+        escape, replaced = (tex, _tex_glyphs) if kind == "pgf" else (matplotlib_text, _font_glyphs())
         for plot, drawn, remarks in all_drawn:
             figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
             if kind == "pgf":
@@ -94,9 +94,9 @@ def write(page, out, kind, only=None):
             series, shared = _shortened(_coloured(styled(drawn, page.methods, plot.dashes)))
             try:  # TeX also runs before savefig, because the legend measures its texts
                 if plot.kind == "bars":
-                    _bars(*_escaped(plot, series, escape), figure, _row_colours(series, page.methods))
+                    _bars(*_escaped(plot, series, escape, replaced), figure, _row_colours(series, page.methods))
                 else:
-                    _lines(*_escaped(plot, series, escape), figure)
+                    _lines(*_escaped(plot, series, escape, replaced), figure)
                 figure.savefig(Path(staged) / f"{plot.name}.{kind}", **NO_DATE.get(kind, {}))
             except (LatexError, ValueError) as error:
                 if kind != "pgf":
@@ -157,23 +157,29 @@ def _caption(plot, drawn, remarks, facts=()):
     return " ".join(w if w.endswith(".") else w + "." for w in [*words, *remarks, "; ".join(facts)] if w)
 
 
-def _with_glyphs(escape):
-    """Returns `escape`, applied to a text after characters that the font lacks became their Unicode number."""
+def _font_glyphs():
+    """Returns a function that replaces characters without a glyph in the figure's font by their Unicode number."""
     font = get_font(findfont(FontProperties()))
-    return lambda text: escape("".join(c if font.get_char_index(ord(c)) else code_point(c) for c in one_line(text)))
+    return lambda text: "".join(c if font.get_char_index(ord(c)) else code_point(c) for c in one_line(text))
 
 
-def _escaped(plot, styled_series, escape):
+def _tex_glyphs(text):
+    """Replaces the characters that `tex` replaces by their Unicode number."""
+    return "".join(code_point(c) if tex(c) == code_point(c) else c for c in one_line(text))
+
+
+def _escaped(plot, styled_series, escape, replaced=one_line):
     """Returns the plot and its styled series with every text escaped for the format, because names come from files.
-    Long texts are wrapped."""
+    Long texts are wrapped. `replaced`: the function that replaces characters without a glyph. It is applied before the
+    wrapping, because a replaced character is longer."""
 
     def wrapped(words, width):
-        return "\n".join(map(escape, textwrap.wrap(words, width)))
+        return "\n".join(map(escape, textwrap.wrap(replaced(words), width)))
 
-    names = plot.names if plot.names is None else list(map(escape, plot.names))
+    names = plot.names if plot.names is None else [escape(replaced(name)) for name in plot.names]
     lines_at = [(value, wrapped(words, LONGEST_LABEL)) for value, words in plot.lines_at]
     ylabel = wrapped(_value(plot), LONGEST_VALUE)
-    plot = replace(plot, xlabel=escape(plot.xlabel), ylabel=ylabel, names=names, lines_at=lines_at)
+    plot = replace(plot, xlabel=escape(replaced(plot.xlabel)), ylabel=ylabel, names=names, lines_at=lines_at)
 
     def escaped_series(series):
         x = [wrapped(name, LONGEST_NAME) for name in series.x] if plot.kind == "bars" else series.x

@@ -21,7 +21,7 @@ from analysis.loader import load
 from analysis.nights import table as table_of
 from analysis.plots import Plot, Series, merged, styled
 from analysis.sections.changes import followed
-from analysis.words import matplotlib_text
+from analysis.words import matplotlib_text, tex
 
 GPU = "NVIDIA Test 100"
 
@@ -163,7 +163,18 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(len(heights), 1, heights)
 
     def test_characters_without_a_glyph_become_their_number(self):
-        self.assertEqual(figures._with_glyphs(matplotlib_text)("漢字 α_β.npy"), "[6F22][5B57] α_β.npy")
+        self.assertEqual(figures._font_glyphs()("漢字 α_β.npy"), "[6F22][5B57] α_β.npy")
+        plot = Plot("p", "", "漢", "漢字 " * 9, [Series("漢字 " * 20, [1], [1])], lines_at=[(1, "漢字 " * 20)])
+        for escape, replaced in ((tex, figures._tex_glyphs), (matplotlib_text, figures._font_glyphs())):
+            done, ((series, *_),) = figures._escaped(plot, styled(plot.series, {}), escape, replaced)
+            self.assertEqual(done.xlabel, "[6F22]")
+            for words, width in (
+                (series.label, figures.LONGEST_LABEL),
+                (done.lines_at[0][1], figures.LONGEST_LABEL),
+                (done.ylabel, figures.LONGEST_VALUE),
+            ):
+                self.assertEqual(set(words.split()), {"[6F22][5B57]"})
+                self.assertLessEqual(max(map(len, words.splitlines())), width)
 
     def test_a_stage_is_not_part_of_the_name_of_its_trial(self):
         words = {"lu, spd: update": "a", "crout, spd: factor": "b", "crout, uniform: factor": "c"}
