@@ -18,7 +18,7 @@ EMULATED = "emulated on "  # prefix of the device name of emulated kernels
 MOST_LABELS = 16  # lines per figure; figures with more are split
 MOST_VARIANTS = 4  # pairs of matrix and operands per figure; dashes distinguish them
 MOST_FACETS = 6  # figures side by side, one per matrix; more matrices are put on the x axis of one figure
-MOST_FAINT = 1500  # slower configurations that are drawn one by one
+MOST_FAINT = 1500  # faint marks that are drawn one by one
 LONG = 100  # residual histories with more iterations are drawn in separate figures
 # Columns for `Results.take`: DRAWN for `plots_over_size`, LARGEST for `at_largest`, COMPARED for `gain` and `speedups`,
 # PAIRED for `common_trials`.
@@ -387,8 +387,8 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     only in seed, host or repetition become one point: the median and full range of those with the best verdict. Its
     mark is hollow if any of the trials did not pass. `low`, `high`: the columns with the range of a single trial;
     `ends`: the meaning of that range, for captions. `per_time`: `y` is a rate, so a pooled point is the median work
-    over the median time. `others`: adds faint series with the slower configurations and earlier runs. If `rows` has the
-    column `main`, the rows without it are such configurations, too."""
+    over the median time. `others`: adds faint series with other configurations, earlier runs and other n. Rows at other
+    n are those whose column `main` is false, if `rows` has that column."""
     label = series_label(rows, of_matrix=x == "size")
     rank = not_passed(rows)
     is_main = rows["main"] if "main" in rows else np.full(len(rows), True)

@@ -33,7 +33,7 @@ class Series:
     marker: bool = True  # whether the points have marks
     hover: object = None  # texts that the page shows at the pointer
     band: bool = False
-    faint: bool = False  # slower configurations, drawn behind the series of the same label
+    faint: bool = False  # other configurations, other n or earlier runs, drawn behind the series of the same label
     plain: bool = False  # a reference line
     dashed: bool = False  # not a solid line
     of: str = ""  # the method whose colour the series has; by default the one with which the label begins
