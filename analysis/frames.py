@@ -392,7 +392,9 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     label = series_label(rows, of_matrix=x == "size")
     rank = not_passed(rows)
     is_main = rows["main"] if "main" in rows else np.full(len(rows), True)
-    setting = rows["config"] + np.where(is_main, "", rows["size"].map(" n={}".format))
+    setting = rows["config"]
+    if "main" in rows:
+        setting = setting + np.where(is_main, "", rows["size"].map(" n={}".format))
     rows = pd.DataFrame(
         {
             "label": label,
