@@ -113,7 +113,7 @@ TEST(MethodRun, RunsOnAnyWorkingSetAndWithoutPristineInputs) {
   MethodRun<double> twice(context, method, Backend::host, defaults(method), system.shape, /*repeats=*/2);
   twice.upload(system);
   twice.run(1);
-  EXPECT_EQ(twice.download(1).x(0, 0), 3);
+  EXPECT_EQ(twice.download(1, nullptr).x(0, 0), 3);
   MethodRun<double> once(context, method, Backend::host, defaults(method), system.shape, /*repeats=*/1,
                          Pristine::on_host);
   once.upload(system);
