@@ -77,7 +77,10 @@ Inputs<T> inputs_of(const Shape& shape, HostMatrix<T> a, HostMatrix<T> b = {}, H
 
 template <class T>
 Answer<T> answer_of(HostMatrix<T> x, std::vector<int> pivots = {}) {
-  return {std::move(x), std::move(pivots), {}, 0};
+  Answer<T> answer;
+  answer.x = std::move(x);
+  answer.pivots = std::move(pivots);
+  return answer;
 }
 
 inline bool needs(const Method& method, Need need) {
