@@ -138,7 +138,7 @@ inline constexpr double doubted_error = 0.1;
 /// doubt, and the worst figure. `timing`: the time is too short for the device. `accuracy`: the backward
 /// error is at least 100 times the reference's. `components`: the componentwise error is at least 1000 times
 /// the backward error. `condition`: the answer passed, but has no correct digit. `stability`: the same, but
-/// another method's answer to the same task has correct digits.
+/// another method's answer to the same task has correct digits and an error that is 100 times smaller.
 Table doubt_table(const std::vector<io::Record>& records);
 
 }  // namespace gaussweep::driver
