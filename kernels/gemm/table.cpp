@@ -12,6 +12,7 @@ GAUSSWEEP_DECLARE_PORTABLE(gemm_residues)
 GAUSSWEEP_DECLARE_FLOAT(gemm_halves)
 GAUSSWEEP_DECLARE_IN(host, gemm_openblas)
 GAUSSWEEP_DECLARE_CUDA(gemm_cublas)
+GAUSSWEEP_DECLARE_CUDA(gemm_cublas_lt)
 GAUSSWEEP_DECLARE_CUDA(gemm_cublas_emulated)
 
 namespace gaussweep {
@@ -139,6 +140,16 @@ Method cublas() {
              GAUSSWEEP_CUDA_ENTRY(gemm_cublas))));
 }
 
+Method cublas_lt() {
+  Method method =
+      gemm_method("cublas_lt", "cublasLtMatmul on the GPU, with an algorithm that its heuristic proposes",
+                  "NVIDIA cuBLASLt");
+  method.parameters = {
+      integer_parameter("candidate", 0, 0, 31,
+                        "index in the heuristic's list; 0: the algorithm that it expects to be fastest")};
+  return library(in_batches(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(gemm_cublas_lt))));
+}
+
 Method cublas_emulated() {
   Method method = gemm_method("cublas_emulated",
                               "cuBLAS's emulation: doubles in fixed point, floats as bfloat16 (BF16x9)",
@@ -161,6 +172,7 @@ std::vector<Method> methods() {
           by_halves(),
           openblas(),
           cublas(),
+          cublas_lt(),
           cublas_emulated()};
 }
 

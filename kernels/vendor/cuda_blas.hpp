@@ -53,6 +53,17 @@ void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t
 void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha,
           const double* a, std::int64_t lda, double beta, double* c, std::int64_t ldc);
 
+/// Computes `count` products C = A B by cuBLASLt, with number `candidate` of the algorithms that its
+/// heuristic proposes (0: the one that it expects to be fastest). Matrices of consecutive products are
+/// `a_step`, `b_step` and `c_step` elements apart.
+/// @throws NotOffered if the heuristic proposes fewer algorithms
+void gemm_lt(VendorHandles& handles, int candidate, std::int64_t m, std::int64_t n, std::int64_t k,
+             const float* a, std::int64_t lda, std::int64_t a_step, const float* b, std::int64_t ldb,
+             std::int64_t b_step, float* c, std::int64_t ldc, std::int64_t c_step, std::int64_t count);
+void gemm_lt(VendorHandles& handles, int candidate, std::int64_t m, std::int64_t n, std::int64_t k,
+             const double* a, std::int64_t lda, std::int64_t a_step, const double* b, std::int64_t ldb,
+             std::int64_t b_step, double* c, std::int64_t ldc, std::int64_t c_step, std::int64_t count);
+
 /// Computes C = A B by cuBLAS's emulation in lower precisions, even if that is slower. A float product is
 /// emulated by nine bfloat16 products; a double product is emulated in fixed point with `mantissa_bits` bits
 /// (0: cuBLAS chooses).

@@ -1,18 +1,20 @@
 #pragma once
-/// cuBLAS and cuSOLVER handles bound to a device's stream, and workspace for these libraries.
+/// Handles of cuBLAS, cuBLASLt and cuSOLVER, bound to a device's stream, and workspace for these libraries.
 
 #include "kernels/device/context.hpp"
 
 #ifdef GAUSSWEEP_HAS_CUDA
 struct cublasContext;      // cublasHandle_t points to it
 struct cusolverDnContext;  // cusolverDnHandle_t points to it
+struct CUstream_st;        // cudaStream_t points to it
 #endif
 
 namespace gaussweep {
 
 #ifdef GAUSSWEEP_HAS_CUDA
 
-struct SolverMg;  // the handles of cuSOLVERMg: solver_mg_cuda.cpp
+struct LtProducts;  // the handle of cuBLASLt and its current product: lt_cuda.cpp
+struct SolverMg;    // the handles of cuSOLVERMg: solver_mg_cuda.cpp
 
 /// The handles and buffers of a context. They are created on first use and kept, because creating a handle
 /// takes longer than most runs. A context must not outlive its device.
@@ -22,7 +24,10 @@ struct VendorHandles {
   /// Returns a handle bound to the device's stream. @throws DeviceError, OutOfMemory
   cublasContext* blas();
   cusolverDnContext* solver();
+  /// Returns the device's stream, for libraries whose handles have none.
+  CUstream_st* stream() const { return static_cast<CUstream_st*>(device_.stream()); }
 
+  std::shared_ptr<LtProducts> lt;       ///< created on first use
   std::shared_ptr<SolverMg> solver_mg;  ///< created on first use, only in the context that has the group
 
   /// Returns device memory of at least `bytes`, valid until the next call, with undefined contents. It is

@@ -1,5 +1,5 @@
-/// Loads cuBLAS, cuSOLVER and cuSOLVERMg on first use, because a process without a GPU must work without
-/// them.
+/// Loads cuBLAS, cuBLASLt, cuSOLVER and cuSOLVERMg on first use, because a process without a GPU must work
+/// without them.
 
 #include "kernels/vendor/libraries_cuda.hpp"
 
@@ -61,6 +61,13 @@ Cublas load_cublas() {
   return found;
 }
 
+CublasLt load_cublas_lt() {
+  const Library library("libcublasLt.so." GAUSSWEEP_TEXT(CUBLAS_VER_MAJOR));
+  CublasLt found;
+  GAUSSWEEP_CUBLASLT_FUNCTIONS(GAUSSWEEP_FIND)
+  return found;
+}
+
 Cusolver load_cusolver() {
   const Library library("libcusolver.so." GAUSSWEEP_TEXT(CUSOLVER_VER_MAJOR));
   Cusolver found;
@@ -80,6 +87,11 @@ CusolverMg load_cusolver_mg() {
 
 const Cublas& cublas_library() {
   static const Cublas library = load_cublas();
+  return library;
+}
+
+const CublasLt& cublas_lt_library() {
+  static const CublasLt library = load_cublas_lt();
   return library;
 }
 

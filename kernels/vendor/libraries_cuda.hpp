@@ -1,7 +1,9 @@
 #pragma once
-/// cuBLAS, cuSOLVER and cuSOLVERMg, loaded on first use. The reasons: with their dependencies they take about
-/// a gigabyte, and a process without a GPU must also work without them. Only builds with CUDA include this.
+/// cuBLAS, cuBLASLt, cuSOLVER and cuSOLVERMg, loaded on first use. The reasons: with their dependencies they
+/// take about a gigabyte, and a process without a GPU must also work without them. Only builds with CUDA
+/// include this.
 
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cusolverDn.h>
 #define DISABLE_CUSOLVERMG_DEPRECATED  // there is no other library for several GPUs in the CUDA toolkit
@@ -21,6 +23,14 @@
   X(cublasSgetriBatched) X(cublasDgetriBatched)                           \
   X(cublasSmatinvBatched) X(cublasDmatinvBatched)                         \
   X(cublasStrsmBatched) X(cublasDtrsmBatched)
+#define GAUSSWEEP_CUBLASLT_FUNCTIONS(X)                                          \
+  X(cublasLtCreate) X(cublasLtDestroy)                                           \
+  X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy)                       \
+  X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy)                   \
+  X(cublasLtMatrixLayoutSetAttribute)                                            \
+  X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy)           \
+  X(cublasLtMatmulPreferenceSetAttribute)                                        \
+  X(cublasLtMatmulAlgoGetHeuristic) X(cublasLtMatmul)
 #define GAUSSWEEP_CUSOLVER_FUNCTIONS(X)                                  \
   X(cusolverDnCreate) X(cusolverDnDestroy) X(cusolverDnSetStream)        \
   X(cusolverDnSgetrf_bufferSize) X(cusolverDnSgetrf) X(cusolverDnSgetrs) \
@@ -78,6 +88,10 @@ struct Cublas {
   GAUSSWEEP_CUBLAS_EMULATION(GAUSSWEEP_FUNCTION)  // null if this cuBLAS has no emulation
 };
 
+struct CublasLt {
+  GAUSSWEEP_CUBLASLT_FUNCTIONS(GAUSSWEEP_FUNCTION)
+};
+
 struct Cusolver {
   GAUSSWEEP_CUSOLVER_FUNCTIONS(GAUSSWEEP_FUNCTION)
 };
@@ -91,6 +105,7 @@ struct CusolverMg {
 /// Return the functions of a library, in the CUDA version of this build. The first call loads the library.
 /// @throws DeviceError if a library or one of its functions is missing
 const Cublas& cublas_library();
+const CublasLt& cublas_lt_library();
 const Cusolver& cusolver_library();
 const CusolverMg& cusolver_mg_library();
 

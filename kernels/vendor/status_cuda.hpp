@@ -1,6 +1,6 @@
 #pragma once
-/// Macros that call functions of cuBLAS, cuSOLVER and cuSOLVERMg and convert their status to exceptions. Only
-/// builds with CUDA include this header.
+/// Macros that call functions of cuBLAS, cuBLASLt, cuSOLVER and cuSOLVERMg and convert their status to
+/// exceptions. Only builds with CUDA include this header.
 
 #include "kernels/vendor/libraries_cuda.hpp"
 
@@ -18,6 +18,14 @@ namespace gaussweep::vendor {
     if (gaussweep_status != CUBLAS_STATUS_SUCCESS) {                                    \
       ::gaussweep::vendor::throw_cublas(gaussweep_status, #call, __FILE__, __LINE__);   \
     }                                                                                   \
+  } while (false)
+
+#define GAUSSWEEP_CUBLASLT(call)                                                           \
+  do {                                                                                     \
+    const cublasStatus_t gaussweep_status = ::gaussweep::vendor::cublas_lt_library().call; \
+    if (gaussweep_status != CUBLAS_STATUS_SUCCESS) {                                       \
+      ::gaussweep::vendor::throw_cublas(gaussweep_status, #call, __FILE__, __LINE__);      \
+    }                                                                                      \
   } while (false)
 
 #define GAUSSWEEP_CUSOLVER(call)                                                            \
