@@ -1,6 +1,7 @@
 #pragma once
 /// Declares the verification of a method's answer. It computes the answer's ratio (a residual divided by its
-/// error bound), from which the trial's status follows, and other measures of accuracy.
+/// error bound) and other measures of accuracy. The ratio decides the status of the trial (one method on
+/// one input): `pass`, `suspect` or `failed`.
 ///
 /// Residuals are computed by residual.hpp without BLAS, so that the results have the same bits on every CPU
 /// and with any number of threads. Norms, products and quotients neither overflow nor underflow. Below, `u`
@@ -19,9 +20,9 @@ class Reductions;
 /// A ratio above the tolerance is `suspect`; a ratio above this multiple of the tolerance is `failed`.
 inline constexpr double suspect_factor = 10;
 
-/// Returns a threshold for geinv: if the ratio of I - A X exceeds it, I - X A is computed too. The threshold
-/// times n u is a backward error of 32 u; for n < 32 it is n u. Inverses of well-conditioned matrices do not
-/// reach it.
+/// Returns a threshold for geinv: if the ratio of I - A X exceeds the threshold, I - X A is computed too. The
+/// threshold corresponds to a backward error of 32 u (n u if n <= 32), which inverses of well-conditioned
+/// matrices do not reach.
 inline double second_side_threshold(std::int64_t n) {
   return n <= 32 ? 1 : 32 / static_cast<double>(n);
 }
@@ -30,7 +31,8 @@ inline double second_side_threshold(std::int64_t n) {
 struct Findings {
   double ratio;           ///< the quotient defined at `check`; compared with the tolerance
   double ratio_bound;     ///< an upper bound of the error of the computed `ratio`
-  double backward_error;  ///< the first quotient at `check`, with 1 for n u (gemm: sqrt(k + 2) u) and 0 for v
+  double backward_error;  ///< the quotient at `check` (gemm: q) without the factor n u or sqrt(k + 2) u, and
+                          ///< with v = 0
   double forward_error;   ///< max |x - x_true| / max |x_true|
   double pivot_growth;    ///< getrf: max |U| / max |A| (Crout: max |L|); potrf: (max |L|)^2 / max |A|
   double first_row_percent;    ///< gesv: 100 |b_0 - sum a_0j x_j| / |b_0|, after Fuhrmann (docs/papers.md)
@@ -44,9 +46,10 @@ struct Findings {
 /// - getrf: ||P A - L U||_1 / (n u (||A||_1 + v (||L||_1 + ||U||_1)));
 /// - potrf: ||A - L L^T||_1 / (n u ||A||_1); every diagonal element of L must be positive;
 /// - trtri, poinv: ||I - A X||_1 / (n u ||A||_1 (||X||_1 + v)), as in LAPACK's tests;
-/// - geinv: the same quotient. If it is above `second_side_threshold(n)`, the ratio is the minimum of it and
-///   of the quotient with I - X A, which LAPACK's tests measure. An inverse of an ill-conditioned matrix
-///   rarely has both residuals small (Higham, "Accuracy and Stability of Numerical Algorithms", 14.3);
+/// - geinv: the quotient of trtri. If it is above `second_side_threshold(n)`, the ratio is the smaller one of
+///   this quotient and the quotient with I - X A, which LAPACK's tests measure. An inverse of an
+///   ill-conditioned matrix rarely has both residuals small (Higham, "Accuracy and Stability of Numerical
+///   Algorithms", 14.3);
 /// - gemm: q = ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F). The factor sqrt(k + 2) assumes that rounding
 ///   errors have both signs. If q is above 1, they may all have one sign, or products may underflow, and a
 ///   right answer must pass nevertheless. The ratio is then min(q, e), where e is the largest
@@ -109,7 +112,7 @@ struct Difference {
 };
 
 /// Returns true if an answer consists of the triangles of a batch, side by side. Such answers are compared on
-/// the host, because a device reduction uses one triangle of the whole matrix.
+/// the host, because a device reduction can select only one triangle of a whole matrix.
 inline bool has_triangles_of_batch(Problem problem, const Shape& shape) {
   return shape.batch > 1 && problem->used_of_x != UsedElements::all;
 }

@@ -1,4 +1,5 @@
-// Implements check.hpp: shapes, NaN and Inf, the call of the problem's judge (judges.hpp), comparisons.
+// Implements check.hpp: checks shapes and finiteness, calls the problem's judge (the function that verifies
+// its answers, judges.hpp), and compares answers.
 
 #include "kernels/check/check.hpp"
 

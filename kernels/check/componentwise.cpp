@@ -31,6 +31,7 @@ double componentwise_error(const Method& method, const Inputs<T>& inputs, const 
                                      std::pair{&inputs.b, Part::all}, std::pair{&answer.x, Part::all}}) {
     if (!std::isfinite(reductions.max_norm(*matrix, part))) return std::numeric_limits<double>::infinity();
   }
+  // The allowed residual (Allowance in residual.hpp) is u times the denominator of check.hpp.
   Allowance allowance;
   allowance.product_factor = allowance.target_factor = unit;
   allowance.floor = WideNumber(static_cast<double>(std::numeric_limits<T>::denorm_min())) *

@@ -9,9 +9,10 @@ constexpr int gap_threads = 128;
 constexpr int gap_elements = 2048;  // elements of each matrix that a thread block has in shared memory
 
 /// Copies the block of gap_elements / width rows and `width` columns that begins at element (i, j) to shared
-/// memory. Columns are padded there by one element; elements outside of the matrix, or of its triangle if
-/// only that is used, become 0. Neighbouring threads load neighbouring addresses. All sizes are powers of
-/// two, so each load of a thread is `stride` elements after its previous one.
+/// memory. In shared memory, columns are padded by one element against bank conflicts. Elements outside of
+/// the matrix become 0, and so do elements outside of its triangle if only the triangle is used. Neighbouring
+/// threads load neighbouring addresses. All sizes are powers of two, so that each load of a thread is
+/// `stride` elements after its previous one.
 template <int width, class T>
 __device__ __forceinline__ void copy_to_shared(const Elements<T>& m, std::int64_t i, std::int64_t j,
                                                double* shared) {
@@ -32,9 +33,9 @@ __device__ __forceinline__ void copy_to_shared(const Elements<T>& m, std::int64_
 }
 
 /// Computes maxima and sums of the absolute and relative differences of x and y per column (ColumnGaps). A
-/// thread block processes `width` columns. All its threads compute differences, and one thread per column
-/// accumulates them in order. x and y may have different layouts. `unit` scales the differences
-/// (gap_between).
+/// thread block processes `width` columns. All its threads compute differences. One thread per column
+/// accumulates them in row order, as on the CPU, so that the bits are the same. x and y may have different
+/// layouts. Differences are scaled by 2^-unit (gap_between in gaps.hpp).
 template <class T, int width>
 __global__ void __launch_bounds__(gap_threads)
     gaps_kernel(Elements<T> x, Elements<T> y, std::int64_t unit, ColumnGaps* columns) {

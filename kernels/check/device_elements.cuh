@@ -15,8 +15,9 @@ struct Elements {
   const T* data;
   std::int64_t row_stride, col_stride;
   std::int64_t rows, cols;
-  Part part;  ///< the elements that are used; the others count as 0
-  bool unit_diagonal, absolute;
+  Part part;           ///< the elements that are used; the others count as 0
+  bool unit_diagonal;  ///< the diagonal elements count as 1
+  bool absolute;       ///< |element| is used
 };
 
 /// Returns true if element (i, j) exists and belongs to the part.
@@ -70,8 +71,8 @@ __device__ __forceinline__ double reduction_term(const Lines<T>& lines, Fold fol
   return fold == Fold::sum ? scaled : scaled * scaled;
 }
 
-/// Reduces line k to out[k]. All threads of a block load elements; one thread per line accumulates them in
-/// order.
+/// Reduces line k to out[k]. All threads of a block load elements. One thread per line accumulates them in
+/// order, as on the CPU, so that the bits are the same.
 template <class T>
 __global__ void __launch_bounds__(line_threads) lines_kernel(Lines<T> lines, Fold fold, double* out) {
   __shared__ double loaded[lines_per_block][line_chunk + 1];
@@ -115,7 +116,8 @@ __global__ void not_finite_kernel(Elements<T> m, unsigned long long* first_index
     const std::int64_t i = column_major ? k % line : k / line, j = column_major ? k / line : k % line;
     if (!is_used(m, i, j)) continue;
     const double value = m.data[i * m.row_stride + j * m.col_stride];
-    if (value - value != 0) atomicMin(first_index, static_cast<unsigned long long>(i + j * m.rows));
+    if (value - value != 0)  // NaN or Inf
+      atomicMin(first_index, static_cast<unsigned long long>(i + j * m.rows));
   }
 }
 

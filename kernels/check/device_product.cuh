@@ -1,9 +1,11 @@
 #pragma once
-/// The kernel that computes the residual C - L R on a device. The operations of an element and their order
-/// are the same as in residual.cpp, so that the results have the same bits. Portable.
+/// The kernel that computes the residual C - L R on a device. Each element takes the same operations in the
+/// same order as in residual.cpp, so that the results have the same bits. Portable (compiled for GPUs and for
+/// the CPU emulation).
 ///
-/// A block computes a 64 x 64 tile; a thread computes 16 elements. Registers hold the high and low sums over
-/// 32 values of k and the three sums over all k (tiles::Tile). Per element and k this takes 5 FP64 operations
+/// In double, each operand element is split into a high part of 24 bits and a low part (residual.hpp). A
+/// block computes a 64 x 64 tile; a thread computes 16 elements. Registers hold two sums over 32 values of k
+/// (`high` and `low`) and three sums over all k (tiles::Tile). Per element and k this takes 5 FP64 operations
 /// in double and one in float. Tensor cores are not used.
 
 #include <cstring>
@@ -36,15 +38,15 @@ struct Product {
   std::int64_t begin, cols;  ///< the column block [begin, begin + cols); begin is a multiple of edge
 };
 
-/// The epilogue of a tile. `columns` stores the measure of each column of the residual. `magnitudes` stores
-/// the elements of the product; it is used for |L| |R|. `allowance_ratios` reads these elements and computes
-/// the largest |residual| / (allowed value).
+/// The epilogue of a tile. `columns` stores the measure (sum, maximum or sum of squares) of each column of
+/// the residual. `magnitudes` stores the elements of the product |L| |R|. `allowance_ratios` reads these
+/// elements and computes the largest |residual| / (allowed value).
 enum class Epilogue { columns, magnitudes, allowance_ratios };
 
 /// An element that the host has to sum exactly, because its error bound is not negligible.
 struct Undecided {
   std::int64_t row, col;
-  WideNumber allowed;
+  WideNumber allowed;  ///< the allowed |residual| (Allowance in residual.hpp)
 };
 
 /// The inputs and results of Epilogue::allowance_ratios. The allowance ratio of an element is |residual| /
@@ -55,7 +57,7 @@ struct AllowanceRatios {
   unsigned long long* largest_bits;     ///< the bits of the largest ratio, a nonnegative double
   unsigned long long* undecided_count;  ///< the number of undecided elements, which may exceed `capacity`
   Undecided* list;                      ///< the undecided elements
-  unsigned long long capacity;          ///< of `list`
+  unsigned long long capacity;          ///< the maximum length of `list`
 };
 
 constexpr int product_threads = 256;
@@ -63,8 +65,9 @@ constexpr int chunk = 16;                                         // k values in
 constexpr int pitch = edge + 2;                                   // doubles per k in shared memory, padded
 constexpr int microtile = 4;                                      // rows and columns of a thread's microtile
 constexpr int loads_per_thread = edge * chunk / product_threads;  // elements of an operand, per chunk
-constexpr int residual_pitch = edge + 1;                       // of the residual's mantissas in shared memory
-constexpr int shared_doubles = edge * residual_pitch * 5 / 4;  // an 8-byte mantissa and a 2-byte exponent
+constexpr int residual_pitch = edge + 1;  // mantissas per column of the residual, padded
+constexpr int shared_doubles =
+    edge * residual_pitch * 5 / 4;  // per element an 8-byte mantissa and a 2-byte exponent
 
 /// Two doubles, loaded from shared memory by one instruction.
 struct alignas(16) Pair {

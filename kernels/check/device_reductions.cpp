@@ -49,7 +49,7 @@ std::unique_ptr<Reductions<T>> on_one_device(Context& context, std::vector<Devic
   return emulated::device_reductions<T>(context, std::move(copies), workspace, share);
 }
 
-/// Shares the products among the devices of a group. The first one does all other reductions.
+/// Splits products by columns among the devices of a group. The first device does all other reductions.
 template <class T>
 class GroupReductions final : public ForwardingReductions<T> {
  public:
@@ -121,7 +121,7 @@ std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& i
 template <class T>
 std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<DeviceCopy<T>> copies,
                                                  std::size_t workspace) {
-  // Operands that are on a device already are on the first one only, which then does all reductions.
+  // `copies` are in the memory of the first device only, which therefore does all reductions of them.
   if (context.group != nullptr && copies.empty())
     return std::make_unique<GroupReductions<T>>(context, workspace);
   return on_one_device<T>(context, std::move(copies), workspace, {});

@@ -25,6 +25,7 @@ dim3 blocks_for(std::int64_t count) {
   return dim3(static_cast<unsigned>(std::min((count + threads - 1) / threads, max_blocks)));
 }
 
+/// Adds hashes of all 64-bit words to *sum. Integer sums do not depend on the order of the atomics.
 __global__ void digest_kernel(const unsigned long long* words, std::int64_t count, unsigned long long* sum) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   unsigned long long thread_sum = 0;
@@ -135,7 +136,7 @@ class DeviceReductions final : public Reductions<T> {
         columns[static_cast<std::size_t>(begin + j)].value = measures[static_cast<std::size_t>(j)];
       }
     });
-    set_bounds(operands, job.rows, job.cols, measure, columns);
+    set_bounds(operands, job.host_row_maxima, job.host_col_maxima, measure, columns);
     return columns;
   }
 
@@ -189,9 +190,9 @@ class DeviceReductions final : public Reductions<T> {
       r.fold(Lines<T>{product.right, by_columns, as_stored, 0}, Fold::largest, col_maxima);
       product.largest_of_rows = row_maxima;
       product.largest_of_cols = col_maxima;
-      rows = r.downloaded(product.largest_of_rows, operands.rows() + operands.cols());
-      cols.assign(rows.begin() + operands.rows(), rows.end());
-      rows.resize(static_cast<std::size_t>(operands.rows()));
+      host_row_maxima = r.downloaded(product.largest_of_rows, operands.rows() + operands.cols());
+      host_col_maxima.assign(host_row_maxima.begin() + operands.rows(), host_row_maxima.end());
+      host_row_maxima.resize(static_cast<std::size_t>(operands.rows()));
       if (target.matrix == nullptr) return;
       const Strided<T> copy = r.device_copy(*target.matrix);
       product.target = {copy.data, copy.row_stride, copy.col_stride, target.stored, nullptr};
@@ -202,7 +203,7 @@ class DeviceReductions final : public Reductions<T> {
     Product<T> product;
     Scratch::Piece largest;  ///< max |element| of each row, then of each column
     std::optional<Scratch::Piece> order;
-    std::vector<double> rows, cols;
+    std::vector<double> host_row_maxima, host_col_maxima;
   };
 
   /// A block of columns that one launch computes, and its workspace. `width` is a multiple of `edge`.

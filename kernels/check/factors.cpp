@@ -18,7 +18,8 @@ std::vector<std::int64_t> row_order(std::int64_t rows, const std::vector<int>& p
   return order;
 }
 
-/// Returns an error text if info contradicts the diagonal (for LU the pivots); else "".
+/// Returns an error text unless info is negative, or the index (from 1) of the first zero pivot of LU, or 0
+/// if no pivot is zero; else "".
 template <class T>
 std::string info_flaw(const Answer<T>& answer) {
   std::int64_t first_zero = 0;
@@ -39,6 +40,7 @@ std::string diagonal_flaw(const HostMatrix<T>& factor) {
   return {};
 }
 
+/// Returns the findings of an answer that fails because of `flaw`.
 Findings flawed(const std::string& flaw) {
   Findings findings = unknown();
   findings.ratio = findings.backward_error = failed_ratio;

@@ -1,5 +1,5 @@
-/// Computes the ratio of a residual, column by column. Columns are summed exactly if the status depends on
-/// it.
+/// Computes the ratio of a residual, column by column. A column is summed exactly if its rounding error could
+/// change the status (pass, suspect or failed).
 
 #include "kernels/check/judges.hpp"
 
@@ -19,7 +19,7 @@ struct Estimate {
 
 /// The maximum number of terms that are summed exactly if the status is already certain.
 constexpr double exact_term_budget = 1 << 22;
-constexpr double required_accuracy = 1e-3;  ///< of a ratio, relative to max(1, ratio)
+constexpr double required_accuracy = 1e-3;  ///< the allowed error of a ratio, relative to max(1, ratio)
 
 /// Returns true if the ratio stays inaccurate even when the `max_exact` columns with the largest upper bounds
 /// are summed exactly. In this case exact sums for mere accuracy would be wasted.

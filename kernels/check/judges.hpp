@@ -16,8 +16,8 @@ namespace gaussweep::judges {
 template <class T>
 constexpr double unit_roundoff = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
 
-/// The smallest normal number. Rounding an answer causes an error of up to u times this (half the smallest
-/// subnormal number) even if the answer is tiny.
+/// The smallest normal number. Rounding an answer causes an error of up to u times this number (half
+/// the smallest subnormal number) even if the answer is tiny.
 template <class T>
 constexpr double smallest_normal = static_cast<double>(std::numeric_limits<T>::min());
 
@@ -41,7 +41,7 @@ struct Scale {
 /// columns of the residual, and the backward error. A column is summed exactly if its error bound spans the
 /// tolerance or ten times the tolerance. Columns with an error bound above a thousandth are also summed
 /// exactly if this takes only milliseconds.
-/// @param scales one scale for all columns, or one per column
+/// @param scales one scale for all columns, or one per column @param factor n u
 template <class T>
 Findings judge_columns(Reductions<T>& reductions, const ProductOperands<T>& operands, const Target<T>& target,
                        Measure measure, const std::vector<Scale>& scales, double factor, double tolerance);

@@ -7,7 +7,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 
 constexpr int max_threads = 256, max_warps = max_threads / 32;
 constexpr int max_columns = 8;      ///< the maximum columns of the residual that a warp computes together
-constexpr int loads_in_flight = 8;  ///< independent loads per lane
+constexpr int loads_in_flight = 8;  ///< independent loads per lane, which hide the latency of memory
 constexpr std::int64_t max_mirrored_order = 1024;  ///< Residual::mirrored then takes 64 KiB of shared memory
 
 __device__ __forceinline__ int warp_of_block() {
@@ -52,7 +52,7 @@ __device__ __forceinline__ T loaded(const T* data, std::int64_t offset, bool is_
 }
 
 /// Processes the warp's columns in groups of `loads_in_flight`; lane l has rows l, l + 32, ... For each group
-/// it calls visit(c, |element|) for the lane's elements of column c of the group, then end_group().
+/// of columns, calls visit(c, |element|) for the lane's elements of column c of the group, then end_group().
 template <class T, class Visit, class EndGroup>
 __device__ __forceinline__ void for_each_magnitude(const Elements<T>& m, Visit&& visit,
                                                    EndGroup&& end_group) {
@@ -141,8 +141,9 @@ struct Residual {
   double norms;                     ///< the product of norms in the divisor; for a solution only ||A||
   double bias;                      ///< the initial value of Sum::high
   const int* order;                 ///< row i of C is row order[i] of `target`; null: row i
-  /// Cholesky, if only the lower triangle of the symmetric residual is computed: cols sums per warp, zero at
-  /// the start. The residual below the diagonal in row i is added to sum i, as part of column i. Else null.
+  /// Null, or for Cholesky `cols` column sums per warp, which are initially zero. Only the lower triangle of
+  /// the symmetric residual is then computed. Each element (i, j) with i > j is added to the sums of columns
+  /// j and i, because element (j, i) mirrors it.
   double* mirrored;
 };
 
@@ -407,7 +408,7 @@ __device__ double system_ratio(SharedStorage& shared, const Systems<T>& systems,
   if (kind == RatioKind::solution) divisor = (r.norms * x_norm.largest + b_norm.largest) * r.factor;
   if (is_product) {
     ratio = safe_quotient(std::sqrt(ratio), divisor);
-    if (ratio > 0.99) return double_of(bits_of_nan);  // above 1, the ratio per element counts (check.hpp)
+    if (ratio > 0.99) return double_of(bits_of_nan);  // above 1, check.hpp also needs elementwise ratios
   }
   return certain_or_nan<T>(ratio, sizes, divisor, systems.tolerance);
 }

@@ -16,7 +16,7 @@ namespace gaussweep {
 /// The elements of a matrix that are used: all, or one triangle with its diagonal. The others count as 0.
 enum class Part { all, lower, upper };
 
-/// Return the part that is a triangle, and the part with the used elements of an operand.
+/// Return the part for a triangle, and the part for the elements that a problem uses of an operand.
 inline Part part_of(Uplo uplo) {
   return uplo == Uplo::lower ? Part::lower : Part::upper;
 }

@@ -14,8 +14,8 @@ struct FrobeniusRatio {
   double bound;         ///< an error bound of `ratio`
 };
 
-/// Computes the normwise ratio of a product, with exact sums if a limit of the verdict (spans_limit) lies
-/// within the ratio's error bound.
+/// Computes the normwise ratio of a product. Sums exactly if the ratio's error bound contains the tolerance
+/// or ten times the tolerance (spans_limit).
 template <class T>
 FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& operands,
                         const Target<T>& target, const WideNumber& divisor, double tolerance) {
@@ -103,7 +103,7 @@ Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T
     const double componentwise_ratio = allowance_ratio * method.problem->tolerance;
     if (componentwise_ratio < findings.ratio) {
       findings.ratio = componentwise_ratio;
-      findings.ratio_bound = componentwise_ratio * 0x1p-9;  // Allowance::negligible is 2^-10
+      findings.ratio_bound = componentwise_ratio * 0x1p-9;  // twice Allowance::negligible
     }
   }
   return findings;

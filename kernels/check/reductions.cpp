@@ -1,3 +1,5 @@
+// Implements reductions.hpp: reductions on the CPU, and checks that elements are on the host.
+
 #include "kernels/check/reductions.hpp"
 
 #include <stdexcept>

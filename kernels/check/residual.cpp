@@ -183,13 +183,15 @@ bool is_moderate(int exponent) {
 
 /// Returns the measure of rows [0, rows) of the tile's column c. Computes it in double, which is faster than
 /// tile_residual and include() and gives the same bits; nullopt if doubles might overflow or underflow.
-/// @param powers 2^(row exponent), 0 if not moderate @param exponent of the column @param targets C's column
+/// @param targets the column of C @param powers 2^(row exponent), or 0 if this exponent is not moderate
+/// @param exponent the column's exponent
 std::optional<WideNumber> plain_double_measure(const Tile& tile, const double* targets, const double* powers,
                                                int rows, int c, int exponent, Measure measure) {
   if (!is_moderate(exponent) || measure == Measure::squares) return std::nullopt;
   const double power = times_power(1, exponent);
   double result = 0;
   bool in_range = true;
+  // `in_range` becomes false if an operation below might overflow or underflow.
   for (int r = 0; r < rows; ++r) {
     const int index = c * edge + r;
     const double target = targets[r], magnitude = std::fabs(target), unit = powers[r] * power;

@@ -275,7 +275,7 @@ __device__ double ratio_of_small(const Systems<T>& systems, std::int64_t s, Righ
   double ratio = 0;
   if (kind == RatioKind::product) {
     ratio = safe_quotient(std::sqrt(sum_of_lanes<N>(column_residual)), scale);
-    if (ratio > 0.99) return double_of(bits_of_nan);  // above 1, the ratio per element counts (check.hpp)
+    if (ratio > 0.99) return double_of(bits_of_nan);  // above 1, check.hpp also needs elementwise ratios
   } else {
     ratio = safe_quotient(largest_of_lanes<N>(column_residual + row_sum), scale);
   }

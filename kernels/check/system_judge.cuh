@@ -142,8 +142,8 @@ __device__ __forceinline__ double bias_of(const Sizes& sizes) {
   return tiles::splits<T> ? 3 * times_power(1, exponent_of(sizes.terms * sizes.max_left * sizes.max_right))
                           : 0;
 }
-/// Returns the ratio, or NaN if it is not accurate enough. This is the case if its error bound exceeds 2^-12
-/// max(1, ratio), or spans the tolerance or ten times the tolerance.
+/// Returns the ratio, or NaN if the ratio's error bound exceeds 2^-12 max(1, ratio), or spans the tolerance
+/// or ten times the tolerance. If the result is NaN, the CPU verifies the system.
 /// @param divisor the number by which the residual was divided
 template <class T>
 __device__ __forceinline__ double certain_or_nan(double ratio, const Sizes& sizes, double divisor,

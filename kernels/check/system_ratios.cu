@@ -1,5 +1,5 @@
 // Launches the kernels that verify a batch, with 8 to 32 lanes or a thread block per system. Sums are
-// compensated, so that a residual's error, relative to the summed products, is of the order u^2.
+// compensated, so that a residual's error is of the order of u^2 times the sum of |products|.
 #include "kernels/check/system_ratios.hpp"
 
 #include "kernels/check/large_systems.cuh"

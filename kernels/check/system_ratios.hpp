@@ -1,6 +1,6 @@
 #pragma once
-/// Verification of a batch on the device that holds the answers: one launch computes the ratio of every
-/// system.
+/// Verification of a batch (many small systems) on the device that holds the answers. One launch computes the
+/// ratio of every system.
 
 #include <optional>
 #include <vector>

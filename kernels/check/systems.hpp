@@ -1,5 +1,5 @@
 #pragma once
-/// The systems of a batch as kernel arguments.
+/// The systems of a batch (many problems of one shape) as arguments of the kernels that verify them.
 
 #include <cstdint>
 

@@ -17,8 +17,8 @@ struct Tile {
 };
 
 /// Adds the products of `depth` values of k to the first row_groups x col_groups microtiles of a tile. The
-/// packed `left` contains, per group of rows and per k, the elements of these rows; `right` likewise for
-/// columns.
+/// packed `left` contains, per group of rows and per k, the elements of these rows. `right` has the same
+/// structure, with groups of columns.
 using AddProducts = void (*)(const double* left, const double* right, int row_groups, int col_groups,
                              Tile& tile);
 

@@ -1,5 +1,6 @@
 // The microkernels of tile.hpp. tile.cpp includes this file once per instruction set, so it has no include
-// guard. An element's operations and their order do not depend on the vector length, nor do the bits.
+// guard. An element's operations and their order do not depend on the vector length. The bits of the result
+// therefore do not depend on it, either.
 
 /// Adds `term` to `sum` and sets `error` to the rounding error.
 inline void two_sum(Lanes& sum, const Lanes& term, Lanes& error) {

@@ -26,7 +26,8 @@ GAUSSWEEP_SHARED_INLINE double high_part(double x) {
   return (x + rounder) - rounder;
 }
 
-/// The power 2^-exponent as a product of two factors, because for tiny elements it overflows in double.
+/// The power 2^-exponent as a product of two factors, because for tiny elements the power itself exceeds the
+/// range of double.
 struct Divisor {
   double first, second;
 };
