@@ -1,6 +1,6 @@
 #pragma once
-/// Asynchronous copies from global to shared memory; see simt.hpp. Part of cuda_launch.cuh. copy_pack and
-/// copy_pack_by_l1 exist only in kernels for compute capability 8.0 or more.
+/// Asynchronous copies from global to shared memory (cp.async); see simt.hpp. Part of cuda_launch.cuh.
+/// copy_pack and copy_pack_by_l1 exist only in kernels for compute capability 8.0 or more.
 
 #include <cuda_runtime.h>
 

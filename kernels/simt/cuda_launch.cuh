@@ -1,5 +1,6 @@
 #pragma once
-/// The launch layer on a GPU; see simt.hpp. It needs CUDA 11.8 or later and compute capability 3.5 or later.
+/// The launch layer (simt.hpp) on a GPU: launches kernels and defines the functions that they call. This file
+/// needs CUDA 11.8 or later and compute capability 3.5 or later.
 
 #include <cuda_runtime.h>
 
@@ -53,7 +54,7 @@ template <class T>
 __device__ __forceinline__ T load_volatile(const T* p) {
   return *static_cast<const volatile T*>(p);
 }
-/// Stores to memory; the compiler cannot delay or remove it. It orders no other access.
+/// Stores to memory. The compiler cannot delay or remove the store. The store orders no other access.
 template <class T>
 __device__ __forceinline__ void store_volatile(T* p, std::common_type_t<T> value) {
   *static_cast<volatile T*>(p) = value;
@@ -138,7 +139,8 @@ inline double occupancy(const void* kernel, const dim3& block, std::size_t share
   return static_cast<double>(resident) / device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
 }
 
-/// Launches a kernel. @param blocks_in_cluster 0: no clusters
+/// Launches a kernel; reports its occupancy if stages are measured (Context::stages).
+/// @param blocks_in_cluster 0: no clusters
 /// @param early the kernel may start before earlier work of the stream is complete; required for clusters
 template <class... P, class... A>
 void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,

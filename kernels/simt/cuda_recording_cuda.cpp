@@ -1,4 +1,4 @@
-/// Implements recording.hpp with CUDA graphs.
+/// Implements recording.hpp: captures work on a GPU's stream as a CUDA graph.
 
 #include <cuda_runtime.h>
 
@@ -14,6 +14,7 @@ namespace gaussweep {
 
 namespace {
 
+/// Owns a captured graph.
 struct GraphOwner {
   cudaGraph_t graph = nullptr;
   ~GraphOwner() {
@@ -73,7 +74,8 @@ std::unique_ptr<Recording> record_work(Device& device, const std::function<void(
   }
   GraphOwner owner;
   const cudaError_t end = cudaStreamEndCapture(stream, &owner.graph);
-  // A call that a graph cannot contain invalidates the capture. This detects methods that ignore its error.
+  // A call that a graph cannot contain invalidates the capture. The capture therefore fails even if a method
+  // ignores the error of that call.
   if (end != cudaSuccess) is_impossible = true;
   if (leaves_work != nullptr) *leaves_work = end == cudaErrorStreamCaptureUnjoined;
   if (!is_impossible && other_exception == nullptr)

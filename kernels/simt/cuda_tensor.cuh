@@ -71,6 +71,8 @@ __device__ __forceinline__ void mbarrier_arrive_remote(unsigned barrier) {
 
 /// Returns wgmma's descriptor of an operand in shared memory: lines of 128 bytes as copy_box stores them.
 __device__ __forceinline__ std::uint64_t byte_operand(unsigned address) {
+  // The descriptor's fields (PTX ISA, wgmma): start address / 16; leading offset, unused with a swizzle;
+  // bytes / 16 from eight lines to the next eight; swizzle mode.
   constexpr std::uint64_t swizzled_128 = std::uint64_t{1} << 62, eight_lines = std::uint64_t{1024 >> 4} << 32;
   return (address & 0x3ffff) >> 4 | std::uint64_t{1} << 16 | eight_lines | swizzled_128;
 }

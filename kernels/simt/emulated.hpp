@@ -1,8 +1,8 @@
 #pragma once
-/// The launch layer on the CPU; see simt.hpp. Blocks run in order on the calling host thread. The threads of
-/// a block are fibers. A fiber switch happens only when a thread waits at a barrier, at a warp collective or
-/// in a spin loop. If the emulation detects behaviour that is undefined on a GPU, `launch` throws. Device
-/// memory is ordinary memory, so that sanitizers check every access.
+/// The launch layer (simt.hpp) on the CPU, called the emulation. Blocks run in order on the calling host
+/// thread. The threads of a block are fibers. A fiber switch happens only when a thread waits at a barrier,
+/// at a warp collective or in a spin loop. If the emulation detects behaviour that is undefined on a GPU,
+/// `launch` throws. Device memory is ordinary memory, so that sanitizers check every access.
 ///
 /// Static shared memory is a static array that keeps the values of the previous block. Dynamic shared memory
 /// is refilled with NaN (all bits set) for every block.

@@ -33,7 +33,7 @@ void deliver_one(std::size_t index) {
   const Message message = in_flight[index];
   in_flight.erase(in_flight.begin() + static_cast<std::ptrdiff_t>(index));
   std::memcpy(at_address(message.address), message.value, sizeof(message.value));
-  arrive(message.barrier, -16, false, message.site);
+  arrive(message.barrier, /*expected=*/-16, /*thread=*/false, message.site);
 }
 
 }  // namespace

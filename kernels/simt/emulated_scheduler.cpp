@@ -127,10 +127,10 @@ class Scheduler {
   void complete(unsigned warp, const Thread& arrival);
   void unwind();
 
-  Fiber host_;
+  Fiber host_;  // the host thread
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<Worker*> idle_;
-  bool ending_ = false;
+  std::vector<Worker*> idle_;  // the workers without a thread
+  bool ending_ = false;        // true: workers return, so that their fibers end
 
   void (*body_)(void*) = nullptr;
   void* closure_ = nullptr;
@@ -144,14 +144,14 @@ class Scheduler {
   std::vector<Warp> warps_;
   std::size_t block_threads_ = 0;
   std::vector<unsigned> in_order_, round_, next_round_threads_;
-  std::size_t position_ = 0;  // of the next thread in round_
+  std::size_t position_ = 0;  // index in round_ of the next thread
   unsigned current_ = 0;      // the running thread
   std::size_t returned_ = 0;
   std::size_t at_cluster_barrier_ = 0;  // threads that have arrived at the cluster barrier
   std::size_t returned_early_ = 0;      // threads that have returned without arriving at the cluster barrier
-  unsigned cluster_generation_ = 1;
-  int idle_rounds_ = 0;
-  std::exception_ptr failure_;
+  unsigned cluster_generation_ = 1;     // 1 + the number of times that the cluster barrier has opened
+  int idle_rounds_ = 0;                 // consecutive rounds without progress
+  std::exception_ptr failure_;          // the error of the cluster; waiting threads then throw Unwind
 };
 
 namespace {

@@ -11,7 +11,7 @@ namespace gaussweep::emulated::simt::detail {
 namespace {
 
 constexpr int filler = 0xff;
-constexpr int searched_launches = 8;  ///< the launches of a kernel after which written arrays are searched
+constexpr int searched_launches = 8;  ///< all arrays are searched after each of a kernel's first 8 launches
 
 void fill(const std::vector<StaticArray>& arrays) {
   for (const StaticArray& array : arrays) std::memset(array.data, filler, array.bytes);

@@ -15,8 +15,8 @@ struct StaticArray {
 };
 
 /// Fills static shared memory before every block of all later launches. `arrays`: the arrays of all kernels,
-/// together megabytes. To save time, a block is preceded by fills of only those arrays that an earlier launch
-/// of its kernel wrote. The other arrays still contain NaN.
+/// together megabytes. To save time, only the arrays that an earlier launch of the same kernel wrote are
+/// filled before a block. The other arrays still contain NaN.
 void fill_static_shared(std::vector<StaticArray> arrays);
 
 namespace detail {
@@ -32,6 +32,7 @@ class StaticShared {
   void end_launch(const void* kernel);
 
  private:
+  /// The arrays that a kernel is known to write, and the number of its launches.
   struct Written {
     std::vector<StaticArray> arrays;
     int launches = 0;

@@ -14,6 +14,7 @@ struct Worker;
 
 enum class State : unsigned char { unstarted, running, at_barrier, at_collective, spinning, returned };
 
+/// A thread of the running cluster, and the reason why it waits.
 struct Thread {
   State state = State::unstarted;
   Collective kind = Collective::sync;
@@ -22,10 +23,10 @@ struct Thread {
   Site site{nullptr, 0};  ///< the source line at which the thread waits
   uint3 index{0, 0, 0};
   unsigned block = 0;               ///< the rank of the thread's block in the cluster
-  unsigned cluster_generation = 0;  ///< the last generation of the cluster barrier at which it arrived
+  unsigned cluster_generation = 0;  ///< the scheduler's cluster_generation_ at the last arrival
   std::uint64_t value = 0;          ///< the lane's operand in a collective
   CollectiveResult result{0, 0};
-  Worker* worker = nullptr;  ///< the worker whose fiber runs the thread; null before its start and at its end
+  Worker* worker = nullptr;  ///< its fiber runs the thread; null before the start and after the return
 };
 
 /// Returns the error of a cluster whose threads all wait or spin. It lists the threads and their source

@@ -45,7 +45,7 @@ inline int __all_sync(unsigned mask, int predicate, simt::Site site = simt::Site
 namespace simt::detail {
 
 /// Returns the maximum (flip = 0) or minimum (flip = ~0) of `value` over the lanes of the mask. The minimum
-/// is the value with the largest complement.
+/// is the value whose complement is largest.
 inline unsigned reduce_max(unsigned mask, unsigned value, unsigned flip, Site site) {
   unsigned largest = value ^ flip;
   for (int i = 0; i < 32; ++i) {

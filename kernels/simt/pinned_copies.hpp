@@ -76,7 +76,7 @@ class PinnedCopies {
     if (bytes < min_bytes || unavailable_) return false;
     for (PinnedBuffer& buffer : buffers_) {
       if (buffer.memory == nullptr && cudaMallocHost(&buffer.memory, buffer_bytes) != cudaSuccess) {
-        cudaGetLastError();  // fall back to the driver's copy
+        cudaGetLastError();  // clears the error; the driver's copy is used instead
         buffer.memory = nullptr;
         unavailable_ = true;
         return false;

@@ -1,4 +1,4 @@
-// Implements tensor_maps.hpp.
+// Implements tensor_maps.hpp by the driver's function cuTensorMapEncodeTiled.
 
 #ifdef GAUSSWEEP_SM90A
 
@@ -14,7 +14,7 @@
 namespace gaussweep::cuda::simt {
 namespace {
 
-/// Returns the driver's function, which no library that the program links contains.
+/// Returns the address of cuTensorMapEncodeTiled from the driver, because the program does not link libcuda.
 decltype(&cuTensorMapEncodeTiled) driver_function() {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult result{};
