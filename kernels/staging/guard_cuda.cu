@@ -10,13 +10,14 @@ namespace gaussweep::cuda {
 namespace {
 
 constexpr int threads = 256;
-constexpr std::int64_t max_blocks = 4096;
+constexpr std::int64_t max_blocks = 4096;  // enough for any GPU; blocks loop over the remaining lines
 
-/// A matrix as `lines` lines (rows or columns) of `count` elements that are contiguous in memory.
+/// A matrix as `lines` lines (rows or columns) of `count` elements that are contiguous in memory. It has
+/// `rows` rows. In a batch of n x n matrices side by side, column j is column j % rows of its matrix.
 template <class Element>
 struct MatrixLines {
   Element* data;
-  bool along_row;  ///< the lines are rows
+  bool along_row;  ///< true: the lines are rows; false: columns
   std::int64_t lines, count, line_stride, element_stride, rows;
 };
 

@@ -14,8 +14,8 @@
 
 namespace gaussweep::host_layout {
 
-/// Calls copy(i, j) for every element, tile by tile, on several threads. With tiles, both the source and the
-/// destination of a transposition stay in cache.
+/// Calls copy(i, j) for every element, tile by tile, on several threads. The tiles of the source and the
+/// destination of a transposition both fit in cache.
 template <class Copy>
 void transpose_blocked(std::int64_t rows, std::int64_t cols, Copy copy) {
   constexpr std::int64_t tile = 32;

@@ -82,7 +82,8 @@ class MethodRun {
   /// Returns the number of host waits for the device per run of the last timed_run. Waits inside vendor
   /// routines are not counted.
   std::int64_t waits() const { return waits_; }
-  /// Makes each timed run start with cold caches: they are flushed after the operands are restored.
+  /// Makes each timed run start with cold caches: the last-level cache is flushed after the operands are
+  /// restored.
   /// @throws OutOfMemory, DeviceError
   void run_cold() { flush_.emplace(context_.device); }
 
@@ -253,15 +254,16 @@ class MethodRun {
   Context& context_;
   Parameters parameters_;
   std::int64_t repeats_;
-  int copies_;
+  int copies_;  ///< number of working sets; 0: the pristine set is the only one
   Run<T> run_;
   Staging<T> staging_;
   InputViews<T> inputs_;
   bool on_several_gpus_;
   /// No run has used the operands since the last upload, and the working sets have not been restored since.
   bool fresh_ = false;
-  bool guarded_ = false, negated_first_ = true;
-  std::vector<bool> signs_restored_;  ///< per working set
+  bool guarded_ = false;              ///< the operands are guarded (guard.hpp)
+  bool negated_first_ = true;         ///< working sets 0, 2, ... are negated; false: 1, 3, ...
+  std::vector<bool> signs_restored_;  ///< per working set: restore_signs was called since the last `reset`
   std::unique_ptr<Event> begin_, end_;
   HostClock clock_ = nullptr;
   double queue_seconds_ = std::numeric_limits<double>::quiet_NaN();

@@ -30,8 +30,8 @@ InputViews<T> views_of(const Inputs<T>& inputs);
 enum class Pristine { on_device, on_host };
 
 /// Returns the device bytes of a trial: pristine inputs, workspace, and `copies` working sets. A working set
-/// is a copy of the operands in which runs compute; without any, they compute in the pristine inputs. With
-/// several GPUs, returns the bytes on the first GPU, which needs most. @param element bytes per element
+/// is a copy of the operands in which runs compute. If `copies` is 0, runs compute in the pristine inputs.
+/// With several GPUs, returns the bytes on the first GPU, which needs most. @param element bytes per element
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies);
 /// Returns the bytes of pinned host memory that `Staging::stage_pinned` allocates for operands and answer.
@@ -50,7 +50,7 @@ struct Resident {
 };
 
 /// The offsets of the operands in a working set: a, b, pivots, info, x, with gaps. A pristine set has the
-/// same offsets, but ends with the gap after info.
+/// same offsets, but no x. A gap (memory_gap.hpp) follows each operand and reveals writes behind it.
 struct StagingLayout {
   struct Piece {
     std::size_t offset = 0, bytes = 0;
@@ -64,8 +64,8 @@ struct StagingLayout {
 };
 
 /// The operands of one trial. Each step is a separate call, so that the driver can time it. The pristine set
-/// holds the unmodified inputs. Runs compute in `copies` working sets, which `reset` restores from it. A
-/// method that overwrites its inputs needs one set per repeat (own_sets.hpp). With `copies == 0` a run
+/// holds the unmodified inputs. Runs compute in `copies` working sets, to which `reset` copies the pristine
+/// set. A method that overwrites its inputs needs one set per repeat (own_sets.hpp). With `copies == 0` a run
 /// computes in the pristine set itself, which saves device memory; `upload` then replaces `reset`.
 template <class T>
 class Staging {
