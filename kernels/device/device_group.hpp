@@ -61,7 +61,7 @@ class DeviceGroup {
   /// call has a host thread; for emulated devices, the calls run one after the other. Returns when all calls
   /// have ended; rethrows an exception of `work`.
   void for_each(int count, const std::function<void(int)>& work);
-  /// Removes queued copies of emulated devices, whose run has failed.
+  /// Removes the copies that emulated devices still have queued after a failed run.
   void forget_queued_copies() noexcept;
 
  private:

@@ -33,8 +33,9 @@ class GappedLayout {
   std::size_t bytes() const { return bytes_; }
   /// Returns the padding of the first operand that has padding; nullptr if no operand has any.
   const MemoryGap* padding() const;
-  /// Writes the patterns of the gaps that begin at offset `from` or later and end within `memory`, except
-  /// padding. On an emulated device, all gaps within `memory` become red zones instead (WatchedMemory).
+  /// Writes the patterns of the gaps, but not of padding. Skips gaps that begin before offset `from` or end
+  /// beyond `memory`. On an emulated device, all gaps within `memory` become red zones instead
+  /// (WatchedMemory).
   void fill(Device& device, const Buffer& memory, std::size_t from = 0) const;
   /// Writes the pattern of padding().
   void fill_padding(Device& device, const Buffer& memory) const;

@@ -1,7 +1,7 @@
 #pragma once
 /// The stream for copies of an emulated device (DeviceGroup::copies). It delays its copies until a device
-/// waits for them, which a GPU may do, too. In tests, methods that overwrite a source too early or forget to
-/// wait therefore get wrong answers.
+/// waits for them. A GPU's copies may also be late. In tests, methods that overwrite a source too early or
+/// forget to wait therefore get wrong answers.
 
 #include <functional>
 #include <vector>

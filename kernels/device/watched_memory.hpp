@@ -18,7 +18,7 @@ namespace gaussweep {
 /// The allocations of an emulated device and their red zones. Not thread-safe.
 class WatchedMemory {
  public:
-  using Image = std::vector<unsigned char>;
+  using Image = std::vector<unsigned char>;  ///< the contents of all allocations, one after another
   /// The bytes of a red zone. Writes up to this distance from an operand are detected.
   static constexpr std::size_t red_zone = min_gap;
 
