@@ -111,7 +111,8 @@ std::string fault_of_numbers(const BlurSpec& spec) {
   return fault_of_weights(spec.weights);
 }
 
-/// The part [begin, end) of a window that lies in the image, in one dimension; 0 is the window's start.
+/// The part [begin, end) of a window that lies in the image, in one dimension, counted from the window's
+/// start.
 struct Span {
   std::int64_t begin, end;
 };
@@ -287,7 +288,7 @@ HostMatrix<T> blur_matrix(const BlurSpec& spec, int threads) {
   // sums at the edge, so that the bits are the same.
   const std::int64_t reach_y = image.w.rows - 1, reach_x = image.w.cols - 1;
   HostMatrix<double> interior(2 * reach_y + 1, 2 * reach_x + 1);
-  Geometry unbounded = image;
+  Geometry unbounded = image;  // so large that the windows around its centre do not reach an edge
   unbounded.width = unbounded.height = 4 * (2 * largest_blur_radius + 1);
   for (std::int64_t down = -reach_y; down <= reach_y; ++down) {
     for (std::int64_t right = -reach_x; right <= reach_x; ++right) {

@@ -1,5 +1,5 @@
-// Generates matrices with one thread per element, in memory order. The systems of a batch stand side by side,
-// and each has its own seed.
+// Generates matrices with one thread per element, in memory order. The matrices of a batch are stored side by
+// side and have different seeds.
 #include "kernels/matrix/generate_kernel.hpp"
 
 #include <algorithm>

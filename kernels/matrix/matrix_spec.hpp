@@ -56,10 +56,10 @@ GAUSSWEEP_SHARED_INLINE std::uint64_t seed_of_system(std::uint64_t seed, std::in
 /// Specifies a matrix whose elements can be computed independently of each other; kernels take it by value.
 struct ElementSpec {
   MatrixKind kind = MatrixKind::uniform;
-  std::int64_t rows = 0, cols = 0;  ///< only uniform, ones, hilbert, cauchy may be rectangular
+  std::int64_t rows = 0, cols = 0;  ///< uniform, ones, hilbert, cauchy, blur may be rectangular
   std::uint64_t seed = 1;
   double low = 0, high = 1;  ///< uniform, symmetric: elements in [low, high), never 0
-  bool dominant = true;      ///< spd: true: with a dominant diagonal; false: by `condition` and `mode`
+  bool dominant = true;      ///< spd: the diagonal is dominant; false: `condition` and `mode` apply
   double condition = 1e4;    ///< condition, spd: the 2-norm condition number
   int mode = 3;          ///< condition, spd: singular values as LAPACK's latms modes 1 … 5 (3: geometric)
   double s = 4;          ///< kernel: elements exp(-s d^2) for the distance d of points i/(n - 1), j/(n - 1)
@@ -76,7 +76,7 @@ struct ElementSpec {
 
 /// Specifies a generated matrix, or a batch of matrices side by side.
 struct MatrixSpec : ElementSpec {
-  BlurSpec blur;           ///< blur: rows = cols = width * height
+  BlurSpec blur;           ///< blur: rows = pixels_seen(), cols = matrix_columns()
   std::int64_t batch = 1;  ///< matrices of rows x cols
 
   /// Returns the specification of matrix s of the batch, from 0; its seed is seed + s.
