@@ -11,12 +11,12 @@
 namespace gaussweep {
 
 enum class Precision { float32, float64 };
-/// The backend of a trial: `cuda`, `emulated` (the same kernels on the CPU), `host` (code written for the
-/// CPU).
+/// The backend of a trial (one method on one input): `cuda`, `emulated` (the same kernels on the CPU), `host`
+/// (code written for the CPU).
 enum class Backend { cuda, emulated, host };
 enum class Uplo { lower, upper };
-/// A property that a method requires of its matrix. A trial may violate it on purpose; its result is recorded
-/// all the same. strongly_regular: all leading principal submatrices are regular.
+/// A property that a method requires of its matrix. A user may give the method another matrix on purpose;
+/// the result is recorded all the same. strongly_regular: all leading principal submatrices are nonsingular.
 enum class Need {
   spd,
   strongly_regular,

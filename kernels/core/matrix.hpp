@@ -54,9 +54,9 @@ struct HostMatrix {
   HostElements<T> data;
 };
 
-/// The sizes of a trial in LAPACK's letters. gemm: C (m x n) = A (m x k) B (k x n). Each problem lists the
-/// sizes that it uses (ProblemRow::axes). If m and k are not listed, m = n = k. If `nrhs` or `uplo` is not
-/// listed, the problem ignores it.
+/// The sizes of a trial (one method on one input) in LAPACK's letters. gemm: C (m x n) = A (m x k) B (k x n).
+/// Each problem lists the sizes that it uses (ProblemRow::axes). If m and k are not listed, m = n = k. If
+/// `nrhs` or `uplo` is not listed, the problem ignores it.
 struct Shape {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -102,8 +102,8 @@ struct Answer {
   /// LAPACK's info: 0, or i > 0 if the i-th pivot (from 1) is zero or not positive. For a batch it is the
   /// first nonzero info.
   std::int64_t info = 0;
-  /// The report of an iterative method, set by MethodRun: that of the last run, on any working set. `info`
-  /// may be 0 if the method did not converge.
+  /// The report of an iterative method. MethodRun sets it to the report of the last run. `info` may be 0 even
+  /// if the method did not converge.
   IterationReport report;
 };
 

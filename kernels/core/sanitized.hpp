@@ -1,5 +1,5 @@
 #pragma once
-/// Defines GAUSSWEEP_ASAN if the address sanitizer is on.
+/// Defines GAUSSWEEP_ASAN if the program is compiled with the address sanitizer.
 
 #if defined(__SANITIZE_ADDRESS__)
 #define GAUSSWEEP_ASAN 1

@@ -1,4 +1,4 @@
-/// Implements thread_pool.hpp.
+/// Implements thread_pool.hpp: threads that wait for the next loop and share its calls.
 
 #include "kernels/core/thread_pool.hpp"
 
@@ -32,6 +32,7 @@ class BlockedSignals {
 
 }  // namespace
 
+/// One loop of for_each.
 struct ThreadPool::Job {
   Job(std::int64_t calls, int max_helpers, const std::function<void(std::int64_t)>& function)
       : count(calls), helpers(max_helpers), work(function) {}
