@@ -56,7 +56,7 @@ typedef struct gaussweep_functions {
 
 /* A parameter of a method, which plans set by its name. */
 typedef struct gaussweep_parameter {
-  const char *name; /* of a-z, 0-9 and _ */
+  const char *name; /* consists of a-z, 0-9 and _ */
   const char *help;
   char type;                       /* 'i' integer, 'r' real, 'c' one of `choices` */
   double default_value, low, high; /* integers up to 2^53; 'c': only default_value, an index into `choices` */
@@ -65,7 +65,7 @@ typedef struct gaussweep_parameter {
 
 /* One method. All members that are 0 or NULL have the default that the comment names. */
 typedef struct gaussweep_method {
-  const char *name;    /* of a-z, 0-9 and _; no method of gaussweep with the same problem has this name */
+  const char *name;    /* consists of a-z, 0-9 and _; no method of gaussweep with the same problem has this name */
   const char *problem; /* gemm, trsv, gesv, posv, getrf, potrf, trtri, geinv, poinv */
   const char *summary; /* one line for `gaussweep methods`; NULL: none */
   const char *const *needs; /* properties that A must have, ends with NULL: spd, strongly_regular,
@@ -74,7 +74,7 @@ typedef struct gaussweep_method {
   int capability;        /* the least compute capability, 80 for 8.0; 0: any */
   char answer;           /* the operand that receives the answer: 'a', 'b' or 'x'; 0: 'x' */
   int keeps_inputs;      /* 1: the method does not change A and B, so they are not restored before every run */
-  int mixed_precision;   /* 1: some work is in a lower precision, so the rate may exceed the peak */
+  int mixed_precision;   /* 1: part of the work is in a lower precision, so the rate may exceed the peak */
   char unit_diagonal;    /* getrf: the factor with the unit diagonal, 'L' or 'U'; 0: 'L' */
   int64_t max_nrhs;      /* 0: any number */
   int64_t max_batch;     /* 0: 1 */

@@ -117,7 +117,7 @@ Parameter parameter_of(const gaussweep_parameter& from, const std::string& row_n
   }
 }
 
-/// Returns the values of the parameters in the row's order; a choice as its index.
+/// Returns the values of the parameters in the order of `declared`; a choice is represented by its index.
 std::vector<double> values_of(const std::vector<Parameter>& declared, const Parameters& parameters) {
   std::vector<double> values;
   for (const Parameter& parameter : declared) {

@@ -1,4 +1,4 @@
-/// Finds the rows of the table of problems.
+/// Finds the rows of the table of problems, and checks the sizes of a trial.
 
 #include "kernels/registry/problem.hpp"
 

@@ -97,7 +97,7 @@ struct Judges {
 struct ProblemRow {
   std::string name;               ///< LAPACK's or PLASMA's name, consisting of a-z, 0-9 and _
   std::string title;              ///< one line: the result and the operands
-  std::vector<std::string> axes;  ///< the sizes that the problem uses, out of m, n, k, nrhs and uplo
+  std::vector<std::string> axes;  ///< the members of Shape that the problem uses: m, n, k, nrhs or uplo
   std::vector<Need> needs;        ///< properties of A that every method of the problem may rely on
   /// Shapes of A, of the answer, and of B if `second` is not none.
   Extent (*a)(const Shape&) = square_extent;
@@ -109,7 +109,7 @@ struct ProblemRow {
   bool has_pivots = false;  ///< the answer includes row exchanges
   /// The elements of A that are negated in every second run, so that a stale answer of the previous run is
   /// wrong. The same elements of the answer change sign (getrf: only in the factor without unit diagonal).
-  /// `checkered` keeps A positive definite.
+  /// `checkered` keeps A positive definite, because it changes A to D A D with D = diag(1, -1, 1, ...).
   Region negated = Region::all;
   /// The elements of B that are negated in the same runs. If this is not `none`, the elements of the answer
   /// in this region change sign, instead of those in `negated`.
