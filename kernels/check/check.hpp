@@ -46,10 +46,10 @@ struct Findings {
 /// - getrf: ||P A - L U||_1 / (n u (||A||_1 + v (||L||_1 + ||U||_1)));
 /// - potrf: ||A - L L^T||_1 / (n u ||A||_1); every diagonal element of L must be positive;
 /// - trtri, poinv: ||I - A X||_1 / (n u ||A||_1 (||X||_1 + v)), as in LAPACK's tests;
-/// - geinv: the quotient of trtri. If it is above `second_side_threshold(n)`, the ratio is the smaller one of
-///   this quotient and the quotient with I - X A, which LAPACK's tests measure. An inverse of an
-///   ill-conditioned matrix rarely has both residuals small (Higham, "Accuracy and Stability of Numerical
-///   Algorithms", 14.3);
+/// - geinv: the quotient of trtri. If it is above `second_side_threshold(n)`, `check` also computes
+///   the quotient with I - X A, which LAPACK's tests measure. The ratio is the smaller quotient. An inverse
+///   of an ill-conditioned matrix rarely has both residuals small (Higham, "Accuracy and Stability of
+///   Numerical Algorithms", 14.3);
 /// - gemm: q = ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F). The factor sqrt(k + 2) assumes that rounding
 ///   errors have both signs. If q is above 1, they may all have one sign, or products may underflow, and a
 ///   right answer must pass nevertheless. The ratio is then min(q, e), where e is the largest

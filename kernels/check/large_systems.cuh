@@ -1,5 +1,6 @@
 #pragma once
-/// Kernels that verify a batch of systems of any size: a block of 1 to 8 warps computes one system's ratio.
+/// Kernels that verify a batch of systems of any size. A block of 1 to 8 warps computes one system's ratio,
+/// i.e. its residual divided by an error bound (check.hpp).
 
 #include "kernels/check/system_judge.cuh"
 

@@ -34,6 +34,7 @@ inline RowRange rows_of(Part part, std::int64_t rows, std::int64_t j) {
   return {0, rows};
 }
 
+/// Returns the number of elements of a part.
 inline std::int64_t count_of(Part part, std::int64_t rows, std::int64_t cols) {
   std::int64_t count = 0;
   for (std::int64_t j = 0; j < cols; ++j) {
@@ -195,10 +196,10 @@ inline ElementDifference combined(const std::vector<ColumnGaps>& columns, std::i
   }
   constexpr double max_double = std::numeric_limits<double>::max(),
                    nan = std::numeric_limits<double>::quiet_NaN();
-  const bool any = all.quotients > 0;
+  const bool has_quotients = all.quotients > 0;
   return {(WideNumber(all.largest, unit) / WideNumber(y_norm)).value(),
-          any ? std::min(all.largest_relative, max_double) : nan,
-          any ? std::min(all.relative / static_cast<double>(all.quotients), max_double) : nan,
+          has_quotients ? std::min(all.largest_relative, max_double) : nan,
+          has_quotients ? std::min(all.relative / static_cast<double>(all.quotients), max_double) : nan,
           WideNumber(all.absolute / static_cast<double>(elements), unit).value()};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 /// Kernels that verify a batch of systems of at most N x N elements (N: 8, 16 or 32). N lanes of a warp
-/// verify one system, whose residual is C - L R. Lane i keeps row i of L in registers; shared memory has R.
+/// compute one system's ratio, i.e. its residual C - L R divided by an error bound (check.hpp). Lane i keeps
+/// row i of L in registers; shared memory has R.
 
 #include "kernels/check/system_judge.cuh"
 

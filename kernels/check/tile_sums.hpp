@@ -14,9 +14,10 @@ template <class T>
 constexpr bool splits = std::is_same_v<T, double>;
 
 /// An error bound per term of a sum, relative to max_k |l_ik| max_k |r_kj|. In double the low sum of a block
-/// of 32 terms reaches k 2^-24 after k terms. Its 32 roundings add up to 341 * 2^-77, i.e. 10.7 * 2^-77 per
-/// term. Per term, the products and the sum of two products add 1 * 2^-77, and the last roundings of the low
-/// sum add 2 * 2^-77. The total is below 16 * 2^-77 = 2^-73.
+/// of 32 terms reaches k 2^-24 after k terms. Rounding k is at most 2^(ceil(log2 k) - 1) 2^-77. The 32
+/// roundings add up to 341 * 2^-77, i.e. 10.7 * 2^-77 per term. Per term, the products and the sum of two
+/// products add 1 * 2^-77, and the last roundings of the low sum add 2 * 2^-77. The total is below 16 * 2^-77
+/// = 2^-73.
 template <class T>
 constexpr double error_of_term = splits<T> ? 0x1p-73 : 0x1p-48;
 
