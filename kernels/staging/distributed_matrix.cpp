@@ -116,8 +116,8 @@ void DistributedMatrix<T>::for_blocks(Visit&& visit) const {
     Context& context = group_->use(blocks_.gpu_of(block));
     const std::int64_t begin = blocks_.begin(block), columns = blocks_.columns(block);
     T* const first = at(block);
-    if (begin > 0) visit(context, first, Extent{begin, columns}, true, block);
-    visit(context, first + begin, Extent{blocks_.n - begin, columns}, false, block);
+    if (begin > 0) visit(context, first, Extent{begin, columns}, /*above=*/true, block);
+    visit(context, first + begin, Extent{blocks_.n - begin, columns}, /*above=*/false, block);
   }
   group_->synchronize();
 }
