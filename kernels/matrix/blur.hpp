@@ -49,8 +49,8 @@ struct BlurSpec {
   HostMatrix<double> weights;          ///< file: the weights
   std::int64_t width = 0, height = 0;  ///< size of the image f in pixels
   std::int64_t seen_width = 0, seen_height = 0;  ///< size of H f; both 0: the size of f
-  BlurMatrix what = BlurMatrix::system;
-  double lambda = 0.01;  ///< system: added to the diagonal
+  BlurMatrix what = BlurMatrix::system;          ///< the matrix that is generated
+  double lambda = 0.01;                          ///< system: added to the diagonal
   std::int64_t pixels() const { return width * height; }
   std::int64_t columns_seen() const { return seen_width > 0 ? seen_width : width; }
   std::int64_t rows_seen() const { return seen_height > 0 ? seen_height : height; }
