@@ -6,7 +6,7 @@
 
 namespace gaussweep {
 
-/// Device or host memory ran out. The trial's status becomes `oom`.
+/// Device or host memory ran out. The status of the trial (one method on one input) becomes `oom`.
 struct OutOfMemory : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -22,8 +22,9 @@ struct NotOffered : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A CUDA, cuBLAS, cuSOLVER or emulated-kernel error. `sticky` errors make the process unusable (the worker
-/// process is replaced). `name` is the library's name of the error, e.g. "cudaErrorIllegalAddress".
+/// A CUDA, cuBLAS, cuSOLVER or emulated-kernel error. After a `sticky` error, all CUDA calls of the process
+/// fail, so that it has to be replaced. `name` is the library's name of the error, e.g.
+/// "cudaErrorIllegalAddress".
 struct DeviceError : std::runtime_error {
   DeviceError(const std::string& message, std::string error_name, bool is_sticky)
       : std::runtime_error(message), name(std::move(error_name)), sticky(is_sticky) {}

@@ -19,7 +19,8 @@ class LargeBlocks {
   /// Returns at least `bytes`, uninitialized and aligned to a huge page. @throws std::bad_alloc
   std::shared_ptr<void> take(std::size_t bytes);
   /// From now on, keeps released blocks for later requests of a similar size. Idle blocks are freed, oldest
-  /// first, while all blocks together exceed 2 * (largest block) + extra_bytes. By default, none are kept.
+  /// first, while all blocks together exceed 2 * (largest block) + extra_bytes. By default, no blocks are
+  /// kept.
   void keep(std::size_t extra_bytes);
   /// Frees idle blocks, and frees every block that is released from now on.
   void keep_none();
