@@ -91,7 +91,8 @@ enum class AnswerIn { a, b, x };
 /// The factor of getrf that has the unit diagonal.
 enum class UnitDiagonal { lower, upper };
 
-/// One row of the registry. A method does not time itself, print, or know the driver.
+/// One row of the registry. A method does not measure its time, does not print, and does not depend on the
+/// code that runs trials.
 struct Method {
   Problem problem;
   std::string variant;      ///< the method's name within its problem, e.g. "recursive"

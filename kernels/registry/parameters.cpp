@@ -1,4 +1,5 @@
-/// Checks and converts the parameters of methods. A registry row declares them, and a plan sets them.
+/// Checks and converts the parameters of methods. A row of the registry (method.hpp) declares them, and a
+/// plan (the user's description of trials) sets them.
 
 #include "kernels/registry/parameters.hpp"
 

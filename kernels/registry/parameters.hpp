@@ -1,5 +1,6 @@
 #pragma once
-/// Parameters of methods. A registry row declares them, a plan sets them, and the method reads them.
+/// Parameters of methods. A row of the registry (method.hpp) declares them, a plan (the user's description of
+/// trials) sets them, and the method reads them.
 
 #include <cstdint>
 #include <map>

@@ -59,7 +59,7 @@ inline Extent columns_extent(const Shape& s) {
 /// The kind of operand B.
 enum class SecondOperand {
   none,
-  matrix,           ///< an independent matrix: the plan's `matrix_b`, else A's kind with the next seed
+  matrix,           ///< an independent matrix: `matrix_b` of the user's plan, else like A with the next seed
   right_hand_sides  ///< nrhs columns, computed as A times a known x
 };
 /// The elements of a square matrix that the problem uses; `uplo` selects the triangle.
