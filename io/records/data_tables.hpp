@@ -15,6 +15,7 @@ namespace gaussweep::io {
 /// An empty cell, a text, an integer, or a number that may be NaN.
 using DataCell = std::variant<std::monostate, std::string, std::int64_t, double>;
 
+/// The name and the unit of a column; `unit` is empty if the column has none.
 struct DataColumn {
   std::string name, unit;
 };
@@ -42,7 +43,8 @@ std::vector<std::string> sqlite_companions(const std::filesystem::path& path);
 /// The other tables refer to rows of `records` by the number `trial`. The database also has a table `units`
 /// and the views best, speedups, failures, sample_times and stage_times. If column names differ only in case,
 /// the later ones get a number appended.
-/// @param conditions the columns of the conditions that separate tasks
+/// @param conditions columns for the view `best`, which compares only methods with equal values in them, e.g.
+/// `cache` (warm or cold)
 /// @throws StorageError, also if this build has no libsqlite3
 void write_sqlite(const std::filesystem::path& path, const Results& results,
                   const std::vector<std::string>& conditions);

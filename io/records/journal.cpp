@@ -148,7 +148,8 @@ std::vector<Line> parse_lines(const std::vector<std::string_view>& texts, bool w
   return lines;
 }
 
-// Collects the lines of a journal as records and notes. The size of the file gives a guess of their number.
+// Collects the lines of a journal as records and notes. Reserves memory for the number of records that the
+// size of the file suggests.
 class Collector {
  public:
   explicit Collector(std::size_t bytes) {
@@ -263,7 +264,7 @@ void JournalWriter::begin(Descriptor opened) {
     if (end < facts.st_size && ftruncate(fd_, end) != 0) {
       fail("cut off its torn last line", errno, "All complete lines are safe.");
     }
-    // Syncs the folder, so that the name of a new journal survives a power failure, and not only its lines.
+    // Syncs the folder, because otherwise a power failure could remove the name of a new journal.
     sync_folder(path_.parent_path().empty() ? "." : path_.parent_path());
   } catch (...) {
     close(fd_);

@@ -19,8 +19,8 @@ namespace gaussweep::io {
 /// many lines can share one sync. The run directory's locks ensure that a journal has only one writer.
 /// Lines are written only while the journal's name still refers to the open file.
 /// @throws StorageError with the path, the system's error and the state of earlier lines. A failed write is
-/// truncated again, and its lines stay buffered, so that `sync` can be retried when there is room. If
-/// truncation fails too, the reader ignores the torn last line, and the next writer truncates it.
+/// undone by truncating the file, and its lines stay buffered, so that `sync` can be retried when there is
+/// room. If truncation fails too, the reader ignores the torn last line, and the next writer truncates it.
 class JournalWriter {
  public:
   /// Opens or creates the journal, private to the user, and truncates a torn last line of a killed writer.
@@ -70,7 +70,7 @@ class JournalWriter {
   bool broken_ = false;
 };
 
-/// A complete line that is ignored, and the reason.
+/// A complete line that the reader ignores, and the reason.
 struct DamagedLine {
   std::int64_t number = 0;  ///< from 1
   std::string why;

@@ -1,5 +1,6 @@
 #pragma once
-/// The notes of a journal: lines that are not records (io/SCHEMA.md).
+/// The notes of a journal (a run's file with one JSON object per line): the lines that describe the run, its
+/// devices and its hosts. All other lines are records of trials (io/SCHEMA.md).
 
 #include <cstdint>
 #include <map>
@@ -34,8 +35,8 @@ struct Run {
   std::map<std::string, std::string> attributes() const;
 };
 
-/// The plan's folder and library methods at a start of the run. `status --missing` expands the plan with
-/// them.
+/// The plan's folder, and the methods of its shared libraries, at a start of the run. `status --missing` uses
+/// them to list the plan's trials.
 struct Inputs {
   static constexpr const char* name = "inputs";
   std::string folder;                                  ///< absolute; relative paths in the plan begin here
@@ -58,10 +59,10 @@ struct Host {
 /// Trials that an edited plan no longer contains; every start writes the current list.
 struct Vanished {
   static constexpr const char* name = "vanished";
-  std::vector<std::string> keys;
+  std::vector<std::string> keys;  ///< Record::key of each trial
 };
 
-/// A rank whose device failed.
+/// A rank that gets no more trials, because its device failed or it stopped answering.
 struct Retired {
   static constexpr const char* name = "retired";
   std::int64_t rank = -1;

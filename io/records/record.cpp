@@ -251,7 +251,7 @@ Record record_from_json(const nlohmann::json& json) {
     if (found == json.end()) {
       if (!is_required(field.name)) continue;
       throw InputError("A record lacks the field '" + std::string(field.name) +
-                       "'; key, problem, method and status must be there.");
+                       "'; key, problem, method and status are required.");
     }
     std::visit([&](auto member) { read(*found, field.name, record.*member); }, field.member);
   }

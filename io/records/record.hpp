@@ -57,9 +57,9 @@ struct Record {
   double seconds_min = unknown, seconds_q1 = unknown, seconds_median = unknown, seconds_mean = unknown,
          seconds_q3 = unknown, seconds_max = unknown, seconds_stdev = unknown;
   std::int64_t samples = 0, inner_repeats = 1, warmup = 0;
-  std::int64_t enough =
-      -1;  ///< 1: the samples' noise fell below the plan's limit, 0: it did not, -1: the plan has no limit
-  std::int64_t round = 1;
+  /// 1: the samples' noise fell below the plan's limit, 0: it did not, -1: the plan has no limit.
+  std::int64_t enough = -1;
+  std::int64_t round = 1;  ///< the trial's repetition in a new worker process, from 1
   Text cache, host_memory;
   std::int64_t kernels = -1;       ///< kernels launched per run; -1: unknown
   std::int64_t waits = -1;         ///< times per run that the host waited for the device; -1: unknown
@@ -74,8 +74,8 @@ struct Record {
          h2d_seconds = unknown, d2h_seconds = unknown, verify_seconds = unknown;
   double flops = unknown, gflops = unknown, bytes = unknown, peak_share = unknown;
   Text problem_title;  ///< "linear systems, A x = b"
-  double problem_flops = unknown,
-         problem_bytes = unknown;  ///< the problem's counts, independent of the method
+  /// The usual operation count of the problem and the bytes of its operands, independent of the method.
+  double problem_flops = unknown, problem_bytes = unknown;
   double residual_ratio = unknown, tolerance = unknown, backward_error = unknown, forward_error = unknown,
          pivot_growth = unknown, first_row_percent = unknown;
   Text reference_method;
@@ -106,7 +106,7 @@ struct Record {
 
   std::vector<Sample> sample_list;
   std::vector<Stage> stages;
-  std::vector<double> history;  ///< `/iterations`
+  std::vector<double> history;  ///< the value of the convergence test per iteration (`/iterations`)
   /// True if the trial failed for a reason that may be temporary: a resume repeats it. Only in the journal.
   bool for_now = false;
 };

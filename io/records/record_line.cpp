@@ -233,8 +233,10 @@ class LineReader {
     return is_next;
   }
 
-  /// The unread text; the name of the next column, which `members` passes on if the line has it next.
-  std::string_view rest_, expected_;
+  std::string_view rest_;  ///< the unread text
+  /// The name of the column that usually comes next. If it does, `members` passes this view to its callback,
+  /// which recognises the name by its address.
+  std::string_view expected_;
   LineTexts& earlier_texts_;
   bool with_details_;
 };

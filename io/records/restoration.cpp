@@ -50,7 +50,7 @@ void write_restoration(const std::filesystem::path& path, const Restoration& r) 
     file_bytes = h5::image_of(file);
   } catch (const h5::Error& error) {
     throw StorageError("Cannot write '" + path.string() + "': " + error.what() +
-                       ". What stood under that name before is untouched.");
+                       ". An earlier file of this name is unchanged.");
   }
   write_atomically(path, file_bytes.data(), file_bytes.size());
 }

@@ -123,8 +123,8 @@ void write_checked(const h5::File& file, const char* name, const Columns& column
   h5::write_attribute(h5::open_dataset(file, name), units_attribute, units.dump());
 }
 
-/// Writes a table of details. Its rows can take hundreds of megabytes, so only one table is in memory at a
-/// time. @param for_each_row calls its argument with every row
+/// Writes a table of details (samples, stages or iterations). Its rows can take hundreds of megabytes, so
+/// only one such table is in memory at a time. @param for_each_row calls its argument with every row
 template <class Row, class ForEachRow>
 void write_rows(const h5::File& file, const char* name, const std::vector<h5::Column<Row>>& columns,
                 const ForEachRow& for_each_row, FileChecksums& checksums) {
@@ -210,8 +210,8 @@ bool is_removed(const Descriptor& file) {
   return fstat(file.fd(), &facts) == 0 && facts.st_nlink == 0;
 }
 
-/// Opens the file that has this name now. HDF5 can only open by name, here by the descriptor's name in /proc.
-/// That fails if a running sweep has replaced the file since, so it is tried again.
+/// Opens the file that has this name now. HDF5 opens files only by name, here by the descriptor's name in
+/// /proc. Opening by that name fails if a running sweep has replaced the file, so it is repeated.
 h5::File open_current(const std::filesystem::path& path) {
   constexpr int max_attempts = 20;
   for (int attempt = 1;; ++attempt) {
@@ -255,13 +255,13 @@ std::vector<char> results_image(const std::filesystem::path& path, const Results
     write_details(file, results.records, checksums);
     write_checked(file, "/devices", device_columns(), results.devices, checksums);
     write_checked(file, "/hosts", host_columns(), results.hosts, checksums);
-    // The checksums are an attribute of a table and not of the root. Programs that copy a file's contents
-    // copy the root's attributes, but not those of tables, so wrong checksums are not copied.
+    // The checksums are an attribute of a table. Programs that copy parts of a file to a new one copy the
+    // attributes of the root, but not those of tables. Checksums in the root would be wrong in such a copy.
     h5::write_attribute(h5::open_dataset(file, "/records"), checksums_attribute, checksums.text());
     return h5::image_of(file);
   } catch (const h5::Error& error) {
     throw StorageError("Cannot write '" + path.string() + "': " + error.what() +
-                       ". What stood under that name before is untouched.");
+                       ". An earlier file of this name is unchanged.");
   }
 }
 

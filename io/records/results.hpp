@@ -1,6 +1,6 @@
 #pragma once
-/// results.h5 (io/SCHEMA.md). It is written to a temporary name and renamed, so that it can be opened at any
-/// time.
+/// Writes and reads results.h5, the HDF5 tables of a run (io/SCHEMA.md). The file is written under a
+/// temporary name and renamed, so that it can be opened at any time.
 
 #include <filesystem>
 #include <map>
@@ -26,9 +26,9 @@ struct Results {
 
 /// Writes atomically. @throws StorageError
 void write_results(const std::filesystem::path& path, const Results& results);
-/// Do the same in two steps: results_image builds the file in memory, and write_results_image writes it. The
-/// second step waits for the disk and may run on another thread. results_image needs `path` only to name the
-/// file in errors.
+/// Do the same as write_results in two steps: results_image builds the file in memory, and
+/// write_results_image writes it. The second step waits for the disk and may run on another thread.
+/// results_image needs `path` only to name the file in errors.
 std::vector<char> results_image(const std::filesystem::path& path, const Results& results);
 void write_results_image(const std::filesystem::path& path, const std::vector<char>& image);
 /// Reads a file of this or an older schema version (absent columns keep their defaults). `with_details ==

@@ -9,7 +9,7 @@
 
 namespace gaussweep::io {
 
-/// A row of /samples.
+/// A row of /samples. In all three tables, `trial` is the row number of the trial in /records.
 struct SampleRow {
   std::int64_t trial = 0, index = 0;
   double seconds = Record::unknown, clock = Record::unknown;
@@ -36,7 +36,7 @@ const std::vector<h5::Column<IterationRow>>& iteration_columns();
 const std::vector<h5::Column<DeviceRow>>& device_columns();
 const std::vector<h5::Column<HostRow>>& host_columns();
 
-/// Call visit(row) for all rows of /samples, /stages or /iterations in order.
+/// Call visit(row) for all rows of the table /samples, /stages or /iterations, in order.
 template <class Visit>
 void each_sample(const std::vector<Record>& records, const Visit& visit) {
   for (std::size_t r = 0; r < records.size(); ++r) {

@@ -1,4 +1,4 @@
-/// Writes results as a SQLite database: part of io/records/data_tables.hpp.
+/// Writes results as a SQLite database; declared in io/records/data_tables.hpp.
 
 #include <unistd.h>
 
@@ -30,8 +30,8 @@ void write_sqlite(const std::filesystem::path& path, const Results&, const std::
 
 namespace {
 
-/// Views for the most frequent questions: docs/formats.md. Methods compete if they agree in the columns of
-/// `best` and in the conditions that separate tasks, for which {conditions} stands.
+/// Views for the most frequent questions (docs/formats.md). In `best`, methods compete if their records agree
+/// in all columns after PARTITION BY. {conditions} is replaced by further such columns, e.g. `cache`.
 constexpr const char* view_template = R"(
 CREATE INDEX samples_of_trial ON samples(trial);
 CREATE INDEX stages_of_trial ON stages(trial);
@@ -98,7 +98,7 @@ class Database {
     const int code = sqlite3_open(temporary.c_str(), &opened);
     database_.reset(opened);
     require(code == SQLITE_OK);
-    // Writing to a temporary file makes it atomic, so SQLite needs no journal.
+    // The database is a temporary file that is renamed when complete, so SQLite needs no journal.
     run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   }
   void run(const std::string& sql) {

@@ -19,7 +19,7 @@ const char* word(Status status) {
   for (const auto& [value, name] : table) {
     if (value == status) return name;
   }
-  throw std::logic_error("a status without a word");
+  throw std::logic_error("a status without a name");
 }
 
 std::optional<Status> status_named(std::string_view name) {
