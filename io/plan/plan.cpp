@@ -68,7 +68,7 @@ Keys entry_keys(Entry& entry, const Problems& problems, RangeBudget& budget) {
   Keys keys = {
       {"problem",
        {[&](const YamlNode& v) { entry.problem = scalar_of(v, "problem"); }, "problem",
-        "what is solved, or a list"}},
+        "the name of a problem, or a list of names"}},
       {"method",
        {[&](const YamlNode& v) { entry.methods = scalars_of(v, "method"); }, "methods",
         "a variant, problem/variant, a glob, a list of these, or all"}},
@@ -84,7 +84,7 @@ Keys entry_keys(Entry& entry, const Problems& problems, RangeBudget& budget) {
         "matrix", "gemm: B"}},
       {"zip",
        {[&](const YamlNode& v) { entry.zips = zips_of(v, budget); }, "zips",
-        "axes that go together instead of being multiplied"}},
+        "axes of equal length that vary together instead of in all combinations"}},
       {"exclude",
        {[&](const YamlNode& v) { entry.excludes = excludes_of(v); }, "excludes", "trials to leave out"}},
       {"expect",
@@ -119,8 +119,9 @@ std::string misspelling_hint(const Entry& entry, const std::string& word) {
   return {};
 }
 
-/// Values by key, for the keys whose list stands for several entries of sweep. In a plan or an entry, a value
-/// is the whole list; in a result of combinations_of, it is one element of the list.
+/// The values of keys whose list stands for several entries of sweep, such as `cache: [warm, cold]`. In a
+/// plan or an entry, a value is the whole list. In a result of combinations_of, it is one element of the
+/// list.
 using Combination = std::map<std::string, YamlPointer>;
 
 /// Returns true if the value is a list that stands for one entry per value, unlike the list of an axis.
@@ -230,12 +231,13 @@ std::vector<Entry> sweep_of(const YamlNode& node, const Combination& lists, cons
   return sweep;
 }
 
-/// Settings of the plan for entries that lack them.
+/// Values of the plan's keys for entries that lack these keys.
 struct Common {
   Combination lists;
   std::vector<MatrixBlock> matrices;
   std::optional<Scalar> store;
 
+  /// Adds the plan's matrices and its `store` to an entry that lacks them; the default matrix is `uniform`.
   void complete(Entry& entry) const {
     if (entry.matrices.empty()) entry.matrices = matrices;
     if (entry.matrices.empty()) entry.matrices = {{{{"kind", {"uniform", entry.location}}}, entry.location}};

@@ -15,7 +15,7 @@
 
 namespace gaussweep::io {
 
-/// One entry of `sweep:`.
+/// One entry of the plan's list `sweep`. The combinations of its problem, methods and axes are trials.
 struct Entry {
   Scalar problem;
   std::vector<std::string> problems;              ///< the list that contains `problem`; else only `problem`
@@ -54,7 +54,7 @@ Plan parse_plan(const std::string& text, const std::string& file, const std::vec
 /// A reserved key of a plan or of an entry.
 struct PlanKey {
   std::string name;
-  std::string shape;  ///< the definition of its value in the JSON schema
+  std::string shape;  ///< the name of its value's definition in the JSON schema
   std::string help;   ///< its purpose
 };
 std::vector<PlanKey> keys_of_plan();

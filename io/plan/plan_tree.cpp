@@ -175,8 +175,9 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
 
-  /// Adds the size of a complete node to `parent`. The limits are checked with aliases expanded, before any
-  /// code walks (or frees) the tree.
+  /// Adds the size of a complete node to `parent`. Checks the limits with aliases expanded. This must happen
+  /// before any code walks or frees the tree, which may take very long or exhaust the stack beyond the
+  /// limits.
   static void add_size(YamlNode& parent, const YamlNode& node) {
     parent.weight += node.weight;
     parent.depth = std::max(parent.depth, node.depth + 1);
@@ -225,7 +226,7 @@ std::string parser_hint(const std::string& text, const YAML::Mark& mark, const s
   const std::size_t first = line.find_first_not_of(' ');
   if (first != std::string::npos && line[first] == '\t') return "; indent with spaces, not with tabs";
   if (line.find(": >") != std::string::npos) return "; a value that begins with > must stand in quotes";
-  return "; a plan is a mapping of keys to values, see README.md";
+  return "; a plan is a mapping of keys to values (README.md has an example)";
 }
 
 /// Checks the numbers of brackets and commas before parsing, because the parser needs seconds and gigabytes

@@ -104,7 +104,8 @@ double parse_real(const Scalar& scalar, double low, double high, const std::stri
 }
 
 double parse_duration(const Scalar& scalar, const std::string& what) {
-  // The unit of seconds may be omitted only if they stand alone: the 30 of "1h30" could mean minutes.
+  // A number without a unit means seconds, but only if it is the whole text: in "1h30", 30 could mean
+  // minutes.
   static const std::regex plain(R"(\d{1,9}(?:\.\d{1,6})?)");
   static const std::regex pattern(
       R"((?:(\d{1,6}(?:\.\d{1,6})?)h)?(?:(\d{1,6}(?:\.\d{1,6})?)min)?(?:(\d{1,9}(?:\.\d{1,6})?)s)?)"

@@ -33,8 +33,8 @@ struct Scalar {
   Location location;
 };
 
-/// The values of an axis. A scalar is a list of one; ranges (start:stop:step, start:stop:*f) and numbers such
-/// as 1k are expanded if the axis is numeric.
+/// The values of an axis, i.e. of a size, property or parameter that a plan varies. A scalar is a list of
+/// one; ranges (start:stop:step, start:stop:*f) and numbers such as 1k are expanded if the axis is numeric.
 struct Axis {
   std::vector<Scalar> values;
   /// Only for `n`, `m`, `k` given as a mapping; `values` is then empty. The keys are backends ("cuda",
@@ -52,14 +52,15 @@ struct MatrixBlock {
 
 /// An entry of `exclude:`.
 struct Exclude {
-  /// axis, parameter or "method" → conditions: a value, ">4096", "<=64". If there are several, one of them
-  /// must hold
+  /// An axis, a parameter or "method" → conditions: a value, ">4096", "<=64". If there are several, one of
+  /// them must hold.
   std::map<std::string, std::vector<Scalar>> conditions;
   Location location;
 };
 
 /// Read numbers of a plan: "1k" = 1024, "64"; durations "90s", "10min", "1h30min", "250ms", plain seconds.
-/// @param what the name of the value, for the error @throws InputError at the scalar's location
+/// @param what the name of the value, for the error message
+/// @throws InputError with the scalar's location
 std::int64_t parse_integer(const Scalar& scalar, std::int64_t low, std::int64_t high,
                            const std::string& what);
 double parse_real(const Scalar& scalar, double low, double high, const std::string& what);

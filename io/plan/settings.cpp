@@ -103,7 +103,7 @@ void read_energy(const YamlNode& node, Settings& settings) {
   if (scalar.text == "never") return;
   if (!is_duration(scalar)) {
     fail_at(scalar.location, "energy: '" + scalar.text + "'; " + nearest_hint(scalar.text, {"never"}) +
-                                 "allowed: never, or for how long it is measured, as 1s");
+                                 "allowed: never, or the duration of the measurement, such as 1s");
   }
   settings.energy_seconds = parse_duration(scalar, "energy");
 }
@@ -124,11 +124,11 @@ Stages stages_of(const std::string& word) {
   for (const auto& [value, name] : stages_words) {
     if (name == word) return value;
   }
-  throw std::invalid_argument("no way to measure stages is called '" + word + "'");
+  throw std::invalid_argument("stages has no value '" + word + "'");
 }
 
 /// Returns a setting that is a condition of measurement and has two values. The first word is the default.
-/// @param chosen the name in a trial's JSON, which has it only for the second word
+/// @param chosen the name of a member of the trial's JSON; the member exists only for the second word
 template <class Flag>
 Setting condition_of_words(const char* name, const char* help, const char* chosen,
                            std::array<const char*, 2> words, const char* heading, Text Record::*column,
@@ -236,7 +236,7 @@ std::string_view to_string(Stages stages) {
   for (const auto& [value, name] : stages_words) {
     if (value == stages) return name;
   }
-  throw std::invalid_argument("unnamed way to measure stages");
+  throw std::invalid_argument("a value of Stages without a name");
 }
 
 const std::vector<Setting>& all_settings() {
