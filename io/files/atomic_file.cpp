@@ -99,7 +99,7 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::fail(const std::string& action, int error) const {
   throw StorageError("Cannot write '" + target_.string() + "': could not " + action + ": " +
-                     std::strerror(error) + ". What stood under that name before is untouched.");
+                     std::strerror(error) + ". An earlier file of this name is unchanged.");
 }
 
 void AtomicFile::write(const void* data, std::size_t bytes) {

@@ -44,7 +44,7 @@ double now() {
     work(output);
     if (output.flush()) code = exit_done;
   } catch (const std::exception&) {
-    // `work` sends the messages of its own errors. This exception means that sending failed.
+    // `work` catches its errors and sends their messages, so this exception means that sending failed.
   }
   _exit(code);
 }

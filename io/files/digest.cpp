@@ -1,4 +1,4 @@
-/// Computes SHA-256 and CRC-32 of data, all at once or in pieces.
+/// Computes SHA-256 and CRC-32 of data, in one call or block by block.
 
 #include "io/files/digest.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// SHA-256 and CRC-32 of data, all at once or in pieces.
+/// SHA-256 and CRC-32 of data, in one call or block by block.
 
 #include <cstddef>
 #include <cstdint>

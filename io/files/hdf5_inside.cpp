@@ -1,4 +1,4 @@
-/// Refuses HDF5 datasets whose data is outside the opened file, because the author of the file could make us
+/// Refuses HDF5 datasets whose data are outside the opened file, because the author of the file could make us
 /// read any file.
 
 #include "io/files/hdf5_inside.hpp"
@@ -38,7 +38,8 @@ Owner open_without_external_links(const std::string& name, hid_t access_class, c
 std::string outside_data_reason(hid_t dataset, const std::string& name) {
   const Properties creation(H5Dget_create_plist(dataset), "read the layout of " + name);
   if (H5Pget_layout(creation) == H5D_VIRTUAL)
-    return name + " is a virtual dataset, put together from others; allowed: data of its own";
+    return name +
+           " is a virtual dataset, composed of other datasets; allowed: a dataset that contains its data";
   if (check(H5Pget_external_count(creation), "look for external storage of " + name) > 0)
     return name + " keeps its data in another file (external storage); allowed: in the file itself";
   const int filters = check(H5Pget_nfilters(creation), "read the filters of " + name);
@@ -53,7 +54,7 @@ std::string outside_data_reason(hid_t dataset, const std::string& name) {
     H5Eclear2(H5E_DEFAULT);
     return name + " is packed with the filter " + std::to_string(filter) +
            (words[0] == '\0' ? "" : " (" + std::string(words) + ")") +
-           ", which is not installed here; where it is, h5repack -f NONE unpacks a file";
+           ", which is not installed here; on a machine that has it, h5repack -f NONE unpacks the file";
   }
   return {};
 }

@@ -47,8 +47,8 @@ struct Layout {
   }
 };
 
-/// Computes the checksum of each column while rows are added. It covers, per row, the text without padding
-/// plus one NUL, or the 8 little-endian bytes of the number.
+/// Computes the checksum of each column while rows are added. A checksum covers, per row, the text without
+/// padding plus one NUL, or the 8 little-endian bytes of the number.
 class TableChecksums {
  public:
   /// @param layout of the packed rows
@@ -78,7 +78,7 @@ class TableWriter {
   void write(std::size_t first, std::size_t count, const char* packed);
 
  private:
-  std::string action_;  ///< for error messages: "read the table 'NAME'"
+  std::string action_;  ///< for error messages: "write the table 'NAME'"
   std::size_t chunk_rows_;
   Type memory_;  ///< the type of packed rows in memory
   Space space_;

@@ -69,7 +69,7 @@ Memory memory_of(int resource, double used_bytes) {
 
 /// Returns the minimum over the limits of this process for its address space and its private data.
 Memory process_memory() {
-  double pages[6] = {};  // size, resident, shared, text, nothing, data
+  double pages[6] = {};  // the columns of statm: size, resident, shared, text, unused, data
   std::ifstream file("/proc/self/statm");
   for (double& count : pages) file >> count;
   const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));

@@ -16,7 +16,7 @@ std::vector<std::string> default_names(const DatasetChoice& choice) {
 
 std::size_t sole_matrix(const std::filesystem::path& path, const std::vector<Candidate>& candidates,
                         const DatasetChoice& choice) {
-  std::vector<std::size_t> matrices, planes;  // planes: matrices that are not vectors
+  std::vector<std::size_t> matrices, non_vectors;  // indices of candidates
   std::string names, why, unread;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& candidate = candidates[i];
@@ -26,7 +26,7 @@ std::size_t sole_matrix(const std::filesystem::path& path, const std::vector<Can
       continue;
     }
     matrices.push_back(i);
-    if (candidate.rows > 1 && candidate.cols > 1) planes.push_back(i);
+    if (candidate.rows > 1 && candidate.cols > 1) non_vectors.push_back(i);
     names += (names.empty() ? "" : ", ") + candidate.name;
   }
   const bool is_matrix = choice.operand == Operand::matrix;
@@ -39,7 +39,7 @@ std::size_t sole_matrix(const std::filesystem::path& path, const std::vector<Can
     fail("has no right-hand sides 'b'; it has: " + names + "; name them with " + option);
   if (is_matrix && !unread.empty())
     fail("holds several matrices (" + names + "; " + unread + "); name one with " + option);
-  if (matrices.size() > 1 && is_matrix && planes.size() == 1) return planes.front();
+  if (matrices.size() > 1 && is_matrix && non_vectors.size() == 1) return non_vectors.front();
   if (matrices.size() > 1) fail("holds several matrices (" + names + "); name one with " + option);
   return matrices.front();
 }

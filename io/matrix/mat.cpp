@@ -154,8 +154,8 @@ void MatVariables::add_sparse_entry(const MatNumbers& entries, std::size_t i, do
     throw InputError(where_ + refused_element(entries.type, entries.first_inexact.data(), r, c));
   if (keep_ &&
       !add_entry(matrix_.data[static_cast<std::size_t>(r + c * matrix_.rows)], entries.values[i], !is_real))
-    throw InputError(where_ + "the entries of (" + std::to_string(r + 1) + ", " + std::to_string(c + 1) +
-                     ") add up to more than a double holds");
+    throw InputError(where_ + "the sum of the entries of (" + std::to_string(r + 1) + ", " +
+                     std::to_string(c + 1) + ") is not exact as a double, or infinite");
 }
 
 bool is_mat(const Descriptor& file) {

@@ -57,7 +57,7 @@ class ArrayWalk {
   /// arrays store no name
   void array(std::uint64_t bytes, const std::string& parent_name, int depth) {
     if (bytes == 0) return add({parent_name, 0, 0, "is empty"});
-    if (depth > max_array_depth) throw BrokenMat("arrays lie too deep in one another");
+    if (depth > max_array_depth) throw BrokenMat("arrays are nested too deeply");
     remaining_bytes_ = bytes;
     const std::vector<std::uint32_t> flags = integers("class");
     if (flags.size() != 2) throw BrokenMat("an array has no class");
@@ -103,11 +103,11 @@ class ArrayWalk {
                const std::string& name) {
     const MatrixShape shape = shape_of({dims.begin(), dims.end()});
     const bool is_complex = (flags & complex_flag) != 0, is_sparse = array_class == class_sparse;
-    const bool is_plane = shape.why.empty() && shape.rows > 1 && shape.cols > 1;
+    const bool is_non_vector = shape.why.empty() && shape.rows > 1 && shape.cols > 1;
     const bool is_wanted =
         !name.empty() && variables_.add({name, shape.rows, shape.cols,
                                          is_complex ? "is complex; allowed: real numbers" : shape.why, 0,
-                                         is_complex && is_plane});
+                                         is_complex && is_non_vector});
     const bool is_real = (is_sparse || array_class <= class_single) && (flags & logical_flag) == 0;
     if (is_sparse) {
       if (is_wanted) entries(is_real);

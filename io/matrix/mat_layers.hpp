@@ -48,7 +48,7 @@ class MatBytes {
 struct MatNumbers {
   std::vector<double> values;
   std::size_t exact_count = 0;  ///< number of leading values that double represents exactly
-  std::string first_inexact;    ///< bytes of the first value that it does not represent
+  std::string first_inexact;    ///< the bytes of the first value that double does not represent
   ElementType type;
 };
 MatNumbers read_numbers(MatBytes& source, const ElementType& type, std::size_t count);

@@ -121,7 +121,8 @@ MatrixSize matrix_size_in_child(const std::filesystem::path& path, const Dataset
 Dense<double> import_matrix_in_child(const std::filesystem::path& path, const DatasetChoice& dataset,
                                      double extra_seconds) {
   if (!needs_hdf5(path)) return import_matrix(path, dataset);
-  // A small compressed file may hold a large matrix; the time limit therefore includes the elements.
+  // A compressed file may be much smaller than its matrix. Therefore the time limit depends on the larger
+  // one.
   const MatrixInfo info = matrix_info_in_child(path, dataset, nullptr, extra_seconds);
   const double mib = static_cast<double>(info.stored_entries) * sizeof(double) / 0x1p20;
   return read_in_child(

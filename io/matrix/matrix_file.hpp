@@ -1,6 +1,7 @@
 #pragma once
-/// Matrices in files: the run directory's store (one HDF5 file per digest), Matrix Market, NumPy, MATLAB and
-/// HDF5. Matrices are column-major. The store keeps the trial's precision; other files are read as double.
+/// Matrices in files: Matrix Market, NumPy, MATLAB, HDF5, and the run directory's store. The store has one
+/// HDF5 file per digest, which identifies the matrix. Matrices are column-major. The store keeps the trial's
+/// precision; other files are read as double.
 
 #include <cstdint>
 #include <filesystem>

@@ -286,7 +286,7 @@ class Target {
     if (!keep_) return;
     double& element = matrix.data[static_cast<std::size_t>(i + j * matrix.rows)];
     if (!add_entry(element, value, header_.integer))
-      lines_.fail("the entries of this place add up to more than a double holds");
+      lines_.fail("the sum of the entries of this element is not exact as a double, or infinite");
   }
   const Lines& lines_;
   const Header& header_;
@@ -399,7 +399,8 @@ Dense<double> read_matrix_market(const std::filesystem::path& path, bool keep, M
 
 void export_matrix_market(const std::filesystem::path& path, const Dense<double>& a) {
   if (!std::all_of(a.data.begin(), a.data.end(), [](double x) { return std::isfinite(x); })) {
-    throw InputError(path.string() + ": the matrix holds NaN or Inf, which Matrix Market has no words for");
+    throw InputError(path.string() +
+                     ": the matrix contains NaN or Inf, which Matrix Market cannot represent");
   }
   AtomicFile file(path);
   std::string text = std::string(banner) + " matrix array real general\n" + std::to_string(a.rows) + " " +
