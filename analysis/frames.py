@@ -12,7 +12,7 @@ from .loader import DEVICE, gpu_counts, parameter, parameters_of
 from .plots import Plot, Series
 from .words import counted
 
-ONE_CORE = "serial|crout"  # in names of CPU methods that run on one core, without BLAS
+ONE_CORE = "serial|crout"  # regular expression for the names of CPU methods that run on one core, without BLAS
 MOST_MODELS = 3  # GPU models that share a figure or a table
 EMULATED = "emulated on "  # prefix of the device name of emulated kernels
 MOST_LABELS = 16  # lines per figure; figures with more are split

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 
-# The conditions of measurement that separate tasks (rows of io/plan/settings.cpp), with their usual values. Older files
-# lack these columns, or have empty texts.
+# The conditions of measurement under which methods are compared separately (rows of io/plan/settings.cpp), with their
+# usual values. Older files lack these columns, or have empty texts.
 CONDITIONS = {"cache": "warm", "host_memory": "pageable"}
 
 

@@ -81,10 +81,9 @@ TRIAL = ["same_trial", "backend", "gpus", "capability", "host", "plan_name"]
 DEFAULTS = {**CONDITIONS, "gpu_count": "1"}
 SEQUENCE = ["gpus", "host", "plan_name"]  # runs that agree in these columns repeat one another over time
 BYTES_AT_ONCE = 32 << 20  # bytes of a table that are read per call
-THREADS_SUFFIX = (
-    r" \(\d+ threads?\)$"  # `gaussweep merge` calls a host "node1 (2 threads)" if its runs had other counts too
-)
-TOO_FAST = 1.5  # times that mean a larger fraction of a peak are doubted, as in driver/plan/peak_share.hpp
+# `gaussweep merge` calls a host "node1 (2 threads)" if its runs had different numbers of threads.
+THREADS_SUFFIX = r" \(\d+ threads?\)$"
+TOO_FAST = 1.5  # a time is suspect if its fraction of peak is larger than this, as in driver/plan/peak_share.hpp
 DEVICE = ["host", "gpu_uuid", "capability", "threads"]  # a CPU's peaks depend on its threads
 
 
@@ -435,7 +434,9 @@ def _is_kept(dtype, column, table, wanted):
     if dtype.shape == () and dtype.kind in kinds:
         return True
     if column in wanted:
-        raise Foreign(f"the column {column} of /{table} must hold {'text' if kinds == 'SO' else 'numbers'}, one a row")
+        raise Foreign(
+            f"the column {column} of /{table} must hold {'text' if kinds == 'SO' else 'numbers'}, one per row"
+        )
     return False
 
 

@@ -1,9 +1,10 @@
-"""Formats the text of `analysis/report --trend`: the times of trials night by night, for a mail."""
+"""Formats the text of `analysis/report --trend`, which nightly jobs send by mail: the times of trials in the last
+runs."""
 
 from .frames import is_rectangular
 from .page import printable, seconds
 
-MOST_NIGHTS = 7  # per line: a mail may be read on a phone
+MOST_NIGHTS = 7  # runs per line of the text, because a mail may be read on a phone
 
 
 def _dates(starts):

@@ -30,7 +30,7 @@ COLUMNS = {
     **dict(status=("status", None), seconds_median=("median", seconds), peak_share=("fraction of peak", percent)),
     **dict(trials=("trials", whole), iterations=("iterations", whole), gflops=("GFLOP/s", number)),
 }
-SIZES = {"size", "smallest", "largest"}  # columns of sizes; that of a product that is not square is not its n
+SIZES = {"size", "smallest", "largest"}  # columns of sizes; of a product that is not square: the cube root of m·n·k
 
 
 def columns_of(listed):
@@ -254,8 +254,8 @@ class Page:
         )
 
     def _free(self, folder, name, ending):
-        """Returns the name, with a number if the folder has it already. Shortens names that are too long for file
-        systems."""
+        """Returns an unused file name: `name`, with a number if the folder has it already. Shortens names that are too
+        long for file systems."""
         if len(name.encode()) > LONGEST_NAME:
             digest = hashlib.sha256(name.encode()).hexdigest()[:12]
             name = name.encode()[: LONGEST_NAME - 13].decode(errors="ignore") + "-" + digest

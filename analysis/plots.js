@@ -14,6 +14,8 @@
   const SHAPES = [null, "-.85 -.85 .85 -.85 .85 .85 -.85 .85", "0 -1.1 1 .8 -1 .8", "0 -1.2 1 0 0 1.2 -1 0", "0 1.1 1 -.8 -1 -.8",
     "-.35 -1 .35 -1 .35 -.35 1 -.35 1 .35 .35 .35 .35 1 -.35 1 -.35 .35 -1 .35 -1 -.35 -.35 -.35"]
     .map((text) => text && text.split(" ").map(Number));
+  // The keys of a series in the page's data, which plots.py writes: l label, c colour (null: that of the text), d dash, lo and hi
+  // ends of the error bars, h the status of points that did not pass, t the index of a point's text in `told`, bare: no marks.
   const shapeOf = (s) => SHAPES[(s.c + s.d + Math.floor(s.d / DASHES.length)) % SHAPES.length];
   const root = document.documentElement;
   // Draws at least 2 × 2 dots per CSS pixel, for print and zoom. This is set before uPlot reads devicePixelRatio.
@@ -43,6 +45,7 @@
     return ticks.filter((t) => t >= low * 0.999 && t <= high * 1.001);
   };
 
+  // Prepares a plot and its legend in the element `box`. The function `begin` of the result draws the plot.
   const figure = (box, plot) => {
     const series = plot.series;
     // uPlot ignores a range below 1e-16, so tiny values on a logarithmic x axis are drawn in another unit.
@@ -77,8 +80,8 @@
     };
 
     // Writes the text of a reference line: at its left or right end, above or below it, where it covers the fewest points.
-    const placeLabel = (u, c, said, y, r) => {
-      const width = c.measureText(said).width, right = u.bbox.left + u.bbox.width - width - 4 * r;
+    const placeLabel = (u, c, label, y, r) => {
+      const width = c.measureText(label).width, right = u.bbox.left + u.bbox.width - width - 4 * r;
       const isInside = (x, base) => base - 12 * r >= u.bbox.top && base <= u.bbox.top + u.bbox.height;
       const spots = [u.bbox.left + 4 * r, right].flatMap((x) => [[x, y - 5 * r], [x, y + 13 * r]]).filter((spot) => isInside(...spot));
       const covered = ([x, base]) => shown().reduce((count, s) => count + s.x.filter((v, i) => {
@@ -87,7 +90,7 @@
         return dx > -8 * r && dx < width + 8 * r && dy > -18 * r && dy < 6 * r;
       }).length, 0);
       const [best] = spots.map((spot) => [covered(spot), spot]).sort((a, b) => a[0] - b[0]);
-      if (best) c.fillText(said, ...best[1]);
+      if (best) c.fillText(label, ...best[1]);
     };
 
     const marks = (u) => {
@@ -101,13 +104,13 @@
       c.textAlign = "left";
       c.textBaseline = "alphabetic";
       c.font = `${11 * r}px ${getComputedStyle(box).fontFamily}`;
-      for (const [value, said] of plot.at) {
+      for (const [value, label] of plot.at) {
         const y = u.valToPos(value, "y", true);
         c.strokeStyle = c.fillStyle = ink;
         c.lineWidth = r;
         c.setLineDash([5 * r, 4 * r]);
         c.beginPath(); c.moveTo(u.bbox.left, y); c.lineTo(u.bbox.left + u.bbox.width, y); c.stroke();
-        placeLabel(u, c, said, y, r);
+        placeLabel(u, c, label, y, r);
       }
       for (const s of shown()) {
         const colour = s.c === null ? ink : css(`--c${s.c}`);
@@ -214,10 +217,10 @@
         tip.hidden = best === null;
         highlight(best && best[0].l);
         if (best === null) return;
-        const [s, i] = best, format = words[plot.unit], told = s.t && plot.told[s.t[i]];
+        const [s, i] = best, format = words[plot.unit], hover = s.t && plot.told[s.t[i]];
         const range = s.lo && s.lo[i] !== null && s.hi[i] > s.lo[i] ? ` (${format(s.lo[i])} to ${format(s.hi[i])})` : "";
         tip.textContent = [s.l, plot.names ? plot.names[s.x[i]] : `${plot.x} = ${number(s.x[i] * unit).includes("e") ? +(s.x[i] * unit).toPrecision(6) : +s.x[i].toPrecision(6)}`,
-          `${format(s.y[i])}${range}`, told, s.h ? UNPASSED[s.h[i]] : ""].filter(Boolean).join("\n");
+          `${format(s.y[i])}${range}`, hover, s.h ? UNPASSED[s.h[i]] : ""].filter(Boolean).join("\n");
         tip.style.setProperty("--m", s.c === null ? "var(--fg)" : `var(--c${s.c})`);
         const x = u.valToPos(s.x[i], "x"), y = u.valToPos(s.y[i], "y");
         tip.style.left = `${x < u.over.clientWidth / 2 ? x + 10 : x - 10 - tip.offsetWidth}px`;

@@ -189,9 +189,10 @@ def _race(rows, baseline):
 def grids(results, baseline=""):
     """Returns a list of (device, capability, CPU models whose methods compete with the device, races, pooled). `races`
     is a frame with one row per race in which at least one method was tried. `pooled` has one row for all tasks that
-    differ only in their seeds. It uses the seeds that the same methods ran with, as many methods and then seeds as
-    possible: a method's time is its median over them, and it passes if it passed with all. `seeds` is the number of all
-    seeds; `wins` is the number of seeds with which the winner is the fastest."""
+    differ only in their seeds. It uses only seeds that ran with the same methods (see `with_common_methods`). A
+    method's time is its median over these seeds, and it passes if it passed with all of them. `seeds` is the number of
+    all seeds; `wins` is the number of seeds with which the winner is the fastest. `lacks_seeds` is true if a method is
+    missing in the row, because it ran only with seeds that are not used."""
     records = results.take("backend host gpu_name capability")
     if not len(records):
         return []
@@ -264,10 +265,10 @@ def _pooled_races(records, devices, baseline):
 
 
 def with_common_methods(races, pool, count, tried):
-    """Returns which races count when the races of each pool are pooled: those with the same methods, because times on
-    different matrices cannot be compared. Races of more than emulated kernels come first, then the set with most
-    methods, then that with most races. `count` and `tried`: the columns with the number and the names of the methods.
-    """
+    """Returns a mask of the races that count when the races of each pool are pooled. They have the same methods, because
+    times on different matrices cannot be compared. Sets of methods with more than emulated kernels are preferred, then
+    the set with most methods, then that with most races. `count` and `tried`: the columns with the number and the names
+    of the methods."""
     size = races.groupby([*pool, tried])[count].transform("size")
     only_emulated = races[tried].str.fullmatch(r"(\S+ emulated(, )?)+")
     rank = pd.DataFrame({"emulated": only_emulated, "count": -races[count], "size": -size, "tried": races[tried]})

@@ -12,8 +12,8 @@ from ..plots import Plot, Series
 from .common import panel_devices, pick
 
 HALF = 0.5  # below this fraction of the roofline the report explains what limits the method
-# Slopes of ln(iterations) over ln(n). Below STEADY the iterations are said not to grow with n, above LINEAR to grow as
-# n.
+# Slopes of ln(iterations) over ln(n). The report calls iterations independent of n below STEADY, and proportional to n
+# above LINEAR.
 STEADY, LINEAR = 0.3, 0.75
 
 

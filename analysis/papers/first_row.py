@@ -1,5 +1,5 @@
-"""Compares two accuracy checks: Fuhrmann's, which uses only the first row of A, and our residual ratio, which uses all
-rows."""
+"""Compares two accuracy checks: Fuhrmann's, which uses only the first row of A, and our residual ratio (the backward
+error in units of n u), which uses all rows."""
 
 import numpy as np
 import pandas as pd

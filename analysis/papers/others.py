@@ -331,13 +331,14 @@ def first_row(page, results, experiment, drawing, rows):
     """Adds Fuhrmann's first-row check, and the matrices on which each method is stable."""
     if not first_row_check(page, rows, experiment["id"]):
         page.remark("No first-row deviation is recorded.")
-    judged = rows[rows["residual_ratio"].notna()]
-    if len(judged):
-        judged = judged.assign(blocks=pd.to_numeric(parameter(judged, "blocks"), errors="coerce").fillna(1).astype(int))
+    verified = rows[rows["residual_ratio"].notna()]
+    if len(verified):
+        blocks = pd.to_numeric(parameter(verified, "blocks"), errors="coerce").fillna(1).astype(int)
+        verified = verified.assign(blocks=blocks)
         page.add(
             "The matrices on which each method is stable, and the growth of the largest residual ratio with blocks:"
         )
-        page.items([_stability(method, group) for method, group in judged.groupby("method")])
+        page.items([_stability(method, group) for method, group in verified.groupby("method")])
     return True
 
 

@@ -1,5 +1,5 @@
 """Compares device models (GPUs, or CPUs if there are none) in three ways: by `gaussweep compare --models`, method by
-method on the trials that two models both ran (records with the same key), and with times published for older GPUs."""
+method on the trials that two models both ran (see `frames.common_trials`), and with times published for older GPUs."""
 
 from itertools import combinations
 

@@ -13,8 +13,8 @@ componentwise_error forward_error reference_method backend"""
 BROKEN = ["crashed", "timeout", "oom", "error"]
 WRONG = ["suspect", "failed", "diverged"]
 NO_DIGIT = 0.1  # relative forward error above which an answer has no correct digit
-# If the vendor's methods exceed the peaks too, the peaks were measured too low. That explains fractions of up to this
-# factor times the vendor's fraction, as in driver/summary.
+# If the vendor's methods exceed the peaks too, the peaks were measured too low. Then a method's fraction of peak is
+# plausible up to this factor times the vendor's fraction, as in driver/summary.
 EXPLAINED = 1.25
 MOST_CONFIGS = 3  # configurations that a text names
 

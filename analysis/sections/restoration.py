@@ -1,5 +1,5 @@
-"""Shows degraded and restored images: Figures 6.1 to 6.7 and Table 6.3 of Soriano's thesis. Its own numbers are
-lost."""
+"""Shows degraded and restored images: Figures 6.1 to 6.7 and Table 6.3 of Soriano's thesis. The numbers that the
+thesis printed are lost."""
 
 import io
 

@@ -10,11 +10,8 @@ from ..plots import Plot, Series
 
 # The columns in which two trials must agree to be compared.
 TASK = [*"precision device host m n k nrhs batch uplo matrix_digest".split(), *CONDITIONS]
-NAMES = {
-    "matrix_seed": "seed",
-    "matrix_name": "",
-    "uplo": "",
-}  # words before the value of these columns in a line's label
+# Words before the value of these columns in a line's label.
+NAMES = {"matrix_seed": "seed", "matrix_name": "", "uplo": ""}
 MOST_LINES = 8  # lines per figure; if there are more, those of the largest sizes are drawn
 
 

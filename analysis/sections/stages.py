@@ -22,7 +22,7 @@ LEAST_SHARE = 0.03  # stages with a smaller fraction of the time are not drawn; 
 
 
 def shown_trials(results):
-    """Returns, of the trials with stages, those at each method's largest n."""
+    """Returns the trials with stages at each method's largest n."""
     records = results.take(LARGEST)
     records = records[records.index.isin(results.stages["trial"].unique())]
     return at_largest(records.assign(trial=records.index))
