@@ -72,7 +72,7 @@ std::string temporary_name(const std::filesystem::path& target, int pid, unsigne
 AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
   remove_stale_temporaries(target_);
   folder_descriptor_ = Descriptor(open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder_descriptor_.open()) fail("create a temporary beside it", errno);
+  if (!folder_descriptor_.open()) fail("create a temporary file next to it", errno);
   folder_ = folder_descriptor_.fd();
   create();
 }
@@ -89,7 +89,8 @@ void AtomicFile::create() {
     temporary_ = temporary_name(target_, getpid(), count.fetch_add(1));
     file_ = Descriptor(
         openat(folder_, temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-    if (!file_.open() && (errno != EEXIST || attempt == 100)) fail("create a temporary beside it", errno);
+    if (!file_.open() && (errno != EEXIST || attempt == 100))
+      fail("create a temporary file next to it", errno);
   }
 }
 

@@ -104,7 +104,7 @@ std::string broken_seal(int fd) {
   if (static_cast<std::size_t>(count) < seal.size()) return "it is shorter than its seal";
   if (seal.compare(0, seal_prefix.size(), seal_prefix) != 0) return "it has no seal of gaussweep";
   struct stat facts {};
-  if (fstat(fd, &facts) != 0) return std::string("it cannot be looked at: ") + std::strerror(errno);
+  if (fstat(fd, &facts) != 0) return std::string("its size cannot be read: ") + std::strerror(errno);
   try {
     const std::string expected = sum_of_file(fd, static_cast<off_t>(seal_bytes), facts.st_size).seal();
     return expected == seal ? "" : "its checksum does not agree with what it holds";

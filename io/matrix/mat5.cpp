@@ -94,7 +94,7 @@ class ArrayWalk {
     constexpr ElementType types[] = {{},       {'i', 1}, {'u', 1}, {'i', 2}, {'u', 2}, {'i', 4}, {'u', 4},
                                      {'f', 4}, {},       {'f', 8}, {},       {},       {'i', 8}, {'u', 8}};
     if (type >= std::size(types) || types[type].bytes == 0)
-      throw BrokenMat("an element is of another type than belongs there");
+      throw BrokenMat("an element has an unexpected type");
     return {types[type].kind, types[type].bytes, swapped_};
   }
 
@@ -212,7 +212,7 @@ class ArrayWalk {
   std::string text() {
     const Tag tag = next();
     if (tag.type != type_int8 && tag.type != type_uint8 && tag.type != type_utf8)
-      throw BrokenMat("an element is of another type than belongs there");
+      throw BrokenMat("an element has an unexpected type");
     take(tag.bytes);
     std::string characters;
     char block[1 << 10];

@@ -128,7 +128,8 @@ std::string write_elements(int fd, const std::vector<ElementRange>& ranges, cons
     end = range.begin + static_cast<off_t>(range.bytes);
   }
   struct stat facts {};
-  if (fstat(fd, &facts) != 0) throw StorageError(std::string("cannot be looked at: ") + std::strerror(errno));
+  if (fstat(fd, &facts) != 0)
+    throw StorageError(std::string("its size cannot be read: ") + std::strerror(errno));
   if (facts.st_size < end) throw StorageError("it is shorter than its elements");
   sum.add(sum_of_file(fd, end, facts.st_size));
   return sum.seal();

@@ -151,7 +151,7 @@ void write_sealed(AtomicFile& target, const std::filesystem::path& path, const S
 template <class T>
 void read_sealed(const Descriptor& opened, const std::filesystem::path& path, StoredMatrix<T>& matrix) {
   const std::string why = broken_seal(opened.fd());
-  if (!why.empty()) throw InputError(path.string() + ": is no whole file of the matrix store: " + why);
+  if (!why.empty()) throw InputError(path.string() + ": is not an intact file of the matrix store: " + why);
   const h5::Quiet quiet;
   try {
     const h5::File file = h5::open_read_only(opened.path(), path);
@@ -161,7 +161,7 @@ void read_sealed(const Descriptor& opened, const std::filesystem::path& path, St
     read_dense(file, "/x_true", matrix.x_true);
     matrix.attributes = h5::read_texts(file);
   } catch (const h5::Error& e) {
-    throw InputError(path.string() + ": is no whole matrix file of " + std::to_string(8 * sizeof(T)) +
+    throw InputError(path.string() + ": is not an intact matrix file of " + std::to_string(8 * sizeof(T)) +
                      "-bit elements: " + e.what());
   }
 }
@@ -213,7 +213,7 @@ StoredMatrix<T> read_matrix(const std::filesystem::path& path) {
   const Opened opened = open_regular(path);
   if (!opened)
     throw InputError(path.string() +
-                     ": is no whole file of the matrix store: it cannot be opened: " + opened.why);
+                     ": is not an intact file of the matrix store: it cannot be opened: " + opened.why);
   StoredMatrix<T> matrix;
   read_sealed(opened.file, path, matrix);
   return matrix;

@@ -340,7 +340,7 @@ void JournalWriter::check_name() {
   if (error == 0) return;
   broken_ = true;
   fail("find it under its name any more", error,
-       "Its folder was removed, replaced or unmounted; what was synced before went where it was then.");
+       "Its folder was removed, replaced or unmounted. Lines synced before are in the earlier folder.");
 }
 
 /// Marks the written lines as being synced. Returns false if there are none.
@@ -361,7 +361,7 @@ void JournalWriter::finish_sync(int error) {
   if (error == 0) return;
   broken_ = true;
   fail("sync " + std::to_string(lines) + " line(s)", error,
-       "All lines synced before are safe; these may or may not have reached the disk, which resuming finds "
+       "All lines synced before are safe; it is unknown whether these are on disk. Resuming finds "
        "out.");
 }
 
