@@ -84,7 +84,7 @@ Keys entry_keys(Entry& entry, const Problems& problems, RangeBudget& budget) {
         "matrix", "gemm: B"}},
       {"zip",
        {[&](const YamlNode& v) { entry.zips = zips_of(v, budget); }, "zips",
-        "axes of equal length that vary together instead of in all combinations"}},
+        "axes that vary together instead of being combined"}},
       {"exclude",
        {[&](const YamlNode& v) { entry.excludes = excludes_of(v); }, "excludes", "trials to leave out"}},
       {"expect",

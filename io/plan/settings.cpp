@@ -103,7 +103,7 @@ void read_energy(const YamlNode& node, Settings& settings) {
   if (scalar.text == "never") return;
   if (!is_duration(scalar)) {
     fail_at(scalar.location, "energy: '" + scalar.text + "'; " + nearest_hint(scalar.text, {"never"}) +
-                                 "allowed: never, or the duration of the measurement, such as 1s");
+                                 "allowed: never, or for how long it is measured, as 1s");
   }
   settings.energy_seconds = parse_duration(scalar, "energy");
 }
