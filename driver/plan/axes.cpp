@@ -77,11 +77,11 @@ std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entr
     return fixed_axes().count(name) > 0 || has_parameter(method, name);
   };
   std::vector<Dimension> dimensions;
-  std::set<std::string> named;
+  std::set<std::string> zipped_names;
   for (const auto& zip : entry.zips) {
     Dimension dimension;
     for (const auto& [name, axis] : zip) {
-      named.insert(name);
+      zipped_names.insert(name);
       if (!is_used(name)) continue;
       const std::vector<Choice> choices = choices_on(name, axis, method, backend, requested);
       dimension.resize(choices.size());
@@ -90,7 +90,7 @@ std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entr
     if (!dimension.empty()) dimensions.push_back(std::move(dimension));
   }
   std::vector<Dimension> axes;
-  if (entry.axes.count("precision") == 0 && named.count("precision") == 0)
+  if (entry.axes.count("precision") == 0 && zipped_names.count("precision") == 0)
     axes.push_back(dimension_of("precision", read_values("precision", plan.precision, method)));
   for (const auto& [name, axis] : entry.axes) {
     if (!is_used(name)) continue;
@@ -102,9 +102,9 @@ std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entr
 
 const std::vector<io::Scalar>* values_on_gpu(const io::Axis& axis, const std::string& gpu_name) {
   const std::vector<std::string> backends = enum_names<Backend>();
-  for (const auto& [word, values] : axis.by_backend) {
-    const bool is_model = std::find(backends.begin(), backends.end(), word) == backends.end();
-    if (is_model && ::strcasestr(gpu_name.c_str(), word.c_str()) != nullptr) return &values;
+  for (const auto& [key, values] : axis.by_backend) {  // the key is a backend or part of a GPU model's name
+    const bool is_model = std::find(backends.begin(), backends.end(), key) == backends.end();
+    if (is_model && ::strcasestr(gpu_name.c_str(), key.c_str()) != nullptr) return &values;
   }
   return find_in(axis.by_backend, std::string(to_string(Backend::cuda)));
 }

@@ -1,5 +1,7 @@
 #pragma once
-/// Reads the axes of an entry of `sweep` and enumerates the combinations of their values.
+/// Reads the axes of one entry of a plan's list `sweep`, and enumerates the combinations of their values. A
+/// plan is the YAML file that describes a benchmark run. An axis is a size, an option or a method parameter
+/// with a list of values.
 
 #include <map>
 #include <string>
@@ -10,31 +12,32 @@
 
 namespace gaussweep::driver {
 
-/// A value on an axis, and the scalar in the plan that it was read from. Values of precision and uplo are
-/// texts.
+/// One value of an axis, and the YAML scalar that it was read from (its location is used in errors).
+/// Precision and uplo are stored by name.
 struct Choice {
   ParameterValue value;
   io::Scalar scalar;
 };
 /// One value per axis, by the axis's name.
 using Assignment = std::map<std::string, Choice>;
-/// The values of an axis (each element sets one name), or of a zip, i.e. several axes that vary together
-/// (each element sets several names).
+/// The values of an axis: each element sets one name. For a zip (several axes that vary together), each
+/// element sets several names.
 using Dimension = std::vector<Assignment>;
 
 /// Returns the dimensions of a method's trials in the order: precision, axes by name, zips. Parameters that
-/// the method does not have are left out. All values are checked, also those for other backends.
+/// the method does not have are left out. If an axis has values per backend, those for `backend` are used,
+/// else those for `requested`. All values are checked, also those for other backends.
 /// @param backend the backend of the trials @param requested the backend that the user requested
 /// @throws io::InputError
 std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entry, const Method& method,
                                      Backend backend, Backend requested);
 
 /// Returns the values of an axis for a GPU model: those given for the model, otherwise those given for the
-/// backend `cuda`; null if there are neither.
+/// backend `cuda`; null if the axis has neither.
 const std::vector<io::Scalar>* values_on_gpu(const io::Axis& axis, const std::string& gpu_name);
 
-/// Returns the plan for these GPUs: on axes with values per GPU model, the values of these GPUs become those
-/// of the backend `cuda`. @throws UsageError if an axis has different values for them
+/// Specialises a plan for these GPUs. If an axis has values per GPU model, those for these GPUs become its
+/// values for the backend `cuda`. @throws UsageError if an axis has different values for two of these GPUs
 io::Plan for_gpus(io::Plan plan, const std::vector<std::string>& gpu_names);
 
 /// Returns the number of combinations, at most `max_count` + 1.

@@ -53,7 +53,8 @@ HostMatrix<double> read_weights(const io::MatrixBlock& block, const FileLookup& 
   } catch (const io::InputError& e) {
     fail_at(file->location, e.what());
   }
-  BlurSpec checked;  // only its weights matter; the image is a single pixel
+  // blur_fault checks a whole BlurSpec. Only the weights matter here, so the image is a single pixel.
+  BlurSpec checked;
   checked.psf = PointSpread::file;
   checked.width = checked.height = 1;
   checked.weights.rows = facts.rows;
@@ -85,7 +86,7 @@ BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup) {
     if (const Scalar* given = find_in(block.values, name)) field = io::parse_integer(*given, low, high, name);
   };
   real("sigma", 0.1, 100, blur.sigma);
-  // Two standard deviations contain most of a Gaussian.
+  // The default radius is two standard deviations, which contain most of a Gaussian.
   if (blur.psf == PointSpread::gaussian)
     blur.radius = std::min(largest_blur_radius, static_cast<std::int64_t>(std::ceil(2 * blur.sigma)));
   whole("radius", 0, largest_blur_radius, blur.radius);
@@ -112,7 +113,7 @@ std::int64_t area_of(std::int64_t width, std::int64_t height) {
   return (width > 0 ? width : height) * (height > 0 ? height : width);
 }
 
-/// Returns true if the blurred image has a size of its own.
+/// Returns true if the plan gives a size for the blurred image.
 bool has_seen_size(const BlurSpec& blur) {
   return blur.seen_width > 0 || blur.seen_height > 0;
 }

@@ -9,24 +9,24 @@
 
 namespace gaussweep::driver {
 
-/// Reads the keys of a block about the point-spread function (psf, sigma, radius, length, angle, amount,
-/// psf_file, dataset), the images (width, height, seen_width, seen_height; 0 if absent) and the matrix (what,
-/// lambda). Other keys are ignored.
-/// @throws io::InputError with the location: a key of another psf, a value out of range, no such file
+/// Reads these keys of a plan's `matrix:` block: the point-spread function (psf, sigma, radius, length,
+/// angle, amount, psf_file, dataset), the image sizes (width, height, seen_width, seen_height; 0 if absent),
+/// and the matrix (what, lambda). Other keys are ignored.
+/// @throws io::InputError with the location, for a key of another psf, a value out of range or a missing file
 BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup);
 
 /// Returns all keys that read_blur knows.
 const std::vector<std::string>& blur_keys();
 
 /// Returns the number of rows of the matrix: the pixels of H f, or of f if no seen_width and seen_height are
-/// given. A single given side means a square image. Returns 0 if no side is given.
+/// given. If only one side of an image is given, the image is square. Returns 0 if no side is given.
 std::int64_t blur_order(const BlurSpec& blur);
 /// Returns the number of columns: the image's pixels for H, the number of rows for H H^T + lambda I.
 std::int64_t blur_columns(const BlurSpec& blur);
 
 /// Sets the missing sizes of the images for a `rows` x `cols` matrix. If one of width and height is given,
-/// sets the other one; if none is given, the image is square. A single seen_width or seen_height means a
-/// square.
+/// computes the other one; if neither is given, the image is square. If only one of seen_width and
+/// seen_height is given, the blurred image is square.
 /// @throws io::InputError at `location` if rows and cols do not match the sizes of the images, or if BlurSpec
 /// has invalid values
 void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Location& location);

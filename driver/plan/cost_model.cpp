@@ -1,4 +1,4 @@
-/// Estimates the time of trials from records of similar ones, or roughly without any.
+/// Estimates the time of trials from the records of similar trials, or with a rough guess.
 
 #include "driver/plan/cost_model.hpp"
 
@@ -43,24 +43,24 @@ Precision other_of(Precision precision) {
 }
 
 // The guessed fraction of the GEMM rate for kernels that are not the vendor's. On an H200 the kernels from
-// papers reach 0.0004 to 0.1 of it. Triangular solves reach less, but they are short.
+// papers reach 0.0004 to 0.1 of the GEMM rate. Triangular solves reach less, but they take little time.
 constexpr double gemm_fraction = 1e-3;
-// The guess for the vendor's methods: this fraction of the GEMM rate at n >= vendor_full_order, and a
-// fraction proportional to n for smaller matrices. The guess is low: from this order on, the vendor's getrf,
-// potrf and inverses reach 0.3 to 0.7 of the GEMM rate.
+// The guessed fraction of the GEMM rate for the vendor's methods at n >= vendor_full_order. For smaller
+// matrices the fraction is proportional to n. The guess is low: from this order on, the vendor's getrf, potrf
+// and inverses reach 0.3 to 0.7 of the GEMM rate.
 constexpr double vendor_gemm_fraction = 0.1, vendor_full_order = 16384;
 constexpr double fixed_seconds = 2e-3;  // dispatch, journal, verification of a tiny trial
 
-// A range of times is [likely / factor, likely * factor]. This is the factor if one trial with the same
-// number of operations was recorded.
+// A range of times is [likely / factor, likely * factor]. usual_scatter is the factor if only one trial with
+// the same number of operations was recorded.
 constexpr double usual_scatter = 1.15;
 // The factor if the time is interpolated between two recorded numbers of operations.
 constexpr double between_scatter = 1.25;
 // Outside of the recorded numbers of operations, time ~ operations^slope. Short trials are mostly overhead
-// (slope 0), long ones mostly arithmetic (slope 1). These slopes hold if one number of operations was
-// recorded; otherwise the likely slope is fitted to the two nearest ones.
+// (slope 0), long ones mostly arithmetic (slope 1). These slopes are used if only one number of operations
+// was recorded. Otherwise the likely slope is fitted to the two nearest numbers.
 constexpr double likely_slope = 0.6, least_slope = 0.2, most_slope = 1;
-constexpr double slope_error = 0.25;  // uncertainty of a fitted slope
+constexpr double slope_error = 0.25;  // the fitted slope may be off by this much
 constexpr double flattening = 0.75;   // factor on a fitted slope below the smallest number of operations
 // A range is shown as one time if its upper bound is less than this multiple of its lower bound.
 constexpr double narrow_range = 1.2;
@@ -99,16 +99,16 @@ void CostModel::learn(const io::Record& record) {
   const auto precision = from_string<Precision>(record.precision);
   const auto backend = from_string<Backend>(record.backend);
   const Method* method = problem ? registry_.find(*problem, record.method) : nullptr;
-  if (method == nullptr || !precision || !backend) return;  // from another version
+  if (method == nullptr || !precision || !backend) return;  // a record of another version
   KindRecords& recorded = recorded_[{&problem->row(), *precision, *backend}];
-  const auto [known, fresh] = recorded.rates[method].try_emplace(log_size(record.n), rate);
-  if (!fresh) known->second = std::min(known->second, rate);
-  const double whole = parse_time(record.end_time) - record.prepare_began;
+  const auto [known, is_new] = recorded.rates[method].try_emplace(log_size(record.n), rate);
+  if (!is_new) known->second = std::min(known->second, rate);
+  const double trial_seconds = parse_time(record.end_time) - record.prepare_began;
   const auto runs = static_cast<double>((record.warmup + record.samples) * record.inner_repeats +
                                         (record.stages.empty() ? 0 : 1));
-  if (!(whole >= 0)) return;  // NaN: the record is from a version that did not record these times
+  if (!(trial_seconds >= 0)) return;  // NaN: an older version did not record these times
   Mean& mean = recorded.outside_runs[order_of(record.n, record.batch)];
-  const double other_seconds = std::max(0.0, whole - runs * record.seconds_median);
+  const double other_seconds = std::max(0.0, trial_seconds - runs * record.seconds_median);
   mean.seconds += other_seconds;
   mean.count += 1;
   Point& point = recorded.points[{method, std::isfinite(record.energy_joules)}][std::log(record.flops)];
@@ -116,16 +116,16 @@ void CostModel::learn(const io::Record& record) {
   point.outside_seconds += other_seconds;
   point.runs += runs;
   point.count += 1;
-  point.shortest = std::min(point.shortest, whole);
-  point.longest = std::max(point.longest, whole);
+  point.shortest = std::min(point.shortest, trial_seconds);
+  point.longest = std::max(point.longest, trial_seconds);
 }
 
 void CostModel::learn(const io::DeviceRow& device) {
-  const auto slowest = [](double& known, double rate) {
+  const auto keep_slower = [](double& known, double rate) {
     if (rate > 0) known = known > 0 ? std::min(known, rate) : rate;
   };
-  slowest(slowest_gemm_float_, device.gemm_flops_float);
-  slowest(slowest_gemm_double_, device.gemm_flops_double);
+  keep_slower(slowest_gemm_float_, device.gemm_flops_float);
+  keep_slower(slowest_gemm_double_, device.gemm_flops_double);
 }
 
 /// Returns the recorded rate of a method at the size nearest to the trial's, in flop/s; 0 if there is none.
@@ -179,8 +179,8 @@ double CostModel::run_seconds(const Trial& trial) const {
   const Method* method = registry_.find(trial.problem, trial.method);
   if (method == nullptr) return 0;
   const double flops = trial_flops(*method, trial.shape, trial.parameters);
-  // A recorded rate is the operation count divided by the time of all iterations. So this count must not be
-  // multiplied by the number of iterations here.
+  // A recorded rate is the operations of one iteration divided by the time of all iterations. So `flops` must
+  // not be multiplied by the number of iterations here.
   for (const Precision precision : {trial.precision, other_of(trial.precision)}) {
     const double rate = recorded_rate(trial, *method, precision);
     if (rate > 0) return flops / rate;
@@ -189,14 +189,14 @@ double CostModel::run_seconds(const Trial& trial) const {
       method->iterations != nullptr ? method->iterations(trial.shape, trial.parameters) : 1;
   const double guess = iterations * flops / guessed_rate(trial, *method);
   // Related methods may be a thousand times faster or slower. So the result is the geometric mean of the
-  // guess and of the time at their rate.
+  // guess and the time at the related methods' rate.
   const double relatives = rate_of_relatives(trial, *method);
   return relatives > 0 ? std::sqrt(guess * (flops / relatives)) : guess;
 }
 
-/// Without records, 2 ms and 20 ns per element. Otherwise the mean over the trials of the nearest recorded
-/// order that is not smaller, or of the largest order. If the trial is larger than all recorded ones, the
-/// mean is scaled by the number of elements.
+/// Without records, returns 2 ms plus 20 ns per element. Otherwise returns the mean over the trials of the
+/// nearest recorded order that is not smaller than the trial's. If all recorded orders are smaller, scales
+/// the mean of the largest one by the number of elements.
 double CostModel::other_seconds(const Trial& trial) const {
   const std::int64_t own_order = order_of(trial.shape.n, trial.shape.batch);
   const auto elements = [](std::int64_t order) {
@@ -225,8 +225,8 @@ double CostModel::estimate(const Trial& trial) const {
 
 /// Returns the expected time at a number of operations, from a method's records. @pre points is not empty
 TimeRange CostModel::time_at(const Points& points, const Trial& trial, double log_flops) {
-  // An adaptive plan repeats a trial until its times are known well enough, so the number of runs is taken
-  // from the records.
+  // An adaptive plan repeats a trial until its times scatter little. So the number of runs is taken from the
+  // records.
   const bool is_fixed = trial.sampling.noise == 0 && trial.sampling.warmup_seconds == 0;
   const auto seconds = [&](const Point& p) {
     return (p.outside_seconds + p.run_seconds * (is_fixed ? runs_of(trial) : p.runs / p.count)) / p.count;
@@ -235,7 +235,7 @@ TimeRange CostModel::time_at(const Points& points, const Trial& trial, double lo
   if (above != points.end() && above->first < log_flops + 1e-9) {
     const Point& p = above->second;
     const double likely = seconds(p), mean = (p.outside_seconds + p.run_seconds * p.runs / p.count) / p.count;
-    // With several records, their shortest and longest time divided by their mean give the bounds.
+    // With several records, the shortest and the longest time, each divided by the mean, give the bounds.
     const double scatter = p.count > 1 ? 1 : usual_scatter;
     return {likely * std::min(1 / scatter, p.shortest / mean), likely,
             likely * std::max(scatter, p.longest / mean)};
@@ -269,7 +269,7 @@ std::optional<TimeRange> CostModel::expected(const Trial& trial) const {
   std::optional<TimeRange> range = expected(trial, with_energy);
   if (range || !with_energy) return range;
   range = expected(trial, /*with_energy=*/false);
-  // The low bound holds if this GPU does not support energy measurements.
+  // Adds nothing to the low bound, because this GPU may not support energy measurements.
   if (range) *range += {0, trial.energy_seconds, 3 * trial.energy_seconds};
   return range;
 }
@@ -288,8 +288,8 @@ std::optional<TimeRange> CostModel::expected(const Trial& trial, bool with_energ
     // The other precision may take half or twice the time.
     return TimeRange{span.low / 2, span.likely, span.high * 2};
   }
-  // The range over all methods of the same problem, else of the other problems; `likely` is their geometric
-  // mean.
+  // Returns the range over all methods of the same problem, else over those of other problems. `likely` is
+  // the geometric mean over these methods.
   for (const bool same_problem : {true, false}) {
     TimeRange all{std::numeric_limits<double>::infinity(), 0, 0};
     double count = 0;

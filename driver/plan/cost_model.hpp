@@ -1,6 +1,7 @@
 #pragma once
-/// Estimates how long a trial takes: from the records of this run directory, and with a rough guess as long
-/// as there are none.
+/// Estimates how long a trial takes. A trial is one method with one set of parameters on one matrix. The
+/// estimate uses the records (results of finished trials) in this run directory; without records it is a
+/// rough guess.
 
 #include <limits>
 #include <map>
@@ -18,7 +19,8 @@ struct TimeRange {
   double low = 0, likely = 0, high = 0;
   TimeRange& operator+=(const TimeRange& more);
   TimeRange operator*(double times) const;
-  /// Returns true if the range rounds to 0 s. A time left of 0 s means that trials exceed their estimates.
+  /// Returns true if the upper bound rounds to 0 s. A sweep that still runs with such a range has exceeded
+  /// its estimates.
   bool is_over() const { return !(high >= 0.5); }
 };
 
@@ -41,16 +43,16 @@ class CostModel {
   double estimate(const Trial& trial) const;
   /// Returns the estimated seconds of one run of the method.
   double run_seconds(const Trial& trial) const;
-  /// Returns the expected time of the trial from records. Uses the records of its method, at the nearest
-  /// numbers of operations. If there are none, uses its method's records in the other precision, and else
-  /// returns the range over other methods. Returns nothing without any such records.
+  /// Returns the expected time of the trial, only from records. Uses the first of these that has any: records
+  /// of its method, records of its method in the other precision, records of other methods. Interpolates
+  /// between the nearest numbers of operations. Returns nothing if there are no such records.
   std::optional<TimeRange> expected(const Trial& trial) const;
 
  private:
   /// Sums over a method's trials with the same number of operations.
   struct Point {
     double run_seconds = 0;      ///< sum of the trials' medians
-    double outside_seconds = 0;  ///< sum of the trials' seconds outside their runs
+    double outside_seconds = 0;  ///< sum of the seconds not spent in runs, e.g. for inputs and verification
     double runs = 0, count = 0;  ///< number of runs of all trials together, and number of trials
     double shortest = std::numeric_limits<double>::infinity(), longest = 0;  ///< seconds of a whole trial
   };
@@ -60,10 +62,10 @@ class CostModel {
   double recorded_rate(const Trial& trial, const Method& method, Precision precision) const;
   double rate_of_relatives(const Trial& trial, const Method& method) const;
   double guessed_rate(const Trial& trial, const Method& method) const;
-  /// Returns the estimated seconds of the trial in addition to its runs.
+  /// Returns the estimated seconds of the trial that are not spent in runs of the method.
   double other_seconds(const Trial& trial) const;
   const Registry& registry_;
-  /// The GEMM rates of the slowest device, in flop/s; 0: unknown.
+  /// The GEMM rates of the slowest device, in flop/s; 0 if unknown.
   double slowest_gemm_float_ = 0, slowest_gemm_double_ = 0;
   /// Seconds of several trials: their sum, and the number of trials.
   struct Mean {
@@ -72,9 +74,8 @@ class CostModel {
   /// The records of one problem, precision and backend.
   struct KindRecords {
     std::map<const Method*, std::map<double, double>> rates;  ///< ln n → the slowest rate, in flop/s
-    std::map<std::int64_t, Mean> outside_runs;  ///< order → mean seconds in addition to the runs
-    std::map<std::pair<const Method*, bool>, Points>
-        points;  ///< by method, and by whether energy was measured
+    std::map<std::int64_t, Mean> outside_runs;                ///< matrix order → mean seconds outside runs
+    std::map<std::pair<const Method*, bool>, Points> points;  ///< by method, and true if energy was measured
   };
   using Kind = std::tuple<const ProblemRow*, Precision, Backend>;
   std::map<Kind, KindRecords> recorded_;

@@ -12,7 +12,7 @@ namespace {
 
 /// Converts a number such as "64", "1k" or "0.5". @return false if the text is no number
 bool number_of(const std::string& text, double& out) {
-  // Most texts that are no numbers have no digit. They are sorted out first, because exceptions are slow.
+  // A text without digits is no number. This test avoids most of the exceptions below, which are slow.
   if (text.find_first_of("0123456789") == std::string::npos) return false;
   const io::Scalar scalar{text, {}};
   try {
@@ -53,7 +53,7 @@ bool is_exact(const std::string& condition) {
 /// Returns a text that is equal for two values if they are equal as numbers or as texts.
 std::string canonical(const std::string& value) {
   double number = 0;
-  return number_of(value, number) ? fmt::format("{:a}", number + 0.0) : value;  // + 0.0: -0 is 0
+  return number_of(value, number) ? fmt::format("{:a}", number + 0.0) : value;  // + 0.0 turns -0 into 0
 }
 
 std::string value_text(const ParameterValue& value) {
@@ -76,7 +76,7 @@ std::map<std::string, std::string> facts_of(const Trial& trial) {
   return facts;
 }
 
-/// Returns the names that a condition on a property of trials may use; empty if the property is a number.
+/// Returns the values that a property of trials can have; empty if the property is a number.
 std::vector<std::string> allowed_values(const std::string& name, const std::vector<const Method*>& methods) {
   if (name == "uplo") return enum_names<Uplo>();
   if (name == "precision") return enum_names<Precision>();
@@ -96,7 +96,7 @@ std::vector<std::string> allowed_values(const std::string& name, const std::vect
   return choices;
 }
 
-/// Throws if no number can meet a condition on a number.
+/// Throws if no number can meet the condition on a numeric property.
 void check_number(const std::string& name, const io::Scalar& condition) {
   double value = 0;
   const std::string& text = condition.text;
@@ -110,7 +110,7 @@ void check_number(const std::string& name, const io::Scalar& condition) {
                           name, text));
 }
 
-/// Throws if a condition can never hold. @param words the allowed names; empty for numbers
+/// Throws if a condition can never hold. @param words the property's possible values; empty for a number
 void check_condition(const std::string& name, const io::Scalar& condition,
                      const std::vector<std::string>& words, const io::Entry& entry, Problem problem,
                      const Registry& registry) {
@@ -181,8 +181,9 @@ Exclusions::Exclusions(const io::Entry& entry) {
     all_.push_back(std::move(conditions));
   }
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    // Each mapping is indexed by the values of one of its conditions. A trial tries all mappings that are
-    // indexed by one of its own values. So the condition is chosen whose values occur in the fewest mappings.
+    // Each mapping is indexed by the values of one of its conditions. A trial is compared with all mappings
+    // that are indexed by one of its values. So the index uses the condition whose values occur in the fewest
+    // mappings.
     const Condition* best = nullptr;
     std::size_t least = 0;
     for (const Condition& condition : all_[i]) {

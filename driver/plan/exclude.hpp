@@ -1,5 +1,6 @@
 #pragma once
-/// The key `exclude` of an entry: trials that meet all conditions of one of its YAML mappings are left out.
+/// Implements the key `exclude` of an entry of a plan's list `sweep`. The key lists YAML mappings of
+/// conditions. A trial that meets all conditions of one mapping is left out.
 
 #include <map>
 #include <set>
@@ -11,17 +12,17 @@
 
 namespace gaussweep::driver {
 
-/// Checks the conditions of an entry. @throws io::InputError if a condition can never hold: an unknown name,
-/// method, backend, precision or uplo, or a comparison with < or > of texts
+/// Checks the conditions of an entry. @throws io::InputError if a condition can never hold, i.e. for an
+/// unknown name, method, backend, precision or uplo, or a comparison with < or > of texts
 void check_excludes(const io::Entry& entry, Problem problem, const std::vector<const Method*>& methods,
                     const Registry& registry);
 
-/// The mappings of an entry's `exclude`, indexed by value, so that a trial tries only the mappings that name
-/// one of its values.
+/// The mappings of an entry's `exclude`, indexed by value, so that a trial is compared only with mappings
+/// that name one of its values.
 class Exclusions {
  public:
-  /// @throws io::InputError if more than `max_unindexed` mappings name no exact value, because every trial
-  /// has to try them all
+  /// @throws io::InputError if more than `max_unindexed` mappings name no exact value, because every trial is
+  /// compared with all of these
   explicit Exclusions(const io::Entry& entry);
   /// Returns true if the trial meets every condition of a mapping.
   bool leave_out(const Trial& trial, const Method& method) const;
@@ -29,11 +30,11 @@ class Exclusions {
   static constexpr std::size_t max_unindexed = 1000;
 
  private:
-  /// True if the trial's fact `name` is one of `values` or matches one of `patterns`.
+  /// Holds if the trial's property `name` (such as "n") is one of `values` or matches one of `patterns`.
   struct Condition {
     std::string name;
     std::set<std::string> values;       ///< in canonical form
-    std::vector<std::string> patterns;  ///< comparisons, globs, and all method names
+    std::vector<std::string> patterns;  ///< comparisons and globs; for methods also plain names
   };
   std::vector<std::vector<Condition>> all_;  ///< conditions per mapping
   /// Name → value → mappings.

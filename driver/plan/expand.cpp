@@ -1,4 +1,5 @@
-/// Expands a plan to its trials, and collects all of its mistakes.
+/// Expands a plan to its trials, and collects all of its mistakes. io::Mistakes::attempt runs a function,
+/// keeps its io::InputError and returns false if there was one.
 
 #include "driver/plan/expand.hpp"
 
@@ -24,9 +25,9 @@ using io::Scalar;
 /// A plan with more trials is probably a mistake, and run directories are not designed for more.
 constexpr std::size_t max_trials = 1'000'000;
 
-/// Returns true if the pattern selects the method. A method for several GPUs is selected by its name. Other
-/// patterns select it only in an entry with the axis `gpus`, because on one GPU it is the same as another
-/// method.
+/// Returns true if the pattern selects the method. A method for several GPUs (column_block is set) must be
+/// named in full, unless the entry has the axis `gpus`. Otherwise globs would add it on one GPU, where it
+/// equals another method.
 bool is_selected(const Method& method, const std::string& pattern, const io::Entry& entry) {
   if (!matches(pattern, method)) return false;
   if (method.column_block == nullptr || pattern == method.variant || pattern == method.id()) return true;
@@ -47,9 +48,9 @@ std::vector<const Method*> select_methods(const io::Entry& entry, Problem proble
       if (method.problem != problem || !is_selected(method, pattern.text, entry)) continue;
       if (std::find(selected.begin(), selected.end(), &method) == selected.end()) selected.push_back(&method);
     }
-    const auto check = [&, &one = pattern] {
-      if (!matches_a_method(one.text, entry, registry))
-        fail_no_method(one.location, "", one.text, problem, registry);
+    const auto check = [&, &checked = pattern] {
+      if (!matches_a_method(checked.text, entry, registry))
+        fail_no_method(checked.location, "", checked.text, problem, registry);
     };
     is_complete = mistakes.attempt(check) && is_complete;
   }
@@ -121,7 +122,8 @@ std::string ignored_words(const Ignored& ignored) {
   return "parameters of some methods, ignored where a method has none of that name: " + text;
 }
 
-/// Adds the axes that some method does not have to `ignored`. An axis that no method has is a mistake.
+/// Checks the axes of an entry; an axis that no method has is a mistake. Adds to `ignored` each axis that
+/// only some methods have.
 /// @return true if there was no mistake
 bool check_axes(const io::Entry& entry, Problem problem, const std::vector<const Method*>& methods,
                 Ignored& ignored, io::Mistakes& mistakes) {
@@ -143,8 +145,8 @@ bool check_axes(const io::Entry& entry, Problem problem, const std::vector<const
   return is_correct;
 }
 
-/// Warns if matrices of this kind lack a property that a method needs. Not called if the plan expects
-/// failures.
+/// Warns if matrices of this kind lack a property that a method needs. The caller omits the call if the plan
+/// expects failures.
 void warn_of_kind(const io::MatrixBlock& block, const Method& method,
                   const std::function<void(const std::string&)>& warn) {
   const Scalar* name = find_in(block.values, "kind");
@@ -177,7 +179,7 @@ void merge_duplicate(Trial& first, const io::Location& location, const Trial& ag
                 describe(first), location.line, first.tolerance, again.tolerance));
   }
   if (first.expect == again.expect) return;
-  // A status is expected if at least one of the entries expects it, as in `verify`.
+  // A status is expected if at least one of the entries expects it, as in the command `verify`.
   const std::vector<std::string> pass{word(io::Status::pass)};
   const std::vector<std::string>& more = again.expect.empty() ? pass : again.expect;
   if (first.expect.empty()) first.expect = pass;
@@ -202,13 +204,14 @@ class Expander {
            const FileLookup& lookup)
       : plan_(plan), registry_(registry), requested_(requested), capability_(capability), lookup_(lookup) {}
 
-  /// Adds the trials of an entry, or all of its mistakes.
+  /// Adds the trials of an entry. If the entry has mistakes, adds these to `mistakes` and no trials.
   void add(const io::Entry& entry, io::Mistakes& mistakes) {
     const Problem problem = parse_enum<Problem>(entry.problem);
     const std::vector<const Method*> selected = select_methods(entry, problem, registry_, mistakes);
     bool is_correct = !selected.empty();
     const auto attempt = [&](const auto& action) { is_correct = mistakes.attempt(action) && is_correct; };
-    // If a method is misspelt, any method of the problem may be meant.
+    // If a method is misspelt, any method of the problem may be meant. So the checks below allow the names of
+    // all of them.
     std::vector<const Method*> methods = selected;
     if (selected.empty()) {
       for (const Method& method : registry_.all()) {
@@ -251,7 +254,7 @@ class Expander {
     if (known_notes_.insert(text).second) result_.notes.push_back(text);
   }
 
-  /// Adds the trials of one method and matrix.
+  /// Adds the trials of one method on one matrix.
   void add(const io::Entry& entry, const io::MatrixBlock& block, const RequestedMatrices& matrices,
            const Method& method, const Exclusions& exclusions) {
     const std::vector<std::string> expected = expected_statuses(entry, method);

@@ -17,7 +17,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MatrixFacts, rows, cols, nonzeros, is_symmetr
                                    by_columns, zero_diagonals, first_zero_diagonal, lower_bandwidth,
                                    upper_bandwidth)
 
-/// JSON has no infinity, which a condition number may be.
+/// Stores the reciprocal of the condition number, because JSON has no infinity.
 inline void to_json(nlohmann::json& to, const Conditioning& from) {
   to = {{"is_definite", from.is_definite}, {"rcond", 1 / from.condition}, {"zero_pivot", from.zero_pivot}};
 }
@@ -33,15 +33,15 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InspectedMatrix, facts, conditioning)
 
 namespace {
 
-/// The largest orders that are factored and inspected. A plan may name many files: with these limits a file
-/// takes less than a second to factor and some seconds to read.
+/// The largest orders that are factored and inspected. The limits are low because a plan may name many files.
+/// Factoring a file's matrix then takes less than a second, and reading the file some seconds.
 constexpr std::int64_t max_factored_order = 2048, max_inspected_order = 16384;
 
-// Seconds. The child limits its reading time by the file's size and ends with its parent. This timeout is for
-// any other delay.
+// Seconds. The child limits its reading time by the file's size and ends with its parent. This timeout covers
+// all other delays.
 constexpr double helper_timeout = 24 * 3600;
 
-/// Reads the facts in this process, except for the parts that io reads in a child process.
+/// Reads the facts in this process. If libhdf5 has to read the file, io/ does so in a child process.
 FileFacts read_facts(const std::filesystem::path& path, const std::string& dataset) {
   constexpr std::int64_t max_psf_size = 2 * largest_blur_radius + 1;
   std::string sha256;
@@ -55,7 +55,7 @@ FileFacts read_facts(const std::filesystem::path& path, const std::string& datas
     if (largest <= max_psf_size) facts.values = matrix.data;
     facts.inspected = inspect(std::move(matrix), largest <= max_factored_order);
   } catch (const io::InputError&) {
-    if (largest <= max_psf_size) throw;  // larger matrices may not fit into memory here
+    if (largest <= max_psf_size) throw;  // a larger matrix may just not fit into memory
   }
   return facts;
 }
@@ -77,7 +77,7 @@ FileFacts facts_of_file(const std::filesystem::path& path, const std::string& da
     answer = nlohmann::json::parse(
         captured_output(arguments, child_environment({"OPENBLAS_NUM_THREADS=1"}), helper_timeout));
   } catch (const std::exception& e) {
-    throw io::InputError(path.string() + ": cannot be looked at: " + e.what());
+    throw io::InputError(path.string() + ": cannot be inspected: " + e.what());
   }
   if (answer.contains("refused")) throw io::InputError(answer.at("refused").get<std::string>());
   return {path.lexically_normal().string(),

@@ -19,11 +19,11 @@ struct FileFacts {
   std::int64_t rows = 0, cols = 0;
   std::string sha256;
   std::vector<double> values = {};  ///< column-major; only for files as small as a point-spread function
-  /// Properties of the matrix; empty if it is too large to be read here. For small matrices they include
-  /// those that a factorisation shows.
+  /// Properties of the matrix; empty if it is too large to be read here. For small matrices, includes the
+  /// result of a factorisation.
   std::optional<InspectedMatrix> inspected = std::nullopt;
 };
-/// Returns the facts about a file; relative paths are relative to the plan's folder. @throws io::InputError
+/// Returns the facts about a file; relative paths start at the plan's folder. @throws io::InputError
 using FileLookup = std::function<FileFacts(const std::string& file, const std::string& dataset)>;
 
 /// Returns the facts about a matrix file. Files for the HDF5 library are read in a child process, because the

@@ -21,7 +21,7 @@ namespace {
 using io::fail_at;
 using io::Scalar;
 
-/// Returns the keys of a kind in addition to kind, seed and store.
+/// Returns the keys that a kind allows in addition to kind, seed and store.
 const std::vector<std::string>& keys_of(MatrixKind kind) {
   static const std::map<MatrixKind, std::vector<std::string>> table = {
       {MatrixKind::uniform, {"low", "high"}},   {MatrixKind::symmetric, {"low", "high"}},
@@ -109,7 +109,8 @@ MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& 
             fmt::format("low ({}) and high ({}): one of them must be at least 1e-20 in magnitude", spec.low,
                         spec.high));
   }
-  // Double precision has the widest limits. Single precision skips the trials that exceed its own.
+  // Only the limits of double precision, which are wider, make an error. A trial in single precision beyond
+  // the limits of that precision is skipped.
   const std::string fault = precision_fault(spec, Precision::float64);
   if (!fault.empty()) {
     const Scalar* condition = find_in(block.values, "condition");

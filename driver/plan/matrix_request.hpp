@@ -1,5 +1,6 @@
 #pragma once
-/// Converts a plan's `matrix:` block to a MatrixRequest.
+/// Converts a plan's `matrix:` block to a MatrixRequest. DIR below is the run directory; b and x_true are the
+/// right-hand sides and the exact solution: A x_true = b.
 
 #include <cstdint>
 #include <optional>
@@ -20,18 +21,18 @@ struct MatrixRequest {
   /// Only for kind "file": digest of the file's bytes, so that the trial's key changes with the content.
   std::string file_sha256;
   bool store = true;  ///< false: the matrix is never written to DIR/matrices
-  /// SHA-256 (64 hex digits) of everything that determines A, b and x_true: the kind and its numbers (or the
-  /// file's digest and dataset), precision, sizes, nrhs, seed. The file in DIR/matrices has this name, too.
+  /// SHA-256 (64 hex digits) of everything that determines A, b and x_true: the kind and its parameters (or
+  /// the file's digest and dataset), precision, sizes, nrhs and seed. The file in DIR/matrices has this name.
   std::string digest;
 };
 
 /// Reads a block. The sizes spec.rows and spec.cols are set for files only; spec.blur has the image sizes
 /// that a block of kind blur gives.
-/// @throws io::InputError with the location: unknown kind or key (with the nearest one), a value out of
-/// range, no such file
+/// @throws io::InputError with the location, for an unknown kind or key (the error suggests the nearest one),
+/// a value out of range or a missing file
 MatrixRequest request_matrix(const io::MatrixBlock& block, const FileLookup& lookup);
 
-/// Returns the default seed of gemm's matrix B: A's seed plus 1, or the first seed after the last one.
+/// Returns the default seed of gemm's matrix B: A's seed plus 1, or 0 after the largest seed.
 std::uint64_t next_seed(std::uint64_t seed);
 
 /// Returns true if matrices of the kind may be rectangular.
@@ -41,7 +42,7 @@ bool may_be_rectangular(MatrixKind kind);
 /// at `location`
 void settle_size(MatrixRequest& request, const io::Location& location);
 
-/// Sets the digest, once the sizes are known.
+/// Sets the digest, once the sizes are known. @param nrhs number of right-hand sides; 1 for gemm
 void finish_request(MatrixRequest& request, Precision precision, std::int64_t nrhs);
 
 /// Returns the name of the matrix file, or the kind of a generated matrix.

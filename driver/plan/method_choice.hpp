@@ -1,5 +1,5 @@
 #pragma once
-/// The method that an option of a command selects.
+/// Selects the method that a command-line option such as `--method` names.
 
 #include <string>
 #include <vector>
@@ -17,8 +17,8 @@ struct ChosenMethod {
 /// A method that an option of the command line requests, and texts for error messages.
 struct MethodQuery {
   std::vector<Problem> problems;  ///< the allowed problems, the default one first
-  /// An id ("poinv/lapack"), a variant of the default problem, or empty for the vendor's reference of that
-  /// problem.
+  /// An id ("poinv/lapack"), a variant of the default problem, or empty. Empty selects the vendor's method
+  /// for that problem, with which others are compared.
   std::string word;
   Backend requested = Backend::host;
   Precision precision = Precision::float64;

@@ -50,8 +50,9 @@ using nlohmann::json;
 
 namespace {
 
-constexpr double load_timeout = 30;  // seconds
-constexpr std::size_t max_rows_sent = 1000, max_refusal = 2000;
+constexpr double load_timeout = 30;          // seconds
+constexpr std::size_t max_rows_sent = 1000;  // a table with more rows counts as damaged
+constexpr std::size_t max_refusal = 2000;    // characters of a library's error that are shown
 
 /// Returns the function of a row whose library is not loaded; calling it throws.
 template <class T>
@@ -94,7 +95,7 @@ json row_json(const Method& method) {
   return row;
 }
 
-/// Reads a row that another process sent; `Registry::add` checks the rest of it.
+/// Reads a row that another process sent. Checks only the enums; `Registry::add` checks the other members.
 Method row_of(const json& from) {
   Method method;
   for_fields(method, [&](const char* name, auto& member) { from.at(name).get_to(member); });

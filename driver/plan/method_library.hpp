@@ -33,12 +33,12 @@ nlohmann::json library_rows(const Registry& registry);
 /// name is taken
 void add_library_rows(Registry& registry, const nlohmann::json& rows);
 
-/// Loads libraries into this process and adds their rows. Rows that are already in the registry get their
+/// Loads libraries into this process and adds their rows. If a row is already in the registry, only sets its
 /// functions.
 /// @throws std::runtime_error if a file differs from its digest or cannot be loaded
 void load_libraries(Registry& registry, const std::vector<LibraryFile>& libraries);
 
-/// Returns an error if a file of this host differs from its digest; an empty text if there is none.
+/// Returns an error text if a file on this host differs from its digest; otherwise an empty text.
 std::string library_fault(const std::vector<LibraryFile>& libraries);
 
 /// Loads a library and returns its table as JSON, or {"refused": why}: the child's part of `add_libraries`.

@@ -1,5 +1,6 @@
 #pragma once
-/// Compares the properties of a matrix with those that methods require ("needs").
+/// Compares the properties of a matrix with the properties that methods require (their "needs"). "Regular"
+/// means nonsingular.
 
 #include <cstdint>
 #include <optional>
@@ -13,14 +14,14 @@
 
 namespace gaussweep::driver {
 
-/// The known properties of a matrix; `conditioning` comes from a factorisation and is empty if there was
-/// none.
+/// The known properties of a matrix. `conditioning` comes from a factorisation; it is empty if the matrix was
+/// not factored.
 struct InspectedMatrix {
   MatrixFacts facts;
   std::optional<Conditioning> conditioning;
 };
 
-/// Larger matrices are factored only if the user requests it.
+/// The largest order that is factored without a request by the user.
 inline constexpr std::int64_t max_factored = 4096;
 
 /// Inspects every element. If `factors`, also factors a square matrix.
@@ -33,19 +34,19 @@ InspectedMatrix inspect(io::Dense<double>&& a, bool factors);
 std::optional<bool> satisfies(const InspectedMatrix& matrix, Need need, Uplo uplo);
 
 /// Returns true if the problem reads one triangle of A and would ignore relevant elements of the other
-/// triangle. For positive definite problems these are elements that make A unsymmetric, for others all
-/// nonzeros.
+/// triangle. For positive definite problems, relevant elements are those that make A unsymmetric; for other
+/// problems, all nonzeros.
 bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo);
 
 /// Returns the largest condition number at which an answer may have a correct digit: 1 / epsilon.
 double max_condition(Precision precision);
 
-/// Returns true if an answer is verified by A X = B or A X = I. A singular A has no such answer.
+/// Returns true if the answer X is verified by A X = B or A X = I, because X does not exist for a singular A.
 bool needs_regular(Problem problem);
 
 /// Returns a sentence per need of a method that the matrix does not satisfy: "A.mtx is not symmetric …:
 /// posv/lapack needs …".
-/// @param name of the matrix in the sentences
+/// @param name the matrix's name in the sentences
 std::vector<std::string> unmet_needs(const InspectedMatrix& matrix, const Method& method, Uplo uplo,
                                      Precision precision, const std::string& name);
 

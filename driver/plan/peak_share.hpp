@@ -1,13 +1,14 @@
 #pragma once
-/// The fraction of a device's roofline that a trial reached.
+/// The fraction of a device's roofline that a trial reached. The peaks are measured: GEMM rate and copy
+/// bandwidth.
 
 #include "io/records/record.hpp"
 #include "kernels/vendor/peaks.hpp"
 
 namespace gaussweep::driver {
 
-/// A time is suspect if the least time that the peaks allow is longer by more than this factor. The factor
-/// allows for clocks that change after the peaks were measured.
+/// A measured time is marked as suspect (too short) if the least time that the peaks allow exceeds it by more
+/// than this factor. The margin is for clocks that rise after the peaks were measured.
 constexpr double peak_slack = 1.5;
 
 /// Returns the number of GPUs that shared a trial's matrix, 1 if it ran on the CPU.
@@ -15,7 +16,7 @@ double gpus_of(const io::Record& record);
 
 /// Returns the fraction of the roofline: the least time that the peaks allow, divided by the median time. NaN
 /// if a peak or the median is unknown.
-/// @param peaks of one GPU; the function multiplies them by the number of GPUs
+/// @param peaks the peaks of one GPU; the function accounts for the number of GPUs
 double peak_share(const io::Record& record, const Peaks& peaks);
 
 }  // namespace gaussweep::driver

@@ -1,5 +1,6 @@
 #pragma once
-/// Helpers for reading a plan with the registry.
+/// Helpers for reading a plan: axis names, patterns for methods of the registry (the table of all methods),
+/// enum names, and their errors.
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-/// Expands the file of a plan to its trials.
+/// Expands a plan file to its trials.
 
 #include "driver/plan/planned_trials.hpp"
 

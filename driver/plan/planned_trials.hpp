@@ -1,5 +1,5 @@
 #pragma once
-/// Expands the file of a plan to its trials.
+/// Expands a plan file to its trials, with the matrix files and method libraries that the plan names.
 
 #include <cstddef>
 #include <filesystem>
@@ -29,7 +29,7 @@ class KnownFiles {
   double seconds_ = 0;                                              ///< time that reading took
 };
 
-/// Returns the paths of the plan's shared libraries. Relative paths begin at the folder of `path`, the plan's
+/// Returns the paths of the plan's shared libraries. Relative paths start at the folder of `path`, the plan's
 /// file.
 std::vector<std::string> libraries_of(const io::Plan& plan, const std::string& path);
 
@@ -38,7 +38,7 @@ void add_libraries_of(Registry& registry, const io::Plan& plan, const std::strin
                       const std::vector<std::string>& more);
 
 /// Expands a plan. Paths of matrix files are relative to the folder of `path`, the plan's file.
-/// @param files the matrix files that were read before; receives the others
+/// @param files the matrix files that were read before; receives those that are read now
 Expansion expand_plan(const io::Plan& plan, const std::string& path, const Registry& registry,
                       Backend requested, int capability, KnownFiles& files);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Splits the trials of a plan into shards by their keys.
+/// Splits the trials of a plan into shards, one per run, by their keys (trial_key, a hash).
 
 #include <cstdint>
 #include <optional>
@@ -19,8 +19,9 @@ struct Shard {
 std::optional<Shard> read_shard(const std::string& text);
 /// Reads the value of the option --shard. @throws UsageError for any other text
 Shard parse_shard(const std::string& text);
-/// Returns true if the trial whose first round has this key belongs to the shard. Only the key decides. So
-/// shards need no coordination, and trials that are added to the plan do not change the shards of the others.
+/// Returns true if a trial belongs to the shard. Only the key decides. So shards need no coordination, and a
+/// trial that is added to the plan does not move others to another shard.
+/// @param key the key of the trial's first round (repetition)
 bool in_shard(const std::string& key, const Shard& shard);
 
 /// Returns the trials of a shard, each with all of its rounds.

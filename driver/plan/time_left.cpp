@@ -10,7 +10,7 @@
 
 namespace gaussweep::driver {
 namespace {
-constexpr double max_bounds_ratio = 10;  // an estimate whose bounds differ by more is not shown
+constexpr double max_bounds_ratio = 10;  // an estimate with a larger ratio of its bounds is not shown
 }  // namespace
 
 TimeLeft::TimeLeft(const CostModel& model, const Registry& registry, const std::vector<Trial>& trials)
@@ -34,7 +34,7 @@ void TimeLeft::done(std::size_t trial, const io::Record& record) {
   if (!done_[trial]) classes_[class_of_[trial]].left -= 1;
   done_[trial] = true;
   const double end = parse_time(record.end_time), began = record.prepare_began;
-  if (!(end >= began)) return;  // the worker died
+  if (!(end >= began)) return;  // the times are NaN, because the worker died
   Rank& rank = ranks_.try_emplace(record.rank, Rank{began, end}).first->second;
   rank.began = std::min(rank.began, began);
   rank.ended = std::max(rank.ended, end);
@@ -55,8 +55,10 @@ std::optional<TimeRange> TimeLeft::seconds(double ranks, double spent) const {
     busy += rank.busy;
     total += rank.ended - rank.began;
   }
-  // Ranks also wait (for trials, a CPU, matrices that other ranks store), so elapsed / busy time is a factor.
+  // Ranks also wait (for trials, a CPU, matrices that other ranks store). So the sum is scaled by elapsed /
+  // busy time.
   sum = sum * (busy > 0 ? std::max(1.0, total / busy) : 1);
+  // The ranks share the work, but the sweep takes at least as long as its longest trial.
   const auto rest = [&](double all, double one) {
     return std::max({all - spent, ranks * one - spent, 0.0}) / ranks;
   };

@@ -17,9 +17,10 @@ class TimeLeft {
   TimeLeft(const CostModel& model, const Registry& registry, const std::vector<Trial>& trials);
   /// Records that a trial of this run has ended. @param trial its index
   void done(std::size_t trial, const io::Record& record);
-  /// Returns the estimated seconds until all trials are done; nothing while too little is known.
+  /// Returns the estimated seconds until all trials are done. Returns nothing if a trial has no estimate or
+  /// the bounds are too far apart.
   /// @param ranks number of ranks that share the work
-  /// @param spent seconds for which the running trials have run so far, summed over these trials
+  /// @param spent sum of the seconds that the trials in progress have taken so far
   std::optional<TimeRange> seconds(double ranks, double spent = 0) const;
 
  private:
@@ -30,7 +31,8 @@ class TimeLeft {
   };
   /// A rank's activity in this run, from the times in the records.
   struct Rank {
-    double began, ended, busy = 0;
+    double began, ended;  ///< of its first and last trial, seconds since the epoch
+    double busy = 0;      ///< seconds in trials
   };
   const CostModel& model_;
   const std::vector<Trial>& trials_;

@@ -19,9 +19,9 @@ double parse_time_limit(const std::string& text) {
       return match[i].matched ? std::atof(match[i].str().c_str()) : 0.0;
     };
     // Slurm: "minutes:seconds", "hours:minutes:seconds", "days-hours:minutes[:seconds]"
-    const bool days = match[1].matched, three = match[4].matched;
-    if (days) return part(1) * 86400 + part(2) * 3600 + part(3) * 60 + part(4);
-    return three ? part(2) * 3600 + part(3) * 60 + part(4) : part(2) * 60 + part(3);
+    const bool has_days = match[1].matched, has_three_parts = match[4].matched;
+    if (has_days) return part(1) * 86400 + part(2) * 3600 + part(3) * 60 + part(4);
+    return has_three_parts ? part(2) * 3600 + part(3) * 60 + part(4) : part(2) * 60 + part(3);
   }
   try {
     return io::parse_duration({text, {"--time-limit", 1, 1}}, "the time limit");

@@ -1,5 +1,5 @@
 #pragma once
-/// The option --time-limit.
+/// Reads the option --time-limit, the longest time that a run may take.
 
 #include <string>
 

@@ -10,8 +10,6 @@
 #include "io/matrix/matrix_file.hpp"
 #include "io/records/status.hpp"
 
-// Conversions of structs to JSON.
-
 namespace nlohmann {
 
 template <>
@@ -51,7 +49,7 @@ struct adl_serializer<gaussweep::Parameters> {
 
 namespace gaussweep {
 
-/// `batch` is left out for one system, so that the keys of older runs stay valid.
+/// Leaves out `batch` for a single system, so that the keys of older runs stay valid.
 static void to_json(nlohmann::json& to, const Shape& s) {
   to = {{"m", s.m}, {"n", s.n}, {"k", s.k}, {"nrhs", s.nrhs}, {"uplo", s.uplo}};
   if (s.batch > 1) to["batch"] = s.batch;
@@ -184,7 +182,8 @@ double stored_bytes(const MatrixRequest& request, const Trial& trial) {
 
 std::string inputs_identity(const Trial& t) {
   const bool triangle = t.problem->used_of_a == UsedElements::triangle;
-  // Factorisations and inversions use the same matrix without b and x_true.
+  // Solving and factoring have different inputs with the same matrix, because factoring needs no b and
+  // x_true.
   const bool system = t.problem->second == SecondOperand::right_hand_sides;
   return fmt::format("{} {} {} {}x{}x{} {}", t.matrix.digest, t.matrix_b ? t.matrix_b->digest : "",
                      to_string(t.precision), t.shape.m, t.shape.n, t.shape.k, t.shape.nrhs) +

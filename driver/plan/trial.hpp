@@ -1,5 +1,6 @@
 #pragma once
-/// A trial: one method with one set of parameters, applied to one matrix in one precision on one backend.
+/// A trial: one method with one set of parameters, applied to one matrix in one precision on one backend
+/// (CUDA, emulated CUDA, or CPU).
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -35,7 +36,8 @@ struct Trial : io::TrialSettings {
   std::string skip_reason;
 };
 
-/// Calls `function` with each matrix of a trial that is to be stored; only once if A and B are the same.
+/// Calls `function` with each matrix of a trial that is to be stored in the run directory; once if A and B
+/// are the same.
 template <class AnyTrial, class Function>
 void for_stored(AnyTrial& trial, Function&& function) {
   if (trial.matrix.store) function(trial.matrix);
@@ -62,21 +64,23 @@ bool as_expected(const Trial& trial, const std::string& status);
 /// Returns a trial's name for messages: "gesv/gauss_block double n=512 blocks=1 …".
 std::string describe(const Trial& trial);
 
-/// Returns the operations of one run, from the method's row or the problem's usual count.
+/// Returns the floating-point operations of one run, from the method's row in the registry or else the
+/// problem's usual count.
 double trial_flops(const Method& method, const Shape& shape, const Parameters& parameters);
-/// Returns the minimum memory traffic of one run in bytes, from the method's row or the problem's count.
+/// Returns the minimum memory traffic of one run in bytes, from the method's row or else the problem's count.
 double trial_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                    Precision precision);
 /// Returns an upper estimate of the bytes of the file for a trial's matrix in the run directory. The file
 /// includes b and x_true if the matrix is square (driver/worker/inputs.cpp).
 double stored_bytes(const MatrixRequest& request, const Trial& trial);
 
-/// Returns the identity of a trial's inputs: matrices, precision, shape, and the triangle if the problem
-/// reads one.
+/// Returns a text that is equal for trials with equal inputs: matrices, precision, shape, and the triangle if
+/// the problem reads one.
 std::string inputs_identity(const Trial& trial);
 
-/// Returns the identity of the vendor's run that a trial is compared with: inputs, vendor method, triangle,
-/// and the conditions that separate tasks (settings such as `cache`, see io/plan/settings.hpp).
+/// Returns a text that is equal for trials that are compared with the same run of a vendor's method: inputs,
+/// vendor method, triangle, and the settings under which times are not comparable (such as `cache`, see
+/// separates_tasks in io/plan/settings.hpp).
 std::string comparison_identity(const Trial& trial, const Method& vendor);
 
 }  // namespace gaussweep::driver

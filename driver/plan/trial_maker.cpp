@@ -58,7 +58,7 @@ Parameters parameters_of(const Method& method, const Assignment& chosen) {
   return result;
 }
 
-/// Throws if the plan gives a size that differs from the file's.
+/// Throws if the plan gives a size that differs from that of the matrix file.
 void require_size(const Assignment& chosen, const char* name, std::int64_t size, const MatrixRequest& file) {
   if (integer_or(chosen, name, size) == size) return;
   const io::Scalar& given = chosen.at(name).scalar;
@@ -70,8 +70,8 @@ bool is_file(const MatrixRequest& request) {
   return request.kind == "file";
 }
 
-/// Throws for a batch of a matrix from a file, because a file holds one matrix. Also throws if the number of
-/// columns of the whole batch exceeds int.
+/// Throws for a batch of a matrix from a file, because a file holds one matrix. Also throws if the batch's
+/// total number of columns exceeds the range of int.
 void require_batch(const Trial& t, const Assignment& chosen) {
   if (t.shape.batch == 1) return;
   const io::Location& location = chosen.at("batch").scalar.location;
@@ -161,15 +161,15 @@ Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
 
 void TrialMaker::set_square(Trial& t, const Assignment& chosen) const {
   const bool from_file = is_file(t.matrix);
-  const std::int64_t implied = t.matrix.spec.kind == MatrixKind::blur ? blur_order(t.matrix.spec.blur) : 0;
-  if (!from_file && implied == 0 && chosen.count("n") == 0)
+  const std::int64_t blur_n = t.matrix.spec.kind == MatrixKind::blur ? blur_order(t.matrix.spec.blur) : 0;
+  if (!from_file && blur_n == 0 && chosen.count("n") == 0)
     io::fail_at(entry.location, "n is missing; give a size, a list or a range");
   if (from_file && t.matrix.spec.rows != t.matrix.spec.cols) {
     io::fail_at(location, fmt::format("{} is {} x {}; {} needs a square matrix", t.matrix.file,
                                       t.matrix.spec.rows, t.matrix.spec.cols, to_string(t.problem)));
   }
   if (from_file) require_size(chosen, "n", t.matrix.spec.rows, t.matrix);
-  const std::int64_t n = from_file ? t.matrix.spec.rows : integer_or(chosen, "n", implied);
+  const std::int64_t n = from_file ? t.matrix.spec.rows : integer_or(chosen, "n", blur_n);
   t.shape.m = t.shape.n = t.shape.k = t.matrix.spec.rows = t.matrix.spec.cols = n;
   t.matrix.spec.uplo = t.shape.uplo;
   settle_size(t.matrix, location);
@@ -184,7 +184,7 @@ void TrialMaker::set_product(Trial& t, const Assignment& chosen) const {
   const io::Location& b_location = entry.matrix_b ? entry.matrix_b->location : location;
   if (matrices.b) {
     b = *matrices.b;
-    // Without a seed in the plan, B gets the next seed, so that it does not start with the elements of A.
+    // Without a seed in the plan, B gets the next seed. With A's seed, B would start with the elements of A.
     if (!matrices.b_has_seed) b.spec.seed = next_seed(a.spec.seed);
   } else if (is_file(a)) {
     io::fail_at(location, t.problem->name + " with a matrix from a file needs matrix_b too");
@@ -208,7 +208,7 @@ void TrialMaker::set_product(Trial& t, const Assignment& chosen) const {
   const std::int64_t rows = or_n(is_blur ? blur_order(a.spec.blur) : 0);
   const std::int64_t cols = or_n(is_blur ? blur_columns(a.spec.blur) : 0);
   s.m = is_file(a) ? a.spec.rows : integer_or(chosen, "m", rows);
-  // A file determines k; otherwise the plan does.
+  // k comes from A's file, else from B's file, else from the plan.
   const std::int64_t k_without_a = is_file(b) ? b.spec.rows : integer_or(chosen, "k", cols);
   s.k = is_file(a) ? a.spec.cols : k_without_a;
   if (is_file(b) && b.spec.rows != s.k) {

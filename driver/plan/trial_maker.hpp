@@ -1,5 +1,5 @@
 #pragma once
-/// Makes a trial from one value per axis.
+/// Makes a trial from one value per axis of a plan's entry.
 
 #include <optional>
 
@@ -27,8 +27,8 @@ struct TrialMaker {
   const io::Entry& entry;
   const Method& method;
   std::optional<Backend> backend;  ///< the method's backend; nothing: its trials are skipped
-  Backend requested;
-  int capability;
+  Backend requested;               ///< by the user
+  int capability;                  ///< compute capability of the GPUs; 0: unknown or no GPU
   const RequestedMatrices& matrices;
   const io::Location& location;              ///< of the matrix block
   const std::vector<std::string>& expected;  ///< see expected_statuses
@@ -38,7 +38,9 @@ struct TrialMaker {
   Trial make(const Assignment& chosen, std::int64_t round = 1) const;
 
  private:
+  /// Sets the sizes and matrices of a problem with a square A.
   void set_square(Trial& t, const Assignment& chosen) const;
+  /// Sets the sizes and matrices of gemm.
   void set_product(Trial& t, const Assignment& chosen) const;
 };
 

@@ -20,8 +20,8 @@
 namespace gaussweep::driver {
 namespace {
 
-/// The fraction of the time limit that the estimated times of all chosen trials may fill. If a trial of an
-/// emulated kernel is added, they may fill only `emulated_fraction`. Starting workers, reading the matrix,
+/// The fraction of the time limit that the estimated times of all chosen trials may fill. An emulated kernel
+/// is added only if they then fill at most `emulated_fraction`. Starting workers, reading the matrix,
 /// verification and further rounds need the rest.
 constexpr double time_fraction = 0.6, emulated_fraction = 0.3;
 
@@ -30,7 +30,7 @@ struct Candidate {
   const Method* method;
   Suitability suitability;
   bool is_emulated = false;
-  double seconds = 0;         ///< of its trials that can run
+  double seconds = 0;         ///< estimate for its trials that can run
   bool can_run = false;       ///< true if a trial can run here
   std::string skip_reason{};  ///< why a trial cannot run here
 };
@@ -70,7 +70,7 @@ bool is_requested(const TryRequest& request, const Method& method) {
                      [&](const std::string& word) { return matches(word, method); });
 }
 
-/// Throws for a name or glob that matches no method of the problems.
+/// Throws for a requested name or glob that matches no method of the problems.
 void refuse_unknown_methods(const TryRequest& request, const std::vector<Problem>& problems,
                             const Registry& registry) {
   std::vector<std::string> names, all_names;
@@ -165,7 +165,8 @@ class Refusals {
           const std::string id = method.id();
           const bool is_refused = std::count(left.methods.begin(), left.methods.end(), id) > 0;
           if (is_refused) refused.push_back(id);
-          // Methods for several GPUs are tried only if the user names them, so the others are all methods.
+          // Methods for several GPUs are tried only if the user names them. Otherwise they do not count for
+          // "all".
           if (is_refused || method.column_block == nullptr) ids.push_back(id);
         }
         if (!ids.empty() && refused == ids) refused = {std::string(name)};
@@ -225,7 +226,7 @@ void estimate(std::vector<Candidate>& candidates, const Expansion& expansion, co
 /// others.
 std::vector<Candidate> fitting_methods(const TryRequest& request, std::vector<Candidate> candidates,
                                        const Registry& registry, Backend requested, Refusals& refusals) {
-  // Solving a system is the most frequent use. Its library method is therefore always tried.
+  // Solving a system is the most frequent use. So its vendor method is always tried.
   const auto sort_key = [&](const Candidate& c) {
     const bool is_first = c.method->problem->second == SecondOperand::right_hand_sides &&
                           c.suitability.known &&

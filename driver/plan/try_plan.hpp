@@ -1,5 +1,5 @@
 #pragma once
-/// Creates the plan of `gaussweep try` for one matrix.
+/// Creates the plan of the command `gaussweep try`, which tries all suitable methods on one matrix file.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ struct TryRequest {
   std::vector<Precision> precisions{Precision::float64};
   /// The triangle for trsv, trtri, potrf and posv; empty: the matrix's own triangle, else lower.
   std::optional<Uplo> uplo;
-  std::int64_t repeats = 5;  ///< minimum per round
+  std::int64_t repeats = 5;  ///< minimum number of samples per round
   double seconds = 60;       ///< time limit for the whole command
 };
 
@@ -43,14 +43,14 @@ struct TryPlan {
   std::size_t left_out_count = 0;      ///< methods in `left_out`
   std::vector<const Method*> methods;  ///< methods in the plan
   std::size_t trials = 0;              ///< trials per round
-  std::size_t emulated_trials = 0;     ///< of `trials`, those of emulated kernels
+  std::size_t emulated_trials = 0;     ///< those of `trials` that run CUDA kernels on the CPU
   /// Returns the plan with the given number of rounds per method; empty if all numbers are 0.
   std::function<std::string(const RoundsOf&)> in_rounds;
 };
 
 /// Chooses the methods that suit the matrix and fit in the time limit, the fastest first. Emulated kernels
-/// come last and get a smaller part of the time. Methods named in `methods` are always tried. If a method is
-/// not known to suit the matrix, the plan expects that it may fail.
+/// (CUDA kernels on the CPU) come last and get a smaller part of the time. Methods named in `methods` are
+/// always tried. If a method may not suit the matrix, the plan also expects its failure.
 /// @param file the matrix's file, with an absolute path
 /// @param requested, capability as for `expand`
 /// @throws UsageError if an entry of `methods` matches no method, or the matrix is not square
