@@ -1,4 +1,4 @@
-/// Gives a device one set of measured peaks, because each rank and each start of a run measures them again.
+/// Unifies the measured peaks of a device, because each rank and each start of a run measures them again.
 
 #include "driver/results/device_peaks.hpp"
 

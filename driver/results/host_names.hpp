@@ -18,8 +18,8 @@ std::map<std::string, std::string> cpus_by_host(const std::vector<io::HostRow>& 
 /// compared, because it depends on the batch job.
 class HostNames {
  public:
-  /// Renames a host in records, devices and hosts if an earlier file has another host of that name. The new
-  /// name is "name (model)" if the CPU models differ, and "name (2 threads)" if the numbers of threads
+  /// Renames a host in records, devices and hosts if an earlier `results` had another host of that name. The
+  /// new name is "name (model)" if the CPU models differ, and "name (2 threads)" if the numbers of threads
   /// differ.
   void tell_apart(io::Results& results);
   /// Returns the name that `tell_apart` gives to a host, and remembers the host's CPU model and number of

@@ -1,4 +1,4 @@
-/// Builds the texts that identify a task (what methods compete for) and a trial.
+/// Builds the texts that identify a task (a problem on a matrix, on which methods are compared) and a trial.
 
 #include "driver/results/identity.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 using io::Record;
 
 /// Returns the identity of the matrices. A's digest also determines x_true and b. The record has no digest of
-/// gemm's B, so its parameters stand for it.
+/// gemm's B, so B's parameters are used.
 std::string matrices(const Record& r) {
   const bool has_b = has_axis(r.problem, "k") && r.matrix_parameters.find("\"b\":") != std::string::npos;
   if (r.matrix_digest.empty())

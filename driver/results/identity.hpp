@@ -1,6 +1,6 @@
 #pragma once
-/// Identities of tasks and trials as text. A task is what methods compete for: one problem on the same matrix
-/// under the same conditions.
+/// Identities of tasks and trials as text. A task is one problem on one matrix under the same conditions.
+/// Methods with the same task are compared. A trial is one method on a task.
 
 #include <string>
 

@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char* unplanned = "no longer in the plan";
 
-/// The names of a run's hosts. They may change between two starts of the run, because the names distinguish
-/// hosts by their number of threads.
+/// The names of a run's hosts. A host's name may include its number of BLAS threads. So the name may change
+/// between two starts of the run.
 class HostNamesByStart {
  public:
   /// Adds the host of a note and returns the name that the host has from this note on. @param note the note's
@@ -31,7 +31,7 @@ class HostNamesByStart {
   }
   /// Returns true if a host has another name than in the journal.
   bool have_changed() const { return have_changed_; }
-  /// Returns the name of a host after this number of notes, i.e. by the last earlier note about the host.
+  /// Returns the name of a host after the first `notes` notes of the journal.
   io::Text name_at(const io::Text& host, std::size_t notes) const {
     const auto found = names_by_note_.find(host);
     if (found == names_by_note_.end()) return host;
@@ -49,14 +49,14 @@ class HostNamesByStart {
   bool have_changed_ = false;
 };
 
-/// Removes the records of an earlier version of a shared library whose trials the current version has
-/// repeated.
+/// Removes records of methods in an earlier version of a shared library, if the current version has repeated
+/// their trials.
 /// @param vanished keys of the trials that are no longer in the plan
 void drop_earlier_versions(std::vector<io::Record>& records,
                            const std::unordered_set<std::string>& vanished) {
   if (vanished.empty()) return;
   const auto is_vanished = [&](const io::Record& r) { return vanished.count(r.key) > 0; };
-  std::unordered_set<std::string> current;  // trial_identity, which has no digest of the library
+  std::unordered_set<std::string> current;  // identities, which are independent of the library's version
   for (const io::Record& record : records) {
     if (!record.library.empty() && !is_vanished(record)) current.insert(trial_identity(record));
   }
@@ -89,8 +89,8 @@ io::Results results_of(io::JournalContents journal) {
     } else if (const auto* run = std::get_if<io::note::Run>(&each)) {
       const bool was_dirty = attribute(results, "dirty") == "true";
       for (auto& [name, value] : run->attributes()) results.attributes[name] = value;
-      // Records of earlier starts stay in the results. So if the build had uncommitted changes at any start,
-      // the whole run is marked as dirty.
+      // Records of earlier starts stay in the results. The whole run is therefore marked as dirty if the
+      // build had uncommitted changes at any start.
       if (was_dirty) results.attributes["dirty"] = "true";
     }
   }

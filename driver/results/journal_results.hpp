@@ -1,5 +1,6 @@
 #pragma once
-/// Converts a journal to the contents of results.h5.
+/// Converts a journal to the contents of results.h5. The journal is the primary file of a run: its lines are
+/// records (results of trials) and notes about the run.
 
 #include <optional>
 #include <string>
@@ -10,11 +11,11 @@
 namespace gaussweep::driver {
 
 /// Returns the records, devices and hosts of a journal. The attributes are the provenance of the run's last
-/// start (a run starts again when it is resumed) and "record_count". If an edited plan no longer has the
-/// trial of a record, the record's message says so.
+/// start (a run starts again when it is resumed) and "record_count". If the plan was edited and no longer has
+/// a record's trial, adds this fact to the record's message.
 io::Results results_of(io::JournalContents journal);
 
-/// Returns true if the record's message, as `results_of` sets it, says that the plan no longer has the trial.
+/// Returns true if `results_of` marked the record's trial as no longer in the plan.
 bool is_unplanned(const io::Record& record);
 
 /// Returns the journal's note about the last start of the run; an empty note if there is none.
@@ -24,7 +25,7 @@ io::note::Run last_start(const io::JournalContents& journal);
 /// earlier version wrote the journal.
 std::optional<io::note::Inputs> last_inputs(const io::JournalContents& journal);
 
-/// Returns an attribute; empty if the results lack it.
+/// Returns an attribute; empty if the results do not have it.
 std::string attribute(const io::Results& results, const std::string& name);
 
 }  // namespace gaussweep::driver

@@ -33,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int max_shards = 100'000;
+constexpr int max_shards = 100'000;  // limits the search if a folder's name has a huge number of shards
 
 bool is_hdf5(const fs::path& path) {
   const io::Opened opened = io::open_regular(path);
@@ -104,7 +104,8 @@ void use_journal(Loaded& loaded, const fs::path& path, const fs::path& results, 
                                          contents.damaged == 1 ? "" : "the first is ",
                                          io::first_damage(contents)));
   }
-  // A journal has at least a note about the run's start, unless all of its lines are lost.
+  // A journal has at least a note about the run's start. If it has neither records nor notes, all of its
+  // lines are lost.
   const bool is_blank = contents.records.empty() && contents.notes.empty();
   if (!results.empty() && (contents.damaged > 0 || is_blank) &&
       use_results_file(loaded, results, contents.records, with_details))
@@ -159,8 +160,8 @@ void find_runs(const fs::path& directory, int levels, bool by_journal, std::vect
   });
   std::vector<fs::path> below;
   for (const fs::path& each : subfolders) find_runs(each, levels - 1, by_journal, below);
-  // If there are journals below, results.h5 is a merged copy. They are read instead, because they also have
-  // the records that were added after the merge.
+  // If there are journals below, results.h5 is a merged copy of them. The journals are read instead, because
+  // they also have the records that were added after the merge.
   const auto has_journal = [](const fs::path& run) { return may_exist(run / "journal.jsonl"); };
   if (!by_journal && may_exist(directory / "results.h5") &&
       std::none_of(below.begin(), below.end(), has_journal))
@@ -261,7 +262,7 @@ std::vector<std::string> missing_shards(const std::vector<fs::path>& directories
 
 namespace {
 
-/// Returns the first part of `mixed_builds`: the commits, if the records are of several.
+/// Returns the part of `mixed_builds` about commits; empty if all records are of one commit.
 std::string mixed_commits(const std::vector<io::Record>& records, const std::string& commit) {
   std::map<std::string_view, std::int64_t> counts;
   for (const io::Record& record : records) {
@@ -335,7 +336,8 @@ std::string mixed_libraries(const std::vector<io::Record>& records) {
 }  // namespace
 
 void note_conditions(const std::vector<io::Record>& records, const std::string& where) {
-  // A short trial has a single reading of the demand, so a smaller fraction of busy trials may be chance.
+  // A smaller fraction of busy trials may be chance, because a short trial has a single reading of the
+  // demand.
   constexpr double min_fraction = 0.2;
   std::size_t on_cpu = 0, on_gpu = 0, throttled = 0;
   std::vector<double> busy;  // threads per CPU

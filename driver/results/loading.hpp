@@ -1,5 +1,6 @@
 #pragma once
-/// Loads records from a run directory, a journal or a results file.
+/// Loads records (results of trials) from a run directory, its journal (journal.jsonl, the primary file) or
+/// its results file (results.h5).
 
 #include <filesystem>
 #include <functional>
@@ -17,14 +18,14 @@ struct Loaded {
   io::Results results;
   std::filesystem::path path;        ///< as the caller passed it
   bool has_notes = false;            ///< true if a journal with notes about the run was read
-  std::vector<std::string> remarks;  ///< warnings: torn or damaged journal, no checksums, several builds
+  std::vector<std::string> remarks;  ///< warnings, e.g. about a damaged journal or several builds
 };
 
 /// Loads records from a results file, a journal (recognised by content) or a run directory. From a run
 /// directory it reads the journal. It reads results.h5 instead if there is no journal, or if the journal has
 /// damaged lines and results.h5 agrees with the undamaged ones. HDF5 files are read in a child process,
 /// because damaged ones may crash HDF5.
-/// @param with_details false: samples, stages and histories may be left out
+/// @param with_details false: samples, stages and convergence histories may be left out
 /// @pre this process has not initialised MPI
 /// @throws io::InputError if there is nothing to read, or if gaussweep did not write the file
 Loaded load(const std::filesystem::path& path, bool with_details);
@@ -42,12 +43,12 @@ std::size_t records_only_in(const std::filesystem::path& results,
 
 /// Returns the run directories at or below a path, at most three levels deep, such as a sweep's shards. They
 /// are sorted by name, with numbers compared by value. Returns the path itself if there are none, so that
-/// reading it gives the error. A directory with a results.h5 but no journal counts, unless there are journals
-/// below it, because the file is then a merged copy of these.
+/// reading it gives the error. A directory with a results.h5 and no journal counts as a run directory. It
+/// does not count if there are journals below it, because its results.h5 is then a merged copy of these.
 /// @param by_journal true: only directories with a journal count
 std::vector<std::filesystem::path> runs_under(const std::filesystem::path& path, bool by_journal = false);
 
-/// Returns messages about requested directories whose results.h5 `runs_under` leaves out.
+/// Returns a message per requested directory whose results.h5 is left out by `runs_under`.
 std::vector<std::string> unread_results(const std::vector<std::filesystem::path>& requested);
 
 /// Returns the folder of a shard's run directory ("night/shard-1-of-3": "night"), and any other path
@@ -61,16 +62,17 @@ std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>
                                         const std::vector<std::string>& requested);
 
 /// Returns "the records are from 2 builds: commit 1a2b (12), commit 3c4d (30)"; empty if all records are of
-/// one build. Skipped records do not count, because no build ran them. Also lists the versions of each shared
-/// library of methods that has several.
-/// @param commit of a build that is about to add records; empty: none
+/// one build. Skipped records do not count, because no build ran them. If a shared library of methods has
+/// several versions, also lists these.
+/// @param commit the commit of a build that is about to add records; empty if there is none
 std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit = {});
 
 /// Prints notes on conditions that make times doubtful: other programs used the CPUs, or a GPU was
 /// throttled.
 /// @param where prefix of the notes, e.g. "base: "
 void note_conditions(const std::vector<io::Record>& records, const std::string& where = {});
-/// Prints a note if a library has several versions among the records. The caller pools their times.
+/// Prints a note if a library has several versions among the records. The caller pools the times of all
+/// versions.
 void note_libraries(const std::vector<io::Record>& pooled, const std::string& where = {});
 /// Prints the notes of note_conditions and note_libraries on results whose times the caller pools. Also
 /// prints a note if methods on the CPU ran with different numbers of threads.

@@ -26,8 +26,8 @@ namespace {
 
 using io::Record;
 
-/// Hash and equality of records by their identity. The keys of the hash table are indices of records, because
-/// stored identities would take as much memory as the records.
+/// Hash and equality of records by their identity. The hash table stores indices of records, because copies
+/// of the identities would take as much memory as the records.
 struct ByIdentity {
   const std::vector<Record>* records;
   std::size_t operator()(std::size_t index) const {
@@ -58,13 +58,14 @@ bool is_same_execution(const Record& a, const Record& b) {
   return a.start_time == b.start_time && a.end_time == b.end_time;
 }
 
-/// Returns true if `a` replaces `b`: a later execution, or a later judgement of the same one. Times are in
-/// UTC with a fixed format, so that they compare as text.
+/// Returns true if `a` replaces `b`: a later execution, or a later judgement of the same execution by
+/// `gaussweep verify`. Times are in UTC with a fixed format, so that they compare as text.
 bool is_later(const Record& a, const Record& b) {
   return std::tie(a.start_time, a.end_time, a.judged_time) >
          std::tie(b.start_time, b.end_time, b.judged_time);
 }
 
+/// Returns true if both judgements have the same status and tolerance.
 bool same_verdict(const Record& a, const Record& b) {
   return a.status == b.status &&
          (a.tolerance == b.tolerance || (std::isnan(a.tolerance) && std::isnan(b.tolerance)));
@@ -81,6 +82,7 @@ std::string conflict(const Record& old, const std::string& old_path, const Recor
       kept_path);
 }
 
+/// Throws if the inputs are of differently named plans.
 void check_plans(const std::vector<Loaded>& inputs) {
   const Loaded* named = nullptr;
   for (const Loaded& input : inputs) {
@@ -91,11 +93,12 @@ void check_plans(const std::vector<Loaded>& inputs) {
     if (name == first) continue;
     throw io::InputError(
         fmt::format("{} is of the plan '{}', but {} of the plan '{}': they do not belong together; --force "
-                    "joins them all the same",
+                    "merges them nevertheless",
                     named->path.string(), first, input.path.string(), name));
   }
 }
 
+/// Joins the different values of each attribute by ", "; of the plan's texts keeps the first.
 std::map<std::string, std::string> join_attributes(const std::vector<Loaded>& inputs) {
   std::map<std::string, std::vector<std::string>> values;
   for (const Loaded& input : inputs) {
@@ -193,14 +196,14 @@ Merged merge(std::vector<Loaded> inputs, bool force, const std::vector<std::file
   plans.erase("");
   if (plans.size() > 1) {
     merged.remarks.push_back(
-        fmt::format("the inputs carry {} different texts of the plan; the first one is kept", plans.size()));
+        fmt::format("the inputs have {} different texts of the plan; the first one is kept", plans.size()));
     merged.results.attributes["plan_texts"] = std::to_string(plans.size());
   }
   merged.results.attributes["record_count"] = std::to_string(merged.results.records.size());
   if (is_one) return merged;
   const bool overlap = std::any_of(merged.inputs.begin(), merged.inputs.end(),
                                    [](const MergeInput& input) { return input.dropped > 0; });
-  merged.results.attributes.erase("total");  // of one input
+  merged.results.attributes.erase("total");  // the joined values of the inputs
   if (total >= 0 && !overlap) merged.results.attributes["total"] = std::to_string(total + parts.unstarted());
   merged.results.attributes.erase("without_records");
   if (const std::vector<std::string> names = parts.without_records(); !names.empty())

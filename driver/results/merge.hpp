@@ -1,6 +1,6 @@
 #pragma once
-/// Merges the records of several files, such as those of shards, machines or architectures. Merging a single
-/// journal rebuilds its results.h5.
+/// Merges the records (results of trials) of several files, such as those of shards, machines or
+/// architectures. Merging a single journal rebuilds its results.h5.
 
 #include <filesystem>
 #include <string>
@@ -27,9 +27,9 @@ struct Merged {
 
 /// Merges loaded records in the given order. Records with equal key, run id, GPU model, capability and commit
 /// are of the same trial; the record that started last is kept. Devices and hosts are listed once. Attributes
-/// with equal values in all inputs are kept; the values of others are joined by ", ". The plan's text is that
-/// of the first input. The attribute "merged_from" lists the inputs, "total" is the number of planned trials,
-/// and "without_records" lists shards and run directories without records.
+/// with equal values in all inputs are kept. Different values of an attribute are joined by ", ". The plan's
+/// text is that of the first input. The attribute "merged_from" lists the inputs, "total" is the number of
+/// planned trials, and "without_records" lists shards and run directories without records.
 /// @param absent paths of runs that do not exist
 /// @param force also merges results of differently named plans
 /// @throws io::InputError if the plans' names differ

@@ -60,12 +60,12 @@ void RunParts::add(const std::filesystem::path& path, const io::Results& results
   for (const Shard& shard : shards_in(results)) {
     if (shard.count == 1) continue;
     Shards& group = shards_[shard.count];
-    ++group.starts[shard.number];
+    ++group.run_counts[shard.number];
     const bool is_listed = std::find(listed.begin(), listed.end(),
                                      fmt::format(shard_name, shard.number, shard.count)) != listed.end();
     if (!is_listed && (records > 0 || total == 0)) group.with_records.insert(shard.number);
     group.plan_trials.insert(attribute(results, "plan_trials"));
-    if (!is_sharded) group.trials += std::max(total, records);
+    if (!is_sharded) group.trials += std::max(total, records);  // once for merged results of several shards
     is_sharded = true;
   }
   for (const std::string& name : listed) {
@@ -91,7 +91,7 @@ void RunParts::add_absent(const std::filesystem::path& path) {
 
 std::int64_t RunParts::Shards::unstarted() const {
   const bool overlaps =
-      std::any_of(starts.begin(), starts.end(), [](const auto& shard) { return shard.second > 1; });
+      std::any_of(run_counts.begin(), run_counts.end(), [](const auto& shard) { return shard.second > 1; });
   const std::int64_t plan = plan_trials.size() == 1 ? read_count(*plan_trials.begin()) : -1;
   return plan < 0 || overlaps ? 0 : plan - trials;
 }
@@ -110,7 +110,7 @@ std::vector<std::string> RunParts::without_records() const {
     for (std::int64_t number = 1; number <= std::min(count, max_shards); ++number) {
       if (shards.with_records.count(number) > 0) continue;
       // A shard that has not started may have no trials.
-      const bool is_known = shards.starts.count(number) + shards.listed.count(number) > 0;
+      const bool is_known = shards.run_counts.count(number) + shards.listed.count(number) > 0;
       if (is_known || !are_complete) names.push_back(fmt::format(shard_name, number, count));
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
-/// The parts of a sweep that several runs share: the number of planned trials, and parts without records.
+/// Counts the planned trials of a sweep that is split into several runs, such as shards, and finds parts
+/// without records.
 
 #include <cstdint>
 #include <filesystem>
@@ -27,21 +28,20 @@ class RunParts {
   /// Adds a run that does not exist.
   void add_absent(const std::filesystem::path& path);
   /// Returns the number of trials of shards that have not started: the planned trials minus the sum of the
-  /// runs' trials (`expected_records`). Returns 0 if it is unknown. The result is negative if shards were
-  /// added and merged results that include them, too.
+  /// runs' trials (`expected_records`). Returns 0 if it is unknown. The result is negative if a shard was
+  /// added twice: alone and in merged results.
   std::int64_t unstarted() const;
-  /// Returns "shard 3 of 4" for shards without records, and the names of other run directories without
-  /// records.
+  /// Returns the parts without records: shards as "shard 3 of 4", other runs by the name of their directory.
   std::vector<std::string> without_records() const;
 
  private:
   /// The shards of a plan that is split into a fixed number of shards.
   struct Shards {
-    std::map<std::int64_t, int> starts;   ///< number of runs per shard
-    std::set<std::int64_t> with_records;  ///< numbers of the shards that have records
-    std::set<std::int64_t> listed;        ///< numbers of the shards that were added as being without records
-    std::set<std::string> plan_trials;    ///< number of trials of the plan, as the runs recorded it
-    std::int64_t trials = 0;              ///< sum over the runs
+    std::map<std::int64_t, int> run_counts;  ///< number of added runs per shard number
+    std::set<std::int64_t> with_records;     ///< numbers of the shards that have records
+    std::set<std::int64_t> listed;           ///< shards known to have no records
+    std::set<std::string> plan_trials;       ///< number of trials of the plan, as the runs recorded it
+    std::int64_t trials = 0;                 ///< sum over the runs
     std::int64_t unstarted() const;
   };
   std::map<std::int64_t, Shards> shards_;  ///< by the number of shards
