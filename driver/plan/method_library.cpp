@@ -51,7 +51,7 @@ using nlohmann::json;
 namespace {
 
 constexpr double load_timeout = 30;          // seconds
-constexpr std::size_t max_rows_sent = 1000;  // a table with more rows counts as damaged
+constexpr std::size_t max_rows_sent = 1000;  // the maximum of kernels/registry/library.cpp
 constexpr std::size_t max_refusal = 2000;    // characters of a library's error that are shown
 
 /// Returns the function of a row whose library is not loaded; calling it throws.

@@ -1,4 +1,4 @@
-/// Limits OpenBLAS: the number of threads that the user requested, and the memory that OpenBLAS needs.
+/// Saves the number of BLAS threads that the user requested, and checks the memory limits for OpenBLAS.
 
 #include "driver/system/blas.hpp"
 
@@ -21,10 +21,10 @@ constexpr double kib = 0x1p10, mib = 0x1p20;
 // The memory that OpenBLAS needs was measured with version 0.3.21 (x86-64, pthreads) and `ulimit -s 8192`.
 // With 1, 2 and 4 threads, `run` of gesv/lapack (n = 50, store: never) needs `ulimit -d` of at least 205, 418
 // and 714 thousand KiB. `ulimit -v` must be 90 thousand KiB more, which is the size of the mapped files. So
-// each thread costs 145 MiB: OpenBLAS's buffer, its stack, and the stack of one thread that verifies. The
-// rest is 116 MiB.
+// each thread costs 145 MiB: OpenBLAS's buffer (about 130 MiB), its stack, and the stack of one thread that
+// verifies. The other 116 MiB do not depend on the number of threads.
 constexpr double buffer_bytes = 130 * mib;
-// The 116 MiB above, 72 MiB for a thread that stores matrices, and a margin.
+// The 116 MiB above, 72 MiB for a thread that stores matrices, and a margin of 4 MiB.
 constexpr double base_bytes = 192 * mib;
 
 /// Returns the stack size of a new thread.
@@ -34,7 +34,7 @@ double stack_bytes() {
   return is_known && limit.rlim_cur != RLIM_INFINITY ? static_cast<double>(limit.rlim_cur) : 2 * mib;
 }
 
-/// Returns the bytes of the mapped files of program and libraries; gigabytes for a build with CUDA.
+/// Returns the bytes of the program's and its libraries' mapped files. With CUDA they are gigabytes.
 double mapped_file_bytes() {
   std::ifstream file("/proc/self/maps");
   double bytes = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// Limits of OpenBLAS: the number of threads that the user requested, and the memory that OpenBLAS needs.
+/// Saves the number of BLAS threads that the user requested, and checks the memory limits for OpenBLAS.
 
 #include <string>
 

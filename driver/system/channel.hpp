@@ -1,7 +1,8 @@
 #pragma once
-/// Messages between a supervisor and its worker over an unnamed socket: CBOR objects, each preceded by its
-/// length. The process at the other end may be another build, or damaged. So the length, the nesting and the
-/// number of values of its messages are checked before a message takes much memory or stack.
+/// Messages between a supervisor (the parent process) and its worker (the child process that runs trials).
+/// Each message is a CBOR object after a 4-byte length, sent over an unnamed socket. The process at the other
+/// end may be another build, or damaged. Length, nesting and number of values are therefore checked before a
+/// message takes much memory or stack.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,11 +15,12 @@
 
 namespace gaussweep::driver {
 
-/// Limit on the bytes of a message. A record with a million samples and a million iterations has 55 MB.
+/// Limit on the bytes of a message. The record of a trial with a million samples and a million iterations has
+/// 55 MB.
 constexpr std::size_t max_message_bytes = std::size_t{64} << 20;
 /// Limit on the nesting of arrays and objects; valid messages have fewer than ten levels.
 constexpr std::size_t max_message_depth = 32;
-/// Limit on the JSON values of a message. A record with a million samples has six million.
+/// Limit on the JSON values of a message. The record of a trial with a million samples has six million.
 constexpr std::size_t max_message_values = 8'000'000;
 
 /// Thrown if the other end is gone.
@@ -40,8 +42,9 @@ class Channel {
   bool open() const { return file_.open(); }
   int fd() const { return file_.fd(); }
   void close() noexcept { file_.reset(); }
-  /// Writes the whole message; blocks until the other end has room. Only one of the two ends may use `send`:
-  /// if both blocked in it, neither would read. @throws ChannelClosed, MessageTooLong (nothing is sent then)
+  /// Writes the whole message; blocks until the other end has room. Only one of the two ends may use `send`.
+  /// If both ends blocked in `send`, neither would read. @throws ChannelClosed, MessageTooLong (nothing is
+  /// sent then)
   void send(const nlohmann::json& message);
   /// Writes as much as the other end has room for; `receive` writes the rest.
   /// @throws ChannelClosed, MessageTooLong (nothing is sent then)

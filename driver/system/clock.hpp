@@ -9,7 +9,7 @@ namespace gaussweep::driver {
 
 /// Returns the seconds of a monotonic clock.
 double now_seconds();
-/// Sleeps.
+/// Sleeps for a number of seconds.
 void wait_seconds(double seconds);
 
 /// A clock: the machine's, or a simulated one in tests.

@@ -86,7 +86,8 @@ class MessageSink final : public spdlog::sinks::base_sink<std::mutex> {
   void sink_it_(const spdlog::details::log_msg& message) override {
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
-    // The colour range precedes the message's text, so replaced characters of the message do not move it.
+    // The coloured range is before the message's text. Replacing characters in the message does not move this
+    // range.
     std::string text = printable_lines(fmt::to_string(line));
     if (colors_ && message.color_range_end > message.color_range_start) {
       text.insert(message.color_range_end, "\033[m");

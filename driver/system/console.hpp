@@ -7,13 +7,13 @@
 
 namespace gaussweep::driver {
 
-/// Writes to standard error without blocking for long. Replaces control characters (terminal_text) if it is a
-/// terminal. Does not throw.
+/// Writes to standard error without blocking for long. If standard error is a terminal, replaces control
+/// characters (terminal_text). Does not throw.
 void print_stderr(const std::string& text);
 /// Like `print_stderr`, but keeps control sequences, such as those that move the cursor.
 void print_stderr_raw(const std::string& text) noexcept;
 
-/// Applies terminal_text to everything printed on standard output from now on, if it is a terminal.
+/// If standard output is a terminal, applies terminal_text to everything that is printed there from now on.
 void sanitize_output();
 
 /// Sends the messages of spdlog to standard error by `print_stderr_raw` from now on.

@@ -17,8 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// If MIG (Multi-Instance GPU) is on, CUDA reports the UUID of a MIG device, and NVML that of the whole GPU.
-// So a device of CUDA that NVML does not list is a MIG device.
+// If MIG (Multi-Instance GPU) is on, CUDA reports the UUID of a MIG device, and NVML that of the whole GPU. A
+// device that CUDA reports and NVML does not list is therefore a MIG device.
 void add_setup_warnings(GpuFacts& gpu, const std::vector<GpuSetup>& setups) {
   const auto same = [&](const GpuSetup& setup) { return setup.uuid == gpu.info.uuid; };
   const auto setup = std::find_if(setups.begin(), setups.end(), same);

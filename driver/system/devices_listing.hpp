@@ -1,5 +1,6 @@
 #pragma once
-/// The GPUs and the CPU of this machine, for `gaussweep devices` and for the ranks of `gaussweep run`.
+/// Finds the GPUs and the CPU of this machine, for `gaussweep devices` and for the MPI ranks of `gaussweep
+/// run`.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,8 +12,8 @@
 
 namespace gaussweep::driver {
 
-/// The way to query a GPU. Creating a CUDA context shows if the GPU works and how much memory is free. But a
-/// context needs memory, and cannot be created if another process uses the GPU in exclusive mode.
+/// The way to query a GPU. Creating a CUDA context shows if the GPU works and how much memory is free. A
+/// context needs GPU memory, and cannot be created if another process uses the GPU in exclusive mode.
 enum class GpuQuery { with_context, without_context };
 
 /// One GPU. If `error` is not empty, the GPU cannot be used and the other facts are not set.
@@ -41,7 +42,7 @@ MachineFacts machine_facts(GpuQuery query = GpuQuery::with_context);
 
 /// Returns {"gpus": [{index, name, uuid, part, capability, multiprocessors, total_bytes, free_bytes, …,
 /// warnings, error}], "why": "…", "driver": "…", "host": {host, cpu, cores, memory_bytes, os}}. "part" is
-/// true for a MIG device. free_bytes is null if it was not queried.
+/// true for a MIG device. free_bytes is null without a context.
 nlohmann::ordered_json devices_json(const MachineFacts& machine);
 /// Returns a table of the GPUs with warnings, and a line about the CPU.
 std::string devices_text(const MachineFacts& machine, std::size_t width);

@@ -36,7 +36,8 @@ std::string write_error_of(const std::string& line) {
   return error;
 }
 
-/// Returns true if a line has an error, or tells that the job script's work is over.
+/// Returns true if a line reports an error or the end of the job script's work. Lines of the job script
+/// (jobs/slurm/job.sh) contain ".sbatch: ".
 bool is_final(const std::string& line) {
   if (line.rfind("gaussweep: ", 0) == 0 || has(line, "error: ")) return true;
   return has(line, ".sbatch: ") && !has(line, ".sbatch: the launcher ended") &&
@@ -76,7 +77,7 @@ fs::path newest_job_output(const fs::path& directory) {
 }
 
 JobOutput read_job_output(const fs::path& path) {
-  constexpr std::streamoff max_read = 1 << 16;
+  constexpr std::streamoff max_read = 1 << 16;  // bytes at the file's end
   constexpr auto fresh = std::chrono::minutes(2);
   JobOutput output;
   std::ifstream file(path, std::ios::binary);
@@ -84,7 +85,7 @@ JobOutput read_job_output(const fs::path& path) {
   file.seekg(std::max<std::streamoff>(0, file.tellg() - max_read));
   bool is_over = false;
   for (std::string line; std::getline(file, line);) {
-    // The outputs of all starts are in one file.
+    // The file has the outputs of all starts; only the last start counts.
     const bool is_start = has(line, ".sbatch: job ") && has(line, ", start ");
     if (is_start) output.write_error.clear();
     is_over = !is_start && (is_over || is_final(line));

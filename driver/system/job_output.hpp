@@ -1,5 +1,6 @@
 #pragma once
-/// The outputs of the Slurm jobs that run sweeps in a directory.
+/// Finds and reads the output files of the Slurm jobs that run sweeps in a directory, to report the state of
+/// a sweep.
 
 #include <filesystem>
 #include <string>
@@ -13,7 +14,7 @@ std::filesystem::path newest_job_output(const std::filesystem::path& directory);
 
 /// The state of a job, from the output that it has written since its last start.
 struct JobOutput {
-  /// True if the output was written in the last two minutes, and has neither an error nor the job's end.
+  /// True if the output was written in the last two minutes, and reports neither an error nor the job's end.
   bool is_starting = false;
   std::string write_error;  ///< the last error about a file that could not be written; empty if none
 };

@@ -13,7 +13,7 @@ namespace gaussweep::driver {
 std::string cpu_model();
 /// Returns the kernel's name, release and architecture: "Linux 6.1.0 x86_64".
 std::string operating_system();
-// Declared here for the driver; kernels/ and io/ define these because they use them, too.
+// These functions are defined in kernels/ and io/, which use them, too.
 using gaussweep::usable_cpus;
 using io::available_memory_bytes;
 using io::group_memory;
@@ -40,7 +40,7 @@ inline constexpr double max_cpu_demand = 1.25;
 /// Measures how many threads of this host run or wait for a CPU.
 class CpuDemand {
  public:
-  /// @param ignored number of running threads that do not count
+  /// @param ignored number of running threads to subtract, such as those of the measuring process
   explicit CpuDemand(int ignored) : ignored_(ignored) {}
   /// Samples the number of threads, unless the last sample is less than 0.2 s old. Does nothing if the system
   /// does not report the number.

@@ -12,20 +12,21 @@ namespace gaussweep::driver {
 
 namespace {
 
-// Types and constants of NVML as in its API reference: results are int (0 is success), devices are opaque
-// pointers, enums are int.
+// Types and constants from NVML's API reference, declared here because nvml.h may be missing. Results and
+// enums are int, devices are opaque pointers.
 using Device = void*;
 constexpr int success = 0, insufficient_size = 7;
 constexpr int clock_sm = 1, clock_memory = 2, sensor_gpu = 0;
 
-// The struct of versions 2 and 3 of the process query.
+// The element type of nvmlDeviceGetComputeRunningProcesses_v2 and _v3.
 struct ProcessInfo {
   unsigned int pid;
   unsigned long long used_bytes;
   unsigned int gpu_instance, compute_instance;
 };
 
-/// Calls a function of NVML, which is null if this version of the library lacks it.
+/// Calls a function of NVML. Returns false if the call fails or this version of the library lacks the
+/// function (null).
 template <class Function, class... Arguments>
 bool succeeds(Function function, Arguments... arguments) {
   return function != nullptr && function(arguments...) == success;

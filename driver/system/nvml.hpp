@@ -1,6 +1,6 @@
 #pragma once
 /// NVIDIA's management library (NVML), loaded at run time, so that gaussweep builds and runs without it.
-/// Values that it does not report are NaN or empty.
+/// Values that NVML does not report are NaN or empty.
 
 #include <cstdint>
 #include <limits>

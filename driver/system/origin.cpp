@@ -27,7 +27,8 @@ std::string gpus_of_job() {
   if (environment_value("SLURM_JOB_ID").empty()) return {};
   for (const char* name : {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS", "SLURM_GPUS_ON_NODE"}) {
     const std::string gpus = environment_value(name);
-    const bool is_none = std::string(name) == "SLURM_GPUS_ON_NODE" && gpus == "0";  // a number, not an index
+    // SLURM_GPUS_ON_NODE is a count; the other variables are lists of indices.
+    const bool is_none = std::string(name) == "SLURM_GPUS_ON_NODE" && gpus == "0";
     if (!gpus.empty() && !is_none) return std::string(name) + "=" + gpus;
   }
   return {};

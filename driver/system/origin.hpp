@@ -23,7 +23,7 @@ struct BatchJob {
 BatchJob batch_job();
 
 /// Returns the GPUs that Slurm allocated to the job or step of this process, "SLURM_JOB_GPUS=0,1"; an empty
-/// text outside a job, or if it has none.
+/// text outside a job and for a job without GPUs.
 std::string gpus_of_job();
 
 /// Sets the record's columns job_id, partition, gres and node.

@@ -1,4 +1,4 @@
-/// Makes a temporary folder for the lifetime of a process.
+/// Creates a temporary folder, and removes those of processes that were killed.
 
 #include "driver/system/scratch_folder.hpp"
 
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* owner_name = "owner";
 
-/// Removes a folder. The file `owner` is removed last, because it shows if the owner of the rest is alive.
+/// Removes a folder. The file `owner` is removed last, because its lock shows if the owning process is alive.
 void remove_folder(const fs::path& folder) {
   std::error_code error, ignored;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -84,7 +84,8 @@ ScratchFolder::ScratchFolder(const std::string& stem) {
   constexpr int max_attempts = 100;
   for (int attempt = 0; !make(parent, stem); ++attempt) {
     if (attempt == max_attempts)
-      throw io::StorageError(fmt::format("{}: other processes remove what is made there", parent.string()));
+      throw io::StorageError(
+          fmt::format("{}: other processes remove the folders that are created there", parent.string()));
   }
 }
 

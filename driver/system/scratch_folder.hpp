@@ -1,5 +1,5 @@
 #pragma once
-/// A temporary folder for the lifetime of a process.
+/// A temporary folder that exists as long as its process.
 
 #include <filesystem>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
-/// The current step of a worker's trial, as a short text in shared memory. The supervisor reads it to report
-/// where a trial crashed, also after the worker's end. Sending a message per step would take a tenth of the
-/// time of a 1 ms trial.
+/// The current step of a worker's trial, as a short text in shared memory. A worker is a child process that
+/// runs trials. Its parent, the supervisor, reads the text to report in which step a trial crashed, even
+/// after the worker's end. Sending a message per step would take a tenth of the time of a 1 ms trial.
 
 #include <memory>
 #include <string>

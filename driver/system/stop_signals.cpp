@@ -14,7 +14,7 @@ volatile std::sig_atomic_t got_hangup = 0;
 volatile std::sig_atomic_t ignored_session = 0;
 
 extern "C" void note_signal(int number, siginfo_t* info, void* /*context*/) {
-  // si_code <= 0: a process sent the signal, not the kernel.
+  // If si_code <= 0, a process sent the signal; otherwise the kernel did.
   if (info->si_code <= 0 && ignored_session > 0 && ::getsid(info->si_pid) == ignored_session) return;
   // Both the kernel and the shell send SIGHUP when a terminal closes; they count once.
   if (number == SIGHUP && got_hangup != 0) return;
@@ -35,7 +35,7 @@ void count_stop_signals() {
   for (int number : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) {
     struct sigaction inherited {};
     sigaction(number, nullptr, &inherited);
-    // nohup has started this process, which must then survive SIGHUP.
+    // SIGHUP is ignored if nohup started this process. The process must then survive SIGHUP.
     if (number == SIGHUP && inherited.sa_handler == SIG_IGN) continue;
     sigaction(number, &action, nullptr);
     sigaddset(&unblocked, number);

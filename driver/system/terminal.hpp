@@ -16,6 +16,7 @@ std::size_t prose_width();
 /// empty, and TERM is not "dumb".
 bool output_has_colours();
 
+/// Returns true if standard output is a terminal.
 bool output_is_terminal();
 
 /// Writes the whole text to a file descriptor. @return false if the system refuses it (errno)
