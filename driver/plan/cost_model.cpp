@@ -155,15 +155,15 @@ double CostModel::rate_of_relatives(const Trial& trial, const Method& method) co
   return slowest;
 }
 
-/// Returns a guess of the method's rate in flop/s, for methods without records. Only the order of the trials
-/// and the first estimates depend on it.
+/// Returns a rough guess of the method's rate in flop/s, for methods without records. Only the order of the
+/// trials and the first estimates depend on it.
 double CostModel::guessed_rate(const Trial& trial, const Method& method) const {
   switch (trial.backend) {
     case Backend::cuda: {
       const bool single = trial.precision == Precision::float32;
       const double gemm = single ? slowest_gemm_float_ : slowest_gemm_double_;
       if (!method.vendor) return std::max(5e9, gemm_fraction * gemm);
-      if (!(gemm > 0)) return 1e12;
+      if (!(gemm > 0)) return 1e12;  // the GEMM rate is unknown
       const double full = static_cast<double>(trial.shape.n) / vendor_full_order;
       return vendor_gemm_fraction * gemm * std::clamp(full, 0.01, 1.0);
     }
@@ -179,8 +179,8 @@ double CostModel::run_seconds(const Trial& trial) const {
   const Method* method = registry_.find(trial.problem, trial.method);
   if (method == nullptr) return 0;
   const double flops = trial_flops(*method, trial.shape, trial.parameters);
-  // A recorded rate is the operations of one iteration divided by the time of all iterations. So `flops` must
-  // not be multiplied by the number of iterations here.
+  // A recorded rate is the operations of one iteration divided by the time of all iterations. `flops` must
+  // therefore not be multiplied by the number of iterations here.
   for (const Precision precision : {trial.precision, other_of(trial.precision)}) {
     const double rate = recorded_rate(trial, *method, precision);
     if (rate > 0) return flops / rate;
@@ -188,8 +188,8 @@ double CostModel::run_seconds(const Trial& trial) const {
   const double iterations =
       method->iterations != nullptr ? method->iterations(trial.shape, trial.parameters) : 1;
   const double guess = iterations * flops / guessed_rate(trial, *method);
-  // Related methods may be a thousand times faster or slower. So the result is the geometric mean of the
-  // guess and the time at the related methods' rate.
+  // Related methods may be a thousand times faster or slower. The result is therefore the geometric mean of
+  // the guess and the time at the related methods' rate.
   const double relatives = rate_of_relatives(trial, *method);
   return relatives > 0 ? std::sqrt(guess * (flops / relatives)) : guess;
 }
@@ -225,8 +225,8 @@ double CostModel::estimate(const Trial& trial) const {
 
 /// Returns the expected time at a number of operations, from a method's records. @pre points is not empty
 TimeRange CostModel::time_at(const Points& points, const Trial& trial, double log_flops) {
-  // An adaptive plan repeats a trial until its times scatter little. So the number of runs is taken from the
-  // records.
+  // An adaptive plan repeats a trial until its times scatter little. The number of runs is therefore taken
+  // from the records.
   const bool is_fixed = trial.sampling.noise == 0 && trial.sampling.warmup_seconds == 0;
   const auto seconds = [&](const Point& p) {
     return (p.outside_seconds + p.run_seconds * (is_fixed ? runs_of(trial) : p.runs / p.count)) / p.count;

@@ -182,8 +182,8 @@ Exclusions::Exclusions(const io::Entry& entry) {
   }
   for (std::size_t i = 0; i < all_.size(); ++i) {
     // Each mapping is indexed by the values of one of its conditions. A trial is compared with all mappings
-    // that are indexed by one of its values. So the index uses the condition whose values occur in the fewest
-    // mappings.
+    // that are indexed by one of its values. The index therefore uses the condition whose values occur in the
+    // fewest mappings.
     const Condition* best = nullptr;
     std::size_t least = 0;
     for (const Condition& condition : all_[i]) {

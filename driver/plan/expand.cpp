@@ -210,8 +210,8 @@ class Expander {
     const std::vector<const Method*> selected = select_methods(entry, problem, registry_, mistakes);
     bool is_correct = !selected.empty();
     const auto attempt = [&](const auto& action) { is_correct = mistakes.attempt(action) && is_correct; };
-    // If a method is misspelt, any method of the problem may be meant. So the checks below allow the names of
-    // all of them.
+    // If a method is misspelt, any method of the problem may be meant. The checks below therefore allow the
+    // names of all of them.
     std::vector<const Method*> methods = selected;
     if (selected.empty()) {
       for (const Method& method : registry_.all()) {

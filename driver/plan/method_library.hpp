@@ -1,8 +1,8 @@
 #pragma once
 /// Methods from shared libraries (kernels/registry/gaussweep_method.h). Only a worker process loads a
 /// library. The process that starts the sweep gets the rows (descriptions of the methods, see
-/// kernels/registry/method.hpp) from a child process. So a library that crashes or hangs does not end a
-/// sweep.
+/// kernels/registry/method.hpp) from a child process. A library that crashes or hangs therefore does not end
+/// a sweep.
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -41,7 +41,7 @@ bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo);
 /// Returns the largest condition number at which an answer may have a correct digit: 1 / epsilon.
 double max_condition(Precision precision);
 
-/// Returns true if the answer X is verified by A X = B or A X = I, because X does not exist for a singular A.
+/// Returns true if the answer X is verified by A X = B or A X = I. A singular A has no such X.
 bool needs_regular(Problem problem);
 
 /// Returns a sentence per need of a method that the matrix does not satisfy: "A.mtx is not symmetric …:

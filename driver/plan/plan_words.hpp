@@ -24,7 +24,7 @@ inline const std::map<std::string, std::string>& axis_meanings() {
                                                            {"k", "gemm: columns of A"},
                                                            {"nrhs", "right-hand sides"},
                                                            {"uplo", "the triangle"},
-                                                           {"batch", "systems of one run, side by side"},
+                                                           {"batch", "number of systems per run"},
                                                            {"precision", "of operands and arithmetic"},
                                                            {"seed", "of the generator"}};
   return words;

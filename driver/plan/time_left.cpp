@@ -55,8 +55,8 @@ std::optional<TimeRange> TimeLeft::seconds(double ranks, double spent) const {
     busy += rank.busy;
     total += rank.ended - rank.began;
   }
-  // Ranks also wait (for trials, a CPU, matrices that other ranks store). So the sum is scaled by elapsed /
-  // busy time.
+  // Ranks also wait (for trials, a CPU, matrices that other ranks store). The sum is therefore scaled by
+  // elapsed / busy time.
   sum = sum * (busy > 0 ? std::max(1.0, total / busy) : 1);
   // The ranks share the work, but the sweep takes at least as long as its longest trial.
   const auto rest = [&](double all, double one) {

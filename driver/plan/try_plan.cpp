@@ -226,7 +226,7 @@ void estimate(std::vector<Candidate>& candidates, const Expansion& expansion, co
 /// others.
 std::vector<Candidate> fitting_methods(const TryRequest& request, std::vector<Candidate> candidates,
                                        const Registry& registry, Backend requested, Refusals& refusals) {
-  // Solving a system is the most frequent use. So its vendor method is always tried.
+  // Solving a system is the most frequent use. Its vendor method is therefore always tried.
   const auto sort_key = [&](const Candidate& c) {
     const bool is_first = c.method->problem->second == SecondOperand::right_hand_sides &&
                           c.suitability.known &&

@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char* unplanned = "no longer in the plan";
 
-/// The names of a run's hosts. A host's name may include its number of BLAS threads. So the name may change
-/// between two starts of the run.
+/// The names of a run's hosts. A host's name may include its number of BLAS threads. The name may therefore
+/// change between two starts of the run.
 class HostNamesByStart {
  public:
   /// Adds the host of a note and returns the name that the host has from this note on. @param note the note's

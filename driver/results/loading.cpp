@@ -48,8 +48,8 @@ io::Results read_file(const fs::path& path, bool with_details, std::vector<std::
   io::Results results = io::read_results_in_child(path, with_details);
   if (!results.checked) {
     remarks.push_back(
-        fmt::format("{}: has no checksums (an older gaussweep or another program wrote it); whether it is "
-                    "undamaged was not checked",
+        fmt::format("{}: has no checksums (an older gaussweep or another program wrote it), so it was not "
+                    "checked for damage",
                     path.string()));
   }
   unify_peaks(results);  // files of earlier versions may have several peaks per device
@@ -284,7 +284,7 @@ Loaded load(const fs::path& path, bool with_details) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::none) {
-    throw io::InputError(fmt::format("{}: cannot be looked at: {}", path.string(), error.message()));
+    throw io::InputError(fmt::format("{}: cannot be examined: {}", path.string(), error.message()));
   }
   if (!fs::exists(status)) {
     throw io::InputError(fmt::format("{}: no such file or directory", path.string()));

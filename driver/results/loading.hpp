@@ -21,8 +21,8 @@ struct Loaded {
   std::vector<std::string> remarks;  ///< warnings, e.g. about a damaged journal or several builds
 };
 
-/// Loads records from a results file, a journal (recognised by content) or a run directory. From a run
-/// directory it reads the journal. It reads results.h5 instead if there is no journal, or if the journal has
+/// Loads records from a results file, a journal (recognised by content) or a run directory. In a run
+/// directory, reads the journal. Reads results.h5 instead if there is no journal, or if the journal has
 /// damaged lines and results.h5 agrees with the undamaged ones. HDF5 files are read in a child process,
 /// because damaged ones may crash HDF5.
 /// @param with_details false: samples, stages and convergence histories may be left out

@@ -41,8 +41,8 @@ void remove_if_abandoned(const fs::path& folder) {
     if (::flock(owner.file.fd(), LOCK_EX | LOCK_NB) == 0) remove_folder(folder);
     return;
   }
-  // The owning process may be about to create the file `owner`. So only empty folders older than an hour are
-  // removed.
+  // The owning process may be about to create the file `owner`. Only empty folders older than an hour are
+  // therefore removed.
   std::error_code error;
   const auto made = fs::last_write_time(folder, error);
   if (!error && fs::file_time_type::clock::now() - made > std::chrono::hours(1)) ::rmdir(folder.c_str());

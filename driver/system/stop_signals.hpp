@@ -13,7 +13,7 @@ void count_stop_signals();
 /// number
 int stop_signals(int* last = nullptr);
 
-/// From now on ignores these signals if a process of the given session sends them. A user's library of
+/// Ignores these signals from now on if a process of the given session sends them. A user's library of
 /// methods runs in the worker's session, and signals that it sends must not end the run.
 void ignore_stop_signals_of(pid_t session);
 

@@ -22,8 +22,8 @@ bool output_is_terminal();
 /// Writes the whole text to a file descriptor. @return false if the system refuses it (errno)
 bool write_all(int fd, const std::string& text) noexcept;
 
-/// Replaces the terminal's contents by the first lines of a text, as many as fit, followed by the line
-/// `footer` if it is not empty.
+/// Replaces the terminal's contents by the lines of `text` that fit, and the line `footer` unless it is
+/// empty.
 void redraw(const std::string& text, const std::string& footer);
 
 }  // namespace gaussweep::driver

@@ -9,7 +9,7 @@
 namespace gaussweep::driver {
 
 /// Returns the seconds of `work`, including a device synchronization before the end. Earlier work on the
-/// device is completed first and not included.
+/// device is completed first; its time is not included.
 template <class Work>
 double timed(Device& device, Work&& work) {
   device.synchronize();
