@@ -16,11 +16,12 @@ namespace {
 constexpr std::size_t min_nights_of_drift = 10;  // with fewer nights only steps are found
 
 /// Returns the variance of one night's value: the model's variance pooled with the series' own. The model's
-/// variance is first limited to a multiple of the series' variance.
+/// variance is first limited to a multiple of the series' variance. This multiple approaches 1 for long
+/// series, because these show their own variance well.
 /// @param squares sum of squared deviations from the segments' means
 /// @param series_degrees degrees of freedom of `squares`
 double variance_of(const TimeSeries& series, double squares, double series_degrees) {
-  // With this many degrees of freedom of the series, the limit is twice the series' variance.
+  // If the series has this number of degrees of freedom, the limit is twice the series' variance.
   constexpr double doubling_degrees = 10;
   const double max_variance = squares / series_degrees * (1 + doubling_degrees / series_degrees);
   return (model_degrees * std::min(series.model_variance, max_variance) + squares) /
@@ -58,7 +59,7 @@ struct Line {
   }
 };
 
-/// Returns the GPUs of the nights [begin, end), as numbers.
+/// Returns the GPUs of the nights [begin, end), as the numbers in TimeSeries::groups.
 std::set<int> groups_in(const TimeSeries& series, std::size_t begin, std::size_t end) {
   const auto from = series.groups.begin();
   return {from + static_cast<std::ptrdiff_t>(begin), from + static_cast<std::ptrdiff_t>(end)};

@@ -1,7 +1,7 @@
 #pragma once
-/// Finds the changes of a series of times. E-divisive (Matteson and James 2014) proposes the positions, and
-/// Student's t test decides, as in the tool Hunter (Fleming et al. 2023). E-divisive's own permutation test
-/// would need more than 10^6 permutations per series for the same error rate.
+/// Finds the changes of a series of times. The algorithm E-divisive (Matteson and James 2014) proposes the
+/// positions, and Student's t test decides, as in the tool Hunter (Fleming et al. 2023). E-divisive's own
+/// permutation test would need more than 10^6 permutations per series for the same error rate.
 
 #include <cstddef>
 #include <vector>
@@ -16,7 +16,7 @@ inline constexpr std::size_t min_nights = 3;
 struct TimeSeries {
   std::vector<double> logs;
   std::vector<int> groups;    ///< per night: a number that identifies its GPU
-  double model_variance = 0;  ///< variance of one night's value without changes
+  double model_variance = 0;  ///< variance of one night's value that compare_rule.hpp expects without changes
   double group_variance = 0;  ///< additional variance between two GPUs
 };
 
@@ -31,9 +31,10 @@ struct ChangePoint {
 /// The changes of a series: steps, or one slow drift.
 struct SeriesChange {
   std::vector<ChangePoint> steps;
-  double tail = 1;  ///< probability of a change at least as significant if nothing changed
+  double tail = 1;  ///< P value: probability of a change at least as significant if nothing changed
   bool is_drift = false;
-  /// ln(time in the last night / time in the first night), and its 95 % confidence interval.
+  /// ln(time in the last night / time in the first night) by the fitted line, and its 95 % confidence
+  /// interval.
   double drift = 0, drift_low = 0, drift_high = 0;
 };
 

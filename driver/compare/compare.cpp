@@ -1,5 +1,6 @@
-/// Pairs the trials of two sets of records: `base`, and the new set `now`. A place is a GPU model, or a CPU
-/// model with its number of threads. compare_judge.cpp decides which pairs are slower or faster.
+/// Pairs the trials of two sets of records: `base`, and the new set `now`. A trial is one method on one
+/// matrix; a record is its stored result. A place is the GPU model, or the CPU model with its number of
+/// threads, that a trial ran on. compare_judge.cpp decides which pairs are slower or faster.
 
 #include "driver/compare/compare.hpp"
 
@@ -57,7 +58,8 @@ Statistics samples_of(const Record& record) {
 Side side_of(const RecordList& records, bool is_duet) {
   Side side;
   std::vector<Statistics> samples, replays;
-  std::vector<std::pair<double, double>> medians;  // per record: of the run, of the replay
+  // Medians per record: of the run, and of its replay (the same work as a CUDA graph).
+  std::vector<std::pair<double, double>> medians;
   std::vector<double> clocks, joules, queues;
   std::set<std::string> runs;
   const Record& last =
@@ -207,7 +209,7 @@ void find_other_clocks(Comparison& result) {
   }
 }
 
-/// Identifies a trial of a matrix file by everything except the file's elements and size.
+/// Identifies a trial of a matrix file by everything except the matrix's elements and size.
 std::string identity_without_elements(const Record& r) {
   nlohmann::json parameters = nlohmann::json::parse(r.matrix_parameters, nullptr, /*allow_exceptions=*/false);
   if (parameters.is_object()) parameters.erase("sha256");
@@ -256,12 +258,13 @@ BackendMethod method_key(const Record& r) {
   return {r.problem + "/" + r.method, r.backend};
 }
 
-/// Lists methods by their names if the other set has no trial of them, otherwise by the missing sizes.
-std::vector<std::string> missing_words(const Sizes& sizes, const std::set<BackendMethod>& others) {
+/// Returns one text per method: only its name if the other set has no trial of the method, otherwise its name
+/// and the missing sizes.
+std::vector<std::string> missing_words(const Sizes& sizes, const std::set<BackendMethod>& other_methods) {
   std::vector<std::string> words;
   for (const auto& [key, missing_sizes] : sizes) {
     const std::string method = key.second == "cuda" ? key.first : key.first + " " + key.second;
-    words.push_back(others.count(key) == 0
+    words.push_back(other_methods.count(key) == 0
                         ? method + " (the method)"
                         : fmt::format("{} at n = {}", method, fmt::join(missing_sizes, ", ")));
   }
@@ -270,22 +273,22 @@ std::vector<std::string> missing_words(const Sizes& sizes, const std::set<Backen
 
 /// Lists the trials that only base or only new has.
 /// - Trials of a matrix file that changed are listed by the file's name.
-/// - If new has the trial only with other parameters, the plan or a default changed; the method is listed
-///   with both sets of parameters. If the plan is the same, this holds only if new has no trial of the method
-///   with base's parameters.
+/// - If new has the trial only with other parameters, the plan or a default changed. The method is then
+///   listed with both sets of parameters. With the same plan, it is listed only if new has no trial of the
+///   method with base's parameters.
 /// - If the plan is the same, trials that base's plan had already dropped are counted, but not listed.
 void find_unmatched_trials(Comparison& result, const Trials& base, const Trials& now,
                            const TrialNames& names) {
   const auto with_parameters = [](const Record& r) { return std::pair(method_key(r), r.parameters); };
-  std::set<BackendMethod> before, remaining;
-  std::set<std::pair<BackendMethod, std::string>> remaining_parameters;
+  std::set<BackendMethod> base_methods, new_methods;
+  std::set<std::pair<BackendMethod, std::string>> new_parameters;
   // Trials that only new has: those of matrix files (without elements), and all (without parameters).
   std::set<std::string> new_file_trials;
   std::map<std::string, RecordList> new_trials;
   for (const auto& [key, places] : now) {
     const Record& first = *places.begin()->second.front();
-    remaining.insert(method_key(first));
-    remaining_parameters.insert(with_parameters(first));
+    new_methods.insert(method_key(first));
+    new_parameters.insert(with_parameters(first));
     if (base.count(key) > 0) continue;
     ++result.only_new;
     new_trials[identity_without_parameters(first)].push_back(&first);
@@ -294,7 +297,7 @@ void find_unmatched_trials(Comparison& result, const Trials& base, const Trials&
   Sizes sizes, new_sizes;
   for (const auto& [key, places] : base) {
     const Record& first = *places.begin()->second.front();
-    before.insert(method_key(first));
+    base_methods.insert(method_key(first));
     if (now.count(key) > 0) continue;
     ++result.only_base;
     if (result.is_same_plan && is_unplanned(first)) continue;
@@ -303,7 +306,7 @@ void find_unmatched_trials(Comparison& result, const Trials& base, const Trials&
       continue;
     }
     const RecordList* const others = find_in(new_trials, identity_without_parameters(first));
-    const bool is_changed = !result.is_same_plan || remaining_parameters.count(with_parameters(first)) == 0;
+    const bool is_changed = !result.is_same_plan || new_parameters.count(with_parameters(first)) == 0;
     if (others != nullptr && is_changed) {
       auto nearest = differing_parameters(first, *others->front());
       for (const Record* other : *others) nearest = std::min(nearest, differing_parameters(first, *other));
@@ -317,8 +320,8 @@ void find_unmatched_trials(Comparison& result, const Trials& base, const Trials&
     const Record& first = *places.begin()->second.front();
     if (base.count(key) == 0) new_sizes[method_key(first)].insert(first.n);
   }
-  result.vanished = missing_words(sizes, remaining);
-  result.appeared = missing_words(new_sizes, before);
+  result.vanished = missing_words(sizes, new_methods);
+  result.appeared = missing_words(new_sizes, base_methods);
 }
 
 /// Lists the tolerances that changed.
@@ -374,10 +377,11 @@ bool agree_in(const io::Results& base, const io::Results& now, const char* name)
   return !value.empty() && value == attribute(now, name);
 }
 
-/// Returns true if trials of `base` that `now` lacks are missing in `now`. This is so if `base` has the
-/// shards of `now`, or if `base` is the whole plan and `now` is more than a single shard. A shard without
-/// records is not in the attribute "shard", a list such as "1/3, 3/3", but in "without_records".
-bool has_shards_of(const io::Results& base, const io::Results& now) {
+/// Returns true if a trial that only `base` has counts as missing in `now`. A shard is a part of the plan
+/// that a separate run measures. Trials count as missing if `base` has all shards of `now`, or if `base` has
+/// the whole plan and `now` has more than a single shard. A shard without records is not in the attribute
+/// "shard" (a list such as "1/3, 3/3"), but in "without_records".
+bool counts_missing_trials(const io::Results& base, const io::Results& now) {
   using Shards = std::set<std::pair<std::int64_t, std::int64_t>>;  // pairs of count and number
   const auto shards_of = [](const io::Results& results) {
     Shards shards;
@@ -386,7 +390,8 @@ bool has_shards_of(const io::Results& base, const io::Results& now) {
   };
   const Shards before = shards_of(base), after = shards_of(now);
   if (before.empty() || after.empty()) return false;
-  std::map<std::int64_t, std::int64_t> present;  // number of shards in base, by the number of all shards
+  // Number of the plan's shards → number of these shards that base has.
+  std::map<std::int64_t, std::int64_t> present;
   for (const auto& shard : before) ++present[shard.first];
   const bool is_whole = std::any_of(present.begin(), present.end(),
                                     [](const auto& sweep) { return sweep.first == sweep.second; });
@@ -444,7 +449,7 @@ Comparison compare(const io::Results& base, const io::Results& now, const Compar
   const Trials base_trials = trials_of(base), new_trials = trials_of(now);
   Comparison result;
   result.is_duet = agree_in(base, now, "duet");
-  result.is_same_plan = agree_in(base, now, "plan") && has_shards_of(base, now);
+  result.is_same_plan = agree_in(base, now, "plan") && counts_missing_trials(base, now);
   result.threshold = rules.threshold.value_or(result.is_duet ? duet_threshold : run_threshold);
   for (const auto& [key, places] : base_trials) {
     const auto match = new_trials.find(key);

@@ -1,7 +1,8 @@
 #pragma once
 /// Compares two sets of records: which trials became faster, slower or wrong, and which GPU is faster at
-/// which sizes. The old set is called base, the new one new or `now`. A *place* is the hardware model that a
-/// trial ran on: a GPU model, or a CPU model with its number of threads.
+/// which sizes. A trial is one method on one matrix, on one GPU or the CPU; a record is its stored result.
+/// The old set is called base, the new one new or `now`. A *place* is the hardware model that a trial ran on:
+/// a GPU model, or a CPU model with its number of threads.
 ///
 /// compare_rule.hpp has the statistical rule. A comparison tests for each trial and each method if it became
 /// slower and if it became faster. All tests for slower are decided together, and so are all tests for
@@ -23,7 +24,7 @@
 namespace gaussweep::driver {
 
 /// The verdict on two times. `unclear`: a change above the threshold is possible, but not significant.
-/// `host_bound`: the time of the run changed by no more than the host's speed varies between runs, and the
+/// `host_bound`: the run's time changed, but no more than the host's speed usually varies between runs; the
 /// GPU's part of this time did not change or is unknown. `untimed`: a time is missing.
 enum class Verdict { same, faster, slower, unclear, host_bound, untimed };
 const char* to_string(Verdict verdict);
@@ -60,7 +61,7 @@ struct Unclear {
 /// scatter of the trials about it.
 struct RunNoise {
   std::string backend, place;
-  std::int64_t pairs = 0;  ///< pairs (trials in both sets) of methods with at least 3 pairs
+  std::int64_t pairs = 0;  ///< number of pairs (trials in both sets); only methods with 3 or more pairs count
   double drift = 0;        ///< median over the methods of ln(new / base), clamped to ±0.005
   /// Measured scatter of the trials about their methods' medians, divided by the scatter that the statistical
   /// rule expects: for times below 100 us, and for longer ones. At least 1; 1 if fewer than 8 trials are
@@ -71,17 +72,18 @@ struct RunNoise {
   /// The host's drift: ln(new / base) of the host's part of a trial's time, as the median over the host-bound
   /// trials. It is 0 with fewer than 4 such trials.
   double of_host = 0;
-  /// The same quotient for host-bound trials.
+  /// The measured scatter divided by the expected scatter, as in `raise_short`, for host-bound trials.
   double raise_host = 1;
 };
 
 /// A trial in one set, on one place.
 struct Side {
-  Timing run, gpu;                      ///< as in `TimeKind`; `gpu` is not known if no replay was measured
-  std::string status;                   ///< the worst status in the last run
-  double ratio = io::Record::unknown;   ///< the largest residual ratio in the last run
-  double clock = io::Record::unknown;   ///< SM clock in MHz, median of the samples
-  double joules = io::Record::unknown;  ///< energy per run
+  Timing run, gpu;     ///< as in `TimeKind`; `gpu` is not known if no replay was measured
+  std::string status;  ///< the worst status in the set's last run
+  /// The largest residual ratio (backward error in units of n·u) in that run.
+  double ratio = io::Record::unknown;
+  double clock = io::Record::unknown;          ///< SM clock in MHz, median of the samples
+  double joules = io::Record::unknown;         ///< energy per run
   double queue_seconds = io::Record::unknown;  ///< time that the host needs to queue a run
   std::int64_t kernels = -1;                   ///< launches per run
   std::int64_t waits = -1;                     ///< waits of the host for the GPU per run
@@ -101,8 +103,8 @@ struct Pair {
   Change change;
   std::string reason;      ///< the reason for SLOWER if it is not the time: "waits 1 -> 2"
   std::string accuracy;    ///< the change of status or residual ratio, as text; empty: no change
-  bool is_worse = false;   ///< true if it passed or was suspect before and has a worse status now
-  bool is_itself = false;  ///< true if both sides are the same executions; nothing was measured twice
+  bool is_worse = false;   ///< true if the trial passed or was suspect in base, and its status is worse now
+  bool is_itself = false;  ///< true if both sides are the same executions, because both sets contain them
   /// Returns true if neither side gave a correct answer. Their times are not compared.
   bool has_failed_in_both() const;
   bool is_repaired() const;  ///< true if it failed before and passes now
@@ -116,7 +118,7 @@ struct Pair {
   bool has_same_place() const;  ///< true if both sides are on the same place
 };
 
-/// Returns the CPU model and the number of BLAS threads per rank, which identify the place of a CPU method.
+/// Returns the CPU model and the number of BLAS threads per rank. Both identify the place of a CPU method.
 std::string cpu_words(const io::HostRow& host);
 
 /// All trials of a method on one place, compared with those on another.
@@ -159,10 +161,10 @@ struct Comparison {
   std::int64_t other_clocks = 0;
   double furthest_base_clock = 0, furthest_new_clock = 0;  ///< MHz, of the pair whose clocks differ most
   std::vector<MethodChange> methods;
-  std::vector<RunNoise> noise;        ///< per backend and place that both sets have
-  std::vector<Unclear> unclear;       ///< per backend
-  std::vector<Crossover> crossovers;  ///< only for different places
-  std::int64_t only_base = 0, only_new = 0;
+  std::vector<RunNoise> noise;               ///< per backend and place that both sets have
+  std::vector<Unclear> unclear;              ///< per backend
+  std::vector<Crossover> crossovers;         ///< only for different places
+  std::int64_t only_base = 0, only_new = 0;  ///< number of trials that only this set has
   /// Texts about methods, or sizes of methods, that only base has (`vanished`) or only new has (`appeared`).
   std::vector<std::string> vanished, appeared;
   /// Names of matrix files that changed between base and new; their trials do not count as missing.
@@ -176,7 +178,8 @@ struct Comparison {
   /// file or its parameters changed.
   bool is_same_plan = false;
   bool has_other_places = false;  ///< true if some pair has different places
-  bool is_duet = false;  ///< true if the two builds alternated; then times are compared round by round
+  /// True if two builds alternated in each round. Then times are compared round by round.
+  bool is_duet = false;
   double threshold = 0;  ///< the threshold that was used
   /// Texts about trials and methods that are slower or worse on the same place, and about missing trials.
   std::vector<std::string> regressions;

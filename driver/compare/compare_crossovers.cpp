@@ -1,4 +1,5 @@
-/// Finds the sizes at which one place (a GPU or CPU model) becomes faster than another.
+/// Finds the sizes at which one place (a GPU or CPU model) becomes faster than another. A pair is a trial
+/// that was measured on both places.
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
-/// Decides which trials and methods are slower or faster. First estimates all changes, then decides all tests
-/// together, to limit the rate of false findings. A run is host-bound if it takes notably longer than its
-/// replay, which is the same work as a CUDA graph. Without a replay, a run is host-paced if the host needs at
-/// least half of the run's time to queue the kernels. Drift is a change that all trials of a run have in
-/// common. In a duet two builds alternate on one GPU.
+/// Decides which trials and methods are slower or faster. All changes are estimated first. Then all tests are
+/// decided together, to limit the rate of false findings. A run is host-bound if it takes notably longer than
+/// its replay, which is the same work as a CUDA graph. Without a replay, a run is host-paced if the host
+/// needs at least half of the run's time to queue the kernels. Drift is a change that all trials of a run
+/// have in common. In a duet two builds alternate on one GPU.
 
 #include <algorithm>
 #include <cmath>
@@ -22,9 +22,9 @@ constexpr std::size_t min_pairs_of_method = 3;  // minimum number of pairs for a
 constexpr std::size_t min_pairs_for_noise = 8;  // minimum number of trials that show a run's scatter
 constexpr std::size_t min_methods = 5;          // minimum number of methods that show a run's drift
 constexpr std::size_t min_host_bound = 4;       // minimum number of trials that show the host's drift
-// Minimum fraction of the host in a time that is used to estimate the host's drift.
+// Only times of which the host has at least this fraction are used to estimate the host's drift.
 constexpr double min_host_fraction = 0.3;
-constexpr double max_drift = 0.005;  // limit on the ln ratio that counts as drift of the run
+constexpr double max_drift = 0.005;  // largest |ln ratio| that counts as drift of the run
 // Uncertainty of the host's drift, as ln ratio, if too few trials show it. Between measured runs the time of
 // a launch varied from 3.1 to 4.6 us.
 constexpr double unknown_drift = 0.1;
@@ -78,6 +78,7 @@ TrialEstimates estimates_of(Pair& pair, bool is_duet) {
   if (result.has_gpu && pair.has_replays()) {
     result.gpu = estimate_of(pair.base.gpu, pair.now.gpu, gpu_scatter);
   } else if (result.has_gpu) {
+    // Without a replay, the time includes the host's launches.
     const Scatter with_launch{gpu_scatter.share, host_paced_scatter.seconds};
     result.gpu = estimate_of(pair.base.run, pair.now.run, with_launch);
   }
@@ -162,14 +163,14 @@ void correct(const std::vector<TrialEstimates*>& trials, const RunNoise& noise,
   }
 }
 
-/// Measures how the trials of one backend on one place differ from the rule's expectation, and corrects their
-/// estimates for it.
+/// Measures the drift and scatter of one backend's trials on one place, and corrects their estimates for
+/// both.
 RunNoise noise_of(const std::vector<TrialEstimates*>& trials, bool is_duet) {
   RunNoise noise;
   noise.backend = trials.front()->pair->identity.backend;
   noise.place = trials.front()->pair->new_place;
-  // Nothing is corrected in a duet: drift affects both builds equally, and the rounds show each trial's
-  // scatter.
+  // In a duet nothing is corrected, because drift affects both builds equally and the rounds show each
+  // trial's scatter.
   if (is_duet) return noise;
   MethodScatter scatter = scatter_of(trials);
   noise.pairs = static_cast<std::int64_t>(scatter.short_times.size() + scatter.long_times.size());
@@ -327,7 +328,7 @@ const MeasuredEstimate* decide(const TrialEstimates& trial, const Decision& deci
   return is_about_gpu ? &trial.gpu : &trial.host;
 }
 
-/// The trials of a method between two places, and their pooled estimate.
+/// A method's trials on one place of base and one place of new, and their pooled estimate.
 struct MethodEstimate {
   MethodChange change;
   std::vector<const TrialEstimates*> trials;
@@ -352,17 +353,18 @@ std::vector<MethodEstimate> methods_of(const std::vector<TrialEstimates>& trials
     MethodChange& change = method_estimate.change;
     std::tie(change.method, change.backend, change.base_place, change.new_place) = key;
     method_estimate.trials = group;
-    std::vector<Estimate> by_gpu, by_host;
+    std::vector<Estimate> gpu_estimates, host_estimates;
     for (const TrialEstimates* trial : group) {
-      if (trial->has_gpu) by_gpu.push_back(trial->gpu);
-      if (trial->has_host) by_host.push_back(trial->host);
+      if (trial->has_gpu) gpu_estimates.push_back(trial->gpu);
+      if (trial->has_host) host_estimates.push_back(trial->host);
     }
-    method_estimate.by_gpu = by_gpu.size() >= min_pairs_of_method;
-    method_estimate.by_host = !method_estimate.by_gpu && !by_host.empty();
-    const std::vector<Estimate>& chosen = method_estimate.by_host ? by_host : by_gpu;
+    method_estimate.by_gpu = gpu_estimates.size() >= min_pairs_of_method;
+    method_estimate.by_host = !method_estimate.by_gpu && !host_estimates.empty();
+    const std::vector<Estimate>& chosen = method_estimate.by_host ? host_estimates : gpu_estimates;
     method_estimate.is_known = !chosen.empty();
     if (method_estimate.is_known) method_estimate.pooled_estimate = pooled(chosen);
     const RunNoise* place_noise = find_in(noise, {change.backend, change.new_place});
+    // Methods as a whole vary by `of_methods` from run to run, so no method's error is smaller.
     if (place_noise != nullptr && change.has_same_place())
       method_estimate.pooled_estimate.error =
           std::max(method_estimate.pooled_estimate.error, place_noise->of_methods);
@@ -411,16 +413,17 @@ void judge_times(Comparison& comparison, const CompareRules& rules) {
     MethodChange& change = method.change;
     change.pairs = static_cast<std::int64_t>(method.trials.size());
     for (const TrialEstimates* trial : method.trials) ++change.counts[trial->pair->change.verdict];
-    const auto all_pairs = [&](const auto& is_such) {
+    const auto holds_for_all_pairs = [&](const auto& has_property) {
       return std::all_of(method.trials.begin(), method.trials.end(),
-                         [&](const TrialEstimates* trial) { return is_such(*trial->pair); });
+                         [&](const TrialEstimates* trial) { return has_property(*trial->pair); });
     };
     if (method.is_known) {
-      const bool has_gpu = method.by_gpu && all_pairs([](const Pair& pair) { return pair.has_replays(); });
+      const bool has_gpu =
+          method.by_gpu && holds_for_all_pairs([](const Pair& pair) { return pair.has_replays(); });
       const TimeKind kind = has_gpu ? TimeKind::gpu : TimeKind::run;
       const Verdict otherwise = method.by_host ? Verdict::host_bound : Verdict::unclear;
       const Estimate& pooled = method.pooled_estimate;
-      change.change = all_pairs([](const Pair& pair) { return pair.is_itself; })
+      change.change = holds_for_all_pairs([](const Pair& pair) { return pair.is_itself; })
                           ? no_change(kind)
                           : decision.change(pooled, decision.verdict_of(pooled, otherwise), kind);
     }

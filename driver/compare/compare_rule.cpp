@@ -85,8 +85,8 @@ Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs) {
 }
 
 double student_quantile(double tail, double degrees) {
-  double low = 0, high = 1e3;  // ends of the bisection
-  for (int i = 0; i < 60; ++i) {
+  double low = 0, high = 1e3;     // ends of the bisection
+  for (int i = 0; i < 60; ++i) {  // 60 halvings exceed the 53 bits of a double
     const double center = (low + high) / 2;
     double& end = student_tail(center, degrees) > tail ? low : high;
     end = center;
@@ -120,6 +120,7 @@ Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& sca
   const auto count = static_cast<double>(logs.size());
   const Statistics differences = summarise(std::move(logs));
   const double degrees = weight + count - 1;
+  // The difference of two times has twice the variance of one time.
   const double variance =
       (weight * 2 * variance_of_model(base, now, scatter) + (count - 1) * squared(differences.stdev)) /
       degrees;
@@ -176,7 +177,7 @@ Estimate pooled(const std::vector<Estimate>& trials) {
     pooled_estimate.log += weight * trial.log;
     pooled_estimate.drift += weight * trial.drift;
   }
-  const double count = squared(weights) / squares;
+  const double count = squared(weights) / squares;  // the effective number of trials
   pooled_estimate.log /= weights;
   pooled_estimate.drift /= weights;
   pooled_estimate.error = std::sqrt((1 + method_fraction * (count - 1)) / weights);

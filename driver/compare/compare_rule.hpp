@@ -30,16 +30,18 @@ struct Timing {
 Statistics quartiles_of(const io::Record& record);
 Statistics replay_quartiles_of(const io::Record& record);
 
-/// Summarises the processes of `runs` runs. @param processes the statistics of each process's samples
+/// Summarises the times of a trial. @param processes the statistics of each process's samples @param runs the
+/// number of runs that these processes belong to
 Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs);
 
-/// The model of the standard deviation of times between processes of an unchanged program: sqrt((share *
-/// time)^2 + seconds^2).
+/// A model of the noise: the times of an unchanged program have the standard deviation sqrt((share * time)^2
+/// + seconds^2) between processes.
 struct Scatter {
   double share = 0, seconds = 0;
 };
 
-/// Fitted to the half of tests/data/identical_runs.h5 that the test `IdenticalRuns` does not use.
+/// For times of the GPU alone. The values were fitted to the half of tests/data/identical_runs.h5 that the
+/// test `IdenticalRuns` does not use.
 constexpr Scatter gpu_scatter{0.004, 5e-7};
 /// For times that include the host's launches or waits. `share` is a fraction of the host's part of the time.
 constexpr Scatter host_bound_scatter{0.12, 1.5e-6};
@@ -66,7 +68,7 @@ struct Estimate {
   double without_drift() const { return log - drift; }
 };
 
-/// Estimates the ratio of two times. @pre both are known
+/// Estimates the ratio of two times. @pre both times are known
 Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu);
 
 /// The weight of the model's variance in the weighted mean with the trial's own variance, in degrees of
@@ -83,24 +85,24 @@ Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& sca
 struct Prospects {
   Estimate rounds;   ///< three times the rounds in both sets
   Estimate samples;  ///< four times the samples in both sets
-  Estimate duet;     ///< `duet_rounds` rounds
+  Estimate duet;     ///< a duet with `duet_rounds` rounds
 };
 /// The number of rounds assumed for a duet that has not been run.
 constexpr std::int64_t duet_rounds = 10;
 
-/// Computes the prospects. @pre both are known
+/// Computes the prospects. @pre both times are known
 /// @param is_duet true if the times are from a duet; the result's `duet` then has three times as many rounds
 Prospects prospects(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu,
                     bool is_duet);
 
-/// Returns the mean of a method's estimates, weighted by 1/error^2. Assumes that all trials share a quarter
-/// of their variance. @pre trials is not empty
+/// Returns the mean of a method's estimates, weighted by 1/error^2. Assumes that a quarter of each trial's
+/// variance is common to all of them. @pre trials is not empty
 Estimate pooled(const std::vector<Estimate>& trials);
 
 /// Returns t such that P(T > t) = tail for Student's t.
 double student_quantile(double tail, double degrees);
 
-/// Returns P(T > t) for Student's t with `degrees` degrees of freedom, rounded down. @pre degrees >= 1
+/// Returns P(T > t) for Student's t. `degrees`, the degrees of freedom, is rounded down. @pre degrees >= 1
 double student_tail(double t, double degrees);
 
 /// Decides which hypotheses are rejected (Benjamini and Hochberg). The expected fraction of false rejections

@@ -29,7 +29,7 @@ struct Run {
   std::vector<std::size_t> records;  ///< indices of its records
 };
 
-/// Returns the runs, sorted by their starts.
+/// Returns the runs of the records, sorted by their start times.
 std::vector<Run> runs_of(const std::vector<Record>& records) {
   std::map<std::string_view, Run> by_id;
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -45,7 +45,7 @@ std::vector<Run> runs_of(const std::vector<Record>& records) {
   return runs;
 }
 
-/// Removes the records for which `is_removed` is true, and returns them.
+/// Removes the records for which `is_removed` is true. Returns the removed records.
 template <class Predicate>
 std::vector<Record> extract_if(Results& results, Predicate is_removed) {
   std::vector<Record> kept, removed;
@@ -57,7 +57,7 @@ std::vector<Record> extract_if(Results& results, Predicate is_removed) {
   return removed;
 }
 
-/// Removes the executions that `others` also has from `results`, and returns them.
+/// Removes from `results` the records of executions that `others` also has. Returns the removed records.
 std::vector<Record> remove_executions(Results& results, const Results& others) {
   std::unordered_set<std::string_view> runs;
   for (const Record& record : results.records) runs.insert(record.run_id);
@@ -72,7 +72,7 @@ std::vector<Record> remove_executions(Results& results, const Results& others) {
 }
 
 /// Returns a hash of a record's trial, its round, and the models that it ran on. The round is included,
-/// because older versions divided the rounds of a trial among the shards.
+/// because older versions divided the rounds of a trial among the shards (separately run parts of a plan).
 std::size_t trial_hash(const Record& record, const MachineModels& machines) {
   const Models models = machines.of(record);
   return std::hash<std::string>()(

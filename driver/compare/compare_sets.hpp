@@ -1,6 +1,6 @@
 #pragma once
-/// Divides records into the sets that `compare` and `trend` compare. Runs are distinguished by their ids, so
-/// a file with several runs can give several sets.
+/// Divides records (the stored results of trials) into the sets that `compare` and `trend` compare. Runs are
+/// distinguished by their ids, so a file with several runs can give several sets.
 
 #include <map>
 #include <set>
@@ -13,10 +13,10 @@
 
 namespace gaussweep::driver {
 
-/// The GPU and CPU models that a time depends on; an empty one is unknown.
+/// The GPU and CPU models that a time depends on. An empty name means an unknown model.
 struct Models {
   std::string gpus, cpu;
-  /// Returns true if both may be the same models: no known model differs.
+  /// Returns true if no model that is known on both sides differs.
   bool is_compatible(const Models& other) const;
   /// Returns "NVIDIA H200, Xeon 8480C", without unknown models.
   std::string words() const;
@@ -37,8 +37,9 @@ class MachineModels {
 
 /// Identifies an execution of a trial; empty if the record has no start and end time.
 std::string execution_of(const io::Record& record);
-/// Removes the records whose executions are known, and adds those of the others to `known` (hashes, because
-/// the texts would take as much memory as the records). Returns the number of removed records.
+/// Removes the records whose executions are in `known`, and adds the executions of all other records to
+/// `known`. `known` has hashes, because the texts would take as much memory as the records. Returns the
+/// number of removed records.
 std::size_t drop_known_executions(std::vector<io::Record>& records, std::unordered_set<std::size_t>& known);
 /// Prints a note if `drop_known_executions` removed records.
 void note_repeated(std::size_t records);
@@ -48,11 +49,12 @@ void keep_models_of(const io::Results& other, io::Results& results);
 
 /// Returns hashes of the trials that ran, with their rounds and models. Skipped trials are left out.
 std::unordered_set<std::size_t> executed_trials(const io::Results& results);
+/// Returns true if a trial is in both sets.
 bool have_common(const std::unordered_set<std::size_t>& some, const std::unordered_set<std::size_t>& others);
 
 /// Splits records into sets, in the order in which the runs started. A run begins a new set if it repeats a
-/// trial and round that the current set already has, on the same GPU and CPU models. So all shards of a sweep
-/// are in one set, and so are runs on different models.
+/// trial and round that the current set already has, on the same GPU and CPU models. So one set has all
+/// shards (separately run parts) of a sweep, and runs on different models.
 std::vector<io::Results> split_runs(io::Results results);
 /// Returns true if split_runs gives several sets.
 bool repeats_trials(const io::Results& results);
@@ -63,7 +65,7 @@ struct Sides {
   std::vector<std::string> remarks;
 };
 
-/// Pools all sets but the last as base; the last set is judged, i.e. becomes `now`. If the last set has
+/// Pools all sets but the last as base. The last set is judged: it becomes `now`. If the last set has
 /// several runs, only the last run on each GPU and CPU model is judged, and earlier runs are added to the
 /// base. If the base is not empty and lacks a model, all runs on that model are judged. Executions in the
 /// judged set are removed from the base, unless the base would become empty.

@@ -1,4 +1,5 @@
-/// The output of `compare`.
+/// Makes the tables and sentences that `gaussweep compare` prints. A pair is a trial that is in both sets of
+/// records, base and new.
 
 #include <algorithm>
 #include <charconv>
@@ -22,7 +23,8 @@ TrialColumns columns_of(const Comparison& comparison, Reader reader) {
   return {records, reader};
 }
 
-/// Drops the columns of places if all pairs are on one place and the reader is a person.
+/// Drops the columns of places (the GPU or CPU models) if the reader is a person and both sides of each pair
+/// have the same place.
 void drop_places(Table& table, const Comparison& comparison, Reader reader) {
   if (reader == Reader::program || comparison.has_other_places) return;
   for (std::size_t c = table.columns.size(); c-- > 0;) {
@@ -32,7 +34,8 @@ void drop_places(Table& table, const Comparison& comparison, Reader reader) {
   }
 }
 
-constexpr double max_share = 99;  // larger relative changes are shown as "a factor of over 100"
+/// Relative changes of this size or more are shown as "a factor of over 100".
+constexpr double max_share = 99;
 
 /// Returns relative changes in one unit: "3.8 %" and "15 %", or, if `largest` at least doubles the time, "a
 /// factor of 1.9" and "a factor of 4.9".
@@ -122,7 +125,7 @@ Table pair_table(const Comparison& comparison, Reader reader) {
                          {"clock", "TIMED BY"},
                          {"base_status", "WAS"},
                          {"new_status", "IS"}});
-  // Programs get all columns. Persons get those that a pair has.
+  // A program gets all columns. A person gets only the columns for which some pair has a value.
   const auto is_shown = [&](auto has_value) {
     return reader == Reader::program ||
            std::any_of(comparison.pairs.begin(), comparison.pairs.end(), has_value);
@@ -253,8 +256,8 @@ std::string count_words(const Comparison& comparison, const std::string& command
   for (const Pair& pair : comparison.pairs) {
     const Verdict verdict = pair.change.verdict;
     const bool is_change = verdict == Verdict::slower || verdict == Verdict::faster;
-    std::int64_t& count_if_passed = is_change && !pair.has_same_place() ? elsewhere : counts[verdict];
-    std::int64_t& count = pair.has_failed_in_both() ? failed : count_if_passed;
+    std::int64_t& count_unless_failed = is_change && !pair.has_same_place() ? elsewhere : counts[verdict];
+    std::int64_t& count = pair.has_failed_in_both() ? failed : count_unless_failed;
     ++count;
   }
   std::string text = counted(comparison.pairs.size(), "trial") + " in both";

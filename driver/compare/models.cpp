@@ -1,5 +1,6 @@
 /// Compares two GPU or CPU models: `base`, and the new model `now`. Measured limits predict the ratio of
-/// their times. A grid has the results on one model (verdict_grid.hpp).
+/// their times. A grid has the results on one model (verdict_grid.hpp). A group has the records of one trial
+/// on one model.
 
 #include "driver/compare/models.hpp"
 
@@ -44,7 +45,7 @@ std::string distinct_words(std::string name, std::string other) {
   }
 }
 
-/// Returns the times of a group, with one process per record.
+/// Summarises the times of a group. Each record counts as a process of its own.
 Timing time_of_group(const Group& group) {
   std::vector<Statistics> processes;
   std::set<std::string> runs;
@@ -66,12 +67,13 @@ std::size_t devices_of(const Group& group) {
   return devices.size();
 }
 
-/// Estimates the ratio of two groups' times. Devices of one model differ, so each further device of a model
-/// makes the interval narrower.
+/// Estimates the speedup: the time of `base` divided by the time of `now`. Devices of one model differ, so
+/// each further device of a model makes the interval narrower.
 Estimate speedup_of(const Group& base, const Group& now) {
   const bool is_gpu = base.first().backend == "cuda" && now.first().backend == "cuda";
   const Timing base_time = time_of_group(base), new_time = time_of_group(now);
   const Scatter scatter = is_gpu ? Scatter{gpu_scatter.share, host_paced_scatter.seconds} : cpu_scatter;
+  // The arguments are exchanged, because `estimate` divides the second time by the first.
   Estimate result = estimate(new_time, base_time, scatter, /*is_other_gpu=*/false);
   if (!is_gpu) return result;  // cpu_scatter includes the difference between two machines
   const double per_pair =
@@ -88,12 +90,12 @@ struct TimeBound {
   Cause cause = Cause::unknown;
 };
 
-/// When the time of the launches counts as a lower bound: never, always, or only if the GPU may have waited
-/// for launches.
+/// The condition for counting the time of the launches as a lower bound: never, always, or only if the GPU
+/// may have waited for launches.
 enum class Launches { never, always, if_waiting };
 
-/// Returns a lower bound on a group's time: the roofline's. If `when` allows it, returns the time of the
-/// launches if that is larger.
+/// Returns a lower bound on a group's time: the roofline's time, or the time of the launches if `when` allows
+/// it and it is larger.
 TimeBound bound_of(const Group& group, const ModelFacts& model, Launches when) {
   const Record& r = group.first();
   const Limit limit = limit_of(r, model.rates);
@@ -123,6 +125,7 @@ ModelCell make_cell(const Group& base, const Group& now, const ModelFacts& base_
     before.seconds = base_model.launch;
     after.seconds = new_model.launch;
   } else if (before.cause != after.cause) {
+    // The bounds have different causes. Both are computed again, with or without launches on both models.
     const Launches when = is_same_method ? Launches::always : Launches::never;
     before = bound_of(base, base_model, when);
     after = bound_of(now, new_model, when);
@@ -132,7 +135,8 @@ ModelCell make_cell(const Group& base, const Group& now, const ModelFacts& base_
   return cell;
 }
 
-/// Collects the measured limits of the grid's model, and its numbers of runs and devices.
+/// Collects the measured limits of the grid's model, and its numbers of runs and devices. @param other the
+/// name of the other model
 ModelFacts facts_of(const VerdictGrid& grid, const std::string& other) {
   ModelFacts facts;
   facts.name = grid.device;
@@ -188,7 +192,7 @@ Fastest fastest_on(const VerdictGrid& grid) {
   return fastest;
 }
 
-/// Returns the model of the record's GPU, or of the CPU; empty: unknown.
+/// Returns the model of the record's GPU, or of its CPU; empty if unknown. @param cpus CPU models by host
 std::string model_of(const Record& r, const std::map<std::string, std::string>& cpus) {
   if (r.backend == "cuda") return r.gpu_name;
   const std::string* cpu = find_in(cpus, r.host);

@@ -22,7 +22,7 @@ const char* to_string(Cause cause);
 
 /// The measured limits of a device model, and the numbers of runs and devices that they were measured in.
 struct ModelFacts {
-  std::string name;        ///< in full
+  std::string name;        ///< the full name of the model
   std::string short_name;  ///< the word that distinguishes it from the other model: "H100"
   Rates rates;
   double launch = io::Record::unknown;  ///< seconds in which the host queues a kernel
@@ -31,8 +31,8 @@ struct ModelFacts {
   double scatter = io::Record::unknown;
 };
 
-/// A task (one problem on one matrix) that passed on both models: by the same method, or by the fastest
-/// method of each model.
+/// A task (one problem on one matrix) that passed on both models, and its times. They are of one method, or
+/// of the fastest method of each model. A group has the records of one trial on one model.
 struct ModelCell {
   const Group *base = nullptr, *now = nullptr;
   Estimate speedup;                        ///< of the new model over the base model
@@ -69,9 +69,9 @@ std::set<std::string> models_in(const io::Results& results, bool& is_gpu);
 
 /// Returns the base models of a comparison of models, or an empty set if runs are to be compared instead of
 /// models. Models are compared if the last set and the others have no model in common. They are also compared
-/// if there is only one set, with several models, that has each trial once per model.
-/// @param is_requested true if the user asks for a comparison of models; the base is then the oldest
-/// model, whichever set has it
+/// if the only set has several models, and each trial once per model.
+/// @param is_requested true if the user asks for a comparison of models; the base is then the model with the
+/// lowest compute capability, whichever set has it
 /// @throws UsageError if a comparison of models is requested, and the sets have one model only
 std::set<std::string> base_models(const std::vector<io::Results>& sets, bool is_requested);
 
@@ -81,7 +81,7 @@ std::vector<VerdictGrid> model_grids(std::vector<io::Results> sets, io::Results&
 
 /// Compares two models. If the models are GPUs, trials that ran on the CPUs of their hosts do not count,
 /// because these would compare the CPUs.
-/// @pre the grids outlive the comparison
+/// @pre the grids outlive the comparison, which points to them
 ModelComparison compare_models(const VerdictGrid& base, const VerdictGrid& now);
 
 /// Returns the limits of both models and their ratio.
@@ -96,7 +96,7 @@ Table ratio_table(const ModelComparison& comparison, bool with_methods, std::siz
 Table task_table(const ModelComparison& comparison);
 /// Returns the tasks whose fastest methods differ clearly on both models.
 Table winner_table(const ModelComparison& comparison);
-/// Returns one row per method and task with all numbers, for programs.
+/// Returns one row per method, task and size with all numbers, for programs.
 Table cell_table(const ModelComparison& comparison);
 /// Returns "NVIDIA H200 is 1.28 times as fast as NVIDIA H100 …".
 std::string headline(const ModelComparison& comparison);

@@ -1,4 +1,4 @@
-/// The output of a comparison of two device models.
+/// Makes the tables and sentences of a comparison of two device models (GPUs or CPUs), base and new.
 
 #include <algorithm>
 #include <cmath>
@@ -72,7 +72,8 @@ double equal_at(std::int64_t n, const ModelCell& cell, std::int64_t next_n, cons
 /// Returns the faster model by size: "H200 at every size", "H200 at 4 of 5 sizes", "H100, H200 from about
 /// 700".
 std::string faster_words(const ModelRow& row, const ModelComparison& comparison) {
-  const std::pair<const std::int64_t, ModelCell>* last = nullptr;  // size and cell, clear ones only
+  // The last size at which one model is clearly faster, with its cell.
+  const std::pair<const std::int64_t, ModelCell>* last = nullptr;
   std::string text;
   std::int64_t unclear = 0;
   for (const auto& at : row.cells) {
@@ -131,10 +132,10 @@ const ModelCell* find_cell(const ModelTask& task, const Group& like, std::int64_
 
 /// The fastest methods of both models at one size, compared.
 struct Winners {
-  bool differ =
-      false;  ///< true if the methods differ, and each is clearly faster on its model than the other
-  /// On each model: the time of the other model's fastest method, divided by that of its own fastest method.
-  /// NaN if the other model's method did not pass on it.
+  /// True if the methods differ, and each is clearly faster on its model than the other.
+  bool differ = false;
+  /// On each model: the time of the other model's fastest method, divided by the time of its own fastest
+  /// method. NaN if the other model's method did not pass.
   double base_cost = Record::unknown, new_cost = Record::unknown;
 };
 

@@ -37,7 +37,7 @@ struct Competitor {
   Rounds rounds;
   /// The index of the method that this one is compared with; its own index for the fastest method.
   std::size_t ahead = 0;
-  /// Returns the mean ln(median) in the rounds of `other`; infinity if the method did not run in all of them.
+  /// Returns this method's mean ln(median) in the rounds `other`; infinity if it did not run in all of them.
   double mean_in(const Rounds& other) const {
     double sum = 0;
     for (const auto& [round, log] : other) {
@@ -57,7 +57,7 @@ Rounds rounds_of(const Group& group) {
   return rounds;
 }
 
-/// Returns the method's times in those of its rounds that are also in `rounds`.
+/// Returns the competitor's times in those of its rounds that are also in `rounds`.
 Timing timing_in(const Rounds& rounds, const Competitor& competitor) {
   std::vector<Statistics> processes;
   Rounds common;

@@ -25,8 +25,8 @@ constexpr double noisy_sigma = 0.15;
 struct Racer {
   const Group* group = nullptr;
   Estimate slowdown;        ///< the ratio of its time to the fastest method's; not set for the fastest method
-  std::int64_t rounds = 0;  ///< rounds in which both methods ran
-  double seconds = 0;       ///< the difference of their medians in these rounds
+  std::int64_t rounds = 0;  ///< number of rounds in which this method and the fastest one ran
+  double seconds = 0;       ///< this method's median minus the fastest method's, in these rounds
   /// True if further rounds may show that the method is as fast as the fastest one.
   bool is_rival = false;
   /// The ends of the 99 % interval of the ratio.
@@ -37,8 +37,8 @@ struct Racer {
 /// The result of comparing the methods of one task.
 struct Race {
   std::vector<Racer> racers;  ///< competitors that passed, the fastest one first
-  double noise =
-      0;  ///< relative sigma of the medians from round to round, maximum of the two fastest methods
+  /// Relative sigma of the medians from round to round: the larger value of the two fastest methods.
+  double noise = 0;
   bool has_lead() const { return racers.size() > 1; }
   /// Returns the method that the result names in addition to the fastest one: the nearest rival, or the
   /// second method if there is no rival. @pre has_lead()

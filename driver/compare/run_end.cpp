@@ -1,4 +1,5 @@
-/// Makes the text at the end of `run`: the fastest methods, and changes since the last run of the same plan.
+/// Makes the text at the end of `gaussweep run`: the fastest methods, and changes since the last run of the
+/// same plan.
 
 #include "driver/compare/run_end.hpp"
 
@@ -30,7 +31,8 @@ namespace fs = std::filesystem;
 /// reported.
 constexpr std::size_t max_sentences = 4;
 
-/// Returns run directories near `run` that may have earlier runs of the same plan, newest first.
+/// Returns directories that may have earlier runs of the same plan, newest first: those next to `run`, and
+/// those of the same name in the neighbours of its parent directory.
 std::vector<fs::path> neighbour_runs(const fs::path& run) {
   std::error_code error;
   const fs::path self = fs::weakly_canonical(run, error);
@@ -119,8 +121,8 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
   return text;
 }
 
-/// Compares a run with an earlier one. Returns an empty text if they share no trial on the same GPU and CPU
-/// models.
+/// Compares a run with an earlier one. Returns an empty text if the runs have no trial in common on the same
+/// GPU and CPU models.
 std::string changes_words(const std::string& program, const std::string& run, const std::string& base,
                           io::Results before, const io::Results& now) {
   keep_models_of(now, before);

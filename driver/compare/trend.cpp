@@ -62,7 +62,7 @@ void join(Night& night, const Night& run) {
   if (night.driver.empty()) night.driver = run.driver;
 }
 
-/// If a night has several runs, sets its path to their common folder, unless that has other runs, too.
+/// If a night has several runs, sets its path to their common folder, unless this folder also has other runs.
 /// @param paths the paths of each night's runs
 void name_folders(std::vector<Night>& nights, const std::vector<std::vector<std::string>>& paths) {
   const auto folder_of = [](const std::string& path) {
@@ -75,14 +75,15 @@ void name_folders(std::vector<Night>& nights, const std::vector<std::vector<std:
   for (std::size_t i = 0; i < nights.size(); ++i) {
     const std::string folder = folder_of(nights[i].path);
     const auto is_inside = [&](const std::string& path) { return folder_of(path) == folder; };
-    const bool are_all = std::all_of(paths[i].begin(), paths[i].end(), is_inside);
-    if (paths[i].size() > 1 && are_all && !folder.empty() && runs_in[folder] == paths[i].size())
+    const bool are_all_inside = std::all_of(paths[i].begin(), paths[i].end(), is_inside);
+    if (paths[i].size() > 1 && are_all_inside && !folder.empty() && runs_in[folder] == paths[i].size())
       nights[i].path = folder;
   }
 }
 
 /// Sets the names of the nights: "2026-11-17", or "2026-11-17 03:15" if several are of one date.
 void name_nights(std::vector<Night>& nights) {
+  // Lengths of an ISO time up to the day, the minute, the second and the microsecond.
   for (const std::size_t length : {10, 16, 19, 26}) {
     std::set<std::string> names;
     for (Night& night : nights) {
@@ -94,7 +95,8 @@ void name_nights(std::vector<Night>& nights) {
   }
 }
 
-/// Computes the series of a trial and the variance that the model (compare_rule.hpp) expects.
+/// Computes the series of a trial, and the variance that the noise model (Scatter in compare_rule.hpp)
+/// expects.
 /// @return false if there are fewer than two nights
 bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   const bool has_replays = std::all_of(times.begin(), times.end(),
@@ -102,8 +104,8 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   series.kind = has_replays ? TimeKind::gpu : TimeKind::run;
   std::map<std::string, int> groups;
   std::vector<double> sigmas;
-  double queue_share =
-      0;  // maximum over the nights: fraction of the run's time that the host needs to queue it
+  // Fraction of the run's time that the host needs to queue the run: the maximum over the nights.
+  double queue_share = 0;
   for (const auto& [night, each] : times) {
     const double seconds = median_of(has_replays ? each.replays : each.runs);
     series.nights.push_back(night);
@@ -132,6 +134,7 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   return series.nights.size() > 1;
 }
 
+/// Describes a change of ln(time) and its interval: "4.1 % slower (3.6 to 4.6)".
 std::string percent_words(double log, double low, double high) {
   const double sign = log > 0 ? 1 : -1;
   const double ends[] = {100 * std::expm1(low) * sign, 100 * std::expm1(high) * sign};

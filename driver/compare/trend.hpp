@@ -1,6 +1,6 @@
 #pragma once
-/// Trends over a series of runs: since when a trial is slower or faster. The runs of a series are called
-/// nights, because a series usually has one per night.
+/// Trends over a series of runs: the date since which a trial is slower or faster. A trial is one method on
+/// one matrix. The runs of a series are called nights, because a series usually has one per night.
 
 #include <cstdint>
 #include <string>
@@ -23,12 +23,12 @@ struct Night {
 };
 
 /// A trial on one GPU and CPU model, with its times in all nights in which it passed or was suspect (a
-/// residual ratio of up to ten times the tolerance). For a CPU method, each number of threads is a series of
-/// its own.
+/// residual ratio of up to ten times the tolerance). For a CPU method, each number of threads has a separate
+/// series.
 struct TrendSeries {
   io::Record identity;  ///< a record of the last night
-  std::string
-      place;  ///< the GPU and CPU models (Models::words); for CPU methods also the number of threads per rank
+  /// The GPU and CPU models (Models::words); for CPU methods also the number of threads per rank.
+  std::string place;
   TimeKind kind = TimeKind::run;    ///< the kind of time in `seconds`
   std::vector<std::size_t> nights;  ///< indices into Trend::nights, ascending
   std::vector<double> seconds;      ///< one per element of `nights`
