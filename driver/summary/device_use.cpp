@@ -1,4 +1,4 @@
-/// Computes the use of devices over time from the phases of the trials.
+/// Computes the use of devices over time from the phases (inputs, warm-up, samples, …) of the trials.
 
 #include "driver/summary/device_use.hpp"
 
@@ -86,8 +86,8 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
       use.seconds.assign(phases().size(), 0);
     }
     Entry& entry = all[index->second];
-    const bool idles_gpu =
-        gpu != gpus.end() && record->gpu_name.empty();  // a CPU method on a rank with a GPU
+    // True if a CPU method ran on a rank with a GPU.
+    const bool idles_gpu = gpu != gpus.end() && record->gpu_name.empty();
     ++entry.use.trials;
     for (const Interval& interval : intervals) {
       const auto phase = static_cast<std::size_t>(interval.phase - phases().data());

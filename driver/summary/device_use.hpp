@@ -10,7 +10,7 @@
 
 namespace gaussweep::driver {
 
-/// A phase of one trial, until the next phase begins or the trial ends.
+/// The interval of one phase of a trial. It ends when the next phase begins or the trial ends.
 struct Interval {
   const Phase* phase;
   double began, ended;  ///< seconds since the epoch
@@ -26,8 +26,8 @@ struct DeviceUse {
   std::int64_t trials = 0;
   double span = 0;              ///< seconds from the beginning of the first phase to the end of the last
   std::vector<double> seconds;  ///< per element of phases(), summed over the trials
-  double cpu_methods = 0;       ///< seconds of CPU methods while this device, a GPU, was idle
-  double busy() const;          ///< fraction of the span in which the device was busy
+  double cpu_methods = 0;  ///< seconds in which this device, a GPU, was idle because its rank ran CPU methods
+  double busy() const;     ///< fraction of the span in which the device was busy
   /// Returns the idle fractions, largest first: "inputs 12%, methods of the CPU 3%".
   std::string idle_text() const;
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// Records as a JUnit report, which CI servers show.
+/// Writes records (the stored results of trials) as a JUnit report, which CI servers show.
 
 #include <functional>
 #include <string>

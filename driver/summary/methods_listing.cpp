@@ -1,4 +1,4 @@
-/// Makes the listing of `gaussweep methods`.
+/// Makes the listing of all methods that `gaussweep methods` prints.
 
 #include "driver/summary/methods_listing.hpp"
 
@@ -61,7 +61,8 @@ std::vector<std::string> names_of(const std::vector<E>& values) {
   return names;
 }
 
-/// Returns the factor with the unit diagonal, or an empty text if the answer is not L and U.
+/// Returns the name of the factor with the unit diagonal, or an empty text if the method does not return L
+/// and U.
 std::string_view unit_factor(const Method& method) {
   if (!method.problem->has_pivots) return {};
   return method.unit_diagonal == UnitDiagonal::lower ? "L" : "U";

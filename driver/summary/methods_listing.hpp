@@ -1,5 +1,5 @@
 #pragma once
-/// The listing of `gaussweep methods`.
+/// The listing of all methods that `gaussweep methods` prints.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,7 +15,8 @@ namespace gaussweep::driver {
 /// build can run.
 nlohmann::ordered_json methods_json(const std::vector<Method>& methods);
 
-/// Returns a table of the methods, and below it a table of their parameters.
+/// Returns a table of the methods, and below it a table of their parameters. @param width of the terminal, in
+/// characters
 std::string methods_text(const std::vector<Method>& methods, std::size_t width);
 
 }  // namespace gaussweep::driver

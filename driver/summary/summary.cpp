@@ -1,5 +1,5 @@
 /// Groups records of equal trials, finds the fastest groups and their speedups, and lists failures and
-/// doubtful results.
+/// doubtful results. A trial is one method on one matrix; a record is its stored result.
 
 #include "driver/summary/summary.hpp"
 
@@ -98,11 +98,12 @@ void summarise_group(Group& group) {
   // A method that stopped early did fewer operations than `flops`, so its records have no rate.
   const bool has_rate = !std::isnan(known_median(group.records, &Record::gflops));
   group.gflops = has_rate ? group.flops / group.median * 1e-9 : Record::unknown;
-  const auto least_time = [](const Record* record) { return record->peak_share * record->seconds_median; };
+  // The time that the record would have at the device's peak.
+  const auto time_at_peak = [](const Record* record) { return record->peak_share * record->seconds_median; };
   // The emulator's time has no fraction of a peak.
   group.peak_share = group.first().backend == "emulated"
                          ? Record::unknown
-                         : known_median(group.records, least_time) / group.median;
+                         : known_median(group.records, time_at_peak) / group.median;
   group.ratio = largest_of(group.records, &Record::residual_ratio);
   group.forward_error = largest_of(group.records, &Record::forward_error);
 }
@@ -123,7 +124,7 @@ std::vector<Group> group_records(const std::vector<Record>& records) {
 }
 
 std::vector<Group> group_records(const std::vector<const Record*>& records) {
-  // Computed first, because growing the vectors of the groups would take twice their memory.
+  // Each record's group is found first, because vectors of groups that grow would take twice their memory.
   std::vector<std::size_t> group_of;
   group_of.reserve(records.size());
   std::size_t count = 0;
@@ -159,7 +160,8 @@ Group joined_group(const std::vector<const Group*>& groups) {
   for (const Group* group : groups)
     joined.records.insert(joined.records.end(), group->records.begin(), group->records.end());
   summarise_group(joined);
-  // The median over the trials' pooled medians, which is not that of all rounds.
+  // The group's time is the median over the trials' medians. `summarise_group` took the median over all
+  // records.
   const double median = known_median(groups, &Group::median);
   joined.gflops *= joined.median / median;
   joined.peak_share *= joined.median / median;
@@ -305,7 +307,7 @@ struct FailureEntry {
       ++flaws[message];
     }
   }
-  /// Returns the reason for the status of verified answers.
+  /// Describes the residual ratios and flaws that caused the status of the verified answers.
   std::string cause(const std::string& status) const {
     std::string text;
     if (low <= high) {
@@ -401,8 +403,8 @@ Table change_table(const Verification& verification, Reader reader) {
 
 namespace {
 
-/// If the vendor's methods exceed the device's peaks, these were measured too low. That explains the excess
-/// of another method up to this multiple of the vendor's excess.
+/// If the vendor's methods exceed the device's peaks, the peaks were measured too low. This also explains the
+/// excess of another method if it is at most this multiple of the vendor's excess.
 constexpr double explained_excess = 1.25;
 
 /// The records of one method that are doubtful for the same reason.
@@ -454,8 +456,8 @@ class AccurateAnswers {
   std::unordered_map<std::string, std::map<io::Text, const Record*>> by_task_;  // by method
 };
 
-/// Returns a remark on a time that is too short for the device's peaks: whether the vendor's times are about
-/// as much too short. Empty if the vendor's times are possible.
+/// Returns a remark on a time that is too short for the device's peaks. It compares this excess with the
+/// excess of the vendor's methods. Empty if the vendor's times are possible.
 /// @param worst, vendor the method's and the vendor's largest fraction of a peak
 std::string excess_words(double worst, double vendor) {
   if (!(vendor > peak_slack)) return {};
@@ -491,7 +493,7 @@ Table doubt_table(const std::vector<io::Record>& records) {
       entry.accurate = accurate;
     }
   };
-  const auto is_wrong_in_parts = [](const io::Record& r) {
+  const auto has_wrong_components = [](const io::Record& r) {
     const double unit = r.precision == "float" ? 0x1p-24 : 0x1p-53;
     return r.componentwise_error >= doubted_componentwise * std::max(r.backward_error, unit);
   };
@@ -503,7 +505,7 @@ Table doubt_table(const std::vector<io::Record>& records) {
       doubt(r, accurate == nullptr ? "condition" : "stability", r.forward_error, accurate);
     }
     if (r.digits_lost >= doubted_digits) doubt(r, "accuracy", r.digits_lost);
-    if (is_wrong_in_parts(r)) doubt(r, "components", r.componentwise_error);
+    if (has_wrong_components(r)) doubt(r, "components", r.componentwise_error);
   }
   Table table;
   table.columns = {

@@ -1,7 +1,7 @@
 #pragma once
 /// Summaries of records: groups of equal trials, the fastest group per task, speedups, and failures with
-/// their causes. A task is a problem to solve, by any method; trials that differ only in their methods have
-/// the same task.
+/// their causes. A trial is one method on one matrix; a record is its stored result. Trials that differ only
+/// in their methods have the same task.
 
 #include <cstdint>
 #include <map>
@@ -22,17 +22,18 @@ struct Group {
   io::Text matrix;                         ///< name that is unique among the matrices of all groups
   std::vector<const io::Record*> records;  ///< at least one. @pre the records outlive the group
   io::Text status;                         ///< the worst status
-  /// Seconds; medians of the records' q1, median and q3. With several rounds q1 and q3 are the quartiles of
-  /// all of these values, so that the spread includes differences between processes, but not one slow round.
+  /// Seconds: the medians of the records' q1, median and q3, the least min and the largest max. With several
+  /// rounds (repetitions in new processes), q1 and q3 are the quartiles of all these q1, median and q3. The
+  /// spread then includes differences between processes, but not one slow round.
   double min, q1, median, q3, max;
   double replay;              ///< seconds on the GPU alone, without launch overhead; median of the records
   double joules;              ///< energy per run; median of the records
   double flops;               ///< operations per run; median of the records
   double gflops, peak_share;  ///< computed from `median`
-  double ratio;               ///< the largest residual ratio; infinite if an answer held NaN
-  double forward_error;       ///< the largest one
+  double ratio;  ///< the largest residual ratio (backward error / n·u); infinite if an answer held NaN
+  double forward_error;                  ///< the largest relative forward error
   double speedup = io::Record::unknown;  ///< the baseline's median divided by this group's
-  std::int64_t throttled = 0;            ///< number of throttled samples
+  std::int64_t throttled = 0;            ///< number of samples during which the GPU was throttled
   io::Text speedup_over;                 ///< the baseline: method, backend, parameters
   /// Returns a record that represents the group's identity.
   const io::Record& first() const { return *records.front(); }
@@ -45,7 +46,7 @@ bool is_doubtful(const Group& group);
 
 /// Groups records; the groups are in order of first appearance.
 std::vector<Group> group_records(const std::vector<io::Record>& records);
-// The records must outlive the groups.
+// Deleted, because the groups point to the records.
 std::vector<Group> group_records(std::vector<io::Record>&& records) = delete;
 std::vector<Group> group_records(const std::vector<const io::Record*>& records);
 
@@ -76,8 +77,7 @@ std::vector<io::Record> filter_records(std::vector<io::Record> records, const Fi
 /// skipped, because their times are comparable neither with those of GPUs nor with those of CPU methods.
 std::vector<const Group*> competitors(const std::vector<const Group*>& task_groups);
 
-/// Returns the fastest passing competitor of each task. Trials that differ only in their methods are of the
-/// same task (task_identity).
+/// Returns the fastest passing competitor of each task (task_identity).
 std::vector<Group> best_groups(const std::vector<Group>& groups);
 
 /// Throws if no record is of `method` ("cusolver" or "gesv/cusolver").
@@ -122,7 +122,7 @@ int status_rank(const std::string& status);
 /// Returns the severity of a status: skipped < pass < suspect < … < error.
 int status_severity(const std::string& status);
 
-/// Returns a table of the records whose status changed.
+/// Returns a table of the records whose status changed when `verify` applied other tolerances.
 Table change_table(const Verification& verification, Reader reader);
 
 /// A method is doubtful if it loses at least this number of decimal digits compared with the reference.
@@ -135,10 +135,11 @@ inline constexpr double doubted_componentwise = 1000;
 inline constexpr double doubted_error = 0.1;
 
 /// Returns a table of the doubts about records that passed or are suspect. A row has a method, a kind of
-/// doubt, and the worst figure. `timing`: the time is too short for the device. `accuracy`: the backward
-/// error is at least 100 times the reference's. `components`: the componentwise error is at least 1000 times
-/// the backward error. `condition`: the answer passed, but has no correct digit. `stability`: the same, but
-/// another method's answer to the same task has correct digits and an error that is 100 times smaller.
+/// doubt, and the worst figure. `timing`: the time is shorter than the device's measured peaks allow.
+/// `accuracy`: the backward error is at least 100 times the reference's. `components`: the componentwise
+/// error is at least 1000 times the backward error. `condition`: the answer passed, but has no correct digit.
+/// `stability`: the same, but another method's answer to the same task has correct digits and an error that
+/// is 100 times smaller.
 Table doubt_table(const std::vector<io::Record>& records);
 
 }  // namespace gaussweep::driver

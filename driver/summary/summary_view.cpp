@@ -1,4 +1,5 @@
-/// Filters records, and sorts and renders the summary table.
+/// Filters records (the stored results of trials), and sorts and renders the summary table. A row of the
+/// table is a group: the records of one trial on one GPU model.
 
 #include <algorithm>
 #include <charconv>
@@ -36,20 +37,18 @@ struct SummaryColumn {
   std::function<Cell(const Group&)> cell;
 };
 
-/// Inserts a column per setting that distinguishes measurements (io/plan/settings.hpp) before the GPU's
-/// column.
-std::vector<SummaryColumn> with_settings(std::vector<SummaryColumn> summary_column_list) {
-  auto position = std::find_if(summary_column_list.begin(), summary_column_list.end(),
-                               [](const SummaryColumn& v) { return v.column.name == "gpu_name"; });
+/// Inserts, before the GPU's column, a column per setting that distinguishes measurements
+/// (io/plan/settings.hpp).
+std::vector<SummaryColumn> with_settings(std::vector<SummaryColumn> columns) {
+  auto position = std::find_if(columns.begin(), columns.end(),
+                               [](const SummaryColumn& each) { return each.column.name == "gpu_name"; });
   for (const io::Setting& setting : io::conditions()) {
     const auto cell = [column = setting.condition->column](const Group& g) -> Cell {
       return g.first().*column;
     };
-    position = summary_column_list.insert(position,
-                                          {{setting.name, setting.condition->heading}, Output::both, cell}) +
-               1;
+    position = columns.insert(position, {{setting.name, setting.condition->heading}, Output::both, cell}) + 1;
   }
-  return summary_column_list;
+  return columns;
 }
 
 /// Returns the columns of the summary, in order.
@@ -66,7 +65,7 @@ const std::vector<SummaryColumn>& summary_column_list() {
        {{"m", "M"}, Output::data, [](G g) -> Cell { return g.first().m; }},
        {{"n", "N"}, Output::both, [](G g) -> Cell { return g.first().n; }},
        {{"k", "K"}, Output::data, [](G g) -> Cell { return g.first().k; }},
-       // Only shown if m and k differ from n.
+       // Only for problems with a k axis, such as products.
        {{"shape", "M x K"},
         Output::terminal,
         [](G g) -> Cell {
@@ -147,7 +146,8 @@ struct Range {
   std::int64_t low = 0, high = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Converts "512" or "1k". @param whole the option's value, for the error @throws UsageError
+/// Converts "512" or "1k" to a number. @param whole the option's whole value, for the error message @throws
+/// UsageError
 std::int64_t parse_size(const std::string& text, const std::string& whole) {
   std::int64_t value = 0;
   const char* end = text.data() + text.size();
@@ -197,7 +197,7 @@ void check_words(const char* option, const std::vector<std::string>& patterns,
   }
 }
 
-/// Throws for a pattern that matches no existing status. A status that merely does not occur is allowed.
+/// Throws if a pattern matches no status that gaussweep has. A status without records is allowed.
 void check_statuses(const std::vector<std::string>& patterns) {
   const std::vector<std::string>& words = io::status_words();
   for (const std::string& pattern : patterns) {
@@ -304,7 +304,7 @@ void sort_by(std::vector<Group>& groups, const ComesBefore& comes_before) {
   std::stable_sort(order.begin(), order.end(), comes_before);
   for (std::size_t i = 0; i < order.size(); ++i) {
     std::size_t index = order[i];
-    while (index < i) index = order[index];  // follows the earlier swaps
+    while (index < i) index = order[index];  // earlier swaps moved this group: finds its present index
     std::swap(groups[i], groups[index]);
   }
 }
@@ -353,8 +353,9 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
     const auto& all = io::conditions();
     return std::any_of(all.begin(), all.end(), [&](const io::Setting& each) { return each.name == name; });
   };
-  const auto is_default = [&](const std::string& name) {  // in all rows
-    return (name == "nrhs" && !needed.nrhs) ||            // see NeededColumns
+  // Returns true if the column has the default value in all rows (NeededColumns).
+  const auto is_default = [&](const std::string& name) {
+    return (name == "nrhs" && !needed.nrhs) ||
            ((name == "batch" || name == "systems_per_second") && !needed.batch) ||
            (name == "uplo" && needed.uplo.empty()) || (name == "matrix_seed" && !needed.seed) ||
            (is_condition(name) && needed.conditions.count(name) == 0);

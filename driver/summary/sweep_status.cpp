@@ -1,4 +1,5 @@
-/// Computes the status of a sweep from its journal, and shows it as text or JSON.
+/// Computes the status of a sweep (the execution of a plan) from its journal, the file of its records. Shows
+/// the status as text or JSON.
 
 #include "driver/summary/sweep_status.hpp"
 
@@ -80,9 +81,9 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
   return start;
 }
 
-/// Returns for each record if it belongs to the shard. The key decides for the first round of a trial. The
-/// key of a later round does not determine the shard; such a record belongs to the shard of the start that
-/// wrote it, if that start had the same number of shards.
+/// Returns for each record if it belongs to the shard (a part of the plan). In the first round of a trial,
+/// the record's key determines the shard. In later rounds, it is the shard of the start that wrote the
+/// record, if that start had the same number of shards; otherwise the key determines it, too.
 std::vector<bool> records_of_shard(const io::JournalContents& journal, const Shard& shard) {
   std::vector<std::optional<Shard>> shards{std::nullopt};  // by number of notes before a record
   for (const io::Note& note : journal.notes) {
@@ -100,7 +101,7 @@ std::vector<bool> records_of_shard(const io::JournalContents& journal, const Sha
   return result;
 }
 
-/// Removes all records but the last `count`.
+/// Removes all records except the last `count`.
 void keep_last(std::vector<io::Record>& records, std::size_t count) {
   if (records.size() > count)
     records.erase(records.begin(), records.end() - static_cast<std::ptrdiff_t>(count));
@@ -177,7 +178,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Ti
     if (is_unexpected(record)) {
       ++status.unexpected;
       status.failures.push_back(record);
-      // Trimmed from time to time, because a run may have a hundred thousand failures.
+      // The list is shortened during the loop, because a run may have a hundred thousand failures.
       if (status.failures.size() > 2 * max_failures + 64) keep_last(status.failures, max_failures);
     }
   }
@@ -219,8 +220,8 @@ bool is_left_unknown(const SweepStatus& status) {
   return status.running && !status.left && (status.total < 0 || status.total > status.done);
 }
 
-/// Adds up all sweeps. The total is unknown if one total is unknown. The time left is that of the slowest
-/// sweep.
+/// Adds up all sweeps. The sum's `total` is unknown (-1) if one sweep's is. The time left is that of the
+/// slowest sweep.
 SweepStatus sum_of(const std::vector<NamedStatus>& all) {
   SweepStatus sum;
   sum.total = 0;

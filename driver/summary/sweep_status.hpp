@@ -1,6 +1,7 @@
 #pragma once
-/// The status of a running or ended sweep, read from its journal. A sweep starts again each time it is
-/// resumed; "the last start" is the most recent of these starts.
+/// The status of a running or ended sweep (the execution of a plan). It is read from the sweep's journal, a
+/// file to which each trial's record is appended. A sweep starts again each time it is resumed; "the last
+/// start" is the most recent of these starts.
 
 #include <filesystem>
 #include <map>
@@ -21,12 +22,14 @@ struct SweepStatus {
   std::string plan_name, run_id, started;  ///< of the last start
   std::string resume;  ///< the command to continue the last start, or a text if the command is unknown
   std::int64_t starts = 0;
-  std::int64_t total = -1;  ///< trials of the plan or shard; -1 if no start is recorded
-  std::int64_t done = 0;    ///< trials of the plan or shard with a record
+  /// Trials of the plan, or of the shard (the part of the plan that this sweep runs); -1 if no start is
+  /// recorded.
+  std::int64_t total = -1;
+  std::int64_t done = 0;  ///< those trials that have a record
   /// Trials among `done` that failed for a temporary reason; a resumed run repeats them.
   std::int64_t for_now = 0;
   std::int64_t elsewhere = 0;  ///< records of the plan's other shards in the same directory
-  std::int64_t vanished = 0;   ///< records of trials that an edited plan no longer has
+  std::int64_t vanished = 0;   ///< records of trials that are no longer in the plan, because it was edited
   std::int64_t fresh = 0;      ///< number of records since the last start, without skipped ones
   std::map<std::string, std::int64_t> counts;  ///< by status, without vanished trials
   bool running = false;

@@ -1,5 +1,6 @@
 #pragma once
-/// The table columns that identify a trial among the others.
+/// Table columns and short names that distinguish a trial from the others in a table. A trial is one method
+/// on one matrix; a record is its stored result.
 
 #include <functional>
 #include <map>
@@ -17,8 +18,8 @@ namespace gaussweep::driver {
 std::vector<const io::Record*> pointers_to(const std::vector<io::Record>& records);
 
 /// Short names of matrices. A name has the label (kind or file name), the parameters that differ between the
-/// given records' matrices with this label, and the parameter `condition`. A condition number is always shown
-/// because it decides whether an answer can be right.
+/// given matrices with this label, and the parameter `condition`. The condition number is always shown,
+/// because it limits the accuracy of an answer.
 class MatrixNames {
  public:
   explicit MatrixNames(const std::vector<const io::Record*>& records);
@@ -33,10 +34,10 @@ class MatrixNames {
 /// given trials. `common` has the parameters with one value in all trials that have the parameter.
 class ParameterNames {
  public:
-  /// @param parameters of each trial, as JSON
+  /// @param parameters the parameters of each trial, as JSON
   explicit ParameterNames(const std::vector<std::string>& parameters);
   explicit ParameterNames(const std::vector<const io::Record*>& records);
-  /// Returns those of the given parameters whose values differ between the trials: "blocks=4".
+  /// Returns the given parameters whose values differ between the trials: "blocks=4".
   std::string of(const std::string& parameters) const;
   /// Returns the parameters that all trials share, "threads=0 preparation=none"; empty if there is only one
   /// trial, whose parameters `of` returns.
@@ -61,7 +62,7 @@ class TrialColumns {
   std::vector<Column> columns() const;
   /// Returns a table with these columns as key columns, and no rows.
   Table table() const;
-  /// Returns the same table with another text of common parameters: only those that records in `shown` have.
+  /// Returns the same table, but its text of common parameters has only those of the records in `shown`.
   Table table(const std::vector<const io::Record*>& shown) const;
   std::vector<Cell> cells(const io::Record& record) const;
 
@@ -84,7 +85,7 @@ struct NeededColumns {
   /// Names of the settings (io/plan/settings.hpp) whose values differ.
   std::set<std::string> conditions;
   bool round = false;          ///< true if a record is of a round (repetition of the trials) after the first
-  std::set<std::string> uplo;  ///< problems that have records of both triangles
+  std::set<std::string> uplo;  ///< problems with records of both triangles, upper and lower
 };
 
 /// Names trials briefly: "gesv/lapack double n=64 host blocks=4". A name also has the number of right-hand

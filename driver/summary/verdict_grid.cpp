@@ -1,5 +1,6 @@
-/// Makes the grids of the fastest methods. A race is the comparison of all methods on one task. A row has the
-/// races of one problem, precision and matrix, one per size.
+/// Makes the grids of the fastest methods. A task is one problem on one matrix; a race is the comparison of
+/// all methods on one task. A row has the races of one problem, precision and matrix, one per size. A group
+/// has the records of one method on one task.
 
 #include "driver/summary/verdict_grid.hpp"
 
@@ -111,7 +112,8 @@ class ModelRates {
   std::map<DeviceKey, Rates> own_;
 };
 
-/// Identifies a row and determines its position in the grid.
+/// Identifies a row and determines its position in the grid: problem, precision, matrix, matrix parameters,
+/// nrhs, batch, uplo, m, k, seed, extra text (see `row_key`).
 using RowKey = std::tuple<std::string, std::string, std::string, std::string, std::int64_t, std::int64_t,
                           std::string, std::int64_t, std::int64_t, std::int64_t, std::string>;
 
@@ -199,8 +201,8 @@ bool is_named(const Record& r, const std::string& method) {
   return method == r.method || method == r.problem + "/" + r.method;
 }
 
-/// Returns the vendor's method that the records name as their reference; a GPU's record has precedence. "" if
-/// no record names one.
+/// Returns the vendor's method that the records name as their reference; a GPU's record has precedence.
+/// Returns "" if no record names one.
 std::string vendor_of(const std::vector<const Group*>& race) {
   std::string vendor;
   for (const Group* group : race) {
@@ -239,7 +241,7 @@ VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Model
   if (passed.empty()) return cell;
   cell.winner = passed.front();
   cell.limit = rates.limit_of(*cell.winner);
-  cell.limit.seconds /= gpus_of(cell.winner->first());
+  cell.limit.seconds /= gpus_of(cell.winner->first());  // the rates are those of one GPU
   cell.limit_fraction = cell.limit.seconds / cell.winner->median;
   const std::string baseline = requested_baseline.empty() ? vendor_of(race) : requested_baseline;
   const auto compared = std::find_if(passed.begin(), passed.end(),

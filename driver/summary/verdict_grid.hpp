@@ -1,6 +1,6 @@
 #pragma once
 /// Grids of the fastest methods: a grid per device, with a row per problem, precision and matrix, and a
-/// column per n.
+/// column per n. A group has the records of one trial (one method on one matrix).
 
 #include <cstdint>
 #include <deque>
@@ -41,15 +41,15 @@ Limit limit_of(const io::Record& record, const Rates& rates);
 /// The comparison ("race") of all methods that ran the same task (task_identity).
 struct VerdictCell {
   std::vector<const Group*> groups;   ///< all groups of the task
-  const Group* first = nullptr;       ///< any group of the task, which has the task's properties
-  const Group* winner = nullptr;      ///< the fastest group that passed; null: none passed
-  const Group* runner_up = nullptr;   ///< the fastest passing group of another method; null: uncontested
+  const Group* first = nullptr;       ///< some group of the task; its record has the task's properties
+  const Group* winner = nullptr;      ///< the fastest group that passed; null if no group passed
+  const Group* runner_up = nullptr;   ///< the fastest passing group of another method; null if there is none
   std::int64_t methods = 0;           ///< number of methods that were tried, without skipped ones
   double lead = io::Record::unknown;  ///< the runner-up's median divided by the winner's
-  bool tie = false;                   ///< true if the interquartile ranges of both overlap
-  Limit limit;  ///< median over the winner's records, each computed with the rates of its own device
+  bool tie = false;  ///< true if the times' interquartile ranges of winner and runner-up overlap
+  Limit limit;       ///< median over the winner's records, each computed with the rates of its own device
   double limit_fraction = io::Record::unknown;  ///< limit.seconds divided by the winner's median
-  /// The group of the requested baseline method, otherwise of the vendor's method; null: it did not pass.
+  /// The group of the requested baseline method, or else of the vendor's method; null if that did not pass.
   const Group* baseline = nullptr;
   double speedup = io::Record::unknown;  ///< the baseline's median divided by the winner's
   /// In a row that pools seeds: the number of seeds, and the number of seeds with which the winner is the
@@ -83,9 +83,9 @@ struct VerdictGrid {
   std::vector<std::string> cpus;  ///< models of the CPUs whose methods compete with the GPU's
   std::vector<Group> groups;
   std::vector<VerdictRow> rows;
-  /// The rows with the seeds pooled: a method's time is the median over the seeds, and it passes if it passed
-  /// with all of them. Only seeds with which the same methods were tried count. Cells point into `groups` and
-  /// `pooled_groups`.
+  /// The rows with the seeds pooled: a method's time is the median over the seeds, and the method passes if
+  /// it passed with all seeds. Only seeds with which the same methods were tried count. Cells point into
+  /// `groups` and `pooled_groups`.
   std::vector<VerdictRow> pooled_rows;
   std::deque<Group> pooled_groups;
 };

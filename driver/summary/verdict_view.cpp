@@ -1,4 +1,5 @@
-/// Renders the verdict grids as text and as a table.
+/// Renders the verdict grids as text, Markdown, LaTeX, sentences and a table. A cell of a grid has the race
+/// of all methods on one task.
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +25,7 @@ namespace {
 using io::Record;
 
 constexpr std::size_t lines_per_cell = 5;
-constexpr const char* gap = "   ";
+constexpr const char* gap = "   ";  // between columns
 /// ANSI colours; the method with the most wins gets the first one. Red is reserved for errors.
 constexpr int colours[] = {32, 36, 33, 35, 34};
 
@@ -92,7 +93,8 @@ std::string task_words(const Record& r) {
                      printable(r.precision));
 }
 
-/// Returns "1.04", "2.3", "23", "2300", without an exponent.
+/// Returns "1.04", "2.3", "23", "2300", without an exponent. The limits 1.095 and 9.95 round to 1.1 and 10,
+/// so the number of decimals changes there.
 std::string times_text(double times) {
   if (times < 1.095) return fmt::format("{:.2f}", times);
   return times < 9.95 ? fmt::format("{:.2g}", times) : fmt::format("{:.0f}", times);
@@ -149,7 +151,7 @@ Lines label_lines(const VerdictRow& row) {
           printable(row.details), "", ""};
 }
 
-/// Returns the colour of each method, chosen by its number of wins.
+/// Returns the ANSI code of each method's colour, chosen by its number of wins.
 std::map<std::string, std::string> codes_of(const std::vector<VerdictGrid>& grids) {
   std::map<std::string, int> wins;
   for (const VerdictGrid& grid : grids) {
