@@ -1,5 +1,6 @@
 #pragma once
-/// Splits a sequence into ranges at the least cost, by dynamic programming.
+/// Splits a sequence into ranges at the least cost, by dynamic programming. learn.cpp splits sizes into
+/// ranges that have one method each.
 
 #include <limits>
 #include <utility>
@@ -7,10 +8,11 @@
 
 namespace gaussweep::driver {
 
-/// The cost of a split. Splits are compared by their number of parts, and if it is equal by their regret: the
-/// sum of ln(time / least time).
+/// The cost of a split. Splits are compared by their number of parts (ranges). If it is equal, they are
+/// compared by their regret: the sum of ln(time of the chosen method / least time).
 struct SplitCost {
-  static constexpr int impossible = std::numeric_limits<int>::max() / 4;  // sums of it must not overflow
+  // A quarter of the maximum, because sums of such costs must not overflow.
+  static constexpr int impossible = std::numeric_limits<int>::max() / 4;
   int parts = impossible;
   double regret = 0;
   bool is_possible() const { return parts < impossible; }
@@ -33,6 +35,7 @@ struct CheapestSplit {
 /// first, first + 1, …, so that it can update running sums.
 template <class CostOf>
 CheapestSplit cheapest_split(int count, CostOf&& cost_of) {
+  // best[i]: the least cost of a split of the first i indices; from[i]: the first index of its last range.
   std::vector<SplitCost> best(static_cast<std::size_t>(count) + 1);
   std::vector<int> from(best.size(), 0);
   best[0] = {0, 0};

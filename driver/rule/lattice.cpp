@@ -1,5 +1,5 @@
-/// Collects measured times on a lattice of batches, right-hand sides and orders, and interpolates between
-/// them.
+/// Collects measured times on a lattice (a grid over batches, right-hand sides and orders n), and
+/// interpolates between them. A group has the records of one method, with certain parameters, on one task.
 
 #include "driver/rule/lattice.hpp"
 
@@ -24,7 +24,8 @@ using io::Record;
 /// most these factors.
 constexpr std::array<double, 3> max_interpolated{16, 16, 4};
 /// Sizes are inserted between neighbours that differ by more than these factors. Inserted batches and
-/// right-hand sides make the rule's thresholds finer. Inserted orders show that nothing was measured there.
+/// right-hand sides make the rule's thresholds finer. Orders are interpolated over smaller gaps only, so an
+/// inserted order has no time. It shows that nothing was measured there.
 constexpr std::array<double, 3> max_factor{2, 2, 4};
 
 /// Inserts sizes between neighbours that differ by more than `factor`, evenly in ln(size).
@@ -32,14 +33,15 @@ void insert_between(std::vector<std::int64_t>& levels, double factor) {
   std::set<std::int64_t> all(levels.begin(), levels.end());
   for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
     const double low = static_cast<double>(levels[i]), high = static_cast<double>(levels[i + 1]);
-    // 1e-9 keeps rounding errors from adding a part.
+    // Without the 1e-9, rounding errors might add a part.
     const int parts = static_cast<int>(std::ceil(std::log(high / low) / std::log(factor) - 1e-9));
     for (int k = 1; k < parts; ++k) all.insert(std::llround(low * std::pow(high / low, double(k) / parts)));
   }
   levels.assign(all.begin(), all.end());
 }
 
-/// Adds a group's times to a cell. A cell has the means of ln(time) over all groups with equal sizes.
+/// Adds a group's times to a cell of the lattice. A cell has the means of ln(time) over all groups with equal
+/// sizes.
 /// @param count number of passing groups in the cell
 void add(LogTime& cell, const Group& group, int& count) {
   if (!group.has_passed()) {
@@ -100,7 +102,8 @@ MeasuredTimes times_of(Problem problem, const std::string& device,
     std::vector<int>& group_counts = counts[layer][sizes];
     cells.resize(all.methods.size());
     group_counts.resize(all.methods.size());
-    // A method may skip some matrices of a size. If it ran on another one, the skipped ones do not count.
+    // A method may skip some matrices of a size. If it ran on another matrix of this size, the skipped
+    // matrices do not count.
     if (group.status == io::Status::skipped && group_counts[method] > 0) return;
     add(cells[method], group, group_counts[method]);
     std::vector<double>& seconds = all.tasks[layer][sizes][task_identity(group.first())];
@@ -245,8 +248,8 @@ void Lattice::fill_line(int axis, std::size_t layer, std::array<int, 3> at, std:
       const LogTime low = time_at(before);
       const double start = coordinate_at(before), length = coordinate_at(i) - start;
       for (int k = before + 1; k < i; ++k) {
-        const double share = (coordinate_at(k) - start) / length;
-        const auto between = [&](double a, double b) { return a + share * (b - a); };
+        const double fraction = (coordinate_at(k) - start) / length;
+        const auto between = [&](double a, double b) { return a + fraction * (b - a); };
         time_at(k) = {between(low.median, high.median), between(low.q1, high.q1), between(low.q3, high.q3),
                       /*has_failed=*/false};
       }

@@ -1,6 +1,6 @@
 #pragma once
-/// The times of methods on a grid over batches, right-hand sides and orders. Times between measured sizes are
-/// interpolated.
+/// The times of methods on a lattice: a grid over batches, numbers of right-hand sides, and orders n. Times
+/// between measured sizes are interpolated. learn.cpp learns rules from them.
 
 #include <array>
 #include <cmath>
@@ -39,9 +39,9 @@ inline bool operator<(const TaskSizes& a, const TaskSizes& b) {
 struct MeasuredTimes {
   Problem problem;
   std::string device;
-  Rates rates;
+  Rates rates;  ///< the device's measured GEMM and copy rates
   std::vector<MethodChoice> methods;
-  std::vector<bool> is_vendor;  ///< by method
+  std::vector<bool> is_vendor;  ///< by method: true if it is the vendor's
   std::vector<RuleNames> layers;
   std::vector<std::map<TaskSizes, std::vector<LogTime>>> times;  ///< by layer and sizes: one per method
   /// By layer, sizes and task (task_identity): seconds per method; NaN: the method did not pass.
@@ -52,15 +52,15 @@ struct MeasuredTimes {
   double coordinate(std::size_t layer, const TaskSizes& sizes) const;
 };
 
-/// Returns the records of square tasks (`is_of_one_order`) by device: the GPU model, the CPU model, or
-/// "emulated".
+/// Returns the records of tasks with square operands (`is_of_one_order`) by device: the GPU model, the CPU
+/// model, or "emulated".
 std::map<std::string, std::vector<const io::Record*>> records_by_device(const io::Results& results);
 
 /// Returns the question (the task for which a program needs a method) that a record answers. If the problem
 /// has no triangle, `uplo` is `any_name`.
 Question question_of(const io::Record& record, const std::string& device);
 
-/// Collects the times of square tasks per problem and device.
+/// Collects the times of tasks with square operands, per problem and device.
 /// @throws UsageError if a record is of a problem that this program does not have
 std::vector<MeasuredTimes> measured_times(const io::Results& results);
 
@@ -69,9 +69,11 @@ std::vector<MeasuredTimes> measured_times(const io::Results& results);
 class Lattice {
  public:
   explicit Lattice(const MeasuredTimes& measured);
+  /// Returns the numbers of systems per batch.
   const std::vector<std::int64_t>& batches() const { return axes_[0]; }
   /// Returns the numbers of right-hand sides.
   const std::vector<std::int64_t>& sides() const { return axes_[1]; }
+  /// Returns the orders n.
   const std::vector<std::int64_t>& orders() const { return axes_[2]; }
   std::size_t layers() const { return measured_.layers.size(); }
   std::size_t methods() const { return measured_.methods.size(); }
@@ -85,7 +87,9 @@ class Lattice {
   const MeasuredTimes& measured() const { return measured_; }
 
  private:
+  /// Returns the index in `times_` for the indices `at` of the three axes.
   std::size_t index(std::size_t layer, const std::array<int, 3>& at, std::size_t method) const;
+  /// Interpolates along an axis.
   void fill(int axis);
   void fill_line(int axis, std::size_t layer, std::array<int, 3> at, std::size_t method);
   const MeasuredTimes& measured_;

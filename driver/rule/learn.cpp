@@ -1,6 +1,6 @@
-/// Learns a rule: splits the lattice of sizes (a grid over batches, right-hand sides and orders, lattice.hpp)
-/// into as few boxes as possible. A box has one method, which is about as fast as the fastest method at all
-/// sizes of the box.
+/// Learns a rule, which chooses a method for given sizes. Splits the lattice of sizes (a grid over batches,
+/// right-hand sides and orders n, lattice.hpp) into as few boxes as possible. A box has one method, which is
+/// about as fast as the fastest method at all sizes of the box.
 
 #include <algorithm>
 #include <array>
@@ -28,10 +28,11 @@ constexpr double max_tie_regret = 0.1;
 /// The methods that may be chosen at each order, for a range of batches and right-hand sides.
 struct Candidates {
   std::vector<Mask> masks;  ///< by order
-  /// By order and method: the log regret, ln(time / least time), summed over the range's tasks.
+  /// By order and method: the log regret, ln(time / least time), summed over the sizes and layers of the
+  /// range.
   std::vector<std::vector<double>> log_regrets;
-  /// Extends the range by another one: keeps the methods that may be chosen in both, and adds the log
-  /// regrets.
+  /// Extends the range by another range: keeps the methods that may be chosen in both ranges, and adds the
+  /// log regrets.
   void add(const Candidates& more) {
     if (masks.empty()) {
       *this = more;
@@ -77,7 +78,7 @@ class Partition {
       for (int r = 0; r < sides; ++r) candidates_[b].push_back(candidates_at(b, r));
     }
     // The cost of a range of batches is that of its cheapest split by right-hand sides and orders.
-    std::vector<Candidates> sum;  // by right-hand sides, over the batches first to last
+    std::vector<Candidates> sum;  // by right-hand sides, summed over the batches `first` to `last`
     const CheapestSplit split = cheapest_split(batches, [&](int first, int last) {
       if (first == last) sum.assign(static_cast<std::size_t>(sides), {});
       for (int r = 0; r < sides; ++r) sum[r].add(candidates_[last][r]);
@@ -91,10 +92,11 @@ class Partition {
   std::vector<Box> boxes() const;
 
  private:
-  /// Returns the methods within the tolerance of the fastest one, or tied with it, in every layer.
+  /// Returns the methods that are within the tolerance of the fastest method, or tie with it, in every layer.
   /// @param b, r indices of a batch and of right-hand sides
   Candidates candidates_at(int b, int r) const;
-  /// Split into as few ranges as possible such that each range of orders has a method.
+  /// Both functions split into as few ranges as possible such that each range of orders has a method that may
+  /// be chosen at all of its sizes.
   CheapestSplit split_sides(const std::vector<Candidates>& by_side) const;
   CheapestSplit split_orders(const Candidates& candidates) const;
   int choose(Mask mask, const std::vector<double>& log_regrets) const;
@@ -209,7 +211,7 @@ BatchBand Partition::batch_band(const Range& batches) const {
   return band;
 }
 
-/// Returns true if the method's time is known at all of these sizes in all layers.
+/// Returns true if the method's time is known at all of these sizes, in all layers.
 bool Partition::is_known(int method, const Range& batches, const Range& sides, const Range& orders) const {
   if (method == no_method) return false;
   for (const std::size_t layer : layers_) {
@@ -235,8 +237,8 @@ struct Ends {
   std::int64_t left, right;
 };
 
-/// Divides the sizes between `low` and `high` between two neighbouring ranges. A range gets none of these
-/// sizes if the times of its methods are unknown at the nearest size of the other range.
+/// Divides the sizes between `low` and `high` among two neighbouring ranges. A range gets no such size if the
+/// time of one of its methods is unknown at the nearest size of the other range.
 /// @param low, high the last measured size of the left range, and the first of the right one
 /// @param cut the last size of the left range if the times are known for both ranges
 Ends ends_between(std::int64_t low, std::int64_t high, bool left_known, bool right_known, std::int64_t cut) {
@@ -244,8 +246,8 @@ Ends ends_between(std::int64_t low, std::int64_t high, bool left_known, bool rig
   return {left_known ? high - 1 : low, right_known ? low + 1 : high};
 }
 
-/// Returns the largest order at which the method of `left` is expected to be faster. It is between the last
-/// order of `left` and the first one of `right`.
+/// Returns the largest order at which the method of `left` is expected to be faster. This order is between
+/// the last order of `left` and the first order of `right`.
 std::int64_t crossing(const Lattice& lattice, const std::vector<std::size_t>& layers, const Leaf& left,
                       const Leaf& right) {
   const int low = left.orders.second, high = right.orders.first;

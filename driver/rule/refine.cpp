@@ -1,4 +1,5 @@
-/// Finds crossovers of two methods in the records, and adds trials at orders between them.
+/// Finds brackets, two neighbouring orders n at which different methods are the fastest. Adds trials at
+/// orders between them. A group has the records of one method at one order.
 
 #include "driver/rule/refine.hpp"
 
@@ -18,7 +19,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Begins the comment of an added trial.
+/// Begins a line of the plan's text that records an added trial.
 constexpr const char* comment_mark = "# refined ";
 /// The new orders are the expected crossover multiplied and divided by this factor, so that they enclose the
 /// crossover. Their ratio is below `known_crossover`, because the exponent is less than 1/2.
@@ -27,7 +28,7 @@ const double enclosing_factor = std::pow(known_crossover, 0.4);
 /// off.
 constexpr double wide_bracket = 1.2;
 
-/// Identifies the records that differ in nothing but the order and the method.
+/// Returns a text that is equal for records that differ only in the order and the method.
 std::string series_of(const io::Record& r, const std::string& device) {
   std::string text = fmt::format("{}\n{} {} {} {} {} {} {} {}", device, r.problem, r.precision, r.nrhs,
                                  r.batch, r.uplo, r.matrix_kind, r.matrix_parameters, r.matrix_seed);
@@ -93,7 +94,8 @@ std::string value_text(const std::string& axis, const Trial& trial) {
   return std::to_string(std::get<std::int64_t>(found->second));
 }
 
-/// Returns true if n is an axis of its own (not in a zip), and neither m nor k is one.
+/// Returns true if n is an independent axis (not in a zip, whose axes vary together), and m and k are no
+/// axes.
 bool has_free_order(const io::Entry& entry) {
   return entry.axes.count("n") > 0 && entry.axes.count("m") == 0 && entry.axes.count("k") == 0;
 }

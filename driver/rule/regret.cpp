@@ -1,4 +1,4 @@
-/// Compares the choices of rules with the fastest method of each task.
+/// Compares the methods that rules choose with the fastest method of each task (one problem on one matrix).
 
 #include "driver/rule/regret.hpp"
 
@@ -24,7 +24,7 @@ constexpr const char* vendor_name = "the vendor";
 struct RuleTask {
   Question question;
   std::vector<const Group*> groups;
-  const Group* best = nullptr;  ///< the fastest that passed
+  const Group* best = nullptr;  ///< the fastest group that passed
 };
 
 MethodChoice choice_of(const Group& group) {

@@ -1,6 +1,6 @@
 #pragma once
-/// The regret of rules: how much longer the methods take that they choose than the fastest method. Measure
-/// the regret on runs that the rules were not learned from.
+/// The regret of rules: the time of the method that a rule chooses, divided by the time of the fastest
+/// method, minus 1. Measure the regret on runs that the rules were not learned from.
 
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ struct NamedRule {
 struct Regret {
   std::string device, problem, adviser;
   std::int64_t tasks = 0;       ///< tasks on which the adviser's choice ran and passed
-  double mean = 0, worst = 0;   ///< time / least time - 1, over these tasks
+  double mean = 0, worst = 0;   ///< of the regret, over these tasks
   std::string where{};          ///< the worst case: sizes, the adviser's choice and the fastest method
   std::int64_t unmeasured = 0;  ///< tasks for which the rule has no answer
   std::int64_t absent = 0;      ///< tasks on which the adviser's choice did not run

@@ -37,7 +37,7 @@ Json span_json(const SizeRange& span) {
   return Json::array({span.from, span.to});
 }
 
-/// Returns the span of a key; `any_size` without the key. @throws nlohmann::json::exception
+/// Returns the size range of a key; `any_size` if the JSON lacks the key. @throws nlohmann::json::exception
 SizeRange span_from(const Json& json, const char* key) {
   if (!json.contains(key)) return any_size;
   const Json& pair = json.at(key);
@@ -94,7 +94,7 @@ void write_file(const fs::path& path, const std::string& text) {
                                      std::generic_category().message(error)));
 }
 
-/// Renames a complete directory to the name of another one, which is removed.
+/// Gives the complete directory `temporary` the name of the directory `target`. Removes the old `target`.
 void replace_directory(const fs::path& temporary, const fs::path& target) {
   if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
     fs::remove_all(temporary);

@@ -60,8 +60,8 @@ struct Alternative {
 struct Box {
   SizeRange batch = any_size, nrhs = any_size, n = any_size;
   MethodChoice choice;
-  std::int64_t points = 0;                ///< measured tasks in the box; 0: all of its times are interpolated
-  double mean = 0, worst = 0;             ///< the regret in these tasks: time / least time - 1
+  std::int64_t points = 0;     ///< number of measured tasks in the box; 0: all times are interpolated
+  double mean = 0, worst = 0;  ///< the regret in these tasks: time / least time - 1
   std::vector<Alternative> alternatives;  ///< the other methods that passed at all sizes of the box
   bool has(const Question& q) const { return batch.has(q.batch) && nrhs.has(q.nrhs) && n.has(q.n); }
 };
@@ -89,7 +89,7 @@ struct Rule {
   /// The origin: program, runs, devices with their drivers, tolerance, methods.
   nlohmann::ordered_json provenance = nlohmann::ordered_json::object();
   std::vector<RulePart> parts;
-  /// Returns the box that answers a question; null if nothing was measured for it.
+  /// Returns the box that answers a question; null if no box does, because nothing was measured for it.
   const Box* find(const Question& question) const;
 };
 
@@ -99,7 +99,7 @@ inline constexpr double usual_tolerance = 0.02;
 /// Returns the rule with the fewest boxes whose choice is among the best at every size. The best methods are
 /// those within `tolerance` of the least time, or within 10 % of it if the interquartile ranges overlap. If a
 /// vendor's method is among the best, it is chosen; otherwise the fastest one is. Combinations of precision,
-/// triangle and matrix share a part if the rule then has fewer boxes. Only methods that passed count.
+/// triangle and matrix share a part if the rule then has fewer boxes. Methods that did not pass do not count.
 /// @throws UsageError if no record has a time
 Rule learn_rule(const io::Results& results, double tolerance = usual_tolerance);
 

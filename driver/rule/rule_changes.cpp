@@ -1,4 +1,5 @@
-/// Finds the changes from each rule to the next, for example between the rules of consecutive nights.
+/// Finds the changes from each rule to the next, for example between the rules of consecutive nightly runs. A
+/// rule chooses a method per box, a range of sizes.
 
 #include "driver/rule/rule_changes.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Changes from each rule to the next, for example between the rules learned from consecutive nightly runs. A
-/// rule chooses the method for a problem of given sizes (rule.hpp).
+/// Finds the changes from each rule to the next, for example between the rules learned from consecutive
+/// nightly runs. A rule chooses the method for a problem of given sizes (rule.hpp).
 
 #include <string>
 #include <vector>

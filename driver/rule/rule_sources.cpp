@@ -1,4 +1,5 @@
-/// The rule as source code of C and Python.
+/// Converts a rule to source code of C and Python. A rule has parts, a part has boxes (ranges of sizes), and
+/// each box has one method (rule.hpp).
 
 #include <fmt/format.h>
 #include <set>
@@ -15,7 +16,7 @@ std::string quoted_in_c(const std::string& text) {
   std::string literal = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    // '?' is escaped because of trigraphs.
+    // '?' is escaped, because C compilers may replace trigraphs ("??/").
     if (byte < 0x20 || byte > 0x7e || c == '"' || c == '\\' || c == '?') {
       literal += fmt::format("\\{:03o}", byte);
     } else {
@@ -31,7 +32,7 @@ std::string name_in_c(const char* variable, const std::string& name) {
   return fmt::format("strcmp({}, {}) == 0", variable, quoted_in_c(name));
 }
 
-/// Joins the nonempty conditions with &&; "1" if there are none.
+/// Joins the nonempty conditions with &&. Returns "1" if all are empty.
 std::string all_in_c(const std::vector<std::string>& conditions) {
   std::vector<std::string> present;
   for (const std::string& each : conditions) {
@@ -40,6 +41,7 @@ std::string all_in_c(const std::vector<std::string>& conditions) {
   return present.empty() ? "1" : fmt::format("{}", fmt::join(present, " && "));
 }
 
+/// Returns a condition of C on a size; empty if every size fits.
 std::string size_in_c(const char* variable, const SizeRange& span) {
   if (span == any_size) return {};
   if (span.from == span.to) return fmt::format("{} == {}", variable, span.from);
