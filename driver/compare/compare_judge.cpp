@@ -155,8 +155,8 @@ void correct(const std::vector<TrialEstimates*>& trials, const RunNoise& noise,
     } else if (trial->pair->has_replays()) {
       trial->host.drift = noise.of_host * trial->host_share;
     } else {
-      // The host's fraction of this time is unknown. So half of the drift is assumed, with an uncertainty
-      // that covers both no drift and the whole drift.
+      // The host's fraction of this time is unknown. Half of the drift is assumed, with an uncertainty that
+      // covers the range from no drift to the whole drift.
       trial->host.drift = *host_bound_drift / 2;
       trial->host.error = std::hypot(trial->host.error, *host_bound_drift / 2);
     }
@@ -230,7 +230,7 @@ class Decision {
     return verdict == Verdict::unclear ? otherwise : verdict;
   }
 
-  /// Returns the smallest change of this estimate that would be significant if no other trial changed.
+  /// Returns the smallest relative change of this time that would be significant if no other trial changed.
   double detectable(const Estimate& estimate) const {
     return std::max(threshold_, estimate.detectable(tail_));
   }
@@ -245,7 +245,8 @@ class Decision {
   }
 
  private:
-  double threshold_, tail_;
+  double threshold_;
+  double tail_;  ///< a test with a smaller P value is significant, whatever the other tests' P values are
   std::map<const Estimate*, Verdict> verdicts_;
 };
 

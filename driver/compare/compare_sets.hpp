@@ -53,8 +53,8 @@ std::unordered_set<std::size_t> executed_trials(const io::Results& results);
 bool have_common(const std::unordered_set<std::size_t>& some, const std::unordered_set<std::size_t>& others);
 
 /// Splits records into sets, in the order in which the runs started. A run begins a new set if it repeats a
-/// trial and round that the current set already has, on the same GPU and CPU models. So one set has all
-/// shards (separately run parts) of a sweep, and runs on different models.
+/// trial and round that the current set already has, on the same GPU and CPU models. All shards (separately
+/// run parts) of a sweep are therefore in one set, and runs on different models may be, too.
 std::vector<io::Results> split_runs(io::Results results);
 /// Returns true if split_runs gives several sets.
 bool repeats_trials(const io::Results& results);

@@ -252,11 +252,12 @@ std::vector<std::string> repaired_trials(const Comparison& comparison) {
 
 std::string count_words(const Comparison& comparison, const std::string& command) {
   std::map<Verdict, std::int64_t> counts;
-  std::int64_t failed = 0, elsewhere = 0;
+  std::int64_t failed = 0, on_other_places = 0;
   for (const Pair& pair : comparison.pairs) {
     const Verdict verdict = pair.change.verdict;
     const bool is_change = verdict == Verdict::slower || verdict == Verdict::faster;
-    std::int64_t& count_unless_failed = is_change && !pair.has_same_place() ? elsewhere : counts[verdict];
+    std::int64_t& count_unless_failed =
+        is_change && !pair.has_same_place() ? on_other_places : counts[verdict];
     std::int64_t& count = pair.has_failed_in_both() ? failed : count_unless_failed;
     ++count;
   }
@@ -273,7 +274,7 @@ std::string count_words(const Comparison& comparison, const std::string& command
       fmt::format("UNCLEAR (neither a change nor its absence is sure; {}--only unclear)", command));
   add(counts[Verdict::host_bound],
       fmt::format("HOST-BOUND (only the host's part changed; {}--only host-bound)", command));
-  add(elsewhere, "not counted (other devices or threads)");
+  add(on_other_places, "not counted (other devices or threads)");
   add(counts[Verdict::untimed], "without times");
   add(failed, "failed in both (not rated)");
   add(comparison.only_base, "only in base");
@@ -332,7 +333,7 @@ std::vector<std::string> unclear_words(const Comparison& comparison) {
 }
 
 std::string regression_words(const Comparison& comparison) {
-  std::size_t decided = 0, unclear = 0, untimed = 0, faster_elsewhere = 0, slower_elsewhere = 0;
+  std::size_t decided = 0, unclear = 0, untimed = 0, faster_on_other_places = 0, slower_on_other_places = 0;
   std::vector<std::string> failed;
   for (const Pair& pair : comparison.pairs) {
     const Verdict verdict = pair.change.verdict;
@@ -344,8 +345,8 @@ std::string regression_words(const Comparison& comparison) {
     } else if (pair.has_same_place()) {
       ++decided;
     } else {
-      faster_elsewhere += verdict == Verdict::faster ? 1 : 0;
-      slower_elsewhere += verdict == Verdict::slower ? 1 : 0;
+      faster_on_other_places += verdict == Verdict::faster ? 1 : 0;
+      slower_on_other_places += verdict == Verdict::slower ? 1 : 0;
     }
   }
   const std::vector<std::string>& all = comparison.regressions;
@@ -365,11 +366,11 @@ std::string regression_words(const Comparison& comparison) {
                         first_names(failed));
   if (unclear > 0) text += fmt::format(" Undecided: {}.", counted(unclear, "UNCLEAR trial"));
   if (untimed > 0) text += fmt::format(" Without times: {}.", counted(untimed, "trial"));
-  if (slower_elsewhere + faster_elsewhere > 0) {
+  if (slower_on_other_places + faster_on_other_places > 0) {
     text += fmt::format(
         " Not counted: {} SLOWER and {} FASTER, because both runs have other devices or other threads per "
         "rank.",
-        slower_elsewhere, faster_elsewhere);
+        slower_on_other_places, faster_on_other_places);
   }
   return text;
 }

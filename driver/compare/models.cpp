@@ -45,7 +45,7 @@ std::string distinct_words(std::string name, std::string other) {
   }
 }
 
-/// Summarises the times of a group. Each record counts as a process of its own.
+/// Summarises the times of a group. Each record counts as a separate process.
 Timing time_of_group(const Group& group) {
   std::vector<Statistics> processes;
   std::set<std::string> runs;
@@ -183,6 +183,7 @@ Fastest fastest_on(const VerdictGrid& grid) {
     take_faster(fastest.by_method[{task, r.method, r.backend}], group);
     if (is_gpu) take_faster(fastest.by_task[task], group);
   }
+  // On a CPU, the grid's winner is taken, because emulated kernels do not compete with CPU methods.
   for (const VerdictRow& row : grid.rows) {
     for (const auto& [n, cell] : row.cells) {
       if (!is_gpu && cell.winner != nullptr)

@@ -107,7 +107,7 @@ std::vector<Cell> task_cells(const ModelTask& task) {
   return {task.problem, task.precision, task.matrix, task.details};
 }
 
-/// Returns the sizes of all tasks; if there are more than `max_sizes`, an evenly distributed selection.
+/// Returns the sizes n of all tasks; if there are more than `max_sizes`, an evenly distributed selection.
 std::vector<std::int64_t> sizes_of(const ModelComparison& comparison, std::size_t max_sizes) {
   std::set<std::int64_t> all;
   for (const ModelTask& task : comparison.tasks) {

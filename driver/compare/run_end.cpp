@@ -78,16 +78,16 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
   std::string text;
   for (const VerdictGrid& grid : grids) {
     std::map<std::string, std::size_t> wins, doubtful;
-    std::size_t all = 0, ties = 0, emulated = 0, none = 0;
+    std::size_t cases = 0, ties = 0, emulated = 0, without_winner = 0;
     for (const VerdictRow& row : grid.pooled_rows) {
       for (const auto& [n, cell] : row.cells) {
         if (cell.first->first().backend == "emulated") {
           ++emulated;
           continue;
         }
-        ++all;
+        ++cases;
         if (cell.winner == nullptr) {
-          ++none;
+          ++without_winner;
         } else if (cell.tie) {
           ++ties;
         } else {
@@ -104,7 +104,7 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
     if (emulated > 0)
       text += fmt::format("{}{} ran only emulated kernels, whose times say nothing about a GPU.",
                           text.empty() ? "" : "\n", counted(emulated, "case"));
-    if (all == 0) continue;
+    if (cases == 0) continue;
     std::vector<std::string> parts;
     for (const auto& [count, method] : order) {
       const std::size_t* const doubts = find_in(doubtful, method);
@@ -114,9 +114,9 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
                             : fmt::format(" ({} doubtful: faster than the device's peaks allow)", *doubts)));
     }
     if (ties > 0) parts.push_back(counted(ties, "tie"));
-    if (none > 0) parts.push_back(fmt::format("no method passed in {}", none));
+    if (without_winner > 0) parts.push_back(fmt::format("no method passed in {}", without_winner));
     text += fmt::format("{}Fastest on {}, of {}: {}", text.empty() ? "" : "\n", printable(grid.device),
-                        counted(all, "case"), fmt::join(parts, ", "));
+                        counted(cases, "case"), fmt::join(parts, ", "));
   }
   return text;
 }

@@ -167,7 +167,7 @@ std::string other_changes(const Night& before, const Night& after, bool is_other
 }
 
 /// Finds the changes of all series. Their tests are decided together, like those of trials in `compare`.
-void judge(Trend& trend, const std::vector<TimeSeries>& logs, double threshold) {
+void find_changes(Trend& trend, const std::vector<TimeSeries>& logs, double threshold) {
   std::vector<double> tails;
   for (const TimeSeries& series : logs)
     tails.push_back(changes_of(series, trend.false_alarm_rate, threshold).tail);
@@ -251,7 +251,7 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
   trend.has_other_threads = std::any_of(threads_of.begin(), threads_of.end(),
                                         [](const auto& trial) { return trial.second.size() > 1; });
   trend.false_alarm_rate = rules.false_alarm_rate;
-  judge(trend, logs, std::log1p(rules.threshold));
+  find_changes(trend, logs, std::log1p(rules.threshold));
   return trend;
 }
 

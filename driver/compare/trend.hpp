@@ -22,9 +22,9 @@ struct Night {
   std::string driver;                ///< version of the GPU driver; empty: unknown
 };
 
-/// A trial on one GPU and CPU model, with its times in all nights in which it passed or was suspect (a
-/// residual ratio of up to ten times the tolerance). For a CPU method, each number of threads has a separate
-/// series.
+/// A trial on one GPU and CPU model, with its times in all nights in which it passed or was suspect. Suspect
+/// means a residual ratio of up to ten times the tolerance. For a CPU method, each number of threads has a
+/// separate series.
 struct TrendSeries {
   io::Record identity;  ///< a record of the last night
   /// The GPU and CPU models (Models::words); for CPU methods also the number of threads per rank.
