@@ -5,26 +5,27 @@
 /// A sweep is the solve with one triangle: forward or back substitution. A launch has one or two sweeps.
 ///
 /// A block row has 64 rows, the constant `order`. A segment of the answer consists of the 64 elements of one
-/// block row. Thread blocks take block rows by ticket. For each block row, a thread block inverts the 64 x 64
-/// triangle on the diagonal. It multiplies the off-diagonal tiles by finished segments and subtracts the
-/// products from the right-hand side. It multiplies the remainder by the inverse, which gives the segment of
-/// this block row.
+/// block row. A thread block takes the next block row from an atomic counter; the counter's value is its
+/// ticket. For each block row, a thread block inverts the 64 x 64 triangle on the diagonal. It multiplies the
+/// off-diagonal tiles by finished segments and subtracts the products from the right-hand side. It multiplies
+/// the remainder by the inverse, which gives the segment of this block row.
 ///
 /// Segments are published without a flag: before the launch all bits in their memory are set, a pattern that
-/// no published number has (`publishable`). A consumer polls the values. This costs one trip through L2 per
-/// block row, while a flag would cost two trips and a fence. Tiles do not depend on segments and are
-/// prefetched before the wait.
+/// no published number has (`publishable`). A consumer polls the values. Polling costs one trip through L2
+/// per block row; a flag would cost two trips and a fence. Tiles do not depend on segments and are prefetched
+/// before the wait.
 ///
 /// A thread block waits only for lower tickets, whose thread blocks are running or have finished. Any number
 /// of resident thread blocks therefore makes progress, even one. A wait times out after `max_polls` polls:
-/// the row then becomes NaN, all other waits end soon, and info is -1.
+/// the block row's answer then becomes NaN, all other waits end soon, and info is -1.
 ///
-/// Accuracy. Let e = (1, ..., 1), and let g be the largest element of |inverse| |triangle| e. This is Skeel's
-/// condition number, which does not depend on the scaling of rows. The residual of x = inverse * y is of the
-/// order g u |x| instead of u |x|. If g is at most `max_uncorrected_condition`, which the caller chooses, x
-/// is not corrected. Otherwise the inverse times the residual is added to x, in float twice if needed. Each
-/// correction multiplies the error by about g u. If g exceeds correctable_condition(), the corrections do not
-/// suffice; the block row is then solved by substitution, which takes 20 microseconds.
+/// Accuracy. A block row's answer is x = inverse * y, where y is the remainder and u the unit roundoff. Let e
+/// = (1, ..., 1), and let g be the largest element of |inverse| |triangle| e. This g is Skeel's condition
+/// number, which does not depend on the scaling of rows. The residual of x is of the order g u |x| instead of
+/// u |x|. If g is at most `max_uncorrected_condition`, which the caller chooses, x is not corrected.
+/// Otherwise the inverse times the residual is added to x, in float twice if needed. Each correction
+/// multiplies the error by about g u. If g exceeds correctable_condition(), the corrections do not suffice;
+/// the block row is then solved by substitution, which takes 20 microseconds.
 
 #include <cmath>
 #include <cstdint>
@@ -37,7 +38,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace chain {
 
 /// The counters of a launch. An item of work is one block row of a sweep, or all row exchanges. All bits of
-/// the counters are set before the launch.
+/// the counters are set before the launch, so that `ticket` and `done` start at -1.
 struct Control {
   unsigned ticket;     ///< the last ticket that was taken; tickets are indices of items
   unsigned done;       ///< number of finished items, minus 1
@@ -45,7 +46,7 @@ struct Control {
   unsigned timed_out;  ///< 0 after a wait has timed out, else all bits set
 };
 
-/// The solve with one triangle. Its block rows are processed in the order of substitution.
+/// A solve with one triangle. Its block rows are processed in the order of substitution.
 template <class T>
 struct Sweep {
   bool lower;
@@ -55,12 +56,12 @@ struct Sweep {
   bool stores_answer;  ///< also stores the answer in b
 };
 
-/// The arguments of the kernel. In an array of segments, the index of element i of right-hand side r is (i /
-/// order * R + r) * order + i % order.
+/// The arguments of the kernel. R is the kernel's maximum number of right-hand sides. In an array of
+/// segments, the index of element i of right-hand side r is (i / order * R + r) * order + i % order.
 template <class T>
 struct LaunchArguments {
   std::int64_t n;
-  int nrhs;    ///< at most the kernel's R
+  int nrhs;    ///< at most R
   int blocks;  ///< block rows of a sweep
   int sweeps;
   const T* a;
@@ -91,7 +92,7 @@ struct Shared {
 
 /// The distribution of a warp's elements of a segment over its lanes. The elements are R vectors of `columns`
 /// elements, one per right-hand side. Slot s of a lane holds element index(lane, s). If there are fewer than
-/// 32 elements, several lanes hold the same element.
+/// 32 elements, `copies` lanes hold the same element.
 template <int R>
 struct LaneMap {
   static constexpr int count = columns * R;
@@ -100,10 +101,10 @@ struct LaneMap {
   __device__ static int index(int lane, int slot) { return lane % count + slot * lanes; }
 };
 
-/// One thread block, which processes items until none is left.
+/// The work of one thread block, which processes items until none is left.
 /// @tparam R maximum number of right-hand sides
 /// @tparam Depth number of prefetched tiles
-/// @tparam Paired true: lanes load pairs of rows (row_of)
+/// @tparam Paired true: a lane's two rows are adjacent, so that one access loads both (row_of)
 /// @tparam Transposed true: the matrix is the transpose of the stored one
 template <class T, int R, int Depth, bool Paired, bool Transposed>
 struct Worker {
@@ -259,7 +260,7 @@ struct Worker {
 
   /// Number of buffers for the warps' sums. The buffers share memory with `square`.
   static constexpr int buffers = 2 * R * warps * order <= order * stride ? 2 : 1;
-  /// Returns the sums of all warps for right-hand side r. Those of warp w begin at element w * order.
+  /// Returns the sums of all warps for right-hand side r. The sums of warp w begin at element w * order.
   __device__ T* sums_of(int r, int buffer) const {
     return shared.square.elements + (buffer % buffers * R + r) * warps * order;
   }
@@ -287,8 +288,9 @@ struct Worker {
       return total<count / 2>(sums, from, row) + total<count / 2>(sums, from + count / 2, row);
     }
   }
-  static constexpr bool add = false, subtract = true;
-  /// Adds the sums of all warps to `values` (elements of the warp's columns), or subtracts them.
+  static constexpr bool add = false, subtract = true;  ///< arguments for `negated`
+  /// Adds the sums of all warps to `values`, or subtracts them. In warp w, `values` holds rows 8w to 8w + 7.
+  /// Lanes that hold the same element each add the sums of some warps.
   template <bool negated>
   __device__ void add_totals(T (&values)[Map::slots], int buffer) const {
     GAUSSWEEP_UNROLL
@@ -345,7 +347,7 @@ struct Worker {
     for (int v = 0; v < rows; ++v) {
       const int row = row_of<Paired>(lane, v);
       T value = 0;
-      if (sweep.source != nullptr) {  // published completely: every warp has waited for its columns
+      if (sweep.source != nullptr) {  // complete: every warp has waited for its part
         value = simt::load_volatile(sweep.source + (static_cast<std::int64_t>(block) * R + r) * order + row);
       } else if (row < size && r < arguments.nrhs) {
         value = arguments.b[static_cast<std::int64_t>(block) * order + row + r * arguments.ldb];
@@ -497,6 +499,7 @@ struct Worker {
   }
 };
 
+/// Runs a Worker in each thread block. There is at most one thread block per multiprocessor.
 template <class T, int R, int Depth, bool Paired, bool Transposed = false>
 __global__ void __launch_bounds__(threads, 1) solve_chain(LaunchArguments<T> arguments) {
   __shared__ Shared<T, R> shared;

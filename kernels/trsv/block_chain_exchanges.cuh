@@ -2,7 +2,7 @@
 /// Applies LAPACK's n sequential row exchanges in one thread block, while other thread blocks already solve.
 ///
 /// A warp processes 32 exchanges together, one per lane. For each of its two rows, a lane finds by shuffles
-/// the last lower lane that wrote it. Only row numbers (`sources`) are exchanged; each element of a
+/// the last lower lane that wrote it. The exchanges move only row numbers (`sources`); each element of a
 /// right-hand side moves once. Exchange i does not touch rows above i. Row i is therefore final after
 /// exchange i, and segments (block_chain.cuh) can be published in order.
 
@@ -62,7 +62,7 @@ struct Exchanges {
 };
 
 /// Applies the exchanges to b (n x nrhs) and publishes the result as segments of R right-hand sides. Warp 0
-/// computes the source rows; the other warps move the elements.
+/// computes the source rows of a segment, while the other warps move the elements of the previous one.
 /// @param permuted receives the segments
 /// @param shared_sources `capacity` ints of shared memory for Exchanges::sources
 /// @param global_sources n ints with all bits set, used instead if n > capacity

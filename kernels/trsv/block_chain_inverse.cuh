@@ -74,7 +74,7 @@ struct Square {
   }
 
   /// Computes E elements in one row of a product of h x h blocks: sums[e] is the sum of at(i0, j0 + k) at(i1
-  /// + k, j1 + e) over k in [from, h).
+  /// + k, j1 + e) over k in [from, h). `from` is even.
   template <int h, int E>
   __device__ void small_product(T (&sums)[E], int i0, int j0, int i1, int j1, int from) const {
     GAUSSWEEP_UNROLL
@@ -89,7 +89,8 @@ struct Square {
       }
     }
   }
-  /// For all pairs of h x h triangles, replaces [X 0; L Y] by [X 0; -Y L X Y]. X and Y are already inverses.
+  /// For all pairs of h x h triangles, replaces [X, 0; L, Y] by [X, 0; -Y L X, Y]. X and Y are already
+  /// inverses.
   template <int h>
   __device__ void join() {
     constexpr int E = h / 8;

@@ -1,9 +1,11 @@
 #pragma once
-/// Solves with both triangles of an LU or Cholesky decomposition for many right-hand sides. Multiplies by the
-/// inverses of the diagonal blocks and by the off-diagonal blocks of the triangles.
+/// Solves with both triangles of an LU or Cholesky decomposition for many right-hand sides. A solve
+/// multiplies by the inverses of the diagonal blocks and by the off-diagonal blocks of the triangles.
+/// gesv/mixed_refinement.cuh uses it as a preconditioner.
 ///
-/// A solve takes 2 n / order dependent steps of two products each, and reads the triangles once for all
-/// right-hand sides. The answers are only as accurate as the inverses, which suffices for a preconditioner.
+/// Let `order` be the order of a diagonal block. A solve takes 2 n / order dependent steps of two products
+/// each, and reads the triangles once for all right-hand sides. The answers are only as accurate as the
+/// inverses, which suffices for a preconditioner.
 
 #include <algorithm>
 #include <cstdint>
@@ -38,8 +40,7 @@ class BlockProducts {
         upper_inverses_(memory + layout_.inverses),
         solved_(memory + 2 * layout_.inverses) {}
 
-  /// Computes the inverses of the diagonal blocks. Asynchronous. A 0 on a diagonal leads to non-finite
-  /// numbers.
+  /// Computes the inverses of the diagonal blocks. Asynchronous. A 0 on a diagonal gives non-finite answers.
   /// @pre `lu` holds the factors
   void prepare() {
     for (const bool lower : {true, false}) {

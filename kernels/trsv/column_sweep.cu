@@ -4,7 +4,7 @@
 /// Solver". Launch i subtracts unknown i - 1 times its column from the right-hand side. The thread of row i
 /// then divides by the diagonal. Unknowns can overwrite their right-hand sides, because only the thread that
 /// writes b(i) reads it in launch i. Works for any n, both triangles and several right-hand sides (one row of
-/// thread blocks each).
+/// thread blocks per right-hand side).
 ///
 /// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side
 /// in n launches, whose overhead dominates up to some thousand unknowns. Workspace: none. The diagonal is

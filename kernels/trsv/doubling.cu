@@ -1,4 +1,4 @@
-/// trsv/doubling: row operations turn 2 x 2 triangles, then blocks of doubling size into identities.
+/// trsv/doubling: row operations turn 2 x 2 triangles into identities, then triangles of order 4, 8, …
 ///
 /// The algorithm is "GPU Complex 2" of the course report "Algorithmic Techniques: Dense Lower Triangular
 /// Solver". The first step turns the 2 x 2 triangles on the diagonal into identities (triangle_steps.cuh).
@@ -7,9 +7,9 @@
 /// triangle may be smaller), both triangles and several right-hand sides.
 ///
 /// Layout: column-major; the answer replaces b, and A is overwritten. Cost: log2(n) steps, n^3 / 6 operations
-/// and n^3 / 6 loads. Substitution takes only n^2 operations; the report shows that the parallelism does not
-/// compensate for this. Workspace: none. The diagonal is read first (stage "diagonal"). If it has a zero,
-/// info is the index, from 1, of the first one, and the answer is not finite.
+/// and n^3 / 6 loads. Substitution takes only n^2 operations; in measurements the parallelism does not
+/// compensate for the additional operations. Workspace: none. The diagonal is read first (stage "diagonal").
+/// If it has a zero, info is the index, from 1, of the first one, and the answer is not finite.
 ///
 /// Error: let D contain the 2 x 2 triangles and M_s the multipliers of step s, which multiplies by the
 /// inverse of M_s. Then |b - A x| is of the order n u |D| |M_1| |M_2| ... |x| (Higham, "Accuracy and

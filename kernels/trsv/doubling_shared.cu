@@ -1,11 +1,12 @@
 /// trsv/doubling_shared: trsv/doubling with tiles of 32 x 32 in shared memory.
 ///
-/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", the optimised version of
-/// trsv/doubling. Step i (doubling_steps.cuh) subtracts, from the lower rows of each group of 2 i rows, i
-/// multipliers times the upper rows of the group. A thread block loads a tile of both factors into shared
-/// memory, accumulates its 32 x 32 elements, and continues with the next pair of tiles. Only steps with
-/// i >= 32 use tiles, because a tile then has rows of one group only. Either all or none of its columns are
-/// then left of the multipliers. Earlier steps have short sums and read global memory.
+/// The algorithm is the optimised version of trsv/doubling in the course report "Algorithmic Techniques:
+/// Dense Lower Triangular Solver". Step i (doubling_steps.cuh) processes groups of 2 i rows. From each of a
+/// group's lower i rows, it subtracts the product of the row's i multipliers and the group's upper rows. A
+/// thread block computes 32 x 32 elements. It loads one tile of each factor into shared memory, accumulates
+/// their product, and continues with the next pair of tiles. Only steps with i >= 32 use tiles, because the
+/// rows of a tile then belong to one group. Either all or none of the tile's columns are then left of the
+/// multipliers. Earlier steps have short sums and read global memory.
 ///
 /// Layout: column-major; the answer replaces b, and A is overwritten. Cost: as trsv/doubling, n^3 / 6
 /// operations, but n^3 / 192 loads from global memory. Workspace: none; shared memory for two tiles. The
@@ -28,9 +29,9 @@ __global__ void __launch_bounds__(tile* tile) operate_on_tiles(RowOperations<T> 
   __shared__ T rows_above[tile][tile];   // [column][row]
   const int tx = static_cast<int>(threadIdx.x);
   const int ty = static_cast<int>(threadIdx.y);
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile;  // number of the tile's first row
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile;  // the tile's first lower row
   const std::int64_t columns = o.columns(first);
-  if (static_cast<std::int64_t>(blockIdx.y) * tile >= columns) return;  // uniform for the block
+  if (static_cast<std::int64_t>(blockIdx.y) * tile >= columns) return;  // the same for the whole thread block
   const StridedMatrix<T> target = o.target();
   const std::int64_t x = index_y();
   const std::int64_t y = o.row(first) + tx;

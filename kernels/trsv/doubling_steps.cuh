@@ -7,7 +7,7 @@
 /// rows, times the multipliers l(y, g), …, l(y, g + i - 1). This eliminates the multipliers and changes the
 /// elements left of them and the right-hand sides. Afterwards the 2 i x 2 i triangles are identities. The
 /// multipliers keep their stored values, because no later step reads them. In a step no thread reads an
-/// element that another thread writes, so that threads need no order.
+/// element that another thread writes, so that threads need no synchronisation.
 
 #include <algorithm>
 
@@ -46,8 +46,8 @@ struct RowOperations {
 template <class T>
 using RowOperationsKernel = void (*)(RowOperations<T>);
 
-constexpr unsigned step_block =
-    32;  ///< rows and columns per thread block; doubling_shared has tiles of this size
+/// Rows and columns per thread block. trsv/doubling_shared has tiles of this size.
+constexpr unsigned step_block = 32;
 
 /// Computes one element per thread, with the sum in a register.
 template <class T>
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(step_block* step_block) operate_on_rows(RowOpe
   target(y, x) = value;
 }
 
-/// Launches step i with thread blocks of 32 x 32 elements. In the last step only the right-hand sides change.
+/// Launches step i with thread blocks of 32 x 32 elements. The last step changes only the right-hand sides.
 template <class T>
 void launch_row_operations(Context& context, const LowerSystem<T>& s, std::int64_t i,
                            RowOperationsKernel<T> kernel) {

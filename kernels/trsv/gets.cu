@@ -1,10 +1,10 @@
 /// trsv/gets: a triangular system by Gaussian elimination, one launch per row, with a fixed thread block
 /// size.
 ///
-/// J. Soriano, IIT 2011, sections 5.2.3 and 5.4, proposes this method without an implementation. GETS inverts
-/// a triangular matrix; with right-hand sides in place of the identity, it solves triangular systems
-/// (trtri/gets_steps.cuh). Step k subtracts multiples of row k of the right-hand sides from all later rows;
-/// one final launch divides all rows by the diagonal.
+/// J. Soriano, IIT 2011, sections 5.2.3 and 5.4, proposes this method but does not implement it. GETS
+/// (Gaussian elimination triangular solver, trtri/gets_steps.cuh) inverts a triangular matrix. With
+/// right-hand sides in place of the identity, it solves triangular systems. Step k subtracts multiples of row
+/// k of the right-hand sides from all later rows; one final launch divides all rows by the diagonal.
 ///
 /// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side,
 /// n launches without synchronisation; each thread divides by the diagonal. Workspace: none. The diagonal is

@@ -3,11 +3,11 @@
 /// A thread block takes a block row and inverts its diagonal triangle. It multiplies the block row's tiles by
 /// the finished parts of the answer, and subtracts the products from the right-hand side. It multiplies the
 /// remainder by the inverse (block_chain.cuh). It polls for parts of the answer that other thread blocks
-/// compute; tiles are prefetched.
+/// compute. Meanwhile tiles are prefetched.
 ///
 /// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side,
-/// and 64^2 / 3 for each of the n rows; the triangle is read once per eight right-hand sides. For large n,
-/// the time is that of reading the triangle; for small n, that of n / 64 dependent steps. Workspace:
+/// plus n 64^2 / 3 for the inverses. The triangle is read once per eight right-hand sides. For large n, the
+/// time is that of reading the triangle; for small n, that of n / 64 dependent steps. Workspace:
 /// solve_triangle_workspace, mainly for the published answer. The first zero on the diagonal gives info > 0,
 /// and the answer is then not finite. If an inverse is too inaccurate, its result is corrected or the block
 /// row is solved by substitution.

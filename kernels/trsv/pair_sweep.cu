@@ -5,8 +5,8 @@
 /// (triangle_steps.cuh). The first two elements of the right-hand side are then the first two unknowns.
 /// Launch i subtracts unknowns 2 i and 2 i + 1 times their columns from all rows below, which yields the next
 /// two unknowns. This takes half the launches of column_sweep, plus one pass over the matrix. Works for any
-/// n, both triangles and several right-hand sides (one row of thread blocks each). If n is odd, the last row
-/// is a 1 x 1 triangle.
+/// n, both triangles and several right-hand sides (one row of thread blocks per right-hand side). If n is
+/// odd, the last row is a 1 x 1 triangle.
 ///
 /// Layout: column-major; the answer replaces b, and A is overwritten. Cost: n^2 operations per right-hand
 /// side in n / 2 launches, after a pass that reads and writes the triangle with n^2 / 2 divisions. Workspace:

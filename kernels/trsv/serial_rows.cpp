@@ -3,7 +3,7 @@
 /// The algorithm is that of the CPU solver as printed in the course report "Algorithmic Techniques: Dense
 /// Lower Triangular Solver". It subtracts the products of a row with the solved unknowns, one after another,
 /// from the row's right-hand side, and divides by the diagonal. Works for any n, both triangles and several
-/// right-hand sides. trsv/serial is the same by columns.
+/// right-hand sides. trsv/serial is substitution by columns.
 ///
 /// Layout: row-major, as in C; the answer replaces b. Cost: n^2 operations per right-hand side, in sequential
 /// sums along the rows. Workspace: none. If the diagonal has a zero, info is the index, from 1, of the first

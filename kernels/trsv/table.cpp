@@ -40,7 +40,7 @@ ProblemRow problem_row() {
   row.flops = operations;
   row.elements = operands;
   row.judge = {judges::solution<float>, judges::solution<double>};
-  row.tolerance = 16;
+  row.tolerance = 16;  // largest accepted ratio of the error to its bound
   return row;
 }
 

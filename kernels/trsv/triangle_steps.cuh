@@ -1,7 +1,7 @@
 #pragma once
-/// Common parts of trsv/column_sweep, pair_sweep, doubling and doubling_shared. A view presents an upper
-/// triangle as a lower one. A kernel solves with the 2 x 2 triangles on the diagonal; it is the first kernel
-/// of the course report "Algorithmic Techniques: Dense Lower Triangular Solver".
+/// Common parts of trsv/column_sweep, pair_sweep, doubling and doubling_shared. LowerSystem presents an upper
+/// triangle as a lower one. solve_pairs solves with the 2 x 2 triangles on the diagonal; it is the first
+/// kernel of the course report "Algorithmic Techniques: Dense Lower Triangular Solver".
 
 #include <cmath>
 #include <cstdint>
@@ -56,10 +56,12 @@ inline unsigned blocks_of(std::int64_t count, unsigned threads) {
 constexpr unsigned patch_rows = 32;
 constexpr unsigned patch_columns = 8;
 
-/// Applies to `target` the row operations that turn every 2 x 2 triangle of `l` into an identity, with one
+/// Applies to `target` the row operations that turn every 2 x 2 triangle of `s.l` into an identity, with one
 /// thread per 2 x 2 block. The triangles themselves keep their values, because all threads of their rows read
-/// them; later steps treat them as identities.
-/// @param below_diagonal true: `target` is the part of `l` left of the triangles; false: the right-hand sides
+/// these values. Later steps treat the triangles as identities.
+/// @param columns number of columns of `target`
+/// @param below_diagonal true: `target` is the part of `s.l` left of the triangles; false: the right-hand
+/// sides
 template <class T>
 __global__ void solve_pairs(LowerSystem<T> s, StridedMatrix<T> target, std::int64_t columns,
                             bool below_diagonal) {

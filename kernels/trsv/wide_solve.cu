@@ -19,11 +19,13 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace wide {
 
 constexpr int threads = 256;
-constexpr double trusted_sum = 32;  ///< see lu::solve_on_tensor_cores
+/// A solution is not corrected if the column sums of the 8 x 8 tile and of its inverse are at most this.
+constexpr double trusted_sum = 32;
 
-/// Copies the triangles on the diagonal to `triangles` (n x 256), with every row divided by its diagonal
-/// element. Row s of `triangles` is row s of op(A), or row n - 1 - s if `backward`. Sets reciprocals[i] to
-/// the reciprocal of diagonal element i. A thread block copies 256 rows; gridDim.y is the number of columns.
+/// Copies the 256 x 256 triangles on the diagonal to `triangles` (n x 256), with every row divided by its
+/// diagonal element. `backward`: op(A) is upper triangular. Row s of `triangles` is row s of op(A), or row
+/// n - 1 - s with `backward`. Sets reciprocals[i] to the reciprocal of diagonal element i. A thread block
+/// copies 256 rows; gridDim.y is the number of columns.
 template <class T>
 __global__ void __launch_bounds__(threads)
     copy_triangles(TriangleView<T> a, bool backward, T* triangles, T* reciprocals) {

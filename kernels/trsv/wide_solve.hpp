@@ -1,5 +1,5 @@
 #pragma once
-/// Solves with one triangle for many right-hand sides (wide_solve.cu).
+/// Declares the solve with one triangle for many right-hand sides (wide_solve.cu), per backend.
 
 #include <cstddef>
 #include <cstdint>

@@ -9,15 +9,18 @@
 namespace gaussweep {
 
 /// The byte offsets in the workspace of block_chain.cu, all multiples of 256. A set of segments
-/// (block_chain.cuh) holds one vector of n elements per right-hand side of a launch.
+/// (block_chain.cuh) holds one vector per right-hand side of a launch: n elements, rounded up to whole block
+/// rows of 64.
 struct ChainWorkspace {
-  ChainWorkspace(std::int64_t n, std::int64_t nrhs, std::size_t element, bool with_exchanges)
+  /// @param both_triangles true: a solve with both triangles, perhaps with row exchanges. The three sets of
+  /// segments are those of the two triangles and of the exchanged right-hand sides
+  ChainWorkspace(std::int64_t n, std::int64_t nrhs, std::size_t element, bool both_triangles)
       : rhs_per_launch(nrhs == 1   ? 1
                        : nrhs <= 4 ? 4
                                    : 8),
         segment_bytes_(workspace_piece((n + 63) / 64 * 64 * rhs_per_launch, element)),
-        source_bytes_(with_exchanges ? workspace_piece(n, sizeof(int)) : 0),
-        sets_(with_exchanges ? 3 : 1) {}
+        source_bytes_(both_triangles ? workspace_piece(n, sizeof(int)) : 0),
+        sets_(both_triangles ? 3 : 1) {}
 
   /// Returns the offset of a set of segments.
   std::size_t segments(int set) const {
@@ -38,13 +41,11 @@ struct ChainWorkspace {
 
 /// Returns the bytes of workspace for solve_triangle.
 inline std::size_t solve_triangle_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element) {
-  constexpr bool with_exchanges = false;
-  return ChainWorkspace(n, nrhs, element, with_exchanges).bytes();
+  return ChainWorkspace(n, nrhs, element, /*both_triangles=*/false).bytes();
 }
-/// Returns the bytes of workspace for solve_lu.
+/// Returns the bytes of workspace for solve_lu and solve_cholesky.
 inline std::size_t solve_lu_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element) {
-  constexpr bool with_exchanges = true;
-  return ChainWorkspace(n, nrhs, element, with_exchanges).bytes();
+  return ChainWorkspace(n, nrhs, element, /*both_triangles=*/true).bytes();
 }
 
 /// The sizes of the parts of BlockProducts' workspace, in elements. Every part begins at a multiple of 256
