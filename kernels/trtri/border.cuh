@@ -27,13 +27,13 @@ struct Border {
   int order;  ///< the order of X, a multiple of 16
   int rows;   ///< rows of the border, at most max_border
   bool lower;
-  bool corner_first;   ///< computes -(Y L) X instead of -Y (L X)
+  bool corner_first;   ///< computes -(Y L) X instead of -Y (L X); Y is the corner
   T limit;             ///< *exceeds_limit becomes 1 if an |element| of the first product is above this or NaN
   int* exceeds_limit;  ///< may be null
   /// Returns the number of rows of the border, padded for multiply_border.
   __host__ __device__ int width() const { return rows <= 8 ? 8 : 16; }
-  /// Returns true if thread blocks read L or Y L from `staged`. They do so if they need Y L, or if they would
-  /// overwrite the L that other thread blocks read.
+  /// Returns true if thread blocks read L or Y L from `staged`. The border is staged if Y L is needed, or if
+  /// thread blocks would overwrite the L that others read.
   __host__ __device__ bool uses_staging() const { return triangle == x || corner_first; }
   /// Checks an element of the first product.
   __device__ void check(T value) const {
@@ -72,13 +72,15 @@ __device__ __forceinline__ const T& element(const Strided<T>& m, int i, int j) {
   return m.data[i * m.row_stride + j * m.col_stride];
 }
 
-/// The operands in a lane's registers for eight k indices of a product. The product is 16 columns of X times
-/// 8 * Parts rows of L (or Y L). In double they are fragments for the tensor cores, in float all factors of
-/// the lane's sums. In both precisions lanes own sums in the fragment layout of triangle_tiles.cuh.
+/// The operands in a lane's registers for eight k indices of the product L X (or (Y L) X). The product has 16
+/// columns, from X, and 8 * Parts rows, from L (or Y L). In double the operands are fragments for the tensor
+/// cores. In float they are all factors of the lane's sums. In both precisions lanes own sums in the fragment
+/// layout of triangle_tiles.cuh.
 template <class T, int Parts>
 class BorderStep {
  public:
-  /// Loads k indices k to k + 7: of X's columns from `column` on, and of the first `count` rows of `staged`.
+  /// Loads the operands for k indices k to k + 7: 16 columns of X from `column` on, and the first `count`
+  /// rows of `staged`.
   __device__ __forceinline__ void load(const Strided<T>& x, int column, const Strided<T>& staged, int count,
                                        int k) {
     const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
@@ -121,8 +123,9 @@ class BorderStep {
   T x_[k_per_lane][2], border_[k_per_lane][Parts][rows];
 };
 
-/// Computes 16 columns of the border per thread block. The warps split the k range. The k indices of the
-/// diagonal are added last, for the reason given at multiply_by_strips in levels.cuh.
+/// Computes 16 columns of the border per thread block. The warps split the k range. The k indices of X's
+/// diagonal are added last, because these terms are the largest in well-conditioned triangles. Smaller terms
+/// added after them would lose digits.
 /// @tparam Width Border::width()
 template <class T, int Width>
 __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b) {

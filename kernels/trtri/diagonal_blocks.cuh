@@ -1,5 +1,5 @@
 #pragma once
-/// The first step of trtri/levels: inverts the small triangles on the diagonal in one launch.
+/// The first step of trtri/levels: inverts the triangles on the diagonal, of order 96 or less, in one launch.
 
 #include <cmath>
 #include <cstdint>
@@ -59,8 +59,8 @@ __device__ __forceinline__ void add_product(T (&d)[4], const T* a, int lda, cons
   }
 }
 
-/// Replaces [X 0; L Y], where X and Y are already inverses of order `order`, by [X 0; -Y L X Y]. Does so for
-/// all such pairs in rows [begin, end), whose bounds are multiples of 16. The last Y may be smaller or
+/// Replaces [X, 0; L, Y] by [X, 0; -Y L X, Y], where X and Y are already inverses of order `order`. Does so
+/// for all such pairs in rows [begin, end), whose bounds are multiples of 16. The last Y may be smaller or
 /// missing. All threads must call this.
 template <class T, int Order>
 __device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, int order, int begin,
@@ -128,8 +128,8 @@ T max_product(bool unit, int half) {
 /// Replaces the lower triangle in `square` by its inverse and the rest by 0, by substitution with one column
 /// per thread. Let g = n u / (1 - n u). Then |A X - I| <= g |A| |X|, or with `from_left` |X A - I| <= g |X|
 /// |A| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). First scales row i
-/// by 2^-p and column i by 2^-q, where 2^(p + q) is about |pivot i|. No product then overflows before it
-/// cancels. All threads must call this. @pre a barrier has followed the last access to `square`
+/// by 2^-p and column i by 2^-q, where 2^(p + q) is about |pivot i|. Products that later cancel then do not
+/// overflow. All threads must call this. @pre a barrier has followed the last access to `square`
 template <class T, int MaxOrder>
 __device__ void substitute(chain::Square<T, MaxOrder>& square, bool from_left) {
   const int t = static_cast<int>(threadIdx.x), count = static_cast<int>(blockDim.x);
@@ -184,7 +184,7 @@ __device__ void substitute(chain::Square<T, MaxOrder>& square, bool from_left) {
 struct Layout {
   int order;                ///< order of each triangle's inverse
   int block;                ///< order of the blocks on the diagonal; the last block may be smaller
-  int* needs_substitution;  ///< null, or the flag of the following levels, which is set to 0 here
+  int* needs_substitution;  ///< null, or the flag that later levels set; set to 0 here
 };
 
 /// Inverts one block on the diagonal per thread block and writes the inverse to `x`. Uses products of
@@ -196,6 +196,7 @@ struct Layout {
 template <class T, int MaxOrder>
 __global__ void __launch_bounds__(4 * MaxOrder)
     invert_diagonal_blocks(Triangle<T> a, T* x, std::int64_t ldx, Layout layout, int* info) {
+  // The block row and block column of the block that this thread block inverts or copies.
   const int down = static_cast<int>(blockIdx.x);
   const int right = gridDim.y == 1 ? down : static_cast<int>(blockIdx.y);
   if (down + right == 0 && threadIdx.x == 0 && layout.needs_substitution != nullptr)

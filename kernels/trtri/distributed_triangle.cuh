@@ -3,8 +3,8 @@
 /// Every panel of the triangle is copied to all GPUs while they still apply the previous panel. Each GPU
 /// applies the panels to its own block columns of the inverse, which do not depend on other GPUs' columns.
 ///
-/// A lower triangle is split into L = M D, because apply_lower takes a unit lower triangle. M is unit lower
-/// triangular and D is the diagonal of L. The inverse is D^-1 M^-1.
+/// A lower triangle is split into L = M D, because apply_lower (travelling_panels.cuh) takes a unit lower
+/// triangle. M is unit lower triangular and D is the diagonal of L. The inverse is D^-1 M^-1.
 
 #include <vector>
 
@@ -60,6 +60,7 @@ __global__ void __launch_bounds__(32)
 /// Copies the elements above or below the diagonal in a GPU's columns of a square on the matrix's diagonal.
 /// One thread block per column.
 /// @param rows order of the square
+/// @param own converts an index among the GPU's columns to a column of the matrix
 /// @param local index of the first copied column among the GPU's columns
 /// @param first column of the matrix in which the square begins
 /// @param above true: copies the elements above the diagonal; false: those below
@@ -74,14 +75,15 @@ __global__ void __launch_bounds__(threads)
 }
 
 /// The inversion of one distributed triangular matrix. A panel consists of adjacent block columns, because
-/// products with wide panels are faster. Block columns are narrow, so that all GPUs have about equal work.
+/// products with wide panels are faster. Its *square* is its diagonal block, width x width. Block columns are
+/// narrow, so that all GPUs have about equal work.
 template <class T>
 class DistributedTriangle {
  public:
   /// @param width columns per panel, a multiple of the columns per block
   /// @param parts each GPU's block columns of A, and its workspace of distributed_triangle_bytes
-  /// @param keeps_other_triangle true: the other triangle does not change; false: its elements in the squares
-  /// on the panels' diagonals are overwritten
+  /// @param keeps_other_triangle true: the other triangle does not change; false: its elements in the panels'
+  /// diagonal blocks (width x width) are overwritten
   DistributedTriangle(Context& context, const ColumnBlocks& blocks, std::int64_t width,
                       std::vector<OperandPart<T>>& parts, Uplo uplo, bool keeps_other_triangle)
       : panels_(context, blocks, parts, lu::panel_bytes(blocks.n, width, sizeof(T))),
@@ -159,8 +161,8 @@ class DistributedTriangle {
     DeviceGroup& group = panels_.group();
     group.stage(blocks_.gpus, "panel");
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
-      // A panel uses the memory of the panel that was sent two steps before. This memory is free when the
-      // other GPUs have copied that panel.
+      // A panel reuses the memory of the panel that was sent two steps before. This memory is free when the
+      // other GPUs have copied that earlier panel.
       group.wait_for_others_copies(gpu, blocks_.gpus);
       for (std::int64_t block = first_block(gpu, step); block < step.last; block += blocks_.gpus)
         copy_block(group.use(gpu), step, block);
@@ -168,7 +170,8 @@ class DistributedTriangle {
     group.stage(blocks_.gpus, "transfer");
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
       Device& copies = group.copies(gpu);
-      copies.wait_for(group.device(gpu));  // this stream applies the panel that was sent two steps before
+      // The GPU's main stream may still apply the panel whose memory is reused.
+      copies.wait_for(group.device(gpu));
       for (int other = 0; other < blocks_.gpus; ++other) {
         const std::int64_t first = first_block(other, step);
         if (other == gpu || first >= step.last) continue;

@@ -1,6 +1,6 @@
 #pragma once
-/// Products in double on tensor cores in which A or B is triangular. trtri/levels uses them for the products
-/// C = factor A B of a level (levels.cuh), poinv/recursive for C = P P^T.
+/// Products in double on tensor cores in which A or B is triangular. trtri/levels uses these products for
+/// C = factor A B of a level (levels.cuh). poinv/recursive uses them for C = P P^T with a triangular P.
 ///
 /// Tiles: a thread block computes one C tile of 128 x 128 elements, or of 64 x 64 if there are few C tiles.
 /// The k loop covers only the k range in which the triangle is nonzero. If there are few C tiles, the two
@@ -30,10 +30,11 @@ constexpr int large_depth = 16;  ///< depth of a k tile
 /// P P^T (measured on one H100).
 constexpr int min_large_tiles_of_level = 200;
 constexpr int min_large_tiles_of_square = 276;
-/// From this k on, two blocks share a C tile in levels with few tiles (measured on one H200).
+/// From this k on, two thread blocks share a C tile in levels with few tiles (measured on one H200).
 constexpr int min_split_k_of_level = 500;
 
-/// The layout of an operand's k tile in shared memory: `Lines` rows of A or columns of B, and 16 k indices.
+/// The layout of an operand's k tile in shared memory: `Lines` rows of A or columns of B, and a k range of
+/// 16.
 /// @tparam KContiguous true if k is the contiguous index; false if the row of A or the column of B is
 template <bool KContiguous, int Lines>
 struct LargeKTile {
@@ -44,7 +45,7 @@ struct LargeKTile {
   static constexpr int elements = width * stride;
 };
 
-constexpr int producer_warps = 4;  ///< the last warps of a block
+constexpr int producer_warps = 4;  ///< the last warps of a thread block
 
 /// The producer warps' iterator over an operand's k tiles in global memory. `copy` copies one k tile to
 /// shared memory. It sets elements beyond the k range to 0. It skips rows of A and columns of B beyond the
@@ -118,6 +119,8 @@ class LargeCopies {
 /// The sizes of the ring buffer in shared memory. Each stage has a k tile of A, one of B, and two mbarriers
 /// of 8 bytes behind all stages. More stages are not faster: copies use the L1 cache, which shrinks as shared
 /// memory grows.
+/// @tparam Order order of the C tile
+/// @tparam Square true for P P^T
 template <int Order, bool Square>
 struct LargeRing {
   using A = LargeKTile<false, Order>;
@@ -317,7 +320,8 @@ class LargeProduct : LargeRing<Order, Square> {
 
 #endif
 
-/// Maps a block's index to its C tile. P P^T has only the tiles on and below the diagonal.
+/// Maps the index of a thread block, or of a cluster, to its C tile. P P^T has only the tiles on and below
+/// the diagonal.
 template <int Order, bool Square>
 struct LargeGrid {
   TileGrid<Order> all;
@@ -335,8 +339,8 @@ struct LargeGrid {
   }
 };
 
-/// Computes one C tile per block or per cluster of two blocks. A cluster's first block multiplies the first
-/// half of the k range, its second block the second half.
+/// Computes one C tile per thread block or per cluster of two thread blocks. A cluster's first thread block
+/// multiplies the first half of the k range, its second one the second half.
 /// @tparam Warps number of consumer warps per block
 template <int Order, bool Square, int BlocksPerTile, int Warps>
 __global__ void __launch_bounds__(32 * (Warps + producer_warps), Order == 64 ? 2 : 1)
@@ -423,8 +427,8 @@ void launch_large(Context& context, const LevelProduct<double>& p, int pairs, in
   launch_large<1, 4>(context, p, grid);
 }
 /// Computes `pairs` products C = factor A B in one launch. Uses 128 x 128 tiles if there are at least
-/// `min_large_tiles` of them. If there are few tiles and k is at least `min_split_k`, two blocks share each
-/// tile. @pre supports_large_tiles
+/// `min_large_tiles` of them. If there are few tiles and k is at least `min_split_k`, two thread blocks share
+/// each tile. @pre supports_large_tiles
 inline void multiply_by_large_tiles(Context& context, const LevelProduct<double>& p, int pairs,
                                     int min_large_tiles, int min_split_k = min_split_k_of_level) {
   launch_large</*Square=*/false>(context, p, pairs, min_large_tiles, min_split_k);

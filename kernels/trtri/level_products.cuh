@@ -68,7 +68,7 @@ struct Tile {
 
 /// The C tiles of a product, in the order in which thread blocks compute them. Tiles with the longest k range
 /// start first. If all tiles run concurrently, a multiprocessor gets one tile with a long and one with a
-/// short k range. A group is a tile row or tile column, whose tiles have equal k ranges.
+/// short k range. A group is a tile row or tile column whose tiles have equal k ranges.
 template <int Order>
 struct TileGrid {
   int pairs;
@@ -88,8 +88,9 @@ struct TileGrid {
   __device__ Tile tile(const LevelProduct<T>& p, int index) const {
     return at(p, schedule_rank(index, blocks()));
   }
-  /// Returns the rank, by length of the k range with the longest first, of the tile that thread block `index`
-  /// computes.
+  /// Returns the rank of the tile that thread block `index` computes. Rank 0 has the longest k range. If
+  /// there are at most three waves, the second wave runs backwards: it gives the multiprocessor with the
+  /// longest tile a short one.
   __device__ int schedule_rank(int index, int tiles) const {
     if (tiles > 3 * wave || index < wave || index >= 2 * wave) return index;
     return wave + (tiles < 2 * wave ? tiles : 2 * wave) - 1 - index;
@@ -131,7 +132,7 @@ __device__ __forceinline__ void write_zeros(const LevelProduct<T>& p, std::int64
 }
 
 /// Checks a level's first product for large elements, and writes the zeros that mirror its second product.
-/// One thread block per tile.
+/// The vendor's library has computed the first product. One thread block per tile.
 template <class T>
 __global__ void __launch_bounds__(256)
     check_and_write_zeros(LevelProduct<T> first, LevelProduct<T> second, TileGrid<64> grid) {
@@ -147,9 +148,9 @@ __global__ void __launch_bounds__(256)
   if (!is_within) *first.exceeds_limit = 1;
 }
 
-/// The product of a C tile of Order x Order elements. Two rows of warps compute it in 16 x 8 fragments. In
-/// float, FMA instructions compute sums in the same fragment layout (triangle_tiles.cuh). k tiles pass
-/// through a ring buffer of `Stages` stages in shared memory.
+/// The product of a C tile of Order x Order elements. Its upper and lower halves belong to different warps,
+/// which compute fragments of 16 x 8. In float, FMA instructions compute sums in the same fragment layout
+/// (triangle_tiles.cuh). k tiles pass through a ring buffer of `Stages` stages in shared memory.
 template <class T, int Order, int Threads, int Stages>
 class TileProduct {
  public:
@@ -225,11 +226,12 @@ class TileProduct {
 
   static constexpr int part_rows = Order / 2, part_columns = Order / (Threads / 64);
   static constexpr int tiles_down = part_rows / 16, tiles_across = part_columns / 8;
-  static constexpr int a_stride = Order + 2;  // 2 mod 8: no bank conflicts among lanes that load a fragment
+  static constexpr int a_stride = Order + 2;  // 2 mod 8 avoids bank conflicts in fragment loads
   static constexpr int b_stride = tile_depth + 8;
   static constexpr int b_begin = tile_depth * a_stride;
   static constexpr int stage_elements = b_begin + Order * b_stride;
   static constexpr int copies_per_thread = Order * tile_depth / Threads;  // elements per thread and operand
+  // A thread's copies are this far apart: in k for A, in columns for B.
   static constexpr int a_copy_step = Threads / Order, b_copy_step = Threads / tile_depth;
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
   __device__ static int warp() { return thread() / 32; }
@@ -335,7 +337,7 @@ class TileProduct {
   T sums_[tiles_down][tiles_across][4];
 };
 
-/// Computes one C tile per block. blockIdx.y selects the triangle.
+/// Computes one C tile per thread block. blockIdx.y selects the triangle.
 template <class T, int Order, int Threads, int Stages>
 __global__ void __launch_bounds__(Threads) multiply_pairs(LevelProduct<T> p, TileGrid<Order> grid) {
   const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x));

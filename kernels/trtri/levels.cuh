@@ -4,14 +4,14 @@
 /// pair's inverse. Each level doubles the order of the inverses. A few launches join all pairs of a level.
 ///
 /// level_products.cuh computes small products, large_tiles.cuh large ones in double on a Hopper GPU; both
-/// skip the zeros of triangles tile by tile. The vendor's library computes other large products in strips,
-/// i.e. some rows or columns at a time, each with a k range that begins or ends at the diagonal. If the order
-/// exceeds a power of two times the block order by a few rows, border.cuh adds these rows last.
+/// skip the zeros of triangles tile by tile. The vendor's library computes other large products in strips of
+/// some rows or columns. The k range of a strip begins or ends at the diagonal. If the order exceeds a power
+/// of two times the block order by a few rows, border.cuh adds these rows last.
 ///
-/// Let Z be the inverse of a pair's triangle A. L X determines the error A Z - I: it multiplies the residual
-/// of Y and the errors of the second product. If L X has large elements, whole_substitution.cuh computes the
-/// whole inverse again. Z A - I depends on Y L in the same way. Triangles with `from_left`, for which Z A - I
-/// has to be small, are therefore joined by -(Y L) X.
+/// Let Z be the inverse of a pair's triangle A. The elements of L X determine the error A Z - I, because L X
+/// multiplies the residual of Y and the errors of the second product. If L X has large elements,
+/// whole_substitution.cuh computes the whole inverse again. Z A - I depends on Y L in the same way. Triangles
+/// with `from_left`, for which Z A - I has to be small, are therefore joined by -(Y L) X.
 
 #include <algorithm>
 #include <cstdint>
@@ -30,10 +30,11 @@ using namespace gaussweep::levels;
 
 /// The sizes of the blocks on the diagonal and of the border. They give few levels and pairs of almost equal
 /// order. Either the last block is smaller than the others, or the number of equal blocks is a power of two
-/// and a few rows remain for the border. An additional level for them would take as long as a full one.
+/// and a few rows remain for the border. An additional level for these rows would take as long as a full one.
 struct Blocks {
   int order;   ///< order of the blocks, a multiple of 8
   int border;  ///< rows of the border
+  /// Returns the sizes for a triangle of order `order`, with blocks of order `max_order` or less.
   static Blocks of(int order, int max_order) {
     const int max_border_rows = order >= min_order_with_border ? max_border : 0;
     int count = 1;
@@ -53,7 +54,7 @@ struct Schedule {
   static constexpr int never = 1 << 30;
   Blocks blocks{64, 0};
   /// The largest order of a pair's inverses for which level_products.cuh computes the products. If there is
-  /// only one pair, it does so for up to max_kernel_half^2 elements of C.
+  /// only one pair, level_products.cuh computes products with up to max_kernel_half^2 elements of C.
   int max_kernel_half = never;
   int min_64_tiles = never;  ///< smallest number of 64 x 64 tiles for which level_products.cuh uses these
   int strip_width = 0;       ///< rows or columns of C per product of the vendor's library
@@ -108,7 +109,7 @@ class TriangleInverse {
       : context_(context), a_(a), order_(static_cast<int>(order)), products_(products), schedule_(schedule) {}
 
   /// Writes the inverse to x (order x order), with zeros in the other triangle; the inverses of several
-  /// triangles are contiguous. x must not overlap the triangle, which is not changed. Asynchronous.
+  /// triangles are contiguous. x must not overlap the triangle; the triangle is not changed. Asynchronous.
   /// @param info null, or must be 0 and receives the index, from 1, of the first 0 on the diagonal
   void invert(T* x, std::int64_t ldx, int* info) {
     x_ = x;

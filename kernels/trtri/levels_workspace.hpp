@@ -12,12 +12,13 @@ namespace gaussweep::levels {
 constexpr std::int64_t padded_order(std::int64_t n) {
   return (n + 15) / 16 * 16;
 }
-/// Returns the number of elements of a level's first products, for a matrix of this order.
+/// Returns the maximum number of elements of a level's first products (levels.cuh), for a matrix of this
+/// order.
 constexpr std::int64_t product_elements(std::int64_t order) {
   return order / 2 * ((order + 1) / 2);
 }
 /// Returns the number of elements of workspace: product_elements for `count` matrices, and one element for
-/// the flag that products lose digits.
+/// the flag that is set if products lose digits.
 constexpr std::int64_t workspace_elements(std::int64_t order, std::int64_t count = 1) {
   return count * product_elements(order) + 1;
 }

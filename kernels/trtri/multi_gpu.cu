@@ -1,6 +1,6 @@
 /// trtri/multi_gpu: the inverse of a triangular matrix on several GPUs, by substitution.
 ///
-/// The algorithm is in distributed_triangle.cuh; on one GPU the method is trtri/levels. Layout: column-major,
+/// distributed_triangle.cuh has the algorithm; on one GPU the method is trtri/levels. Layout: column-major,
 /// block columns distributed cyclically and inverted in place; the other triangle is not changed. Cost: 1/3
 /// n^3 operations in all, nearly all in cuBLAS's products of k = 2048; each GPU receives n^2 / 2 elements of
 /// panels. Workspace per GPU: two panels of n x 2048. A 0 on the diagonal gives info > 0, and the answer is

@@ -35,7 +35,7 @@ ProblemRow problem_row() {
   row.flops = operations;
   row.elements = operands;
   row.judge = {judges::inverse<float>, judges::inverse<double>};
-  row.tolerance = 30;
+  row.tolerance = 30;  // largest accepted ratio of the error to its bound
   return row;
 }
 
@@ -51,8 +51,8 @@ Method trtri_method(std::string variant, std::string summary, std::string source
   return method;
 }
 
-/// Returns the bytes moved by GETS: step k reads and writes the part of X that it changes. In the end all
-/// elements of X are read and divided.
+/// Returns the bytes moved by GETS (gets_steps.cuh). Step k reads and writes the part of X that it changes.
+/// In the end all elements of X are read, divided and written.
 double gets_bytes(const Shape& shape, const Parameters&, std::size_t element) {
   const auto n = static_cast<double>(shape.n);
   const double changed = (n - 1) * n * (n + 1) / 6 + n * n;

@@ -1,6 +1,6 @@
 #pragma once
-/// Applies panels of a triangle to a GPU's block columns of an inverse. DistributedPanels copies the panels
-/// to all GPUs.
+/// Applies panels of a triangle to a GPU's block columns of an inverse. Each panel is first copied to all
+/// GPUs.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +31,8 @@ template <bool Corrects, class T>
 void apply_lower(Context& context, const TrianglePanel<T>& l, T* c, std::int64_t ldc, std::int64_t count) {
   const int columns = static_cast<int>(count);
   if (columns == 0) return;
-  constexpr double trusted = 32;  // as UpperSolve::trusted
+  // A solution is not corrected if the column sums of the 8 x 8 tile and of its inverse are at most this.
+  constexpr double trusted = 32;
   const auto subtract = [&](int row, int rows, int before, int k) {
     if (rows == 0) return;
     vendor_gemm(context, vendor::Op::none, vendor::Op::none, rows, columns, k, T(-1),
@@ -67,6 +68,7 @@ void apply_upper(Context& context, const TrianglePanel<T>& u, T* c, std::int64_t
 /// Sets rows [row, row + rows) of a GPU's columns of an inverse to those of the identity. One thread block
 /// per column.
 /// @param x the element in row `row` of the matrix and column `local` of the GPU's columns
+/// @param own converts an index among the GPU's columns to a column of the matrix
 template <class T>
 __global__ void __launch_bounds__(threads)
     start_columns(T* x, std::int64_t ld, int row, int rows, OwnColumns own, int local) {

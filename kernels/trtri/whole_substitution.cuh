@@ -1,6 +1,7 @@
 #pragma once
-/// Substitution with a whole triangle. A thread block computes a strip, i.e. 32 columns of the answer.
-/// trtri/levels uses it if products of inverses lose digits, geinv/recursive for columns that are not finite.
+/// Substitution with a whole triangle. A thread block computes a strip: 32 columns of the answer.
+/// trtri/levels uses this if products of inverses lose digits, geinv/recursive for columns that are not
+/// finite.
 
 #include <cmath>
 #include <cstdint>
@@ -12,14 +13,14 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 constexpr int strip_columns = 32;  ///< columns of the inverse per thread block
 constexpr int strip_rows = 32;     ///< rows of the inverse per step
 constexpr int strip_depth = 64;    ///< k indices per step of a product
-constexpr int strip_ld = 34;       ///< leading dimension of a tile of M, which has strip_rows rows
-constexpr int strip_ld_deep = 66;  ///< leading dimension of a tile of Y, which has strip_depth rows
+constexpr int strip_ld = 34;  ///< leading dimension of a tile of M: strip_rows + 2 against bank conflicts
+constexpr int strip_ld_deep = 66;  ///< leading dimension of a tile of Y: strip_depth + 2, likewise
 constexpr int strip_threads = 256;
 
-/// The equation M Y = I with a lower triangular M, by which the inverse X of a triangle A is computed. It is
-/// either A X = I (M = A, Y = X) or A^T X^T = I (M = A^T, Y = X^T). Rows and columns are reversed if M would
-/// otherwise be upper triangular. With `has_right_hand_side` the equation is M Y = B, and only rows of Y are
-/// reversed. Y then replaces B.
+/// The equation M Y = I with a lower triangular M, which determines the inverse X of a triangle A. The
+/// equation is either A X = I (M = A, Y = X) or A^T X^T = I (M = A^T, Y = X^T). Rows and columns are reversed
+/// if M would otherwise be upper triangular. With `has_right_hand_side` the equation is M Y = B, and only
+/// rows of Y are reversed. Y then replaces B.
 template <class T>
 struct LowerEquation {
   Triangle<T> a;
