@@ -1,11 +1,11 @@
 /// potrf/blocked and potrf/blocked_simultaneous: Cholesky factorisation by blocks of 16 x 16.
 ///
-/// J. Soriano, IIT 2011, section 5.2.2 (tables 5.6 to 5.9). potrf/blocked: four kernels per block column,
-/// topleft, strip, diagupdate and loupdate (blocked_steps.cuh). The last one is the bottleneck that the paper
-/// reports, because a thread block processes a whole column of blocks serially. potrf/blocked_simultaneous:
-/// one kernel `update` with a thread block per trailing block replaces diagupdate and loupdate.
-/// Section 5.2.2.2 proposes this but does not implement it, because grids were limited to 65535 blocks. The
-/// factor has the same bits.
+/// Source: J. Soriano, IIT 2011, section 5.2.2, tables 5.6 to 5.9. potrf/blocked launches four kernels per
+/// block column: topleft, strip, diagupdate and loupdate (blocked_steps.cuh). The paper reports loupdate as
+/// the bottleneck, because one thread block processes a whole column of blocks serially. In
+/// potrf/blocked_simultaneous one kernel, `update`, replaces diagupdate and loupdate, with one thread block
+/// per trailing block. Section 5.2.2.2 proposes `update` but does not implement it, because grids were
+/// limited to 65535 blocks. Both methods give the same bits.
 ///
 /// Layout: column-major; the factor replaces the triangle `uplo` of A, and the other triangle is neither read
 /// nor written. Cost: 1/3 n^3 operations; n / 16 launches of each kernel, without waiting for the device.

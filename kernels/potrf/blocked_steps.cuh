@@ -3,14 +3,14 @@
 /// potrf/blocked_simultaneous and poinv/cholesky_gets.
 ///
 /// Blocks have 16 x 16 elements, one per thread. For each diagonal block, kernel `topleft` factorises it and
-/// kernel `strip` solves for the blocks below it. The products of these blocks are then subtracted from the
-/// trailing blocks. Kernel `diagupdate` updates the diagonal blocks, `loupdate` the others with one thread
-/// block per block column. Alternatively one launch of `update` does both, one thread block per trailing
-/// block.
+/// kernel `strip` solves for the blocks below it. The products of the solved blocks are then subtracted from
+/// the trailing blocks. Kernel `diagupdate` updates the diagonal blocks. Kernel `loupdate` updates the
+/// others, with one thread block per block column. Alternatively one launch of `update` updates all trailing
+/// blocks, with one thread block per block.
 ///
-/// This version works for any n (elements beyond the edge are 0) and for both triangles. The comments
-/// describe L; with `upper`, L^T is stored. Every subtracted product is one fma, so that all backends and
-/// both kinds of updates give the same bits.
+/// This version works for any n (elements beyond the edge of the matrix count as 0) and for both triangles.
+/// The comments describe L; with `upper`, L^T is stored. Every subtracted product is one fma, so that all
+/// backends and both kinds of updates give the same bits.
 
 #include <cmath>
 #include <cstdint>
@@ -38,7 +38,7 @@ struct Factor {
   __host__ __device__ std::int64_t blocks() const { return (n + tile - 1) / tile; }
 };
 
-/// Row and column of the thread's element in a block of L. Neighbouring threads access neighbouring
+/// The row and column of the thread's element in a block of L. Neighbouring threads access neighbouring
 /// addresses.
 struct BlockElement {
   int i, j;

@@ -1,9 +1,9 @@
 /// potrf/cusolver: Cholesky factorisation on the GPU, cuSOLVER's xpotrf.
 ///
 /// Layout: column-major; the factor replaces the triangle `uplo` of A. Cost: 1/3 n^3 operations. Workspace:
-/// xpotrf's buffer. Only cuSOLVER on a GPU can report the buffer's size. VendorHandles therefore allocates
-/// the buffer in the first run of a matrix size (the warm-up) and caches it. Needs a symmetric positive
-/// definite matrix: a pivot that is not positive gives info > 0.
+/// xpotrf's buffer. The buffer's size is known only on a GPU, from cuSOLVER. VendorHandles therefore
+/// allocates the buffer in the first run of a matrix size (the warm-up) and caches it. Needs a symmetric
+/// positive definite matrix: a pivot that is not positive gives info > 0.
 ///
 /// Error: NVIDIA documents no bound. The algorithm has this one: |A - L L^T| <= g |L| |L^T| with g = (n + 1)
 /// u / (1 - (n + 1) u) (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 10.3).

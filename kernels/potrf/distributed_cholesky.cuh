@@ -1,6 +1,7 @@
 #pragma once
-/// Cholesky factorisation of a matrix whose block columns are distributed over several GPUs. One launch
-/// factors a panel (recursive_cholesky.cuh); getrf/distributed_panels.cuh is the schedule.
+/// Cholesky factorisation of a matrix whose block columns are distributed over several GPUs. A panel is a
+/// block column from its diagonal block down. One launch factors a panel (recursive_cholesky.cuh).
+/// getrf/distributed_panels.cuh has the schedule of panels and updates.
 ///
 /// The first GPU may factor the last few thousand rows and columns (the *rest*) alone in one launch.
 /// Distributed panels would take longer for few rows.
@@ -20,7 +21,7 @@ __global__ void collect_info(const Index* panel_info, Index first, Index* info) 
   if (*info == 0 && *panel_info != 0) *info = *panel_info > 0 ? first + *panel_info : *panel_info;
 }
 
-/// Copies the elements above the diagonal of a square block. One thread block per column.
+/// Copies the elements above the diagonal of a square block, with one thread block per column.
 template <class T>
 __global__ void __launch_bounds__(256)
     copy_above(const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to) {
@@ -64,14 +65,17 @@ class DistributedCholesky {
       copy_diagonal(block, diagonal(block), panels_.ld(blocks_.gpu_of(block)), saved(block), blocks_.width);
     group.join(blocks_.gpus);
     panels_.run(
-        panel_count_, [this](Context& context, std::int64_t block) { return factor_panel(context, block); },
-        [this](Device& device, std::int64_t block) { copy_back(device, block); },
+        panel_count_,
+        /*factor=*/[this](Context& context, std::int64_t block) { return factor_panel(context, block); },
+        /*copy_back=*/[this](Device& device, std::int64_t block) { copy_back(device, block); },
+        /*update=*/
         [this](int gpu, std::int64_t block, std::int64_t first, std::int64_t last, const Streams& streams) {
           std::int64_t part = 0;
           for (std::int64_t other = first; other < last; ++other) {
             if (blocks_.gpu_of(other) == gpu) update(gpu, block, other, streams, part);
           }
         },
+        /*finish=*/
         [&](std::int64_t block) {
           if (b.cols > 0) {
             solve(panels_.group().use_background(0, 0), panel(0, block), panel_ld(block),

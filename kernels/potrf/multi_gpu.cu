@@ -1,14 +1,14 @@
 /// potrf/multi_gpu: Cholesky factorisation of one matrix on several GPUs, with look-ahead.
 ///
-/// The algorithm is in distributed_cholesky.cuh and getrf/distributed_panels.cuh; on one GPU the method is
+/// distributed_cholesky.cuh and getrf/distributed_panels.cuh have the algorithm; on one GPU the method is
 /// potrf/recursive. Layout: column-major; L replaces the lower triangle of A, block columns are distributed
-/// cyclically. The other triangle is not used; its elements in diagonal blocks are restored at the end,
-/// because products overwrite them. Cost: 1/3 n^3 operations in all, nearly all in cuBLAS's products with k =
-/// 1024; each GPU receives n^2 / 2 elements of panels. The first GPU alone factors the last `rest` rows. It
-/// also factors whole matrices of an order below `gpus_from`. Workspace per GPU: two panels of n x 1024, n x
-/// 1024 / gpus elements for copies of diagonal blocks, rest^2 elements, and the workspace of potrf/recursive.
-/// Needs a symmetric positive definite matrix: `info` is as in potrf/recursive. Needs compute capability 9.0
-/// and peer access between the GPUs. With one GPU, `uplo` may be upper, too.
+/// cyclically. The other triangle is not used. Products overwrite its elements in diagonal blocks; these
+/// elements are restored at the end. Cost: 1/3 n^3 operations in all, nearly all in cuBLAS's products with
+/// k = 1024; each GPU receives n^2 / 2 elements of panels. The first GPU alone factors the last `rest` rows.
+/// It also factors whole matrices of an order below `gpus_from`. Workspace per GPU: two panels of n x 1024, n
+/// x 1024 / gpus elements for copies of diagonal blocks, rest^2 elements, and the workspace of
+/// potrf/recursive. Needs a symmetric positive definite matrix: `info` is as in potrf/recursive. Needs
+/// compute capability 9.0 and peer access between the GPUs. With one GPU, `uplo` may be upper, too.
 ///
 /// Error: |A - L L^T| <= g |L| |L^T| with g = (n + 1) u / (1 - (n + 1) u) (Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd ed., theorem 10.3).

@@ -31,7 +31,7 @@ struct Widths {
   int tail = 40;       ///< rows of a launch's tail columns, in tiles (see Schedule)
 };
 
-/// Selects the vendor's GEMM and SYRK for updates.
+/// Selects the vendor's GEMM and SYRK for the trailing updates.
 struct NoUpdates {};
 
 /// One factorisation A = L L^T in place of the lower triangle, or A = U^T U in place of the upper one.
@@ -42,7 +42,8 @@ class RecursiveCholesky {
   /// @param a the matrix, in device memory
   /// @param info must be 0; becomes the index, from 1, of the first pivot that is not positive
   /// @param workspace has tiles::workspace_bytes() bytes
-  /// @param scaled true: factors a copy whose diagonal is scaled by powers of two to [1/2, 2)
+  /// @param scaled true: factors a copy whose rows and columns are scaled by powers of two, so that the
+  /// diagonal is in [1/2, 2)
   /// @throws std::invalid_argument if `a` itself is factored and its columns are not aligned to 16 bytes
   RecursiveCholesky(Context& context, const Shape& shape, T* a, std::int64_t lda, int* info,
                     Workspace& workspace, Widths widths = {}, bool scaled = false)
@@ -106,7 +107,8 @@ class RecursiveCholesky {
 
   T* at(int row, int column) { return a_ + row + column * lda_; }
 
-  /// Resets the flags, and the first `mailboxes` mailboxes, which follow the flags in memory.
+  /// Sets all bits of the flags and of the first `mailboxes` mailboxes (tile_factor.cuh), which follow the
+  /// flags in memory.
   void reset(int mailboxes) {
     context_.stage("start");
     const auto end =
@@ -181,6 +183,7 @@ class RecursiveCholesky {
     arguments.by_division = shape_.n <= 8;
     arguments.info = info_;
     arguments.max_polls = 1 << 22;  // 2^22 polls take seconds, a launch only milliseconds
+    // The number of panel tasks, if all columns were full, and one diagonal task.
     const int tasks = (arguments.rows + 1) / 2 * arguments.columns + 1;
     const auto grid = static_cast<unsigned>(std::min(tasks, simt::multiprocessors(context_)));
     if constexpr (sizeof(T) == sizeof(float)) {
@@ -240,7 +243,7 @@ class RecursiveCholesky {
   T* mailboxes_;
   T* a_;  // the input matrix or its copy
   std::int64_t lda_;
-  T* scale_ = nullptr;  // scales of rows and columns, if the copy is scaled
+  T* scale_ = nullptr;  // factors for rows and columns, if the copy is scaled
   int panel_ = 0;       // maximum number of columns per launch
   Updates* updates_ = nullptr;
   std::function<bool(int)> should_continue_;

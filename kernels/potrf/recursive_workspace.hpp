@@ -27,7 +27,8 @@ constexpr std::int64_t flag_words(std::int64_t n) {
   return count * count + count + 1;
 }
 
-/// Number of elements of a diagonal tile's mailbox: the tile, and the inverses of its 8 x 8 diagonal tiles.
+/// Number of elements of a diagonal tile's mailbox, the memory through which thread blocks receive the
+/// factored tile. It holds the tile and the inverses of its 8 x 8 diagonal tiles.
 constexpr std::int64_t mailbox_elements = tile_order * (tile_order + 8);
 
 /// Returns the bytes of workspace of a factorisation of order n, or of its panels, without a copy of A.
@@ -43,7 +44,7 @@ inline std::size_t workspace_bytes(const Shape& shape, std::size_t element, bool
          workspace_piece(scaled ? padded(shape.n) : 0, element);
 }
 
-/// Returns the columns per block for several GPUs.
+/// Returns the columns per block of the distribution over several GPUs.
 inline std::int64_t column_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
   if (block > 0) return padded(block);
@@ -68,6 +69,7 @@ inline std::int64_t panels_before(const ColumnBlocks& blocks, std::int64_t rest)
 inline std::int64_t rest_order(const ColumnBlocks& blocks, std::int64_t rest) {
   return padded(blocks.n - blocks.begin(panels_before(blocks, rest)));
 }
+/// Returns the maximum number of rows of the rest.
 inline std::int64_t rest_rows(const Parameters& parameters) {
   const std::int64_t rest = parameters.integer("rest");
   return rest > 0 ? rest : 4096;
@@ -99,7 +101,8 @@ inline std::size_t rest_bytes(const ColumnBlocks& blocks, const Parameters& para
   const std::int64_t order = rest_order(blocks, rest_rows(parameters));
   return workspace_piece(order * order, element) + workspace_piece(1, sizeof(int));
 }
-/// Returns the number of columns of the first GPU, which has the most columns, if all its blocks are whole.
+/// Returns the number of columns of the first GPU, which has the most columns. A partial last block counts as
+/// whole.
 constexpr std::int64_t saved_columns(const ColumnBlocks& blocks) {
   return (blocks.count() + blocks.gpus - 1) / blocks.gpus * blocks.width;
 }

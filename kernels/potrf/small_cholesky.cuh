@@ -10,6 +10,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
 /// Factors one matrix per thread group, with one row per thread in registers.
+/// @tparam S the work split: threads per group and groups per thread block
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     cholesky_small(std::int64_t count, int n, T* a, Uplo uplo, int* info) {
@@ -25,7 +26,8 @@ __global__ void __launch_bounds__(S::threads)
   if (inside && index.thread == 0) info[index.system] = pivot_info;
 }
 
-/// Factors one matrix per thread block, in panels of 32 columns.
+/// Factors one matrix per thread block, in panels of 32 columns. @tparam S the work split: sizes of the
+/// thread block
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, S::blocks) cholesky_panels(int n, T* a, Uplo uplo, int* info) {
   __shared__ panels::SharedStorage<T, S> shared;

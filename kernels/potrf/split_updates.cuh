@@ -3,9 +3,9 @@
 ///
 /// A float is split into two FP16 numbers, high and low. Three of their four products are computed
 /// (getrf/split_products.cuh explains why). P is split only once, because it is both factors of the product.
-/// The parts of P are stored as [high, low, high, high]. One product then suffices: [low, high, high] times
-/// the transpose of [high, low, high]. The diagonal of the symmetric matrix must be scaled to about 1. Then
-/// no element of the Cholesky factor overflows in FP16.
+/// The parts of P are stored as [high, low, high, high]. One GEMM then suffices: [low, high, high] times the
+/// transpose of [high, low, high]. The diagonal of the symmetric matrix must be scaled to about 1. Then no
+/// element of the Cholesky factor overflows in FP16.
 
 #include <cuda_fp16.h>
 
@@ -56,8 +56,8 @@ inline Widths widths_of_halves() {
 class SplitUpdates {
  public:
   /// @param memory workspace of split_bytes(n) bytes
-  /// @param high_only true: omits the low parts. This takes a third of the operations and causes a relative
-  /// error of 2^-11 per factor
+  /// @param high_only true: omits the low parts. A product then takes a third of the operations and has a
+  /// relative error of 2^-11 per factor
   SplitUpdates(Context& context, std::int64_t n, Workspace& memory, bool high_only = false)
       : context_(context),
         high_only_(high_only),
@@ -114,7 +114,8 @@ class SplitUpdates {
       if (count - end > half) multiply(panel, {end + half, end, count - end - half, half}, 1, c, ldc);
     }
   }
-  /// Multiplies `count` blocks of equal size. Each block is `step` rows and columns after the previous one.
+  /// Computes `count` blocks of C of equal size. Each block is `step` rows and columns after the previous
+  /// one.
   void multiply(const Panel& panel, const Block& block, int count, float* c, std::int64_t ldc) {
     const std::int64_t ld = panel.height;
     const std::int64_t step = block.row + block.rows - block.column;

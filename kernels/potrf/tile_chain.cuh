@@ -34,7 +34,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 template <class T, int GroupsPerUpdate, Kind kind>
 __device__ GAUSSWEEP_NOINLINE void run_task_function();
 
-/// Takes the next task. Not inlined: its variables would occupy registers that the tasks need.
+/// Takes the next task. Not inlined, because inlined variables would occupy registers that the tasks need.
 template <class T, int GroupsPerUpdate>
 __device__ GAUSSWEEP_NOINLINE Kind next_task();
 
@@ -121,8 +121,8 @@ class Worker {
   __device__ static int warp() { return thread() / 32; }
   __device__ static int lane() { return thread() % 32; }
 
-  /// Returns the first column whose operand tiles may be unfinished when the products begin, so that Gate
-  /// polls them. For an update it is the first column of its last group; is_result_ready checks the other
+  /// Returns the first column whose operand tiles may be unfinished when the products begin. Gate polls these
+  /// tiles. For an update the column is the first one of the last group; is_result_ready checks the other
   /// groups.
   __device__ static int first_polled(const Task& task) {
     return task.kind == Kind::update && task.to - task.from > group ? task.to - group : task.from;
@@ -201,7 +201,7 @@ class Worker {
     const Worker& worker_;
     const unsigned* state_;
     unsigned open_mask_;
-    int open_tiles_;    ///< number of columns before the polled group; all are open
+    int open_tiles_;    ///< number of columns before the polled group; all their tiles are open
     int columns_left_;  ///< number of columns after the polled group
   };
 
@@ -231,7 +231,7 @@ class Worker {
     return __all_sync(0xffffffffu, ready) != 0;
   }
   /// Sets the state of the tiles that the task has changed, after a barrier. Uses warp 3, because warp 0
-  /// polls.
+  /// polls for the next task.
   __device__ void publish(const Task& task, unsigned state) const {
     __syncthreads();
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
@@ -248,7 +248,7 @@ class Worker {
 
   /// Computes the sum of a task's products, and subtracts a Rows x Columns part C of the matrix from the sum.
   /// C is loaded to registers first but subtracted last. C may be far larger than the products, and a sum
-  /// that begins with C would round each product to C's magnitude.
+  /// that begins with C would round each product to C's magnitude. Callers negate the result.
   template <int Rows, int Columns, int SquaresDown>
   __device__ __forceinline__ void compute_sum_minus_c(TileProduct<T, Rows, Columns, SquaresDown>& product,
                                                       const Task& task, const Tiles& task_tiles) {
@@ -291,7 +291,7 @@ class Worker {
     if constexpr (sizeof(T) == sizeof(double)) {
       add_sums(product, task, task_tiles);
     } else {
-      // A warp tile is in one of the four tiles.
+      // A warp tile lies within one of the four tiles.
       const int tile = product.warp_row() + product.warp_column() / 2 * 2;
       if (task_tiles.is_changed(tile)) {
         subtract_sums(product, arguments_.tile(task.i, task.j), arguments_.ld,
@@ -420,6 +420,7 @@ class Worker {
       });
     }
     __syncthreads();
+    // A thread of warp 3 signals, because warps 0 and 1 factor columns next.
     if (j > 0 && thread() == 96) simt::store_release(arguments_.state(j, j - 1), finished);
     const int failed =
         factor_tile(triangle, memory_.reciprocals, arguments_.triangle(j), arguments_.by_division);

@@ -4,7 +4,7 @@
 /// parts of it.
 ///
 /// A warp computes an 8 x 8 tile C in the layout of the m8n8k4 tensor-core instruction. Let g = lane / 4 and
-/// t = lane % 4. A lane has row g and columns 2t and 2t + 1 of C.
+/// t = lane % 4. A lane holds row g and columns 2t and 2t + 1 of C.
 
 #include <cmath>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Leading dimensions in shared memory: of a triangle, and of the inverse of one of its 8 x 8 diagonal tiles.
+/// Leading dimensions in shared memory of a triangle and of the inverse of an 8 x 8 diagonal tile.
 constexpr int triangle_stride = order + 2;
 constexpr int inverse_stride = lu::inverse_stride;
 constexpr int inverses_in_shared = order * inverse_stride;  ///< elements of a triangle's 8 x 8 inverses
@@ -78,8 +78,9 @@ __device__ __forceinline__ T approximate_reciprocal_root(T x) {
 #endif
 }
 
-/// Computes the same eight columns as factor_8_columns, but with sqrt and division, as in LAPACK. This path
-/// is rare. Its loops are therefore rolled, which keeps the code short but puts the array in local memory.
+/// Computes the same eight columns as factor_8_columns (below), but with sqrt and division, as in LAPACK.
+/// This path is rare. Its loops are therefore rolled, which keeps the code short but puts the array in local
+/// memory.
 template <class T>
 __device__ __forceinline__ void factor_8_columns_by_division(const T* triangle, int first, T* reciprocals,
                                                              int& failed, T (&own_row)[8]) {
@@ -258,7 +259,7 @@ class RowSolver {
         x_(x),
         first_(static_cast<int>(threadIdx.x) / 32 * 16),
         lane_(static_cast<int>(threadIdx.x) % 32) {}
-  /// Initialises the registers from B.
+  /// Initialises the registers: from B in double, with 0 in float.
   __device__ __forceinline__ void load() {
     GAUSSWEEP_UNROLL
     for (int j = 0; j < 8; ++j) {
@@ -306,8 +307,8 @@ class RowSolver {
   __device__ __forceinline__ int row(int e) const { return first_ + lane_ / 4 + e / 2 * 8; }
   __device__ __forceinline__ int column(int j, int e) const { return 8 * j + 2 * (lane_ % 4) + e % 2; }
 
-  /// True in float: the sums begin at 0, and B is added last, for the reason given at
-  /// TileProduct::has_partial.
+  /// True in float: the sums begin at 0, and B is added last. Tensor cores truncate when they add to an
+  /// accumulator, and a smaller accumulator loses less.
   static constexpr bool adds_b_last = sizeof(T) == sizeof(float);
   T (&remaining_)[8][4];
   T* x_;

@@ -15,9 +15,11 @@ struct LaunchArguments {
   T* a;  ///< the first diagonal tile, column-major with leading dimension `ld` (in elements)
   std::int64_t ld;
   int rows, columns;
-  int tail_rows;     ///< rows of the tail columns (see Schedule)
-  T* mailboxes;      ///< mailboxes of the diagonal tiles, mailbox_size elements each
-  unsigned* states;  ///< each tile's state (tile_chain.cuh) minus 1, with leading dimension `states_ld`
+  int tail_rows;  ///< rows of the tail columns (see Schedule)
+  T* mailboxes;   ///< mailboxes of the diagonal tiles (tile_factor.cuh), mailbox_size elements each
+  /// Each tile's state (tile_chain.cuh) minus 1, so that all bits set mean state 0. The leading dimension is
+  /// `states_ld`.
+  unsigned* states;
   std::int64_t states_ld;
   unsigned* ticket;     ///< the last ticket that was taken
   unsigned* timed_out;  ///< one flag per factorisation: 0 after a wait has timed out

@@ -48,8 +48,9 @@ __device__ __forceinline__ void fence_async_proxy() {
   asm volatile("fence.proxy.async;" ::: "memory");
 #endif
 }
-/// Starts a bulk copy that adds elements in shared memory to elements in global memory, in the L2 cache.
-/// await_additions() waits for it. @pre all addresses are multiples of 16, and `count` is even
+/// Starts a bulk copy that adds elements in shared memory to elements in global memory. The L2 cache performs
+/// the additions. await_additions() waits for the additions. @pre all addresses are multiples of 16, and
+/// `count` is even
 __device__ __forceinline__ void add_in_cache(double* to, const double* shared, int count) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64 [%0], [%1], %2;" ::"l"(
@@ -79,8 +80,8 @@ __device__ __forceinline__ T* global(T* pointer) {
 }
 
 #ifdef __CUDACC__
-/// Loads two elements from shared memory in program order. The compiler would move ordinary loads ahead and
-/// spill the sums.
+/// Loads two elements from shared memory in program order. The compiler would move ordinary loads to earlier
+/// places and spill the sums.
 __device__ __forceinline__ void load_in_order(unsigned from, double (&pair)[2]) {
   asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(pair[0]), "=d"(pair[1]) : "r"(from));
 }

@@ -1,12 +1,12 @@
 #pragma once
-/// Products C = A B^T of 64 x 64 tiles by a thread block of 256 threads. k slices of 128 bytes per row are
-/// staged in shared memory. While one slice is multiplied, copies of later slices are in flight. All products
-/// run on tensor cores; a float is split into two TF32 numbers.
+/// Products C = A B^T of 64 x 64 tiles by a thread block of 256 threads, for tile_chain.cuh. k slices of 128
+/// bytes per row are staged in shared memory. While one slice is multiplied, copies of later slices are in
+/// flight. All products run on tensor cores; a float is split into two TF32 numbers.
 ///
-/// C has Rows x Columns elements in registers. Each warp has a warp tile of SquaresDown x 2 squares of 16
-/// x 16. Let g = lane / 4 and t = lane % 4. In each square, a lane has rows 2g and 2g + 1 and columns 4t to
-/// 4t + 3, in double and in float. A load of two adjacent elements from shared memory then gives operands of
-/// tensor cores. Global memory is accessed 16 bytes at a time.
+/// C has Rows x Columns elements in registers. Each warp has a warp tile of SquaresDown x 2 squares of 16 x
+/// 16. Let g = lane / 4 and t = lane % 4. In each square, a lane has rows 2g and 2g + 1 and columns 4t to
+/// 4t + 3, in double and in float. A load of two adjacent elements from shared memory then gives operands for
+/// the tensor cores. Global memory is accessed 16 bytes at a time.
 
 #include <cstdint>
 
@@ -406,7 +406,7 @@ struct TileProduct {
       Pipeline pipeline(memory);
       int p = 0;
       // This loop runs until all tiles may be read. The next loop does not poll, which saves a tenth of the
-      // time of the products.
+      // products' time.
       GAUSSWEEP_ROLLED
       for (; p < count && !(started == p + Stages - 1 && gate.is_all_open()); ++p) {
         const bool copies_next = started == p + Stages - 1 && can_start(p + Stages);

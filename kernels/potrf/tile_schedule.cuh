@@ -72,14 +72,14 @@ class Schedule {
   __host__ __device__ static int min_of(int a, int b) { return a < b ? a : b; }
   /// Returns the first row of the panel tasks of column step_ - 1. The diagonal task computes the tile above.
   __host__ __device__ int first_of_panel() const { return step_ < columns_ ? step_ + 1 : step_; }
-  /// Returns the number of updates of the group of columns that begins at `column`. Every pair of columns has
-  /// one update less than the previous pair.
+  /// Returns the number of updates of the group of columns that begins at `column`. Each pair of columns has
+  /// one update less than the pair before.
   __host__ __device__ int updates(int column) const {
     return sum_up_to(pairs(rows_) - column / 2) -
            sum_up_to(pairs(rows_) - pairs(min_of(column + group, columns_)));
   }
   /// Returns the distance, in columns, from one group that deferred updates change to the next such group.
-  /// When the tail begins, they change all groups.
+  /// When the tail begins, deferred updates change all later groups.
   __host__ __device__ int column_step() const {
     return current_group() == tail_ ? group : GroupsPerUpdate * group;
   }
@@ -117,7 +117,8 @@ class Schedule {
     return by_rows ? in_rows(number, column, from, current_group())
                    : in_columns(number, column, from, current_group());
   }
-  /// Returns update `number` of the columns from `column` on, counted down each pair of columns.
+  /// Returns update `number` of the group that begins at `column`. Updates are numbered down each pair of
+  /// columns, one pair after another.
   __host__ __device__ Task in_columns(int number, int column, int from, int to) const {
     for (;; column += 2) {
       const int count = pairs(rows_ - column);
@@ -126,8 +127,8 @@ class Schedule {
     }
   }
 
-  /// Like in_columns, but counted along each pair of rows. Concurrent updates then share operands of both
-  /// sides.
+  /// Like in_columns(), but updates are numbered along each pair of rows. Concurrent updates then share
+  /// operands of both sides.
   __host__ __device__ Task in_rows(int number, int column, int from, int to) const {
     const int max_per_row = pairs(min_of(group, columns_ - column));
     int row = 0;  // pair of rows; pair r has min(r + 1, max_per_row) updates

@@ -1,5 +1,5 @@
 #pragma once
-/// Copies of a triangle to and from a matrix of whole tiles.
+/// Copies of a triangle to and from a matrix of whole tiles, for recursive_cholesky.cuh.
 
 #include <cmath>
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 /// Returns the power of two s for which s^2 `value` is in [1/2, 2). Returns 1 if `value` is not positive or
-/// not finite.
+/// not finite. The offsets keep the dividend positive, so that the division rounds down.
 template <class T>
 __device__ __forceinline__ T root_scale(T value) {
   if (!(value > 0) || std::isinf(value)) return 1;
@@ -38,7 +38,8 @@ __global__ void __launch_bounds__(256)
   if (blockIdx.y > blockIdx.x) return;
   const int first_row = static_cast<int>(blockIdx.x) * 32, first_column = static_cast<int>(blockIdx.y) * 32;
   const int x = static_cast<int>(threadIdx.x) % 32, y = static_cast<int>(threadIdx.x) / 32;
-  // x runs along the columns of the source when reading, and of the destination when writing.
+  // So that accesses coalesce, x is the contiguous index: of the source when reading, of the destination when
+  // writing.
   const auto for_each = [&](bool transposed, auto visit) {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < 4; ++k) transposed ? visit(y + 8 * k, x) : visit(x, y + 8 * k);

@@ -1,5 +1,5 @@
 #pragma once
-/// Receives a factored diagonal tile from its mailbox (tile_chain.cuh).
+/// Receives a factored diagonal tile from its mailbox in global memory (tile_factor.cuh).
 
 #include "kernels/potrf/tile_factor.cuh"
 
