@@ -194,7 +194,7 @@ class RecursiveCholesky {
   }
   template <int GroupsPerUpdate>
   void launch(const LaunchArguments<T>& arguments, unsigned grid) {
-    simt::launch_clusters(context_, factor_chain<T, GroupsPerUpdate>, 1, grid, dim3(threads),
+    simt::launch_clusters(context_, factor_chain<T, GroupsPerUpdate>, /*blocks=*/1, grid, dim3(threads),
                           sizeof(SharedStorage<T, GroupsPerUpdate>), arguments);
   }
 

@@ -75,27 +75,27 @@ Method recursive() {
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return tiles::workspace_bytes(shape, element);
   };
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(potrf_recursive), 90);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(potrf_recursive), /*capability=*/90);
 }
 
 Method multi_gpu() {
   Method method = tiles::on_several_gpus(
       potrf_method("multi_gpu", "Cholesky of one matrix on several GPUs, lower triangle", "gaussweep"));
   method.workspace_bytes = tiles::multi_gpu_bytes;
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(potrf_multi_gpu), 90);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(potrf_multi_gpu), /*capability=*/90);
 }
 
 Method halves() {
-  Method method = potrf_method("halves", "recursive in float, with products of halves on tensor cores",
+  Method method = potrf_method("halves", "recursive in float, with FP16 products on tensor cores",
                                "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
   method.mixed_precision = true;
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
-    return tiles::workspace_bytes(shape, element, true) + tiles::split_bytes(shape.n);
+    return tiles::workspace_bytes(shape, element, /*scaled=*/true) + tiles::split_bytes(shape.n);
   };
 #ifdef GAUSSWEEP_HAS_CUDA
-  return tuned(std::move(method), 90, {cuda::potrf_halves, nullptr});
+  return tuned(std::move(method), /*capability=*/90, {cuda::potrf_halves, nullptr});
 #else
-  return tuned(std::move(method), 90, {});
+  return tuned(std::move(method), /*capability=*/90, {});
 #endif
 }
 
@@ -132,7 +132,7 @@ Method cusolver_mg() {
 std::vector<Method> methods() {
   return {blocked("blocked", "Cholesky by blocks of 16, trailing blocks one after another",
                   GAUSSWEEP_ENTRIES(potrf_blocked)),
-          blocked("blocked_simultaneous", "Cholesky by blocks of 16, all trailing blocks at once",
+          blocked("blocked_simultaneous", "Cholesky by blocks of 16, all trailing blocks in one launch",
                   GAUSSWEEP_ENTRIES(potrf_blocked_simultaneous)),
           recursive(),
           multi_gpu(),

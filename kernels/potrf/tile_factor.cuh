@@ -21,8 +21,8 @@ constexpr int inverse_stride = lu::inverse_stride;
 constexpr int inverses_in_shared = order * inverse_stride;  ///< elements of a triangle's 8 x 8 inverses
 /// Every diagonal tile has a mailbox in global memory. The thread block that factors the tile stores it
 /// there, and the thread blocks that solve for the tiles below read it. The mailbox holds the columns of the
-/// factored tile. From element mailbox_inverses on, it holds the columns of the inverses of the 8 x 8
-/// diagonal tiles.
+/// factored tile. The columns of the inverses of the 8 x 8 diagonal tiles follow from element
+/// mailbox_inverses on.
 constexpr int mailbox_inverses = order * order;
 constexpr int mailbox_size = mailbox_inverses + order * 8;  ///< elements of a mailbox
 

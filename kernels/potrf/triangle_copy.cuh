@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(256)
   if (blockIdx.y > blockIdx.x) return;
   const int first_row = static_cast<int>(blockIdx.x) * 32, first_column = static_cast<int>(blockIdx.y) * 32;
   const int x = static_cast<int>(threadIdx.x) % 32, y = static_cast<int>(threadIdx.x) / 32;
-  // So that accesses coalesce, x is the contiguous index: of the source when reading, of the destination when
+  // Accesses coalesce because x is the contiguous index: of the source when reading, of the destination when
   // writing.
   const auto for_each = [&](bool transposed, auto visit) {
     GAUSSWEEP_UNROLL

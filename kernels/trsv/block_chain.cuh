@@ -399,13 +399,13 @@ struct Worker {
     };
     const auto block_at = [&](int s) { return block_of(sweep, s, arguments.blocks); };
     Slice<T> last_tile, prefetched[Depth];
-    T prefetched_numbers[Depth][Map::slots];
+    T prefetched_values[Depth][Map::slots];
     if (step > 0) load_own(last_tile, block_at(step - 1));
     GAUSSWEEP_UNROLL
     for (int d = 0; d < Depth; ++d) {
       if (d < step - 1) {
         load_own(prefetched[d], block_at(d));
-        load_values(prefetched_numbers[d], sweep.segments, block_at(d));
+        load_values(prefetched_values[d], sweep.segments, block_at(d));
       }
     }
     load_triangle(sweep, block);
@@ -417,11 +417,11 @@ struct Worker {
       GAUSSWEEP_UNROLL
       for (int d = 0; d < Depth; ++d) {
         if (s + d >= step - 1) break;
-        await(prefetched_numbers[d], sweep.segments, block_at(s + d));
-        multiply<T, R>(prefetched[d], stage(prefetched_numbers[d]), sums);
+        await(prefetched_values[d], sweep.segments, block_at(s + d));
+        multiply<T, R>(prefetched[d], stage(prefetched_values[d]), sums);
         if (s + d + Depth < step - 1) {
           load_own(prefetched[d], block_at(s + d + Depth));
-          load_values(prefetched_numbers[d], sweep.segments, block_at(s + d + Depth));
+          load_values(prefetched_values[d], sweep.segments, block_at(s + d + Depth));
         }
       }
     }
@@ -488,6 +488,7 @@ struct Worker {
   __device__ void finish_item() const {
     if (arguments.info == nullptr) return;
     __threadfence();
+    // `done` starts at -1 and does not include this item yet.
     if (atomicAdd(&arguments.control->done, 1u) + 2u != static_cast<unsigned>(items())) return;
     __threadfence();
     const unsigned zero = simt::load_volatile(&arguments.control->zero);

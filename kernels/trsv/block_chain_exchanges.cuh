@@ -1,10 +1,10 @@
 #pragma once
 /// Applies LAPACK's n sequential row exchanges in one thread block, while other thread blocks already solve.
 ///
-/// A warp processes 32 exchanges together, one per lane. For each of its two rows, a lane finds by shuffles
-/// the last lower lane that wrote it. The exchanges move only row numbers (`sources`); each element of a
-/// right-hand side moves once. Exchange i does not touch rows above i. Row i is therefore final after
-/// exchange i, and segments (block_chain.cuh) can be published in order.
+/// A warp processes 32 exchanges together, one per lane. An exchange swaps two rows. For each of the two
+/// rows, a lane finds by shuffles the last lower lane that wrote the row. The exchanges move only row numbers
+/// (`sources`); each element of a right-hand side moves once. Exchange i does not touch rows above i. Row i
+/// is therefore final after exchange i, and segments (block_chain.cuh) can be published in order.
 
 #include "kernels/trsv/block_chain_tiles.cuh"
 

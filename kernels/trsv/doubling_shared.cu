@@ -1,8 +1,8 @@
 /// trsv/doubling_shared: trsv/doubling with tiles of 32 x 32 in shared memory.
 ///
 /// The algorithm is the optimised version of trsv/doubling in the course report "Algorithmic Techniques:
-/// Dense Lower Triangular Solver". Step i (doubling_steps.cuh) processes groups of 2 i rows. From each of a
-/// group's lower i rows, it subtracts the product of the row's i multipliers and the group's upper rows. A
+/// Dense Lower Triangular Solver". Step i (doubling_steps.cuh) processes groups of 2 i rows. It subtracts
+/// from each lower row of a group the product of the row's i multipliers and the group's upper i rows. A
 /// thread block computes 32 x 32 elements. It loads one tile of each factor into shared memory, accumulates
 /// their product, and continues with the next pair of tiles. Only steps with i >= 32 use tiles, because the
 /// rows of a tile then belong to one group. Either all or none of the tile's columns are then left of the

@@ -80,14 +80,14 @@ Method gets() {
 /// Returns a GPU method of the course report.
 Method report_method(std::string variant, std::string summary, PortableEntries entries) {
   Method method = trsv_method(std::move(variant), std::move(summary), course_report);
-  method.max_nrhs = 65535;  // one row of blocks per right-hand side
+  method.max_nrhs = 65535;  // a grid has one row of blocks per right-hand side
   return portable(std::move(method), entries);
 }
 
 Method inverted_blocks() {
   Method method = trsv_method(
-      "inverted_blocks", "one launch: block rows of 64 with inverted diagonal triangles, chained by polling",
-      "gaussweep");
+      "inverted_blocks",
+      "one launch: block rows of 64 with inverted diagonal triangles, synchronised by polling", "gaussweep");
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return solve_triangle_workspace(shape.n, shape.nrhs, element);
   };
@@ -118,7 +118,7 @@ std::vector<Method> methods() {
       report_method("pair_sweep", "2 x 2 triangles solved first, then substitution by two columns per launch",
                     GAUSSWEEP_ENTRIES(trsv_pair_sweep)),
       report_method("doubling",
-                    "2 x 2 triangles solved first, then blocks of doubling size by row operations",
+                    "2 x 2 triangles solved first, then triangles of order 4, 8, ... by row operations",
                     GAUSSWEEP_ENTRIES(trsv_doubling)),
       report_method("doubling_shared", "doubling, with tiles in shared memory from blocks of 32 on",
                     GAUSSWEEP_ENTRIES(trsv_doubling_shared)),

@@ -25,7 +25,8 @@ constexpr double trusted_sum = 32;
 /// Copies the 256 x 256 triangles on the diagonal to `triangles` (n x 256), with every row divided by its
 /// diagonal element. `backward`: op(A) is upper triangular. Row s of `triangles` is row s of op(A), or row
 /// n - 1 - s with `backward`. Sets reciprocals[i] to the reciprocal of diagonal element i. A thread block
-/// copies 256 rows; gridDim.y is the number of columns.
+/// copies 256 rows; gridDim.y is the number of columns. In the kernel, s and q are positions in the order of
+/// substitution; i and j are indices of the matrix.
 template <class T>
 __global__ void __launch_bounds__(threads)
     copy_triangles(TriangleView<T> a, bool backward, T* triangles, T* reciprocals) {

@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(threads)
     target[i] = i > k ? source[i] / divisor : divisor;
 }
 
-/// Divides each row of X (rows x columns) by the element in the same row of the panel's diagonal.
+/// Divides row i of X (rows x columns) by element i of the panel's diagonal, for all i.
 template <class T>
 __global__ void __launch_bounds__(threads)
     divide_rows(const T* panel, std::int64_t ld, int rows, int columns, T* x, std::int64_t ldx) {

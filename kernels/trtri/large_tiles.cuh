@@ -26,8 +26,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 constexpr int large_depth = 16;  ///< depth of a k tile
-/// The smallest number of 128 x 128 tiles for which these are faster than 64 x 64 tiles, for a level and for
-/// P P^T (measured on one H100).
+/// The smallest number of 128 x 128 tiles with which a level, or P P^T, is faster than with 64 x 64 tiles
+/// (measured on one H100).
 constexpr int min_large_tiles_of_level = 200;
 constexpr int min_large_tiles_of_square = 276;
 /// From this k on, two thread blocks share a C tile in levels with few tiles (measured on one H200).
@@ -366,7 +366,7 @@ __global__ void __launch_bounds__(32 * (Warps + producer_warps), Order == 64 ? 2
     return;
   }
   simt::setmaxnreg_inc<Order == 128 ? 232 : Warps == 8 ? 96 : 168>();
-  if (rank == 0) write_zeros(p, 0, tile, 32 * Warps);
+  if (rank == 0) write_zeros(p, /*triangle=*/0, tile, 32 * Warps);
   product.add(count);
   if constexpr (BlocksPerTile == 2) {
     product.join(rank, count);

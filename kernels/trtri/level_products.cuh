@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(256)
     check_and_write_zeros(LevelProduct<T> first, LevelProduct<T> second, TileGrid<64> grid) {
   const Tile tile = grid.tile(second, static_cast<int>(blockIdx.x));
   if (!tile.is_nonempty()) return;
-  write_zeros(second, 0, tile, 256);
+  write_zeros(second, /*triangle=*/0, tile, 256);
   if (first.exceeds_limit == nullptr) return;
   const T* const c = first.c + tile.pair * first.c_step + tile.row + tile.column * first.ldc;
   bool is_within = true;

@@ -29,7 +29,8 @@ template <class T>
 void trtri_levels(Context& context, Operands<T>& op, const Parameters&) {
   const std::int64_t n = op.shape.n;
   T* const products = op.workspace.template take<T>(levels::workspace_elements(n));
-  const levels::Triangle<T> a{op.a.data, op.a.ld, static_cast<int>(n), op.shape.uplo == Uplo::lower, false};
+  const levels::Triangle<T> a{op.a.data, op.a.ld, static_cast<int>(n), op.shape.uplo == Uplo::lower,
+                              /*unit=*/false};
   levels::TriangleInverse<T>(context, a, n, products).invert(op.x.data, op.x.ld, op.info);
 }
 

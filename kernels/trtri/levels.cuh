@@ -29,8 +29,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 using namespace gaussweep::levels;
 
 /// The sizes of the blocks on the diagonal and of the border. They give few levels and pairs of almost equal
-/// order. Either the last block is smaller than the others, or the number of equal blocks is a power of two
-/// and a few rows remain for the border. An additional level for these rows would take as long as a full one.
+/// order. Either the last block is smaller than the others and there is no border. Or the number of equal
+/// blocks is a power of two, and a few rows remain for the border. An additional level for these rows would
+/// take as long as a full one.
 struct Blocks {
   int order;   ///< order of the blocks, a multiple of 8
   int border;  ///< rows of the border
@@ -56,11 +57,13 @@ struct Schedule {
   /// The largest order of a pair's inverses for which level_products.cuh computes the products. If there is
   /// only one pair, level_products.cuh computes products with up to max_kernel_half^2 elements of C.
   int max_kernel_half = never;
-  int min_64_tiles = never;  ///< smallest number of 64 x 64 tiles for which level_products.cuh uses these
-  int strip_width = 0;       ///< rows or columns of C per product of the vendor's library
+  /// The smallest number of 64 x 64 tiles for which level_products.cuh uses them instead of 32 x 32 tiles.
+  int min_64_tiles = never;
+  int strip_width = 0;  ///< rows or columns of C per product of the vendor's library
   /// The smallest number of 64 x 64 tiles of a product in double for which large_tiles.cuh computes it.
   int min_tiles_for_large = never;
-  int min_128_tiles = 0;  ///< smallest number of 128 x 128 tiles for which large_tiles.cuh uses these
+  /// The smallest number of 128 x 128 tiles for which large_tiles.cuh uses them instead of 64 x 64 tiles.
+  int min_128_tiles = 0;
   int min_split_k = min_split_k_of_level;  ///< smallest k for which two thread blocks may share a large tile
   int min_tiles_for_large_split = never;   ///< min_tiles_for_large if k >= min_split_k
 
@@ -215,7 +218,7 @@ class TriangleInverse {
     second_product.z_step = x_step;
     second_product.z_triangle_step = triangle_stride;
 
-    const int tiles = TileGrid<64>(second_product, pairs, 1).blocks();
+    const int tiles = TileGrid<64>(second_product, pairs, /*multiprocessors=*/1).blocks();
     if constexpr (sizeof(T) == sizeof(double)) {
       const int min_tiles = half >= schedule_.min_split_k
                                 ? std::min(schedule_.min_tiles_for_large, schedule_.min_tiles_for_large_split)

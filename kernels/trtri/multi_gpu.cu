@@ -24,7 +24,7 @@ void trtri_multi_gpu(Context& context, Operands<T>& op, const Parameters& parame
                               static_cast<int>(op.parts.size())};
     return inverse::DistributedTriangle<T>(context, blocks,
                                            inverse::panel_width(op.shape, parameters, blocks.width), op.parts,
-                                           op.shape.uplo, true)
+                                           op.shape.uplo, /*keeps_other_triangle=*/true)
         .invert(op.info);
   }
   trtri_levels(context, op, parameters);

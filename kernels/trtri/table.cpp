@@ -82,13 +82,13 @@ Method by_levels() {
 
 Method multi_gpu() {
   Method method = trtri_method("multi_gpu", "substitution by block columns on several GPUs", "gaussweep");
-  method.parameters = {gpus_parameter(), inverse::block_parameter("512, up to n = 24576 256"),
+  method.parameters = {gpus_parameter(), inverse::block_parameter("512, or 256 up to n = 24576"),
                        inverse::panel_parameter(), inverse::gpus_from_parameter()};
   method.answer = AnswerIn::x;
   method.stays_on_one = inverse::stays_on_one;
   method.column_block = inverse::trtri_block;
   method.workspace_bytes = inverse::trtri_bytes;
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(trtri_multi_gpu), 90);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(trtri_multi_gpu), /*capability=*/90);
 }
 
 Method lapack() {
@@ -103,14 +103,14 @@ Method cusolver() {
 }
 
 std::vector<Method> methods() {
-  return {
-      gets("gets", "Gaussian elimination, one launch per row", GAUSSWEEP_ENTRIES(trtri_gets)),
-      gets("gets_adaptive", "Gaussian elimination, one launch per row, blocks adapted to the remaining rows",
-           GAUSSWEEP_ENTRIES(trtri_gets_adaptive)),
-      by_levels(),
-      multi_gpu(),
-      lapack(),
-      cusolver()};
+  return {gets("gets", "Gaussian elimination, one launch per row", GAUSSWEEP_ENTRIES(trtri_gets)),
+          gets("gets_adaptive",
+               "Gaussian elimination, one launch per row, thread blocks shaped for the remaining rows",
+               GAUSSWEEP_ENTRIES(trtri_gets_adaptive)),
+          by_levels(),
+          multi_gpu(),
+          lapack(),
+          cusolver()};
 }
 
 }  // namespace
