@@ -17,7 +17,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
 void getrf_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
-  small::factor(context, op, {op.pivots, nullptr}, parameters);
+  small::factor(context, op, {op.pivots, /*order=*/nullptr}, parameters);
 }
 
 GAUSSWEEP_INSTANTIATE(getrf_batched)

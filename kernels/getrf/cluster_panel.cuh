@@ -60,7 +60,8 @@ __device__ __forceinline__ void store_row(const T (&v)[Columns], T* to, std::int
 
 }  // namespace detail
 
-/// The number of clusters per launch of factor_panel that only exchange rows (see factor_panel).
+/// The number of clusters per launch of factor_panel that only exchange rows (see factor_panel). It is larger
+/// if each cluster has only one block.
 template <Senders SentBy>
 constexpr int exchangers = SentBy == Senders::block ? 8 : 1;
 
@@ -68,9 +69,9 @@ constexpr int exchangers = SentBy == Senders::block ? 8 : 1;
 template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
 struct PanelMemory {
   detail::ExchangeMemory<T, Columns, RowsPerThread, Threads, SentBy> exchange;
-  alignas(16) T upper[widest_panel * detail::upper_stride<T, Columns>];
-  alignas(16) T scratch[Threads / 32][detail::panel_scratch<T>];
-  T triangle[widest_panel * detail::panel_triangle_stride<T>];
+  alignas(16) T upper[widest_panel * detail::upper_stride<T, Columns>];  ///< rows of U
+  alignas(16) T scratch[Threads / 32][detail::panel_scratch<T>];         ///< per warp, for the update
+  T triangle[widest_panel * detail::panel_triangle_stride<T>];           ///< L of the previous panel
 };
 
 /// Factors the panel at `a` (column-major, lda) in the first cluster of the grid. `first` is the index in the
@@ -83,8 +84,8 @@ struct PanelMemory {
 /// the panel, and end. The last `exchangers` clusters exchange rows in the columns left of the previous panel
 /// and in the permutations. The kernel may be launched early (programmatic dependent launch) and waits for
 /// the previous kernel. With Senders::block a cluster has one block.
-/// @pre rows <= blocks of a cluster * Threads * RowsPerThread, cols <= min(Columns, rows), PanelMemory of
-/// dynamic shared memory
+/// @pre rows <= blocks of a cluster * Threads * RowsPerThread, cols <= min(Columns, rows),
+/// sizeof(PanelMemory) bytes of dynamic shared memory
 template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
 __global__ void __launch_bounds__(Threads, 1)
     factor_panel(T* a, std::int64_t lda, int rows, int cols, int first, int* pivots, Exchanges exchanges,

@@ -52,7 +52,7 @@ __global__ void prepend_exchanges(const Index* rows_at, Index first, Index rows,
   const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < rows) source[first + i] = first + rows_at[source[first + i] - first];
 }
-/// Sets `source` to the identity.
+/// Sets `source` to the identity permutation.
 template <class Index>
 __global__ void start_exchanges(Index* source, Index rows) {
   const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -120,7 +120,7 @@ class DistributedLu {
     device.fill(factored.info, 0, sizeof(int));
     Workspace workspace(workspaces_[static_cast<std::size_t>(owner)], workspace_bytes_);
     RecursiveLu<T> factors(context, factored.a, factored.ld, factored.rows, factored.pivots, factored.info,
-                           workspace, false);
+                           workspace, /*copied=*/false);
     factors.factor_columns(factored.columns);
     device.copy(factored.rows_at, factors.row_order(factored.columns),
                 static_cast<std::size_t>(factored.rows) * sizeof(int));

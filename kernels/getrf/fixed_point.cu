@@ -1,8 +1,8 @@
 /// getrf/fixed_point: LU decomposition by fixed-point iteration, with a unit diagonal in U.
 ///
 /// L. Čejka, ČVUT 2022, section 1.3.2: each iteration recomputes all elements of L and U from the last
-/// iterate, one thread per element, until no element changes by more than a tolerance
-/// (fixed_point_steps.cuh). The update is double-buffered as in the thesis's formulas, or in place, where
+/// iterate, one thread per element (fixed_point_steps.cuh). The iteration ends when no element changes by
+/// more than a tolerance. The update is double-buffered as in the thesis's formulas, or in place, where
 /// threads may read elements that other threads have just written.
 ///
 /// Layout: column-major; A is only read, L and U are a separate matrix. Cost: 2/3 n^3 operations per

@@ -44,9 +44,9 @@ __device__ bool differs(T before, T after) {
 }
 
 /// Updates one element per thread; neighbouring threads have neighbouring rows. `before` and `after` may be
-/// the same matrix. Threads may then read elements that other threads have already updated, so that the
-/// iterates differ from run to run on a GPU, but not their limit. (The emulated device runs threads in order,
-/// so that one sweep is Crout's method.)
+/// the same matrix. Threads may then read elements that other threads have already updated. On a GPU the
+/// iterates therefore differ from run to run; their limit does not. (The emulated device runs threads in
+/// order, so that one sweep is Crout's method.)
 template <class T>
 __global__ void fixed_point_update(MatrixView<T> a, MatrixView<T> before, MatrixView<T> after,
                                    FixedPointChanges* changes) {
@@ -96,8 +96,8 @@ __global__ void scale_start(MatrixView<T> a, MatrixView<T> lu) {
 }
 
 /// Iterates from op.a, which is only read, and stores the factors in `lu`. The host reads the changes after
-/// every iteration. With the parameter `start`: matrix, the first iterate is A itself, as in Čejka's thesis,
-/// which may be far from L and U. With in-place updates on a GPU, elements can then grow until iteration 2 n,
+/// every iteration. With the parameter `start` = matrix, the first iterate is A itself, as in Čejka's thesis.
+/// A may be far from L and U. With in-place updates on a GPU, elements can then grow until iteration 2 n,
 /// after which no element can change.
 ///
 /// Fills context.report. Its convergence is `converged` if no element changed by more than the tolerance;

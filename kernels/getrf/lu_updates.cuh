@@ -22,9 +22,10 @@ using gaussweep::lu::solve_rows;
 /// with the panel's unit lower triangle `l`. A thread block is one warp and takes 4 columns; each lane holds
 /// one row of the triangle.
 ///
-/// The first thread blocks exchange the elements of the permutations `rows_at` (Update in panel_update.cuh)
-/// like columns. The last thread blocks compute L below the window of the panel (window_panel.cuh): each
-/// takes 32 of the `below_count` rows at `below`.
+/// The first thread blocks apply the exchanges to the permutations `rows_at`, as if each were a column (see
+/// Update in panel_update.cuh, also for `order` and `parities`). If the panel took its pivots from a window
+/// of rows (window_panel.cuh), the last thread blocks compute L below this window. Each of them takes 32 of
+/// the `below_count` rows at `below`.
 template <class T>
 __global__ void __launch_bounds__(32)
     exchange_and_solve(T* a, std::int64_t lda, const T* l, int first, int cols, int before, int after,
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(32)
   }
 }
 
-/// Sets every permutation to the identity.
+/// Sets the 2 * levels permutations of `order` elements to the identity.
 template <class Index>
 __global__ void start_permutations(Index* rows_at, int order) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -215,7 +216,7 @@ __global__ void __launch_bounds__(solve_rows)
   }
   // Loads are unconditional with clamped indices, because a predicated load would stall the next one.
   const T* const row_of_l = l + (inside ? row : rows - 1);
-  T factor[32];  // of this row, for the next 32 unknowns
+  T factor[32];  // the elements of this row of L for the next 32 unknowns
   GAUSSWEEP_UNROLL
   for (int k = 0; k < 32; ++k) factor[k] = row_of_l[(k < rows ? k : rows - 1) * ldl];
   GAUSSWEEP_UNROLL
@@ -232,7 +233,7 @@ __global__ void __launch_bounds__(solve_rows)
         next[k] = row_of_l[(column < rows ? column : rows - 1) * ldl];
       }
     }
-    asm volatile("" ::: "memory");
+    asm volatile("" ::: "memory");  // keeps the loads above before the substitution
     if (warp == owner) {
       GAUSSWEEP_UNROLL
       for (int k = 0; k < 31; ++k) {

@@ -117,6 +117,7 @@ __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int
 }
 
 /// Subtracts the product of L and U of slice `slice_index` - 1 from the columns right of slice `slice_index`.
+/// Calls itself for one slice after another; `Group` is the slice's distance from slice `slice_index`.
 /// `remaining`: the number of the panel's columns from slice `slice_index` on.
 template <int Group, class CandidateExchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void subtract_products(T (&v)[RowsPerThread][Columns], unsigned slice_index,

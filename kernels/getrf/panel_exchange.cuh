@@ -23,7 +23,7 @@ using gaussweep::lu::max_blocks;
 template <int Columns>
 constexpr int slice_columns = std::min(Columns, 8);
 
-/// The senders of candidates.
+/// The warps that send candidates.
 enum class Senders {
   block,  ///< the cluster has one block, whose warps need no messages
   warps,  ///< every warp of the cluster sends its best candidate
@@ -31,7 +31,7 @@ enum class Senders {
 };
 
 /// A candidate and its row's elements in the slice. row[0] is the negated reciprocal of the candidate, if
-/// that is a normal number. Then follow the elements right of the candidate, and zeros for finished columns.
+/// that is a normal number. The elements right of the candidate follow, then zeros for finished columns.
 template <class T, int Slice>
 struct alignas(16) Message {
   Candidate candidate;
@@ -139,7 +139,8 @@ class CandidateExchange {
     }
   }
   /// Waits until all candidates for the slice's column i have arrived, and loads the best candidate's
-  /// message. Returns false if the choice is ambiguous; the caller must then call resolve().
+  /// message. Returns false if the choice is ambiguous (Choice in panel_messages.cuh); the caller must then
+  /// call resolve().
   __device__ __forceinline__ bool await(unsigned slice_index, unsigned i, SliceMessage& best) const {
     const unsigned lane = threadIdx.x % 32;
     if constexpr (single_block) {
@@ -157,8 +158,8 @@ class CandidateExchange {
     const unsigned messages = base_ + message_offset(i, 0);
     load_message(messages + static_cast<unsigned>(best_at(messages, senders_)) * message_bytes, best);
   }
-  /// Sends the pivot row of the slice's column i, without finished slices, if this warp owns the row. @pre
-  /// the row has its final position
+  /// Sends the pivot row of the slice's column i, without the columns of finished slices, if this warp owns
+  /// the row. @pre the row has its final position
   __device__ __forceinline__ void send_pivot_row(unsigned slice_index, unsigned i, const Rows& v,
                                                  const Positions& position) const {
     const int j = static_cast<int>(slice_index * slice + i);

@@ -17,9 +17,9 @@ constexpr int no_row = 0x7fffffff;  ///< the position of a row that does not exi
 
 /// A candidate for the pivot, as sent to other blocks.
 struct alignas(16) Candidate {
-  unsigned high;  ///< the magnitude's high word, with the highest bit set: larger than that of no_candidate
-  unsigned low;   ///< the magnitude's low word; 0 for floats
-  int position;   ///< the current position of the candidate's row
+  unsigned high;       ///< the magnitude's high word; its highest bit is set, unlike in no_candidate
+  unsigned low;        ///< the magnitude's low word; 0 for floats
+  int position;        ///< the current position of the candidate's row
   unsigned sign_word;  ///< the high word of the value, with its sign
 };
 constexpr unsigned candidate_bit = 0x80000000u;
@@ -51,7 +51,7 @@ __device__ __forceinline__ bool is_zero(const Candidate& c) {
   return c.high == candidate_bit && c.low == 0;
 }
 /// Returns true if the candidate's exponent shows that its reciprocal is a normal number (LAPACK's sfmin
-/// test).
+/// test): if its magnitude is in [2^-1021, 2^1021) in double, or in [2^-125, 2^125) in float.
 __device__ __forceinline__ bool has_reciprocal(const Candidate& c, double) {
   return c.high - (candidate_bit + 0x00200000u) < 0x7fc00000u - 0x00200000u;
 }
@@ -73,8 +73,8 @@ __device__ __forceinline__ int best_lane(const Candidate& of_lane) {
   return __ffs(static_cast<int>(__ballot_sync(all, largest && first))) - 1;
 }
 
-/// The lane of a warp with the largest candidate, found by comparing only the high words without their lowest
-/// five bits. This takes one warp reduction; best_lane takes three.
+/// The lane of a warp with the largest candidate, found by one warp reduction; best_lane takes three.
+/// Compares only the candidates' high words, in which the lane's index replaces the lowest five bits.
 struct Choice {
   int lane;            ///< the lane; 0 if there is no candidate
   unsigned near_ties;  ///< mask of the lanes whose high words agree with the largest except in these bits

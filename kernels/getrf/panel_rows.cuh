@@ -34,7 +34,7 @@ class PanelRows {
   }
   /// Returns the first of the four rows whose elements the thread has after transpose_quads().
   __device__ __forceinline__ int first_of_four(int e = 0) const { return row(e) / 4 * 4; }
-  /// Waits for all threads of the system.
+  /// Waits for all threads that process the system.
   static __device__ __forceinline__ void wait() {
     if (S::warps == 1) {
       __syncwarp();
@@ -45,6 +45,7 @@ class PanelRows {
   static __device__ __forceinline__ int warp() {
     return S::warps == 1 ? 0 : static_cast<int>(threadIdx.x) / 32;
   }
+  /// Calls visit(e) for each of the thread's rows.
   template <class Visit>
   static __device__ __forceinline__ void for_rows(Visit&& visit) {
     GAUSSWEEP_UNROLL

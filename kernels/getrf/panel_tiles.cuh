@@ -45,9 +45,9 @@ struct WorkSplit {
   }
 };
 
-/// Calls launch(split) with the first WorkSplit of the list that has n rows. For LU in double of order 33 to
-/// 64, one warp keeps all rows. In float, more blocks per multiprocessor with fewer registers are faster,
-/// unless the kernel solves for several right-hand sides (docs/notebook/batches.md).
+/// Calls launch(split) with the first WorkSplit of the list that has at least n rows. For LU in double of
+/// order 33 to 64, one warp keeps all rows. In float, more blocks per multiprocessor with fewer registers are
+/// faster, unless the kernel solves for several right-hand sides (docs/notebook/batches.md).
 /// @tparam SolvesPanels the kernel calls Panels::solve
 /// @pre n <= 512
 template <class T, bool Symmetric, bool SolvesPanels, class Launch>
@@ -109,6 +109,7 @@ struct SharedStorage {
   int pivots[S::rows];        ///< LAPACK's pivot of each step, from 0
   int info;                   ///< LAPACK's info
   bool substitutes;           ///< geinv/batched: the inverse is not finite, so that columns are recomputed
+  /// The memory of inverses(), if `candidate` is too small for it.
   T inverse_storage[S::RowsPerThread == 1 ? 1 : S::rows];
 
   /// Returns the storage for the reciprocals of U's diagonal: the candidates' memory, which is free after the
@@ -153,12 +154,13 @@ __device__ __forceinline__ void transpose_quads(T (&a)[panel_elements]) {
   }
 }
 
-/// A thread's fragments of A for eight k indices: [e][h][i] is element (first_of_four(e) + i, 2t + h).
+/// A thread's fragments of A for eight k indices: [e][h][i] is in column 2t + h and in row
+/// PanelRows::first_of_four(e) + i.
 template <int RowsPerThread>
 using Left = double[RowsPerThread][2][4];
 
-/// Computes D += A B for all tiles, over eight k indices; `a` is D after transpose_quads. Calls load(h, j,
-/// b0, b1) to load b0 = B(2t + h, Jg + j) and b1 = B(2t + h, Jg + j + 1).
+/// Computes D += A B for all tiles, over eight k indices; `a` holds D as laid out by transpose_quads. Calls
+/// load(h, j, b0, b1) to load b0 = B(2t + h, Jg + j) and b1 = B(2t + h, Jg + j + 1).
 template <int RowsPerThread, class Load>
 __device__ __forceinline__ void multiply(double (&a)[panel_elements], const Left<RowsPerThread>& left,
                                          Load&& load) {

@@ -3,10 +3,10 @@
 /// panel to the other columns.
 ///
 /// The update of a column right of the previous panel consists of row exchanges, a substitution in the
-/// previous panel's rows, and a product with its L. The first cluster of the launch applies the update to the
-/// columns of the new panel while it loads them into registers. Other clusters of the same launch apply the
-/// update to the columns further right. No cluster waits for another: each reads only data from before the
-/// launch and rows that it wrote itself.
+/// previous panel's rows, and a product with the previous panel's L. The first cluster of the launch applies
+/// the update to the columns of the new panel while it loads them into registers. Other clusters of the same
+/// launch apply the update to the columns further right. No cluster waits for another: each reads only data
+/// from before the launch and rows that it wrote itself.
 
 #include <algorithm>
 #include <cmath>
@@ -31,14 +31,14 @@ struct Exchanges {
   int* target;  ///< the content of row first + t moves to row target[t]; -1 if it stays in these `cols` rows
 };
 
-/// What the update by the previous panel needs. The previous panel's columns end where the panel of this
-/// launch begins. A column block is a range of columns that is factored panel by panel, at the bottom of the
-/// recursion (recursive_lu.cuh).
+/// The arguments of the update by the previous panel. The previous panel's columns end where the panel of
+/// this launch begins. A column block is a range of columns that is factored panel by panel, at the bottom of
+/// the recursion (recursive_lu.cuh).
 struct Update {
   int cols;             ///< columns of the previous panel; 0 if there is none
   int columns_left;     ///< columns of the column block left of the previous panel
   int columns_right;    ///< columns of the column block right of this launch's panel
-  Exchanges exchanges;  ///< of the previous panel
+  Exchanges exchanges;  ///< the previous panel's row exchanges
   /// Two permutations of `order` elements per recursion level. Their elements are exchanged like those of a
   /// column of the matrix. RecursiveLu::exchange later uses them to move rows of other columns. Adjacent
   /// parts of a level use different permutations, so that one can be reset while the other is in use.
@@ -177,9 +177,9 @@ __device__ __forceinline__ void exchange_other_columns(T* column, std::int64_t l
 }
 
 /// Loads the operands of the substitution in the previous panel's rows. The panel's unit lower triangle goes
-/// into `triangle`. Its rows after the exchanges go into `upper`, in the `cols` columns at `a`. The triangle
-/// is column-major with 32 rows, with zeros on and above the diagonal and beyond its columns. `a` and `panel`
-/// point at row `first`, where the launch's panel begins.
+/// into `triangle`. The content of the panel's rows after the exchanges goes into `upper`, for the `cols`
+/// columns at `a`. The triangle is column-major with 32 rows, with zeros on and above the diagonal and beyond
+/// its columns. `a` and `panel` point at row `first`, where the launch's panel begins.
 template <int Columns, int Threads, class T>
 __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int64_t lda, int first, int cols,
                                            const Update& update, T* triangle, T* upper) {
@@ -240,7 +240,7 @@ class ProductWithL {
         for (int s = 0; s < RowsPerThread; ++s) factor[s][k] = -next_[s][k];
       }
       load_columns(begin + k_step < k_count_ ? begin + k_step : begin);
-      // Adds up the terms before subtracting them: terms much smaller than the element would be rounded away.
+      // Subtracts the sum of the terms: single terms much smaller than the element would be rounded away.
       const auto row_bytes = static_cast<unsigned>(upper_stride<T, Columns> * sizeof(T));
       const unsigned u_rows = simt::shared_address(upper) + static_cast<unsigned>(begin) * row_bytes;
       GAUSSWEEP_UNROLL

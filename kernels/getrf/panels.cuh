@@ -15,7 +15,7 @@
 /// parts of four rows and then exchange them (panel_tiles.cuh). In float up to order 128, the update
 /// eliminates like LU.
 ///
-/// LU processes right-hand sides (for an inverse, the identity) in panels, too, but by substitution.
+/// LU solves for right-hand sides (for an inverse, the identity) by substitution, also in panels.
 
 #include <cmath>
 #include <cstdint>
@@ -28,7 +28,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
-/// A thread's part of the factorisation and solution of one system.
+/// A thread's part of the factorisation and solution of one system. The base class (panel_rows.cuh) holds the
+/// thread's rows: step_ has their positions under LAPACK's row exchanges, y_ their right-hand sides.
 /// @tparam S a WorkSplit
 /// @tparam Symmetric true for Cholesky, false for LU
 /// @tparam WithRhs one right-hand side is eliminated together with A
@@ -213,7 +214,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       T factors[group_steps];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < group_steps; ++c) factors[c] = next[c];
-      const int local_step = step_[0] - k;  // rows beyond n, which are 0, are the pivots of steps beyond n
+      const int local_step = step_[0] - k;  // padding rows are 0 and have steps beyond n
       if (local_step >= 0 && local_step < group_steps) {
         GAUSSWEEP_UNROLL
         for (int j = 0; j < width; ++j) shared_.rows[buffer][local_step][j] = a[j];
@@ -236,7 +237,7 @@ class Panels : PanelRows<T, S, Symmetric> {
   /// Applies the earlier panels to the panel of a symmetric matrix that begins at column `first`. Adds up the
   /// products before subtracting them, which is more accurate.
   __device__ void subtract_symmetric(int first, T (&a)[panel_elements]) {
-    wait();  // other threads store the panel's rows
+    wait();  // until other threads have stored the panel's rows
     GAUSSWEEP_UNROLL
     for (int c = 0; c < width; ++c) a[c] = 0;
     if constexpr (tensor) {
@@ -371,8 +372,8 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
   /// Runs the elimination steps of the panel's last Count columns; one loop runs eight steps, and a recursive
-  /// call the rest. Every step shifts the columns left by one register, so that one loop body serves eight
-  /// steps. With all steps of a panel unrolled, the code would not fit in the instruction caches.
+  /// call runs the rest. Every step shifts the columns left by one register, so that one loop body serves
+  /// eight steps. With all steps of a panel unrolled, the code would not fit in the instruction caches.
   template <int Count>
   __device__ void eliminate_steps(int first, T (&a)[panel_elements]) {
     const int begin = first + width - Count, end = min(begin + tile_order, n_);
@@ -554,10 +555,10 @@ class Panels : PanelRows<T, S, Symmetric> {
   /// Substitutes for LU in double on tensor cores, eight steps per iteration. If Forward, applies the first
   /// `steps` elimination steps to `a`; n steps solve L y = a. Else solves U x = b.
   ///
-  /// Solves with 8 x 8 diagonal triangles are by substitution: their inverses may be large, and products
-  /// would have different errors in different rows. For U, `a` must be 0 at the start and accumulates only
-  /// the subtracted products. The right-hand sides of U are the `columns` columns of `b`, whose row k belongs
-  /// to step k.
+  /// Solves with 8 x 8 diagonal triangles are by substitution: inverses of these triangles may be large, and
+  /// products with inverses would have different errors in different rows. For U, `a` must be 0 at the start
+  /// and accumulates only the subtracted products. The right-hand sides of U are the `columns` columns of
+  /// `b`, whose row k belongs to step k.
   template <bool Forward>
   __device__ void substitute_groups(int steps, T (&a)[panel_elements], const T* b = nullptr,
                                     int columns = 0) {
@@ -639,8 +640,8 @@ class Panels : PanelRows<T, S, Symmetric> {
     wait();  // no thread uses `rows` in shared memory any more, and all threads have stored their elements
     const bool has_row = row() < n_;
     const T diagonal = has_row ? *address_of(row(), step_[0]) : T(1);
-    // All threads wait for the current unknown. The owner of its row multiplies by the inverse of the
-    // diagonal element, which is ten times as fast as a division.
+    // All threads wait for the current unknown. The thread that owns the unknown's row multiplies by the
+    // inverse of the diagonal element, because a division takes ten times as long.
     const T inverse = T(1) / diagonal;
     const bool divides = inverse - inverse != T(0);
     const auto fetch_element = [&](int i) {

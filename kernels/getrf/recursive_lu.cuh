@@ -5,9 +5,9 @@
 /// Toledo's recursion (S. Toledo, Locality of reference in LU decomposition with partial pivoting, SIAM J.
 /// Matrix Anal. Appl. 18, 1997): factor the left half of the columns, update the right half, factor its lower
 /// part, exchange the rows of the left half. The products then have the largest possible k, for which a GPU's
-/// GEMM is fastest. The recursion ends at column blocks of several panels, which are factored from left to
-/// right. While one cluster factors a panel, other clusters of the same launch apply the previous panel to
-/// the rest of the column block.
+/// GEMM is fastest. The recursion ends at ranges of several panels (column blocks), whose panels are factored
+/// from left to right. While one cluster factors a panel, other clusters of the same launch apply the
+/// previous panel to the rest of the column block.
 
 #include <algorithm>
 #include <functional>
@@ -127,17 +127,18 @@ class RecursiveLu {
     return static_cast<unsigned>((count + per_block - 1) / per_block);
   }
 
-  /// Returns the number of rows of a product from `row` to the end. Rounds it up to a multiple of 8 if the
-  /// padding rows belong to the workspace.
+  /// Returns the number of rows of a product from `row` to the end. Rounds this number up to a multiple of 8
+  /// if the padding between columns may be overwritten.
   int rows_from(int row) const {
     const int rows = n_ - row;
     return preconditions || a_ != input_ ? (rows + 7) / 8 * 8 : rows;
   }
 
-  /// The number of elements of T that take as many registers as a double.
+  /// The number of elements of T in the registers of a double.
   static constexpr int elements_per_double = sizeof(double) / sizeof(T);
 
-  /// Returns the number of columns of the panel whose first row is `row`. It is constant within 32 rows, so
+  /// Returns the number of columns of the panel whose first row is `row`. A panel with more rows has fewer
+  /// columns, because it must fit in the registers of one cluster. The number is constant within 32 rows, so
   /// that panels end at the ends of column blocks.
   int panel_columns(int row) const {
     const int rows = n_ - row / 32 * 32;
@@ -156,9 +157,9 @@ class RecursiveLu {
     return std::max(64, std::min(max_block_columns_, panels * panel_columns(row)));
   }
 
-  /// Returns the number of columns beyond a multiple of the width of column blocks that are merged into the
-  /// last one: at most an eighth of its width. As a separate column block, they would need as many launches
-  /// as the last one.
+  /// Returns the number of columns beyond the last full column block if they are merged into this block, else
+  /// 0. They are merged if they are at most an eighth of its width: as a separate column block, they would
+  /// need as many launches as a full one.
   int merged_columns(int n) const {
     const int block = block_columns(n - 1), remainder = n % block;
     return preconditions || n < block || remainder > block / 8 ? 0 : remainder;
@@ -197,7 +198,7 @@ class RecursiveLu {
       const int after = j + cols - first;
       if constexpr (preconditions) {
         window_panel(j, cols);
-        follow_panel(first, count, j, cols, after);
+        launch_exchange_and_solve(first, count, j, cols, after);
         const int below = j + cols;
         if (after < count && below < n_) {
           product(rows_from(below), count - after, cols, at(below, j), at(j, below), at(below, below));
@@ -210,7 +211,7 @@ class RecursiveLu {
         previous_cols = cols;
       }
     }
-    if (!preconditions) follow_panel(first, count, first + count - cols, cols, count);
+    if (!preconditions) launch_exchange_and_solve(first, count, first + count - cols, cols, count);
   }
 
   /// Returns Update::parities for column j: bit l selects one of the two permutations of level l.
@@ -222,9 +223,9 @@ class RecursiveLu {
   }
 
   /// Applies the panel of `cols` columns at column j to its column block of `count` columns from column
-  /// `first` on, except for the product. In the column block, the columns left of the panel and from index
-  /// `after` on get the row exchanges; those from `after` on also get the triangular solve.
-  void follow_panel(int first, int count, int j, int cols, int after) {
+  /// `first` on, except for the product. In the column block, the columns left of the panel and the columns
+  /// from index `after` on get the row exchanges. The latter also get the triangular solve.
+  void launch_exchange_and_solve(int first, int count, int j, int cols, int after) {
     const int before = j - first;
     const int rows_below_window = preconditions ? std::max(0, n_ - j - window) : 0;
     const int blocks =
@@ -302,10 +303,10 @@ class RecursiveLu {
   void exchange(int first, int count, int width, int begin, int columns) {
     context_.stage("exchange");
     const int level = level_of(width);
-    const int slot = first / width;
-    int* const rows_at = permutations_ + (2 * level + slot % 2) * static_cast<std::int64_t>(n_);
-    int* const previous = permutations_ + (2 * level + (slot + 1) % 2) * static_cast<std::int64_t>(n_);
-    const int previous_columns = slot > 0 && first + count < n_ ? width : 0;  // no part follows the last one
+    const int part = first / width;  // index of the part
+    int* const rows_at = permutations_ + (2 * level + part % 2) * static_cast<std::int64_t>(n_);
+    int* const previous = permutations_ + (2 * level + (part + 1) % 2) * static_cast<std::int64_t>(n_);
+    const int previous_columns = part > 0 && first + count < n_ ? width : 0;  // no part follows the last one
     if (count <= max_exchanges_by_row) {
       simt::launch(context_, exchange_few<T, 4>, dim3(blocks_of(columns, 4)), dim3(blocks_of(count, 32) * 32),
                    0, at(0, begin), lda_, first, count, columns, pivots_, rows_at, previous,
@@ -332,7 +333,7 @@ class RecursiveLu {
   }
 
   Context& context_;
-  T* input_;  // the matrix of the caller
+  T* input_;  // the caller's matrix
   std::int64_t ld_input_;
   T* a_;  // input_, or its copy
   std::int64_t lda_;

@@ -14,7 +14,7 @@ struct PivotOutput {
   int* order;   ///< the index of the pivot row of each step
 };
 
-/// Factors S::systems systems per block, with rows in registers.
+/// Factors S::systems systems per block, with rows in registers. @tparam S a WorkSplit of small_rows.cuh
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
     factor_rows(std::int64_t count, int n, T* a, PivotOutput output, int* info) {
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(S::threads)
   if (inside && index.thread == 0) info[index.system] = system_info;
 }
 
-/// Factors one system per block in panels.
+/// Factors one system per block in panels. @tparam S a WorkSplit of panel_tiles.cuh
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, S::blocks)
     factor_panels(int n, T* a, PivotOutput output, int* info) {

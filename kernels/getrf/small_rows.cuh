@@ -62,10 +62,10 @@ struct WorkSplit {
   static constexpr int lanes = rows < 32 ? rows : 32;  ///< lanes of a warp that search one pivot together
   static constexpr int warps = rows / lanes;           ///< warps per part
   static constexpr int segments = 4;
-  static constexpr int steps = columns / segments;  ///< steps of W columns per segment
+  static constexpr int steps = columns / segments;  ///< columns of a thread per segment
   /// Buffers for pivot rows. Two buffers need only one barrier per step if the group is within one warp.
   static constexpr int stages = keeps_columns ? N : group <= 32 ? 2 : 1;
-  static_assert(N % (W * segments) == 0 && (W == 1 || N > 32), "segments of whole steps");
+  static_assert(N % (W * segments) == 0 && (W == 1 || N > 32), "segments have whole columns");
 
   /// Returns the register that holds the thread's column c (from 0) after the last step.
   static constexpr int final_register(int c) { return columns - (c / steps + 1) * steps + c % steps; }
@@ -215,7 +215,7 @@ class Rows {
     for (int c = 0; c < S::columns; ++c) largest = std::fmax(largest, std::fabs(a_[c]));
     T scale = 1;
     if constexpr (S::symmetric) {
-      wait_for_group<S>();  // flag is 0 again
+      wait_for_group<S>();  // until shared_.flag is 0
       if (!any_in_group(!wanted || (row_ < n_ && largest >= tiny)))
         scale = sizeof(T) == 8 ? T(0x1p200) : T(0x1p64);
     } else {
@@ -234,7 +234,7 @@ class Rows {
     for (int r = 0; r < S::rhs_columns; ++r) y_[r] *= scale;
     return scale;
   }
-  /// Replaces the inverse of the rescaled A by that of A. `scale`: what rescale() returned.
+  /// Replaces the inverse of the rescaled A by the inverse of A. `scale`: the result of rescale().
   __device__ void unscale_inverse(InverseStorage<T, S>& upper, T scale) {
     wait_for_group<S>();
     upper.columns[0][row_] = scale;
@@ -652,12 +652,12 @@ class Rows {
   SharedStorage<T, S>& shared_;
   int row_, part_;
   int n_ = S::N;
-  int step_ = -1;
+  int step_ = -1;        ///< the step in which the row was the pivot, or -1
   int position_ = row_;  ///< the row's current position under LAPACK's row exchanges
   T pivot_ = 1;
   T scale_ = 1, inverse_ = 1;  ///< a power of two near 1 / pivot_, and 1 / (pivot_ * scale_)
-  T a_[S::columns];
-  T y_[S::rhs_columns] = {}, x_[S::rhs_columns] = {};
+  T a_[S::columns];            ///< elements of A, then of L and U or of the inverse
+  T y_[S::rhs_columns] = {}, x_[S::rhs_columns] = {};  ///< right-hand sides, unknowns
 };
 
 /// Calls launch with the smallest WorkSplit that covers order n. @pre n <= MaxOrder <= max_rows

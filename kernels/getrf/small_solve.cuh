@@ -17,9 +17,9 @@ struct Batch {
   Uplo uplo;
 };
 
-/// True if systems whose intermediate sums overflow or underflow are solved again
-/// (Rows::needs_rescaling). For 24 <= N <= 48, the mere call of the second solve costs registers that make
-/// all systems 8 to 27 % slower (H200).
+/// True if systems whose intermediate sums overflow or underflow are solved again (Rows::needs_rescaling).
+/// For 24 <= N <= 48, already the call of the second solve costs registers, which makes all systems 8 to 27 %
+/// slower (H200).
 template <class S>
 constexpr bool solves_again = S::N <= 16 || S::N >= 64;
 
@@ -142,7 +142,7 @@ void solve_by_panels(Context& context, Operands<T>& op) {
 /// Solves A X = B for every system of the batch. `Symmetric`: A is positive definite. Kernels with rows in
 /// registers solve up to four right-hand sides at a time, panel kernels 16 or 32.
 /// @param max_rows_order the largest order at which `kernel: auto` keeps rows in registers
-/// @throws std::logic_error if Symmetric, several right-hand sides and not rows in registers
+/// @throws std::logic_error if panels would have to solve a symmetric system for several right-hand sides
 template <class T, bool Symmetric>
 void solve(Context& context, Operands<T>& op, const Parameters& parameters, std::int64_t max_rows_order) {
   context.stage("solve");

@@ -43,7 +43,8 @@ __device__ __forceinline__ Split split(float value) {
 struct alignas(8) FourHalves {
   __half2 first, second;
 };
-/// Splits four consecutive elements of a column, scaled by split_scale; elements from `count` on count as 0.
+/// Splits four consecutive elements of a column, scaled by split_scale; elements from `count` on are taken as
+/// 0.
 __device__ __forceinline__ void split_four(const float* from, int count, FourHalves& high, FourHalves& low) {
   float value[4] = {0, 0, 0, 0};
   if (count >= 4) {

@@ -1,13 +1,14 @@
 #pragma once
-/// The order in which substitutions with a lower and then an upper triangle use squares of the triangles.
+/// The order in which forward and back substitution use the square blocks (squares) of the triangles L and U,
+/// for geinv/batched and posv/batched.
 
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// An iterator over the squares of both triangles in the order of their use: rows of squares of the lower
-/// triangle from `first` down, then rows of the upper triangle from the last one up. It visits the last
-/// diagonal square once, because both substitutions use this square consecutively.
+/// An iterator over the squares of both triangles in the order of their use: first the rows of squares of L,
+/// from row `first` down; then the rows of squares of U, from the last one up. It visits the last diagonal
+/// square once, because both substitutions use this square consecutively.
 class SquareOrder {
  public:
   __device__ SquareOrder(int first, int squares) : first_(first), squares_(squares), i_(first), j_(first) {}

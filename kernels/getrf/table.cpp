@@ -36,7 +36,7 @@ ProblemRow problem_row() {
   row.flops = lu_flops;
   row.elements = elements_of;
   row.judge = {judges::lu_factors<float>, judges::lu_factors<double>};
-  row.tolerance = 30;
+  row.tolerance = 30;  // limit of the error ratio (kernels/check/judges.hpp)
   return row;
 }
 
@@ -87,7 +87,7 @@ Method recursive() {
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return lu::workspace_bytes(shape.n, element);
   };
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_recursive), 90);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_recursive), /*capability=*/90);
 }
 
 Method multi_gpu() {
@@ -95,7 +95,7 @@ Method multi_gpu() {
       lu::on_several_gpus(getrf_method("multi_gpu", "LU with partial pivoting of one matrix on several GPUs",
                                        "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997"));
   method.workspace_bytes = lu::multi_gpu_bytes;
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_multi_gpu), 90);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_multi_gpu), /*capability=*/90);
 }
 
 Method by_residues() {
@@ -106,7 +106,7 @@ Method by_residues() {
   method.parameters = lu::residue_parameters();
   method.accepts = lu::accepts_residues;
   method.workspace_bytes = lu::residue_bytes;
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_residues), 90);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_residues), /*capability=*/90);
 }
 
 Method by_halves() {
@@ -120,7 +120,7 @@ Method by_halves() {
     return lu::workspace_bytes(shape.n, element) +
            halves::lu_bytes(shape.n, parameters, /*includes_solves=*/false);
   };
-  return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(getrf_halves), 90);
+  return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(getrf_halves), /*capability=*/90);
 }
 
 Method lapack() {

@@ -41,7 +41,7 @@ class TravellingColumns {
   }
   DeviceGroup& group_;
   std::vector<MatrixView<T>> views_;
-  int holder_ = 0;
+  int holder_ = 0;  ///< the GPU whose copy is up to date
 };
 
 /// Returns a block column of a distributed matrix.

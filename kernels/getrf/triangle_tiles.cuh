@@ -1,6 +1,6 @@
 #pragma once
-/// Triangular solves and products with 32 rows on tensor cores in double, each by one warp. LU uses them to
-/// apply a panel to the columns right of it; Cholesky and the inverses of triangles use them too.
+/// Triangular solves and products with 32 rows on tensor cores in double, each by one warp. LU applies a
+/// panel with them to the columns right of the panel. Cholesky and the inverses of triangles use them, too.
 ///
 /// Let D += A B be a product of an 8 x 4 and a 4 x 8 matrix. Lane 4g + t (0 <= t < 4) has these elements, its
 /// fragments:
@@ -180,8 +180,8 @@ __device__ __forceinline__ void store_two(double* to, double first, double secon
 #endif
 }
 
-/// Leading dimension and number of elements of the shared memory with which a warp converts 8 columns of a
-/// product from fragments to one row per lane.
+/// Leading dimension and size of the staging buffer, through which a warp converts 8 columns of a product
+/// from fragments to one row per lane.
 constexpr int staging_stride = 10;
 constexpr int staging_size = 32 * staging_stride;
 

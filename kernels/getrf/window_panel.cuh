@@ -2,10 +2,11 @@
 /// Factors a panel of the float LU in gesv/mixed_gmres in one thread block, with pivots from a window of
 /// rows.
 ///
-/// Pivots are the largest elements of the next 256 rows (the window), not of all rows, which suffices for an
-/// LU that is a preconditioner. All data stays on one multiprocessor, and a column costs one barrier: every
-/// warp stores its candidate and the candidate's row before the barrier, and selects the best candidate after
-/// it. L in the rows below the window is computed afterwards (solve_below_window); its elements may exceed 1.
+/// Pivots are the largest elements of the next 256 rows (the window), not of all rows. Such pivots suffice
+/// for an LU that is only a preconditioner. All data stays on one multiprocessor, and a column costs one
+/// barrier: every warp stores its candidate and the candidate's row before the barrier, and selects the best
+/// candidate after it. L in the rows below the window is computed afterwards (solve_below_window); its
+/// elements may exceed 1.
 ///
 /// Each thread keeps one row in registers. Each step shifts the remaining elements by one column, so that
 /// registers are indexed by constants only. Multipliers and rows of U are stored in shared memory. Rows do

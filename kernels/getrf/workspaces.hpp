@@ -22,7 +22,7 @@ constexpr int max_panel_rows = 16 * cluster_rows;             ///< largest row c
 constexpr int max_rows = max_panel_rows / 2;
 /// Levels of the recursion in columns, for parts of 64, 128, ..., 131072 columns.
 constexpr int levels = 12;
-constexpr int max_exchanges_by_row = 512;  ///< for more row exchanges exchange_many copies columns
+constexpr int max_exchanges_by_row = 512;  ///< with more row exchanges, exchange_many copies columns
 /// Largest number of columns per panel on several GPUs, where one thread per exchange moves all rows.
 constexpr int max_distributed_columns = 1024;
 constexpr int column_buffers = 132;  ///< column buffers for exchange_many; together they fit in L2
@@ -98,7 +98,7 @@ inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& paramet
 constexpr int solve_rows = 256;    ///< largest row count of a triangular solve in one launch
 constexpr int window = 256;        ///< rows that the window panel (window_panel.cuh) searches for pivots
 constexpr int min_split_k = 256;   ///< smallest k of a product by split_products.cuh
-constexpr int max_split_k = 1024;  ///< k of such a product is divided into parts of at most this
+constexpr int max_split_k = 1024;  ///< largest k of such a product; larger k are split
 
 /// Returns the number of half-precision numbers per operand of a product by split_products.cuh, for a
 /// factorisation of order n.
@@ -118,7 +118,7 @@ inline std::vector<Parameter> residue_parameters() {
           "moduli of a product by residues, at least 5; 0: 15 in double, 8 in float; a number that is not "
           "accurate enough, as below 13 in double, gives the vendor's products"),
       integer_parameter("least_inner", 0, 0, max_rows,
-                        "k from which products are by residues; 0: if that is faster")};
+                        "smallest k of products by residues; 0: by residues if that is faster")};
 }
 inline int residue_moduli(const Parameters& parameters, std::size_t element) {
   const auto requested = static_cast<int>(parameters.integer("moduli"));
@@ -162,7 +162,8 @@ inline std::vector<Parameter> fixed_point_parameters() {
                             "maximum number of iterations; 0: 2 n, after which no element can change")};
 }
 
-/// Returns the estimated number of iterations: 20, as for diagonally dominant matrices. Others may take 2 n.
+/// Returns the estimated number of iterations: 20, as for diagonally dominant matrices. Other matrices may
+/// take 2 n.
 inline double fixed_point_iterations(const Shape& shape, const Parameters& parameters) {
   const std::int64_t requested = parameters.integer("max_iterations");
   return static_cast<double>(std::min<std::int64_t>(20, requested > 0 ? requested : 2 * shape.n));
