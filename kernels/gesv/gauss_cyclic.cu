@@ -4,8 +4,8 @@
 /// F. Fuhrmann, TU Wien 2017, section 4.3.2 and appendix ("impl 0" and "impl 1"): the rows are distributed
 /// cyclically over the blocks. Each block eliminates within its own rows (its stripe), independently of the
 /// other blocks. The next stage does the same with half the blocks, rounded up (halving), or with one block
-/// fewer (decrement), until one block has made the matrix triangular. If a row's element in the pivot column
-/// is already 0, an earlier stage has eliminated this element and those of all later rows of the stripe.
+/// fewer (decrement). In the last stage one block makes the matrix triangular. If an element in the pivot
+/// column is already 0, an earlier stage has eliminated it and the elements below it in the stripe.
 ///
 /// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: about n^3 / 2
 /// multiply-adds in ceil(log2(blocks)) + 1 launches (halving) or `blocks` launches (decrement). Workspace:

@@ -21,7 +21,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 
 /// The consequence of a factor of exactly 0 for the elimination with one pivot row.
 enum class ZeroFactor {
-  skips_row,   ///< the row needs no update; the rows below it may
+  skips_row,   ///< the row needs no update; the rows below it may need one
   ends_stripe  ///< an earlier stage has eliminated this column in this and in all later rows of the stripe
 };
 
@@ -36,9 +36,9 @@ __device__ inline void keep_smallest(int* info, int value) {
   }
 }
 
-/// The addresses of two row numbers (from 1): of the first zero pivot in the previous stage and in the
-/// current one; 0 means that no pivot was 0. The blocks of a stage do not communicate, so every block runs to
-/// its end or to its own zero pivot. After a failed stage, the later stages do nothing.
+/// The addresses of two ints: the row (from 1) of the first zero pivot in the previous stage and in the
+/// current stage; 0 if no pivot was 0. The blocks of a stage do not communicate, so every block runs until
+/// its stripe ends or until one of its pivots is 0. After a failed stage, the later stages do nothing.
 struct StageInfo {
   const int* previous;  ///< null in the first stage
   int* current;         ///< *current is 0 before the stage
@@ -157,8 +157,8 @@ void eliminate(Context& context, Operands<T>& op, int blocks, int threads, ZeroF
 }
 
 /// Calls stage(blocks, info) for each stage, with `max_blocks` blocks, then next(max_blocks) blocks, …, down
-/// to one block. The stages write zero pivots alternately to one int of the workspace and to *op.info. The
-/// last stage writes to *op.info.
+/// to one block. The stages write the rows of zero pivots alternately to one int of the workspace and to
+/// *op.info. The last stage writes to *op.info.
 template <class T, class Next, class Stage>
 void run_stages(Context& context, Operands<T>& op, int max_blocks, Next next, Stage stage) {
   int* spare_info = op.workspace.template take<int>(1);

@@ -87,7 +87,7 @@ class Krylov {
   std::vector<std::vector<double>> columns_;  // columns of the Hessenberg matrix's triangular factor R
   std::vector<double> cosine_, sine_;         // the Givens rotations
   std::vector<double> rhs_;                   // the rotated right-hand side of the least squares problem
-  std::vector<double> errors_;                // the relative residual after each iteration
+  std::vector<double> errors_;                // relative residuals, one per iteration
 };
 
 }  // namespace gaussweep::mixed

@@ -17,8 +17,8 @@ constexpr int sample = 64;                              ///< order of the submat
 constexpr int scalars = 16;                             ///< doubles reserved for the struct Scalars
 constexpr int readings = max_iterations_per_cycle + 4;  ///< doubles in the struct Readings
 constexpr std::int64_t max_rhs_per_group = 64;          ///< right-hand sides refined together
-/// Smallest number of right-hand sides for which the factors' triangular solves are products with inverted
-/// diagonal blocks.
+/// From this number of right-hand sides on, triangular solves with the factors multiply by inverted diagonal
+/// blocks.
 constexpr std::int64_t min_rhs_for_products = 9;
 constexpr std::int64_t block_order = 512;  ///< order of these diagonal blocks
 /// Smallest number of right-hand sides for which the vendor's GEMM multiplies by A, if A is in double.
@@ -32,6 +32,7 @@ constexpr int rows_of_slice(int nrhs) {
   return nrhs == 1 ? 1 : 2;
 }
 
+/// Returns the number of groups of `group` rows, one per thread block.
 constexpr std::int64_t groups(std::int64_t n) {
   return (n + group - 1) / group;
 }
@@ -59,7 +60,7 @@ inline std::size_t solving_bytes(std::int64_t n, std::int64_t nrhs, std::int64_t
 inline std::size_t iteration_bytes(std::int64_t n, std::int64_t nrhs, std::int64_t ld) {
   const std::int64_t vectors = ld * nrhs;
   return workspace_piece(ld * ld, sizeof(double)) + solving_bytes(n, nrhs, ld) +
-         // scales of rows and columns, residuals, the solution
+         // R and C (mixed_steps.cuh); residuals and the solution
          2 * workspace_piece(n, sizeof(double)) + 2 * workspace_piece(vectors, sizeof(double)) +
          workspace_piece(sums_of_product(n, nrhs) * ld, sizeof(double)) +
          workspace_piece(slices * n, sizeof(double)) +

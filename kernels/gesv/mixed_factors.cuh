@@ -1,6 +1,7 @@
 #pragma once
-/// The inputs and buffers of the mixed-precision solvers' float factorisations, and the checks on the host
-/// that decide whether a factorisation is accurate enough for refinement.
+/// The inputs and buffers of the float factorisations in the mixed-precision solvers (gesv/mixed_gmres,
+/// posv/mixed_gmres). Also the checks on the host that decide if a factorisation is accurate enough for
+/// refinement.
 
 #include <algorithm>
 #include <cmath>

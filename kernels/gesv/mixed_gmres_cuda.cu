@@ -3,9 +3,9 @@
 /// Scales rows and columns of A by powers of two, so that all elements are below 2. Factors the result in
 /// float (getrf/recursive_lu.cuh with the products of getrf/split_products.cuh). The factors precondition
 /// flexible GMRES in double. Flexible means that the preconditioned directions are stored, so that the
-/// preconditioner may change. If convergence is too slow with the factors applied in float, for instance
-/// because of a few tiny singular values, they are converted to double and applied in double.
-/// (E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40, 2018; Y. Saad, SIAM J. Sci. Comput. 14, 1993.)
+/// preconditioner may change. If convergence is too slow with factors in float, for instance because of a few
+/// tiny singular values, the factors are converted to double. (E. Carson, N. J. Higham, SIAM J. Sci. Comput.
+/// 40, 2018; Y. Saad, SIAM J. Sci. Comput. 14, 1993.)
 ///
 /// Error: |b - A x| <= t u |A| |x| in the infinity norm, with t = min(max(1, n / 2), max(8, sqrt(n) / 4)).
 /// This is the convergence test; u is the unit roundoff of the operands' precision. If rounding errors stop
@@ -31,10 +31,10 @@
 /// in float, which are computed as 2 n^3 in half precision. Per right-hand side, each iteration costs about 4
 /// n^2 operations and each GMRES cycle about 2 n^2. Workspace: memory for the factors in double, 3072
 /// half-precision numbers per row and per column, 63 vectors per right-hand side, and partial sums of
-/// products. From 9 right-hand sides on, it also has inverted diagonal blocks of the factors. If float is not
-/// tried, the workspace is that of gesv/recursive. The report's history holds, per iteration, the largest
-/// 2-norm of a residual, scaled so that it bounds |b - A x| / (|A| |x|). The report's convergence is
-/// `converged`, or empty after a fallback. `info` is 0, or that of gesv/recursive after a fallback. n <=
+/// products. From 9 right-hand sides on, the workspace also has inverted diagonal blocks of the factors. If
+/// float is not tried, the workspace is that of gesv/recursive. The report's history holds, per iteration,
+/// the largest 2-norm of a residual, scaled so that it bounds |b - A x| / (|A| |x|). The report's convergence
+/// is `converged`, or empty after a fallback. `info` is 0, or that of gesv/recursive after a fallback. n <=
 /// 65536. Needs compute capability 9.0.
 
 #include "kernels/gesv/mixed_lu.cuh"

@@ -110,9 +110,9 @@ class LuFactors {
       : system_(system), memory_(memory), pivots_(memory.take<int>(system.n + 1)) {}
 
   /// Computes R, C and the factors, and stores the measurements in `measured`. Returns false if refinement
-  /// would not converge: an element is not finite, the norm is out of range, a pivot is 0, or a sample of the
-  /// matrix, which is factored first, has several tiny pivots. Also returns false if the pivots decrease so
-  /// fast that later ones would be smaller than float's rounding errors.
+  /// would not converge: if an element is not finite, the norm is out of range, or a pivot is 0. Also returns
+  /// false if a sample of the matrix, which is factored first, has several tiny pivots, or if the pivots
+  /// decrease so fast that later pivots would be smaller than float's rounding errors.
   bool prepare_factors(Scalars& measured) {
     const System<T>& s = system_;
     Context& context = s.context;

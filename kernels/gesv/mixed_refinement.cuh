@@ -102,7 +102,7 @@ class Refinement {
         const double residual = value_of(host_readings[r].r);
         const double error = residual == 0 ? 0 : residual / (norm_of_a_ * rhs.norm_of_x);
         const bool stagnated = !(residual < rhs.last_residual / 2);  // rounding errors dominate
-        // Rounding x and the residual may leave almost two roundoffs even if n = 1.
+        // Rounding x and the residual may cause an error of almost 2 u, even if n = 1.
         rhs.solved =
             error <= tolerance() || (stagnated && error <= std::max(2.0, sqrt_n()) * unit_roundoff());
         if (!rhs.solved && stagnated) return false;  // also for NaN
@@ -120,8 +120,8 @@ class Refinement {
   static constexpr double unit_roundoff() { return sizeof(T) == 8 ? 0x1p-53 : 0x1p-24; }
   double sqrt_n() const { return std::sqrt(static_cast<double>(n_)); }
   /// Returns the limit for |b - A x| / (|A| |x|) in the infinity norm: about the error that rounding x to T
-  /// causes. The verification of answers divides this ratio by n u, so the limit for small n is n / 2
-  /// roundoffs u, but at least one. For large n it is 8 u or more, because 4 u was not reachable at n = 4096.
+  /// causes. The verification of answers divides this ratio by n u. The limit for small n is therefore half
+  /// of n u, but at least u. For large n it is 8 u or more, because 4 u was not reachable at n = 4096.
   double tolerance() const {
     return unit_roundoff() * std::min(std::max(1.0, n_ / 2.0), 8 * std::max(1.0, sqrt_n() / 32));
   }
@@ -135,8 +135,8 @@ class Refinement {
     Krylov krylov;
     double norm_of_x = 0;  ///< the lower bound max|y| min(C); 0: not yet known
     double last_residual = std::numeric_limits<double>::infinity();  ///< max|b - A x| after the last cycle
-    bool solved = false;    ///< the convergence test after a cycle has passed
-    bool finished = false;  ///< this cycle needs no further iterations for this right-hand side
+    bool solved = false;    ///< true if the convergence test after a cycle was passed
+    bool finished = false;  ///< true if this right-hand side needs no further iterations in this cycle
   };
 
   dim3 grid() const { return {blocks_, nrhs_}; }
@@ -247,9 +247,9 @@ class Refinement {
   float* float_direction(int k) const { return reinterpret_cast<float*>(directions_ + k * vector_stride_); }
   std::int64_t n64() const { return n_; }
 
-  /// Converts the factors to double in the same memory, of which the float factors occupy the second half.
-  /// Each launch converts half of the remaining columns, so that it does not overwrite a float column that it
-  /// or a later launch reads. The last columns are first copied to slices_.
+  /// Converts the factors to double in place: the float factors are in the second half of the memory of the
+  /// double factors. Each launch converts half of the remaining columns, so that no launch overwrites a float
+  /// column that has not been read. The last columns are first copied to slices_.
   void widen_factors() {
     context_.stage("widen");
     constexpr int max_copied = slices / 2;  // float columns that fit into slices_
@@ -380,9 +380,9 @@ class Refinement {
   double *slices_, *spare_slices_;        // partial sums of products
   double *basis_, *directions_;           // v_0, v_1, … and z_0, z_1, …
   double *projections_, *block_squares_;  // partial sums of V^T w and of w^T w, per group of rows
-  Scalars* scalars_;
-  Readings* readings_;
-  double* coefficients_;
+  Scalars* scalars_;                      // measurements of the matrix and its factors (mixed_steps.cuh)
+  Readings* readings_;                    // measurements per right-hand side (mixed_vectors.cuh)
+  double* coefficients_;                  // of the directions in the correction, per right-hand side
   std::vector<RhsState> rhs_states_;
   Factors factors_;
   double norm_of_a_ = 0;

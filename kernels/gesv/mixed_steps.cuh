@@ -25,7 +25,7 @@ using Largest = unsigned long long;
 struct Scalars {
   double scale_of_rows;              ///< the smallest element of R
   Largest norm_of_a;                 ///< max row sum of |A|
-  Largest columns;                   ///< the largest 1 / element of C
+  Largest columns;                   ///< the maximum of 1 / c over the elements c of C
   double first_window, last_window;  ///< means of log2 |pivot| (inspect_pivots)
   double smallest_pivot, largest_pivot;
   double low_pivots;        ///< number of pivots of the sample (sample_pivots) below a limit
@@ -94,6 +94,7 @@ static __global__ void __launch_bounds__(group)
   double first = 0, last = 0, largest_inverse = 0, largest = 0;
   for (int i = static_cast<int>(threadIdx.x); i < columns; i += group) {
     const double pivot = std::fabs(static_cast<double>(lu[i + i * ld]));
+    // -200 is below the log2 of every nonzero float.
     const double log2_pivot = pivot > 0 ? std::log2(pivot) : -200.0;
     if (i >= columns - window) last += log2_pivot;
     if (i >= columns - distance - window && i < columns - distance) first += log2_pivot;
@@ -119,6 +120,7 @@ static __global__ void __launch_bounds__(group)
 __device__ __forceinline__ int sampled(int i, int n) {
   const auto begin = static_cast<int>(static_cast<std::int64_t>(i) * n / sample);
   const auto end = static_cast<int>(static_cast<std::int64_t>(i + 1) * n / sample);
+  // A hash of i: a Weyl sequence, mixed by the 32-bit finaliser of MurmurHash3.
   unsigned bits = static_cast<unsigned>(i) * 0x9e3779b9u + 0x7f4a7c15u;
   bits = (bits ^ bits >> 16) * 0x85ebca6bu;
   bits = (bits ^ bits >> 13) * 0xc2b2ae35u;
@@ -154,8 +156,8 @@ __global__ void __launch_bounds__(group)
   int count = 0;
   float smallest = INFINITY;
   for (int k = 0; k < sample; ++k) {
-    // A key has the bits of the magnitude, with the row index in place of the lowest 6 bits, so that one
-    // maximum finds both the magnitude and the row.
+    // A key consists of the bits of the magnitude; the row index replaces the lowest 6 bits. One maximum
+    // therefore finds both the magnitude and the row.
     unsigned best_key = 0;
     for (int r = lane; r < sample; r += 32) {
       const auto magnitude = __float_as_uint(std::fabs(element[k][r])) & ~63u;

@@ -1,9 +1,9 @@
 /// gesv/recursive: LU with partial pivoting, recursive in columns; then both triangular solves in one launch.
 ///
 /// Factors with getrf/recursive_lu.cuh. Solves with trsv/block_chain.cu, whose launch also exchanges the
-/// rows. Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: that
-/// of the factorisation, that of the solve, and n pivots. A zero pivot gives info > 0, and the answer is then
-/// not finite. n <= 131072. Needs compute capability 9.0.
+/// rows. Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: the
+/// workspaces of the factorisation and of the solve, and n pivots. A zero pivot gives info > 0, and the
+/// answer is then not finite. n <= 131072. Needs compute capability 9.0.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 9.4). With partial pivoting |L| |U| is rarely larger than n |A|.

@@ -3,8 +3,8 @@
 /// which does not change the solution.
 ///
 /// F. Fuhrmann, TU Wien 2017, section 4.3.2 (limitations), describes this without an implementation. The
-/// row-cyclic methods need it, because they take a zero element as already eliminated. They still fail if a
-/// leading minor of a stripe is 0.
+/// row-cyclic methods need this preparation, because they treat a zero element as already eliminated. They
+/// still fail if a leading minor of a stripe is 0.
 
 #include <cmath>
 #include <cstdint>
@@ -50,7 +50,7 @@ __global__ void add_rows_at_zeros(T* a, std::int64_t ld, int n, int columns, int
       const int step = first_in_block(n - 1, &first, [=](int s) { return row_after(s)[column] != T(0); });
       const T* added_row = row_after(step);
       T factor = 1;
-      int tries = step == n - 1 ? 2 * max_doublings : 0;
+      int tries = step == n - 1 ? 2 * max_doublings : 0;  // no tries if the whole column is 0
       for (; tries < 2 * max_doublings; ++tries) {
         const int cancelled = first_in_block(n, &first, [=](int j) {
           return row[j] != T(0) && std::fma(factor, added_row[j], row[j]) == T(0);

@@ -55,7 +55,7 @@ ProblemRow problem_row() {
   row.flops = flops_of;
   row.elements = elements_of;
   row.judge = {judges::system_solution<float>, judges::system_solution<double>};
-  row.tolerance = 16;
+  row.tolerance = 16;  // limit of the error ratio (kernels/check/judges.hpp)
   return row;
 }
 
@@ -217,7 +217,7 @@ Method recursive() {
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return mixed::direct_bytes(shape.n, shape.nrhs, element);
   };
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_recursive), 90);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_recursive), /*capability=*/90);
 }
 
 Method multi_gpu() {
@@ -230,7 +230,7 @@ Method multi_gpu() {
     return workspace_piece(shape.n, sizeof(int)) + travelling_bytes(shape, element) +
            lu::multi_gpu_bytes(shape, parameters, element);
   };
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_multi_gpu), 90);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_multi_gpu), /*capability=*/90);
 }
 
 Method by_residues() {
@@ -244,7 +244,7 @@ Method by_residues() {
            workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(shape.n, shape.nrhs, element)), 1) +
            lu::residue_bytes(shape, parameters, element);
   };
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_residues), 90);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_residues), /*capability=*/90);
 }
 
 Method by_halves() {
@@ -257,7 +257,7 @@ Method by_halves() {
     return mixed::direct_bytes(shape.n, shape.nrhs, element) +
            halves::lu_bytes(shape.n, parameters, /*includes_solves=*/false);
   };
-  return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(gesv_halves), 90);
+  return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(gesv_halves), /*capability=*/90);
 }
 
 Method mixed_gmres() {
@@ -273,7 +273,7 @@ Method mixed_gmres() {
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return mixed::workspace_bytes(shape.n, shape.nrhs, element, parameters.integer("float_from"));
   };
-  return tuned(std::move(method), 90, GAUSSWEEP_CUDA_ENTRY(gesv_mixed_gmres));
+  return tuned(std::move(method), /*capability=*/90, GAUSSWEEP_CUDA_ENTRY(gesv_mixed_gmres));
 }
 
 Method lapack() {
