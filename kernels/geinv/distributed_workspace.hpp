@@ -50,8 +50,8 @@ constexpr std::size_t two_panels(std::size_t panel_bytes) {
   return 2 * workspace_piece(static_cast<std::int64_t>(panel_bytes), 1);
 }
 /// Returns the bytes of workspace per GPU of DistributedUpperSolve: a copy of all diagonal blocks of U, and
-/// memory for one of them at a time. The latter holds the block's triangles of at most 256 rows
-/// (lu::solve_rows) in reverse order of rows and columns, and the reciprocals of the diagonal.
+/// buffers for the current block. These hold the block's triangles of at most 256 rows (lu::solve_rows) in
+/// reverse order of rows and columns, and the reciprocals of the diagonal.
 inline std::size_t upper_solve_bytes(const ColumnBlocks& blocks, std::size_t element) {
   return workspace_piece(blocks.count() * blocks.width * blocks.width, element) +
          workspace_piece(blocks.width * lu::solve_rows, element) + workspace_piece(blocks.width, element);

@@ -189,8 +189,8 @@ class Columns {
   /// Returns true if row `tile_index` of tiles begins within the matrix.
   __device__ __forceinline__ bool is_inside(int tile_index) const { return tile_index * tile < n_; }
 
-  /// Initialises a_ with the right-hand sides in a row of squares: with the identity when solving with L,
-  /// with L^-1 when solving with U.
+  /// Initialises a_ with the right-hand sides in a row of squares: the identity for the solve with L, or L^-1
+  /// for the solve with U.
   __device__ void load_row_of_squares(const lu::SquareOrder& current) {
     GAUSSWEEP_UNROLL
     for (int i = 0; i < tiles; ++i) {
@@ -328,7 +328,7 @@ class Columns {
       }
     }
   }
-  /// Solves with U in a diagonal square and stores the result to X.
+  /// Solves with U in a diagonal square, with one refinement step per tile, and stores the result to X.
   __device__ void substitute_up(int square_row, const double* square) {
     GAUSSWEEP_UNROLL
     for (int i = tiles - 1; i >= 0; --i) {
@@ -388,7 +388,7 @@ class Columns {
   double* x_;
   bool is_singular_;
   double* shared_;
-  bool packed_;
+  bool packed_;                      ///< pairs of elements are aligned for one access of 16 bytes
   double nan_if_not_finite_ = 0;     ///< NaN if the thread has stored an element that is not finite, else 0
   int target_columns_[Split::sets];  ///< the columns of X that the thread stores to, or -1
   TileElements a_[tiles];            ///< the thread's right-hand sides, then answers, in a row of squares

@@ -194,8 +194,8 @@ class GeneralInverse {
       simt::launch(context, lu::collect_pivots<T>, dim3(1), dim3(threads), 0, l, first, pivots_[0], info_);
   }
 
-  /// Permutes the columns of U^-1 L^-1. Sends some rows at a time, because the panels' memory does not hold
-  /// all rows.
+  /// Permutes the columns of U^-1 L^-1. Sends a part of the rows at a time, because the buffers (the panels'
+  /// memory) are too small for all rows.
   void exchange_columns() {
     DeviceGroup& group = panels_.group();
     const auto part_rows = static_cast<int>(panel_elements_ / blocks_.columns_of(0) / 32 * 32);

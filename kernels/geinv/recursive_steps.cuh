@@ -3,8 +3,8 @@
 /// geinv/residues also use the solve of L X = I, whose large products can be computed by halves or residues.
 ///
 /// A solve with a triangle of 256 rows on U's diagonal uses getrf/recursive's kernel for unit lower
-/// triangles. To this end the rows and columns of the triangle are reversed, and each row is divided by its
-/// diagonal element.
+/// triangles. Reversing the rows and columns makes the triangle lower triangular; dividing each row by its
+/// diagonal element makes the diagonal 1.
 
 #include <algorithm>
 #include <cmath>
@@ -136,14 +136,15 @@ struct UpperSolve {
   T* reversed;     ///< order x 256 elements of workspace
   T* reciprocals;  ///< workspace of `order` elements
   Products* products;
-  /// True if B is the identity of order `order`. U^-1 B is then upper triangular, so that less is computed.
+  /// True if B is the identity of order `order`. U^-1 B is then upper triangular, and only its nonzero part
+  /// is computed.
   bool inverts = false;
-  /// In double, 8 x 8 tiles of U are solved with their inverses. The solution is refined if a column sum of
-  /// the tile or of its inverse exceeds this limit.
+  /// In double, solves with 8 x 8 diagonal tiles of U multiply by the tiles' inverses. The solution is
+  /// refined if a column sum of the tile or of its inverse exceeds this limit.
   double trusted = 32;
 
   void solve() {
-    context.stage("turn");
+    context.stage("reverse");
     const dim3 grid(static_cast<unsigned>((order + threads - 1) / threads),
                     static_cast<unsigned>(std::min(order, lu::solve_rows)));
     simt::launch(context, reverse_triangles<T>, grid, dim3(threads), 0, u, ldu, order, reversed, reciprocals);
@@ -171,7 +172,7 @@ struct UpperSolve {
     }
     solve(first, upper);
   }
-  /// Updates those columns of B in which the lower rows are triangular, with the large tiles of trtri.
+  /// Updates the columns of B in which the rows below are triangular, by one launch of trtri/large_tiles.cuh.
   /// Returns false, and does nothing, if large tiles cannot be used or if one row of tiles would leave most
   /// of the GPU idle.
   bool multiply_triangle(int first, int middle, int lower) {

@@ -39,7 +39,7 @@ ProblemRow problem_row() {
   row.flops = operations;
   row.elements = operands;
   row.judge = {judges::either_inverse<float>, judges::either_inverse<double>};
-  row.tolerance = 30;
+  row.tolerance = 30;  // limit of the error ratio (kernels/check/judges.hpp)
   return row;
 }
 
@@ -90,14 +90,14 @@ Method recursive() {
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return geinv_recursive_workspace(shape.n, element);
   };
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_recursive), 90);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_recursive), /*capability=*/90);
 }
 
 Method multi_gpu() {
   Method method = lu::on_several_gpus(geinv_method(
       "multi_gpu", "LU with the inverse of L, and a solve with U, on several GPUs", "gaussweep"));
   method.workspace_bytes = inverse::geinv_bytes;
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_multi_gpu), 90);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_multi_gpu), /*capability=*/90);
 }
 
 Method by_halves() {
@@ -111,7 +111,7 @@ Method by_halves() {
     return geinv_recursive_workspace(shape.n, element) +
            halves::lu_bytes(levels::padded_order(shape.n), parameters, /*includes_solves=*/true);
   };
-  return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(geinv_halves), 90);
+  return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(geinv_halves), /*capability=*/90);
 }
 
 Method by_residues() {
@@ -125,7 +125,7 @@ Method by_residues() {
     return geinv_recursive_workspace(shape.n, element) +
            lu::residue_product_bytes(levels::padded_order(shape.n), parameters, element);
   };
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_residues), 90);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_residues), /*capability=*/90);
 }
 
 Method lapack() {

@@ -7,7 +7,7 @@
 /// the number of remaining rows (trtri/gets_adaptive).
 ///
 /// Layout: column-major; the lower triangle of A is read and A is overwritten. The inverse is a separate
-/// matrix, symmetric to the last bit. Cost: 8/3 n^3 operations, of which 2 n^3 are the product, which does
+/// matrix, symmetric to the last bit. Cost: 8/3 n^3 operations, 2 n^3 of them in the product, because it does
 /// not skip zeros; GETS moves n^3 / 3 elements; the host never waits for the device. Workspace: n^2 elements.
 /// Needs a symmetric positive definite matrix: a pivot that is not positive gives info > 0, and the answer is
 /// then meaningless.

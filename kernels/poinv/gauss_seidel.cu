@@ -1,8 +1,8 @@
 /// poinv/gauss_seidel: the inverse by Gauss-Seidel iteration for A x = e, where e is a column of the
 /// identity.
 ///
-/// J. Soriano, IIT 2011, section 5.3, uses this method in comparisons, with code from elsewhere and without
-/// describing it. The parallelisation here is therefore our own. A sweep solves each equation for its
+/// J. Soriano, IIT 2011, section 5.3, uses this method in comparisons, with code from elsewhere and without a
+/// description. The parallelisation here is therefore gaussweep's own. A sweep solves each equation for its
 /// unknown, one after another, with the newest values of all other unknowns. The n columns of the inverse are
 /// independent: one launch per sweep, in which each thread block owns 16 columns. A block proceeds in steps
 /// of 16 rows. First it computes the products with all other rows, in tiles in shared memory, one thread per
@@ -10,9 +10,10 @@
 ///
 /// The residual of an equation just before it is solved needs no extra work. After every sweep the host reads
 /// the largest of these residuals and adds it to the reported history. The iteration ends as converged if
-/// this value is at most `residual_tolerance` (0: 32 unit roundoffs), as diverged if it is not finite, and as
-/// stagnated if more than 10 consecutive sweeps have not reduced it, or after max_iterations. In the last two
-/// cases it ends as diverged if the value is above that of the first sweep.
+/// this value is at most `residual_tolerance` (0: 32 unit roundoffs), and as diverged if the value is not
+/// finite. It also ends if more than 10 consecutive sweeps have not reduced the value (stagnated), or after
+/// `max_iterations` sweeps. In these two cases it counts as diverged if the value is above that of the first
+/// sweep.
 ///
 /// Layout: column-major; A is not changed; the inverse is a separate matrix and starts as 0. Cost: 2 n^3
 /// operations per sweep; the number of sweeps grows with the condition number. Workspace: one number.
@@ -44,9 +45,9 @@ __device__ __forceinline__ double larger_residual(double a, double b) {
   return a > b || a != a ? a : b;
 }
 
-/// Runs one sweep over all rows for the 16 columns of X that this thread block owns. Sets *residual to the
-/// bits of the largest residual, if larger. The bits of nonnegative numbers are ordered like the numbers; NaN
-/// is the largest.
+/// Runs one sweep over all rows for the 16 columns of X that this thread block owns. Raises *residual to the
+/// bits of the block's largest residual. The bits of nonnegative numbers are ordered like the numbers; NaN is
+/// the largest.
 template <class T>
 __global__ void __launch_bounds__(tile_size* tile_size)
     sweep(MatrixView<T> a, MatrixView<T> x, unsigned long long* residual) {

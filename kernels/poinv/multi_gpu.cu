@@ -12,8 +12,8 @@
 /// is then meaningless. Needs compute capability 9.0 and peer access between the GPUs.
 ///
 /// Error: |A X - I| is of the order n u |L| |L^T| |X|, as for poinv/recursive (Higham, "Accuracy and
-/// Stability of Numerical Algorithms", 2nd ed., section 14.3). Substitution makes L^T P - I small. To solve
-/// L^T X = L^-1 for one triangle of X instead would have no such bound.
+/// Stability of Numerical Algorithms", 2nd ed., section 14.3). Substitution makes L^T P - I small. Solving
+/// L^T X = L^-1 for one triangle of X would have no such bound.
 
 #include "kernels/getrf/peer_columns.cuh"
 #include "kernels/potrf/distributed_cholesky.cuh"

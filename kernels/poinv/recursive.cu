@@ -67,8 +67,8 @@ struct Inverse {
 
   void by_levels() {
     levels::Triangle<T> l{x.data, x.ld, order, /*lower=*/true, /*unit=*/false};
-    // Keeps Q L - I small. In A Q^T Q - I = L (Q L - I)^T Q + (L Q - I) the first term has the larger
-    // factors.
+    // `from_left` keeps Q L - I small. This matters because A Q^T Q - I = L (Q L - I)^T Q + (L Q - I), where
+    // the first term has the larger factors.
     l.from_left = true;
     levels::TriangleInverse<T>(context, l, order, scratch).invert(triangle, order, /*info=*/nullptr);
     levels::TriangleSquare<T>(context, triangle, order, order, x.data, x.ld).multiply();

@@ -32,11 +32,11 @@ ProblemRow problem_row() {
   row.title = "the inverse of a symmetric positive definite matrix";
   row.axes = {"n"};
   row.needs = {Need::spd};
-  row.negated = Region::checkered;
+  row.negated = Region::checkered;  // keeps A positive definite
   row.flops = operations;
   row.elements = operands;
   row.judge = {judges::inverse<float>, judges::inverse<double>};
-  row.tolerance = 30;
+  row.tolerance = 30;  // limit of the error ratio (kernels/check/judges.hpp)
   return row;
 }
 
@@ -107,7 +107,7 @@ Method multi_gpu() {
   method.stays_on_one = inverse::stays_on_one;
   method.column_block = inverse::poinv_block;
   method.workspace_bytes = inverse::poinv_bytes;
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(poinv_multi_gpu), 90);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(poinv_multi_gpu), /*capability=*/90);
 }
 
 Method lapack() {

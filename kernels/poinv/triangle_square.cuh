@@ -2,7 +2,7 @@
 /// Computes the lower triangle of C = Q^T Q for a lower triangular Q, by the vendor's products. Starts with
 /// all squares on the diagonal, C = Q11^T Q11. Then each level joins pairs of squares: it computes Q22^T Q21
 /// for the block below the first square, and adds Q21^T Q21 to the first square. The products are split along
-/// the triangle, so that they omit zeros of Q and the upper triangle of C. In double on a Hopper GPU, one
+/// the diagonal, so that they omit zeros of Q and the upper triangle of C. In double on a Hopper GPU, one
 /// launch of large_tiles.cuh computes C = P P^T with P = Q^T instead.
 
 #include <algorithm>
