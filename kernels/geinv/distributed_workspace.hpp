@@ -42,8 +42,9 @@ inline Parameter block_parameter(const std::string& widths) {
                            "columns per block, rounded up to a multiple of 64; 0: " + widths);
 }
 inline Parameter panel_parameter() {
-  return integer_parameter("panel", 0, 0, 8192,
-                           "columns that travel together, in whole blocks; 0: n / 16, at most 2048");
+  return integer_parameter(
+      "panel", 0, 0, 8192,
+      "columns per panel, which GPUs copy together, in whole blocks; 0: n / 16, at most 2048");
 }
 
 constexpr std::size_t two_panels(std::size_t panel_bytes) {

@@ -12,8 +12,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
 /// Replaces op.a by its inverse. op.workspace has geinv_recursive_workspace() bytes.
-/// @tparam Products a class that computes large products instead of the vendor (getrf/lu_products.cuh), or
-/// NoProducts
+/// @tparam Products a class that computes large products instead of the vendor's GEMM
+/// (getrf/lu_products.cuh), or NoProducts
 /// @param products null with NoProducts
 template <class T, class Products>
 void invert(Context& context, Operands<T>& op, Products* products) {

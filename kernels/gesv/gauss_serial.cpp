@@ -4,8 +4,8 @@
 /// divides row k by its diagonal element and subtracts a multiple of row k from every row below, in all
 /// columns. Rows whose element in column k is 0 are skipped. Back substitution then runs from the last row to
 /// the first. If the parameter `pivoting` is `partial`, row k is first exchanged with the row that has the
-/// largest element in column k on or below the diagonal; the thesis does not exchange rows.
-/// (gesv/gauss_pivot_serial does not update eliminated columns.)
+/// largest element on or below the diagonal; the thesis does not exchange rows. (gesv/gauss_pivot_serial does
+/// not update eliminated columns.)
 ///
 /// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: n^3 / 2 multiply-adds
 /// (the thesis subtracts in all columns from 0). Workspace: none. Without pivoting, A must be strongly

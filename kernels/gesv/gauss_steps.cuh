@@ -53,8 +53,8 @@ struct StageInfo {
   }
 };
 
-/// A row of one system in a batch. A batch is stored as [A_0 … A_(batch-1) | B_0 … B_(batch-1)], so that
-/// other systems' columns lie between a system's columns of A and of B.
+/// A row of one system in a batch. A batch is stored as [A_0 … A_(batch-1) | B_0 … B_(batch-1)]. Columns of
+/// other systems therefore lie between a system's A and its B.
 template <class T>
 struct BatchRow {
   T* data;

@@ -111,8 +111,9 @@ class LuFactors {
 
   /// Computes R, C and the factors, and stores the measurements in `measured`. Returns false if refinement
   /// would not converge: if an element is not finite, the norm is out of range, or a pivot is 0. Also returns
-  /// false if a sample of the matrix, which is factored first, has several tiny pivots, or if the pivots
-  /// decrease so fast that later pivots would be smaller than float's rounding errors.
+  /// false if a sample of the matrix, which is factored first, has several tiny pivots. The same holds if the
+  /// pivots of the factorisation decrease so fast that later pivots would be smaller than float's rounding
+  /// errors.
   bool prepare_factors(Scalars& measured) {
     const System<T>& s = system_;
     Context& context = s.context;

@@ -2,8 +2,8 @@
 /// Kernels of the mixed-precision solvers that measure a matrix before and during its float factorisation,
 /// and convert the factors to double.
 ///
-/// The iteration solves with R A C. R and C are diagonal matrices of powers of two, such that the largest
-/// elements of the rows and columns of R A C are about 1.
+/// The iteration solves with R A C. R and C are diagonal matrices of powers of two. With these scales, the
+/// largest element of every row and column of R A C is about 1.
 
 #include <cuda_runtime.h>
 

@@ -24,7 +24,7 @@ static __global__ void clear_largest(Readings* result, int nrhs) {
   if (r < nrhs) result[r].y = result[r].r = 0;
 }
 
-/// Computes A C Y for one slice of columns of A and `nrhs` <= R right-hand sides, and stores the result as an
+/// Computes A C Y for one slice of columns of A and `nrhs` <= R right-hand sides. Stores the result as an
 /// array partial(row, slice, right-hand side). blockIdx.y is the slice. A thread has `rows` rows, `group`
 /// apart. Raises result[r].y to max |y| of right-hand side r.
 template <class T, class Y, int R>

@@ -12,7 +12,7 @@ class HalfUpdates {
  public:
   static constexpr bool preconditions = false;
 
-  /// The workspace is for a factorisation of order n and, if `includes_solves`, for solves with its factors.
+  /// Takes workspace for a factorisation of order n and, if `includes_solves`, for solves with its factors.
   HalfUpdates(Context& context, std::int64_t n, bool includes_solves, const Parameters& parameters,
               Workspace& memory)
       : least_inner_(parameters.integer("least_inner")),

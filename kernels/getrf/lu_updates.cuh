@@ -193,7 +193,8 @@ enum class RowOrder {
 };
 
 /// Computes B = L^-1 B, or B = L^-1 if `invert`, for a unit lower triangular L of at most 256 rows, by
-/// substitution. A block takes `Columns` columns of B; a thread keeps one row of these in registers.
+/// substitution. A block takes `Columns` columns of B; a thread keeps one row of these in registers. `scale`:
+/// see RowOrder.
 /// @pre blockDim.x is `rows` rounded up to a multiple of 32
 template <class T, int Columns, RowOrder Order = RowOrder::plain>
 __global__ void __launch_bounds__(solve_rows)
@@ -267,8 +268,8 @@ __global__ void __launch_bounds__(solve_rows)
 /// Computes B = L^-1 B like `substitute`, in double on tensor cores. A block takes 8 * Tiles columns of B; a
 /// warp has 32 rows of these as 8 x 8 tiles. Each diagonal block of 32 rows is solved with the inverses of
 /// its diagonal tiles (triangle_tiles.cuh), 8 columns per warp.
-/// @param max_column_sum if Corrects, solutions with inverses whose column sums exceed this limit are
-/// corrected by one refinement step (needs_correction)
+/// @param max_column_sum if Corrects, a solution is corrected by one refinement step if a column sum of the
+/// tile or of its inverse exceeds this limit (needs_correction)
 /// @pre blockDim.x >= rows, a multiple of 32
 template <int Tiles, RowOrder Order, bool Corrects>
 __global__ void __launch_bounds__(solve_rows)

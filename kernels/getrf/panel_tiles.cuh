@@ -2,8 +2,8 @@
 /// Work splits, shared memory and building blocks of the panels in panels.cuh, among them products on tensor
 /// cores in double.
 ///
-/// A thread keeps one row of a panel of 32 columns, or two rows of a panel of 16 columns, in an array `a` of
-/// 32 registers. Before a product, the four threads of a quad exchange parts of their rows (transpose_quads):
+/// A thread keeps its part of a panel in an array `a` of 32 registers: one row of 32 columns, or two rows of
+/// 16 columns. Before a product, the four threads of a quad exchange parts of their rows (transpose_quads):
 /// each then has a quarter of the columns of all four rows. Let J be 1/8 of the panel's columns: 4 or 2.
 /// Thread t of quad g then has the columns 2Jt, …, 2Jt + 2J - 1 of the rows 4g, …, 4g + 3:
 ///   a[2Ji + Jq + j] is column 2Jt + Jq + j of row 4g + i,  for 0 <= i < 4, 0 <= q < 2, 0 <= j < J.

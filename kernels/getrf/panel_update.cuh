@@ -2,7 +2,7 @@
 /// Device functions with which the kernel that factors a panel (cluster_panel.cuh) first applies the previous
 /// panel to the other columns.
 ///
-/// The update of a column right of the previous panel consists of row exchanges, a substitution in the
+/// The update of a column right of the previous panel has three parts: row exchanges, a substitution in the
 /// previous panel's rows, and a product with the previous panel's L. The first cluster of the launch applies
 /// the update to the columns of the new panel while it loads them into registers. Other clusters of the same
 /// launch apply the update to the columns further right. No cluster waits for another: each reads only data
@@ -91,9 +91,9 @@ __device__ __forceinline__ void permutations_of(int* (&column)[4], int group, in
   }
 }
 
-/// Solves with a unit lower triangle of 32 rows in shared memory (`triangle`, column-major) for eight columns
-/// of `x` (row-major with leading dimension `stride`), by one warp. Each lane computes every fourth element
-/// of one column. The triangle's columns from `columns` on are 0.
+/// Solves with a unit lower triangle of 32 rows for eight columns of `x`, by one warp. `triangle` is
+/// column-major, `x` row-major with leading dimension `stride`; both are in shared memory. Each lane computes
+/// every fourth element of one column. The triangle's columns from `columns` on are 0.
 template <class T>
 __device__ __forceinline__ void solve_tile(const T* triangle, T* x, int stride, int columns) {
   const int column = static_cast<int>(threadIdx.x) % 8;

@@ -14,7 +14,7 @@ class ResidueUpdates {
  public:
   static constexpr bool preconditions = false;
 
-  /// The workspace is for a factorisation of order n and for solves with its factors.
+  /// Takes workspace for a factorisation of order n and for solves with its factors.
   ResidueUpdates(Context& context, std::int64_t n, const Parameters& parameters, Workspace& memory)
       : moduli_(residue_moduli(parameters, sizeof(T))),
         least_inner_(parameters.integer("least_inner")),

@@ -39,7 +39,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
 /// The work split of a thread block for systems of order up to N.
 /// @tparam W_ threads per row
-/// @tparam Columns right-hand sides per system, which part 0 of each row eliminates together with A
+/// @tparam Columns right-hand sides per system; part 0 of each row has their elements
 /// @tparam Symmetric the matrix is positive definite, and row k is the pivot of step k
 template <int N_, int W_, int Columns, bool Symmetric>
 struct WorkSplit {

@@ -1,10 +1,10 @@
 /// poinv/cholesky_gets: the inverse of a symmetric positive definite matrix as L^-T L^-1.
 ///
-/// J. Soriano, IIT 2011, section 5.1.1: blocked Cholesky factorisation A = L L^T (potrf/blocked), the inverse
-/// of L by Gaussian elimination (GETS, as trtri/gets), and the product L^-T L^-1 in tiles of 16 in shared
-/// memory (gemm/shared). Parameters select the improvements that the paper proposes for the first two steps:
-/// simultaneous updates of all trailing blocks (potrf/blocked_simultaneous), and thread blocks that adapt to
-/// the number of remaining rows (trtri/gets_adaptive).
+/// J. Soriano, IIT 2011, section 5.1.1, in three steps: blocked Cholesky factorisation A = L L^T
+/// (potrf/blocked); the inverse of L by Gaussian elimination (GETS, as in trtri/gets); the product L^-T L^-1
+/// in tiles of 16 in shared memory (gemm/shared). Parameters select the improvements that the paper proposes
+/// for the first two steps: simultaneous updates of all trailing blocks (potrf/blocked_simultaneous), and
+/// thread blocks that adapt to the number of remaining rows (trtri/gets_adaptive).
 ///
 /// Layout: column-major; the lower triangle of A is read and A is overwritten. The inverse is a separate
 /// matrix, symmetric to the last bit. Cost: 8/3 n^3 operations, 2 n^3 of them in the product, because it does

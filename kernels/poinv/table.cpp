@@ -66,7 +66,7 @@ Method cholesky_gets() {
       choice_parameter("update", {"sequential", "simultaneous"},
                        "trailing blocks of the factorisation one after another, or in one launch"),
       choice_parameter("gets", {"fixed", "adaptive"},
-                       "thread blocks of 512 rows, or at most of the remaining rows")};
+                       "thread blocks of 512 rows, or of fewer if fewer rows remain")};
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return workspace_piece(shape.n * shape.n, element);
   };
