@@ -1,5 +1,6 @@
-/// The coordinator, on rank 0: assigns trials to ranks in batches, writes the journal and results.h5, and
-/// stops the sweep at its limits.
+/// The coordinator, on rank 0: assigns trials to ranks in batches, writes the journal (one record per
+/// finished trial) and results.h5, and stops the sweep at its limits. On every rank, a supervisor receives
+/// the trials and its worker process runs them.
 
 #include "driver/sweep/coordinator.hpp"
 
@@ -25,14 +26,14 @@ constexpr std::size_t max_batch_size = 128;
 constexpr double note_interval = 10;  // seconds between notes of the time left
 // Seconds between syncs of the journal, so that under load many lines share one sync.
 constexpr double sync_interval = 0.05;
-// Seconds within which a rank must answer `Abandon` or `Finish`, otherwise it is lost. A rank that works
-// kills its worker and answers much sooner.
+// Seconds within which a rank must answer `Abandon` or `Finish`, otherwise it is lost. A healthy rank kills
+// its worker and answers much sooner.
 constexpr double answer_timeout = 15;
 // A rank that runs a trial sends `Alive` every few seconds. The rank is lost if no message arrives for the
 // trial's timeout plus this many seconds, because then its node, file system or process hangs.
 constexpr double silence_margin = 30;
-// Part of the time between the launcher's SIGTERM and its SIGKILL that is reserved for the shutdown (end the
-// workers, write journal and results): at least these seconds, and at least this fraction of the time.
+// Time for the shutdown (end the workers, write journal and results) before the launcher's SIGKILL: the
+// larger of these seconds and this fraction of the time between SIGTERM and SIGKILL.
 constexpr double min_shutdown_seconds = 0.6, shutdown_fraction = 1.0 / 3;
 // If this many ranks are lost while they run the same trial, the trial is not run again.
 constexpr int max_losses = 2;
@@ -107,6 +108,7 @@ void Coordinator::store_record(io::Record record) {
 void Coordinator::update_costs() {
   queue_.reorder([&] { costs_ = estimates(model_, trials_); });
   costs_are_stale_ = false;
+  // Updates become rarer, because each further record changes the estimates less.
   estimate_at_ = 4 * std::max(record_count_, estimate_at_);
 }
 
@@ -135,8 +137,8 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
     next = queue_.next(held, max_seconds, last, cpu);
   }
   std::vector<std::size_t> batch;
-  // A batch takes at most half of the remaining seconds per rank. So the last trials are assigned one by one,
-  // and all ranks end at about the same time.
+  // A batch takes at most half of the remaining seconds per rank. The last trials are therefore assigned one
+  // by one, so that all ranks end at about the same time.
   const double remaining_seconds = queue_.total() + (next ? costs_[*next] : 0);
   double room = std::min(batch_seconds, remaining_seconds / (2.0 * port_.size()));
   while (next) {
@@ -156,10 +158,11 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   return batch;
 }
 
-/// Returns true if the rank can get its next trials now. A busy rank gets them before it is idle, so that it
-/// never waits for a message. If the queue is short, a busy rank gets none, because an idle rank could start
-/// them sooner. Estimates may be too low: a trial that has run for t seconds is assumed to run for at least t
-/// seconds more.
+/// Returns true if the rank can get its next trials now. A busy rank gets trials before it is idle, so that
+/// it never waits for a message. A busy rank gets no trials if the queue is short, i.e. if all ranks together
+/// finish it within about twice the rank's busy time. An idle rank could then start these trials sooner.
+/// Estimates may be too low: a trial that has run for t seconds is assumed to run for at least t seconds
+/// more.
 bool Coordinator::can_assign(int rank) const {
   const Rank& state = at(rank);
   if (state.trials.empty()) return true;
@@ -386,9 +389,9 @@ void Coordinator::lose_silent(int rank, double seconds) {
 }
 
 void Coordinator::check_silence(double now) {
-  // While this process was suspended, messages may have arrived that it has not read yet. So the time of a
-  // suspension does not count as silence of a rank. Up to `min_suspension_seconds` per step do count, so that
-  // a coordinator whose steps are all slow still finds a frozen rank.
+  // While this process was suspended, messages may have arrived that it has not read yet. The time of a
+  // suspension is therefore not counted as silence of a rank. Up to `min_suspension_seconds` per step are
+  // counted, so that a coordinator whose steps are all slow still finds a frozen rank.
   const double since_last_step = last_step_ < 0 ? 0 : now - last_step_;
   const double suspended = std::max(0.0, since_last_step - min_suspension_seconds);
   last_step_ = now;
@@ -413,7 +416,7 @@ std::optional<TimeRange> Coordinator::seconds_left() {
     spent += rank.trials.empty() ? 0 : now - rank.front_since;
   }
   left_estimate_ = active_ranks > 0 ? time_left_.seconds(active_ranks, spent) : std::nullopt;
-  next_estimate_ = now + std::max(1.0, 50 * (clock_.now() - now));
+  next_estimate_ = now + std::max(1.0, 50 * (clock_.now() - now));  // 50: the inverse of 2 %
   return left_estimate_;
 }
 
@@ -438,7 +441,8 @@ void Coordinator::send_finish_to_all(bool at_once) {
 }
 
 void Coordinator::await_finished(double now) {
-  // Every message is received before MPI_Finalize, which could otherwise block its sender forever.
+  // Rank 0 receives messages until all ranks have ended, because MPI_Finalize may block the sender of an
+  // unreceived message forever.
   const bool all = std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.finished; });
   const bool timed_out = now - last_storing_at_ > answer_timeout;
   finished_ = all || timed_out;
@@ -475,8 +479,8 @@ void Coordinator::count_synced(std::vector<std::pair<std::string, bool>>& synced
   synced.clear();
 }
 
-/// While trials are left, syncs the records in the background: a sync on a disk that is busy with matrices
-/// takes seconds, and no rank would get work in this time.
+/// While trials are left, syncs the records in the background. A sync on a disk that is busy with matrices
+/// takes seconds, in which no rank would get work.
 void Coordinator::sync_records(double now, bool all_done) {
   if (all_done) {
     if (unsynced_.empty() && syncing_.empty()) return;

@@ -1,7 +1,9 @@
 #pragma once
 /// The coordinator, on rank 0: assigns trials to ranks, writes the journal and results.h5, shows progress,
-/// and stops the sweep at its limits. A trial is one method on one matrix. A rank is lost if it retires, i.e.
-/// can run no more trials, or if it sends no message for too long. Other ranks then run its trials.
+/// and stops the sweep at its limits. A trial is one method on one matrix. The journal is a log file with one
+/// record per finished trial. On every rank, a supervisor receives the trials, and its child process, the
+/// worker, runs them. A rank is lost if it retires, i.e. can run no more trials, or if it sends no message
+/// for too long. Other ranks then run its trials.
 
 #include <deque>
 #include <functional>
@@ -34,8 +36,8 @@ struct RunLimits {
   QueueOrder order = QueueOrder::longest_first;
 };
 
-/// The function `stop_signals` (returns the number of stop signals, sets the last one), or a replacement in
-/// tests.
+/// Returns the number of stop signals that this process has received, and sets `last` to the last one. Tests
+/// replace the function `stop_signals`.
 using StopSignals = std::function<int(int* last)>;
 
 /// The trials of a sweep and the ranks that run them.
@@ -73,7 +75,8 @@ class Coordinator {
     double front_since = 0;           ///< when the first of `trials` became the first
     bool recalled = false;            ///< true if the rank was asked to return all but the first trial
     std::optional<std::size_t> last;  ///< index of the trial that was assigned to the rank last
-    /// Set while the rank waits for trials: the digest of the matrix that its worker holds.
+    /// Set while the rank waits for trials: the digest (hash that identifies a matrix) of the matrix that its
+    /// worker has in memory; "" for none.
     std::optional<std::string> waiting;
     double last_heard = 0;      ///< when the rank's last message arrived
     bool device_known = false;  ///< true once the rank has sent `DeviceSeen`
@@ -118,7 +121,8 @@ class Coordinator {
   void update_costs();
   /// Writes the received records to disk. @param all_done true if no trial is left; then waits for the disk
   void sync_records(double now, bool all_done);
-  /// Adds the records in the list, which are on disk now, to the progress display, and clears the list.
+  /// Adds records that are on disk now to the progress display. Clears the list.
+  /// @param synced status and `expected` flag per record
   void count_synced(std::vector<std::pair<std::string, bool>>& synced);
   /// Stops the sweep at its time limit or after a signal. Abandons the running trials once the grace is over.
   void check_limits();
@@ -143,7 +147,8 @@ class Coordinator {
   void send_finish_to_all(bool at_once);
   /// Records that a rank still stores matrices, so that the coordinator keeps waiting for it.
   void note_storing();
-  /// Sets `finished_` once all ranks have sent `Finished` or none has reported for `answer_timeout` seconds.
+  /// Sets `finished_` once all ranks have sent `Finished`, or once no rank has sent `Storing` for
+  /// `answer_timeout` seconds.
   void await_finished(double now);
   /// Returns the estimated time left, or nothing if it is unknown.
   std::optional<TimeRange> seconds_left();
@@ -154,8 +159,8 @@ class Coordinator {
   RunDirectory& directory_;
   std::vector<Trial> trials_;
   std::unordered_map<std::string, std::size_t> index_;  ///< trial key → index into `trials_`
-  /// The other ranks on each rank's host. All lists are empty if all trials run on the CPU or none does,
-  /// because no rank can then choose between CPU and GPU trials.
+  /// The other ranks on each rank's host. The lists are filled only if some trials run on the CPU and others
+  /// do not: otherwise no rank can choose between CPU and GPU trials.
   std::vector<std::vector<int>> host_peers_;
   CostModel model_;
   std::vector<double> costs_;  ///< estimated seconds per trial
@@ -173,7 +178,8 @@ class Coordinator {
   std::vector<Rank> ranks_;
   double last_step_ = -1;                       ///< time of the last `step`; negative before the first
   std::map<std::size_t, int> losses_of_trial_;  ///< trial → number of ranks that were lost while they ran it
-  /// Status and `expected` flag of records that are not on disk yet, and of those that a running sync covers.
+  /// Status and `expected` flag of each record that is not on disk yet. The running sync writes the records
+  /// in `syncing_`; the next one writes those in `unsynced_`.
   std::vector<std::pair<std::string, bool>> unsynced_, syncing_;
   double last_sync_ = 0;          ///< when records were last flushed or synced
   bool costs_are_stale_ = false;  ///< true if records or device facts arrived after the last cost estimate
@@ -184,7 +190,7 @@ class Coordinator {
   std::string stopped_because_;
   bool lost_its_ranks_ = false;
   double finish_sent_at_ = -1;  ///< when `Finish` was sent to all ranks; negative before
-  /// `finish_sent_at_`, or when a rank last reported that it still stores matrices.
+  /// When a rank last reported that it still stores matrices; initially `finish_sent_at_`.
   double last_storing_at_ = 0;
   bool storing_ = false;   ///< true once a rank has reported that it still stores matrices
   bool finished_ = false;  ///< see `finished()`

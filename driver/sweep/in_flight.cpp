@@ -1,5 +1,5 @@
-/// Writes the key of each rank's running trial to a file if the trial's method comes from a shared library,
-/// whose code can end all processes of the rank.
+/// Writes the key of each rank's running trial to a file if the trial's method comes from a shared library.
+/// The code of a library can end all processes of the rank, so that no record names the trial.
 
 #include "driver/sweep/in_flight.hpp"
 
@@ -59,6 +59,7 @@ void record_in_flight(RunDirectory& directory, const std::vector<Trial>& trials,
     const auto& records = directory.journal().records;
     const auto known =
         std::find_if(records.begin(), records.end(), [&](const io::Record& r) { return r.key == key; });
+    // `for_now` marks the record of the trial's first crash.
     const bool is_second = known != records.end() && known->for_now && known->status == io::Status::crashed;
     if (known != records.end() && !is_second) continue;  // the record arrived before the rank ended
     Origin origin = this_origin(directory.run_id());

@@ -1,7 +1,7 @@
 #pragma once
 /// Writes the key of each rank's running trial to a file if the trial's method comes from a shared library.
-/// The code of such a library can end all processes of a rank. Then no record names the trial, but the run
-/// reads the file when it is resumed.
+/// The code of such a library can end all processes of a rank. Then no record names the trial, but a resumed
+/// run finds the trial in the file.
 
 #include <filesystem>
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace gaussweep::driver {
 
-/// The file of one rank. Its content survives a crash of this process, but not of the machine. The file only
-/// helps to name a cause, so errors of writing it are ignored.
+/// The file that names one rank's running trial. Its content survives a crash of this process, but not of the
+/// machine. Errors of writing the file are ignored, because it only helps to name a cause.
 class InFlight {
  public:
   InFlight(const std::filesystem::path& directory, const Origin& origin);
@@ -24,7 +24,7 @@ class InFlight {
   InFlight& operator=(const InFlight&) = delete;
   /// Notes that the trial begins. Does nothing for trials of built-in methods.
   void begin(const Trial& trial);
-  /// Notes that the trial has ended or was taken back.
+  /// Notes that the trial has ended, or that the coordinator has taken it back.
   void end() noexcept;
 
  private:
@@ -34,9 +34,9 @@ class InFlight {
   bool is_noted_ = false;  ///< true while the file names a trial
 };
 
-/// Reads and removes the files that the run has left when it was last started. Records each trial that they
-/// name as crashed, because its rank ended without a message. Such a trial runs once more: its first record
-/// is marked `for_now`, and a second one is final.
+/// Reads and removes the files that an earlier start of the run has left. Records the trials named in them as
+/// crashed, because their ranks ended without a message. Such a trial runs once more: its first record is
+/// marked `for_now` (to be repeated), and a second such record is final.
 void record_in_flight(RunDirectory& directory, const std::vector<Trial>& trials, const Registry& registry);
 
 }  // namespace gaussweep::driver

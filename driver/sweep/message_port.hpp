@@ -1,5 +1,6 @@
 #pragma once
-/// The message interface between coordinator and supervisors. `World` implements it with MPI.
+/// The message interface between the coordinator (on rank 0, assigns trials to ranks) and the supervisors
+/// (one per rank, run the trials). `World` implements it with MPI; tests implement it within one process.
 
 #include <optional>
 
@@ -13,9 +14,10 @@ class MessagePort {
   virtual ~MessagePort() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Returns the seconds between SIGTERM and SIGKILL if mpirun ends its ranks; infinity if unknown.
+  /// Returns the seconds between the SIGTERM and the SIGKILL with which mpirun ends its ranks; infinity if
+  /// unknown.
   virtual double sigkill_delay() const = 0;
-  /// Marks that some rank does not answer any more. The run must then not wait for this rank when it ends.
+  /// Marks that some rank does not answer any more, so that the run does not wait for this rank at its end.
   virtual void lose_peer() = 0;
   /// Returns the bytes of sent messages that their receivers have not received yet.
   virtual std::size_t unsent_bytes() const { return 0; }
@@ -42,7 +44,8 @@ class MessagePort {
   }
 
  protected:
-  /// The two mailboxes; rank 0 has both. Messages from one rank to one mailbox arrive in order.
+  /// The receiver of a message. Rank 0 has both mailboxes, other ranks only `supervisor`. Messages from one
+  /// rank to one mailbox arrive in order.
   enum Mailbox : int { coordinator = 0, supervisor = 1 };
   struct Arrived {
     int from;

@@ -14,6 +14,7 @@ namespace gaussweep::driver {
 /// Counts finished trials and shows how many are left.
 class Progress {
  public:
+  /// @param total number of trials, including those already done
   /// @param done number of trials that were recorded before this run was resumed
   /// @param is_shown false: nothing is written
   Progress(std::size_t total, std::size_t done, bool is_shown = true);
@@ -21,7 +22,8 @@ class Progress {
   void count(const std::string& status, bool expected);
   /// Returns the estimated seconds left, or nothing if they are unknown.
   using EstimateLeft = std::function<std::optional<TimeRange>()>;
-  /// Shows the progress if it is due, or if `now` is true. `left` is called only then, because it takes time.
+  /// Shows the progress if an update is due, or if `now` is true. Calls `left` only in these cases, because
+  /// it takes time.
   void show(const EstimateLeft& left, bool now = false);
   /// Ends the line of the bar.
   void finish();
@@ -29,10 +31,11 @@ class Progress {
  private:
   std::string text(const EstimateLeft& left) const;
   std::size_t total_, done_;
-  /// Number of trials with an unexpected status: with an answer, and without one (`is_broken`).
+  /// Numbers of trials with an unexpected status. Those in `unexpected_` gave an answer; those in `broken_`
+  /// gave none (see `is_broken`).
   std::size_t unexpected_ = 0, broken_ = 0;
   bool is_shown_, is_terminal_;
-  double next_show_ = 0, next_line_ = 0;  ///< when the display and the log are due
+  double next_show_ = 0, next_line_ = 0;  ///< when the display and the log are updated next
 };
 
 }  // namespace gaussweep::driver

@@ -1,5 +1,5 @@
 /// Chooses the order in which trials are assigned to ranks. Trials are grouped so that a rank can reuse its
-/// matrix and its run of the vendor's method on this matrix.
+/// matrix, and its run of the vendor's method (the library routine that other methods are compared with).
 
 #include "driver/sweep/queue.hpp"
 
@@ -11,14 +11,15 @@ namespace {
 // If the round's remaining work keeps all ranks busy for more than this multiple of the longest trial's time,
 // the longest trial can start later: the other ranks still have work until it ends.
 constexpr double wait_factor = 4;
-// Otherwise the longest trial goes first, with an exception: a trial whose matrix the rank holds, or no other
-// rank uses, may precede it if the longest trial takes at most this multiple of its time. That saves the
-// preparation of a matrix and the vendor's run, which cost about as much as a method's runs.
+// Otherwise the longest trial goes first, with an exception for trials whose matrix the rank holds or no
+// other rank uses. Such a trial may go first if the longest trial takes at most this multiple of its time.
+// This saves the preparation of a matrix and the vendor's run, which cost about as much as a method's runs.
 constexpr double max_ratio = 4;
 // The same limit for a trial that is compared with a vendor's run on this rank. It is much higher, because
 // on another rank the vendor's method would have to run again.
 constexpr double max_ratio_with_reference = 64;
-// Maximum number of matrices that are examined to find one that no other rank uses.
+// Maximum number of matrices that are examined to find one that no other rank uses; limits the time of a
+// request.
 constexpr int max_searched = 64;
 
 // A CPU trial of at least this many seconds slows down other CPU trials on its host (`takes_cpu`). It is also
@@ -167,8 +168,8 @@ std::optional<std::size_t> Queue::longest_of_free_matrix(const Pools& pools, con
   return best;
 }
 
-/// Order of preference: trials compared with the last one, trials with the held matrix, trials whose matrix
-/// no other rank uses, the longest.
+/// Order of preference: trials compared with the same vendor's run as the last trial, trials with the held
+/// matrix, trials whose matrix no other rank uses, the longest trial.
 std::optional<std::size_t> Queue::choose(const Round& round, const Pools& pools,
                                          const Request& request) const {
   const double max_seconds = request.max_seconds;

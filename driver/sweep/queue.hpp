@@ -1,6 +1,6 @@
 #pragma once
-/// The order in which trials are assigned to ranks (`Queue::next`). Rounds, i.e. repetitions of all trials,
-/// run one after the other.
+/// The order in which the coordinator assigns trials to ranks (`Queue::next`). A trial is one method on one
+/// matrix. Rounds, i.e. repetitions of all trials, run one after the other.
 
 #include <cstddef>
 #include <functional>
@@ -15,12 +15,13 @@
 
 namespace gaussweep::driver {
 
-/// The command `try` uses `shortest_first`, because this order runs the most trials within a time limit.
+/// Sweeps use `longest_first`, so that all ranks end at about the same time. The command `try` uses
+/// `shortest_first`, because this order runs the most trials within a time limit.
 enum class QueueOrder { longest_first, shortest_first };
 
-/// The use of the CPU of a rank's host. `unshared`: no rule about the CPU applies, because no other rank is
-/// on the host, or because all trials or none run on the CPU. `free`: no other rank of the host has a trial
-/// that runs on the CPU. `taken`: at least one other rank of the host has such a trial.
+/// The use of the CPU of a rank's host by other ranks. `unshared`: no rule about the CPU applies, because no
+/// other rank is on the host, all trials run on the CPU, or no trial does. `free`: no other rank of the host
+/// has a trial that runs on the CPU. `taken`: at least one other rank of the host has such a trial.
 enum class HostCpu { unshared, free, taken };
 
 /// The trials that are not assigned yet. A pure data structure: no clock, no MPI.
@@ -35,23 +36,23 @@ class Queue {
   /// `max_seconds`. Picks the longest trial of the first category that is not empty:
   /// 1. trials that are compared with the same run of the vendor's method as the rank's `last` trial;
   /// 2. trials with the matrix that the rank holds;
-  /// 3. trials whose matrix no other rank uses (a rank that uses a matrix should also run the other trials
-  /// with
-  ///    this matrix, because it already has the matrix and the vendor's answer);
+  /// 3. trials whose matrix no other rank uses (the rank that uses a matrix should run all its trials,
+  /// because
+  ///    it already has the matrix and the vendor's answer);
   /// 4. all others.
   ///
   /// A round is near its end when the remaining work per rank is at most 4 times the longest trial's time.
   /// Then the longest trial goes first. Exceptions are trials of category 1 that take at least 1/64 of the
-  /// longest trial's time, and those of category 2 or 3 that take at least 1/4 of it.
+  /// longest trial's time, and trials of category 2 or 3 that take at least 1/4 of this time.
   ///
   /// If the vendor's trial that the chosen trial is compared with is still in the queue, the vendor's trial
   /// is returned instead.
   ///
   /// A host runs at most one CPU trial at a time if possible, because concurrent ones slow each other down.
   /// If the host's CPU is taken, CPU trials are returned only if nothing else is left. If the CPU is free,
-  /// CPU trials come early, because they run one after the other: first a CPU trial with the held matrix;
-  /// then a GPU trial, if the rules above choose one with the held matrix; then a CPU trial with another
-  /// matrix.
+  /// CPU trials come early, because a host runs them one after the other. The order is then: a CPU trial with
+  /// the held matrix; a GPU trial, if the rules above choose one with the held matrix; a CPU trial with
+  /// another matrix.
   ///
   /// With `shortest_first` the shortest trial is returned, and no other rule applies.
   /// @param held digest of the matrix that the rank holds; "" for none
@@ -120,7 +121,9 @@ class Queue {
                                                     Range seconds) const;
   /// Returns true if another rank uses the trial's matrix.
   bool is_used_elsewhere(std::size_t index, const std::string& held) const;
+  /// Chooses a trial of the pools by the rules of `next`, except those about the CPU.
   std::optional<std::size_t> choose(const Round& round, const Pools& pools, const Request& request) const;
+  /// Chooses a trial of the round by the rules of `next`.
   std::optional<std::size_t> choose(const Round& round, const Request& request, HostCpu cpu) const;
   void insert(std::size_t index);
   void remove(std::size_t index);
@@ -131,7 +134,7 @@ class Queue {
   std::vector<std::string> comparisons_;  ///< per trial: its `comparison_identity`; empty: no vendor's method
   std::vector<bool> is_reference_;  ///< per trial: true for a vendor's trial, which others are compared with
   std::map<std::int64_t, Round> rounds_;  ///< by round number; never empty
-  /// Number of assigned, unfinished trials by matrix digest.
+  /// Number of assigned, unfinished trials by matrix digest (hash that identifies a matrix).
   std::unordered_map<std::string, std::size_t> assigned_;
   std::size_t size_ = 0;
 };

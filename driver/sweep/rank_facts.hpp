@@ -1,5 +1,5 @@
 #pragma once
-/// The hardware of each rank, and the backend that follows from it.
+/// The hardware of each rank, and the backend (GPU, CPU or emulated GPU) that follows from it.
 
 #include <cstdint>
 #include <future>
@@ -60,7 +60,7 @@ using PendingListing = std::optional<std::future<std::string>>;
 PendingListing start_device_listing(const std::string& backend);
 
 /// Returns this rank's hardware. Creates no CUDA context, because a GPU may be full or in exclusive use; the
-/// worker waits for such a GPU. Does not throw if a GPU fails.
+/// worker (the process that runs the rank's trials) waits for such a GPU. Does not throw if a GPU fails.
 /// @param listing result of `start_device_listing(backend)`
 /// @param gpus number of GPUs per rank
 RankFacts rank_facts(const World& world, const std::string& backend, PendingListing listing, int gpus = 1);
@@ -70,16 +70,19 @@ RankFacts rank_facts(const World& world, const std::string& backend, PendingList
 /// @pre the rank is not bound to its part of the CPUs yet
 int worker_threads(const World& world);
 
-/// Selects this rank's GPUs from the listing `devices`. @param mig_device name of the MIG device that the
-/// child could see; empty for whole GPUs @param count number of GPUs per rank
+/// Selects this rank's GPUs from the listing `devices`.
+/// @param mig_device name of the MIG device that the listing's child process could see; empty for whole GPUs
+/// @param count number of GPUs per rank
 RankGpu gpu_of_rank(const nlohmann::json& devices, int local_rank, int local_size, const std::string& host,
                     const std::string& mig_device, int count = 1);
 
-/// Returns the first rank without a GPU and the reason, "rank 1 on n2: no NVIDIA driver is loaded", or "".
+/// Returns the first rank without a GPU and the reason, such as "rank 1 on n2: no NVIDIA driver is loaded".
+/// Returns "" if every rank has a GPU.
 std::string without_gpu(const std::vector<RankFacts>& ranks);
 
-/// Returns the backend of the sweep. A resumed sweep runs on GPUs if at least one rank has one; ranks without
-/// a GPU then retire.
+/// Returns the backend of the sweep. A resumed sweep runs on GPUs if at least one rank has a GPU; ranks
+/// without a GPU then retire, i.e. run no trials.
+/// @param wanted the option --backend: "auto" or a backend
 /// @throws UsageError if the ranks cannot provide `wanted`
 Backend choose_backend(const std::string& wanted, const std::vector<RankFacts>& ranks, bool resume);
 

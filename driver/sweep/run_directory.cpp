@@ -44,8 +44,8 @@ void check_writers(int descriptor, const std::filesystem::path& path) {
   const mode_t mode = facts.st_mode & 07777;
   if (facts.st_uid != ::geteuid() && (mode & (S_IWGRP | S_IWOTH)) != 0) {
     throw io::StorageError(fmt::format(
-        "{}: belongs to another user, and others may write into it (mode {:04o}): what a run reads "
-        "and records there could be changed; allowed: a folder of your own",
+        "{}: belongs to another user, and others may write into it (mode {:04o}) and change the files "
+        "of a run; allowed: a folder of your own",
         path.string(), mode));
   }
   if ((mode & S_IWOTH) != 0)
@@ -53,7 +53,7 @@ void check_writers(int descriptor, const std::filesystem::path& path) {
                  mode);
 }
 
-/// Creates a folder in the run directory. Rejects a symbolic link, because all files must stay in the run
+/// Creates a folder in the run directory. Rejects a symbolic link, because it may lead out of the run
 /// directory.
 void make_inner_folder(const std::filesystem::path& path) {
   make_folder(path);
@@ -65,7 +65,7 @@ void make_inner_folder(const std::filesystem::path& path) {
   check_writers(folder.file.fd(), path);
 }
 
-/// Creates the run directory and its missing parents, and syncs their entries to disk.
+/// Creates the run directory and its missing parents, and syncs their directory entries to disk.
 void make_durable_folder(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return;
@@ -117,7 +117,7 @@ io::Descriptor lock_file(const std::filesystem::path& name) {
 /// Throws if reading the directory gave an error.
 void require_readable(const std::filesystem::path& path, const std::error_code& error) {
   if (error)
-    throw UsageError(fmt::format("-o {}: cannot be looked into: {}", path.string(), error.message()));
+    throw UsageError(fmt::format("-o {}: the directory cannot be read: {}", path.string(), error.message()));
 }
 
 /// Throws if the directory of a new run holds anything but the lock.

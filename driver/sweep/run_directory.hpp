@@ -1,6 +1,7 @@
 #pragma once
-/// The run directory: plan.yaml, journal.jsonl, results.h5, matrices/, logs/, lock. A lock prevents two
-/// processes from using it at the same time.
+/// The run directory: plan.yaml, journal.jsonl (the journal: a record per trial, and notes on the run),
+/// results.h5 (the same records in HDF5), matrices/ (matrices that several trials use), logs/, lock. A lock
+/// prevents two processes from using the directory at the same time.
 
 #include <filesystem>
 #include <future>
@@ -67,18 +68,18 @@ class RunDirectory {
   /// Lock on the file `lock`, which all versions of gaussweep use. The journal has a separate lock.
   io::Descriptor lock_;
   io::JournalContents contents_;
-  /// Index into the records, by key.
+  /// Index into `contents_.records` by the trial's key.
   std::unordered_map<io::Text, std::size_t, std::hash<std::string_view>> index_;
-  io::TextPool texts_;
+  io::TextPool texts_;  ///< storage that equal texts of the records share
   std::unique_ptr<io::JournalWriter> writer_;
   std::string run_id_;
-  /// Numbers of records: on disk; on disk once the background sync has ended; written to the journal's file,
-  /// but perhaps not synced.
-  std::size_t durable_ = 0, durable_when_settled_ = 0, written_ = 0;
+  std::size_t durable_ = 0;               ///< number of records that are on disk
+  std::size_t durable_when_settled_ = 0;  ///< the value of `durable_` once the background sync has ended
+  std::size_t written_ = 0;   ///< number of records written to the journal's file, perhaps not synced
   bool is_outdated_ = false;  ///< true if results.h5 lacks records or notes
-  /// When the next background write of results.h5 is due, and when the last one began.
-  double next_write_ = 0, write_began_ = 0;
-  std::future<void> write_;  ///< the background write of results.h5
+  double next_write_ = 0;     ///< when the next background write of results.h5 is due
+  double write_began_ = 0;    ///< when the last background write began
+  std::future<void> write_;   ///< the background write of results.h5
 };
 
 }  // namespace gaussweep::driver

@@ -18,10 +18,11 @@ namespace gaussweep::driver {
 struct RunOptions {
   std::string plan, output;            ///< the plan's file, and the run directory
   std::optional<io::Plan> made_plan;   ///< replaces the file `plan` if set
-  std::vector<std::string> libraries;  ///< shared libraries with more methods, in addition to the plan's
+  std::vector<std::string> libraries;  ///< shared libraries with methods, in addition to the plan's libraries
   KnownFiles files;                    ///< matrix files that the caller has read
-  bool lists_unexpected = true;        ///< false: the caller reports unexpected results and notes on the plan
-  /// False if the run directory is deleted afterwards; then no message suggests to resume it.
+  /// True if the sweep logs unexpected results and notes on the plan; false if the caller reports them.
+  bool lists_unexpected = true;
+  /// False if the run directory is deleted afterwards; then no message suggests to resume the run.
   bool is_kept = true;
   bool resume = false;        ///< continues the run in `output`
   bool retry_failed = false;  ///< continues the run and repeats trials that failed
@@ -34,7 +35,7 @@ struct RunOptions {
   double grace = 20;            ///< seconds that running trials get after the first stop signal
   QueueOrder order = QueueOrder::longest_first;
   std::string store_limit;  ///< "50GiB", "none"; empty: the plan's limit or the default (`store_limit_of`)
-  Shard shard;              ///< the part of the plan's trials that this run does
+  Shard shard;              ///< the part of the plan's trials that this run does (option --shard I/N)
   bool has_shard = false;   ///< true if the command line has the option --shard
   int gpus_per_rank = 1;
   std::string program = "gaussweep";  ///< the program's name on the command line

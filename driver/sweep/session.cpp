@@ -1,4 +1,7 @@
-/// The top level of `gaussweep run`: reads the plan, runs its trials, and determines the exit code.
+/// The top level of `gaussweep run`: reads the plan, runs its trials (one method on one matrix each), and
+/// determines the exit code. Rank 0 has the coordinator, which assigns trials to ranks. Every rank has a
+/// supervisor, which runs its trials in a child process, the worker. The journal is the run's log file:
+/// one record per trial, and notes on the run.
 
 #include "driver/sweep/session.hpp"
 
@@ -64,7 +67,7 @@ struct Session {
   int cpus = usable_cpus();
 };
 
-/// The plan, adapted to the GPUs of this run's ranks, and its trials.
+/// The plan, adapted to the GPUs of this run's ranks. `expansion` has its trials, and notes for the user.
 struct Planned {
   Backend backend = Backend::host;
   io::Plan plan;
@@ -95,9 +98,9 @@ void refuse_other_plan(const RunOptions& options, const io::JournalContents& jou
                   options.output, printable(last_name), options.plan, printable(plan.name)));
 }
 
-/// Throws if the command's shard is not that of the run in the output directory. `--shard 1/1`, the whole
-/// plan, is always allowed. A run of the whole plan takes no shard, because its other trials would not be
-/// resumed.
+/// Throws if the command's shard (a part of the plan, option --shard) is not the shard of the run in the
+/// output directory. `--shard 1/1`, the whole plan, is always allowed. A run of the whole plan cannot be
+/// resumed with a shard, because its other trials would not be resumed.
 void check_shard(const RunOptions& options, const io::JournalContents& journal) {
   const std::string text = last_start(journal).shard;
   const Shard last = read_shard(text).value_or(Shard{}), &shard = options.shard;
@@ -162,7 +165,7 @@ void check_shared_cpus(const Session& session, const Planned& planned) {
 }
 
 /// Warns if other programs used the CPUs on which trials ran.
-/// @param demand as CpuDemand::mean
+/// @param demand mean number of runnable threads per CPU of the host
 /// @param threads BLAS threads per rank
 void check_demand(const std::vector<Trial>& trials, double demand, std::int64_t threads) {
   if (!(demand > max_cpu_demand) || !has_cpu_trials(trials)) return;
@@ -238,7 +241,7 @@ std::string log_of_rank(const std::filesystem::path& directory, int rank) {
   return directory / "logs" / fmt::format("rank-{}.log", rank);
 }
 
-/// Runs the supervisor of a rank other than 0.
+/// Runs the supervisor of a rank other than 0. The loop in `coordinate` runs rank 0's.
 void serve_rank(const Session& session, const Decision& decision) {
   World& world = session.world;
   try {
@@ -313,8 +316,8 @@ void expand_for_ranks(const Session& session, io::Plan plan, Planned& planned) {
                                   planned.backend == Backend::cuda ? lowest_capability : 0, planned.files);
 }
 
-/// Runs the further plans of `run --refine` (see RunOptions::next_plan). Each plan gets a new worker process,
-/// like each round (repetition of a plan's trials).
+/// Runs the further plans of `run --refine`, which depend on the records (see RunOptions::next_plan). Each
+/// plan gets a new worker process, as each round (repetition of a plan's trials) does.
 void run_next_plans(const Session& session, const Decision& decision, RunDirectory& directory,
                     Planned& planned, Work& work, double store_limit, CpuDemand& demand, SweepEnd& end) {
   const RunOptions& options = session.options;
@@ -331,8 +334,8 @@ void run_next_plans(const Session& session, const Decision& decision, RunDirecto
   }
 }
 
-/// Opens the run directory. @throws UsageError if the directory cannot be written, because the sweep has not
-/// begun yet
+/// Opens the run directory. @throws UsageError if the directory cannot be written: the sweep has not begun,
+/// so this is no StorageError
 std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
   const bool resumes = options.resume || options.retry_failed;
   if (!options.refusal.empty()) {
@@ -357,7 +360,7 @@ void require_writable(const std::string& output) {
                                std::strerror(errno)));
 }
 
-/// Prints the trials that the run would do. Afterwards throws the error if the run would not start.
+/// Prints the trials that the run would do. If the run would not start, throws its error afterwards.
 void dry_run(const Session& session, Planned& planned) {
   const RunOptions& options = session.options;
   const bool resumes = options.resume || options.retry_failed;

@@ -1,5 +1,5 @@
-/// Limits the size of the run directory's matrix store: decides which matrices are stored, and removes those
-/// that no open trial needs.
+/// Limits the size of the run directory's matrix store: decides which matrices are stored, and removes
+/// matrices that no open trial (a trial without a record) needs.
 
 #include "driver/sweep/store_keeper.hpp"
 
@@ -71,7 +71,7 @@ void StoreKeeper::admit(Trial& trial) {
   const Trial original = trial;
   for_stored(trial, [&](MatrixRequest& request) { admit(request, original); });
   if (trial.matrix_b && trial.matrix_b->digest == trial.matrix.digest)
-    trial.matrix_b->store = trial.matrix.store;
+    trial.matrix_b->store = trial.matrix.store;  // for_stored visits equal matrices once
 }
 
 void StoreKeeper::settle(const std::string& digest, StoredFile& file) {

@@ -1,7 +1,8 @@
 #pragma once
-/// Limits the size of the run directory's matrix store: decides which matrices are stored, and removes those
-/// that no open trial (a trial without a record) needs. Only the coordinator uses it, before it assigns a
-/// trial and after a trial ends. Matrices of running or remaining trials are never removed.
+/// Limits the size of the matrix store, the folder matrices/ of the run directory. Workers store a matrix
+/// there, so that later trials read it instead of making it again. This file decides which matrices are
+/// stored, and removes matrices that no open trial (a trial without a record) needs. Only the coordinator
+/// uses it, before it assigns a trial and after a trial ends. A digest is the hash that identifies a matrix.
 
 #include <cstdint>
 #include <deque>
@@ -32,7 +33,7 @@ class StoreKeeper {
   /// Replaces the list of matrices that a rank's worker still has to store. A worker may store a matrix after
   /// it has sent the record of the matrix's trial. @throws io::StorageError
   void note_writing(int rank, const std::vector<std::string>& digests);
-  /// Ends an admitted trial. @param done true: the trial has a record; false: it stays open
+  /// Ends an admitted trial. @param done true if the trial has a record; false if it stays open
   void release(const Trial& trial, bool done);
   /// Returns the bytes stored or reserved.
   double used() const { return used_; }
@@ -43,7 +44,7 @@ class StoreKeeper {
 
  private:
   struct StoredFile {
-    double bytes = 0;  ///< size of the file, or its expected size until it is written; 0: not stored
+    double bytes = 0;  ///< size of the file, or the expected size until it is written; 0: not stored
     std::int64_t open_trials = 0;  ///< number of open trials that use the matrix
     /// Number of running trials that use the matrix and of workers that still have to store it.
     int users = 0;
@@ -63,12 +64,14 @@ class StoreKeeper {
   std::unordered_map<std::string, StoredFile> files_;  ///< by digest
   std::map<int, std::vector<std::string>> writing_;    ///< digests that each rank's worker still has to store
   std::deque<std::string> unneeded_;  ///< digests of stored matrices that no open trial needs, oldest first
-  double used_ = 0, unneeded_bytes_ = 0;
-  std::int64_t refused_ = 0, removed_ = 0;
+  double used_ = 0, unneeded_bytes_ = 0;    ///< bytes of all files, and of the files in `unneeded_`
+  std::int64_t refused_ = 0, removed_ = 0;  ///< see refused(), removed()
 };
 
-/// Returns the limit in bytes for DIR/matrices: the option's, otherwise the plan's, otherwise half of the
-/// disk's free space plus the present matrices, divided by the number of shards, which share the disk.
+/// Returns the limit in bytes for the folder `matrices`: the option's, otherwise the plan's. Without either:
+/// (free bytes of the disk + bytes of the present matrices) / 2 / shards, because the shards share the disk.
+/// @param option value of --store-limit; empty if not given
+/// @param shards number of parts into which the plan is split
 /// @throws io::InputError
 double store_limit_of(const std::string& option, const io::Plan& plan, const std::filesystem::path& matrices,
                       std::int64_t shards);

@@ -1,5 +1,6 @@
-/// The supervisor, on every rank: requests trials from the coordinator, sends them to its worker process and
-/// watches it. A worker that crashes, hangs or must abandon its trial is killed and replaced.
+/// The supervisor, on every rank: requests trials from the coordinator on rank 0, sends them to its worker
+/// process and watches the worker. A worker that crashes, hangs or must abandon its trial is killed and
+/// replaced.
 
 #include "driver/sweep/supervisor.hpp"
 
@@ -20,9 +21,9 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr std::size_t max_sent = 2;   // trials at the worker: the running trial and a short next one
-constexpr int max_tries = 2;          // a trial is recorded as failed after it ended this number of workers
+constexpr int max_tries = 2;          // a trial that ended this number of workers is recorded as failed
 constexpr int max_failed_starts = 3;  // the rank retires after this number of consecutive failed starts
-/// Seconds before the next start, by the number of failed starts, because a GPU may be resetting.
+/// Seconds to wait before the next start, by the number of failed starts, because a GPU may be resetting.
 constexpr double pauses[max_failed_starts] = {0, 1, 3};
 constexpr double busy_timeout = 60;   // seconds to wait for a GPU that others use
 constexpr double longest_pause = 15;  // maximum seconds between two starts on a busy GPU
@@ -32,15 +33,15 @@ constexpr std::size_t max_unsent_bytes = std::size_t{64} << 20;
 // Timeouts in seconds per step of a worker's start. The first start may have to load the driver, read
 // libraries, and compile kernels for this GPU.
 constexpr double first_start_timeout = 300, start_timeout = 120;
-// A worker may be another build, or damaged, and send more messages than it should. The limits:
+// Limits on a worker's messages. A worker may be another build, or its memory damaged, and send too many.
 constexpr int max_messages = 16;    // messages per step; timeouts and the coordinator are served in between
-constexpr int max_start_steps = 8;  // a start's steps that restart the timeout; a correct worker has four
+constexpr int max_start_steps = 8;  // steps of a start that restart its timeout; a correct worker has four
 // Steps that a worker may report per start, trial or end. While it stores matrices, it reports one per
 // second.
 constexpr int max_steps = 10'000;
 constexpr std::size_t max_cause_bytes = 500;  // maximum length of a text that quotes the worker
 
-/// Adds the cause for the end of the first try to the record of the second try.
+/// Adds the reason why the first try ended its worker to the record of the second try.
 io::Record with_first_failure(io::Record record, const std::string& cause) {
   const std::string note = "second try; the first ended its worker: " + cause;
   record.message = record.message.empty() ? note : record.message + "; " + note;
@@ -102,7 +103,7 @@ void Supervisor::report(const io::Record& record) {
   tasks_.pop_front();
   failed_tries_ = 0;
   first_cause_.clear();
-  if (sent_ > 0 && --sent_ > 0) note_start();
+  if (sent_ > 0 && --sent_ > 0) note_start();  // the worker already runs the next trial
   request_trials();
 }
 
@@ -240,6 +241,7 @@ void Supervisor::handle_failed_trial(io::Record record) {
 
 void Supervisor::handle_worker_end(io::Status status, const std::string& cause) {
   if (sent_ > 0) {
+    // The worker notes its step in shared memory, which outlives it.
     const std::string noted_step = worker_ ? worker_->step() : std::string();
     if (!noted_step.empty()) step_ = noted_step;
     io::Record record = blank();
@@ -357,7 +359,7 @@ void Supervisor::handle(const message::Finish& finish) {
 }
 
 void Supervisor::check_timeouts() {
-  const double now = discount_suspension();  // includes the wait for the worker's messages just before
+  const double now = discount_suspension();  // again, because `handle_worker_messages` has just waited
   if (sent_ > 0 && now - trial_started_ > tasks_.front().trial.timeout_seconds) {
     handle_worker_end(io::Status::timeout,
                       fmt::format("no end after {:g} s", tasks_.front().trial.timeout_seconds));
@@ -437,7 +439,7 @@ void Supervisor::send_trials() {
 
 /// This process may have been suspended because the job was stopped, or because a file system blocked rank 0.
 /// Then the worker may have been suspended too, or its messages are unread. The time of the suspension is
-/// added to all start times, so that it counts for no timeout. The clock is read only once per check, so that
+/// added to all start times, so that no timeout includes it. The clock is read only once per check, so that
 /// no suspension between two readings is missed.
 double Supervisor::discount_suspension() {
   const double now = clock_.now();

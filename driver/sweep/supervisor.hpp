@@ -1,6 +1,7 @@
 #pragma once
-/// The supervisor, on every rank: requests trials from the coordinator, sends them to its worker (the process
-/// that runs them) and watches it. A worker that crashes, hangs or must abandon its trial is replaced.
+/// The supervisor, on every rank: requests trials (one method on one matrix each) from the coordinator on
+/// rank 0, sends them to its worker (the process that runs them) and watches the worker. A worker that
+/// crashes, hangs or must abandon its trial is replaced.
 ///
 /// The next trial is requested while the worker runs the current one. A short next trial is sent before the
 /// current one ends, so that the worker does not wait for a message. The worker runs trials in order and
@@ -60,13 +61,14 @@ class Supervisor {
   void handle_failed_start(const std::string& cause);
   /// Schedules the next start, or retires if the device has been busy for a minute.
   void handle_busy_device(const std::string& cause);
-  /// Ends the worker because of `cause`: the running trial has failed, or the start if no trial runs.
+  /// Ends the worker because of `cause`. The running trial has then failed; without a running trial, the
+  /// worker's start has failed.
   void handle_worker_end(io::Status status, const std::string& cause);
   /// Replaces the worker after its trial failed. Keeps the record until the new worker has passed its probe.
   void handle_failed_trial(io::Record record);
   /// Handles the messages that arrive within `wait_ms`, then checks the timeouts.
   void handle_worker_messages(int wait_ms);
-  /// Finds out how a worker ended that closed its channel.
+  /// Finds out why the worker closed its channel, and handles its end.
   void handle_channel_end();
   /// Returns a record without results for the running trial, the first one of `tasks_`.
   io::Record blank() const;
@@ -77,7 +79,7 @@ class Supervisor {
   void check_timeouts();
   /// Sends the first trial's record to the coordinator, and removes the trial.
   void report(const io::Record& record);
-  /// Requests trials if at most `request_at_` are left.
+  /// Requests more trials if at most `request_at_` of the rank's trials are left.
   void request_trials();
   /// Sends trials to the worker if it can take more.
   void send_trials();
@@ -85,7 +87,7 @@ class Supervisor {
   void note_start();
   /// Replaces the worker, because each round (repetition of the plan's trials) needs a new process.
   void renew_worker();
-  /// Forgets the rank's trials, because the coordinator takes them back.
+  /// Removes all trials from `tasks_`, because the coordinator takes them back.
   void drop_trials();
   /// Ends the worker, and reports to the coordinator that this rank runs no more trials.
   void retire(const std::string& reason);
@@ -109,7 +111,7 @@ class Supervisor {
   bool is_closing() const { return state_ == State::renewing || state_ == State::leaving; }
   /// Makes the worker store its matrices and end. @param then `renewing` or `leaving`
   void close_worker(State then);
-  /// Continues after `close_worker`, also if the worker timed out: ends this rank or starts a new worker.
+  /// Ends this rank or starts a new worker, once the worker has closed or timed out after `close_worker`.
   void after_close();
   /// Ends the worker and sends `Finished`.
   void leave();
@@ -129,14 +131,14 @@ class Supervisor {
   int failed_starts_ = 0;          ///< consecutive failed starts
   double last_message_at_ = -1;    ///< when the last message was sent to the coordinator
   double last_check_ = -1;         ///< time of the last `discount_suspension`; negative before the first
-  double busy_since_ = -1;         ///< when a start first found the device in use; negative: it is free
+  double busy_since_ = -1;         ///< when a start first found the device in use; negative: not in use
   double start_again_at_ = -1;  ///< when the next worker starts after a failed start; negative: none is due
   std::string step_;            ///< the last step that the worker reported
   /// Number of steps reported since the worker started, the trial began, or `Close` was sent.
   int steps_ = 0;
   struct Task {
     Trial trial;
-    bool is_short;  ///< true if it came in a batch of several trials, which are short
+    bool is_short;  ///< true if the trial came in a batch of several, because all of these are short
   };
   std::deque<Task> tasks_;      ///< trials to run and record, in this order
   std::size_t sent_ = 0;        ///< number of trials sent to the worker, which runs the first
@@ -147,7 +149,7 @@ class Supervisor {
   int failed_tries_ = 0;        ///< number of workers that ended while they ran the first trial
   std::string first_cause_;     ///< the cause for the end of the first of these workers
   io::Record failure_;  ///< the first trial's record, sent if two workers have ended and the device works
-  std::string held_;    ///< digest of the matrix that the worker holds
+  std::string held_;    ///< digest (hash) of the matrix that the worker has in memory
   /// Digests of matrices that the worker still has to store, from its last record.
   std::vector<std::string> writing_;
 };

@@ -1,5 +1,6 @@
 #pragma once
-/// Selects the trials that a started or resumed run still has to do, and evaluates how its trials ended.
+/// Selects the trials that a started or resumed run still has to do, and counts how its trials ended. A trial
+/// is one method on one matrix; its record in the run's journal has the result.
 
 #include <string>
 #include <vector>
@@ -13,11 +14,11 @@ namespace gaussweep::driver {
 /// The trials of this run's shard (its part of the plan).
 struct Work {
   std::vector<Trial> all;
-  std::vector<Trial> todo;      ///< those without a record, or to be repeated
-  std::size_t plan_trials = 0;  ///< number of trials of all shards
+  std::vector<Trial> todo;      ///< the trials without a record and the trials to be repeated
+  std::size_t plan_trials = 0;  ///< number of the plan's trials, i.e. of all shards
 };
 
-/// Returns the trials of the shard and, as `todo`, those without a record and those to be repeated.
+/// Returns the work of a run. @param trials all trials of the plan
 Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::JournalContents& journal);
 
 /// Judges recorded answers again if the plan's tolerances or expected statuses have changed. No trial runs,
@@ -39,6 +40,7 @@ struct Outcome {
   std::size_t broken = 0;   ///< crashed, timed out or could not run
   std::size_t missing = 0;  ///< have no record
 };
+/// Counts the unexpected ends of all trials of the shard.
 Outcome outcome_of(const Work& work, const io::JournalContents& journal);
 
 /// Returns the exit code of a run. @param lost_its_ranks true if trials are left because ranks were lost
@@ -50,7 +52,7 @@ std::string exit_text(int code, const Outcome& outcome);
 /// Returns the keys of the trials to do whose last record is a failure.
 std::vector<std::string> failed_before(const Work& work, const io::JournalContents& journal);
 
-/// Logs how many of the trials pass now. @param failed the keys of trials that failed before
+/// Logs the number of trials that failed before this run and pass now. @param failed as of `failed_before`
 void log_repaired(const std::vector<std::string>& failed, const io::JournalContents& journal);
 
 /// Returns the command that continues a run, with the options that it still needs. In a batch job returns the
@@ -59,8 +61,8 @@ void log_repaired(const std::vector<std::string>& failed, const io::JournalConte
 /// @param option --resume or --retry-failed
 std::string resume_command(const RunOptions& options, const std::string& launcher, const char* option);
 
-/// Returns the advice to continue a stopped run. The scripts of jobs/slurm often requeue their job, so that
-/// the user need not submit again.
+/// Returns advice on how to continue a stopped run. In a batch job the advice is conditional, because the
+/// scripts of jobs/slurm often requeue their job.
 std::string resume_advice(const RunOptions& options, const std::string& launcher);
 
 /// Logs the trials that did not end as the plan expects. @param retry_command the command that repeats them

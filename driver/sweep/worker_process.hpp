@@ -1,5 +1,6 @@
 #pragma once
-/// The worker process as its supervisor sees it.
+/// Starts and ends a worker, the process that runs a rank's trials, and exchanges messages with it. Each
+/// rank's supervisor uses this interface; tests implement it without a process.
 
 #include <functional>
 #include <memory>
@@ -25,7 +26,7 @@ struct WorkerSpec {
   std::string directory;               ///< the run directory
   std::vector<LibraryFile> libraries;  ///< shared libraries with methods, which the worker loads
   std::string program;                 ///< the worker's executable, of another build; empty: this program
-  Origin origin;
+  Origin origin;                       ///< the rank, host and run that records name
 };
 
 /// A started worker. The destructor ends the process.
@@ -35,8 +36,8 @@ class WorkerProcess {
   virtual pid_t pid() const = 0;
   /// Returns true if the worker runs and its end of the channel is open.
   virtual bool listens() const = 0;
-  /// Sends as much as possible without blocking, because a worker that does not read must not block its
-  /// supervisor. `receive` sends the rest. @throws ChannelClosed
+  /// Sends as many bytes as possible without blocking, because a worker that does not read must not block its
+  /// supervisor. `receive` sends the other bytes. @throws ChannelClosed
   virtual void send(const ToWorker& message) = 0;
   /// Returns the worker's next message; waits at most `wait_ms`.
   /// @throws ChannelClosed at the end of the channel

@@ -1,11 +1,11 @@
 #pragma once
-/// MPI messages between the coordinator (rank 0) and the supervisors (every rank), and the layout of ranks on
-/// hosts.
+/// MPI messages between the coordinator (on rank 0, assigns trials to ranks) and the supervisors (one per
+/// rank, run the trials), and the layout of ranks on hosts.
 ///
 /// `send` and `receive` never block, because two ranks that send to each other, or a frozen rank, would stop
 /// the sweep. They start MPI requests, and every call progresses all pending requests. The protocol limits
-/// the number of messages under way: a supervisor gets a batch of trials only if it requested one, and it
-/// starts no trial while `unsent_bytes()` exceeds its limit.
+/// the number of pending messages: a supervisor gets a batch of trials only on request, and it starts no
+/// trial while `unsent_bytes()` exceeds the supervisor's limit.
 
 #include <deque>
 #include <limits>
@@ -19,7 +19,7 @@
 
 namespace gaussweep::driver {
 
-/// The ranks of this run. Without an MPI launcher: one rank, and MPI is never started.
+/// The ranks of this run. Without an MPI launcher there is one rank, and MPI is never initialized.
 class World final : public MessagePort {
  public:
   World();
@@ -28,7 +28,7 @@ class World final : public MessagePort {
   /// by `abort`.
   void lose_peer() override { lost_peer_ = uses_mpi_; }
   bool lost_peer() const { return lost_peer_; }
-  /// Ends all ranks immediately, whatever they do. Returns only if there is no MPI.
+  /// Ends all ranks immediately by MPI_Abort. Returns only if MPI is not in use.
   void abort(int exit_code);
   std::size_t unsent_bytes() const override;
   /// Waits until every sent message is received. Calls `lose_peer` if that takes longer than `seconds`.
@@ -40,8 +40,8 @@ class World final : public MessagePort {
   int size() const override { return size_; }
   int local_rank() const { return local_rank_; }  ///< this rank's index among the ranks of this host
   int local_size() const { return local_size_; }
-  /// The number of ranks of this host that may use the same CPUs as this rank, itself included. These ranks
-  /// divide the CPUs into equal parts, one per rank.
+  /// The number of ranks on this host, including this rank, that may use the same CPUs as this rank. These
+  /// ranks divide the CPUs into equal parts, one per rank.
   int cpu_parts() const { return cpu_parts_; }
   int cpu_part() const { return cpu_part_; }  ///< this rank's part, from 0 to cpu_parts() - 1
   double sigkill_delay() const override { return sigkill_delay_; }
