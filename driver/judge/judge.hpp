@@ -1,6 +1,7 @@
 #pragma once
-/// Decides the status and the message of an answer from its residual ratio (Findings::ratio in
-/// kernels/check/check.hpp). No other code of the driver decides the status of an answer.
+/// Decides the status (pass, suspect, failed, ...) and the message of an answer from its residual ratio. The
+/// ratio is the residual divided by the rounding errors to be expected, such as n u ||A|| ||x||
+/// (kernels/check/check.hpp has each problem's definition). No other code of the driver decides a status.
 
 #include <cstdint>
 #include <optional>
@@ -15,18 +16,19 @@ namespace gaussweep::driver {
 /// Everything that a verdict depends on.
 struct Evidence {
   Problem problem;
-  double ratio = 0;  ///< Findings::ratio
-  double tolerance = 0;
-  std::int64_t info = 0;  ///< Answer::info of the method
+  double ratio = 0;       ///< the residual ratio
+  double tolerance = 0;   ///< the largest ratio that passes
+  std::int64_t info = 0;  ///< LAPACK's info as the method reports it
   Convergence convergence = Convergence::none;
-  std::string flaw;  ///< Findings::flaw; empty if unknown
+  std::string flaw;  ///< the reason why no ratio could be computed; empty if there is a ratio
 };
 
-/// Returns the evidence that a record holds; nothing if this build does not know its problem.
+/// Returns the evidence in a trial's record, without `flaw`. Returns nothing if this build does not know the
+/// record's problem.
 std::optional<Evidence> evidence_of(const io::Record& record);
 
-/// Returns true if `info` says that the method stopped early at a zero pivot or, for Cholesky, a non-positive
-/// pivot. Returns false for getrf, because it computes the factors of a singular matrix, too.
+/// Returns true if `info` reports that the method stopped early at a zero pivot or, for Cholesky, at a
+/// non-positive pivot. Returns false for getrf, because getrf also computes the factors of a singular matrix.
 bool is_unfinished(Problem problem, std::int64_t info);
 
 /// Returns the name of a pivot at which methods stop: "zero pivot", or "non-positive pivot" for Cholesky.
@@ -36,13 +38,13 @@ const char* pivot_name(Problem problem);
 /// - info < 0 (the method rejected its arguments): `error`;
 /// - the method did not finish: `failed`, whatever the ratio;
 /// - an iterative method reports that it diverged: `diverged`, whatever the ratio;
-/// - ratio <= tolerance: `pass`; ratio <= suspect_factor * tolerance: `suspect`;
+/// - ratio <= tolerance: `pass`; ratio <= suspect_factor (10) * tolerance: `suspect`;
 /// - otherwise, also for NaN and infinity: `failed`.
 /// @throws std::invalid_argument if the tolerance is not a positive number
 io::Status judge(const Evidence& evidence);
 
-/// Returns the `message` of a judged record: the reason why it does not pass, a note on getrf's zero pivot,
-/// or an empty text.
+/// Returns the message for an answer's record: the reason why the answer does not pass, a note on getrf's
+/// zero pivot, or an empty text.
 std::string finding_text(const Evidence& evidence);
 
 /// Returns true if the status is a verdict on an answer (pass, suspect, failed, diverged), which another
@@ -52,11 +54,11 @@ bool is_judged(const std::string& status);
 /// Returns true if the trial gave no answer: crashed, timeout, oom, error (exit code 3).
 bool is_broken(const std::string& status);
 
-/// Returns true if a record did not pass, but has the status that its plan expected.
+/// Returns true if a record has a failure that its plan expects, i.e. the expected status, but not `pass`.
 bool is_finding(const io::Record& record);
 
-/// Returns true if a record did not end as its plan expects. For older records without this information: true
-/// if it is neither pass nor skipped.
+/// Returns true if a trial did not end as its plan expects. A record of an older version has no expected
+/// status; then returns true if the trial neither passed nor was skipped.
 bool is_unexpected(const io::Record& record);
 
 }  // namespace gaussweep::driver

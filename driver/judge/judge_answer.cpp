@@ -1,4 +1,5 @@
-/// Verifies answers on the worker's GPU if it has one; for a subset of the trials also on the CPU.
+/// Verifies answers on the GPU of the worker (the process that runs trials) if it has one, otherwise on the
+/// CPU. The CPU also verifies a subset of the answers that the GPU has verified.
 
 #include "driver/judge/judge_answer.hpp"
 
@@ -20,9 +21,10 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr std::int64_t small_order = 128;  // up to this order the CPU also verifies every trial
-// Of the larger trials, and of the systems of a batch, the CPU verifies one in this number.
+// The CPU verifies one in this number of the larger trials, and of the systems of a batch.
 constexpr std::uint32_t sample_interval = 100;
-/// Limit on the multiplications of the second verification, by the CPU. One core does about 3e9 per second.
+/// Limit on the multiplications of the second verification, by the CPU: about 90 s on one core, which does
+/// about 3e9 per second.
 constexpr double max_multiplications = 0x1p38;
 
 /// Returns the FNV-1a hash, which is the same on every machine.
@@ -32,6 +34,7 @@ std::uint32_t hash_of(const std::string& text) {
   return hash;
 }
 
+/// Returns the number of multiplications of the product A X.
 double multiplications(const Trial& trial) {
   const Extent a = trial.problem->a(trial.shape), x = trial.problem->x(trial.shape);
   return static_cast<double>(a.rows) * static_cast<double>(a.cols) * static_cast<double>(x.cols);
@@ -45,7 +48,7 @@ bool is_small(const Trial& trial) {
 /// Returns the verdicts of a batch's systems from their residual ratios and infos.
 BatchVerdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios,
                           const std::vector<int>& infos) {
-  constexpr std::size_t max_listed = 128;
+  constexpr std::size_t max_listed = 128;  // limits the message, and the work of the second verification
   enum Severity : std::size_t { pass, suspect, failed };
   std::array<std::int64_t, 3> counts{}, first{-1, -1, -1};  // by severity
   BatchVerdicts verdicts;
@@ -102,9 +105,9 @@ std::vector<std::int64_t> sample_of(const Trial& trial) {
   return systems;
 }
 
-/// Returns the seed of the known solutions if generate_solution made them all. Only the solutions of three
-/// systems are compared with generated ones. If another system's solution was scaled, the device reports that
-/// system as undecided.
+/// Returns the seed of a batch's known solutions if generate_solution made all of them. Compares only the
+/// solutions of three systems with generated ones. If another system's solution was scaled, the device
+/// reports this system as undecided, and the CPU verifies it.
 template <class T>
 std::optional<std::uint64_t> solution_seed(const Trial& trial, const Inputs<T>& inputs) {
   if (inputs.x_true.empty()) return std::nullopt;
@@ -191,7 +194,7 @@ Judgement AnswerJudge<T>::in_place(const Answer<T>& answer, Staging<T>& staging,
     const Buffer& pristine = staging.pristine();
     const bool is_unmodified = device_digest(context_, pristine.data(), pristine.bytes()) == digest_;
     if (is_unmodified) return device_copies(staging, inputs_, answer, copy);
-    return {{&answer.x, staging.answer(copy)}};
+    return {{&answer.x, staging.answer(copy)}};  // the answer alone, so that the inputs are uploaded again
   });
 }
 
@@ -228,7 +231,7 @@ Judgement AnswerJudge<T>::systems_in_place(const Answer<T>& answer, Staging<T>& 
   const auto seed = solution_seed(trial_, inputs_);
   std::vector<Findings> sample_by_cpu;
   std::optional<RatioSummary> summary;
-  std::vector<double> ratios;  // of all systems; empty if all pass
+  std::vector<double> ratios;  // of all systems, NaN: the CPU has to decide; empty if all pass
   try {
     const auto on_gpu = system_ratios(context_, method_, staging, copy, trial_.shape, trial_.tolerance, seed,
                                       static_cast<std::int64_t>(sample.size()));
@@ -239,7 +242,7 @@ Judgement AnswerJudge<T>::systems_in_place(const Answer<T>& answer, Staging<T>& 
       if (found.not_passed > 0) ratios = on_gpu->all();
       summary = found;
     }
-  } catch (const OutOfMemory&) {
+  } catch (const OutOfMemory&) {  // then the CPU verifies all systems
   }
   if (!summary || summary->digest != digest_) return systems(answer);
 

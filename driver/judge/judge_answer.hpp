@@ -1,5 +1,6 @@
 #pragma once
-/// Verifies answers on the worker's GPU if it has one; for a subset of the trials also on the CPU.
+/// Verifies answers on the GPU of the worker (the process that runs trials) if it has one, otherwise on the
+/// CPU. The CPU also verifies a subset of the answers that the GPU has verified.
 
 #include <cstdint>
 #include <string>
@@ -38,7 +39,7 @@ Evidence evidence_of(const Trial& trial, const Judgement& judgement);
 bool is_judged_twice(const Trial& trial);
 
 /// Describes how two verifications of one answer disagree; empty if they agree. They disagree if their
-/// verdicts differ, or if their ratios differ by more than the sum of both error bounds.
+/// verdicts differ, or if their residual ratios differ by more than the sum of both error bounds.
 std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findings& on_cpu);
 
 /// The verdicts of a batch's systems.
@@ -54,8 +55,8 @@ class AnswerJudge {
  public:
   /// The references must outlive the object.
   /// @param context context of the worker's device
-  /// @param digest digest of the uploaded, unmodified ("pristine") inputs on the device; only the functions
-  /// with a parameter `staging` use it
+  /// @param digest hash of the unmodified ("pristine") inputs on the device, taken after their upload; only
+  /// the functions with a parameter `staging` use it
   AnswerJudge(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
               std::uint64_t digest = 0)
       : context_(context), trial_(trial), method_(method), inputs_(inputs), digest_(digest) {}
@@ -63,7 +64,7 @@ class AnswerJudge {
   /// Verifies an answer with one of the functions below. The answer of a GPU trial is verified in device
   /// memory if `staging` still holds it; otherwise it is uploaded. The answer of a CPU trial is uploaded if
   /// the worker has a GPU and the trial is not small; otherwise the CPU verifies it.
-  /// @param staging the run's staging, or null if its memory is freed
+  /// @param staging the run's operands in device memory, or null if this memory is freed
   /// @param copy index of the working set (copy of the operands) with the answer
   Judgement judge(const Answer<T>& answer, Staging<T>* staging, int copy) const;
 
@@ -86,6 +87,7 @@ class AnswerJudge {
   Judgement systems_in_place(const Answer<T>& answer, Staging<T>& staging, int copy) const;
 
  private:
+  /// @param copies returns the operands' copies in device memory; other operands are uploaded
   template <class Copies>
   Judgement on_device(const Answer<T>& answer, Copies&& copies) const;
   Judgement of_batch(const Answer<T>& answer, const BatchVerdicts& verdicts, double forward_error,

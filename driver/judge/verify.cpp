@@ -1,4 +1,6 @@
-/// Judges stored records again without running trials.
+/// Decides the status of stored records again, by other tolerances, without running trials. To find the
+/// statuses that a plan expects of a record, matches the record with the plan's entries. An entry is an item
+/// of the plan's list `sweep`: methods, and axes (sizes or parameters, each with a list of values).
 
 #include "driver/judge/verify.hpp"
 
@@ -25,6 +27,7 @@ namespace {
 
 using io::Record;
 
+/// @param whole the part of the option's value that an error message quotes
 double parse_positive(const std::string& text, const std::string& whole) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -37,8 +40,8 @@ double parse_positive(const std::string& text, const std::string& whole) {
   return value;
 }
 
-/// Returns true if an axis value equals the record's value. Returns true for all other axes, such as method
-/// parameters.
+/// Returns true if a value of an axis equals the record's value. Returns true for the axes that are not
+/// compared, such as method parameters.
 bool agrees(const std::string& axis, const io::Scalar& value, const Record& record) {
   static const std::map<std::string, std::int64_t Record::*> sizes = {{"m", &Record::m},
                                                                       {"n", &Record::n},
@@ -55,6 +58,7 @@ bool agrees(const std::string& axis, const io::Scalar& value, const Record& reco
   return true;
 }
 
+/// Returns true if one of the axis's values equals the record's value.
 bool is_on_axis(const std::string& name, const io::Axis& axis, const Record& record) {
   const auto by_backend = axis.by_backend.find(record.backend);
   const std::vector<io::Scalar>* gpu_values =
@@ -68,6 +72,8 @@ bool is_on_axis(const std::string& name, const io::Axis& axis, const Record& rec
                      [&](const io::Scalar& value) { return agrees(name, value, record); });
 }
 
+/// Returns true if, for some i, the i-th values of all axes of a zip agree with the record. A zip is a group
+/// of axes that vary together.
 bool is_in_zip(const std::map<std::string, io::Axis>& zip, const Record& record) {
   for (std::size_t i = 0; i < zip.begin()->second.values.size(); ++i) {
     const auto fits = [&](const auto& axis) { return agrees(axis.first, axis.second.values[i], record); };
@@ -76,10 +82,11 @@ bool is_in_zip(const std::map<std::string, io::Axis>& zip, const Record& record)
   return false;
 }
 
+/// Returns true if the entry may have produced the record.
 bool is_of_entry(const io::Entry& entry, const Record& record) {
   if (entry.problem.text != record.problem) return false;
-  const auto names_method = [&](const io::Scalar& word) {
-    return matches(word.text, record.problem, record.method);
+  const auto names_method = [&](const io::Scalar& name) {
+    return matches(name.text, record.problem, record.method);
   };
   if (std::none_of(entry.methods.begin(), entry.methods.end(), names_method)) return false;
   const auto is_on = [&](const auto& axis) { return is_on_axis(axis.first, axis.second, record); };
@@ -153,7 +160,7 @@ std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const 
 }
 
 bool judge_again(Record& record, double tolerance) {
-  // A failed answer may have the residual NaN, which is then known.
+  // NaN means an unknown residual, except for a failed answer, whose residual itself may be NaN.
   const bool is_known = !std::isnan(record.residual_ratio) || record.status == io::Status::failed;
   std::optional<Evidence> evidence = evidence_of(record);
   if (!is_judged(record.status) || !is_known || !evidence || !(tolerance > 0)) return false;

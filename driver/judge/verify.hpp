@@ -1,5 +1,6 @@
 #pragma once
-/// Judges stored records again without running trials.
+/// Decides the status of stored records again, by other tolerances, without running trials (the command
+/// `verify`, and resumed runs). This is possible because a record has the residual of its answer.
 
 #include <map>
 #include <optional>
@@ -25,12 +26,12 @@ struct Tolerances {
 /// @throws UsageError
 Tolerances parse_tolerances(const std::vector<std::string>& lists);
 
-/// Returns all statuses that a plan's entries expect of a record; nothing if no entry matches the record.
-/// Entries match by problem, method, sizes, precision, uplo and kind of matrix.
+/// Returns all statuses that a plan expects of a record; nothing if no entry (item of the plan's list
+/// `sweep`) matches the record. Entries match by problem, method, sizes, precision, uplo and kind of matrix.
 std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const io::Record& record);
 
 /// Judges a record by another tolerance; changes its status, tolerance and message.
-/// @return false if no answer was judged or its residual is unknown
+/// @return false if the trial gave no answer or the answer's residual is unknown
 bool judge_again(io::Record& record, double tolerance);
 
 /// The result of `verify`.

@@ -1,7 +1,7 @@
-/// Decides if a trial fits into memory. Before every run of a trial, its operands (the working copies) are
-/// restored from the pristine inputs, an unmodified copy. This copy is on the device (Pristine::on_device) or
-/// only on the host (Pristine::on_host). In the second case the operands are uploaded again for every run,
-/// and the device needs less memory.
+/// Decides if a trial (one method on one matrix) fits into memory. Before every run of the method, its
+/// operands (the working copies) are restored from the pristine inputs, an unmodified copy. This copy is on
+/// the device (Pristine::on_device) or only on the host (Pristine::on_host). In the second case the operands
+/// are uploaded again for every run, and the device needs less memory.
 
 #include "driver/worker/admission.hpp"
 
@@ -22,15 +22,15 @@ double bytes_of(const Extent& extent, std::size_t element) {
 /// The bytes of a trial's operands, each counted once.
 struct OperandBytes {
   double inputs, answer;
-  double vectors;  ///< the part of the inputs that is right-hand sides
+  double vectors;  ///< bytes of the right-hand sides, which are part of `inputs`
 };
 OperandBytes operand_bytes(const Trial& trial) {
   const std::size_t element = element_bytes(trial.precision);
   const ProblemRow& problem = trial.problem.row();
   const double a = bytes_of(problem.a(trial.shape), element);
   const double b = problem.b != nullptr ? bytes_of(problem.b(trial.shape), element) : 0;
-  const bool system = problem.second == SecondOperand::right_hand_sides;
-  return {a + b, bytes_of(problem.x(trial.shape), element), system ? b : 0};
+  const bool is_system = problem.second == SecondOperand::right_hand_sides;
+  return {a + b, bytes_of(problem.x(trial.shape), element), is_system ? b : 0};
 }
 
 /// Returns the additional bytes while a matrix is generated or read. Matrices of files, and those with a
@@ -46,8 +46,8 @@ double generation_bytes(const Trial& trial) {
 Footprint footprint(const Method& method, const Trial& trial, Pristine pristine) {
   const bool on_gpu = trial.backend == Backend::cuda, uploads_again = pristine == Pristine::on_host;
   // The number of working copies in addition to the pristine inputs. A method that overwrites its inputs
-  // (needs_set_per_repeat) has one copy per inner repeat. With repeated uploads there is only one copy of the
-  // operands at all, which counts as 0 here.
+  // (needs_set_per_repeat) has one copy per inner repeat (run within one sample). With repeated uploads, runs
+  // compute in the uploaded inputs themselves.
   const int copies_per_repeat = needs_set_per_repeat(method) ? static_cast<int>(trial.inner_repeats) : 1;
   const int copies = uploads_again ? 0 : copies_per_repeat;
   const OperandBytes operands = operand_bytes(trial);
@@ -62,7 +62,8 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine)
   // The working copies of a trial on the CPU are host memory, too.
   const double working_copies =
       on_gpu ? 0 : gpus_of(method, trial.shape, trial.parameters) * result.device_bytes;
-  const double answers = 2 * operands.answer;  // the trial's and the vendor's
+  // The answers of the trial and of the vendor's method, with which the trial is compared.
+  const double answers = 2 * operands.answer;
   const bool has_pinned_copy = trial.pinned && !uploads_again;
   const double pinned_copy = has_pinned_copy
                                  ? static_cast<double>(pinned_bytes(method, trial.shape, trial.parameters,

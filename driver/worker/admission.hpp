@@ -1,6 +1,7 @@
 #pragma once
-/// Decides if a trial's operands fit into memory, and where its pristine inputs are kept. A method overwrites
-/// its operands (the working copies); before every run they are restored from the unmodified pristine inputs.
+/// Decides if the operands of a trial (one method on one matrix) fit into memory, and where its pristine
+/// inputs are kept. A method overwrites its operands (the working copies). Before every run, they are
+/// restored from the pristine inputs, which are never modified.
 
 #include <string>
 
@@ -10,7 +11,8 @@
 
 namespace gaussweep::driver {
 
-/// Device and host bytes that the process needs for a trial. For a trial on the CPU both are host memory.
+/// Device and host bytes that this process needs for a trial. On the CPU, `device_bytes` are host memory,
+/// too.
 struct Footprint {
   double device_bytes = 0, host_bytes = 0;
 };
@@ -28,12 +30,13 @@ enum class Fit {
   not_now,  ///< enough memory would be free if other processes did not use it
   never     ///< the device or host has too little memory
 };
-/// Compares the needed bytes with the free bytes, and with 90 % of `total`, the bytes of the device or host.
+/// Compares the needed bytes with the free bytes, and with 90 % of `total` (all bytes of the device or host),
+/// because the system itself uses a part of the memory.
 Fit fit_of(double need, double free, double total);
 
 /// Free and total memory of a trial's device and of the host.
 struct FreeMemory {
-  std::string device;  ///< its name
+  std::string device;  ///< the device's name
   double device_free = 0, device_total = 0;
   io::Memory host{};
 };
@@ -44,8 +47,8 @@ struct Admission {
   Fit fit = Fit::fits;
   std::string reason;
 };
-/// The text of `reason` if the device has no room for both the working copies and the pristine inputs, so
-/// that every run uploads the operands again.
+/// The text of `reason` if every run uploads the operands again, because the device has no room for both the
+/// working copies and the pristine inputs.
 inline constexpr const char* uploaded_again =
     "operands uploaded again for every run: the device has room for them once";
 /// Appended to `uploaded_again` if the plan requests pinned host memory.

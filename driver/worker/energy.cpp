@@ -1,4 +1,5 @@
-/// Measures the energy of a run in joules.
+/// Measures the energy of one run of a method in joules. The runs between two readings of a sensor or clock
+/// are a chunk.
 
 #include "driver/worker/energy.hpp"
 
@@ -15,7 +16,8 @@ namespace {
 constexpr double settle_seconds = 1.5;
 constexpr double chunk_seconds = 0.01;  // time of the runs between two readings of the clock
 constexpr double poll_seconds = 1e-3;   // interval between two readings of the counter
-constexpr double longest_step = 2;  // seconds; a counter that does not advance for this long counts as absent
+// Seconds; a counter that does not advance within this time is regarded as absent.
+constexpr double longest_step = 2;
 constexpr std::int64_t max_chunk = 100'000;  // maximum number of runs between two readings of the clock
 
 /// The energy of one of the two measurements: runs with restored operands, or restoring operands alone.
@@ -40,7 +42,8 @@ Step next_step(const EnergyMeter& meter) {
   }
 }
 
-/// Does runs for `seconds` in chunks. Calls `after_chunk` after every chunk. @return the number of runs
+/// Does runs for `seconds`, `chunk` runs at a time. Calls `after_chunk` after every chunk.
+/// @return the number of runs
 template <class After>
 std::int64_t run_for(const EnergyMeter& meter, double seconds, std::int64_t chunk, bool with_runs,
                      const DoRuns& do_runs, After&& after_chunk) {

@@ -1,5 +1,6 @@
 #pragma once
-/// Measures the energy of a run in joules.
+/// Measures the energy of one run of a method in joules, with the sensors of the GPU. The operands are
+/// restored before every run, because a method may overwrite them.
 
 #include <cstdint>
 #include <functional>
@@ -22,14 +23,14 @@ struct EnergyMeter {
 /// every device's counter has advanced. @pre the list is not empty
 EnergyMeter sum_of(std::vector<EnergyMeter> meters);
 
-/// Energy per run. NaN and an empty source if the device reports nothing.
+/// The energy per run. Values that the sensors do not give are NaN, and then `source` is empty.
 struct Energy {
   double joules = std::numeric_limits<double>::quiet_NaN();
-  double uncertainty = std::numeric_limits<double>::quiet_NaN();  ///< joules
+  double uncertainty = std::numeric_limits<double>::quiet_NaN();  ///< of `joules`, in joules
   /// Mean power during the runs, including the restoring of their operands.
   double busy_watts = std::numeric_limits<double>::quiet_NaN();
   double idle_watts = std::numeric_limits<double>::quiet_NaN();
-  std::string source;  ///< "counter", "power readings"
+  std::string source;  ///< "counter" or "power readings"
 };
 
 /// Restores the operands and runs the method, `count` times, then waits for the device. If `with_runs` is

@@ -1,5 +1,7 @@
-/// Runs one trial in this process: inputs, warm-up, samples, stages, verification, and the comparison with
-/// the vendor's answer (the reference).
+/// Runs one trial (one method on one matrix) in the worker process: inputs, warm-up, timed samples, stages,
+/// verification, and the comparison with the reference. The reference is the answer of the vendor's method
+/// (a library routine) for the same inputs. Pristine inputs are the unmodified copy from which every run
+/// restores its operands.
 
 #include "driver/worker/execute.hpp"
 
@@ -30,8 +32,8 @@ namespace {
 /// The cache of freed large host blocks keeps at most twice the size of the largest block plus these bytes.
 constexpr std::size_t extra_cache_bytes = std::size_t{1} << 30;
 
-/// Returns log10(error / reference_error) of two backward errors. Errors below the unit roundoff count as the
-/// unit roundoff.
+/// Returns log10(error / reference_error) of two backward errors. Replaces errors below the unit roundoff by
+/// the unit roundoff, because differences below it are accidental.
 double digits_lost(double error, double reference_error, Precision precision) {
   const double roundoff = roundoff_of(precision);
   if (!std::isfinite(error) || !std::isfinite(reference_error)) return io::Record::unknown;
@@ -39,7 +41,8 @@ double digits_lost(double error, double reference_error, Precision precision) {
 }
 
 /// Returns the free and total memory of the device and the host.
-/// @param group the devices of a trial on several GPUs, where the least free memory counts; null on one GPU
+/// @param group the devices of a trial on several GPUs, of which the smallest values are returned; null on
+/// one GPU
 FreeMemory free_memory(const Device& device, DeviceGroup* group = nullptr, int gpus = 1) {
   DeviceInfo info = device.info();
   for (int index = 1; group != nullptr && index < gpus; ++index) {
@@ -140,7 +143,8 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const A
   } catch (const NoPinnedMemory&) {  // host memory ran out, so a retry with less device memory cannot help
     throw;
   } catch (const OutOfMemory&) {
-    // `admission` does not include memory that a library allocates itself. Retries with less device memory.
+    // `admission` does not include memory that a library allocates itself. The second try needs less device
+    // memory, because it keeps the pristine inputs on the host.
     if (admission.pristine == Pristine::on_host || !uploading_again_saves_memory(method, trial)) throw;
     answer = measure(trial, method, held, Pristine::on_host, record);
     note = uploaded_again;
@@ -152,7 +156,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const A
 }
 
 Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_reference) {
-  // Trials with up to this many bytes are so short that a query of the free memory would slow them down.
+  // Trials with at most this number of bytes are so short that a query of the free memory would delay them.
   constexpr double small_trial_bytes = 0x1p26;
   constexpr double query_interval = 1;  // maximum seconds between two queries
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -182,7 +186,7 @@ Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_
   Admission admission = admit(method, trial, memory);
   if (admission.fit != Fit::fits) return admission;
   const auto free = std::min(static_cast<double>(device_.info().free_bytes), memory.host.free);
-  // Leaves room for the next small trials, because all memory of this trial may stay allocated.
+  // Leaves room for 16 small trials, because all memory of this trial may stay allocated.
   const bool is_ample = std::min(free, memory.device_free) > need.device_bytes + 16 * small_trial_bytes;
   ample_memory_until_ = is_ample ? now_seconds() + query_interval : 0;
   return admission;
@@ -211,7 +215,7 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
                                       HeldAnswer<T>& trial_answer, io::Record& record) {
   const Method* vendor = registry_.reference(trial.problem, trial.backend, trial.shape.batch);
   if (vendor == nullptr) return;
-  // Recorded even if the vendor's method is not run here: speedups are computed from the vendor's own trial.
+  // Also recorded if the vendor's method does not run now: speedups are computed from the vendor's own trial.
   record.reference_method = vendor->variant;
   if (!trial.has_reference) return;
   const std::string identity = comparison_identity(trial, *vendor);
@@ -294,7 +298,7 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
         return sample;
       },
       now_seconds);
-  run.restore_signs();
+  run.restore_signs();  // every second run has negated operands, so that a stale answer is found
   HeldAnswer<T>& answer = held.reference;
   if (in_device_memory)
     answer.x = copy_on_device(context, run.staging().answer(run.last_copy()), trial.problem->x(trial.shape));

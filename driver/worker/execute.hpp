@@ -1,6 +1,7 @@
 #pragma once
-/// Runs one trial in this process: inputs, warm-up, samples, stages (the parts of a run that the method
-/// marks), verification, and the comparison with the vendor's answer.
+/// Runs one trial (one method on one matrix) in the worker process: inputs, warm-up, timed samples, stages
+/// (the parts of a run that the method marks), verification, and the comparison with the answer of the
+/// vendor's method. The result is a record.
 
 #include <functional>
 #include <memory>
@@ -23,6 +24,7 @@ namespace gaussweep::driver {
 class Executor {
  public:
   /// @param context of the worker's device; must outlive the executor
+  /// @param store writes new matrices to the run directory
   /// @param begin_step called with the name of each step that begins; errors and records name the step
   Executor(const Registry& registry, Context& context, StoreWriter& store, Origin origin,
            std::function<void(const std::string&)> begin_step);
@@ -39,12 +41,13 @@ class Executor {
   Context& context() { return context_; }
 
  private:
-  /// Throws NotOffered if the worker has fewer than `gpus` GPUs, if these lack peer access, or if the trial
-  /// has settings that several GPUs do not support.
+  /// Checks that a trial can run on `gpus` GPUs. @throws NotOffered (the trial is recorded as skipped) if the
+  /// worker has fewer GPUs, if they lack peer access, or if the trial has settings that several GPUs do not
+  /// support
   void require_gpus(const Trial& trial, int gpus) const;
   template <class T>
   io::Record run_typed(const Trial& trial, const Method& method, const Admission& admission);
-  /// Returns the inputs of a trial; makes or reads them unless the last trial had the same inputs.
+  /// Returns the inputs of a trial; makes or reads the inputs unless the last trial had the same ones.
   template <class T>
   Held<T>& hold_inputs(const Trial& trial, io::Record& record);
   template <class T>
@@ -53,7 +56,7 @@ class Executor {
   template <class T>
   HeldAnswer<T> measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
                         io::Record& record);
-  /// Records the difference from the vendor's answer; runs the vendor's method unless its answer is held.
+  /// Records the difference from the vendor's answer; runs the vendor's method unless `held` has its answer.
   template <class T>
   void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
                               HeldAnswer<T>& trial_answer, io::Record& record);
@@ -61,15 +64,15 @@ class Executor {
   /// suffice.
   template <class T>
   bool run_vendor(const Trial& trial, const Method& vendor, Held<T>& held, io::Record& record);
-  /// Returns the cached inputs and reference in precision T; frees those of the other precision.
+  /// Returns the cached inputs and reference in precision T; frees the cache of the other precision.
   template <class T>
   Held<T>& held() {
     if (!std::holds_alternative<Held<T>>(held_)) held_.template emplace<Held<T>>();
     return std::get<Held<T>>(held_);
   }
   Context& context_of(Backend backend) { return backend == Backend::host ? host_context_ : context_; }
-  /// Decides if the trial fits into memory and where its pristine inputs are kept. Frees memory that earlier
-  /// trials have left if necessary.
+  /// Decides if the trial fits into memory and where its pristine (unmodified) inputs are kept. If necessary,
+  /// frees memory that is held for earlier trials.
   /// @param is_reference true for the vendor's run, during which the trial's inputs and answer stay in memory
   Admission admit_run(const Trial& trial, const Method& method, bool is_reference);
   GpuSampler& sampler();
@@ -91,8 +94,8 @@ class Executor {
   std::variant<std::monostate, Held<float>, Held<double>> held_;
 };
 
-/// Returns the peaks for `peak_share`. `measured` are the peaks of the worker's device. They do not apply to
-/// a method that runs on the CPU of a worker with a GPU; then all peaks are 0 (unknown).
+/// Returns the peak rates for a record's `peak_share`: the peaks `measured` on the worker's device. A method
+/// that runs on the CPU of a worker with a GPU has no known peaks; then all are 0.
 Peaks peaks_of(Backend trial, Backend device, const Peaks& measured);
 
 }  // namespace gaussweep::driver

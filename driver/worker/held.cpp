@@ -1,5 +1,5 @@
-/// Keeps data between trials with the same inputs: the inputs, and the vendor's answer that other answers are
-/// compared with.
+/// Keeps data between trials with the same inputs: the inputs, and the reference, i.e. the answer of the
+/// vendor's method, with which other methods' answers are compared.
 
 #include "driver/worker/held.hpp"
 
@@ -16,8 +16,9 @@ namespace {
 // Up to this many elements, a comparison on the host is as fast as one on the device.
 constexpr std::int64_t max_host_elements = 1 << 14;
 
-/// Calls `work` with reductions. They run on the device if `may_use_device` is true, the device holds an
-/// answer, and memory suffices; otherwise they run on the host.
+/// Calls `work` with an object that computes reductions (norms and differences). The reductions run on the
+/// device if `may_use_device` is true, the device holds an answer, and memory suffices; otherwise on the
+/// host.
 template <class T, class Work>
 auto with_reductions(Context& context, std::vector<HeldAnswer<T>*> answers, bool may_use_device,
                      Work&& work) {
@@ -37,8 +38,8 @@ auto with_reductions(Context& context, std::vector<HeldAnswer<T>*> answers, bool
   return work(on_host);
 }
 
-/// Returns a text that identifies A on the device: the digest of the whole matrix, which all problems with
-/// this matrix share. If A is only a triangle of the matrix, the identity of the inputs.
+/// Returns a text that identifies A on the device: the digest (hash) of the whole matrix, which all problems
+/// with this matrix share. Returns the identity of the inputs if A is only a triangle of the matrix.
 template <class T>
 const std::string& name_of_a(const Prepared<T>& inputs) {
   return inputs.digest.empty() ? inputs.identity : inputs.digest;

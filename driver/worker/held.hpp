@@ -1,6 +1,6 @@
 #pragma once
-/// The data that a worker keeps between trials with the same inputs: the inputs, and the vendor's answer that
-/// other answers are compared with.
+/// The data that a worker keeps between trials with the same inputs: the inputs, and the reference, i.e. the
+/// answer of the vendor's method, with which other methods' answers are compared.
 
 #include <cstdint>
 #include <limits>
@@ -18,10 +18,10 @@ template <class T>
 struct HeldAnswer {
   Answer<T> answer;  ///< the sizes of x are always set; the elements of x may be missing on the host
   Buffer x;          ///< x on the device, column-major; empty if x is small or device memory did not suffice
-  /// The `comparison_identity` of the vendor's run if this is the reference, i.e. the vendor's answer that
-  /// other methods' answers are compared with. Otherwise empty, and the next members are not used.
+  /// If this answer is the reference: the `comparison_identity` of the vendor's run, which is equal for all
+  /// trials that are compared with this run. Otherwise empty, and the next members are not used.
   std::string identity;
-  double norm = std::numeric_limits<double>::quiet_NaN();     ///< of x (`norm_of`)
+  double norm = std::numeric_limits<double>::quiet_NaN();     ///< the norm of x (`norm_of`)
   double seconds = std::numeric_limits<double>::quiet_NaN();  ///< median of the samples
   double backward_error = std::numeric_limits<double>::quiet_NaN();
   double valid_until = 0;  ///< after this time the vendor runs again, because clock rates drift
@@ -53,24 +53,25 @@ Difference difference_of(Context& context, Problem problem, const Shape& shape, 
                          HeldAnswer<T>& reference, double reference_norm);
 
 /// The last trial's inputs on the host, their unmodified ("pristine") copies on the device, and the reference
-/// for these inputs.
+/// for these inputs. A run of the next trial need not upload inputs that are already on the device.
 template <class T>
 class Held {
  public:
   std::shared_ptr<Prepared<T>> prepared;  ///< the inputs on the host
   HeldAnswer<T> reference;                ///< the vendor's answer
 
-  /// Moves the inputs on the device to the caller if they match `prepared`; if only A matches, moves A alone.
-  /// Returns an empty `Resident` if nothing matches or the bits on the device have changed since the upload.
+  /// Moves the copies on the device to the caller if they are of the inputs `prepared`; if only A is the
+  /// same, moves A alone. Returns an empty `Resident` if A differs, or if the bits on the device have changed
+  /// since the upload.
   /// @throws DeviceError
   Resident<T> take_resident(Context& context);
   /// Keeps the pristine inputs of a finished run on the device.
-  /// @param digest of the inputs when they were uploaded
+  /// @param digest hash of the inputs when they were uploaded
   /// @param upload_seconds time of the upload
   void keep_resident(Staging<T>& staging, std::uint64_t digest, double upload_seconds);
   /// Frees the inputs on the device.
   void free_resident() { resident_ = {}; }
-  /// Frees the inputs on the device unless they belong to the stored matrix `digest`.
+  /// Frees the inputs on the device unless A is the matrix with this digest.
   void free_resident_unless(const std::string& digest);
   /// Frees all memory on the device.
   void free_device_memory();
@@ -81,7 +82,7 @@ class Held {
 
  private:
   Resident<T> resident_;
-  std::string a_name_, inputs_identity_;  ///< identify A, and all inputs, on the device
+  std::string a_name_, inputs_identity_;  ///< identify A on the device, and all inputs on the device
   std::uint64_t digest_ = 0;
   double upload_seconds_ = std::numeric_limits<double>::quiet_NaN();
 };

@@ -1,5 +1,5 @@
-/// Prepares the operands of a trial on the host: generates or reads them, and keeps them while consecutive
-/// trials have the same matrix.
+/// Prepares the operands of a trial on the host: generates or reads them, and reuses them while consecutive
+/// trials have the same matrix. Matrices are stored in the run directory for later trials.
 
 #include "driver/worker/inputs.hpp"
 
@@ -31,16 +31,16 @@ HostMatrix<T> to_host(io::Dense<T> dense) {
   return result;
 }
 
-/// Reads the matrix of a file. @throws TransientFailure if the file has changed since the plan was read
-/// @throws io::StorageError if it cannot be read any more
+/// Reads a matrix from the file that the plan names.
+/// @throws TransientFailure if the file has changed since the plan was read
+/// @throws io::StorageError if the file cannot be read any more
 io::Dense<double> import_as_planned(const MatrixRequest& request) {
   std::string sha256;
   try {
     io::Dense<double> matrix = io::import_matrix(request.file, request.dataset, &sha256);
     if (sha256 == request.file_sha256) return matrix;
   } catch (const io::InputError& e) {
-    // The file was valid when the plan was read. Either its content has changed since then, or it cannot be
-    // read any more.
+    // The file was valid when the plan was read: either its content has changed, or it cannot be read now.
     try {
       sha256 = io::sha256_file(request.file);
     } catch (const io::InputError&) {
@@ -55,7 +55,7 @@ std::uint64_t solution_seed(const MatrixRequest& request) {
   return request.kind == "file" ? file_solution_seed : request.spec.seed;
 }
 
-/// Sets the right-hand sides and solutions of the square matrix `in.a`.
+/// Makes known solutions and right-hand sides for the square matrix `in.a`.
 template <class T>
 void add_system(Inputs<T>& in, std::int64_t nrhs, std::uint64_t seed, std::int64_t batch) {
   System<T> system = make_systems(in.a, nrhs, seed, batch);
@@ -63,7 +63,8 @@ void add_system(Inputs<T>& in, std::int64_t nrhs, std::uint64_t seed, std::int64
   in.b = std::move(system.b);
 }
 
-/// Generates or imports a requested matrix `a`. If it is square, also makes right-hand sides and solutions.
+/// Generates or imports a requested matrix `a`. If the matrix is square, also makes known solutions and
+/// right-hand sides.
 template <class T>
 Inputs<T> make_requested(Context& context, StoreWriter& store, const MatrixRequest& request,
                          std::int64_t nrhs) {
@@ -105,7 +106,8 @@ bool has_sizes(const io::StoredMatrix<T>& stored, const MatrixRequest& request, 
          has_size(stored.x_true, cols, rhs_cols);
 }
 
-/// Reads a requested matrix and its system if they are stored. @return false otherwise
+/// Reads a requested matrix and its linear system from the run directory. @return false if they are not
+/// stored
 template <class T>
 bool read_stored(StoreWriter& store, const MatrixRequest& request, std::int64_t nrhs, Inputs<T>& result) {
   io::StoredMatrix<T> stored;
@@ -174,8 +176,8 @@ void require_all_elements_used(const Trial& trial, const HostMatrix<T>& a) {
   if (used == UsedElements::mirrored_triangle && !is_symmetric(view)) refuse("is not symmetric");
 }
 
-/// Adapts inputs to a trial: sets its right-hand sides and, if `zeroes_triangle`, zeroes A outside its
-/// triangle.
+/// Adapts inputs to a trial: sets the right-hand sides. If `zeroes_triangle`, also sets A to zero outside the
+/// triangle that the problem reads.
 template <class T>
 void adapt(const Trial& trial, bool zeroes_triangle, Prepared<T>& prepared) {
   Inputs<T>& in = prepared.inputs;
@@ -218,8 +220,8 @@ void queue_store_of_a(StoreWriter& store, const MatrixRequest& request,
   prepared->is_stored = request.store;
 }
 
-/// Returns true if the inputs can be modified in place: the store's thread (store_writer.hpp) has no
-/// reference to them, or does not read the parts that change.
+/// Returns true if the inputs can be modified in place, because the thread that stores matrices
+/// (store_writer.hpp) has no reference to them, or does not read the parts that change.
 template <class T>
 bool can_modify(const std::shared_ptr<Prepared<T>>& prepared, bool zeroes_triangle) {
   return prepared.use_count() == 1 || (!zeroes_triangle && !prepared->is_product);
@@ -265,7 +267,7 @@ std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store
   // Reads or makes a matrix. @return true if it was read
   const auto fetch = [&](const MatrixRequest& request, Inputs<T>& fetched) {
     const std::size_t matrix_bytes = bytes_of<T>(request, trial.shape.nrhs);
-    // If the answer is a matrix, A, the answer and the vendor's answer are in memory.
+    // If the answer is a matrix, three matrices are in memory: A, the answer, and the vendor's answer.
     const bool has_vectors = trial.problem->second == SecondOperand::right_hand_sides;
     const std::size_t bytes = has_vectors ? matrix_bytes : 3 * matrix_bytes;
     if (!store.has_room(bytes, matrix_bytes)) {

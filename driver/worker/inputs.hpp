@@ -16,18 +16,19 @@ namespace gaussweep::driver {
 template <class T>
 struct Prepared {
   Inputs<T> inputs;
-  std::string identity;  ///< equal for equal inputs
+  std::string identity;  ///< a text that is equal for equal inputs
   /// Times to read and to generate the inputs; NaN if nothing was read or generated.
   double load_seconds, generate_seconds;
-  std::string digest;       ///< digest of the whole matrix; empty if inputs.a is only a triangle of it
+  std::string digest;       ///< hash of the whole matrix A; empty if inputs.a is only a triangle of it
   bool is_stored = false;   ///< true if inputs.a is in the run directory or queued to be written to it
   bool is_product = false;  ///< true for gemm, where inputs.b is also a matrix that the plan requests
   HostMatrix<T> rhs_of_a, solution_of_a;  ///< right-hand sides and known solutions, stored with A
   HostMatrix<T> rhs_of_b, solution_of_b;  ///< stored with gemm's B
 };
 
-/// Returns the inputs of a trial. Reuses the matrix in `held` if it is the same, otherwise reads the stored
-/// matrix. If the matrix is not stored or its file is damaged, makes it and queues it to be stored.
+/// Returns the inputs of a trial. Reuses the matrix in `held` if it is the trial's matrix, otherwise reads
+/// the stored matrix. If the matrix is not stored or its file is damaged, makes the matrix and queues it to
+/// be stored.
 /// @param held the last trial's inputs, or null; they are reused or freed
 /// @param begin_step called with "store" if the function has to wait until earlier matrices are stored, and
 /// with "inputs" after this wait

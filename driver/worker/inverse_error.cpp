@@ -15,7 +15,7 @@ namespace {
 
 using Vector = std::vector<long double>;
 
-/// Returns M v. If one triangle of M is referenced, the other one is zero or its mirror image.
+/// Returns M v. If `used` is a triangle of M, the other triangle is zero or the transpose of this one.
 template <class T>
 Vector product(const HostMatrix<T>& m, UsedElements used, Uplo uplo, const Vector& v) {
   const std::int64_t n = m.rows;

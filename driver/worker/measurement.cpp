@@ -1,5 +1,6 @@
-// The steps that measure a trial: operands, warm-up, samples, verification, extra passes (stages, launches,
-// energy), and the record.
+/// Implements Executor::measure, which measures a trial (one method on one matrix) in steps: operands,
+/// warm-up, timed samples, verification, extra passes (stages, launches, energy), and the record. Pristine
+/// inputs are the unmodified copy from which every run restores its operands.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -28,9 +29,8 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// If a run takes longer than this, the times of the stages (named parts of a run) are taken from the
-/// warm-up, and no extra pass measures them. The few milliseconds to load the kernels are negligible in such
-/// a run.
+/// If a run takes longer than this, the warm-up gives the times of the stages (named parts of a run), and no
+/// extra pass measures them. The few milliseconds to load the kernels are negligible in such a run.
 constexpr double long_run_seconds = 1;
 
 /// When, and from which memory, a trial's operands are transferred to its device.
@@ -211,7 +211,7 @@ class Executor::Measurement {
     pause.reset();
     download();
     std::string write_flaw;  // describes writes to memory that a run must not change
-    // With uploads before every run, or several GPUs, the verification needs the memory of the runs.
+    // With uploads before every run, or several GPUs, the verification needs the memory that the runs occupy.
     if (transfer_ == Transfer::every_run || gpus_ > 1) {
       write_flaw = run_->forbidden_writes();
       run_extra_passes();
@@ -241,7 +241,7 @@ class Executor::Measurement {
       resident = held_.take_resident(context_);
       if (resident.has_a()) earlier_seconds_ = held_.upload_seconds();
     } else if (&device_ == &executor_.device_) {
-      held_.free_resident();  // its memory is needed
+      held_.free_resident();  // the trial needs this memory
     }
     record_.allocate_seconds = timed(device_, [&] {
       run_.emplace(context_, method_, trial_.backend, trial_.parameters, trial_.shape, trial_.inner_repeats,
@@ -281,8 +281,8 @@ class Executor::Measurement {
     if (trial_.sampling.cold) run_->run_cold();
     GpuSampler& sampler = executor_.sampler();
     if (is_on_gpu()) run_->watch_queue(now_seconds);
-    std::vector<double> queueing;
-    std::vector<std::int64_t> waits;
+    std::vector<double> queueing;     // seconds in which the host queued a run, per sample
+    std::vector<std::int64_t> waits;  // number of host waits for the device in a run, per sample
     CpuDemand demand(/*ignored=*/0);  // this thread runs the method
     const auto take = [&] {
       io::Sample sample;
@@ -308,7 +308,7 @@ class Executor::Measurement {
     if (is_on_gpu()) record_.queue_seconds = summarise(queueing).median;
     if (trial_.backend != Backend::host && !waits.empty())
       record_.waits = *std::min_element(waits.begin(), waits.end());
-    // 1: all answers have the same bits; 0: some differ; -1: one sample cannot show it.
+    // 1: all answers have the same bits; 0: some answers differ; -1: unknown, because there is one sample.
     const std::int64_t without_difference = samples.all.size() > 1 ? 1 : -1;
     record_.repeats_bits = other_digests_.empty() ? without_difference : 0;
     record_.iterations = report.iterations;
@@ -331,6 +331,7 @@ class Executor::Measurement {
     }
   }
 
+  /// Replaces `worst_` if `judgement` is worse.
   void keep_worst(Judgement judgement) {
     if (!worst_ || is_worse(judgement, *worst_, trial_)) worst_ = std::move(judgement);
   }
@@ -345,12 +346,13 @@ class Executor::Measurement {
       answer = run_->download(answer_.device_x());
     });
     if (transfer_ == Transfer::pinned) answer = run_->pinned_answer();
-    // Work on another stream or thread may continue after the timed run and complete the answer too late.
+    // Work on another stream or thread may change the answer after the timed run has ended.
     is_late_ = run_->answer_digests() != last_digests_;
   }
 
-  /// Verifies the last sample's answer in place, before other kernels overwrite its memory. Then verifies the
-  /// first sample's answer if it differs. The record gets the judgement of the worst answer of all samples.
+  /// Verifies the last sample's answer in device memory, before other kernels overwrite this memory. Then
+  /// verifies the first sample's answer if it differs. The record gets the judgement of the worst answer of
+  /// all samples.
   void verify() {
     begin_step("verify");
     const double start = now_seconds();
@@ -373,7 +375,8 @@ class Executor::Measurement {
     record_.verify_seconds = now_seconds() - start;
   }
 
-  /// Runs the passes that need the memory of the runs, and keeps the inputs on the device for the next trial.
+  /// Runs the extra passes, which use the operands of the runs. Keeps the inputs on the device for the next
+  /// trial.
   void finish_runs() {
     if (executor_.registry_.reference(trial_.problem, trial_.backend, trial_.shape.batch) != nullptr)
       keep_on_device();
@@ -459,6 +462,8 @@ class Executor::Measurement {
     record_.message = judgement_.disagreement;
   }
 
+  /// Verifies an answer. @param run the run whose working set `copy` holds the answer; null if this memory is
+  /// freed or overwritten
   Judgement judgement_of(MethodRun<T>* run, int copy, const Answer<T>& answer, Convergence convergence) {
     const AnswerJudge<T> judge(executor_.context_, trial_, method_, inputs_, digest_);
     const bool is_in_place = run != nullptr && gpus_ == 1;
@@ -481,9 +486,12 @@ class Executor::Measurement {
       return std::nullopt;
     }
   }
+  /// Returns a device copy of the answer of working set `copy`.
   Buffer device_copy(int copy) {
     return copy_on_device(context_, run_->staging().answer(copy), trial_.problem->x(trial_.shape));
   }
+  /// Makes a column-major device copy of the last sample's answer, for the download and for the comparison
+  /// with the vendor's answer.
   void keep_on_device() {
     if (is_resident() && !answer_.is_on_device()) answer_.x = device_copy(run_->last_copy());
   }
@@ -504,15 +512,15 @@ class Executor::Measurement {
   std::optional<std::uint64_t> first_digest_;
   std::set<std::uint64_t> other_digests_;
   std::optional<HeldAnswer<T>> first_answer_;  ///< a copy of the first answer; freed if all answers are equal
-  std::optional<Judgement> worst_;             ///< of the worst answer that was passed to `keep_worst`
-  HeldAnswer<T> answer_;                       ///< of the last sample
-  Judgement judgement_;                        ///< of the worst of all samples' answers
+  std::optional<Judgement> worst_;             ///< the worst judgement that was passed to `keep_worst`
+  HeldAnswer<T> answer_;                       ///< the last sample's answer
+  Judgement judgement_;                        ///< the judgement of the worst of all samples' answers
   Statistics times_;                           ///< run times of the samples that are not discarded
   double earlier_seconds_ = 0;  ///< upload time of inputs that an earlier trial has left on the device
   double upload_seconds_ = 0;   ///< upload time in this trial
   std::uint64_t digest_ = 0;    ///< digest of the inputs on the worker's device
   bool stages_known_ = false;   ///< true if the warm-up's measurement of the stages is used
-  std::vector<std::uint64_t> last_digests_;  ///< of the answers immediately after the last sample
+  std::vector<std::uint64_t> last_digests_;  ///< digests of the answers immediately after the last sample
   std::string stream_flaw_;                  ///< empty if the method works on the device's stream only
   bool is_late_ = false;                     ///< true if the answers changed after the last sample
   Convergence convergence_ = Convergence::none;

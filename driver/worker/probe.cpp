@@ -1,4 +1,5 @@
-/// Checks that a device works: before a worker sends `Hello`, and after a trial that failed.
+/// Makes a worker's device and checks that it works: before the worker reports that it is ready (message
+/// `Hello`), and after a trial that failed.
 
 #include "driver/worker/probe.hpp"
 
@@ -15,15 +16,15 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Compares matrices made on the device with the host's. Generators give the same bits on all working
-/// devices.
+/// Compares matrices that were generated on the device with matrices generated on the host. Generators give
+/// the same bits on all working devices.
 template <class T>
 void probe_typed(Context& context) {
   MatrixSpec spec;
   spec.kind = MatrixKind::uniform;
   spec.rows = 61;  // more than a warp, and not a multiple of a thread block's size
   spec.cols = 67;
-  spec.seed = 20260729;
+  spec.seed = 20260729;  // arbitrary
   const HostMatrix<T> expected = generate<T>(spec, 1);
   const std::size_t bytes = expected.data.size() * sizeof(T);
   const HostMatrix<T> generated = generate_on<T>(context, spec);

@@ -1,5 +1,6 @@
 #pragma once
-/// Checks that a device works: before a worker sends `Hello`, and after a trial that failed.
+/// Makes a worker's device and checks that it works: before the worker reports that it is ready (message
+/// `Hello`), and after a trial that failed.
 
 #include <functional>
 #include <memory>
@@ -8,7 +9,7 @@
 
 namespace gaussweep::driver {
 
-/// Makes the device that a worker computes on.
+/// Makes the device on which a worker computes; `make_worker_device` or a replacement in tests.
 using DeviceMaker = std::function<std::unique_ptr<Device>(Backend)>;
 
 /// Returns the first GPU that this process sees, or the CPU. @throws DeviceError
@@ -18,7 +19,7 @@ std::unique_ptr<Device> make_worker_device(Backend backend);
 DeviceInfo worker_device_info(const Device& device);
 
 /// Runs a small computation whose result is known exactly; takes milliseconds. A kernel generates matrices on
-/// the device. These are copied there, downloaded, and compared with the same matrices generated on the host.
+/// the device. They are copied on the device, downloaded, and compared with matrices generated on the host.
 /// @throws DeviceError "probeFailed" if the bytes differ, or the device's own error
 void probe(Context& context);
 

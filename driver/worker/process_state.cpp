@@ -1,5 +1,5 @@
-/// Compares the state of the worker process before and after a trial: those parts that code of a library may
-/// change for later trials.
+/// Compares the state of the worker process before and after a trial. The code of a method's shared library
+/// may change this state, which would affect later trials.
 
 #include "driver/worker/process_state.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 
 /// The bits of signals 32 and 33 in a mask. The C library itself uses these signals once the process starts a
 /// thread.
-constexpr unsigned long long libc_signals = 3ULL << 31;
+constexpr unsigned long long libc_signals = 3ULL << 31;  // bit s - 1 is signal s
 
 /// Returns a signal mask in hex without the C library's signals.
 std::string application_signals(const std::string& mask) {

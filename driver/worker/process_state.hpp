@@ -1,5 +1,6 @@
 #pragma once
-/// The state of the worker process that code of a library may change for later trials.
+/// The state of the worker process that the code of a method's shared library may change. The worker compares
+/// the state before and after a trial and ends if it differs, so that no later trial is affected.
 
 #include <map>
 #include <string>
@@ -17,7 +18,7 @@ class ProcessState {
   int threads() const { return threads_; }
 
  private:
-  std::map<std::string, std::string> parts_;  ///< a text per name
+  std::map<std::string, std::string> parts_;  ///< name of a part → its state as a text
   int threads_ = 0;
 };
 
@@ -26,7 +27,7 @@ class ProcessState {
 bool has_busy_threads();
 
 /// Makes this process the new parent of descendants whose parent has ended. Daemons that a library starts
-/// then still count as its descendants.
+/// then remain descendants of this process.
 void adopt_orphans();
 /// Kills all descendants and waits for their end.
 void end_descendants() noexcept;

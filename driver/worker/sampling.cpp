@@ -33,8 +33,8 @@ Samples take_samples(const Sampling& sampling, const std::function<io::Sample()>
   const double start = now();
   const auto max_taken = sampling.throttled_again ? 2 * sampling.max_samples : sampling.max_samples;
   std::int64_t taken = 0, counted = 0;
-  // The noise is not computed after every sample, because sorting the samples would take longer than a short
-  // run.
+  // The error of the median is computed only after every 5 % more samples, because sorting the samples takes
+  // longer than a short run.
   std::int64_t next_check = sampling.min_samples;
   if (sampling.noise > 0) samples.enough = 0;
   while (taken < max_taken && counted < sampling.max_samples) {

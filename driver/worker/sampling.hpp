@@ -1,5 +1,6 @@
 #pragma once
-/// Warm-up and samples of a method.
+/// Warm-up and timed samples of a method: decides how often a trial's method runs. A sample is the time of
+/// one run, or of several runs together.
 
 #include <cstdint>
 #include <functional>
@@ -14,8 +15,8 @@
 
 namespace gaussweep::driver {
 
-/// Runs the method until the plan's warm-up is done. @param counted number of other runs that count as
-/// warm-up runs, so that this function does fewer
+/// Runs the method until the plan's warm-up is done.
+/// @param counted number of warm-up runs that the caller does itself; this function does fewer by this number
 template <class T>
 void warm_up(MethodRun<T>& run, const Sampling& sampling, std::int64_t counted) {
   const double start = now_seconds();
@@ -23,8 +24,9 @@ void warm_up(MethodRun<T>& run, const Sampling& sampling, std::int64_t counted) 
   while (now_seconds() - start < sampling.warmup_seconds) run.warm_up();
 }
 
-/// Returns the maximum seconds to wait until the store's thread (store_writer.hpp) has paused before samples.
-/// A GPU run is hardly disturbed if the thread still writes to a slow disk; a CPU run would lose a core.
+/// Returns the maximum seconds to wait, before samples, until the thread that stores matrices
+/// (store_writer.hpp) has paused. A GPU run is hardly disturbed if this thread still writes to a slow disk; a
+/// CPU run would lose a core.
 inline double pause_timeout(Backend backend) {
   return backend == Backend::cuda ? 5e-3 : std::numeric_limits<double>::infinity();
 }
@@ -32,9 +34,9 @@ inline double pause_timeout(Backend backend) {
 /// A trial's samples and their statistics.
 struct Samples {
   std::vector<io::Sample> all;  ///< all samples in order, including throttled ones
-  /// 1: the noise is within the plan's limit, 0: it is not, -1: the plan gives a fixed number of samples.
+  /// 1: the error of the median is within the plan's limit `noise`; 0: it is not; -1: the plan has no limit.
   std::int64_t enough = -1;
-  /// Returns the statistics of the samples that are not discarded; of all samples if all were throttled.
+  /// Returns the statistics of the samples that are not discarded, or of all samples if all were throttled.
   Statistics times() const;
   /// True if samples are discarded and taken again when the GPU throttled its clock during the sample.
   bool throttled_again = false;

@@ -1,4 +1,4 @@
-/// Measures the stages (parts that the method marks) of one run, which is not one of the samples.
+/// Measures the stages of one run, i.e. the parts that the method marks, with one event per mark.
 
 #include "driver/worker/stage_timer.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Measures the stages (parts that the method marks) of one run, which is not one of the samples.
+/// Measures the stages of one run, i.e. the parts that the method marks. This run is not one of the samples,
+/// because the events between stages add time.
 
 #include <memory>
 #include <string>
@@ -16,7 +17,9 @@ class StageTimer : public StageSink {
  public:
   /// @param per_call true: one entry per call of a stage, in run order; false: one sum per stage name
   explicit StageTimer(Device& device, bool per_call = false);
+  /// Ends the current stage and begins another.
   void mark(std::string_view name) override;
+  /// Notes a kernel launch of the current stage. @param occupancy theoretical, from 0 to 1
   void launched(double occupancy) override;
   /// Ends the last stage, waits for the device and returns the stages, ordered by their first call. The list
   /// is empty if the method marked no stage.

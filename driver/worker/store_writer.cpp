@@ -1,5 +1,5 @@
-/// Reads and writes the matrices that the run directory stores. Writes are queued to a background thread,
-/// which pauses while runs are timed.
+/// Reads and writes the matrices that the run directory stores. A background thread does the queued writes
+/// and pauses while runs are timed.
 
 #include "driver/worker/store_writer.hpp"
 
@@ -146,7 +146,7 @@ void StoreWriter::pause_between_blocks(io::WriteStep step) {
   ++steps_;
   is_writing_ = false;
   changed_.notify_all();
-  // In the other kind of step the thread only waits for the operating system, which counts as paused.
+  // During `WriteStep::wait` the thread only waits for the operating system, so it is regarded as paused.
   if (step == io::WriteStep::piece) {
     changed_.wait(lock, [&] { return stopping_ || pauses_ == 0; });
     is_writing_ = true;

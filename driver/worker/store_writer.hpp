@@ -3,7 +3,7 @@
 /// to a background thread ("the store's thread"), which pauses while runs are timed. The worker sends a
 /// trial's record without waiting until the trial's matrices are written.
 ///
-/// The HDF5 library is used without thread safety, so any other use in this process must run in
+/// The HDF5 library may be built without thread safety, so any other use of HDF5 in this process must run in
 /// `while_paused`.
 
 #include <condition_variable>
@@ -28,7 +28,8 @@ namespace gaussweep::driver {
 class StoreWriter {
  public:
   explicit StoreWriter(io::MatrixStore store);
-  /// Stops the current write after its current block. Prints the matrices that are not stored.
+  /// Stops the current write after its current block. Prints the digests (hashes) of the matrices that are
+  /// not stored.
   ~StoreWriter();
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
@@ -66,7 +67,7 @@ class StoreWriter {
            std::shared_ptr<const void> owner);
   /// Returns true if a trial may allocate `bytes` in addition to the queued matrices: if the queue is empty,
   /// or if queued bytes + `bytes` <= 2 * (largest matrix so far) + 1 GiB.
-  /// @param matrix_bytes bytes of the trial's matrix alone, which counts for the largest matrix so far
+  /// @param matrix_bytes bytes of the trial's matrix alone; may become the largest matrix so far
   bool has_room(std::size_t bytes, std::size_t matrix_bytes);
   /// Waits until `has_room` is true.
   void make_room(std::size_t bytes, std::size_t matrix_bytes);

@@ -48,12 +48,12 @@ io::DeviceRow row_of(const DeviceInfo& info, const std::string& host, const Peak
   return row;
 }
 
-/// The outcome of a trial that threw an exception.
+/// The result of a trial that threw an exception.
 struct Failure {
   io::Status status;
   std::string message;
   bool fatal;            ///< true if this process cannot continue
-  bool for_now = false;  ///< true if the cause may pass; a resumed run repeats the trial
+  bool for_now = false;  ///< true if the cause may be temporary; a resumed run repeats the trial
 };
 
 Failure failure_of(std::exception_ptr thrown) {
@@ -79,8 +79,8 @@ Failure failure_of(std::exception_ptr thrown) {
   }
 }
 
-/// Returns true if a failed start may succeed later, because other processes use the device or it is not
-/// ready.
+/// Returns true if a failed start may succeed later, because other processes use the device or its memory, or
+/// because the device is not ready.
 bool is_busy(std::exception_ptr thrown) {
   static const std::set<std::string> busy_errors = {
       "cudaErrorDevicesUnavailable",   "cudaErrorSystemNotReady",       "cudaErrorMpsServerNotReady",
@@ -127,9 +127,9 @@ void send_done(const Send& send, message::Done& done) {
   }
 }
 
-/// Runs a trial.
+/// Runs a trial. If it failed, probes the device.
 /// @param step the executor's current step, for error messages
-/// @param phases the times at which the executor's steps began
+/// @param phases a record in which the executor notes when each phase (warm-up, samples, ...) began
 /// @param reserve memory that is freed to build the error message after a method has used all memory
 message::Done do_trial(Executor& executor, const Trial& trial, const std::string& step,
                        const io::Record& phases, std::vector<char>& reserve) {
@@ -207,7 +207,8 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
     end_if_copy(worker);
     channel.send(message_json(message));
   };
-  std::optional<ProcessState> before;  // the state before the last trial, if its method is of a library
+  // The state before the last trial, if its method comes from a shared library.
+  std::optional<ProcessState> before;
   try {
     const auto setup =
         std::get<message::Setup>(read_message<ToWorker>(channel.receive(/*timeout_ms=*/-1).value()));
@@ -229,7 +230,7 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
       device->make_current();
     }
     std::string step;
-    io::Record phases;  // when the trial's phases began
+    io::Record phases;  // has only the times at which the trial's phases began
     StoreWriter store{io::MatrixStore(setup.matrices)};
     Executor executor(methods, context, store, setup.origin, [&](const std::string& name) {
       end_if_copy(worker);

@@ -1,8 +1,8 @@
 #pragma once
-/// The worker process owns one GPU (by CUDA_VISIBLE_DEVICES) or CPU cores. It runs the trials that its
-/// supervisor sends over file descriptor 3, one at a time, and ends if its supervisor ends. The messages are
-/// in protocol/messages.hpp. File descriptor 4 is shared memory, to which the worker writes the current step
-/// of a trial (system/step_note.hpp). The worker does not use MPI.
+/// The worker process, a child of its rank's supervisor. It owns the rank's GPUs (by CUDA_VISIBLE_DEVICES) or
+/// CPU cores. It runs the trials that the supervisor sends over file descriptor 3, one at a time, and ends if
+/// the supervisor ends. The messages are in protocol/messages.hpp. File descriptor 4 is shared memory, to
+/// which the worker writes the current step of a trial (system/step_note.hpp). It does not use MPI.
 
 #include "driver/worker/probe.hpp"
 #include "kernels/registry/method.hpp"
@@ -10,7 +10,8 @@
 namespace gaussweep::driver {
 
 /// Runs trials until the supervisor closes the channel. Returns the process's exit code.
-/// @param descriptor of the channel to the supervisor @param step_descriptor of the step note
+/// @param descriptor file descriptor of the channel to the supervisor
+/// @param step_descriptor file descriptor of the shared memory for the current step
 int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
                  const DeviceMaker& make_device);
 
