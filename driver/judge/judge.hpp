@@ -20,7 +20,7 @@ struct Evidence {
   double tolerance = 0;   ///< the largest ratio that passes
   std::int64_t info = 0;  ///< LAPACK's info as the method reports it
   Convergence convergence = Convergence::none;
-  std::string flaw;  ///< the reason why no ratio could be computed; empty if there is a ratio
+  std::string flaw;  ///< the reason why no ratio could be computed; empty if there is one or unknown
 };
 
 /// Returns the evidence in a trial's record, without `flaw`. Returns nothing if this build does not know the

@@ -231,7 +231,7 @@ Judgement AnswerJudge<T>::systems_in_place(const Answer<T>& answer, Staging<T>& 
   const auto seed = solution_seed(trial_, inputs_);
   std::vector<Findings> sample_by_cpu;
   std::optional<RatioSummary> summary;
-  std::vector<double> ratios;  // of all systems, NaN: the CPU has to decide; empty if all pass
+  std::vector<double> ratios;  // per system, NaN if the CPU has to decide; empty if all pass
   try {
     const auto on_gpu = system_ratios(context_, method_, staging, copy, trial_.shape, trial_.tolerance, seed,
                                       static_cast<std::int64_t>(sample.size()));

@@ -1,5 +1,6 @@
 /// Chooses the order in which trials are assigned to ranks. Trials are grouped so that a rank can reuse its
-/// matrix, and its run of the vendor's method (the library routine that other methods are compared with).
+/// matrix and its run of the vendor's method. This method is a library routine, with which other methods are
+/// compared.
 
 #include "driver/sweep/queue.hpp"
 

@@ -42,8 +42,8 @@ class Queue {
   /// 4. all others.
   ///
   /// A round is near its end when the remaining work per rank is at most 4 times the longest trial's time.
-  /// Then the longest trial goes first. Exceptions are trials of category 1 that take at least 1/64 of the
-  /// longest trial's time, and trials of category 2 or 3 that take at least 1/4 of this time.
+  /// Then the longest trial goes first. Exceptions are category 1 for trials that take at least 1/64 of the
+  /// longest trial's time, and categories 2 and 3 for trials that take at least 1/4.
   ///
   /// If the vendor's trial that the chosen trial is compared with is still in the queue, the vendor's trial
   /// is returned instead.

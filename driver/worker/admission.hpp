@@ -30,8 +30,8 @@ enum class Fit {
   not_now,  ///< enough memory would be free if other processes did not use it
   never     ///< the device or host has too little memory
 };
-/// Compares the needed bytes with the free bytes, and with 90 % of `total` (all bytes of the device or host),
-/// because the system itself uses a part of the memory.
+/// Compares the needed bytes with the free bytes, and with 90 % of `total`, all bytes of the device or host:
+/// the system itself uses a part of the memory.
 Fit fit_of(double need, double free, double total);
 
 /// Free and total memory of a trial's device and of the host.

@@ -41,9 +41,9 @@ class Executor {
   Context& context() { return context_; }
 
  private:
-  /// Checks that a trial can run on `gpus` GPUs. @throws NotOffered (the trial is recorded as skipped) if the
-  /// worker has fewer GPUs, if they lack peer access, or if the trial has settings that several GPUs do not
-  /// support
+  /// Checks that a trial can run on `gpus` GPUs, i.e. that the worker has enough GPUs, that they have peer
+  /// access, and that several GPUs support the trial's settings.
+  /// @throws NotOffered otherwise; the trial is then recorded as skipped
   void require_gpus(const Trial& trial, int gpus) const;
   template <class T>
   io::Record run_typed(const Trial& trial, const Method& method, const Admission& admission);

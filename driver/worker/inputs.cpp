@@ -220,8 +220,8 @@ void queue_store_of_a(StoreWriter& store, const MatrixRequest& request,
   prepared->is_stored = request.store;
 }
 
-/// Returns true if the inputs can be modified in place, because the thread that stores matrices
-/// (store_writer.hpp) has no reference to them, or does not read the parts that change.
+/// Returns true if the inputs can be modified in place. The thread that stores matrices (store_writer.hpp)
+/// must have no reference to them, or must not read the parts that change.
 template <class T>
 bool can_modify(const std::shared_ptr<Prepared<T>>& prepared, bool zeroes_triangle) {
   return prepared.use_count() == 1 || (!zeroes_triangle && !prepared->is_product);

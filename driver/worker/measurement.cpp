@@ -29,8 +29,8 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// If a run takes longer than this, the warm-up gives the times of the stages (named parts of a run), and no
-/// extra pass measures them. The few milliseconds to load the kernels are negligible in such a run.
+/// If a run takes longer than this, the warm-up gives the times of the stages (named parts of a run). No
+/// extra pass is then needed, because the few milliseconds to load the kernels are negligible.
 constexpr double long_run_seconds = 1;
 
 /// When, and from which memory, a trial's operands are transferred to its device.
