@@ -22,8 +22,8 @@ namespace {
 // Seconds of work per batch. A rank requests the next batch when half of its batch is done, so messages,
 // syncs and writes of results.h5 delay no rank.
 constexpr double batch_seconds = 0.2;
-constexpr std::size_t max_batch_size = 128;
-constexpr double note_interval = 10;  // seconds between notes of the time left
+constexpr std::size_t max_batch_size = 128;  // in trials, also if their estimates are near 0 s
+constexpr double note_interval = 10;         // seconds between notes of the time left
 // Seconds between syncs of the journal, so that under load many lines share one sync.
 constexpr double sync_interval = 0.05;
 // Seconds within which a rank must answer `Abandon` or `Finish`, otherwise it is lost. A healthy rank kills

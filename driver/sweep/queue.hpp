@@ -36,19 +36,21 @@ class Queue {
   /// `max_seconds`. Picks the longest trial of the first category that is not empty:
   /// 1. trials that are compared with the same run of the vendor's method as the rank's `last` trial;
   /// 2. trials with the matrix that the rank holds;
-  /// 3. trials whose matrix no other rank uses (the rank that uses a matrix should run all its trials,
-  /// because
-  ///    it already has the matrix and the vendor's answer);
+  /// 3. trials whose matrix no other rank uses, because a rank that has a matrix and the vendor's answer for
+  /// it
+  ///    should also run the other trials with this matrix;
   /// 4. all others.
   ///
   /// A round is near its end when the remaining work per rank is at most 4 times the longest trial's time.
-  /// Then the longest trial goes first. Exceptions are category 1 for trials that take at least 1/64 of the
-  /// longest trial's time, and categories 2 and 3 for trials that take at least 1/4.
+  /// Then the longest trial goes first, with two exceptions. A trial of category 1 may precede it if it takes
+  /// at least 1/64 of the longest trial's time. A trial of category 2 or 3 may precede it if it takes at
+  /// least 1/4 of this time.
   ///
   /// If the vendor's trial that the chosen trial is compared with is still in the queue, the vendor's trial
   /// is returned instead.
   ///
-  /// A host runs at most one CPU trial at a time if possible, because concurrent ones slow each other down.
+  /// A host runs at most one CPU trial at a time if possible, because concurrent CPU trials slow each other
+  /// down.
   /// If the host's CPU is taken, CPU trials are returned only if nothing else is left. If the CPU is free,
   /// CPU trials come early, because a host runs them one after the other. The order is then: a CPU trial with
   /// the held matrix; a GPU trial, if the rules above choose one with the held matrix; a CPU trial with

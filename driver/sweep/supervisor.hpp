@@ -1,7 +1,7 @@
 #pragma once
-/// The supervisor, on every rank: requests trials (one method on one matrix each) from the coordinator on
-/// rank 0, sends them to its worker (the process that runs them) and watches the worker. A worker that
-/// crashes, hangs or must abandon its trial is replaced.
+/// The supervisor, on every rank: requests trials from the coordinator on rank 0, sends them to its worker
+/// and watches the worker. A trial is one method on one matrix. The worker is the process that runs the
+/// trials. A worker that crashes, hangs or must abandon its trial is replaced.
 ///
 /// The next trial is requested while the worker runs the current one. A short next trial is sent before the
 /// current one ends, so that the worker does not wait for a message. The worker runs trials in order and

@@ -1,6 +1,6 @@
 #pragma once
-/// MPI messages between the coordinator (on rank 0, assigns trials to ranks) and the supervisors (one per
-/// rank, run the trials), and the layout of ranks on hosts.
+/// Sends messages between coordinator and supervisors by MPI, and finds out which ranks share a host. The
+/// coordinator, on rank 0, assigns trials to ranks. One supervisor per rank runs them.
 ///
 /// `send` and `receive` never block, because two ranks that send to each other, or a frozen rank, would stop
 /// the sweep. They start MPI requests, and every call progresses all pending requests. The protocol limits
