@@ -36,8 +36,7 @@ class Queue {
   /// `max_seconds`. Picks the longest trial of the first category that is not empty:
   /// 1. trials that are compared with the same run of the vendor's method as the rank's `last` trial;
   /// 2. trials with the matrix that the rank holds;
-  /// 3. trials whose matrix no other rank uses, because a rank that has a matrix and the vendor's answer for
-  /// it
+  /// 3. trials whose matrix no other rank uses, because the rank that has a matrix and the vendor's answer
   ///    should also run the other trials with this matrix;
   /// 4. all others.
   ///
@@ -50,11 +49,10 @@ class Queue {
   /// is returned instead.
   ///
   /// A host runs at most one CPU trial at a time if possible, because concurrent CPU trials slow each other
-  /// down.
-  /// If the host's CPU is taken, CPU trials are returned only if nothing else is left. If the CPU is free,
-  /// CPU trials come early, because a host runs them one after the other. The order is then: a CPU trial with
-  /// the held matrix; a GPU trial, if the rules above choose one with the held matrix; a CPU trial with
-  /// another matrix.
+  /// down. If the host's CPU is taken, CPU trials are returned only if nothing else is left. If the CPU is
+  /// free, CPU trials come early, because a host runs them one after the other. The order is then: a CPU
+  /// trial with the held matrix; a GPU trial, if the rules above choose one with the held matrix; a CPU trial
+  /// with another matrix.
   ///
   /// With `shortest_first` the shortest trial is returned, and no other rule applies.
   /// @param held digest of the matrix that the rank holds; "" for none

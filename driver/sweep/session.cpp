@@ -1,7 +1,7 @@
 /// The top level of `gaussweep run`: reads the plan, runs its trials (one method on one matrix each), and
 /// determines the exit code. Rank 0 has the coordinator, which assigns trials to ranks. Every rank has a
-/// supervisor, which runs its trials in a child process, the worker. The journal is the run's log file:
-/// one record per trial, and notes on the run.
+/// supervisor, which runs its trials in a child process, the worker. The journal is the run's log file: one
+/// record per trial, and notes on the run.
 
 #include "driver/sweep/session.hpp"
 

@@ -1,6 +1,6 @@
 /// Runs one trial (one method on one matrix) in the worker process: inputs, warm-up, timed samples, stages,
-/// verification, and the comparison with the reference. The reference is the answer of the vendor's method
-/// (a library routine) for the same inputs. Pristine inputs are the unmodified copy from which every run
+/// verification, and the comparison with the reference. The reference is the answer of the vendor's method (a
+/// library routine) for the same inputs. Pristine inputs are the unmodified copy from which every run
 /// restores its operands.
 
 #include "driver/worker/execute.hpp"
