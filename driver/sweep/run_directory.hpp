@@ -1,6 +1,6 @@
 #pragma once
 /// The run directory: plan.yaml, journal.jsonl (the journal: a record per trial, and notes on the run),
-/// results.h5 (the same records in HDF5), matrices/ (matrices that several trials use), logs/, lock. A lock
+/// results.h5 (the same records in HDF5), matrices/ (the matrices, for later trials), logs/, lock. A lock
 /// prevents two processes from using the directory at the same time.
 
 #include <filesystem>
