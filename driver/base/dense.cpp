@@ -1,4 +1,4 @@
-/// Converts between the dense matrices of io/ and of kernels/.
+/// Rounds dense matrices to float and checks what is lost.
 
 #include "driver/base/dense.hpp"
 
@@ -12,6 +12,7 @@
 namespace gaussweep::driver {
 namespace {
 
+/// @param k column-major index of the element @param why follows "element (i, j) is VALUE, " in the message
 [[noreturn]] void throw_for_element(const std::string& file, const io::Dense<double>& a, std::size_t k,
                                     const std::string& why) {
   const auto rows = static_cast<std::size_t>(a.rows);

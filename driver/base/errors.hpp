@@ -23,11 +23,11 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Thrown if other processes caused a trial to fail, because they use the memory or write a file of the
+/// Thrown if other processes caused a trial to fail, because they use the memory or changed a file of the
 /// trial. The trial is recorded with `status`, and `--resume` runs it again.
 struct TransientFailure : std::runtime_error {
-  TransientFailure(io::Status end, const std::string& message)
-      : std::runtime_error(message + "; --resume tries it again"), status(end) {}
+  TransientFailure(io::Status trial_status, const std::string& message)
+      : std::runtime_error(message + "; --resume tries it again"), status(trial_status) {}
   io::Status status;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Looks up keys in maps.
+/// A lookup of keys in maps that returns a pointer.
 
 namespace gaussweep::driver {
 

@@ -1,4 +1,4 @@
-/// Replaces control sequences in texts from files, which a terminal would execute.
+/// Makes text from files safe for a terminal, which would execute control sequences in it.
 
 #include "driver/base/printable.hpp"
 
@@ -22,7 +22,7 @@ bool is_hidden(std::string_view character) {
          (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9);
 }
 
-/// Returns the bytes of the colour sequence that starts at `i`; 0 if there is none.
+/// Returns the length in bytes of the colour sequence that starts at `i`; 0 if there is none.
 std::size_t colour_bytes(const std::string& text, std::size_t i) {
   if (text.compare(i, 2, "\033[") != 0) return 0;
   const std::size_t end = text.find_first_not_of("0123456789;", i + 2);
@@ -41,7 +41,7 @@ std::string sanitized(const std::string& text, std::string_view kept_spaces, boo
       i += colour;
       continue;
     }
-    const std::size_t length = io::character_bytes(text, i);
+    const std::size_t length = io::character_bytes(text, i);  // 0: malformed UTF-8 or a control character
     const std::string_view character = std::string_view(text).substr(i, std::max<std::size_t>(length, 1));
     const bool is_space = character == "\n" || character == "\t" || character == "\r";
     const bool is_shown = is_space ? kept_spaces.find(character) != std::string_view::npos

@@ -42,7 +42,7 @@ Statistics summarise(std::vector<double> samples) {
   result.median = quantile(samples, 0.5);
   result.q3 = quantile(samples, 0.75);
   result.max = samples.back();
-  // Two passes, because the samples of a stable kernel differ only in their last digits.
+  // Two passes: the samples of a stable kernel differ only in their last digits, which one pass would cancel.
   double sum = 0;
   for (const double x : samples) sum += x;
   const auto count = static_cast<double>(samples.size());

@@ -13,23 +13,25 @@ struct Statistics {
   std::size_t count = 0;
 };
 
-/// Returns a quantile of ascending values by linear interpolation between neighbours (numpy's default), at
-/// position share * (count - 1). NaN if there are no values.
+/// Returns the quantile `share` (0.5: the median) of ascending values. It interpolates linearly at the index
+/// share * (count - 1), as numpy does by default. Returns NaN if there are no values.
 /// @pre 0 <= share <= 1
 double quantile(const std::vector<double>& ascending, double share);
 
-/// Returns the median of values in any order. NaN if there are no values. @pre no value is NaN
+/// Returns the median of values in any order; NaN if there are no values. @pre no value is NaN
 double median_of(std::vector<double> values);
 
 constexpr double squared(double x) {
   return x * x;
 }
 
-/// Estimates sigma / median of normally distributed samples from their quartiles: (q3 - q1) / median / (1.349
-/// (1 - 1/count)). Returns 0.2 for one or two samples, whose spread is unknown.
+/// Estimates sigma / median of normally distributed samples from their quartiles. The formula is
+/// (q3 - q1) / median / (1.349 (1 - 1/count)). Returns 0.2 for fewer than three samples, because their spread
+/// is unknown.
 double relative_sigma(double q1, double median, double q3, std::size_t count);
 
-/// Standard error of a median divided by that of a mean, for normally distributed samples: sqrt(pi / 2).
+/// The standard error of a median divided by the standard error of a mean, for normally distributed samples:
+/// sqrt(pi / 2).
 constexpr double median_error = 1.2533;
 
 /// Returns the statistics of samples in any order. If a sample is NaN, everything but `count` is NaN.

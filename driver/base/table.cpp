@@ -1,4 +1,5 @@
-/// Prints the tables of the commands as aligned text, CSV or JSON.
+/// Renders the tables of the commands as CSV and JSON, and single cells as text. table_text.cpp has the other
+/// formats.
 
 #include "driver/base/table.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Tables of the commands: the same cells as aligned text, CSV, or JSON.
+/// Tables of the commands: the same cells as aligned text, Markdown, LaTeX, CSV or JSON.
 
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,7 @@ struct Table {
   /// Names of the columns that the text may leave out, in this order, if the width is too small. An entry may
   /// name several columns ("low high"); these are dropped together and have the same unit.
   std::vector<std::string> droppable{};
-  /// The parameters whose value is the same in all rows that have the parameter, as text: "threads=0".
+  /// Text about method parameters with one value in all rows that have the parameter: "threads=0".
   std::string common{};
   /// Names of columns that the text shows as columns even if their cells are equal in all rows.
   std::vector<std::string> kept{};
@@ -62,7 +62,7 @@ Format parse_format(const std::string& text);
 /// Returns a single cell as text: "1.23 ms".
 std::string to_text(const Cell& cell, Style style);
 
-/// The width of files and pipes, which is unlimited.
+/// The width of a table that is written to a file or pipe: unlimited.
 constexpr std::size_t any_width = static_cast<std::size_t>(-1);
 
 /// Renders aligned columns under their titles. Text goes through `printable`; numbers are right-aligned at
@@ -75,13 +75,13 @@ constexpr std::size_t any_width = static_cast<std::size_t>(-1);
 /// suffice either, the key columns are joined. The last line ends with a newline; a table without rows gives
 /// an empty text.
 std::string render_text(const Table& table, std::size_t width);
-/// Renders the cells that `render_text` shows as a table of GitHub's Markdown, after an empty line. A table
+/// Renders the cells that `render_text` shows as a table in GitHub's Markdown, after an empty line. A table
 /// without rows gives an empty text.
 std::string render_markdown(const Table& table);
 /// Renders the cells that `render_text` shows as a LaTeX tabular that needs the package booktabs. A table
 /// without rows gives an empty text.
 std::string render_latex(const Table& table);
-/// Renders Markdown or LaTeX if that is the format, otherwise text.
+/// Renders Markdown or LaTeX if `format` is one of them, otherwise text.
 std::string render_shown(const Table& table, Format format, std::size_t width);
 /// Returns a row as a CSV line with its line end.
 std::string csv_line(const std::vector<Cell>& cells);
@@ -100,12 +100,12 @@ std::string json_text(const nlohmann::ordered_json& json);
 /// Returns JSON as one line, without a newline at the end. Invalid UTF-8 is replaced.
 std::string json_line(const nlohmann::ordered_json& json);
 
-/// Returns a text as a cell of a Markdown table: markup of the text has no effect.
+/// Returns a text as a cell of a Markdown table: escapes Markdown's special characters.
 std::string markdown_cell(const std::string& text);
 /// Returns LaTeX code that prints the text's characters. Characters that some TeX systems lack become their
 /// Unicode number, such as [6F22].
 std::string latex_cell(const std::string& text);
-/// Formats text that is printed above or below a table: LaTeX comment lines for LaTeX, else unchanged.
+/// Formats text that is printed above or below a table: as comment lines in LaTeX, else unchanged.
 std::string remark(const std::string& text, Format format);
 
 }  // namespace gaussweep::driver

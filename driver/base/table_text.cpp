@@ -1,4 +1,4 @@
-/// Renders tables as text.
+/// Renders tables as aligned text, Markdown and LaTeX. table.hpp declares the functions.
 
 #include <algorithm>
 #include <cmath>
@@ -19,11 +19,12 @@
 namespace gaussweep::driver {
 namespace {
 
+// All widths are in characters.
 constexpr std::size_t gap = 2;  // spaces between two columns
-// Minimum width of a text column, and of the joined key columns, as long as columns can still be dropped.
+// Minimum width of a text column, and of the joined key columns, while there are columns to drop.
 constexpr std::size_t readable_width = 20, readable_key_width = 36;
-constexpr std::size_t min_width = 8;      // minimum width once all droppable columns are dropped
-constexpr std::size_t max_unbroken = 40;  // longer words may be broken
+constexpr std::size_t min_width = 8;      // minimum width after all droppable columns were dropped
+constexpr std::size_t max_unbroken = 40;  // longer words may be broken over two lines
 
 /// A unit of time or memory, and its size in seconds or bytes.
 struct Unit {
@@ -33,13 +34,13 @@ struct Unit {
 
 /// A column's title and its texts, one per row.
 struct ShownColumn {
-  std::size_t index = 0;  ///< index in the table
+  std::size_t index = 0;  ///< index in Table::columns
   std::string title;
   std::vector<std::string> texts;
   bool is_number = false;
-  bool is_joined = false;                     ///< true if it joins several columns
+  bool is_joined = false;                     ///< true if it joins the key columns
   std::size_t unbroken_width = 0, width = 0;  ///< width without line breaks, and chosen width
-  std::size_t word = 0;                       ///< length of the longest word that is not broken
+  std::size_t word = 0;                       ///< width of the longest word that must not be broken
 };
 
 bool is_number(const Cell& cell) {
@@ -58,8 +59,8 @@ std::vector<std::string> words_of(const std::string& names) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-/// Returns true if the columns share one unit: a and b are the same column, or one entry of `droppable` names
-/// both.
+/// Returns true if the columns with the indices a and b share one unit: they are the same column, or one
+/// entry of `droppable` names both.
 bool share_unit(const Table& table, std::size_t a, std::size_t b) {
   const auto has_both = [&](const std::string& group) {
     const std::vector<std::string> names = words_of(group);
@@ -72,8 +73,8 @@ bool share_unit(const Table& table, std::size_t a, std::size_t b) {
                     std::any_of(table.droppable.begin(), table.droppable.end(), has_both));
 }
 
-/// Returns the largest unit in which the median number is at least 1. The median is over all columns that
-/// share the unit.
+/// Returns the largest unit in which the median of the numbers is at least 1. The median is over all columns
+/// that share the unit with column `c`.
 Unit unit_of(const Table& table, std::size_t c) {
   static constexpr Unit seconds[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
   static constexpr Unit bytes[] = {{"B", 1},        {"KiB", 0x1p10}, {"MiB", 0x1p20},
@@ -92,6 +93,7 @@ Unit unit_of(const Table& table, std::size_t c) {
   if (sizes.empty()) return is_time ? *last : *first;
   const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
   std::nth_element(sizes.begin(), middle, sizes.end());
+  // With three digits 0.9995 rounds to 1.
   while (last != first && *middle < last->size * 0.9995) --last;
   return *last;
 }
@@ -112,6 +114,7 @@ void align_points(std::vector<std::string>& texts) {
   }
 }
 
+/// Enlarges the column's `unbroken_width` and `word` to the values for `text` if they are smaller.
 void note_width(ShownColumn& column, const std::string& text) {
   column.unbroken_width = std::max(column.unbroken_width, width_of(text));
   for (const std::string& word : words_of(text)) {
@@ -119,8 +122,9 @@ void note_width(ShownColumn& column, const std::string& text) {
   }
 }
 
+/// Formats the title and the cells of column `c`.
 ShownColumn shown_column(const Table& table, std::size_t c) {
-  constexpr int digits_of_times = 3, digits = 4;
+  constexpr int digits_of_times = 3, digits = 4;  // significant digits of times and of other numbers
   const Column& column = table.columns[c];
   ShownColumn result;
   result.index = c;
@@ -159,8 +163,8 @@ std::size_t total_width(const std::vector<ShownColumn>& columns) {
   return width == 0 ? 0 : width - gap;
 }
 
-/// Narrows the widest texts until the table fits `width`, but no text below `min_text_width`. Returns true if
-/// the table fits.
+/// Narrows the widest text column, one character at a time, until the table fits `width`. No column gets
+/// narrower than `min_text_width`, its title or its longest unbroken word. Returns true if the table fits.
 bool shrink(std::vector<ShownColumn>& columns, std::size_t width, std::size_t min_text_width) {
   for (std::size_t current = total_width(columns); current > width; --current) {
     ShownColumn* widest = nullptr;
@@ -201,7 +205,8 @@ bool drop_columns(std::vector<ShownColumn>& columns, const Table& table, std::si
   return false;
 }
 
-/// Joins the key columns into one: texts unchanged, numbers as "n=64".
+/// Returns the columns with the key columns joined into one, in which texts are unchanged and a number is
+/// "n=64".
 std::vector<ShownColumn> joined(const std::vector<ShownColumn>& columns, const Table& table) {
   const auto end = std::find_if(columns.begin(), columns.end(),
                                 [&](const ShownColumn& column) { return column.index >= table.key_columns; });
@@ -251,6 +256,7 @@ std::vector<std::string> choose_widths(std::vector<ShownColumn>& columns, const 
   return dropped;
 }
 
+/// Appends one line of a cell, padded to the column's width.
 void add_part(std::string& line, const ShownColumn& column, const std::string& part) {
   const std::size_t fill = column.width - std::min(column.width, width_of(part));
   if (column.is_number) line.append(fill, ' ');
@@ -258,6 +264,7 @@ void add_part(std::string& line, const ShownColumn& column, const std::string& p
   if (!column.is_number) line.append(fill, ' ');
 }
 
+/// Removes the spaces at the end and appends a line feed.
 void end_line(std::string& out) {
   out.erase(out.find_last_not_of(' ') + 1);
   out += '\n';
@@ -327,12 +334,12 @@ std::vector<ShownColumn> shown_columns(const Table& table, std::string& common_t
 }
 
 /// Returns a character of several UTF-8 bytes as LaTeX: unchanged if it is in Latin-1 and LaTeX's default
-/// fonts have it, otherwise its Unicode number in brackets. (Captions: analysis/words.py, with more
-/// commands.)
+/// fonts have it, otherwise its Unicode number in brackets. analysis/words.py does the same for captions, and
+/// knows more LaTeX commands.
 std::string latex_character(const std::string& bytes) {
   static const std::set<std::string> missing{"«", "»", "Ð", "ð", "Þ", "þ"};
   constexpr unsigned last_of_latin_1 = 0xFF;
-  const unsigned lead_bits = 0x7Fu >> bytes.size();
+  const unsigned lead_bits = 0x7Fu >> bytes.size();  // mask of the first byte's bits of the code point
   unsigned number = static_cast<unsigned char>(bytes.front()) & lead_bits;
   for (const char c : bytes.substr(1)) number = number << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
   return number <= last_of_latin_1 && missing.count(bytes) == 0 ? bytes : fmt::format("{{[}}{:X}]", number);
@@ -341,7 +348,7 @@ std::string latex_character(const std::string& bytes) {
 /// Returns a cell's text as LaTeX. The spaces that align decimal points become invisible digits.
 std::string latex_number(const std::string& text) {
   const std::size_t end = text.find_last_not_of(' ') + 1;
-  std::string hidden(text.size() - end, '0');
+  std::string hidden(text.size() - end, '0');  // as wide as the missing digits
   if (hidden.empty()) return latex_cell(text);
   if (text.find('.') == std::string::npos) hidden.front() = '.';
   return latex_cell(text.substr(0, end)) + "\\phantom{" + hidden + "}";
@@ -363,12 +370,12 @@ std::string render_markdown(const Table& table) {
   std::string common_text;
   const std::vector<ShownColumn> columns = shown_columns(table, common_text);
   std::string out = common_text.empty() ? "" : fmt::format("\n{}\n", markdown_cell(common_text));
-  std::string titles = "|", rule = "|";
+  std::string titles = "|", separator = "|";
   for (const ShownColumn& column : columns) {
     titles += fmt::format(" {} |", markdown_cell(column.title));
-    rule += column.is_number ? "---:|" : "---|";
+    separator += column.is_number ? "---:|" : "---|";
   }
-  out += fmt::format("\n{}\n{}\n", titles, rule);
+  out += fmt::format("\n{}\n{}\n", titles, separator);
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     out += '|';
     for (const ShownColumn& column : columns) out += fmt::format(" {} |", markdown_cell(column.texts[r]));
@@ -378,13 +385,14 @@ std::string render_markdown(const Table& table) {
 }
 
 std::string latex_cell(const std::string& text) {
+  // Braces around * and [, because after the \\ of the row before they would be arguments of the \\.
   static const std::map<char, const char*> commands{{'\\', "\\textbackslash{}"},
                                                     {'~', "\\textasciitilde{}"},
                                                     {'^', "\\textasciicircum{}"},
                                                     {'<', "\\textless{}"},
                                                     {'>', "\\textgreater{}"},
                                                     {'|', "\\textbar{}"},
-                                                    {'*', "{*}"},  // not a part of the \\ before
+                                                    {'*', "{*}"},
                                                     {'[', "{[}"}};
   std::string cell;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -416,14 +424,14 @@ std::string render_latex(const Table& table) {
   if (table.rows.empty()) return {};
   std::string common_text;
   const std::vector<ShownColumn> columns = shown_columns(table, common_text);
-  std::string kinds;
+  std::string alignments;
   std::vector<std::string> titles;
   for (const ShownColumn& column : columns) {
-    kinds += column.is_number ? 'r' : 'l';
+    alignments += column.is_number ? 'r' : 'l';
     titles.push_back(latex_cell(column.title));
   }
   std::string out = common_text.empty() ? "" : remark(common_text + "\n", Format::latex);
-  out += fmt::format("\\begin{{tabular}}{{{}}}\n\\toprule\n{} \\\\\n\\midrule\n", kinds,
+  out += fmt::format("\\begin{{tabular}}{{{}}}\n\\toprule\n{} \\\\\n\\midrule\n", alignments,
                      fmt::join(titles, " & "));
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     std::vector<std::string> cells;

@@ -1,4 +1,4 @@
-/// Converts numbers to text, and lays out text.
+/// Converts numbers to text for people, breaks lines, and quotes words for a shell.
 
 #include "driver/base/words.hpp"
 
@@ -29,7 +29,7 @@ std::size_t bytes_that_fit(const std::string& word, std::size_t width) {
   for (std::size_t characters = 0; end < word.size(); ++end) {
     if (begins_character(word[end]) && ++characters > width) break;
   }
-  // The word is broken after punctuation, unless that leaves the line less than half full.
+  // Breaks the word after punctuation, unless the line would be less than half full.
   const std::size_t mark = word.find_last_of("/_-,=:.", end - 1);
   return mark == std::string::npos || 2 * (mark + 1) < end ? end : mark + 1;
 }
@@ -47,7 +47,8 @@ std::string range_text(std::int64_t low, std::int64_t high) {
 std::string seconds_text(double seconds) {
   if (std::isnan(seconds)) return {};
   const double size = std::fabs(seconds);
-  // A unit begins at 0.9995, because smaller values are rounded to three digits.
+  // A unit is used from 0.9995 on, because three digits round 0.9995 to 1, and not to 1000 of the smaller
+  // unit.
   if (size == 0) return "0 s";
   if (size >= 0.9995) return fmt::format("{:.4g} s", seconds);
   if (size >= 0.9995e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
@@ -84,10 +85,10 @@ std::string settings_text(const std::string& parameters) {
 }
 
 std::string significant_text(double value, int digits) {
-  constexpr int min_exponent = -7, max_exponent = 9;
+  constexpr int min_exponent = -7, max_exponent = 9;  // outside this range an exponent is shorter
   if (value == 0) return "0";
   if (!std::isfinite(value)) return fmt::format("{}", value);
-  // The exponent of the rounded number is needed: 9.996 with three digits is 10.0.
+  // Uses the exponent of the rounded number, because 9.996 with three digits is 10.0.
   const std::string rounded = fmt::format("{:.{}e}", value, digits - 1);
   const int exponent = std::stoi(rounded.substr(rounded.find('e') + 1));
   if (exponent < min_exponent || exponent > max_exponent) return fmt::format("{:.{}g}", value, digits);

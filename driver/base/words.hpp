@@ -1,5 +1,5 @@
 #pragma once
-/// Conversions of numbers to text, and text layout.
+/// Conversions of numbers to text for people, line breaking, and quoting for a shell.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace gaussweep::driver {
 
 /// Returns seconds with a unit: "1.23 s", "4.5 ms", "67 us", "8.9 ns".
 std::string seconds_text(double seconds);
-/// Returns "1 trial", "2 trials".
+/// Returns a count and the noun `what`: "1 trial", "2 trials".
 std::string counted(std::size_t count, const std::string& what);
 /// Returns "10 to 20", or "7" for two equal numbers.
 std::string range_text(std::int64_t low, std::int64_t high);
@@ -18,8 +18,8 @@ std::string range_text(std::int64_t low, std::int64_t high);
 std::string bytes_text(double bytes);
 /// Returns a compute capability as text: "9.0" for 90; empty for 0 (no requirement, or no GPU).
 std::string capability_text(int capability);
-/// Returns a record's parameters, {"blocks":3,"order":"rows"}, as "blocks=3 order=rows". Numbers are short:
-/// 1e12 instead of 1000000000000.0.
+/// Returns a record's method parameters, {"blocks":3,"order":"rows"}, as "blocks=3 order=rows". Numbers are
+/// short: 1e12 instead of 1000000000000.0.
 std::string settings_text(const std::string& parameters);
 /// Returns a number with `digits` significant digits, without an exponent if possible: "0.0123", "1230".
 std::string significant_text(double value, int digits);

@@ -1,4 +1,4 @@
-/// Runs `gaussweep duet`: two builds alternate, trial by trial, on one device.
+/// Implements `gaussweep duet`: two builds of this program alternate, trial by trial, on one device.
 
 #include "driver/duet/duet.hpp"
 
@@ -31,17 +31,18 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr int wait_ms = 1;              // longest wait for a message of a worker
+constexpr int wait_ms = 1;              // longest wait for a message of a worker, in milliseconds
 constexpr double version_timeout = 30;  // seconds
-constexpr std::size_t max_commit_length = 64, max_quote_length = 80;
+constexpr std::size_t max_commit_length = 64, max_quote_length = 80;  // characters
 
-/// Mailboxes between one supervisor and `Build`, which acts as its coordinator.
+/// Mailboxes between `Build` and its supervisor, which starts and watches a worker process. `Build` acts as
+/// the coordinator, which sends trials to supervisors.
 class LocalPort final : public MessagePort {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
-  double sigkill_delay() const override { return std::numeric_limits<double>::infinity(); }
-  void lose_peer() override {}
+  double sigkill_delay() const override { return std::numeric_limits<double>::infinity(); }  // no mpirun
+  void lose_peer() override {}                                                               // no other rank
 
  protected:
   void send(int /*to*/, Mailbox box, const nlohmann::json& message) override {
@@ -84,6 +85,8 @@ class Build {
     directory_.append(*record);
   }
 
+  /// Ends the worker and writes the results. After a stop signal, the worker does not store its remaining
+  /// matrices.
   void finish() {
     bool stops_now = stop_signals() > 0;
     port_.send_to_supervisor(0, message::Finish{/*at_once=*/stops_now});
@@ -97,6 +100,7 @@ class Build {
   }
 
  private:
+  /// @param record receives the record if the message has one
   void handle(const ToCoordinator& message, std::optional<io::Record>& record) {
     if (const auto* recorded = std::get_if<message::Recorded>(&message)) record = recorded->record;
     if (const auto* seen = std::get_if<message::DeviceSeen>(&message))
@@ -135,7 +139,8 @@ std::string commit_of(const std::string& program) {
   return version.substr(first, end - first);
 }
 
-/// Logs the notes on the plan, and the trials that cannot run here.
+/// Logs the notes on the plan, and each trial that cannot run here. A trial has copies in all rounds; only
+/// the first round's copy is logged.
 void log_left_out(const Expansion& expansion) {
   for (const std::string& note : expansion.notes) spdlog::info("{}", note);
   for (const Trial& trial : expansion.trials) {
@@ -154,8 +159,8 @@ std::vector<std::vector<Trial>> rounds_of(const Expansion& expansion, const Duet
   return rounds;
 }
 
-/// Throws UsageError with the first difference if the plan has other trials with the base build's libraries
-/// than with the new build's libraries.
+/// Throws UsageError with the first difference if the two lists of trials differ.
+/// @param base, current trials of the plan with the libraries of the base build and of the new build
 void require_same_trials(const std::vector<Trial>& base, const std::vector<Trial>& current) {
   const auto is_same = [](const Trial& a, const Trial& b) { return describe(a) == describe(b); };
   const auto [a, b] = std::mismatch(base.begin(), base.end(), current.begin(), current.end(), is_same);
@@ -213,7 +218,7 @@ int run_duet(const DuetOptions& options, const Registry& builtin) {
   add_libraries(registry, options.libraries.empty() ? plan_libraries : options.libraries);
   add_libraries(base_registry, plan_libraries.empty() ? options.libraries : plan_libraries);
   const int capability = backend == Backend::cuda ? facts.gpu.capability : 0;
-  for (io::Entry& entry : plan.sweep) entry.settings.rounds = options.rounds;
+  for (io::Entry& entry : plan.sweep) entry.settings.rounds = options.rounds;  // replaces the plan's rounds
   KnownFiles files;
   const auto expansion_with = [&](const Registry& methods) {
     return expand_plan(plan, options.plan, methods, backend, capability, files);

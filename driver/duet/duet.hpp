@@ -1,5 +1,5 @@
 #pragma once
-/// `gaussweep duet`: two builds alternate, trial by trial, on one device.
+/// Implements `gaussweep duet`: two builds of this program alternate, trial by trial, on one device.
 
 #include <cstdint>
 #include <string>
@@ -11,14 +11,14 @@ namespace gaussweep::driver {
 
 /// The options of `gaussweep duet`.
 struct DuetOptions {
-  std::string other;  ///< path of the other build's program, which is the baseline
-  std::string plan, output;
-  std::string backend = "auto";
-  /// Shared libraries with more methods. If the plan has libraries too, these replace them in this build
-  /// only, so that two versions of a library can be compared.
+  std::string other;             ///< path of the other build's program, which is the baseline
+  std::string plan, output;      ///< path of the plan (a YAML file of trials), and the output directory
+  std::string backend = "auto";  ///< value of --backend
+  /// Shared libraries with more methods. If the plan has libraries too, this build uses these libraries
+  /// instead of the plan's, so that two versions of a library can be compared.
   std::vector<std::string> libraries;
   std::int64_t rounds = 10;  ///< number of repetitions of all trials, each with new workers of both builds
-  std::string command_line;
+  std::string command_line;  ///< for the provenance of both runs
 };
 
 /// The names of the two run directories in the output directory: `duet_base` for the other build, `duet_new`

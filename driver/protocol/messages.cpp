@@ -22,7 +22,7 @@ struct EnumNames<driver::message::WorkerEnd> {
 
 namespace driver {
 
-// The members of each message, in addition to "type".
+// Each line lists a message's members in JSON, in addition to "type".
 namespace message {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Setup, backend, matrices, origin, device, libraries, gpus)
@@ -50,7 +50,8 @@ std::enable_if_t<std::is_empty_v<Empty>> from_json(const json& /*from*/, Empty& 
 }  // namespace message
 namespace {
 
-/// Reads the alternative of the variant whose name is `type`.
+/// Reads the alternative of the variant whose name is `type`, starting the search at alternative `i`.
+/// @param allowed names of the alternatives before `i`, for the error
 template <class Message, std::size_t i = 0>
 Message read_as(const json& object, const std::string& type, std::string allowed) {
   if constexpr (i == std::variant_size_v<Message>) {

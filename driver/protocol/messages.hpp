@@ -24,15 +24,15 @@ namespace message {
 struct Setup {
   static constexpr const char* name = "setup";
   Backend backend = Backend::host;
-  std::string matrices;  ///< the folder of stored matrices
-  Origin origin;
+  std::string matrices;  ///< the folder in which workers store matrices
+  Origin origin;         ///< the columns that all records of the rank share
   /// The device facts from an earlier worker, so that its peaks need not be measured again.
   std::optional<io::DeviceRow> device;
   std::vector<LibraryFile> libraries;  ///< shared libraries with methods that this program does not contain
   int gpus = 1;                        ///< the number of GPUs, or of emulated devices, that the worker owns
 };
 
-/// To a worker: run this trial after the trials that were sent before.
+/// To a worker: run this trial after the trials that were sent earlier.
 struct Work {
   static constexpr const char* name = "trial";
   Trial trial;
@@ -49,7 +49,8 @@ struct Close {
   static constexpr const char* name = "close";
 };
 
-/// From a worker: it begins a step of its start-up, or is still storing matrices.
+/// From a worker: it begins the step `step` of its start ("libraries", "device", "probe", "peaks"), or is
+/// still storing matrices ("store").
 struct StepBegun {
   static constexpr const char* name = "at";
   std::string step;
@@ -61,7 +62,7 @@ struct Hello {
   io::DeviceRow device;
 };
 
-/// What the worker does after a trial.
+/// The worker's next action after a trial.
 enum class WorkerEnd {
   none,   ///< waits for the next trial
   fatal,  ///< exits, because its device failed; a new worker may succeed with the trial
@@ -81,8 +82,8 @@ struct Closed {
   static constexpr const char* name = "closed";
 };
 
-/// From a worker: it cannot start or go on. `busy`: other processes use the device, or the device is not
-/// ready, so that a later start may succeed.
+/// From a worker: it cannot start or continue. `busy`: a later start may succeed, because other processes use
+/// the device, or the device is not ready.
 struct Unfit {
   static constexpr const char* name = "unfit";
   std::string message;
@@ -95,8 +96,8 @@ struct StorageFailed {
   std::string message;
 };
 
-/// From a supervisor: the rank requests trials. `held` is the digest of the matrix that its worker holds or
-/// will hold; empty: none.
+/// From a supervisor: the rank requests trials. `held` is the digest of the matrix that the rank's worker
+/// holds or will hold; empty: none.
 struct Ready {
   static constexpr const char* name = "ready";
   std::string held;
@@ -136,8 +137,8 @@ struct DeviceSeen {
   io::DeviceRow row;
 };
 
-/// From a supervisor: the rank can run no more trials. Other ranks can try its unfinished trials, because
-/// these may not be the cause.
+/// From a supervisor: the rank can run no more trials. Other ranks can try the rank's unfinished trials,
+/// because these trials may not be the cause.
 struct Retired {
   static constexpr const char* name = "retired";
   std::string reason;
@@ -148,7 +149,7 @@ struct Stop {
   static constexpr const char* name = "stop";
 };
 
-/// From a supervisor: its last message.
+/// From a supervisor: the supervisor has ended; this is its last message.
 struct Finished {
   static constexpr const char* name = "finished";
 };

@@ -35,6 +35,7 @@ io::Record blank_record(const Trial& trial, const Method* method, const Origin& 
   for (const io::Setting& setting : io::all_settings()) {
     if (setting.record != nullptr) setting.record(trial, r);
   }
+  // A condition is a setting, such as warm or cold caches, without which records are not comparable.
   for (const io::Setting& setting : io::conditions())
     r.*setting.condition->column = setting.condition->word(trial);
   r.problem_title = trial.problem->title;
@@ -56,6 +57,7 @@ io::Record blank_record(const Trial& trial, const Method* method, const Origin& 
 
 const std::vector<Phase>& phases() {
   using R = io::Record;
+  // Each row: name, step, start time, busy.
   static const std::vector<Phase> table = {{"wait", "wait", &R::wait_began, false},
                                            {"prepare", "start", &R::prepare_began, false},
                                            {"store", "store", &R::store_began, false},

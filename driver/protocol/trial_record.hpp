@@ -12,10 +12,10 @@
 namespace gaussweep::driver {
 
 /// Returns a record with the columns that are known before the trial runs.
-/// @param method null if this build does not have it
+/// @param method the trial's method; null if this build does not have it
 io::Record blank_record(const Trial& trial, const Method* method, const Origin& origin);
 
-/// A phase: its name, the worker's step that begins it, and the record column of its start time.
+/// A phase of a trial: its name, the worker's step that begins it, and the record column of its start time.
 struct Phase {
   std::string_view name, step;
   double io::Record::*began;
