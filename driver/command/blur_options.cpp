@@ -1,5 +1,5 @@
-/// Defines the command-line options of a blur matrix, which have the names of the plan's keys: --psf,
-/// --sigma, …
+/// Defines the command-line options of a blur matrix, the matrix that blurs an image. They are named like the
+/// keys of a plan (a YAML file of trials): --psf, --sigma, …
 
 #include "driver/command/blur_options.hpp"
 

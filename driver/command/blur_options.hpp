@@ -1,6 +1,6 @@
 #pragma once
-/// The command-line options of a blur matrix (`kind: blur` in a plan), named like the plan's keys: --psf,
-/// --sigma, …
+/// The command-line options of a blur matrix, the matrix that blurs an image (`kind: blur` in a plan). They
+/// are named like the plan's keys: --psf, --sigma, …
 
 #include <map>
 #include <string>
@@ -13,7 +13,7 @@ class App;
 
 namespace gaussweep::driver {
 
-/// The options that were given: texts by plan key (psf_file for --psf-file).
+/// The values of the options that the user gave, as text, by plan key (psf_file for --psf-file).
 struct BlurOptions {
   std::map<std::string, std::string> values;
 };
@@ -24,7 +24,7 @@ void add_blur_options(CLI::App& app, BlurOptions& options);
 /// file. @param options must outlive the parser
 void add_blur_image_options(CLI::App& app, BlurOptions& options);
 
-/// Returns the option of a key: "--psf-file" for psf_file.
+/// Returns the name of the option for a plan key: "--psf-file" for psf_file.
 std::string blur_option(std::string key);
 /// Returns the blur that the options describe. Width and height are 0 if their options were not given.
 /// @throws io::InputError with the option's name

@@ -29,6 +29,7 @@ std::string version_text() {
                      version_dirty ? ", modified" : "", version_build);
 }
 
+/// Prints and logs an error. @return `code`
 int fail(int code, const std::string& what) {
   print_stderr(fmt::format("gaussweep: {}\n", printable_lines(what)));
   log_line(what);
@@ -75,9 +76,10 @@ std::string command_line(const Commands& commands) {
 }
 
 int run_command_line(int argc, char** argv, const Registry& registry, const DeviceMaker& make_device) {
-  // OpenBLAS starts its threads when it is loaded, and retries forever if they cannot map memory. A worker
-  // gets its number of threads from its supervisor. `restore` is the only other command that computes; it
-  // uses one thread if the memory limits allow no more.
+  // OpenBLAS starts its threads when it is loaded, and retries forever if they cannot map memory. Therefore
+  // only commands that compute load it with several threads. A worker gets its number of threads from its
+  // supervisor, the process that started it. `restore` is the only other command that computes; it uses one
+  // thread if the memory limits allow no more.
   const std::string command = argc > 1 ? argv[1] : "";
   const bool computes =
       command == "worker" || (command == "restore" && blas_memory_error(usable_cpus()).empty());
@@ -85,7 +87,7 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
     save_requested_threads();  // the user's OPENBLAS_NUM_THREADS, for the workers
     restart_with_variable("OPENBLAS_NUM_THREADS", "1", argv);
   }
-  open_standard_descriptors();    // closed ones become /dev/null
+  open_standard_descriptors();    // closed descriptors become /dev/null
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit then fails with an error
   start_logging();
   sanitize_output();  // replaces control characters
@@ -110,7 +112,7 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   // A reader such as `head` may close the pipe early. The exit code is that of a process killed by SIGPIPE.
   if (output_error == std::strerror(EPIPE))
     return code == exit_ok || code == exit_broken ? 128 + SIGPIPE : code;
-  // Lost output is a failure, unless there is another one already.
+  // Lost output is a failure; an earlier failure keeps its exit code.
   return fail(code == exit_ok ? int{exit_broken} : code,
               "standard output cannot be written: " + output_error);
 }

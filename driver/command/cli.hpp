@@ -1,6 +1,6 @@
 #pragma once
-/// The command line. Each subcommand is in its own file and adds itself to the parser. Subcommands report bad
-/// usage by throwing UsageError or io::InputError (exit code 2), and set `Commands::exit_code` otherwise.
+/// The command line. Each subcommand is in its own file and adds itself to the parser. A subcommand throws
+/// UsageError or io::InputError (exit code 2) if the usage is wrong; otherwise it sets `Commands::exit_code`.
 
 #include <string>
 
@@ -17,21 +17,21 @@ namespace gaussweep::driver {
 /// The context of all subcommands. Lives as long as the parser.
 struct Commands {
   const Registry& registry;
-  const DeviceMaker& make_device;  ///< makes the workers' devices; tests replace it
+  const DeviceMaker& make_device;  ///< creates the device of a worker process; tests replace this function
   int argc;
   char** argv;
   int exit_code = exit_ok;
 };
 
-/// Returns the arguments as one line, for the run's provenance.
+/// Returns the program's arguments as one line, for the record of where a run's results come from.
 std::string command_line(const Commands& commands);
 
-/// Parses the command line and runs the command; returns the process's exit code. Prints the exceptions of
-/// the command as errors.
+/// Parses the command line and runs the command. Prints the command's exceptions as errors.
+/// @param registry the methods @return the process's exit code
 int run_command_line(int argc, char** argv, const Registry& registry,
                      const DeviceMaker& make_device = make_worker_device);
 
-/// Adds a command to the parser. @param app, commands must outlive the parser
+/// Adds a command to the parser `app`, which must not outlive `commands`.
 using AddCommand = void(CLI::App& app, Commands& commands);
 AddCommand add_run_command, add_worker_command, add_try_command, add_plan_command, add_methods_command,
     add_devices_command, add_status_command, add_summary_command, add_compare_command, add_trend_command,

@@ -1,4 +1,5 @@
-/// `gaussweep compare`: compares runs, builds or GPUs.
+/// Implements `gaussweep compare`: compares the times and statuses of runs, builds, or GPU or CPU models. The
+/// old records are called base, the new ones new or `now`. A pair is a trial that both have.
 
 #include "driver/compare/compare.hpp"
 
@@ -29,9 +30,9 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr int max_sets = 1000;
-// Limits on the rows, and on the columns for sizes, of the table of ratios without --all.
+// Without --all, the table of ratios between two models has at most this number of rows and of sizes.
 constexpr std::size_t max_ratio_rows = 60, max_ratio_sizes = 8;
-constexpr double notable_raise = 1.5;  // a note is printed if times scatter this many times as much as usual
+constexpr double notable_raise = 1.5;  // the smallest quotient of measured and usual scatter that gets a note
 
 struct CompareOptions {
   std::vector<std::string> sets;  ///< paths; the last one is the new set, the others are the base
@@ -40,13 +41,14 @@ struct CompareOptions {
   std::vector<std::string> only;  ///< some of `kinds`
   std::size_t limit = 0;
   bool all = false, same_models = false, models = false;
-  std::string command;  ///< "gaussweep compare A B ", for suggested commands; empty: this command
+  /// Begins the commands that the output suggests: "gaussweep compare A B "; empty: the user's command.
+  std::string command;
 };
 
-/// The allowed values of --only.
+/// The allowed values of --only: verdicts, and "worse" for a worse status.
 const std::vector<std::string> kinds{"same", "faster", "slower", "unclear", "host-bound", "worse"};
 
-/// Returns the number that --sort compares.
+/// Returns the number by which --sort COLUMN orders the pair; any other column is "speedup".
 double sort_value(const Pair& pair, const std::string& column) {
   if (column == "n") return static_cast<double>(pair.identity.n);
   if (column == "base") return pair.base.run.median;
@@ -59,9 +61,9 @@ bool is_of_kind(const Pair& pair, const std::string& kind) {
   return kind == "worse" ? pair.is_worse : strcasecmp(to_string(pair.change.verdict), kind.c_str()) == 0;
 }
 
-/// Returns the comparison with only the trials that are shown, in the requested order. Its other members
+/// Returns the comparison with only the pairs to list, in the requested order. The members other than `pairs`
 /// still cover all trials.
-/// @param all false: without trials that did not change
+/// @param all false: leaves out trials that did not change
 /// @param hidden set to the number of trials that --limit hides
 Comparison selected(Comparison comparison, const CompareOptions& options, bool all, std::size_t& hidden) {
   std::vector<Pair>& pairs = comparison.pairs;
@@ -78,12 +80,12 @@ Comparison selected(Comparison comparison, const CompareOptions& options, bool a
   if (options.sort.empty()) {
     put_regressions_first(pairs);
   } else {
-    const bool down = options.sort.front() == '-';
-    const std::string column = options.sort.substr(down ? 1 : 0);
+    const bool is_descending = options.sort.front() == '-';
+    const std::string column = options.sort.substr(is_descending ? 1 : 0);
     std::stable_sort(pairs.begin(), pairs.end(), [&](const Pair& a, const Pair& b) {
       const double x = sort_value(a, column), y = sort_value(b, column);
       if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);  // unknown values come last
-      return down ? y < x : x < y;
+      return is_descending ? y < x : x < y;
     });
   }
   hidden = options.limit > 0 && pairs.size() > options.limit ? pairs.size() - options.limit : 0;
@@ -91,11 +93,11 @@ Comparison selected(Comparison comparison, const CompareOptions& options, bool a
   return comparison;
 }
 
-/// Prints a note if the CPU models or their thread counts differ. Then changed times of CPU methods need not
-/// be due to the program.
+/// Prints a note if the CPU models or their thread counts differ, because the program may then not be the
+/// cause of changed times of CPU methods.
 void note_cpus(const io::Results& base, const io::Results& now) {
   const auto models = [](const io::Results& results) {
-    std::set<std::string> hosts, cpus;  // the hosts of the records; a file of several runs has more
+    std::set<std::string> hosts, cpus;  // only hosts of these records; a file of several runs lists more
     for (const io::Record& record : results.records) hosts.insert(record.host);
     for (const io::HostRow& host : results.hosts) {
       if (!host.cpu.empty() && hosts.count(host.host) > 0) cpus.insert(cpu_words(host));
@@ -111,7 +113,7 @@ void note_cpus(const io::Results& base, const io::Results& now) {
 }
 
 /// Loads a set: merges its runs, and keeps the records that pass the filters.
-/// @param gpu pattern of GPU models; empty: all @param option the option that gave `gpu`, for errors
+/// @param gpu pattern of GPU models; empty: all @param option name of the option with the value `gpu`
 io::Results load_set(const std::string& path, const Filter& filter, const std::string& gpu,
                      const char* option) {
   std::vector<Loaded> runs;
@@ -163,7 +165,7 @@ void print_noise(const Comparison& comparison, std::size_t width) {
   }
 }
 
-/// Prints the sentences below the tables. @param command see count_words
+/// Prints the sentences below the tables. @param command see CompareOptions::command
 void print_notes(const Comparison& comparison, const std::string& command) {
   const std::size_t width = prose_width();
   print_noise(comparison, width);
@@ -322,6 +324,7 @@ nlohmann::ordered_json models_json(const ModelComparison& comparison) {
 void print_models(const ModelComparison& comparison, const CompareOptions& options) {
   const std::size_t width = output_width(), prose = prose_width();
   std::size_t rows = 0;
+  // Each task has two further rows: the fastest method, and the predicted ratio.
   for (const ModelTask& task : comparison.tasks) rows += 2 + task.methods.size();
   const bool is_filtered = !options.filter.problems.empty() || !options.filter.methods.empty();
   const bool with_methods = options.all || is_filtered || rows <= max_ratio_rows;
@@ -353,7 +356,7 @@ void print_models(const ModelComparison& comparison, const CompareOptions& optio
                              prose));
 }
 
-/// Compares the models in `bases` with all others, each pair separately.
+/// Compares each GPU or CPU model in `bases` with each other model, and prints the results. @return exit_ok
 int print_model_comparisons(std::vector<io::Results> sets, const std::set<std::string>& bases,
                             const CompareOptions& options, Format format) {
   if (!options.only.empty() || !options.sort.empty() || options.limit > 0 || !options.threshold.empty())

@@ -1,4 +1,4 @@
-/// `gaussweep devices`: lists the GPUs and the CPU of this machine, with warnings.
+/// Implements `gaussweep devices`: lists the GPUs and the CPU of this machine, with warnings.
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-/// `gaussweep duet`: compares this build with another one.
+/// Implements `gaussweep duet`: alternates this build and another build trial by trial, then compares them.
 
 #include "driver/duet/duet.hpp"
 

@@ -1,4 +1,4 @@
-/// `gaussweep export`: writes records as CSV, JSON, JSON lines, JUnit XML or SQLite.
+/// Implements `gaussweep export`: writes records as CSV, JSON, JSON lines, JUnit XML or SQLite.
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ struct ExportOptions {
   bool force = false, table_is_given = false;
 };
 
-/// Returns the format: --format, otherwise by the ending of the output's name.
+/// Returns the value of --format; if it is empty, the format that the ending of the output's name means.
 std::string format_of(const ExportOptions& options) {
   const std::string ending = std::filesystem::path(options.output).extension().string();
   static const std::map<std::string, std::string> formats = {
@@ -97,13 +97,13 @@ std::vector<Column> columns_of(const io::DataTable& table) {
   return columns;
 }
 
-/// Writes one object per line.
+/// Writes one JSON object per line.
 void write_json_lines(const io::DataTable& table, ExportOutput& out) {
   const std::vector<Column> columns = columns_of(table);
   table.each_row([&](const std::vector<Cell>& row) { out.write(json_line(json_row(columns, row)) + '\n'); });
 }
 
-/// Writes the layout of json_text row by row, so that the whole table is never in memory.
+/// Writes the same text as json_text, but row by row, so that the whole table is never in memory.
 void write_json(const io::DataTable& table, ExportOutput& out) {
   const std::vector<Column> columns = columns_of(table);
   const char* before = "[\n";
@@ -126,11 +126,12 @@ void export_tables(const ExportOptions& options) {
   }
   const bool with_details = format == "sqlite" || options.table == "samples" || options.table == "stages" ||
                             options.table == "iterations";
-  std::vector<io::DeviceRow> devices;
+  std::vector<io::DeviceRow> devices;  // with each run's own peak rates
   io::Results results = load_all(options.paths, with_details, /*missing=*/nullptr, &devices);
   results.devices = std::move(devices);
   results.records = filter_records(std::move(results.records), options.filter, IfEmpty::throws);
   if (format == "sqlite") {
+    // Settings such as `cache`: records with different values belong to different tasks.
     std::vector<std::string> conditions;
     for (const io::Setting& setting : io::conditions()) {
       if (setting.condition->separates_tasks) conditions.emplace_back(setting.name);

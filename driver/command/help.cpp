@@ -1,4 +1,5 @@
-/// `gaussweep help`: prints help texts, the manual page and the bash completion, generated from the parser.
+/// Implements `gaussweep help`: generates help texts, the manual page and the bash completion from the
+/// parser.
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -21,6 +22,7 @@
 namespace gaussweep::driver {
 namespace {
 
+/// Returns the example command lines, by subcommand.
 const std::vector<std::pair<const char*, const char*>>& examples() {
   static const std::vector<std::pair<const char*, const char*>> all{
       {"run",
@@ -75,7 +77,8 @@ const std::vector<std::pair<const char*, const char*>>& examples() {
   return all;
 }
 
-/// Returns the commands that the help lists: those of a group. Internal commands such as `worker` have none.
+/// Returns the commands that the help lists: those that have a CLI11 group. Internal commands such as
+/// `worker` have no group.
 std::vector<const CLI::App*> listed_commands(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
 }
@@ -106,6 +109,7 @@ std::string troff(const std::string& text) {
   return out;
 }
 
+/// Appends a command, its options and its subcommands to `text`, in troff.
 void describe_command(const CLI::App& command, const std::string& path, std::string& text) {
   text += fmt::format(".SS \"{}\"\n{}\n", troff(path), troff(command.get_description()));
   for (const CLI::Option* option : command.get_options()) {
@@ -119,10 +123,11 @@ void describe_command(const CLI::App& command, const std::string& path, std::str
     describe_command(*sub, path + " " + sub->get_name(), text);
 }
 
+/// Possible values, by the name of an option.
 using Choices = std::map<std::string, std::vector<std::string>>;
 
-/// Returns the possible values of an option: those of its own list if it has one, otherwise those that
-/// `known` has for its name, such as the ids of the methods for "method".
+/// Returns the possible values of the option `name`: the option's own list if it has one, otherwise the list
+/// in `known`, such as the ids of the methods for "method".
 std::vector<std::string> choices_of(const CLI::Option& option, const std::string& name,
                                     const Choices& known) {
   const std::string type = option.get_type_name();  // "TEXT:{table,csv,json}"
@@ -139,6 +144,7 @@ struct Branches {
   std::string values;  ///< by command and option: the possible values
 };
 
+/// Adds the branches for a command and its subcommands. @param path names of the command and its parents
 void complete_command(const CLI::App& command, const std::string& path, const Choices& known,
                       Branches& branches) {
   std::vector<std::string> words;
@@ -159,8 +165,7 @@ void complete_command(const CLI::App& command, const std::string& path, const Ch
   if (!path.empty()) branches.words += fmt::format("    '{}') words='{}' ;;\n", path, fmt::join(words, " "));
 }
 
-/// Returns the possible values, by the option's name, of options that take problems, methods or similar
-/// names.
+/// Returns the possible values of options that take problems, methods or similar names.
 Choices known_choices(const Registry& registry) {
   Choices known{{"problem", enum_names<Problem>()}, {"precision", enum_names<Precision>()},
                 {"backend", enum_names<Backend>()}, {"status", io::status_words()},
@@ -181,7 +186,7 @@ void print_help(CLI::App& app, const std::string& name) {
   std::vector<std::string> names;
   for (const CLI::App* sub : listed_commands(app)) {
     if (sub->get_name() == name) {
-      if (name == "report") become_report({"--help"});  // a program of its own, which parses its own options
+      if (name == "report") become_report({"--help"});  // a separate program, which parses its own options
       fmt::print("{}", sub->help("gaussweep"));
       return;
     }

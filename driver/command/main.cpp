@@ -1,3 +1,5 @@
+/// The main function of the program `gaussweep`.
+
 #include "driver/command/cli.hpp"
 #include "kernels/registry/method.hpp"
 

@@ -1,4 +1,4 @@
-/// `gaussweep matrix generate|import|export|info`.
+/// Implements `gaussweep matrix generate|import|export|info`: makes, converts and describes matrix files.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -62,6 +62,8 @@ MatrixSpec spec_of(GenerateOptions& options) {
   return spec;
 }
 
+/// @param has_condition true if --condition was given; otherwise a dominant diagonal makes spd matrices
+/// definite
 void generate_matrix(GenerateOptions& options, bool has_condition) {
   MatrixSpec spec = spec_of(options);
   spec.dominant = !has_condition;

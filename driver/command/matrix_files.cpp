@@ -1,4 +1,4 @@
-/// Makes, converts and describes matrix files, for `gaussweep matrix`.
+/// Generates, converts and describes matrix files, for `gaussweep matrix` and other commands.
 
 #include "driver/command/matrix_files.hpp"
 
@@ -22,7 +22,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Returns the matrix in double.
+/// Returns the matrix with its elements converted to double.
 template <class T>
 io::Dense<double> widened(const HostMatrix<T>& matrix) {
   return {matrix.rows, matrix.cols, std::vector<double>(matrix.data.begin(), matrix.data.end())};
@@ -79,7 +79,7 @@ Precision parse_precision(const std::string& text) {
   return parse_option<Precision>("--precision", text);
 }
 std::uint64_t parse_seed(const std::string& text) {
-  // The option takes the place of a plan's file name in errors.
+  // Errors name the option in place of a plan's file.
   const io::Location location{/*file=*/"--seed", /*line=*/0, /*column=*/0};
   return static_cast<std::uint64_t>(io::parse_integer({text, location}, /*low=*/0, INT64_MAX, "seed"));
 }
@@ -99,7 +99,7 @@ void generate_to_file(const MatrixSpec& spec, Precision precision, std::int64_t 
     throw UsageError(fmt::format("--nrhs {}: {} holds one matrix; write to .h5 for b and x_true", nrhs,
                                  output.extension().string()));
   }
-  // The factor 2 is for the matrix and the copy that is written.
+  // The factor 2 counts the matrix and the copy that is written.
   const double bytes =
       2.0 * static_cast<double>(spec.rows) * static_cast<double>(spec.cols + nrhs) * sizeof(double);
   if (bytes > available_memory_bytes()) {
@@ -190,7 +190,7 @@ std::string diagonal_words(const MatrixFacts& facts) {
   return fmt::format("{}; {}", zeros, fmt::join(dominances, ", "));
 }
 
-/// Returns the correct decimal digits of a solution, given the condition number.
+/// Returns the number of decimal digits of a solution that are correct at least, for a condition number.
 int digits_left(double condition, Precision precision) {
   return std::max(0, static_cast<int>(std::floor(-std::log10(condition * roundoff_of(precision)))));
 }
@@ -207,7 +207,8 @@ std::string condition_words(const Conditioning& found) {
       digits_left(found.condition, Precision::float32));
 }
 
-/// Describes the pattern of nonzeros: diagonal, triangular or banded; empty for a full matrix.
+/// Describes the pattern of nonzeros: diagonal, triangular or banded. Returns an empty text for other
+/// matrices.
 std::string shape_words(const MatrixFacts& facts) {
   if (!facts.is_square()) return {};
   if (facts.lower_bandwidth + facts.upper_bandwidth == 0) return "diagonal";

@@ -1,5 +1,5 @@
 #pragma once
-/// The functions of `gaussweep matrix …`: generate, import, export and describe matrix files.
+/// Functions that generate, convert and describe matrix files, for `gaussweep matrix` and other commands.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@
 
 namespace gaussweep::driver {
 
-/// Returns true for the ending of an HDF5 file (.h5, .hdf5), false for that of a single matrix (.mtx, .npy).
+/// Returns true for the endings of HDF5 files (.h5, .hdf5), false for .mtx and .npy, which hold one matrix.
 /// @throws UsageError for other endings
 bool is_hdf5_ending(const std::filesystem::path& path);
 
@@ -28,7 +28,8 @@ void generate_to_file(const MatrixSpec& spec, Precision precision, std::int64_t 
                       const std::filesystem::path& output);
 
 /// Reads a matrix file of any supported format and writes it as HDF5, rounded to `precision`.
-/// @throws UsageError if a value is beyond the range of float
+/// @throws UsageError if the output's ending is not .h5 or .hdf5; io::InputError if a value is beyond the
+/// range of float
 void import_to_file(const std::filesystem::path& input, const std::string& dataset, Precision precision,
                     const std::filesystem::path& output);
 
@@ -41,11 +42,12 @@ void write_dense(const std::filesystem::path& path, const io::Dense<double>& mat
 void export_to_file(const std::filesystem::path& input, const std::string& dataset,
                     const std::filesystem::path& output);
 
-/// Return the facts of a file's header as JSON and as text.
+/// Return the facts of a matrix file's header (format, size, symmetry) as JSON and as text.
 nlohmann::ordered_json info_json(const io::MatrixInfo& info);
 std::string info_text(const io::MatrixInfo& info);
 
-/// Returns the properties as lines that follow those of info_text.
+/// Return the properties of the matrix's elements (nonzeros, norms, condition) as text and as JSON. The text
+/// continues that of info_text.
 std::string properties_text(const InspectedMatrix& matrix);
 nlohmann::ordered_json properties_json(const InspectedMatrix& matrix);
 

@@ -1,4 +1,5 @@
-/// `gaussweep merge`: merges results into one results file; also rebuilds a results.h5 from its journal.
+/// Implements `gaussweep merge`: merges results into one results file. It also rebuilds the results.h5 of a
+/// run from the run's journal, the file to which each record is appended when its trial ends.
 
 #include "driver/results/merge.hpp"
 
@@ -22,8 +23,8 @@ struct MergeOptions {
   bool force = false, missing_ok = false;
 };
 
-/// Returns the number of records that a run's results.h5 would lose if `records` replaced it. Other files may
-/// be replaced, so the result for them is 0.
+/// Returns the number of records that a run's results.h5 would lose if `records` replaced its content.
+/// Returns 0 for any other file, because it may be replaced.
 std::size_t records_lost_by(const std::filesystem::path& output, const std::vector<io::Record>& records) {
   std::error_code error;
   const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
@@ -32,7 +33,7 @@ std::size_t records_lost_by(const std::filesystem::path& output, const std::vect
   return records_only_in(output, [&]() -> const std::vector<io::Record>& { return records; });
 }
 
-/// Merges the inputs into a results file, and prints the number of records per input.
+/// Merges the inputs into a results file, and prints the numbers of records and duplicates per input.
 void merge_to_file(const MergeOptions& options) {
   check_output(options.output, options.force, options.paths, Rebuild::yes);
   std::vector<Loaded> inputs;

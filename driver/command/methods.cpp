@@ -1,4 +1,4 @@
-/// `gaussweep methods`: lists the registry as text or JSON.
+/// Implements `gaussweep methods`: lists the methods of this program and of shared libraries as text or JSON.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -25,6 +25,8 @@ struct MethodsOptions {
   std::vector<std::string> patterns, libraries;
 };
 
+/// Returns true if the pattern is the name of the method's problem, or matches its variant or its id
+/// (problem/variant).
 bool is_matching(const std::string& pattern, const Method& method) {
   return pattern == to_string(method.problem) || matches(pattern, method);
 }

@@ -1,4 +1,5 @@
-/// Checks option values and output paths, and formats the parser's errors.
+/// Defines options that several commands share, checks option values and output paths, and formats the
+/// parser's errors.
 
 #include "driver/command/options.hpp"
 
@@ -57,13 +58,13 @@ bool are_same(const fs::path& a, const fs::path& b) {
   return fs::equivalent(a, b, error);
 }
 
-/// Returns true for a run directory.
+/// Returns true if the folder is a run directory, which `gaussweep run` has made.
 bool is_run(const fs::path& folder) {
   std::error_code error;
   return fs::exists(folder / "journal.jsonl", error) || fs::exists(folder / "lock", error);
 }
 
-/// Returns the run directory to which a file with this folder and name belongs; empty if it belongs to none.
+/// Returns the run directory to which the file `folder`/`name` belongs; empty if it belongs to no run.
 fs::path run_directory_of(const fs::path& folder, const fs::path& name) {
   constexpr std::array<const char*, 4> files{"plan.yaml", "journal.jsonl", "results.h5", "lock"};
   if (std::find(files.begin(), files.end(), name) != files.end() && is_run(folder)) return folder;
@@ -94,6 +95,7 @@ void check_measurements_kept(const fs::path& path, const std::vector<std::string
   const fs::path folder = fs::canonical(path.has_parent_path() ? path.parent_path() : ".", error);
   const std::vector<fs::path> files = files_of(inputs);
   const fs::path run = run_directory_of(folder, path.filename());
+  // A run's results.h5 may be rebuilt from the run's journal, but not if the results.h5 is itself an input.
   if (rebuild == Rebuild::yes && !run.empty() && path.filename() == "results.h5") {
     const auto is_journal = [&](const fs::path& file) { return are_same(file, run / "journal.jsonl"); };
     const auto is_itself = [&](const std::string& input) { return are_same(input, path); };

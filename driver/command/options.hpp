@@ -20,19 +20,19 @@ class Option;
 
 namespace gaussweep::driver {
 
-/// Limit on the rows of a table.
+/// The largest value of options that limit the rows of a table.
 inline constexpr std::int64_t max_rows = 1'000'000;
 
-/// Restricts an option to these words.
+/// Restricts an option's value to one of `words`.
 void allow_words(CLI::Option& option, const std::vector<std::string>& words);
-/// Restricts an option to integers from `low` to `high`; 1k is 1024, as in a plan.
+/// Restricts an option to integers from `low` to `high`. 1k is 1024, as in a plan (a YAML file of trials).
 void allow_whole(CLI::Option& option, std::int64_t low, std::int64_t high);
 /// Restricts an option to finite numbers from `low` to `high`.
 void allow_real(CLI::Option& option, double low, double high);
 /// Rejects empty values, which usually come from unset variables in scripts.
 void refuse_empty(CLI::Option& option);
 
-/// Adds --format with these names. @param format has the default
+/// Adds --format with the values `names`. @param format has the default
 void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& names);
 /// Adds --backend: auto, cuda, emulated or host.
 void add_backend(CLI::App& command, std::string& backend, const std::string& help);
@@ -54,18 +54,19 @@ E parse_option(const char* option, const std::string& text) {
 /// there is a GPU, otherwise emulated. @param gpu set to the GPU if the backend is cuda @throws UsageError
 Backend choose_backend(const std::string& name, std::unique_ptr<Device>& gpu);
 
-/// States if a command may replace the results.h5 of a run directory by the same run's records.
+/// `yes`: the command may replace the results.h5 of a run directory by the same run's records.
 enum class Rebuild { no, yes };
 
 /// Checks the path of -o before any work is done.
 /// @param inputs the command's inputs: files, run directories, directories of them
 /// @param rebuild `yes` allows the results.h5 of a run directory if that directory or its journal is an input
 /// @throws UsageError if the path exists and is not a regular file, or if its folder does not exist. Also
-/// throws if the file exists and `force` is false, is an input, or belongs to a run directory
+/// throws if the file exists and `force` is false, or if the file is an input or belongs to a run directory
 void check_output(const std::filesystem::path& path, bool force, const std::vector<std::string>& inputs = {},
                   Rebuild rebuild = Rebuild::no);
 
-/// Returns the parser's error in one line: the command, the word, the allowed words, and the nearest one.
+/// Returns the parser's error in one line: the command, the wrong word, the nearest allowed word, and all
+/// allowed words.
 std::string refusal(const CLI::App& app, const CLI::Error& error);
 
 }  // namespace gaussweep::driver

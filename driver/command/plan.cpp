@@ -1,4 +1,5 @@
-/// `gaussweep plan`: checks a plan and estimates its cost.
+/// Implements `gaussweep plan`: checks a plan (a YAML file of trials) and estimates its time, memory and disk
+/// space. A trial is one method on one matrix.
 
 #include "io/plan/plan.hpp"
 
@@ -36,15 +37,15 @@ namespace {
 /// The source of the time estimates.
 struct TimeSource {
   CostModel model;
-  std::string like;  ///< path of the earlier run that the estimates are based on (--like); empty: none
+  std::string like;  ///< path of the earlier run whose records the model has learned (--like); empty: none
 };
 
 /// A row of the table: the trials of a method on a backend, or all trials.
 struct PlanRow {
   std::size_t trials = 0, skipped = 0;
-  std::size_t unknown = 0;  ///< trials without similar ones in the earlier run
-  TimeRange seconds;
-  Footprint largest;
+  std::size_t unknown = 0;  ///< trials for which the earlier run has no similar trial
+  TimeRange seconds;        ///< sum over the trials
+  Footprint largest;        ///< maximum over the trials, separately for device and host memory
 
   void add(const Method& method, const Trial& trial, const TimeSource& source) {
     ++trials;
@@ -72,7 +73,7 @@ struct PlanRow {
   }
 };
 
-/// Prints why trials are skipped, a line per reason, the most frequent first.
+/// Prints the reasons for skipped trials, one line per reason, the most frequent reason first.
 void print_skipped(const std::vector<Trial>& trials) {
   std::map<std::string, std::size_t> counts;
   for (const Trial& trial : trials) {
@@ -81,7 +82,7 @@ void print_skipped(const std::vector<Trial>& trials) {
   std::vector<std::pair<std::string, std::size_t>> reasons(counts.begin(), counts.end());
   std::stable_sort(reasons.begin(), reasons.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  constexpr std::size_t max_named = 10;
+  constexpr std::size_t max_named = 10;  // reasons
   for (std::size_t i = 0; i < std::min(reasons.size(), max_named); ++i) {
     fmt::print("{}", paragraph(fmt::format("Skipped, {}: {}", counted(reasons[i].second, "trial"),
                                            printable(reasons[i].first)),
@@ -123,7 +124,7 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
   const std::string time =
       source.like.empty()
           ? fmt::format(
-                "about {}, a rough guess before anything was measured (--like RUN: by an earlier run)",
+                "about {}, a rough guess without measurements (--like RUN estimates from an earlier run)",
                 all.time_words(source))
           : fmt::format("{}, by {}{}", all.time_words(source), source.like,
                         all.unknown > 0 ? " (unknown: it has no similar trials)" : "");
@@ -137,8 +138,8 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
   print_skipped(expansion.trials);
 }
 
-/// Returns the sampling rule: "5 to 100, 1 %" (samples, relative noise to reach), and the time limit if there
-/// is one. @pre the plan has a rule, not a fixed number of samples
+/// Returns the rule that ends sampling: "5 to 100, 1 %" (number of samples, relative noise to reach), and the
+/// time limit if there is one. @pre the plan sets no fixed number of samples
 std::string repeats_text(const Sampling& sampling) {
   std::string text =
       fmt::format("{} to {}, {:g} %", sampling.min_samples, sampling.max_samples, 100 * sampling.noise);
@@ -147,7 +148,7 @@ std::string repeats_text(const Sampling& sampling) {
   return text;
 }
 
-/// Returns the names that the JSON schema of plans needs from the registry.
+/// Returns the names for the JSON schema of plans: problems, matrix kinds, and the parameters of all methods.
 io::PlanVocabulary vocabulary(const Registry& registry) {
   io::PlanVocabulary words{enum_names<Problem>(), enum_names<MatrixKind>(), {}};
   for (const Method& method : registry.all()) {
@@ -157,26 +158,26 @@ io::PlanVocabulary vocabulary(const Registry& registry) {
   return words;
 }
 
-/// Returns the estimated seconds; an empty cell if the earlier run has no similar trial.
+/// Returns the trial's estimated seconds; an empty cell if the earlier run has no similar trial.
 Cell seconds_of(const Trial& trial, const TimeSource& source) {
   if (source.like.empty()) return source.model.estimate(trial);
   const std::optional<TimeRange> expected = source.model.expected(trial);
   return expected ? Cell(expected->likely) : Cell();
 }
 
-/// A column of the table of trials.
+/// A column of the table of trials (--explain), and the function that returns a trial's cell.
 struct TrialColumn {
   Column column;
   std::function<Cell(const Trial&)> cell;
 };
 
-/// Returns the column of an axis; its cells are empty for problems without the axis.
+/// Returns the column of a size of the plan, such as "nrhs". Cells of problems without this size are empty.
 TrialColumn axis_column(const char* axis, const char* heading, std::int64_t Shape::*size) {
   return {{axis, heading},
           [=](const Trial& t) { return t.problem->has_axis(axis) ? Cell(t.shape.*size) : Cell(); }};
 }
 
-/// Returns the columns of the settings.
+/// Returns the columns of the trials' settings, such as sampling, timeout and tolerance.
 std::vector<TrialColumn> setting_columns() {
   std::vector<TrialColumn> columns = {
       {{"repeats", "REPEATS"},
@@ -235,7 +236,7 @@ Table explanation(const Expansion& expansion, const TimeSource& source, Reader r
        [](const Trial& t) { return t.matrix.kind == "file" ? t.matrix.file : t.matrix.kind; }},
       {{"seed", "SEED"}, [](const Trial& t) { return static_cast<std::int64_t>(t.matrix.spec.seed); }}};
   Table table;
-  table.key_columns = columns.size() - 1;  // the seed does not identify a row
+  table.key_columns = columns.size() - 1;  // all columns so far, except the seed
   for (TrialColumn& column : setting_columns()) columns.push_back(std::move(column));
   columns.insert(columns.end(),
                  {{{"expect", "EXPECTED"},
@@ -268,11 +269,12 @@ struct PlanOptions {
 
 /// The GPUs that a plan is checked for.
 struct PlannedGpus {
-  int capability = 0;               ///< the lowest one; 0: unknown
+  int capability = 0;               ///< the lowest compute capability, 90 for 9.0; 0: unknown
   std::vector<std::string> models;  ///< a plan may have values (such as sizes) per GPU model
 };
 
 /// Returns the GPU of --gpu, else the GPUs of the earlier run, else this machine's GPU.
+/// @param earlier the devices of the earlier run
 PlannedGpus gpus_of(const PlanOptions& options, Backend backend, const std::vector<io::DeviceRow>& earlier) {
   if (!options.gpu.empty()) return {0, {options.gpu}};
   PlannedGpus gpus;
@@ -350,7 +352,7 @@ void add_plan_command(CLI::App& app, Commands& commands) {
       "An earlier run: times are estimated by its records, sizes are for its GPU (no GPU is needed here)"));
   refuse_empty(*plan->add_option("--shard", options->shard,
                                  "I/N: only the trials of the I-th of N parts, as for run"));
-  // The template that --template without a value prints.
+  // The value of --template if the user gives none.
   constexpr const char* first_plan = "first";
   allow_words(
       *plan->add_option("--template", options->template_name,

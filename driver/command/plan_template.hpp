@@ -1,5 +1,6 @@
 #pragma once
-/// The templates that `gaussweep plan --template` prints. docs/plan.md describes every key.
+/// The plans (YAML files of trials) that `gaussweep plan --template` prints as templates. docs/plan.md
+/// describes every key.
 
 namespace gaussweep::driver {
 
@@ -8,17 +9,17 @@ inline constexpr const char* plan_template =
 name: mine
 precision: [double]                  # float, double
 repeats: 5                           # timed samples per trial
-warmup: 1                            # runs before them that are not timed
+warmup: 1                            # untimed runs before the samples
 timeout: 10min                       # per trial
 # tolerance: {gesv: 16}              # the largest residual ratio that passes; default: per problem
-matrix: {kind: diagonally_dominant, seed: 1}   # for entries without their own
+matrix: {kind: diagonally_dominant, seed: 1}   # for entries without a matrix
 sweep:
   - problem: gesv                    # gemm, trsv, gesv, getrf, potrf, posv, trtri, geinv, poinv
     method: all                      # names, globs, all: gaussweep methods lists them
     n: {cuda: 512:8k:*2, emulated: 16:64:*2, host: 512:2k:*2}   # start:stop, start:stop:step, start:stop:*factor
     # nrhs: [1, 4]                   # right-hand sides of gesv, posv and trsv
     # blocks: [1, 4]                 # a parameter of some of the methods
-    # A method without row exchanges may fail; expected failures:
+    # Methods without row exchanges may fail. These statuses are expected of them:
     expect: {gauss_cyclic_*: [pass, suspect, failed], lu_fixed_point: [pass, suspect, failed, diverged]}
   - problem: potrf
     method: all
@@ -29,10 +30,11 @@ sweep:
 #    matrix: {file: A.mtx}
 )";
 
-/// The plan that `gaussweep plan --template rule` prints: what `gaussweep rule` learns from.
+/// The plan that `gaussweep plan --template rule` prints. `gaussweep rule` learns from its records which
+/// method is the fastest at which sizes.
 inline constexpr const char* rule_plan_template =
-    R"(# What `gaussweep rule` learns from: vendor methods and gaussweep's own over orders, right-hand sides and batches.
-# Some fifteen minutes on one H200 (an estimate). Times between these sizes are interpolated; other sizes stay "not measured".
+    R"(# Measurements for `gaussweep rule`: vendor methods and gaussweep's methods over orders, right-hand sides and batches.
+# Takes about fifteen minutes on one H200 (an estimate). Times between these sizes are interpolated; other sizes stay "not measured".
 name: rule
 precision: [double, float]
 repeats: 5
@@ -40,7 +42,7 @@ stages: never
 store: never
 matrix: {kind: uniform, seed: 1}
 sweep:
-  # One matrix. Orders that are no multiples of 32 are there because their products are slower.
+  # One matrix per run. The list has orders that are not multiples of 32, because products of these orders are slower.
   - problem: gemm
     method: [cublas, residues, halves, openblas, serial]
     n: &orders {cuda: [32, 45, 64, 91, 128, 181, 256, 363, 512, 725, 1k, 1449, 2k, 2897, 4k, 5793, 8k, 10k], emulated: [16, 48], host: [64, 128, 256, 512]}
@@ -64,10 +66,10 @@ sweep:
   - {problem: posv, method: [recursive, mixed_gmres, cusolver, lapack], n: *orders, nrhs: *sides, matrix: *spd}
   - {problem: poinv, method: [recursive, cusolver, lapack], n: *orders, matrix: *spd}
   - {problem: trtri, method: [levels, cusolver, lapack], n: *orders, matrix: *triangular}
-  # Methods that pay for large matrices only.
+  # Methods that can be the fastest only for large matrices.
   - {problem: gesv, method: [residues, halves], n: &large {cuda: [2k, 2897, 4k, 5793, 8k, 10k], emulated: 48, host: 64}, nrhs: [1, 64]}
   - {problem: getrf, method: [residues, halves], n: *large}
-  # Methods for many small systems, on one of them: up to order 512.
+  # Methods for batches of small systems, on a single system up to order 512.
   - {problem: getrf, method: [batched, cublas], n: &small {cuda: [32, 45, 64, 91, 128, 181, 256, 363, 512], emulated: [16, 48], host: 64}}
   - {problem: geinv, method: [batched, cublas], n: *small}
   - {problem: gesv, method: [batched, cublas], n: *small, nrhs: *sides}

@@ -1,4 +1,4 @@
-/// Loads the records of all paths, and prints tables of them.
+/// Loads the records of several runs, and prints tables of them.
 
 #include "driver/command/records_output.hpp"
 
@@ -27,16 +27,17 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t usual_width = 120;  // of the grid if the width is unknown
+constexpr std::size_t usual_width = 120;  // characters of a grid's line if the terminal's width is unknown
 
-/// Appends `added`, whose memory may be reused.
+/// Moves the elements of `added` to the end of `all`.
 template <class T>
 void move_to(std::vector<T>& all, std::vector<T>& added) {
   if (all.empty()) return all.swap(added);
   all.insert(all.end(), std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
 }
 
-/// Prints a sentence per further model that compares it with the first one.
+/// Prints one sentence per grid after the first: the comparison of the grid's GPU or CPU model with the first
+/// grid's model.
 void print_model_sentences(const std::vector<VerdictGrid>& grids) {
   for (const VerdictGrid& grid : grids) {
     const VerdictGrid& first = grids.front();
@@ -49,7 +50,7 @@ void print_model_sentences(const std::vector<VerdictGrid>& grids) {
   }
 }
 
-/// Explains the columns that a table of groups shows. @param table the rendered table
+/// Returns an explanation of the columns that a table of groups shows. @param table the rendered table
 std::string column_legend(const std::vector<Group>& groups, const std::string& table) {
   const bool exceeds_peak =
       std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.peak_share > 1; });
@@ -75,7 +76,7 @@ std::string column_legend(const std::vector<Group>& groups, const std::string& t
 }  // namespace
 
 void add_filter_options(CLI::App& command, Filter& filter) {
-  // Each use takes one word (or a list with commas), because the next argument may be a path.
+  // Each use of an option takes one word (or a list with commas), because the next argument may be a path.
   const auto add_list = [&command](const char* name, std::vector<std::string>& words, const char* help) {
     command.add_option(name, words, help)->delimiter(',')->allow_extra_args(false);
   };
@@ -121,8 +122,8 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details, M
                      std::vector<io::DeviceRow>* measured, const std::vector<std::string>& peaks_of) {
   io::Results all;
   MissingTrials found;
-  HostNames names;
-  RunParts parts;
+  HostNames names;  // distinguishes machines with the same host name
+  RunParts parts;   // the shards and run directories
   std::set<std::string> drivers;
   std::unordered_set<std::size_t> executions;
   std::size_t repeated = 0;
@@ -181,11 +182,11 @@ void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format f
   const std::string table = render_shown(summary_table(groups, /*full=*/false), format, output_width());
   fmt::print("{}", table);
   if (hidden > 0) {
-    const std::string words =
-        fmt::format("… and {}: --limit 0 shows all; --problem, --method, --n, --best and others fewer\n",
-                    counted(hidden, "more row"));
+    const std::string words = fmt::format(
+        "… and {}: --limit 0 shows all; filters such as --problem, --method, --n and --best show fewer\n",
+        counted(hidden, "more row"));
     fmt::print("{}", remark(words, format));
-    // A document does not show the remark.
+    // In LaTeX the remark is a comment, so the document does not show it.
     if (format == Format::latex) print_stderr("note: " + words);
   }
   const std::string words = column_legend(groups, table);

@@ -1,5 +1,5 @@
 #pragma once
-/// Output of records that several commands share.
+/// Loads records for the commands that read results, selects them by options, and prints tables of them.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -16,20 +16,21 @@ class App;
 
 namespace gaussweep::driver {
 
-/// Adds the options that select records: --problem, --method, … @pre `filter` outlives the command
+/// Adds the options that select records: --problem, --method, … @pre `filter` outlives `command`
 void add_filter_options(CLI::App& command, Filter& filter);
 
 /// Returns the run directories and files under all paths, without duplicates. Symbolic links are followed.
 /// @param by_journal see runs_under in driver/results/loading.hpp
-/// @param repeated receives a message per run that was found under another name, too
+/// @param repeated receives a message per run that was found under two names
 std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths, bool by_journal = false,
                                               std::vector<std::string>* repeated = nullptr);
 
-/// Returns the run directories and files under all paths. Prints a note per missing shard, and per run with
-/// two names, on standard error.
+/// Returns the run directories and files under all paths. Prints notes on standard error: about missing
+/// shards (parts of a plan that were run separately), and about runs that were found under two names.
 std::vector<std::filesystem::path> runs_with_notes(const std::vector<std::string>& paths);
 
-/// The trials without a record in all loaded runs. The filter options have no effect on them.
+/// The planned trials of all loaded runs that have no record. They are counted without regard to filter
+/// options.
 struct MissingTrials {
   bool is_known = false;  ///< true if at least one run recorded its number of trials
   std::size_t count = 0, total = 0;
@@ -39,25 +40,25 @@ struct MissingTrials {
   std::string words() const;
 };
 
-/// Adds the number of missing trials, and the shards and run directories without records.
+/// Adds to `json` the number of missing trials, and the shards and run directories without records.
 void add_missing(nlohmann::ordered_json& json, const MissingTrials& missing);
 
 /// Loads all records, devices and hosts under the paths, and the attribute driver_version. Prints remarks and
 /// missing shards on standard error.
-/// @param with_details false: samples, stages and histories may be left out
-/// @param missing gets the number of trials that have no record
+/// @param with_details false: samples, stages and convergence histories may be left out
+/// @param missing receives the trials that have no record
 /// @param measured receives the devices with each run's own peak rates; the returned devices have the largest
 /// peaks of all runs
-/// @param peaks_of further runs whose measured peaks are included in the largest peaks
+/// @param peaks_of paths of further runs whose measured peaks are included in the largest peaks
 io::Results load_all(const std::vector<std::string>& paths, bool with_details = false,
                      MissingTrials* missing = nullptr, std::vector<io::DeviceRow>* measured = nullptr,
                      const std::vector<std::string>& peaks_of = {});
 
-/// Prints a table in the requested format; in JSON it is the member `name` of an object.
+/// Prints a table in the requested format. In JSON the table is the member `name` of an object.
 void print_table(const Table& table, const char* name, Format format);
 
-/// Prints groups as a table (text, Markdown or LaTeX), the number of hidden groups, and an explanation of the
-/// columns.
+/// Prints groups (records of equal trials) as a table in text, Markdown or LaTeX, the number of hidden
+/// groups, and an explanation of the columns.
 void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format format);
 
 /// Prints tables of the failures and of doubtful results, and the number of records by status.
@@ -65,11 +66,12 @@ void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format f
 void print_failures(const std::vector<io::Record>& records, const char* separator,
                     const MissingTrials& missing, Format format);
 
-/// Prints the verdict grids of `records` (the fastest method per task, see verdict_grid.hpp) and the
-/// failures.
+/// Prints the verdict grids of `records` and the failures. A verdict grid shows the fastest method per
+/// problem and size on one device (verdict_grid.hpp). The comparison of the methods of one task is called a
+/// race.
 /// @param all provides devices and hosts
 /// @param baseline see verdict_grids
-/// @param brief true: text and Markdown have only the grids and the missing trials
+/// @param brief true: text, Markdown and LaTeX have only the grids and the missing trials
 void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format,
                  const std::string& baseline, const MissingTrials& missing, bool brief);
 

@@ -1,4 +1,4 @@
-/// `gaussweep report`: starts the Python program that makes the report.
+/// Implements `gaussweep report`: replaces this process by the Python program that makes the report.
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -15,7 +15,7 @@
 
 namespace gaussweep::driver {
 
-// The report program is next to an installed program or in the source tree.
+// The report program is in share/ next to an installed program's folder, or in the source tree.
 void become_report(std::vector<std::string> arguments) {
   namespace fs = std::filesystem;
   const fs::path self = fs::read_symlink("/proc/self/exe"), folder = self.parent_path();
@@ -25,11 +25,11 @@ void become_report(std::vector<std::string> arguments) {
     if (::access(candidate.c_str(), X_OK) != 0) continue;
     ::setenv("GAUSSWEEP", self.c_str(), 1);  // the report calls this program for comparisons
     arguments.insert(arguments.begin(), candidate.lexically_normal().string());
-    std::vector<char*> words;
-    for (std::string& argument : arguments) words.push_back(argument.data());
-    words.push_back(nullptr);
-    ::execv(words.front(), words.data());
-    throw UsageError(fmt::format("report: {} cannot start: {}", words.front(), std::strerror(errno)));
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    ::execv(argv.front(), argv.data());
+    throw UsageError(fmt::format("report: {} cannot start: {}", argv.front(), std::strerror(errno)));
   }
   throw UsageError(fmt::format("report: it is neither {} nor {}; start analysis/report of the source",
                                candidates[0].lexically_normal().string(),

@@ -1,4 +1,4 @@
-/// `gaussweep restore`: degrades an image and restores it by matrix inversion.
+/// Implements `gaussweep restore`: blurs an image, adds noise, and restores the image by matrix inversion.
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ NoiseSpec parse_noise(const std::string& text) {
   return noise;
 }
 
-/// Converts the options to a job. @throws UsageError
+/// Converts the options to a job, the settings of the restoration. @throws UsageError
 RestoreJob job_of(RestoreOptions& options) {
   RestoreJob job;
   job.formula = parse_option<Formula>("--formula", options.formula);
@@ -71,7 +71,7 @@ RestoreJob job_of(RestoreOptions& options) {
   return job;
 }
 
-/// Restores the image and writes the output. @return the exit code
+/// Degrades and restores the image, and writes the output. @return the exit code
 int run_restore(RestoreOptions& options, const Commands& commands) {
   const Format format = parse_format(options.format);
   RestoreJob job = job_of(options);
@@ -90,6 +90,7 @@ int run_restore(RestoreOptions& options, const Commands& commands) {
   const int capability = device ? device->info().capability : 0;
   job.inverter =
       choose_inverter(commands.registry, job.formula, options.method, requested, job.precision, capability);
+  // The products and the inversion may use different backends; the products then have their own device.
   std::unique_ptr<Device> multiplier;
   if (job.products == Products::gemm) {
     job.multiplier = choose_multiplier(commands.registry, options.gemm, requested, job.precision, capability);

@@ -1,5 +1,5 @@
-/// `gaussweep rule`: learns from records which method to use, checks such a rule on other runs, and compares
-/// rules.
+/// Implements `gaussweep rule`: learns a rule from records, checks rules on other runs, and compares rules. A
+/// rule chooses a method for given sizes on a given device.
 
 #include "driver/rule/rule.hpp"
 
@@ -35,7 +35,7 @@ struct RuleOptions {
   bool changes = false, force = false;
 };
 
-/// Returns the different values of a member of the records, sorted, without empty ones.
+/// Returns the distinct values of a column of the records, sorted, without empty values.
 std::set<std::string> values_of(const std::vector<io::Record>& records, io::Text io::Record::*member) {
   std::set<std::string> values;
   for (const io::Record& r : records) {
@@ -72,13 +72,14 @@ Json provenance_of(const io::Results& results, const RuleOptions& options,
   return json;
 }
 
+/// Loads the records that pass the filter options. @throws UsageError if no record passes
 io::Results load_filtered(const RuleOptions& options, const std::vector<std::string>& paths) {
   io::Results results = load_all(paths);
   results.records = filter_records(std::move(results.records), options.filter, IfEmpty::throws);
   return results;
 }
 
-/// Returns "cusolver 1.31 to 2.84, …": the other methods' times as multiples of the chosen method's time.
+/// Returns the other methods' times as multiples of the chosen method's time: "cusolver 1.31 to 2.84, …".
 std::string alternatives_text(const Box& box) {
   std::vector<std::string> texts;
   for (const Alternative& other : box.alternatives)
@@ -86,7 +87,8 @@ std::string alternatives_text(const Box& box) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// Returns a table with one row per box (ranges of sizes with one method, rule.hpp).
+/// Returns a table with one row per box. A box has ranges of batch, nrhs and n with one chosen method
+/// (rule.hpp).
 Table rule_table(const Rule& rule) {
   Table table;
   table.columns = {{"device", "DEVICE"},
@@ -147,7 +149,8 @@ void learn(const RuleOptions& options, Format format) {
                        prose_width()));
 }
 
-/// Prints the regret of rules on the runs (regret.hpp).
+/// Prints the regret of the rules on the runs: the time of the chosen method / the least time - 1
+/// (regret.hpp).
 void check(const RuleOptions& options, Format format) {
   std::vector<NamedRule> rules;
   rules.push_back({options.checked_rule, read_rule(options.checked_rule)});
@@ -163,15 +166,15 @@ void check(const RuleOptions& options, Format format) {
                 prose_width()));
 }
 
-/// Returns true if the path is a rule, and not a run.
+/// Returns true if the path is a rule: a .json file, or a directory with rule.json.
 bool is_rule(const std::filesystem::path& path) {
   std::error_code error;
   return path.extension() == ".json" || std::filesystem::exists(path / "rule.json", error);
 }
 
-/// Compares consecutive rules, in the order of the paths. A path is a rule, or a run that a rule is learned
-/// from. A single path is a directory of runs, which are compared in the order of their names. The
-/// shards of a sweep are one run.
+/// Compares consecutive rules in the order of the paths. A path is a rule, or a run from which a rule is
+/// learned. A single path is a directory of runs, which are compared in the order of their names. The shards
+/// of a sweep (parts of a plan that were run separately) count as one run.
 void show_changes(const RuleOptions& options, Format format) {
   std::vector<std::string> paths = options.paths;
   if (paths.size() == 1 && !is_rule(paths.front())) {
@@ -201,6 +204,7 @@ void show_changes(const RuleOptions& options, Format format) {
           prose_width()));
 }
 
+/// Learns, checks or compares rules, depending on the options.
 void run_rule(const RuleOptions& options) {
   const Format format = parse_format(options.format);
   if (options.changes && (!options.output.empty() || !options.checked_rule.empty()))
