@@ -1,4 +1,4 @@
-/// `gaussweep run`: runs a plan's trials on all ranks.
+/// Implements `gaussweep run`: runs the trials of a plan (a YAML file) on all MPI ranks, and resumes runs.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -32,9 +32,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Implements --refine: the run adds orders between which two methods cross. A resumed run starts with the
-/// orders that it had added.
-/// @param registry receives the methods of the run's libraries
+/// Implements --refine: lets the run add orders n near each crossover, where the fastest method changes. A
+/// resumed run starts with the orders that it added before.
+/// @param resumes true if the run continues an earlier one @param registry receives the methods of the run's
+/// libraries
 void refine(RunOptions& options, bool resumes, Registry& registry) {
   const auto backend_of = [](const io::JournalContents& journal) {
     return from_string<Backend>(last_start(journal).backend);
@@ -54,8 +55,8 @@ void refine(RunOptions& options, bool resumes, Registry& registry) {
   };
 }
 
-/// Counts the crossovers, each in one bracket (rule/refine.hpp), by their state: "12 crossovers: 9 known to 3
-/// %, 2 where both methods tie, 1 not refined".
+/// Counts the crossovers by their state: "12 crossovers: 9 known to 3 %, 2 where both methods tie, 1 not
+/// refined". A bracket has the two neighbouring orders around one crossover (rule/refine.hpp).
 std::string crossover_words(const io::Results& results) {
   std::size_t known = 0, ties = 0, open = 0;
   const std::vector<Bracket> brackets = brackets_of(results);
@@ -72,9 +73,9 @@ std::string crossover_words(const io::Results& results) {
                      counted(brackets.size(), "crossover"), known, ties, open);
 }
 
-constexpr double max_grace = 1e9;  // seconds
+constexpr double max_grace = 1e9;  // largest value of --grace, in seconds
 
-/// Returns true if the launcher's variables say that this process is not rank 0.
+/// Returns true if the environment variables of the MPI launcher say that this process is not rank 0.
 bool is_other_rank() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
     const std::string rank = environment_value(name);
@@ -83,8 +84,8 @@ bool is_other_rank() {
   return false;
 }
 
-/// Returns an error if a resume would lose records because results.h5, which is rebuilt from the journal, has
-/// records that the journal lacks. Empty if none would be lost.
+/// Returns an error if results.h5 has records that the journal lacks. A resumed run rebuilds results.h5 from
+/// the journal, so these records would be lost. Returns an empty text if no record would be lost.
 /// @pre MPI is not initialised, because results.h5 is read in a child process
 std::string resume_loss_error(const fs::path& run) {
   const fs::path journal = run / "journal.jsonl", results = run / "results.h5";
@@ -113,7 +114,7 @@ std::string resume_loss_error(const fs::path& run) {
       run.string(), counted(lost, "record"), state_of_journal);
 }
 
-/// Checks --store-limit before anything begins. @throws UsageError
+/// Checks the value of --store-limit. @throws UsageError
 void check_store_limit(const std::string& text) {
   try {
     io::parse_bytes({text, {}}, "");

@@ -1,4 +1,5 @@
-/// `gaussweep solve`: solves one problem with one method, verifies the answer and writes it to a file.
+/// Implements `gaussweep solve`: solves one problem with one method, verifies the answer and writes it to a
+/// file.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -36,9 +37,10 @@ struct SolveOptions {
   bool force = false, condition = false;
 };
 
-/// Reads a matrix. @param require is called with rows and columns; throws if they do not fit. It is called
-/// with the size in the file's header before gigabytes are read, and again with the size of the matrix that
-/// was read, because the file may have changed.
+/// Reads a matrix.
+/// @param require a function of rows and columns that throws if they do not fit. It is called with the size
+/// in the file's header, before gigabytes are read. It is called again with the size of the matrix that was
+/// read, because the file may have changed.
 template <class T, class Require>
 HostMatrix<T> imported(const std::string& file, const io::DatasetChoice& dataset, const Require& require) {
   const io::MatrixSize size = io::matrix_size_in_child(file, dataset);
@@ -52,8 +54,9 @@ HostMatrix<T> imported(const std::string& file, const io::DatasetChoice& dataset
   return matrix;
 }
 
-/// Fills the triangle of the answer that the method does not set: with zeros, or with the mirrored elements,
-/// depending on the problem.
+/// Fills the triangle of the answer that the method does not set: with zeros if the answer is triangular,
+/// with mirrored elements if it is symmetric.
+/// @param used the elements of the answer that the method sets @param uplo the triangle that the method sets
 template <class T>
 void fill_other_triangle(HostMatrix<T>& matrix, UsedElements used, Uplo uplo) {
   if (used == UsedElements::all) return;
@@ -77,6 +80,7 @@ Inputs<T> inputs_of(const SolveOptions& options, Problem problem) {
     throw UsageError(
         fmt::format("{}: {} x {}; {} takes square matrices", options.file, rows, cols, to_string(problem)));
   });
+  // m, n, k, nrhs and the triangle.
   inputs.shape = {inputs.a.rows, inputs.a.rows, inputs.a.rows, 1,
                   options.uplo.empty() ? Uplo::lower : parse_option<Uplo>("--uplo", options.uplo)};
   if (!options.rhs.empty()) {
@@ -94,7 +98,8 @@ Inputs<T> inputs_of(const SolveOptions& options, Problem problem) {
   return inputs;
 }
 
-/// Inspects A, chooses the triangle if the user named none, and warns of needs that A does not satisfy.
+/// Inspects A, and chooses the triangle if the user named none. Warns of each need (property that the method
+/// requires of the matrix) that A does not satisfy.
 /// @throws UsageError if the method would ignore elements of A
 template <class T>
 void check_needs(const SolveOptions& options, const Method& method, Inputs<T>& inputs) {
@@ -110,8 +115,8 @@ void check_needs(const SolveOptions& options, const Method& method, Inputs<T>& i
   for (const std::string& need : unmet) spdlog::warn("{}", printable(need));
 }
 
-/// Solves the problem in precision T, verifies the answer, and writes it if it is pass or suspect. @return
-/// the exit code
+/// Solves the problem in precision T, verifies the answer, and writes it if its status is pass or suspect.
+/// @return the exit code
 template <class T>
 int solve_typed(const SolveOptions& options, const ChosenMethod& chosen, Device& device) {
   const Method& method = *chosen.method;
@@ -142,12 +147,13 @@ int solve_typed(const SolveOptions& options, const ChosenMethod& chosen, Device&
   return status == io::Status::pass ? exit_ok : exit_wrong;
 }
 
-/// Returns true if the operands are one square matrix and, for some problems, right-hand sides, and the
-/// answer is one matrix without pivots.
+/// Returns true if `solve` can read the problem's operands and write its answer. The operands must be one
+/// square matrix, with or without right-hand sides. The answer must be one matrix without pivots.
 bool is_solvable(Problem problem) {
   return problem->second != SecondOperand::matrix && !problem->has_pivots;
 }
 
+/// Checks the options, chooses the method and solves the problem. @return the exit code
 int run_solve(SolveOptions& options, const Commands& commands) {
   if (options.problem.empty()) options.problem = options.rhs.empty() ? "geinv" : "gesv";
   const Problem problem = parse_option<Problem>("--problem", options.problem);
@@ -157,7 +163,7 @@ int run_solve(SolveOptions& options, const Commands& commands) {
       if (is_solvable(other)) allowed += (allowed.empty() ? "" : ", ") + std::string(to_string(other));
     }
     throw UsageError(
-        fmt::format("--problem {}: its answer is not one matrix of A and right-hand sides; allowed: {}",
+        fmt::format("--problem {}: has two matrices as operands, or pivots in its answer; allowed: {}",
                     options.problem, allowed));
   }
   const bool wants_right = problem->second == SecondOperand::right_hand_sides;
@@ -172,7 +178,8 @@ int run_solve(SolveOptions& options, const Commands& commands) {
   const Backend requested = choose_backend(options.backend, device);
   Registry registry = commands.registry;
   if (!options.libraries.empty()) {
-    Registry checked = registry;  // a child process loads them first, because a bad library ends its process
+    // A child process loads the libraries first, because a bad library may crash the process.
+    Registry checked = registry;
     add_libraries(checked, options.libraries);
     load_libraries(registry, libraries_of(checked));
   }
@@ -204,7 +211,7 @@ void add_solve_command(CLI::App& app, Commands& commands) {
   sub->add_option("--precision", options->precision, "float or double")->capture_default_str();
   add_backend(*sub, options->backend, "auto: cuda where there is a GPU, else the CPU");
   add_output(*sub, options->output, "FILE.npy or FILE.mtx").required();
-  sub->add_flag("--force", options->force, "Replace the file where it exists");
+  sub->add_flag("--force", options->force, "Replace the file if it exists");
   sub->callback([options, &commands] { commands.exit_code = run_solve(*options, commands); });
 }
 

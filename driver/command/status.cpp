@@ -1,4 +1,5 @@
-/// `gaussweep status`: shows the progress of sweeps.
+/// Implements `gaussweep status`: shows the progress of sweeps (runs of plans) from their journals. A run
+/// appends each record to its journal when the trial ends.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -35,12 +36,13 @@ namespace {
 struct StatusOptions {
   std::vector<std::string> directories;
   std::string format = "table";
-  std::size_t failures = 10, missing = 0;
+  std::size_t failures = 10;  ///< maximum number of failures to list
+  std::size_t missing = 0;    ///< maximum number of trials without a record to list, per run
   bool watches = false;
 };
 
-/// Reads the status of one run directory. @throws io::InputError if it has no readable journal, and no job
-/// has just started there
+/// Reads the status of one run directory. @param failures maximum number of failures to list
+/// @throws io::InputError if the directory has no readable journal, unless a Slurm job has just started in it
 SweepStatus status_of_directory(const std::filesystem::path& directory, std::size_t failures) {
   const std::filesystem::path journal = directory / "journal.jsonl";
   std::error_code error;  // ignored: if the path cannot be examined, read_journal() below throws
@@ -83,8 +85,8 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   return status;
 }
 
-/// Returns the planned trials without a record, in the plan's order. The plan is that of the last start of
-/// the run (a run starts again when it is resumed).
+/// Returns the planned trials without a record, in the plan's order. Uses the plan of the run's last start,
+/// because a resumed run may have another plan than before.
 /// @throws io::InputError or UsageError if the plan's trials cannot be determined, for example because one of
 /// its matrix files is missing
 std::vector<Trial> missing_trials(const std::filesystem::path& directory, Registry registry) {
@@ -97,8 +99,8 @@ std::vector<Trial> missing_trials(const std::filesystem::path& directory, Regist
   const io::Plan plan = io::parse_plan(start.plan, path, enum_names<Problem>());
   if (const auto inputs = last_inputs(journal)) {
     path = (std::filesystem::path(inputs->folder) / "plan.yaml").string();
-    // The recorded rows are used, because the libraries may have changed since. A journal of another version
-    // of this program may have other rows.
+    // Uses the recorded descriptions of the libraries' methods (rows), because the libraries may have changed
+    // since the run. If another version of this program wrote the journal, its rows may be unreadable.
     Registry with_rows = registry;
     try {
       add_library_rows(with_rows, inputs->libraries);
@@ -128,8 +130,8 @@ std::vector<Trial> missing_trials(const std::filesystem::path& directory, Regist
   return trials;
 }
 
-/// Returns a list of up to `count` trials of a run that have no record, one per line, and the number of such
-/// trials that are not listed.
+/// Returns a list of up to `count` trials of a run that have no record, one per line, and the number of
+/// further trials without a record.
 std::string missing_text(const std::string& directory, std::size_t count, const Registry& registry) {
   std::string text = fmt::format("\nMissing in {}:\n", printable(directory));
   try {
@@ -143,8 +145,8 @@ std::string missing_text(const std::string& directory, std::size_t count, const 
   return text;
 }
 
-/// Reads the status of each run. @param repeated receives messages about directories that are left out,
-/// because another directory has the same run
+/// Reads the status of each run.
+/// @param repeated receives messages about directories that are left out because another one has the same run
 Statuses read_statuses(const StatusOptions& options, std::vector<std::string>& repeated) {
   const std::vector<std::filesystem::path> runs =
       runs_under(options.directories, /*by_journal=*/true, &repeated);
@@ -164,7 +166,7 @@ Statuses read_statuses(const StatusOptions& options, std::vector<std::string>& r
   return statuses;
 }
 
-/// Returns the status of one sweep in full, or a table of several.
+/// Returns the full status if there is one sweep, or a table of several sweeps.
 std::string text_of(const Statuses& statuses) {
   return statuses.is_one() ? status_text(statuses.all.front().status, output_width())
                            : statuses_text(statuses, output_width());

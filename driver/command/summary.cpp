@@ -1,4 +1,4 @@
-/// `gaussweep summary`: shows a run's records, one row per group of equal trials.
+/// Implements `gaussweep summary`: shows the records of runs, one row per group of equal trials.
 
 #include "driver/summary/summary.hpp"
 
@@ -31,15 +31,16 @@ struct SummaryOptions {
   std::optional<std::size_t> limit;
 };
 
-/// Throws if an option was given that excludes another one.
-/// @param other the other option, with the reason @param options option names, and true if given
+/// Throws if an option was given that another option excludes.
+/// @param other the other option, with the reason @param options pairs of an option's name and true if given
 void refuse_options(const char* other, const std::vector<std::pair<const char*, bool>>& options) {
   for (const auto& [name, is_given] : options) {
     if (is_given) throw UsageError(fmt::format("{}: not with {}", name, other));
   }
 }
 
-/// Prints the output of `--best --by gpu`.
+/// Prints the output of `--best --by gpu`: one grid per GPU model with the fastest method per problem and
+/// size.
 void print_grids(const SummaryOptions& options, Format format) {
   if (!options.best) throw UsageError("--by gpu: is for --best only");
   refuse_options("--by gpu, which shows every race", {{"--sort", !options.sort.empty()},
@@ -49,7 +50,8 @@ void print_grids(const SummaryOptions& options, Format format) {
   io::Results all =
       load_all(options.paths, /*with_details=*/false, &missing, /*measured=*/nullptr, options.peaks);
   note_conditions(all);
-  // --gpu selects the grids of these GPUs. The CPU's methods stay in, because they compete in every grid.
+  // --gpu selects the grids of these GPUs. Records of CPU methods are kept, because these compete in every
+  // grid.
   Filter filter = options.filter;
   Filter gpus;
   gpus.gpus = std::move(filter.gpus);
@@ -67,7 +69,7 @@ void print_grids(const SummaryOptions& options, Format format) {
   print_races(records, all, format, options.baseline, missing, options.brief);
 }
 
-/// Prints the output of `--devices`.
+/// Prints the output of `--devices`: the fraction of time that each device was busy with measurements.
 void print_devices(const SummaryOptions& options, Format format) {
   refuse_options("--devices, which has one row per device", {{"--sort", !options.sort.empty()},
                                                              {"--baseline", !options.baseline.empty()},
@@ -96,7 +98,7 @@ void summarise_to_stdout(const SummaryOptions& options) {
       load_all(options.paths, /*with_details=*/false, &missing, /*measured=*/nullptr, options.peaks);
   note_conditions(results);
   std::vector<io::Record> records = std::move(results.records);
-  // The baseline is searched before filtering, so that `--method mine --baseline cusolver` works.
+  // The baseline is searched in the unfiltered records, so that `--method mine --baseline cusolver` works.
   const bool is_filtered = !options.filter.accepts_everything() && !options.baseline.empty();
   const std::vector<io::Record> all = is_filtered ? records : std::vector<io::Record>();
   records = filter_records(std::move(records), options.filter, IfEmpty::throws);
@@ -142,7 +144,7 @@ void add_summary_command(CLI::App& app, Commands&) {
                   "Run directories, directories of them (shards, nights), results files or journals")
       ->required();
   sub->add_option("--peaks", options->peaks,
-                  "The peak rates measured in this run count, too, e.g. in the night before (repeatable)")
+                  "Also use the peak rates measured in this run, e.g. of the night before (repeatable)")
       ->allow_extra_args(false);
   add_format(*sub, options->format, {"table", "csv", "json", "markdown", "latex"});
   add_filter_options(*sub, options->filter);

@@ -1,4 +1,5 @@
-/// `gaussweep trend`: shows since when trials are slower or faster over several nights.
+/// Implements `gaussweep trend`: shows since when trials are slower or faster. The runs of a series are
+/// called nights, because a series usually has one run per night.
 
 #include "driver/compare/trend.hpp"
 
@@ -79,9 +80,9 @@ ordered_json json_of(const Trend& trend) {
   return json;
 }
 
-/// Returns a table of the first and last time of each trial, the largest change first. The table is shown if
-/// there are too few nights to find changes.
-/// @param limit the largest number of trials; 0: all
+/// Returns a table of each trial's times in its first and its last night, the largest change first. The table
+/// is shown if there are too few nights to find changes.
+/// @param limit maximum number of trials; 0: all
 Table first_and_last(const Trend& trend, std::size_t limit) {
   std::vector<const io::Record*> records;
   std::vector<const TrendSeries*> order;
@@ -121,6 +122,8 @@ Table first_and_last(const Trend& trend, std::size_t limit) {
   return table;
 }
 
+/// Prints the changes; if no trial has enough nights, prints the first and last times.
+/// @param limit maximum number of changes or trials; 0: all
 void print(const Trend& trend, std::size_t limit) {
   const std::size_t width = prose_width();
   if (trend.has_other_threads)
@@ -158,6 +161,7 @@ void print(const Trend& trend, std::size_t limit) {
                              width));
 }
 
+/// Loads the nights, searches for changes, and prints them.
 void show_trend(const TrendOptions& options) {
   const Format format = parse_format(options.format);
   TrendRules rules;

@@ -1,5 +1,6 @@
-/// `gaussweep try`: runs the methods that suit one matrix and reports the fastest. A task is one problem with
-/// fixed precision, nrhs and triangle.
+/// Implements `gaussweep try`: runs the methods that suit one matrix, and reports the fastest method of each
+/// task. A task is one problem with fixed precision, nrhs and triangle. Emulated kernels are GPU kernels that
+/// run on the CPU.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -45,8 +46,7 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr double devices_timeout = 300;  // seconds
-/// The minimum time for methods after the matrix was read, in seconds.
-constexpr double min_seconds = 0.5;
+constexpr double min_seconds = 0.5;      // minimum time for the methods, even if reading took longer
 
 struct TryOptions {
   std::string file, output, backend = "auto", time_limit = "1min", uplo;
@@ -57,8 +57,9 @@ struct TryOptions {
   bool emulates() const { return backend == "emulated" || !request.methods.empty(); }
 };
 
-/// Returns the backend that the run will choose for --backend, and the GPU's compute capability (0: no GPU).
-/// A separate process queries the GPU, because this process must not occupy it during measurements.
+/// Returns the backend that the run will choose for the value `name` of --backend, and the GPU's compute
+/// capability (0: no GPU). A separate process queries the GPU, because this process must not occupy the GPU
+/// during measurements.
 std::pair<Backend, int> expected_backend(const std::string& name) {
   if (name == "emulated") return {Backend::emulated, 0};
   if (name == "host") return {Backend::host, 0};
@@ -71,15 +72,16 @@ std::pair<Backend, int> expected_backend(const std::string& name) {
   return {name == "cuda" ? Backend::cuda : Backend::emulated, 0};  // the run reports why there is no GPU
 }
 
-/// Returns true if factoring the matrix, to estimate its condition, takes less than a quarter of the time
+/// Returns true if the factorisation that estimates the condition takes less than a quarter of the time
 /// limit.
+/// @param time_limit seconds
 bool is_soon_factored(std::int64_t order, double time_limit) {
   constexpr double flops_per_second = 5e9;  // assumed for one CPU
   constexpr double fraction = 0.25;
   return std::pow(static_cast<double>(order), 3) / flops_per_second < fraction * time_limit;
 }
 
-/// Returns the name of the GPU that the methods ran on, else of the CPU.
+/// Returns the name of the GPU that the methods ran on, or of the CPU if no method ran on a GPU.
 std::string device_name(const io::Results& results) {
   for (const io::Record& r : results.records) {
     if (r.backend == "cuda" && !r.gpu_name.empty()) return r.gpu_name;
@@ -109,7 +111,7 @@ void refuse_unusable_gpus(const TryPlan& plan, Backend backend) {
       gpus));
 }
 
-/// Converts the reason for one method to the plural: "needs a matrix ..." becomes "need a matrix ...".
+/// Converts a reason from singular to plural, for several methods: "needs …" becomes "need …".
 std::string in_plural(const std::string& why) {
   for (const auto& [singular, plural] : {std::pair("needs ", "need "), {"has ", "have "}, {"does ", "do "}}) {
     if (why.rfind(singular, 0) == 0) return plural + why.substr(std::strlen(singular));
@@ -117,7 +119,7 @@ std::string in_plural(const std::string& why) {
   return why;
 }
 
-/// Prints a line per reason with the methods that are not tried.
+/// Prints the methods that are not tried, one line per reason.
 void print_left_out(const std::vector<LeftOut>& left_out) {
   for (const LeftOut& entry : left_out) {
     const std::string why = entry.methods.size() > 1 ? in_plural(entry.why) : entry.why;
@@ -125,7 +127,7 @@ void print_left_out(const std::vector<LeftOut>& left_out) {
   }
 }
 
-/// Prints a table per task and its legend.
+/// Prints one table per task, an explanation of the columns, and a table of unexpected failures.
 void print_details(const std::vector<TriedTask>& tasks, const std::vector<io::Record>& records) {
   fmt::print("{}", task_tables(tasks, output_width()));
   std::string words =
@@ -146,7 +148,7 @@ void print_details(const std::vector<TriedTask>& tasks, const std::vector<io::Re
                render_text(unexpected, output_width()));
 }
 
-/// Returns a note for a matrix that is mostly zeros; else nothing.
+/// Returns a note if the matrix is sparse; otherwise an empty text.
 std::string sparse_words(const MatrixFacts& facts) {
   constexpr double sparse_share = 0.05;
   constexpr std::int64_t min_rows = 100;
@@ -159,8 +161,8 @@ std::string sparse_words(const MatrixFacts& facts) {
       to_text(Cell(share), Style::percent));
 }
 
-/// The answer must fit a terminal of 24 rows and 80 columns. One row each is reserved for a blank line, the
-/// count of tasks that are not shown, and the shell's prompt.
+/// The answer must fit on a terminal of 24 rows and 80 columns. Three rows are reserved: for a blank line,
+/// the number of tasks that are not shown, and the shell's prompt.
 constexpr std::size_t answer_width = 80, answer_rows = 21;
 
 /// Returns the number of terminal rows that a text fills.
@@ -171,7 +173,7 @@ std::size_t rows_of(const std::string& text) {
   return rows;
 }
 
-/// Returns the methods without a record, except emulated ones.
+/// Returns the plan's methods that have no record because time ran out, without emulated kernels.
 std::vector<const Method*> unreached_methods(const TryPlan& plan, Backend backend,
                                              const std::vector<io::Record>& records) {
   std::vector<const Method*> unreached;
@@ -184,9 +186,10 @@ std::vector<const Method*> unreached_methods(const TryPlan& plan, Backend backen
   return unreached;
 }
 
-/// The number of trials that did not run in time.
+/// The numbers of trials of the first round that did not run in time.
 struct Missing {
-  std::size_t all = 0, emulated = 0;
+  std::size_t all = 0;
+  std::size_t emulated = 0;  ///< trials of emulated kernels, which are included in `all`
 };
 
 Missing missing_trials(const TryPlan& plan, const std::vector<io::Record>& records) {
@@ -200,8 +203,10 @@ Missing missing_trials(const TryPlan& plan, const std::vector<io::Record>& recor
           plan.emulated_trials - std::min(plan.emulated_trials, emulated)};
 }
 
-/// Prints the answer: sentences, warnings and the next commands.
-/// @param program as the user entered it
+/// Prints the answer: one sentence per task, warnings, and the commands that solve or invert.
+/// @param unreached methods that did not run in time
+/// @param not_emulated number of trials of emulated kernels that were left out as unnecessary
+/// @param program this program's name as the user entered it
 void print_answer(const TryOptions& options, const InspectedMatrix& matrix, const TryPlan& plan,
                   const std::vector<TriedTask>& tasks, const io::Results& results,
                   const std::vector<const Method*>& unreached, const Missing& missing,
@@ -272,7 +277,7 @@ void parse_request(TryOptions& options) {
   request.seconds = parse_time_limit(options.time_limit);
 }
 
-/// Prints the properties of the matrix and returns them.
+/// Reads and inspects the matrix, and prints its properties.
 InspectedMatrix print_matrix(const TryOptions& options, const std::filesystem::path& path) {
   const TryRequest& request = options.request;
   const io::MatrixInfo info = io::matrix_info_in_child(path, request.dataset);
@@ -285,7 +290,9 @@ InspectedMatrix print_matrix(const TryOptions& options, const std::filesystem::p
   return matrix;
 }
 
-/// Runs the rounds until the deadline. @param run has the output directory and the matrix file
+/// Runs rounds (repetitions of the trials in new processes) until the fastest methods are known, or until the
+/// deadline.
+/// @param run has the output directory and the matrix file; receives the other settings
 /// @return the exit code of the sweep
 int run_rounds(RunOptions& run, const TryOptions& options, const TryPlan& plan, Backend backend,
                double deadline, const Commands& commands, const Registry& registry) {
@@ -310,7 +317,7 @@ int run_rounds(RunOptions& run, const TryOptions& options, const TryPlan& plan, 
   return run_sweep(run, registry);
 }
 
-/// Inspects the matrix, runs the methods that suit it, and prints the fastest. @return the exit code
+/// Inspects the matrix, runs the methods that suit it, and prints the fastest methods. @return the exit code
 int try_matrix(TryOptions& options, const Commands& commands) {
   const double start = now_seconds();
   refuse_ranks();

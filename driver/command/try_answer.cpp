@@ -1,5 +1,5 @@
-/// Formats the output of `try`. A race is the comparison of a task's methods over several rounds
-/// (compare/race.hpp).
+/// Formats the output of `gaussweep try`. A race is the comparison of a task's methods over several rounds;
+/// its methods are the racers (compare/race.hpp).
 
 #include "driver/command/try_answer.hpp"
 
@@ -36,12 +36,13 @@ bool is_solve(Problem problem) {
   return problem->second == SecondOperand::right_hand_sides;
 }
 
-/// Returns a method's name: "lapack", "recursive (emulated)".
+/// Returns a method's name for the output: "lapack", "recursive (emulated)".
 std::string method_words(const Group& group) {
   return printable(group.first().method) + (is_emulated(group) ? " (emulated)" : "");
 }
 
-/// Returns a label with the properties that distinguish a task from the others: "posv float nrhs 3".
+/// Returns a task's problem and the properties that distinguish it from other tasks of the problem: "posv
+/// float nrhs 3".
 std::string task_label(const Group& group, const std::vector<TriedTask>& tasks) {
   const io::Record& r = group.first();
   const auto differs = [&](auto member) {
@@ -56,8 +57,8 @@ std::string task_label(const Group& group, const std::vector<TriedTask>& tasks) 
   return label;
 }
 
-/// Returns the lead in words: "1.25 times as fast as crout (1.2 to 1.3)". If the interval reaches below 1,
-/// the other method may be faster.
+/// Returns the lead of the fastest method: "1.25 times as fast as crout (1.2 to 1.3)". If the lower end of
+/// the interval is below 1, the other method may be faster.
 std::string lead_words(const Race& race) {
   const Racer& other = race.reported();
   const auto times = [](double value) {
@@ -89,7 +90,7 @@ const TriedTask* fastest_task(const std::vector<TriedTask>& tasks, IsSuch is_suc
   return best;
 }
 
-/// Returns the method to recommend: of those that may be the fastest, the most accurate one.
+/// Returns the method to recommend: the most accurate one of the methods that may be the fastest.
 const Group& recommended(const Race& race) {
   const Group* best = race.racers.front().group;
   for (const Racer& racer : race.racers) {
@@ -99,8 +100,8 @@ const Group& recommended(const Race& race) {
   return *best;
 }
 
-/// Returns true if the vendor's method met a zero pivot. Other methods and Cholesky factorisations do not
-/// count, because they may meet zero pivots in regular matrices.
+/// Returns true if the vendor's method met a zero pivot. Other methods and Cholesky factorisations are
+/// ignored, because they may meet zero pivots in regular matrices.
 bool vendor_met_zero_pivot(const TriedTask& task) {
   const std::vector<Need>& needs = problem_of(*task.groups.front())->needs;
   if (std::count(needs.begin(), needs.end(), Need::spd) > 0) return false;
@@ -110,7 +111,7 @@ bool vendor_met_zero_pivot(const TriedTask& task) {
   });
 }
 
-/// Returns true if answers passed and the most accurate one has no correct digit.
+/// Returns true if at least one answer passed, and no answer that passed has a correct digit.
 bool passes_without_digits(const TriedTask& task) {
   const auto has_digits = [](const Racer& racer) { return !(correct_digits(*racer.group) < 1); };
   const std::vector<Racer>& racers = task.race.racers;
@@ -156,7 +157,8 @@ std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width) 
   for (const TriedTask& task : tasks) {
     const Group* const fastest = task.race.racers.empty() ? nullptr : task.race.racers.front().group;
     std::vector<const Group*> groups = task.groups;
-    const std::vector<Racer>& racers = task.race.racers;  // in order of their ratios
+    const std::vector<Racer>& racers = task.race.racers;  // the fastest first
+    // A method that did not pass is no racer; it gets the rank after the last racer.
     const auto rank_of = [&](const Group* group) {
       const auto racer =
           std::find_if(racers.begin(), racers.end(), [&](const Racer& each) { return each.group == group; });

@@ -1,6 +1,6 @@
 #pragma once
-/// Formats the output of `try`: a table per task, then the answer. A task is one problem with fixed
-/// precision, nrhs and triangle.
+/// Formats the output of `gaussweep try`: one table per task, then the answer. A task is one problem with
+/// fixed precision, nrhs and triangle.
 
 #include <string>
 #include <vector>
@@ -17,12 +17,12 @@ struct TriedTask {
   Race race;
 };
 
-/// Returns the tasks of the groups, linear systems before factorisations and inverses. @pre the groups
-/// outlive the tasks
+/// Returns the tasks to which the groups belong, linear systems before factorisations and inverses.
+/// @pre the groups outlive the tasks
 std::vector<TriedTask> tried_tasks(const std::vector<Group>& groups);
 
-/// Returns the number of correct decimal digits of an answer, or NaN if it is unknown. For solutions and
-/// inverses it follows from the forward error, for factors from the agreement of their product with A.
+/// Returns the number of correct decimal digits of an answer, or NaN if it is unknown. The number follows
+/// from the forward error of solutions and inverses, and from the backward error of factors.
 double correct_digits(const Group& group);
 
 /// Returns one table per task with all methods that were tried.
@@ -44,9 +44,9 @@ bool is_singular(const InspectedMatrix& matrix, const TriedTask& task);
 /// Returns a warning if the matrix is singular, exactly or in a precision that was tried; else an empty text.
 std::string singular_words(const InspectedMatrix& matrix, const std::vector<TriedTask>& tasks);
 
-/// Returns up to two commands, one that solves and one that inverts, in double if it was tried. Each names
-/// the most accurate one of the methods that may be the fastest.
-/// @param program, file as the user entered them
+/// Returns up to two command lines: one that solves and one that inverts, in double if double was tried. Each
+/// command has the most accurate one of the methods that may be the fastest.
+/// @param program, file the names of this program and of the matrix file as the user entered them
 std::string solve_commands(const std::vector<TriedTask>& tasks, const TryRequest& request,
                            const std::string& program, const std::string& file);
 

@@ -1,4 +1,4 @@
-/// Decides which methods `try` runs in each round.
+/// Decides which methods `gaussweep try` runs in each round, a repetition in a new process.
 
 #include "driver/command/try_rounds.hpp"
 
@@ -12,17 +12,18 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr std::int64_t max_rounds = 40;
-/// If emulated kernels run after the rounds, the rounds may take this fraction of the time.
+/// If emulated kernels (GPU kernels on the CPU) run after the rounds, the rounds may take this fraction of
+/// the time.
 constexpr double rounds_fraction = 0.8;
-/// Seconds that the worker of a round needs to start and to read the matrix.
+/// Estimated seconds that the worker process of a round needs to start and to read the matrix.
 constexpr double start_seconds = 0.3;
 
 std::string id_of(const io::Record& r) {
   return r.problem + "/" + r.method;
 }
 
-/// Returns the estimated time of the next round of some methods, from their records of the first round.
-/// Includes the reference method, which also runs.
+/// Returns the estimated seconds of the next round with these methods, from their records of the first round.
+/// Includes the reference (vendor) method, which runs with each of them.
 double round_seconds(const std::vector<io::Record>& records, const std::set<std::string>& methods) {
   double seconds = start_seconds;
   for (const io::Record& r : records) {
@@ -56,9 +57,9 @@ TryRounds::TryRounds(const TryPlan& plan, Backend backend, bool emulates, double
   };
   const bool has_others = !std::all_of(plan.methods.begin(), plan.methods.end(), is_emulated);
   for (const Method* method : plan.methods) {
-    const bool waits = has_others && is_emulated(method);
-    rounds_[method->id()] = waits ? 0 : 1;
-    has_emulated_ = has_emulated_ || waits;
+    const bool is_deferred = has_others && is_emulated(method);
+    rounds_[method->id()] = is_deferred ? 0 : 1;
+    has_emulated_ = has_emulated_ || is_deferred;
   }
   if (has_emulated_) rounds_until_ = now + rounds_fraction * (deadline - now);
 }
@@ -67,8 +68,8 @@ std::string TryRounds::plan_text() const {
   return plan_.in_rounds([&](const Method& method) { return rounds_.at(method.id()); });
 }
 
-/// Returns the methods that need a further round: the possible winners of comparisons that are not settled,
-/// without methods that missed a round.
+/// Returns the ids of the methods that need a further round: the possible winners of comparisons that are not
+/// settled. Methods that missed a round are left out.
 std::set<std::string> TryRounds::rivals(const std::vector<io::Record>& records) const {
   std::set<std::string> methods;
   const std::vector<Group> groups = group_records(records);

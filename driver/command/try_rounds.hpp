@@ -1,5 +1,6 @@
 #pragma once
-/// Schedules the rounds of `try`: which methods run again, until the fastest one is known.
+/// Schedules the rounds of `gaussweep try`: chooses the methods that run again until the fastest one is
+/// known. A round is a repetition in a new process. Emulated kernels are GPU kernels that run on the CPU.
 
 #include <cstdint>
 #include <map>
@@ -12,27 +13,26 @@
 
 namespace gaussweep::driver {
 
-/// Returns true if, for each problem that emulated kernels of the plan solve, a method that is not emulated
-/// passed.
-/// @param backend that was requested
+/// Returns true if a method that is not emulated passed for each problem for which the plan has emulated
+/// kernels. @param backend the requested backend
 bool is_solved_without_emulation(const TryPlan& plan, Backend backend,
                                  const std::vector<io::Record>& records);
 
-/// Decides what `try` runs next. In a round every selected method runs once. The first round has all methods,
-/// except emulated kernels if there are other methods, of any problem. Further rounds have only the methods
+/// Decides which methods `try` runs next. In a round every selected method runs once. The first round has all
+/// methods, but emulated kernels only if the plan has no other methods. Further rounds have only the methods
 /// that may still be the fastest of their tasks, until each comparison is settled or the time is over.
-/// Finally the remaining emulated kernels run once, if they were requested, or if for one of their problems
-/// no other method passed.
+/// Finally the remaining emulated kernels run once: if the user requested them, or if for one of their
+/// problems no other method passed.
 class TryRounds {
  public:
-  /// @param backend that was requested
-  /// @param emulates the user requested emulated kernels
+  /// @param backend the requested backend
+  /// @param emulates true if the user requested emulated kernels
   /// @param now, deadline seconds of the same clock
   TryRounds(const TryPlan& plan, Backend backend, bool emulates, double now, double deadline);
   /// Returns the plan of the first round.
   std::string first() const { return plan_text(); }
   /// Returns the plan for the next round, or an empty text if there is none.
-  /// @param records all records so far
+  /// @param records the records of all rounds so far
   std::string next(const std::vector<io::Record>& records, double now);
 
  private:
@@ -41,11 +41,12 @@ class TryRounds {
   const TryPlan& plan_;
   Backend backend_;
   bool emulates_;
-  double deadline_, rounds_until_;  ///< end of everything, and end of the rounds before emulated kernels
-  std::int64_t round_ = 1;          ///< the current round
-  bool has_emulated_ = false;       ///< true if emulated kernels wait until the rounds have ended
-  bool is_last_ = false;            ///< true if `next` has returned its last plan
-  std::map<std::string, std::int64_t> rounds_;  ///< by method id
+  double deadline_;            ///< the time at which all trials must have ended
+  double rounds_until_;        ///< the time at which the rounds before the emulated kernels end
+  std::int64_t round_ = 1;     ///< the current round
+  bool has_emulated_ = false;  ///< true if emulated kernels wait until the rounds have ended
+  bool is_last_ = false;       ///< true if `next` has returned its last plan
+  std::map<std::string, std::int64_t> rounds_;  ///< number of rounds in the plan, by method id
 };
 
 }  // namespace gaussweep::driver

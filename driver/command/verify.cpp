@@ -1,4 +1,5 @@
-/// `gaussweep verify`: judges stored records with other tolerances.
+/// Implements `gaussweep verify`: determines the status (pass, suspect, failed, …) of stored records again
+/// with other tolerances.
 
 #include "driver/judge/verify.hpp"
 
@@ -27,6 +28,7 @@ struct VerifyOptions {
   bool force = false;
 };
 
+/// Prints the records whose status changes, and writes all records if -o is given.
 void verify_to_stdout(const VerifyOptions& options, Commands& commands) {
   const Format format = parse_format(options.format);
   const Tolerances tolerances = parse_tolerances(options.tolerances);

@@ -1,4 +1,5 @@
-/// `gaussweep worker`: the worker process; started by `run`, not by users.
+/// Implements `gaussweep worker`, the process that runs trials. A supervisor in `run`, `try` or `duet` starts
+/// it, not the user.
 
 #include "driver/worker/worker.hpp"
 
@@ -20,8 +21,8 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Makes the kernel kill this worker before its supervisor if memory runs out. Disables core dumps, which
-/// could be as large as the machine's memory.
+/// Makes Linux kill this worker before its supervisor if memory runs out. Disables core dumps, which could be
+/// as large as the machine's memory.
 void be_expendable() {
   std::ofstream("/proc/self/oom_score_adj") << "1000\n";
   rlimit core{};
@@ -30,8 +31,8 @@ void be_expendable() {
   ::setrlimit(RLIMIT_CORE, &core);
 }
 
-/// Prints the table of a library as JSON. The library's own output goes to standard error. Ends the process
-/// without the library's destructors, which could crash.
+/// Prints the descriptions of a shared library's methods as JSON. Output of the library itself goes to
+/// standard error. Ends the process without calling the library's destructors, which could crash.
 [[noreturn]] void print_library(const std::string& path) {
   be_expendable();
   const int output = ::dup(STDOUT_FILENO);
@@ -64,7 +65,8 @@ void add_worker_command(CLI::App& app, Commands& commands) {
       return;
     }
     if (!library->empty()) print_library(*library);
-    // srun and scancel signal every process of a job step. The supervisor decides when a running trial ends.
+    // srun and scancel signal every process of a job step. The worker ignores these signals, because the
+    // supervisor decides when a running trial ends.
     for (int number : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) std::signal(number, SIG_IGN);
     be_expendable();
     try {

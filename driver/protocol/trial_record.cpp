@@ -35,7 +35,7 @@ io::Record blank_record(const Trial& trial, const Method* method, const Origin& 
   for (const io::Setting& setting : io::all_settings()) {
     if (setting.record != nullptr) setting.record(trial, r);
   }
-  // A condition is a setting, such as warm or cold caches, without which records are not comparable.
+  // Records are comparable only if their conditions (settings such as warm or cold caches) are equal.
   for (const io::Setting& setting : io::conditions())
     r.*setting.condition->column = setting.condition->word(trial);
   r.problem_title = trial.problem->title;
