@@ -1,4 +1,4 @@
-/// Rounds dense matrices to float and checks what is lost.
+/// Rounds dense matrices to float, and rejects those that would lose a row or column by underflow.
 
 #include "driver/base/dense.hpp"
 

@@ -47,8 +47,7 @@ std::string range_text(std::int64_t low, std::int64_t high) {
 std::string seconds_text(double seconds) {
   if (std::isnan(seconds)) return {};
   const double size = std::fabs(seconds);
-  // A unit is used from 0.9995 on, because three digits round 0.9995 to 1, and not to 1000 of the smaller
-  // unit.
+  // A unit is used from 0.9995 on, because three digits round 0.9995 to 1.
   if (size == 0) return "0 s";
   if (size >= 0.9995) return fmt::format("{:.4g} s", seconds);
   if (size >= 0.9995e-3) return fmt::format("{:.3g} ms", seconds * 1e3);

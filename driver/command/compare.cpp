@@ -45,7 +45,7 @@ struct CompareOptions {
   std::string command;
 };
 
-/// The allowed values of --only: verdicts, and "worse" for a worse status.
+/// The allowed values of --only: names of verdicts (Verdict in compare.hpp), and "worse" for a worse status.
 const std::vector<std::string> kinds{"same", "faster", "slower", "unclear", "host-bound", "worse"};
 
 /// Returns the number by which --sort COLUMN orders the pair; any other column is "speedup".
@@ -93,8 +93,8 @@ Comparison selected(Comparison comparison, const CompareOptions& options, bool a
   return comparison;
 }
 
-/// Prints a note if the CPU models or their thread counts differ, because the program may then not be the
-/// cause of changed times of CPU methods.
+/// Prints a note if the CPU models or their thread counts differ. Changed times of CPU methods may then be
+/// due to the CPU instead of the program.
 void note_cpus(const io::Results& base, const io::Results& now) {
   const auto models = [](const io::Results& results) {
     std::set<std::string> hosts, cpus;  // only hosts of these records; a file of several runs lists more
@@ -368,6 +368,7 @@ int print_model_comparisons(std::vector<io::Results> sets, const std::set<std::s
   for (const VerdictGrid& base : grids) {
     if (bases.count(base.device) == 0) continue;
     for (const VerdictGrid& now : grids) {
+      // A compute capability of 0 means a CPU. GPUs are compared only with GPUs, CPUs only with CPUs.
       if (bases.count(now.device) > 0 || (base.capability > 0) != (now.capability > 0)) continue;
       ModelComparison comparison = compare_models(base, now);
       if (!comparison.tasks.empty()) comparisons.push_back(std::move(comparison));
@@ -466,15 +467,14 @@ int show_comparison(const std::string& base, const std::string& now, const std::
 
 void add_compare_command(CLI::App& app, Commands& commands) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App* sub =
-      app.add_subcommand("compare",
-                         "Compare sets of records: FASTER, SLOWER, SAME, UNCLEAR or HOST-BOUND "
-                         "by trial, with exit code 4 on a regression; or, of different GPU or CPU "
-                         "models, which one is faster where, and why");
+  CLI::App* sub = app.add_subcommand("compare",
+                                     "Compare sets of records: FASTER, SLOWER, SAME, UNCLEAR or HOST-BOUND "
+                                     "by trial, with exit code 4 on a regression. For different GPU or CPU "
+                                     "models: which one is faster at which sizes, and why");
   sub->add_option("runs", options->sets,
                   "Run directories, directories of them (shards), results files or journals: one or more to "
-                  "compare with, then the one to judge. A file that holds several "
-                  "runs needs no other: its last run is judged")
+                  "compare with, then the one to judge. A single file with several "
+                  "runs is enough: its last run is judged")
       ->required()
       ->expected(1, max_sets);
   sub->add_option("--threshold", options->threshold,

@@ -165,7 +165,8 @@ void add_export_command(CLI::App& app, Commands&) {
   allow_words(*sub->add_option("--format", options->format, "Format [by the ending of -o, otherwise csv]"),
               {"csv", "json", "jsonl", "junit", "sqlite"});
   CLI::Option* table = sub->add_option(
-      "--table", options->table, "One table; column trial is the row of records under the same filters");
+      "--table", options->table,
+      "The table to write; its column trial is a row number of the table records (same filters)");
   allow_words(*table->capture_default_str(), io::data_table_names());
   add_filter_options(*sub, options->filter);
   add_output(*sub, options->output, "The file [standard output]");

@@ -41,7 +41,7 @@ MatrixSpec spec_of(GenerateOptions& options) {
   std::map<std::string, std::string>& blur_values = options.blur.values;
   if (spec.kind == MatrixKind::blur) {
     spec.blur = blur_of(options.blur);
-    if (options.n == 0) {
+    if (options.n == 0) {  // then the image's size determines the matrix's size
       if (spec.rows == 0) spec.rows = blur_order(spec.blur);
       if (spec.cols == 0) spec.cols = blur_columns(spec.blur);
     }
@@ -49,7 +49,7 @@ MatrixSpec spec_of(GenerateOptions& options) {
              spec.kind == MatrixKind::kernel && lambda != blur_values.end()) {
     spec.lambda = io::parse_real({lambda->second, {/*file=*/"--lambda", /*line=*/0, /*column=*/0}}, /*low=*/0,
                                  /*high=*/1e30, "lambda");
-    blur_values.erase(lambda);
+    blur_values.erase(lambda);  // --lambda is a blur option that kernel matrices have, too
   }
   if (spec.kind != MatrixKind::blur && !blur_values.empty())
     throw UsageError(fmt::format("{}: is for --kind blur only, not for {}",
@@ -62,6 +62,7 @@ MatrixSpec spec_of(GenerateOptions& options) {
   return spec;
 }
 
+/// Generates the matrix and writes it to the file.
 /// @param has_condition true if --condition was given; otherwise a dominant diagonal makes spd matrices
 /// definite
 void generate_matrix(GenerateOptions& options, bool has_condition) {

@@ -208,7 +208,8 @@ std::vector<TrialColumn> setting_columns() {
   return columns;
 }
 
-/// Returns a table of all trials with their complete settings.
+/// Returns a table of all trials with their complete settings. A person gets only the method parameters that
+/// differ between trials; a program gets all of them.
 Table explanation(const Expansion& expansion, const TimeSource& source, Reader reader) {
   std::vector<std::string> parameters;
   for (const Trial& t : expansion.trials) parameters.push_back(parameters_text(t.parameters));

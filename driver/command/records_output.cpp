@@ -41,6 +41,7 @@ void move_to(std::vector<T>& all, std::vector<T>& added) {
 void print_model_sentences(const std::vector<VerdictGrid>& grids) {
   for (const VerdictGrid& grid : grids) {
     const VerdictGrid& first = grids.front();
+    // A compute capability of 0 means a CPU. GPUs are compared only with GPUs, CPUs only with CPUs.
     if (&grid == &first || (grid.capability > 0) != (first.capability > 0)) continue;
     const ModelComparison comparison = compare_models(first, grid);
     if (comparison.tasks.empty()) continue;

@@ -34,8 +34,8 @@ namespace fs = std::filesystem;
 
 /// Implements --refine: lets the run add orders n near each crossover, where the fastest method changes. A
 /// resumed run starts with the orders that it added before.
-/// @param resumes true if the run continues an earlier one @param registry receives the methods of the run's
-/// libraries
+/// @param resumes true if the run continues an earlier one
+/// @param registry receives the methods of the run's libraries
 void refine(RunOptions& options, bool resumes, Registry& registry) {
   const auto backend_of = [](const io::JournalContents& journal) {
     return from_string<Backend>(last_start(journal).backend);

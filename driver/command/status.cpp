@@ -41,7 +41,8 @@ struct StatusOptions {
   bool watches = false;
 };
 
-/// Reads the status of one run directory. @param failures maximum number of failures to list
+/// Reads the status of one run directory.
+/// @param failures maximum number of failures to list
 /// @throws io::InputError if the directory has no readable journal, unless a Slurm job has just started in it
 SweepStatus status_of_directory(const std::filesystem::path& directory, std::size_t failures) {
   const std::filesystem::path journal = directory / "journal.jsonl";
@@ -130,8 +131,8 @@ std::vector<Trial> missing_trials(const std::filesystem::path& directory, Regist
   return trials;
 }
 
-/// Returns a list of up to `count` trials of a run that have no record, one per line, and the number of
-/// further trials without a record.
+/// Returns a list of up to `count` trials of a run that have no record, one per line. The last line has the
+/// number of further such trials.
 std::string missing_text(const std::string& directory, std::size_t count, const Registry& registry) {
   std::string text = fmt::format("\nMissing in {}:\n", printable(directory));
   try {

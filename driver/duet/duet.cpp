@@ -214,6 +214,7 @@ int run_duet(const DuetOptions& options, const Registry& builtin) {
   const std::string other_commit = commit_of(other_program);
   io::Plan plan = io::read_plan(options.plan, enum_names<Problem>());
   const std::vector<std::string> plan_libraries = libraries_of(plan, options.plan);
+  // If the plan and --methods both name libraries, the base build uses the plan's, and this build the others.
   Registry registry = builtin, base_registry = builtin;
   add_libraries(registry, options.libraries.empty() ? plan_libraries : options.libraries);
   add_libraries(base_registry, plan_libraries.empty() ? options.libraries : plan_libraries);
