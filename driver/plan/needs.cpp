@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -98,8 +98,8 @@ double max_condition(Precision precision) {
 
 bool needs_regular(Problem problem) {
   const Judge<double> judge = problem->judge.float64;
-  return judge == judges::solution<double> || judge == judges::system_solution<double> ||
-         judges::is_of_inverse(judge);
+  return judge == verifiers::solution<double> || judge == verifiers::system_solution<double> ||
+         verifiers::is_of_inverse(judge);
 }
 
 std::vector<std::string> unmet_needs(const InspectedMatrix& matrix, const Method& method, Uplo uplo,

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -47,7 +47,7 @@ long double largest(const Vector& v) {
 }  // namespace
 
 bool is_inverse(Problem problem) {
-  return judges::is_of_inverse(problem->judge.float64);
+  return verifiers::is_of_inverse(problem->judge.float64);
 }
 
 template <class T>

@@ -1,5 +1,5 @@
-// Implements check.hpp: checks shapes and finiteness, calls the problem's judge (the function that verifies
-// its answers, judges.hpp), and compares answers.
+// Implements check.hpp: checks shapes and finiteness, calls the problem's verifier (the function that
+// verifies its answers, verifiers.hpp), and compares answers.
 
 #include "kernels/check/check.hpp"
 
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 #include "kernels/core/thread_pool.hpp"
 #include "kernels/registry/batch.hpp"
 
@@ -86,7 +86,7 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
   if (flaw.empty()) flaw = flaw_of(reductions, inputs.a, part_of(problem.used_of_a, uplo), "A");
   if (flaw.empty()) flaw = flaw_of(reductions, inputs.b, Part::all, name_of_b(problem));
   if (!flaw.empty()) {
-    Findings findings = judges::unknown();
+    Findings findings = verifiers::unknown();
     findings.ratio = findings.backward_error = std::numeric_limits<double>::infinity();
     findings.flaw = flaw;
     return findings;
@@ -117,14 +117,14 @@ std::vector<Findings> check_systems(const Method& method, const Inputs<T>& input
   const double system_microseconds = 3 + 1e-3 * static_cast<double>(a.rows * a.cols * x.cols);
   const double helpers =
       std::min(system_microseconds * static_cast<double>(count) / 20, static_cast<double>(count) - 1);
-  const auto judge = [&](std::int64_t k) {
+  const auto check_system = [&](std::int64_t k) {
     const auto index = static_cast<std::size_t>(k);
     findings[index] =
         check(method, system_of(inputs, systems[index]), system_of(answer, shape, systems[index]), tolerance);
   };
   const bool has_helpers = count > 1 && helpers >= 1;
   ThreadPool::of_process().for_each(
-      count, has_helpers ? static_cast<int>(std::min(helpers, usable_cpus() - 1.0)) : 0, judge);
+      count, has_helpers ? static_cast<int>(std::min(helpers, usable_cpus() - 1.0)) : 0, check_system);
   return findings;
 }
 

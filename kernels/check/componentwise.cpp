@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 
 namespace gaussweep {
 namespace {
@@ -17,12 +17,12 @@ template <class T>
 double componentwise_error(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                            Reductions<T>& reductions) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  constexpr double unit = judges::unit_roundoff<T>;
+  constexpr double unit = verifiers::unit_roundoff<T>;
   const ProblemRow& problem = method.problem.row();
   if (problem.second == SecondOperand::none) return unknown;
   const bool is_product = problem.second == SecondOperand::matrix;
   const HostMatrix<T>&right = is_product ? inputs.b : answer.x, &target = is_product ? answer.x : inputs.b;
-  const ProductOperands<T> operands{Operand<T>(inputs.a, judges::part_of_a(method, inputs.shape)),
+  const ProductOperands<T> operands{Operand<T>(inputs.a, verifiers::part_of_a(method, inputs.shape)),
                                     Operand<T>(right)};
   const double multiplications = static_cast<double>(operands.rows()) * static_cast<double>(operands.cols()) *
                                  static_cast<double>(operands.terms());

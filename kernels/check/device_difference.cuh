@@ -3,7 +3,7 @@
 
 #include "kernels/check/device_elements.cuh"
 
-namespace gaussweep::GAUSSWEEP_BACKEND::judge {
+namespace gaussweep::GAUSSWEEP_BACKEND::verification {
 
 constexpr int gap_threads = 128;
 constexpr int gap_elements = 2048;  // elements of each matrix that a thread block has in shared memory
@@ -64,4 +64,4 @@ __global__ void __launch_bounds__(gap_threads)
   if (t < width && j + t < y.cols) columns[j + t] = gaps;
 }
 
-}  // namespace gaussweep::GAUSSWEEP_BACKEND::judge
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::verification

@@ -7,7 +7,7 @@
 #include "kernels/check/tile_sums.hpp"
 #include "kernels/simt/simt.hpp"
 
-namespace gaussweep::GAUSSWEEP_BACKEND::judge {
+namespace gaussweep::GAUSSWEEP_BACKEND::verification {
 
 /// The device counterpart of Operand (operand.hpp): element (i, j) is data[i * row_stride + j * col_stride].
 template <class T>
@@ -143,4 +143,4 @@ __global__ void largest_kernel(Elements<T> m, unsigned long long* largest) {
   if (threadIdx.x % 32 == 0 && thread_max > simt::load_volatile(largest)) atomicMax(largest, thread_max);
 }
 
-}  // namespace gaussweep::GAUSSWEEP_BACKEND::judge
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::verification

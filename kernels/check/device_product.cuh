@@ -14,7 +14,7 @@
 #include "kernels/check/residual.hpp"
 #include "kernels/check/tile.hpp"
 
-namespace gaussweep::GAUSSWEEP_BACKEND::judge {
+namespace gaussweep::GAUSSWEEP_BACKEND::verification {
 
 using tiles::depth;  // 32: the values of k over which products of high parts are summed exactly
 using tiles::edge;   // 64: the rows and columns of a tile
@@ -355,4 +355,4 @@ __global__ void add_parts_kernel(const WideNumber* parts, std::int64_t tile_rows
   columns[j] = all;
 }
 
-}  // namespace gaussweep::GAUSSWEEP_BACKEND::judge
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::verification

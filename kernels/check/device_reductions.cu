@@ -13,7 +13,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-using namespace judge;
+using namespace verification;
 
 constexpr int threads = 128;
 constexpr std::int64_t max_blocks = 8192;  // enough for any GPU; the kernels loop over the remaining elements

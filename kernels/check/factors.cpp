@@ -3,9 +3,9 @@
 #include <numeric>
 #include <utility>
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 
-namespace gaussweep::judges {
+namespace gaussweep::verifiers {
 namespace {
 
 /// Returns `order` such that row i of P A is row order[i] of A. @pre every pivot is a row index
@@ -78,8 +78,8 @@ Findings lu_factors(Reductions<T>& reductions, const Method& method, const Input
   const WideNumber factor_norms =
       reductions.one_norm(answer.x, Part::lower) + reductions.one_norm(answer.x, Part::upper) + WideNumber(1);
   const Scale scale{a_norm, a_norm + WideNumber(smallest_normal<T>) * factor_norms};
-  Findings findings = judge_columns(reductions, operands, exchanged, Measure::sum, {scale},
-                                    static_cast<double>(n) * unit_roundoff<T>, tolerance);
+  Findings findings = verify_columns(reductions, operands, exchanged, Measure::sum, {scale},
+                                     static_cast<double>(n) * unit_roundoff<T>, tolerance);
   // Only the factor with the pivots can grow: with row exchanges the other factor's elements are at most 1.
   const WideNumber largest(reductions.max_norm(answer.x, unit_lower ? Part::upper : Part::lower));
   findings.pivot_growth = (largest / WideNumber(reductions.max_norm(inputs.a, Part::all))).value();
@@ -98,8 +98,8 @@ Findings cholesky_factor(Reductions<T>& reductions, const Method& /*method*/, co
   (uplo == Uplo::lower ? right : left).transposed = true;
   const WideNumber a_norm = reductions.symmetric_norm(inputs.a, part);
   Findings findings =
-      judge_columns(reductions, ProductOperands<T>{left, right}, symmetric, Measure::sum, {{a_norm, a_norm}},
-                    static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
+      verify_columns(reductions, ProductOperands<T>{left, right}, symmetric, Measure::sum, {{a_norm, a_norm}},
+                     static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
   const WideNumber largest(reductions.max_norm(answer.x, part));
   findings.pivot_growth = (largest * largest / WideNumber(reductions.max_norm(inputs.a, part))).value();
   return findings;
@@ -114,4 +114,4 @@ template Findings cholesky_factor<float>(Reductions<float>&, const Method&, cons
 template Findings cholesky_factor<double>(Reductions<double>&, const Method&, const Inputs<double>&,
                                           const Answer<double>&, double);
 
-}  // namespace gaussweep::judges
+}  // namespace gaussweep::verifiers

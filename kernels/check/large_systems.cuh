@@ -2,9 +2,9 @@
 /// Kernels that verify a batch of systems of any size. A block of 1 to 8 warps computes one system's ratio,
 /// i.e. its residual divided by an error bound (check.hpp).
 
-#include "kernels/check/system_judge.cuh"
+#include "kernels/check/system_verification.cuh"
 
-namespace gaussweep::GAUSSWEEP_BACKEND::judge {
+namespace gaussweep::GAUSSWEEP_BACKEND::verification {
 
 constexpr int max_threads = 256, max_warps = max_threads / 32;
 constexpr int max_columns = 8;      ///< the maximum columns of the residual that a warp computes together
@@ -279,10 +279,10 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
 }
 
 /// Sets `order` such that row i of P A is row order[i] of A. Returns false if pivots or info contradict the
-/// factors, as in judges::lu_factors. `order` and `pivots` have n entries in shared memory.
+/// factors, as in verifiers::lu_factors. `order` and `pivots` have n entries in shared memory.
 template <class T>
-__device__ bool set_row_order(SharedStorage& shared, const Systems<T>& systems, std::int64_t s, const T* x,
-                              int* order, int* pivots) {
+__device__ bool set_row_order(SharedStorage& shared, const BatchToVerify<T>& systems, std::int64_t s,
+                              const T* x, int* order, int* pivots) {
   const auto n = static_cast<int>(systems.shape.n);
   double zeros_from_end = 0, has_flaw = 0;  // see info_of
   for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) {
@@ -310,7 +310,7 @@ __device__ bool set_row_order(SharedStorage& shared, const Systems<T>& systems, 
 
 /// Returns the forward error of system s. Generates x_true again, because it is not in device memory.
 template <class T>
-__device__ double forward_error_of(SharedStorage& shared, const Systems<T>& systems, std::int64_t s,
+__device__ double forward_error_of(SharedStorage& shared, const BatchToVerify<T>& systems, std::int64_t s,
                                    const Elements<T>& x) {
   const std::uint64_t seed = seed_of_system(systems.solution_seed, s);
   double difference = 0, largest = 0;
@@ -332,7 +332,7 @@ __host__ __device__ constexpr bool mirrors(const Shape& shape) {
 
 /// Returns the ratio of system s (NaN: the CPU decides), and sets the forward error if x_true is known.
 template <RatioKind kind, class T>
-__device__ double system_ratio(SharedStorage& shared, const Systems<T>& systems, std::int64_t s,
+__device__ double system_ratio(SharedStorage& shared, const BatchToVerify<T>& systems, std::int64_t s,
                                double& error) {
   const System<T> system(systems, s);
   const Elements<T>&a = system.a, &x = system.x, &b = system.b;
@@ -417,11 +417,11 @@ __device__ double system_ratio(SharedStorage& shared, const Systems<T>& systems,
 /// Verifies system blockIdx.x.
 template <RatioKind kind, class T>
 __global__ void __launch_bounds__(max_threads, 2)
-    large_kernel(Systems<T> systems, double* ratios, Totals* totals) {
+    large_kernel(BatchToVerify<T> systems, double* ratios, Totals* totals) {
   __shared__ SharedStorage shared;
   double error = -1;
   const double ratio = system_ratio<kind>(shared, systems, blockIdx.x, error);
   if (threadIdx.x == 0) record_ratio(systems, blockIdx.x, ratio, error, ratios, totals);
 }
 
-}  // namespace gaussweep::GAUSSWEEP_BACKEND::judge
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::verification

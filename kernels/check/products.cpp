@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 
-namespace gaussweep::judges {
+namespace gaussweep::verifiers {
 namespace {
 
 /// The normwise ratio of a product.
@@ -42,9 +42,9 @@ FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& ope
 template <class T>
 Findings identity(Reductions<T>& reductions, const HostMatrix<T>& left, const HostMatrix<T>& right, Part part,
                   const Scale& scale, double tolerance) {
-  return judge_columns(reductions, ProductOperands<T>{Operand<T>(left, part), Operand<T>(right, part)},
-                       Target<T>{}, Measure::sum, {scale}, static_cast<double>(left.rows) * unit_roundoff<T>,
-                       tolerance);
+  return verify_columns(reductions, ProductOperands<T>{Operand<T>(left, part), Operand<T>(right, part)},
+                        Target<T>{}, Measure::sum, {scale}, static_cast<double>(left.rows) * unit_roundoff<T>,
+                        tolerance);
 }
 
 /// Returns the scale ||A||_1 ||X||_1 (plain) and ||A||_1 (||X||_1 + v). Elements of X may underflow, which
@@ -122,4 +122,4 @@ template Findings product<float>(Reductions<float>&, const Method&, const Inputs
 template Findings product<double>(Reductions<double>&, const Method&, const Inputs<double>&,
                                   const Answer<double>&, double);
 
-}  // namespace gaussweep::judges
+}  // namespace gaussweep::verifiers

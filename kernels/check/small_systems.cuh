@@ -3,9 +3,9 @@
 /// compute one system's ratio, i.e. its residual C - L R divided by an error bound (check.hpp). Lane i keeps
 /// row i of L in registers; shared memory has R.
 
-#include "kernels/check/system_judge.cuh"
+#include "kernels/check/system_verification.cuh"
 
-namespace gaussweep::GAUSSWEEP_BACKEND::judge {
+namespace gaussweep::GAUSSWEEP_BACKEND::verification {
 
 constexpr int small_threads = 128;
 
@@ -78,8 +78,8 @@ __device__ __forceinline__ double sum_of_squares(const T (&row)[N]) {
 /// Sets `row` such that row `lane` of P A is row `row` of A. Returns false if pivots or info contradict the
 /// factors. @param pivot_is_zero the diagonal element in the lane's row of the factors is 0
 template <int N, class T>
-__device__ __forceinline__ bool set_source_row(const Systems<T>& systems, std::int64_t s, bool pivot_is_zero,
-                                               int& row) {
+__device__ __forceinline__ bool set_source_row(const BatchToVerify<T>& systems, std::int64_t s,
+                                               bool pivot_is_zero, int& row) {
   const int n = static_cast<int>(systems.shape.n), lane = lane_of<N>();
   const int pivot = lane < n ? systems.pivots[s * n + lane] : lane;
   const double zeros_from_end = largest_of_lanes<N>(pivot_is_zero && lane < n ? n - lane : 0);
@@ -97,7 +97,7 @@ __device__ __forceinline__ bool set_source_row(const Systems<T>& systems, std::i
 
 /// Returns the ratio of a solution of A X = B (NaN: the CPU decides), and sets the forward error if known.
 template <int N, class T>
-__device__ double solution_of_small(const Systems<T>& systems, std::int64_t s,
+__device__ double solution_of_small(const BatchToVerify<T>& systems, std::int64_t s,
                                     RightOperand<N, T>& right_operand, double& error) {
   const System<T> system(systems, s);
   const int lane = lane_of<N>(), rows = static_cast<int>(systems.shape.n),
@@ -155,8 +155,8 @@ __device__ double solution_of_small(const Systems<T>& systems, std::int64_t s,
 /// Returns the ratio of an LU or Cholesky factorisation, an inverse or a product (NaN: the CPU decides).
 /// @param x_first inverse: the residual is I - X A instead of I - A X
 template <RatioKind kind, int N, class T>
-__device__ double ratio_of_small(const Systems<T>& systems, std::int64_t s, RightOperand<N, T>& right_operand,
-                                 bool x_first) {
+__device__ double ratio_of_small(const BatchToVerify<T>& systems, std::int64_t s,
+                                 RightOperand<N, T>& right_operand, bool x_first) {
   constexpr int group = 4, pitch = RightOperand<N, T>::pitch;  // `group` columns are computed together
   constexpr bool is_lu = kind == RatioKind::lu_factors, is_cholesky = kind == RatioKind::cholesky_factor;
   const System<T> system(systems, s);
@@ -286,7 +286,7 @@ __device__ double ratio_of_small(const Systems<T>& systems, std::int64_t s, Righ
 /// Verifies one system per team of N lanes.
 template <RatioKind kind, int N, class T>
 __global__ void __launch_bounds__(small_threads, N == 8 ? 6 : 4)
-    small_kernel(Systems<T> systems, double* ratios, Totals* totals) {
+    small_kernel(BatchToVerify<T> systems, double* ratios, Totals* totals) {
   constexpr int systems_per_block = small_threads / N;
   __shared__ RightOperand<N, T> right_operands[systems_per_block];
   const int team = static_cast<int>(threadIdx.x) / N;
@@ -306,4 +306,4 @@ __global__ void __launch_bounds__(small_threads, N == 8 ? 6 : 4)
   if (lane_of<N>() == 0) record_ratio(systems, s, ratio, error, ratios, totals);
 }
 
-}  // namespace gaussweep::GAUSSWEEP_BACKEND::judge
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::verification

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "kernels/check/exact_sum.hpp"
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 
-namespace gaussweep::judges {
+namespace gaussweep::verifiers {
 namespace {
 
 /// Returns the largest 100 |residual of the first row| / |b_0| over all right-hand sides; NaN for 0 / 0.
@@ -40,7 +40,7 @@ Findings solution(Reductions<T>& reductions, const Method& method, const Inputs<
     const WideNumber x_norm(x_maxima[r]), b_norm(b_maxima[r]);
     scales.push_back({a_norm * x_norm + b_norm, a_norm * (x_norm + WideNumber(smallest_normal<T>)) + b_norm});
   }
-  Findings findings = judge_columns(
+  Findings findings = verify_columns(
       reductions, ProductOperands<T>{Operand<T>(inputs.a, part), Operand<T>(answer.x)}, Target<T>{&inputs.b},
       Measure::largest, scales, static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
   if (!inputs.x_true.empty()) findings.forward_error = largest_difference(answer.x, inputs.x_true);
@@ -64,4 +64,4 @@ template Findings system_solution<float>(Reductions<float>&, const Method&, cons
 template Findings system_solution<double>(Reductions<double>&, const Method&, const Inputs<double>&,
                                           const Answer<double>&, double);
 
-}  // namespace gaussweep::judges
+}  // namespace gaussweep::verifiers

@@ -6,35 +6,35 @@
 #include <limits>
 
 #include "kernels/check/device_reductions.hpp"
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 
 namespace gaussweep {
 namespace {
 
-/// Returns the kind of ratio that the problem's judge computes, if a kernel computes it too.
+/// Returns the kind of ratio that the problem's verifier computes, if a kernel computes it too.
 std::optional<RatioKind> ratio_kind_of(const ProblemRow& problem) {
-  const Judge<double> judge = problem.judge.float64;
-  if (judge == judges::solution<double> || judge == judges::system_solution<double>)
+  const Judge<double> verifier = problem.judge.float64;
+  if (verifier == verifiers::solution<double> || verifier == verifiers::system_solution<double>)
     return RatioKind::solution;
-  if (judge == judges::lu_factors<double>) return RatioKind::lu_factors;
-  if (judge == judges::cholesky_factor<double>) return RatioKind::cholesky_factor;
-  if (judges::is_of_inverse(judge)) return RatioKind::inverse;
-  if (judge == judges::product<double>) return RatioKind::product;
+  if (verifier == verifiers::lu_factors<double>) return RatioKind::lu_factors;
+  if (verifier == verifiers::cholesky_factor<double>) return RatioKind::cholesky_factor;
+  if (verifiers::is_of_inverse(verifier)) return RatioKind::inverse;
+  if (verifier == verifiers::product<double>) return RatioKind::product;
   return std::nullopt;
 }
 
 }  // namespace
 
 template <class T>
-SystemRatios::SystemRatios(Context& context, const Systems<T>& systems, const Buffer& inputs,
+SystemRatios::SystemRatios(Context& context, const BatchToVerify<T>& systems, const Buffer& inputs,
                            std::int64_t count)
     : context_(context),
       batch_(systems.shape.batch),
       count_(count),
       ratios_(scratch_of(context).take(static_cast<std::size_t>(batch_) * sizeof(double))),
-      totals_(scratch_of(context).take(sizeof(judge::Totals) +
+      totals_(scratch_of(context).take(sizeof(verification::Totals) +
                                        static_cast<std::size_t>(count) * sizeof(double))) {
-  auto* const totals = totals_.as<judge::Totals>();
+  auto* const totals = totals_.as<verification::Totals>();
   context.device.fill(totals, 0, sizeof *totals);
   context.device.fill(&totals->worst, 0xff, sizeof totals->worst);  // the initial value for atomicMin
   const bool on_gpu = context.device.backend() == Backend::cuda;
@@ -52,11 +52,11 @@ std::vector<double> SystemRatios::all() const {
 }
 
 RatioSummary SystemRatios::summary() const {
-  constexpr std::size_t header = sizeof(judge::Totals) / sizeof(double);
+  constexpr std::size_t header = sizeof(verification::Totals) / sizeof(double);
   std::vector<double> totals_and_sample(header + static_cast<std::size_t>(count_));
   context_.device.to_host(totals_and_sample.data(), totals_.as<void>(),
                           totals_and_sample.size() * sizeof(double));
-  judge::Totals totals{};
+  verification::Totals totals{};
   std::memcpy(&totals, totals_and_sample.data(), sizeof totals);
   RatioSummary summary{static_cast<std::int64_t>(totals.not_passed),
                        -1,
@@ -73,32 +73,32 @@ RatioSummary SystemRatios::summary() const {
 
 template <class T>
 std::optional<SystemRatios> system_ratios(Context& context, const Method& method, Staging<T>& staging,
-                                          int copy, const Shape& shape, double tolerance,
+                                          int set, const Shape& shape, double tolerance,
                                           std::optional<std::uint64_t> solution_seed, std::int64_t count) {
   const ProblemRow& problem = method.problem.row();
   const auto ratio_kind = ratio_kind_of(problem);
   if (!ratio_kind || method.layout != Layout::column_major) return std::nullopt;
   const Shape single = shape.single();
-  const Operands<T> op = staging.operands(copy);
-  const Systems<T> systems{*ratio_kind,
-                           shape,
-                           tolerance,
-                           staging.pristine_a().data,
-                           staging.pristine_b().data,
-                           staging.answer(copy).data,
-                           problem.a(single),
-                           problem.b != nullptr ? problem.b(single) : Extent{0, 0},
-                           problem.x(single),
-                           part_of(problem.used_of_a, shape.uplo),
-                           part_of(problem.used_of_x, shape.uplo),
-                           problem.judge.float64 == judges::either_inverse<double>
-                               ? second_side_threshold(shape.n)
-                               : std::numeric_limits<double>::infinity(),
-                           method.unit_diagonal == UnitDiagonal::lower,
-                           op.pivots,
-                           op.info,
-                           solution_seed.has_value(),
-                           solution_seed.value_or(0)};
+  const Operands<T> op = staging.operands(set);
+  const BatchToVerify<T> systems{*ratio_kind,
+                                 shape,
+                                 tolerance,
+                                 staging.pristine_a().data,
+                                 staging.pristine_b().data,
+                                 staging.answer(set).data,
+                                 problem.a(single),
+                                 problem.b != nullptr ? problem.b(single) : Extent{0, 0},
+                                 problem.x(single),
+                                 part_of(problem.used_of_a, shape.uplo),
+                                 part_of(problem.used_of_x, shape.uplo),
+                                 problem.judge.float64 == verifiers::either_inverse<double>
+                                     ? second_side_threshold(shape.n)
+                                     : std::numeric_limits<double>::infinity(),
+                                 method.unit_diagonal == UnitDiagonal::lower,
+                                 op.pivots,
+                                 op.info,
+                                 solution_seed.has_value(),
+                                 solution_seed.value_or(0)};
   return SystemRatios(context, systems, staging.pristine(), count);
 }
 

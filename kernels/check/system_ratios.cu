@@ -8,7 +8,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-using namespace judge;
+using namespace verification;
 
 /// Finds the worst system that passes, and copies the ratios of `count` equally spaced systems to `sample`.
 template <class = void>  // a template, because the program also links the other backend's definition
@@ -25,7 +25,7 @@ unsigned blocks_for(std::int64_t count, std::int64_t per_block) {
 }
 
 template <RatioKind kind, class T>
-void launch_ratios(Context& context, const Systems<T>& systems, double* ratios, Totals* totals) {
+void launch_ratios(Context& context, const BatchToVerify<T>& systems, double* ratios, Totals* totals) {
   const Shape& shape = systems.shape;
   constexpr bool is_solution = kind == RatioKind::solution;
   // Small kernels need at least as many lanes as rows and columns. The columns of a solution X do not count,
@@ -52,7 +52,7 @@ void launch_ratios(Context& context, const Systems<T>& systems, double* ratios, 
 }  // namespace
 
 template <class T>
-void start_ratios(Context& context, const Systems<T>& systems, std::int64_t count, double* ratios,
+void start_ratios(Context& context, const BatchToVerify<T>& systems, std::int64_t count, double* ratios,
                   Totals* totals) {
   switch (systems.ratio_kind) {
     case RatioKind::solution:
@@ -77,7 +77,7 @@ void start_ratios(Context& context, const Systems<T>& systems, std::int64_t coun
                count, reinterpret_cast<double*>(totals + 1), totals);
 }
 
-template void start_ratios(Context&, const Systems<float>&, std::int64_t, double*, Totals*);
-template void start_ratios(Context&, const Systems<double>&, std::int64_t, double*, Totals*);
+template void start_ratios(Context&, const BatchToVerify<float>&, std::int64_t, double*, Totals*);
+template void start_ratios(Context&, const BatchToVerify<double>&, std::int64_t, double*, Totals*);
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -26,7 +26,7 @@ struct RatioSummary {
 class SystemRatios {
  public:
   template <class T>
-  SystemRatios(Context& context, const Systems<T>& systems, const Buffer& inputs, std::int64_t count);
+  SystemRatios(Context& context, const BatchToVerify<T>& systems, const Buffer& inputs, std::int64_t count);
   RatioSummary summary() const;
   std::vector<double> all() const;  ///< returns the ratios of all systems
 
@@ -56,11 +56,11 @@ std::optional<SystemRatios> system_ratios(Context& context, const Method& method
 
 }  // namespace gaussweep
 
-#define GAUSSWEEP_DECLARE_SYSTEM_RATIOS(space)                                                   \
-  namespace gaussweep::space {                                                                   \
-  template <class T>                                                                             \
-  void start_ratios(Context& context, const Systems<T>& all, std::int64_t count, double* ratios, \
-                    gaussweep::judge::Totals* totals);                                           \
+#define GAUSSWEEP_DECLARE_SYSTEM_RATIOS(space)                                                         \
+  namespace gaussweep::space {                                                                         \
+  template <class T>                                                                                   \
+  void start_ratios(Context& context, const BatchToVerify<T>& all, std::int64_t count, double* ratios, \
+                    gaussweep::verification::Totals* totals);                                          \
   }
 
 GAUSSWEEP_DECLARE_SYSTEM_RATIOS(emulated)

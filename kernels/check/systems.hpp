@@ -7,12 +7,13 @@
 
 namespace gaussweep {
 
-/// The kinds of ratios that kernels compute; each is defined by a function in kernels/check/judges.hpp.
+/// The kinds of ratios that kernels compute; each is defined by a function in kernels/check/verifiers.hpp.
 enum class RatioKind { solution, lu_factors, cholesky_factor, inverse, product };
 
-/// A batch on a device. Operands are column-major with ld = rows, one system behind the other in memory.
+/// A batch on a device, and the parameters of its verification. Operands are column-major with ld = rows, one
+/// system behind the other in memory.
 template <class T>
-struct Systems {
+struct BatchToVerify {
   RatioKind ratio_kind;
   Shape shape;
   double tolerance;
@@ -28,7 +29,7 @@ struct Systems {
 
 }  // namespace gaussweep
 
-namespace gaussweep::judge {
+namespace gaussweep::verification {
 /// The totals that kernels accumulate. RatioSummary::sample follows them in memory.
 struct Totals {
   unsigned long long not_passed;  ///< RatioSummary::not_passed
@@ -37,4 +38,4 @@ struct Totals {
   unsigned long long worst;       ///< the first system with the largest ratio
   unsigned long long digest;
 };
-}  // namespace gaussweep::judge
+}  // namespace gaussweep::verification

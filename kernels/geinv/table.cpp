@@ -1,6 +1,6 @@
 /// The registry's rows for the problem geinv: the problem itself and its methods.
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 #include "kernels/float_rows.hpp"
 #include "kernels/gemm/workspaces.hpp"
 #include "kernels/registry/flops.hpp"
@@ -38,8 +38,8 @@ ProblemRow problem_row() {
   row.axes = {"n"};
   row.flops = operations;
   row.elements = operands;
-  row.judge = {judges::either_inverse<float>, judges::either_inverse<double>};
-  row.tolerance = 30;  // limit of the error ratio (kernels/check/judges.hpp)
+  row.judge = {verifiers::either_inverse<float>, verifiers::either_inverse<double>};
+  row.tolerance = 30;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;
 }
 

@@ -128,10 +128,10 @@ inline double bits_guaranteed(int digits, double smallest_sum) {
 }
 
 /// Returns the number of bits that elements must keep so that the ratio with which a product is verified
-/// (judges::product) is at most 1. This ratio is the smaller one of a normwise and a componentwise ratio. The
-/// normwise ratio is at most 1 with bits_for_any. The componentwise ratio is 3 (gemm's tolerance) times the
-/// largest quotient of an element's error and its bound in bits_guaranteed. Including the rounding of C, it
-/// is at most 1 if k 2^-bits times the scales is at most (k - 1) / 3 2^-digits |A| |B|.
+/// (verifiers::product) is at most 1. This ratio is the smaller one of a normwise and a componentwise ratio.
+/// The normwise ratio is at most 1 with bits_for_any. The componentwise ratio is 3 (gemm's tolerance) times
+/// the largest quotient of an element's error and its bound in bits_guaranteed. Including the rounding of C,
+/// it is at most 1 if k 2^-bits times the scales is at most (k - 1) / 3 2^-digits |A| |B|.
 inline double bits_verified(int digits, std::int64_t k, double smallest_sum) {
   const auto terms = static_cast<double>(k);
   const double more_bits = std::log2(3 * terms / (terms - 1));  // infinite for k = 1

@@ -1,6 +1,6 @@
 /// The registry's rows for the problem gemm: the problem itself and its methods.
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 #include "kernels/float_rows.hpp"
 #include "kernels/gemm/workspaces.hpp"
 
@@ -47,7 +47,7 @@ ProblemRow problem_row() {
   row.x = extent_of_c;
   row.flops = flops_of;
   row.elements = elements_of;
-  row.judge = {judges::product<float>, judges::product<double>};
+  row.judge = {verifiers::product<float>, verifiers::product<double>};
   row.tolerance = 3;
   return row;
 }

@@ -1,6 +1,6 @@
 /// The registry's rows for the problem gesv: the problem itself and its methods.
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 #include "kernels/float_rows.hpp"
 #include "kernels/gemm/workspaces.hpp"
 #include "kernels/registry/flops.hpp"
@@ -54,8 +54,8 @@ ProblemRow problem_row() {
   row.b = row.x = columns_extent;
   row.flops = flops_of;
   row.elements = elements_of;
-  row.judge = {judges::system_solution<float>, judges::system_solution<double>};
-  row.tolerance = 16;  // limit of the error ratio (kernels/check/judges.hpp)
+  row.judge = {verifiers::system_solution<float>, verifiers::system_solution<double>};
+  row.tolerance = 16;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;
 }
 

@@ -1,6 +1,6 @@
 /// The registry's rows for the problem getrf: the problem itself and its methods.
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 #include "kernels/float_rows.hpp"
 #include "kernels/gemm/workspaces.hpp"
 #include "kernels/getrf/workspaces.hpp"
@@ -35,8 +35,8 @@ ProblemRow problem_row() {
   row.zero_pivot = ZeroPivot::singular;
   row.flops = lu_flops;
   row.elements = elements_of;
-  row.judge = {judges::lu_factors<float>, judges::lu_factors<double>};
-  row.tolerance = 30;  // limit of the error ratio (kernels/check/judges.hpp)
+  row.judge = {verifiers::lu_factors<float>, verifiers::lu_factors<double>};
+  row.tolerance = 30;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;
 }
 

@@ -1,6 +1,6 @@
 /// The registry's rows for the problem poinv: the problem itself and its methods.
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 #include "kernels/geinv/distributed_workspace.hpp"
 #include "kernels/poinv/recursive_workspace.hpp"
 #include "kernels/registry/flops.hpp"
@@ -35,8 +35,8 @@ ProblemRow problem_row() {
   row.negated = Region::checkered;  // keeps A positive definite
   row.flops = operations;
   row.elements = operands;
-  row.judge = {judges::inverse<float>, judges::inverse<double>};
-  row.tolerance = 30;  // limit of the error ratio (kernels/check/judges.hpp)
+  row.judge = {verifiers::inverse<float>, verifiers::inverse<double>};
+  row.tolerance = 30;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;
 }
 

@@ -1,6 +1,6 @@
 /// The registry's rows for the problem posv: the problem itself and its methods.
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 #include "kernels/getrf/travelling_columns.hpp"
 #include "kernels/getrf/workspaces.hpp"
 #include "kernels/posv/mixed_workspace.hpp"
@@ -39,7 +39,7 @@ ProblemRow problem_row() {
   row.negated_of_b = Region::odd_rows;
   row.flops = operations;
   row.elements = operands;
-  row.judge = {judges::solution<float>, judges::solution<double>};
+  row.judge = {verifiers::solution<float>, verifiers::solution<double>};
   row.tolerance = 16;
   return row;
 }

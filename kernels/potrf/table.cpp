@@ -1,6 +1,6 @@
 /// The registry's rows for the problem potrf: the problem itself and its methods.
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 #include "kernels/getrf/workspaces.hpp"
 #include "kernels/potrf/recursive_workspace.hpp"
 #include "kernels/registry/flops.hpp"
@@ -41,7 +41,7 @@ ProblemRow problem_row() {
   row.used_of_x = UsedElements::triangle;
   row.flops = cholesky_flops;
   row.elements = operands;
-  row.judge = {judges::cholesky_factor<float>, judges::cholesky_factor<double>};
+  row.judge = {verifiers::cholesky_factor<float>, verifiers::cholesky_factor<double>};
   row.tolerance = 30;  // largest accepted ratio of the error to its bound
   return row;
 }

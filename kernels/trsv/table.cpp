@@ -1,6 +1,6 @@
 /// The registry's rows for the problem trsv: the problem itself and its methods.
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 #include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/trsv/workspaces.hpp"
@@ -39,7 +39,7 @@ ProblemRow problem_row() {
   row.used_of_a = UsedElements::triangle;
   row.flops = operations;
   row.elements = operands;
-  row.judge = {judges::solution<float>, judges::solution<double>};
+  row.judge = {verifiers::solution<float>, verifiers::solution<double>};
   row.tolerance = 16;  // largest accepted ratio of the error to its bound
   return row;
 }

@@ -1,6 +1,6 @@
 /// The registry's rows for the problem trtri: the problem itself and its methods.
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 #include "kernels/geinv/distributed_workspace.hpp"
 #include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"
@@ -34,7 +34,7 @@ ProblemRow problem_row() {
   row.used_of_a = row.used_of_x = UsedElements::triangle;
   row.flops = operations;
   row.elements = operands;
-  row.judge = {judges::inverse<float>, judges::inverse<double>};
+  row.judge = {verifiers::inverse<float>, verifiers::inverse<double>};
   row.tolerance = 30;  // largest accepted ratio of the error to its bound
   return row;
 }

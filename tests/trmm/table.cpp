@@ -1,7 +1,7 @@
 /// trmm: B := A B with a triangular A, a problem that only this program has. This file has its row and its
 /// list of methods.
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 #include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"
 
@@ -25,15 +25,15 @@ double operands(const Shape& shape) {
 template <class T>
 Findings product_by_triangle(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                              const Answer<T>& answer, double tolerance) {
-  const Part part = judges::part_of_a(method, inputs.shape);
+  const Part part = verifiers::part_of_a(method, inputs.shape);
   const WideNumber a_norm = reductions.infinity_norm(inputs.a, part);
-  std::vector<judges::Scale> scales;
+  std::vector<verifiers::Scale> scales;
   for (const double largest : reductions.column_maxima(inputs.b)) {
     scales.push_back({a_norm * WideNumber(largest), a_norm * WideNumber(largest)});
   }
-  return judges::judge_columns(
+  return verifiers::verify_columns(
       reductions, ProductOperands<T>{Operand<T>(inputs.a, part), Operand<T>(inputs.b)}, Target<T>{&answer.x},
-      Measure::largest, scales, static_cast<double>(inputs.shape.n) * judges::unit_roundoff<T>, tolerance);
+      Measure::largest, scales, static_cast<double>(inputs.shape.n) * verifiers::unit_roundoff<T>, tolerance);
 }
 
 ProblemRow problem_row() {

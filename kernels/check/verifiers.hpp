@@ -1,6 +1,7 @@
 #pragma once
-/// The functions that verify answers ("judges"); each problem uses one of them. `check` (check.hpp) first
-/// checks the shapes and that the operands and the answer are finite, then calls the problem's judge.
+/// The functions that verify answers ("verifiers"); each problem uses one of them. `check` (check.hpp) first
+/// checks the shapes and that the operands and the answer are finite, then calls the problem's verifier
+/// (ProblemRow::judge).
 
 #include <cmath>
 #include <limits>
@@ -10,7 +11,7 @@
 #include "kernels/check/norms.hpp"
 #include "kernels/check/reductions.hpp"
 
-namespace gaussweep::judges {
+namespace gaussweep::verifiers {
 
 /// The unit roundoff u: half the distance from 1 to the next larger number.
 template <class T>
@@ -43,8 +44,9 @@ struct Scale {
 /// exactly if this takes only milliseconds.
 /// @param scales one scale for all columns, or one per column @param factor n u
 template <class T>
-Findings judge_columns(Reductions<T>& reductions, const ProductOperands<T>& operands, const Target<T>& target,
-                       Measure measure, const std::vector<Scale>& scales, double factor, double tolerance);
+Findings verify_columns(Reductions<T>& reductions, const ProductOperands<T>& operands,
+                        const Target<T>& target, Measure measure, const std::vector<Scale>& scales,
+                        double factor, double tolerance);
 
 /// Returns true if lower <= limit < upper for the tolerance or for suspect_factor times the tolerance.
 bool spans_limit(double lower, double upper, double tolerance);
@@ -57,7 +59,7 @@ inline Part part_of_x(const Method& method, const Shape& shape) {
   return part_of(method.problem->used_of_x, shape.uplo);
 }
 
-// Each function below is the judge (ProblemRow::judge) of one or more problems.
+// Each function below is the verifier (ProblemRow::judge) of one or more problems.
 
 /// Verifies the solution X of A X = B.
 template <class T>
@@ -88,9 +90,9 @@ template <class T>
 Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                  const Answer<T>& answer, double tolerance);
 
-/// Returns true if the judge verifies an inverse.
-inline bool is_of_inverse(Judge<double> judge) {
-  return judge == inverse<double> || judge == either_inverse<double>;
+/// Returns true if the verifier is one for inverses.
+inline bool is_of_inverse(Judge<double> verifier) {
+  return verifier == inverse<double> || verifier == either_inverse<double>;
 }
 
-}  // namespace gaussweep::judges
+}  // namespace gaussweep::verifiers

@@ -10,9 +10,9 @@
 #include "kernels/check/systems.hpp"
 #include "kernels/matrix/element.hpp"
 
-namespace gaussweep::GAUSSWEEP_BACKEND::judge {
+namespace gaussweep::GAUSSWEEP_BACKEND::verification {
 
-using gaussweep::judge::Totals;
+using gaussweep::verification::Totals;
 
 /// A team of N neighbouring lanes of a warp verifies one system. These functions return the lane's index in
 /// its team, and the warp mask of the team's lanes.
@@ -105,7 +105,7 @@ __device__ __forceinline__ double ratio_if_out_of_range(double max_a, double max
 template <class T>
 struct System {
   Elements<T> a, b, x;
-  __device__ __forceinline__ System(const Systems<T>& systems, std::int64_t s)
+  __device__ __forceinline__ System(const BatchToVerify<T>& systems, std::int64_t s)
       : a(operand(systems.a, systems.a_shape, systems.part_of_a, s)),
         b(operand(systems.b, systems.b_shape, Part::all, s)),
         x(operand(systems.x, systems.x_shape, systems.part_of_x, s)) {}
@@ -156,7 +156,7 @@ __device__ __forceinline__ double certain_or_nan(double ratio, const Sizes& size
   const bool accurate = bound <= 0x1p-12 * max(1.0, ratio);
   return accurate && !bound_spans(tolerance) && !bound_spans(10 * tolerance) ? ratio : double_of(bits_of_nan);
 }
-/// Returns the ratio of an inverse (judges::either_inverse); NaN if the first ratio is so close to the
+/// Returns the ratio of an inverse (verifiers::either_inverse); NaN if the first ratio is so close to the
 /// threshold that the CPU might decide differently about I - X A.
 /// @param ratio_of_side returns the ratio of I - A X (false) or of I - X A (true), the same in all threads
 template <class RatioOfSide>
@@ -193,7 +193,7 @@ __device__ __forceinline__ void atomic_max_if_larger(unsigned long long* maximum
 
 /// Stores a system's ratio and updates the totals; called by one thread. @param error negative if unknown
 template <class T>
-__device__ __forceinline__ void record_ratio(const Systems<T>& systems, std::int64_t s, double ratio,
+__device__ __forceinline__ void record_ratio(const BatchToVerify<T>& systems, std::int64_t s, double ratio,
                                              double error, double* ratios, Totals* totals) {
   ratios[s] = ratio;
   if (error >= 0) atomic_max_if_larger(&totals->max_error, bits_of(error) + 1);
@@ -204,4 +204,4 @@ __device__ __forceinline__ void record_ratio(const Systems<T>& systems, std::int
   }
 }
 
-}  // namespace gaussweep::GAUSSWEEP_BACKEND::judge
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::verification

@@ -1,13 +1,13 @@
 /// Computes the ratio of a residual, column by column. A column is summed exactly if its rounding error could
 /// change the status (pass, suspect or failed).
 
-#include "kernels/check/judges.hpp"
+#include "kernels/check/verifiers.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <vector>
 
-namespace gaussweep::judges {
+namespace gaussweep::verifiers {
 namespace {
 
 /// An estimate of a column's ratio, which lies in [value - bound, value + bound].
@@ -44,8 +44,9 @@ bool spans_limit(double lower, double upper, double tolerance) {
 }
 
 template <class T>
-Findings judge_columns(Reductions<T>& reductions, const ProductOperands<T>& operands, const Target<T>& target,
-                       Measure measure, const std::vector<Scale>& scales, double factor, double tolerance) {
+Findings verify_columns(Reductions<T>& reductions, const ProductOperands<T>& operands,
+                        const Target<T>& target, Measure measure, const std::vector<Scale>& scales,
+                        double factor, double tolerance) {
   const auto scale = [&](std::size_t j) -> const Scale& {
     return scales.size() == 1 ? scales[0] : scales[j];
   };
@@ -88,11 +89,11 @@ Findings judge_columns(Reductions<T>& reductions, const ProductOperands<T>& oper
   return findings;
 }
 
-template Findings judge_columns<float>(Reductions<float>&, const ProductOperands<float>&,
-                                       const Target<float>&, Measure, const std::vector<Scale>&, double,
-                                       double);
-template Findings judge_columns<double>(Reductions<double>&, const ProductOperands<double>&,
-                                        const Target<double>&, Measure, const std::vector<Scale>&, double,
+template Findings verify_columns<float>(Reductions<float>&, const ProductOperands<float>&,
+                                        const Target<float>&, Measure, const std::vector<Scale>&, double,
                                         double);
+template Findings verify_columns<double>(Reductions<double>&, const ProductOperands<double>&,
+                                         const Target<double>&, Measure, const std::vector<Scale>&, double,
+                                         double);
 
-}  // namespace gaussweep::judges
+}  // namespace gaussweep::verifiers
