@@ -36,7 +36,7 @@ void require_shape(const HostMatrix<T>& matrix, std::int64_t rows, std::int64_t 
 template <class T>
 void require(const HostMatrix<T>& matrix, std::int64_t rows, std::int64_t cols, const char* name) {
   require_shape(matrix, rows, cols, name);
-  if (lies_on_host(matrix)) return;
+  if (is_on_host(matrix)) return;
   throw std::invalid_argument(std::string("check: the elements of ") + name + " are not on the host");
 }
 

@@ -34,8 +34,8 @@ double componentwise_error(const Method& method, const Inputs<T>& inputs, const 
   // The allowed residual (Allowance in residual.hpp) is u times the denominator of check.hpp.
   Allowance allowance;
   allowance.product_factor = allowance.target_factor = unit;
-  allowance.floor = WideNumber(static_cast<double>(std::numeric_limits<T>::denorm_min())) *
-                    WideNumber(static_cast<double>(operands.terms()) + 2);
+  allowance.absolute_term = WideNumber(static_cast<double>(std::numeric_limits<T>::denorm_min())) *
+                            WideNumber(static_cast<double>(operands.terms()) + 2);
   allowance.negligible = 0.25;  // the error bound of check.hpp: u / 4
   allowance.max_exact_terms = max_exact_terms;
   return unit * reductions.largest_allowance_ratio(operands, Target<T>{&target}, allowance);

@@ -310,7 +310,7 @@ __global__ void __launch_bounds__(product_threads)
       const Allowance& allowance = allowance_ratios.allowance;
       const WideNumber allowed =
           WideNumber(allowance.product_factor) * WideNumber(magnitudes[magnitude_index], exponent) +
-          WideNumber(allowance.target_factor) * WideNumber(target) + allowance.floor;
+          WideNumber(allowance.target_factor) * WideNumber(target) + allowance.absolute_term;
       if (WideNumber(allowance_ratios.unit, exponent) < WideNumber(allowance.negligible) * allowed) {
         largest_allowance_ratio = max(largest_allowance_ratio, (residual / allowed).value());
       } else {

@@ -22,14 +22,14 @@ class SmallOnHost final : public ForwardingReductions<T> {
   ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
                                        double x_norm, double y_norm) override {
     // The CPU compares x and y only if both are small.
-    return target(is_small(x) ? &y : &x).element_difference(x, y, part, x_norm, y_norm);
+    return delegate_for(is_small(x) ? &y : &x).element_difference(x, y, part, x_norm, y_norm);
   }
 
  private:
   bool is_small(const HostMatrix<T>& a) const {
-    return static_cast<std::size_t>(a.rows * a.cols) <= max_elements_ && lies_on_host(a);
+    return static_cast<std::size_t>(a.rows * a.cols) <= max_elements_ && is_on_host(a);
   }
-  Reductions<T>& target(const HostMatrix<T>* a) override {
+  Reductions<T>& delegate_for(const HostMatrix<T>* a) override {
     if (a != nullptr && is_small(*a)) return host_;
     return *device_;
   }
@@ -88,7 +88,7 @@ class GroupReductions final : public ForwardingReductions<T> {
 
  private:
   Reductions<T>& at(int index) { return *devices_[static_cast<std::size_t>(index)]; }
-  Reductions<T>& target(const HostMatrix<T>*) override { return at(0); }
+  Reductions<T>& delegate_for(const HostMatrix<T>*) override { return at(0); }
   /// Calls work(index) for the devices that have columns of a product. The other devices get no copies of the
   /// operands.
   template <class Work>

@@ -239,12 +239,12 @@ class DeviceReductions final : public Reductions<T> {
 
   /// Reduces every line to an element of `out` on the device. downloaded_fold returns the results instead.
   void fold(const Lines<T>& lines, Fold fold, double* out) {
-    const std::int64_t count = lines.rows ? lines.matrix.rows : lines.matrix.cols;
+    const std::int64_t count = lines.are_rows ? lines.matrix.rows : lines.matrix.cols;
     const auto blocks = static_cast<unsigned>((count + lines_per_block - 1) / lines_per_block);
     simt::launch(context_, lines_kernel<T>, dim3(blocks), dim3(line_threads), 0, lines, fold, out);
   }
   std::vector<double> downloaded_fold(const Lines<T>& lines, Fold fold_kind) {
-    const std::int64_t count = lines.rows ? lines.matrix.rows : lines.matrix.cols;
+    const std::int64_t count = lines.are_rows ? lines.matrix.rows : lines.matrix.cols;
     const Scratch::Piece out = scratch_.take(static_cast<std::size_t>(count) * sizeof(double));
     fold(lines, fold_kind, out.as<double>());
     return downloaded(out.as<double>(), count);
@@ -272,8 +272,8 @@ class DeviceReductions final : public Reductions<T> {
   /// Returns the operand's device copy as a kernel argument.
   Elements<T> elements(const Operand<T>& operand) {
     const Strided<T> copy = device_copy(*operand.matrix);
-    Elements<T> e{copy.data,      copy.row_stride, copy.col_stride,       operand.rows(),
-                  operand.cols(), operand.shape(), operand.unit_diagonal, operand.absolute};
+    Elements<T> e{copy.data,      copy.row_stride,     copy.col_stride,       operand.rows(),
+                  operand.cols(), operand.used_part(), operand.unit_diagonal, operand.absolute};
     if (operand.transposed) std::swap(e.row_stride, e.col_stride);
     return e;
   }

@@ -28,12 +28,12 @@ struct Operand {
   std::int64_t rows() const { return transposed ? matrix->cols : matrix->rows; }
   std::int64_t cols() const { return transposed ? matrix->rows : matrix->cols; }
   /// Returns the part of op(matrix) that is used: a transposed lower triangle is an upper one.
-  Part shape() const {
+  Part used_part() const {
     if (!transposed || part == Part::all) return part;
     return part == Part::lower ? Part::upper : Part::lower;
   }
   double at(std::int64_t i, std::int64_t j) const {
-    const Part used = shape();
+    const Part used = used_part();
     if ((used == Part::lower && i < j) || (used == Part::upper && i > j)) return 0;
     if (unit_diagonal && i == j) return 1;
     const double value = transposed ? (*matrix)(j, i) : (*matrix)(i, j);
@@ -41,7 +41,7 @@ struct Operand {
   }
   /// Copies elements (begin, j) to (begin + count - 1, j) to `out`; rows beyond the matrix give 0.
   void column(std::int64_t begin, std::int64_t count, std::int64_t j, double* out) const {
-    const RowRange range = rows_of(shape(), rows(), j);
+    const RowRange range = rows_of(used_part(), rows(), j);
     const std::int64_t first = std::clamp(range.begin - begin, std::int64_t{0}, count);
     const std::int64_t last = std::clamp(std::min(range.end, rows()) - begin, first, count);
     std::fill(out, out + first, 0.0);
@@ -68,10 +68,10 @@ struct ProductOperands {
   RowRange k_range(std::int64_t row_begin, std::int64_t row_end, std::int64_t col_begin,
                    std::int64_t col_end) const {
     RowRange range{0, terms()};
-    if (left.shape() == Part::lower) range.end = std::min(range.end, row_end);
-    if (left.shape() == Part::upper) range.begin = std::max(range.begin, row_begin);
-    if (right.shape() == Part::lower) range.begin = std::max(range.begin, col_begin);
-    if (right.shape() == Part::upper) range.end = std::min(range.end, col_end);
+    if (left.used_part() == Part::lower) range.end = std::min(range.end, row_end);
+    if (left.used_part() == Part::upper) range.begin = std::max(range.begin, row_begin);
+    if (right.used_part() == Part::lower) range.begin = std::max(range.begin, col_begin);
+    if (right.used_part() == Part::upper) range.end = std::min(range.end, col_end);
     return range;
   }
 };

@@ -8,7 +8,7 @@ namespace gaussweep {
 
 template <class T>
 const HostMatrix<T>& require_on_host(const HostMatrix<T>& a) {
-  if (lies_on_host(a)) return a;
+  if (is_on_host(a)) return a;
   throw std::invalid_argument("check: a matrix of " + std::to_string(a.rows) + " x " +
                               std::to_string(a.cols) + " has only " + std::to_string(a.data.size()) +
                               " of its elements on the host");

@@ -17,7 +17,7 @@ struct ElementIndex {
 /// Returns true if the matrix's elements are on the host. If they are only on a device, `rows` and `cols` are
 /// set and `data` is empty.
 template <class T>
-bool lies_on_host(const HostMatrix<T>& a) {
+bool is_on_host(const HostMatrix<T>& a) {
   return a.data.size() == static_cast<std::size_t>(a.rows * a.cols);
 }
 /// Check that all elements are on the host. @throws std::invalid_argument if they are not
@@ -54,39 +54,43 @@ class Reductions {
                                          const Allowance& allowance) = 0;
 };
 
-/// Forwards every reduction to another object, which `target` selects.
+/// Forwards every reduction to another object, which `delegate_for` selects.
 template <class T>
 class ForwardingReductions : public Reductions<T> {
  public:
   std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override {
-    return target(&a).first_not_finite(a, part);
+    return delegate_for(&a).first_not_finite(a, part);
   }
-  double max_norm(const HostMatrix<T>& a, Part part) override { return target(&a).max_norm(a, part); }
-  WideNumber one_norm(const HostMatrix<T>& a, Part part) override { return target(&a).one_norm(a, part); }
+  double max_norm(const HostMatrix<T>& a, Part part) override { return delegate_for(&a).max_norm(a, part); }
+  WideNumber one_norm(const HostMatrix<T>& a, Part part) override {
+    return delegate_for(&a).one_norm(a, part);
+  }
   WideNumber infinity_norm(const HostMatrix<T>& a, Part part) override {
-    return target(&a).infinity_norm(a, part);
+    return delegate_for(&a).infinity_norm(a, part);
   }
   WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) override {
-    return target(&a).symmetric_norm(a, part);
+    return delegate_for(&a).symmetric_norm(a, part);
   }
-  WideNumber frobenius_norm(const HostMatrix<T>& a) override { return target(&a).frobenius_norm(a); }
-  std::vector<double> column_maxima(const HostMatrix<T>& a) override { return target(&a).column_maxima(a); }
+  WideNumber frobenius_norm(const HostMatrix<T>& a) override { return delegate_for(&a).frobenius_norm(a); }
+  std::vector<double> column_maxima(const HostMatrix<T>& a) override {
+    return delegate_for(&a).column_maxima(a);
+  }
   ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
                                        double x_norm, double y_norm) override {
-    return target(&x).element_difference(x, y, part, x_norm, y_norm);
+    return delegate_for(&x).element_difference(x, y, part, x_norm, y_norm);
   }
   std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& against,
                                                Measure measure) override {
-    return target(nullptr).residual_columns(operands, against, measure);
+    return delegate_for(nullptr).residual_columns(operands, against, measure);
   }
   double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& against,
                                  const Allowance& allowance) override {
-    return target(nullptr).largest_allowance_ratio(operands, against, allowance);
+    return delegate_for(nullptr).largest_allowance_ratio(operands, against, allowance);
   }
 
  private:
   /// Returns the object that reduces `a`; if `a` is null, the object that computes products.
-  virtual Reductions<T>& target(const HostMatrix<T>* a) = 0;
+  virtual Reductions<T>& delegate_for(const HostMatrix<T>* a) = 0;
 };
 
 /// Reductions on the CPU (norms.hpp, residual.hpp).

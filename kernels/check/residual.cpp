@@ -351,7 +351,7 @@ double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<
                       absolute_packed->tile.high[index] + absolute_packed->tile.low[index], exponent);
                   const WideNumber allowed = WideNumber(allowance.product_factor) * magnitude +
                                              WideNumber(allowance.target_factor) * WideNumber(element) +
-                                             allowance.floor;
+                                             allowance.absolute_term;
                   WideNumber residual = tile_residual(element, packed.tile, index, exponent);
                   // If the rounding error is not negligible, sum this element exactly.
                   if (!(unit * WideNumber(1, exponent) < WideNumber(allowance.negligible) * allowed)) {

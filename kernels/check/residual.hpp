@@ -58,10 +58,10 @@ void set_bounds(const ProductOperands<T>& operands, const std::vector<double>& l
                 const std::vector<double>& largest_of_cols, Measure measure,
                 std::vector<ColumnResidual>& columns);
 
-/// The allowed |C - L R|, element by element: product_factor |L| |R| + target_factor |C| + floor.
+/// The allowed |C - L R|, element by element: product_factor |L| |R| + target_factor |C| + absolute_term.
 struct Allowance {
   double product_factor = 0;
-  WideNumber floor;
+  WideNumber absolute_term;
   double target_factor = 0;
   /// An element is summed exactly unless its error bound is below this fraction of the allowed value.
   double negligible = 0x1p-10;

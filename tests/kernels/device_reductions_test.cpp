@@ -214,7 +214,7 @@ class Counted final : public ForwardingReductions<T> {
   explicit Counted(int& calls) : calls_(calls) {}
 
  private:
-  Reductions<T>& target(const HostMatrix<T>*) override {
+  Reductions<T>& delegate_for(const HostMatrix<T>*) override {
     ++calls_;
     return host_;
   }
