@@ -81,7 +81,7 @@ void end_messages() {
   if (in_flight.empty()) return;
   const Site site = in_flight.front().site;
   in_flight.clear();
-  throw DeviceError("invalidValue: a cluster ended before what was sent in it had arrived, " +
+  throw DeviceError("invalidValue: a cluster ended before all data of st_async had arrived, " +
                         std::string(site.file) + ":" + std::to_string(site.line),
                     "invalidValue", false);
 }

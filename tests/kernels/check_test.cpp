@@ -195,7 +195,8 @@ TYPED_TEST(Check, LuByHand) {
   EXPECT_DOUBLE_EQ(check(method_of(Problem::named("getrf")), inputs, answer).backward_error, 2. / 5);
   answer.pivots = {1, 2};
   EXPECT_EQ(check(method_of(Problem::named("getrf")), inputs, answer).ratio, largest);
-  EXPECT_EQ(check(method_of(Problem::named("getrf")), inputs, answer).flaw, "pivot 2 exchanges row 3, of 2");
+  EXPECT_EQ(check(method_of(Problem::named("getrf")), inputs, answer).flaw,
+            "pivot 2 exchanges row 3, but there are only 2 rows");
   answer.pivots = {-1, 1};
   EXPECT_EQ(check(method_of(Problem::named("getrf")), inputs, answer).ratio, largest);
 

@@ -236,7 +236,7 @@ void break_a_rule(int how) {
 }
 
 TEST_P(SimtCluster, ReportsUndefinedBehaviour) {
-  EXPECT_NE(error_of(context, break_a_rule, 0).find("ended before what was sent in it had arrived"),
+  EXPECT_NE(error_of(context, break_a_rule, 0).find("ended before all data of st_async had arrived"),
             std::string::npos);
   EXPECT_NE(error_of(context, break_a_rule, 1).find("more threads arrive at a barrier"), std::string::npos);
   EXPECT_NE(error_of(context, break_a_rule, 2).find("deadlock"), std::string::npos);
