@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/core/enums.hpp"
-#include "kernels/core/host_elements.hpp"
+#include "kernels/core/host_array.hpp"
 
 namespace gaussweep {
 
@@ -40,7 +40,7 @@ struct HostMatrix {
     HostMatrix matrix;
     matrix.rows = r;
     matrix.cols = c;
-    matrix.data = HostElements<T>::uninitialized(static_cast<std::size_t>(r * c));
+    matrix.data = HostArray<T>::uninitialized(static_cast<std::size_t>(r * c));
     return matrix;
   }
   T& operator()(std::int64_t i, std::int64_t j) { return data[static_cast<std::size_t>(i + j * rows)]; }
@@ -51,7 +51,7 @@ struct HostMatrix {
 
   std::int64_t rows = 0;
   std::int64_t cols = 0;
-  HostElements<T> data;
+  HostArray<T> data;
 };
 
 /// The sizes of a trial (one method on one input) in LAPACK's letters. gemm: C (m x n) = A (m x k) B (k x n).

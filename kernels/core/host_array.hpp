@@ -19,28 +19,26 @@ namespace gaussweep {
 /// A contiguous array that can be left uninitialized, because zeroing gigabytes with one thread takes
 /// seconds. It can also take over the memory of a std::vector.
 template <class T>
-class HostElements {
+class HostArray {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
   using value_type = T;
 
-  HostElements() = default;
+  HostArray() = default;
   /// Takes over the vector's memory without a copy.
-  HostElements(std::vector<T> elements) {  // NOLINT(google-explicit-constructor): converts like a vector
+  HostArray(std::vector<T> elements) {  // NOLINT(google-explicit-constructor): converts like a vector
     auto vector = std::make_shared<std::vector<T>>(std::move(elements));
     data_ = vector->data();
     size_ = vector->size();
     owner_ = std::move(vector);
   }
-  HostElements(std::initializer_list<T> elements) : HostElements(std::vector<T>(elements)) {}
+  HostArray(std::initializer_list<T> elements) : HostArray(std::vector<T>(elements)) {}
   /// Makes `count` zeros.
-  explicit HostElements(std::size_t count) : HostElements(uninitialized(count)) {
-    std::fill(begin(), end(), T{});
-  }
+  explicit HostArray(std::size_t count) : HostArray(uninitialized(count)) { std::fill(begin(), end(), T{}); }
   /// Makes `count` uninitialized elements. @throws std::bad_alloc
-  static HostElements uninitialized(std::size_t count) {
-    HostElements result;
+  static HostArray uninitialized(std::size_t count) {
+    HostArray result;
     if (count == 0) return result;
     if (count > max_bytes / sizeof(T)) throw std::bad_alloc();
     const std::size_t bytes = count * sizeof(T);
@@ -55,20 +53,20 @@ class HostElements {
     result.size_ = count;
     return result;
   }
-  HostElements(const HostElements& other) : HostElements(uninitialized(other.size_)) {
+  HostArray(const HostArray& other) : HostArray(uninitialized(other.size_)) {
     std::copy(other.begin(), other.end(), begin());
   }
-  HostElements(HostElements&& other) noexcept
+  HostArray(HostArray&& other) noexcept
       : owner_(std::move(other.owner_)),
         data_(std::exchange(other.data_, nullptr)),
         size_(std::exchange(other.size_, 0)) {}
-  HostElements& operator=(HostElements other) noexcept {
+  HostArray& operator=(HostArray other) noexcept {
     std::swap(owner_, other.owner_);
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     return *this;
   }
-  ~HostElements() = default;
+  ~HostArray() = default;
 
   T* data() { return data_; }
   const T* data() const { return data_; }
@@ -82,7 +80,7 @@ class HostElements {
   const T* end() const { return data_ + size_; }
   T& back() { return data_[size_ - 1]; }
   const T& back() const { return data_[size_ - 1]; }
-  friend bool operator==(const HostElements& x, const HostElements& y) {
+  friend bool operator==(const HostArray& x, const HostArray& y) {
     return std::equal(x.begin(), x.end(), y.begin(), y.end());
   }
 
