@@ -15,8 +15,8 @@ constexpr std::int64_t default_gpus_from = 14336;
 
 /// Returns true if one GPU inverts the triangular or positive definite matrix. It does so if the parameter
 /// `gpus` is 1, or if several GPUs would be slower for this order.
-inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
-  return parameters.integer("gpus") == 1 || stays_below(shape.n, parameters, default_gpus_from);
+inline bool uses_one_gpu(const Shape& shape, const Parameters& parameters) {
+  return parameters.integer("gpus") == 1 || is_below_gpus_from(shape.n, parameters, default_gpus_from);
 }
 inline Parameter gpus_from_parameter() {
   return integer_parameter("gpus_from", 0, 0, 1 << 30, "smallest n for several GPUs; 0: 14336");
@@ -61,7 +61,7 @@ inline std::size_t upper_solve_bytes(const ColumnBlocks& blocks, std::size_t ele
 /// Returns the bytes of workspace per GPU of geinv/multi_gpu: two panels, the LU factorisation of a panel
 /// (lu::in_place_bytes), pivots, two row orders, and the solve with U.
 inline std::size_t geinv_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
-  if (parameters.integer("gpus") == 1 || lu::stays_on_one(shape, parameters))
+  if (parameters.integer("gpus") == 1 || lu::uses_one_gpu(shape, parameters))
     return geinv_recursive_workspace(shape.n, element);
   const ColumnBlocks blocks{shape.n, lu::column_block(shape, parameters)};
   return two_panels(lu::panel_bytes(shape.n, blocks.width, element)) + lu::in_place_bytes(shape.n, element) +
@@ -76,7 +76,7 @@ inline std::size_t distributed_triangle_bytes(const Shape& shape, std::int64_t w
 }
 /// Returns the bytes of workspace per GPU of trtri/multi_gpu; on one GPU, of trtri/levels.
 inline std::size_t trtri_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
-  if (!stays_on_one(shape, parameters)) {
+  if (!uses_one_gpu(shape, parameters)) {
     return distributed_triangle_bytes(shape, panel_width(shape, parameters, trtri_block(shape, parameters)),
                                       element);
   }
@@ -94,7 +94,7 @@ inline Parameters cholesky_parameters(const Shape& shape, const Parameters& para
 /// Returns the bytes of workspace per GPU of poinv/multi_gpu: the larger of two sizes, because the
 /// factorisation (potrf/multi_gpu) and the inversion of the factor share the memory.
 inline std::size_t poinv_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
-  if (stays_on_one(shape, parameters)) return poinv_recursive_workspace(shape.n, element);
+  if (uses_one_gpu(shape, parameters)) return poinv_recursive_workspace(shape.n, element);
   return std::max(tiles::multi_gpu_bytes(shape, cholesky_parameters(shape, parameters), element),
                   distributed_triangle_bytes(
                       shape, panel_width(shape, parameters, poinv_block(shape, parameters)), element));

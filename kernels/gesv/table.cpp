@@ -225,7 +225,7 @@ Method multi_gpu() {
       lu::on_several_gpus(in_place("multi_gpu", "LU with partial pivoting of one matrix on several GPUs",
                                    "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997"));
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
-    if (parameters.integer("gpus") == 1 || lu::stays_on_one(shape, parameters))
+    if (parameters.integer("gpus") == 1 || lu::uses_one_gpu(shape, parameters))
       return mixed::direct_bytes(shape.n, shape.nrhs, element);
     return workspace_piece(shape.n, sizeof(int)) + travelling_bytes(shape, element) +
            lu::multi_gpu_bytes(shape, parameters, element);

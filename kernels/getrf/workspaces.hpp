@@ -62,8 +62,8 @@ inline bool is_panel_order(const Shape& shape, const Parameters&) {
   return shape.n <= max_panel_rows;
 }
 /// Returns true if one GPU factors the matrix faster than several.
-inline bool stays_on_one(const Shape& shape, const Parameters& parameters) {
-  return stays_below(shape.n, parameters, 8192);
+inline bool uses_one_gpu(const Shape& shape, const Parameters& parameters) {
+  return is_below_gpus_from(shape.n, parameters, 8192);
 }
 /// Adds the parameters and functions of a method for several GPUs to a registry row.
 inline Method on_several_gpus(Method method) {
@@ -74,7 +74,7 @@ inline Method on_several_gpus(Method method) {
           "columns per panel, rounded up to a multiple of 32; 0: 256 to 1024, depending on n and gpus"),
       integer_parameter("gpus_from", 0, 0, max_panel_rows + 1, "smallest n for several GPUs; 0: 8192")};
   method.column_block = column_block;
-  method.stays_on_one = stays_on_one;
+  method.uses_one_gpu = uses_one_gpu;
   method.accepts = is_panel_order;
   return method;
 }
@@ -86,7 +86,7 @@ constexpr std::size_t panel_bytes(std::int64_t rows, std::int64_t columns, std::
 /// Returns the bytes of workspace per GPU: two panels, the workspace of a panel's factorisation, the row
 /// exchanges of all panels, and column buffers for these exchanges.
 inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
-  if (parameters.integer("gpus") == 1 || stays_on_one(shape, parameters))
+  if (parameters.integer("gpus") == 1 || uses_one_gpu(shape, parameters))
     return workspace_bytes(shape.n, element);
   const std::size_t panel = panel_bytes(shape.n, column_block(shape, parameters), element);
   const ColumnBlocks blocks{shape.n, column_block(shape, parameters)};

@@ -104,7 +104,7 @@ Method multi_gpu() {
       "gaussweep");
   method.parameters = {gpus_parameter(), inverse::block_parameter("512, up to n = 4096 256"),
                        inverse::panel_parameter(), inverse::gpus_from_parameter()};
-  method.stays_on_one = inverse::stays_on_one;
+  method.uses_one_gpu = inverse::uses_one_gpu;
   method.column_block = inverse::poinv_block;
   method.workspace_bytes = inverse::poinv_bytes;
   return portable(std::move(method), GAUSSWEEP_ENTRIES(poinv_multi_gpu), /*capability=*/90);

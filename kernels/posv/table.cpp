@@ -69,11 +69,11 @@ Method multi_gpu() {
   Method method = tiles::on_several_gpus(
       posv_method("multi_gpu", "Cholesky of one matrix on several GPUs, lower triangle", "gaussweep"));
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
-    if (parameters.integer("gpus") == 1 || tiles::solve_stays_on_one(shape, parameters))
+    if (parameters.integer("gpus") == 1 || tiles::solve_uses_one_gpu(shape, parameters))
       return definite::direct_bytes(shape, element);
     return travelling_bytes(shape, element) + tiles::multi_gpu_bytes(shape, parameters, element);
   };
-  method.stays_on_one = tiles::solve_stays_on_one;
+  method.uses_one_gpu = tiles::solve_uses_one_gpu;
   return portable(std::move(method), GAUSSWEEP_ENTRIES(posv_multi_gpu), 90);
 }
 

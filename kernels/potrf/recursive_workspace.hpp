@@ -53,10 +53,10 @@ inline std::int64_t column_block(const Shape& shape, const Parameters& parameter
 /// Returns true if one GPU factors the matrix faster than several. posv has a larger limit, because its
 /// solves gain less from several GPUs.
 template <std::int64_t smallest = 10240>
-bool stays_on_one(const Shape& shape, const Parameters& parameters) {
-  return stays_below(shape.n, parameters, smallest);
+bool uses_one_gpu(const Shape& shape, const Parameters& parameters) {
+  return is_below_gpus_from(shape.n, parameters, smallest);
 }
-inline constexpr auto solve_stays_on_one = stays_on_one<11264>;
+inline constexpr auto solve_uses_one_gpu = uses_one_gpu<11264>;
 /// Returns the number of block columns that are factored as panels. The first GPU factors the remaining
 /// columns, the *rest*, alone in one launch. There is no rest if it would have less than two block columns.
 /// @param rest the maximum number of rows of the rest
@@ -86,7 +86,7 @@ inline Method on_several_gpus(Method method) {
       integer_parameter("rest", 0, 0, 16384,
                         "maximum number of last rows that the first GPU factors alone; 0: 4096")};
   method.column_block = column_block;
-  method.stays_on_one = stays_on_one<>;
+  method.uses_one_gpu = uses_one_gpu<>;
   method.accepts = [](const Shape& shape, const Parameters& parameters) {
     return shape.uplo == Uplo::lower || parameters.integer("gpus") == 1;
   };
@@ -111,7 +111,7 @@ constexpr std::int64_t saved_columns(const ColumnBlocks& blocks) {
 /// the diagonal blocks, and a copy of the rest.
 inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   const int gpus = static_cast<int>(parameters.integer("gpus"));
-  if (gpus == 1 || stays_on_one(shape, parameters)) return workspace_bytes(shape, element);
+  if (gpus == 1 || uses_one_gpu(shape, parameters)) return workspace_bytes(shape, element);
   const ColumnBlocks blocks{shape.n, column_block(shape, parameters), gpus};
   const std::size_t panel = panel_bytes(shape.n, blocks.width, element);
   return 2 * workspace_piece(static_cast<std::int64_t>(panel), 1) + in_place_bytes(shape.n, element) +

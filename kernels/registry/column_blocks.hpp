@@ -8,10 +8,10 @@
 
 namespace gaussweep {
 
-/// Returns true if a matrix of order n stays on one GPU, because n is less than the parameter `gpus_from`.
+/// Returns true if one GPU is used for a matrix of order n, because n is less than the parameter `gpus_from`.
 /// This parameter is the smallest order that uses several GPUs. The value 0 stands for `default_from`.
 /// Returns false if the method does not declare the parameter.
-inline bool stays_below(std::int64_t n, const Parameters& parameters, std::int64_t default_from) {
+inline bool is_below_gpus_from(std::int64_t n, const Parameters& parameters, std::int64_t default_from) {
   if (parameters.all().count("gpus_from") == 0) return false;
   const std::int64_t from = parameters.integer("gpus_from");
   return n < (from > 0 ? from : default_from);

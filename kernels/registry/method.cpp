@@ -139,7 +139,7 @@ Parameter gpus_parameter() {
 
 int gpus_of(const Method& method, const Shape& shape, const Parameters& parameters) {
   if (method.column_block == nullptr) return 1;
-  const bool on_one = method.stays_on_one != nullptr && method.stays_on_one(shape, parameters);
+  const bool on_one = method.uses_one_gpu != nullptr && method.uses_one_gpu(shape, parameters);
   return on_one ? 1 : static_cast<int>(parameters.integer("gpus"));
 }
 

@@ -113,9 +113,9 @@ struct Method {
   /// Returns the columns per block of an A that is distributed over several GPUs. Null: the method has no
   /// parameter `gpus` and runs on one GPU.
   std::int64_t (*column_block)(const Shape&, const Parameters&) = nullptr;
-  /// Returns true if the matrix stays on one GPU for any value of `gpus`, because several GPUs would be
+  /// Returns true if the method uses one GPU for any value of `gpus`, because several GPUs would be
   /// slower. Null: it never does.
-  bool (*stays_on_one)(const Shape&, const Parameters&) = nullptr;
+  bool (*uses_one_gpu)(const Shape&, const Parameters&) = nullptr;
   bool (*accepts)(const Shape&, const Parameters&) = nullptr;  ///< null: any shape
   /// Returns the bytes of Operands::workspace per GPU, for elements of `element` bytes. Null: no workspace.
   std::function<std::size_t(const Shape&, const Parameters&, std::size_t element)> workspace_bytes;
@@ -158,7 +158,7 @@ constexpr std::int64_t max_gpus = 16;
 Parameter gpus_parameter();
 
 /// Returns the number of GPUs that work in a trial: the parameter `gpus`. Returns 1 if the method has no such
-/// parameter, or if the matrix stays on one GPU.
+/// parameter, or if it uses one GPU for this shape.
 int gpus_of(const Method& method, const Shape& shape, const Parameters& parameters);
 /// Returns the reason why a method does not take this shape, such as "gesv/recursive takes no batches"; empty
 /// if it takes the shape.

@@ -85,7 +85,7 @@ Method multi_gpu() {
   method.parameters = {gpus_parameter(), inverse::block_parameter("512, or 256 up to n = 24576"),
                        inverse::panel_parameter(), inverse::gpus_from_parameter()};
   method.answer = AnswerIn::x;
-  method.stays_on_one = inverse::stays_on_one;
+  method.uses_one_gpu = inverse::uses_one_gpu;
   method.column_block = inverse::trtri_block;
   method.workspace_bytes = inverse::trtri_bytes;
   return portable(std::move(method), GAUSSWEEP_ENTRIES(trtri_multi_gpu), /*capability=*/90);
