@@ -71,7 +71,7 @@ GAUSSWEEP_SHARED_INLINE bool contains(Region region, std::int64_t i, std::int64_
 }
 
 /// Hashes a 64-bit word and its position with the finaliser of MurmurHash3 (Appleby, public domain).
-GAUSSWEEP_SHARED_INLINE unsigned long long mixed(unsigned long long word, unsigned long long position) {
+GAUSSWEEP_SHARED_INLINE unsigned long long hashed_word(unsigned long long word, unsigned long long position) {
   unsigned long long x = word + 0x9e3779b97f4a7c15ull * (position + 1);
   x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdull;
   x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ull;
@@ -100,7 +100,7 @@ GAUSSWEEP_SHARED_INLINE unsigned long long digest_of(T value, bool negated, unsi
     const T restored = negated ? -value : value;
     memcpy(&word, &restored, sizeof restored);
   }
-  return mixed(word, position);
+  return hashed_word(word, position);
 }
 
 }  // namespace guard

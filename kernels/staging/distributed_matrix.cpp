@@ -136,7 +136,7 @@ std::uint64_t DistributedMatrix<T>::digest(Region counted, Region negated) const
   for_blocks([&](Context& context, const T* first, const Extent& size, bool above, std::int64_t block) {
     const std::uint64_t part = digest_elements(context, Strided<T>{first, 1, ld_}, size,
                                                region_in(counted, above), region_in(negated, above));
-    sum += guard::mixed(part, static_cast<unsigned long long>(2 * block + (above ? 1 : 0)));
+    sum += guard::hashed_word(part, static_cast<unsigned long long>(2 * block + (above ? 1 : 0)));
   });
   return sum;
 }

@@ -605,7 +605,8 @@ std::uint64_t Staging<T>::answer_digest(Context& context, int copy, bool negated
     integers.insert(integers.end(), infos.begin(), infos.end());
   }
   for (std::size_t i = 0; i < integers.size(); ++i)
-    digest += guard::mixed(static_cast<unsigned long long>(integers[i]), ~static_cast<unsigned long long>(i));
+    digest +=
+        guard::hashed_word(static_cast<unsigned long long>(integers[i]), ~static_cast<unsigned long long>(i));
   return digest;
 }
 
