@@ -151,12 +151,12 @@ Evidence evidence_of(const Trial& trial, const Judgement& judgement) {
 }
 
 template <class T>
-Judgement AnswerJudge<T>::judge(const Answer<T>& answer, Staging<T>* staging, int copy) const {
+Judgement AnswerJudge<T>::judge(const Answer<T>& answer, Staging<T>* staging, int set) const {
   const bool ran_on_gpu = trial_.backend == Backend::cuda, is_in_place = ran_on_gpu && staging != nullptr;
-  if (trial_.shape.batch > 1) return is_in_place ? systems_in_place(answer, *staging, copy) : systems(answer);
+  if (trial_.shape.batch > 1) return is_in_place ? systems_in_place(answer, *staging, set) : systems(answer);
   const bool uploads = ran_on_gpu || (context_.device.backend() == Backend::cuda && !is_small(trial_));
   const auto verified = [&] {
-    if (is_in_place) return in_place(answer, *staging, copy);
+    if (is_in_place) return in_place(answer, *staging, set);
     return uploads ? by_upload(answer) : on_cpu(answer);
   };
   Judgement judgement = verified();
@@ -189,12 +189,12 @@ Judgement AnswerJudge<T>::on_device(const Answer<T>& answer, Copies&& copies) co
 }
 
 template <class T>
-Judgement AnswerJudge<T>::in_place(const Answer<T>& answer, Staging<T>& staging, int copy) const {
+Judgement AnswerJudge<T>::in_place(const Answer<T>& answer, Staging<T>& staging, int set) const {
   return on_device(answer, [&]() -> std::vector<DeviceCopy<T>> {
     const Buffer& pristine = staging.pristine();
     const bool is_unmodified = device_digest(context_, pristine.data(), pristine.bytes()) == digest_;
-    if (is_unmodified) return device_copies(staging, inputs_, answer, copy);
-    return {{&answer.x, staging.answer(copy)}};  // the answer alone, so that the inputs are uploaded again
+    if (is_unmodified) return device_copies(staging, inputs_, answer, set);
+    return {{&answer.x, staging.answer(set)}};  // the answer alone, so that the inputs are uploaded again
   });
 }
 
@@ -226,14 +226,14 @@ Judgement AnswerJudge<T>::systems(const Answer<T>& answer) const {
 }
 
 template <class T>
-Judgement AnswerJudge<T>::systems_in_place(const Answer<T>& answer, Staging<T>& staging, int copy) const {
+Judgement AnswerJudge<T>::systems_in_place(const Answer<T>& answer, Staging<T>& staging, int set) const {
   const std::vector<std::int64_t> sample = sample_of(trial_);
   const auto seed = solution_seed(trial_, inputs_);
   std::vector<Findings> sample_by_cpu;
   std::optional<RatioSummary> summary;
   std::vector<double> ratios;  // per system, NaN if the CPU has to decide; empty if all pass
   try {
-    const auto on_gpu = system_ratios(context_, method_, staging, copy, trial_.shape, trial_.tolerance, seed,
+    const auto on_gpu = system_ratios(context_, method_, staging, set, trial_.shape, trial_.tolerance, seed,
                                       static_cast<std::int64_t>(sample.size()));
     if (on_gpu) {
       sample_by_cpu =

@@ -65,16 +65,16 @@ class AnswerJudge {
   /// memory if `staging` still holds it; otherwise it is uploaded. The answer of a CPU trial is uploaded if
   /// the worker has a GPU and the trial is not small; otherwise the CPU verifies it.
   /// @param staging the run's operands in device memory, or null if this memory is freed
-  /// @param copy index of the working set (copy of the operands) with the answer
-  Judgement judge(const Answer<T>& answer, Staging<T>* staging, int copy) const;
+  /// @param set index of the working set (copy of the operands) with the answer
+  Judgement judge(const Answer<T>& answer, Staging<T>* staging, int set) const;
 
   /// Verifies an answer on the CPU.
   Judgement on_cpu(const Answer<T>& answer) const;
-  /// Verifies the answer of working set `copy` in device memory, against the uploaded inputs. If these inputs
+  /// Verifies the answer of working set `set` in device memory, against the uploaded inputs. If these inputs
   /// have changed since the upload (see `digest`), the host's inputs are uploaded again.
   /// @param answer the same answer, downloaded
   /// @throws DeviceError
-  Judgement in_place(const Answer<T>& answer, Staging<T>& staging, int copy) const;
+  Judgement in_place(const Answer<T>& answer, Staging<T>& staging, int set) const;
   /// Verifies an answer that is on the host, on the context's GPU, with uploaded copies of the operands.
   Judgement by_upload(const Answer<T>& answer) const;
   /// Verifies every system of a batch on the CPU.
@@ -84,7 +84,7 @@ class AnswerJudge {
   /// - the worst system and up to 128 systems that do not pass;
   /// - systems that the device could not decide;
   /// - all systems if the device's inputs have changed since the upload.
-  Judgement systems_in_place(const Answer<T>& answer, Staging<T>& staging, int copy) const;
+  Judgement systems_in_place(const Answer<T>& answer, Staging<T>& staging, int set) const;
 
  private:
   /// @param copies returns the operands' copies in device memory; other operands are uploaded

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "driver/base/words.hpp"
-#include "kernels/staging/own_sets.hpp"
+#include "kernels/staging/working_sets.hpp"
 
 namespace gaussweep::driver {
 namespace {

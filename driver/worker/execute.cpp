@@ -301,11 +301,11 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
   run.restore_signs();  // every second run has negated operands, so that a stale answer is found
   HeldAnswer<T>& answer = held.reference;
   if (in_device_memory)
-    answer.x = copy_on_device(context, run.staging().answer(run.last_copy()), trial.problem->x(trial.shape));
+    answer.x = copy_on_device(context, run.staging().answer(run.last_set()), trial.problem->x(trial.shape));
   answer.answer = run.download(answer.device_x());
   const AnswerJudge<T> judge(context_, as_vendor, vendor, held.prepared->inputs, digest);
   answer.backward_error =
-      judge.judge(answer.answer, pristine != nullptr ? &run.staging() : nullptr, run.last_copy())
+      judge.judge(answer.answer, pristine != nullptr ? &run.staging() : nullptr, run.last_set())
           .findings.backward_error;
   if (pristine != nullptr) held.keep_resident(run.staging(), digest, held.upload_seconds());
   answer.seconds = samples.times().median;

@@ -323,10 +323,10 @@ class Executor::Measurement {
       first_digest_ = digests.front();
       if (trial_.sampling.max_samples > 1 || digests.size() > 1) first_answer_ = copy_first_answer();
     }
-    for (int copy = 0; copy < static_cast<int>(digests.size()); ++copy) {
-      const std::uint64_t digest = digests[static_cast<std::size_t>(copy)];
+    for (int set = 0; set < static_cast<int>(digests.size()); ++set) {
+      const std::uint64_t digest = digests[static_cast<std::size_t>(set)];
       if (digest == first_digest_ || !other_digests_.insert(digest).second) continue;
-      keep_worst(judgement_of(&*run_, copy, run_->download(copy, /*column_major_answer=*/nullptr),
+      keep_worst(judgement_of(&*run_, set, run_->download(set, /*column_major_answer=*/nullptr),
                               run_->report().convergence));
     }
   }
@@ -357,11 +357,11 @@ class Executor::Measurement {
     begin_step("verify");
     const double start = now_seconds();
     judgement_ =
-        judgement_of(run_ ? &*run_ : nullptr, run_ ? run_->last_copy() : 0, answer_.answer, convergence_);
+        judgement_of(run_ ? &*run_ : nullptr, run_ ? run_->last_set() : 0, answer_.answer, convergence_);
     if (!other_digests_.empty() && first_digest_ != last_digests_.back()) {
       if (first_answer_) {
         first_answer_->bring_to_host(device_);
-        keep_worst(judgement_of(/*run=*/nullptr, /*copy=*/0, first_answer_->answer, convergence_));
+        keep_worst(judgement_of(/*run=*/nullptr, /*set=*/0, first_answer_->answer, convergence_));
       } else {
         append_text(record_.message,
                     "the answer of the first sample differs and was not judged: no room to keep it");
@@ -421,8 +421,8 @@ class Executor::Measurement {
     run_->replayed_run();
     if (run_->answer_digests() == last_digests_) return;
     const Judgement replayed =
-        judgement_of(&*run_, run_->last_copy(),
-                     run_->download(run_->last_copy(), /*column_major_answer=*/nullptr), convergence_);
+        judgement_of(&*run_, run_->last_set(),
+                     run_->download(run_->last_set(), /*column_major_answer=*/nullptr), convergence_);
     if (judge(evidence_of(trial_, replayed)) == io::Status::failed)
       stream_flaw_ =
           "it works on another stream than the call's: replayed as a CUDA graph, its answer is wrong";
@@ -462,12 +462,12 @@ class Executor::Measurement {
     record_.message = judgement_.disagreement;
   }
 
-  /// Verifies an answer. @param run the run whose working set `copy` holds the answer; null if this memory is
+  /// Verifies an answer. @param run the run whose working set `set` holds the answer; null if this memory is
   /// freed or overwritten
-  Judgement judgement_of(MethodRun<T>* run, int copy, const Answer<T>& answer, Convergence convergence) {
+  Judgement judgement_of(MethodRun<T>* run, int set, const Answer<T>& answer, Convergence convergence) {
     const AnswerJudge<T> judge(executor_.context_, trial_, method_, inputs_, digest_);
     const bool is_in_place = run != nullptr && gpus_ == 1;
-    Judgement judgement = judge.judge(answer, is_in_place ? &run->staging() : nullptr, copy);
+    Judgement judgement = judge.judge(answer, is_in_place ? &run->staging() : nullptr, set);
     judgement.convergence = convergence;
     return judgement;
   }
@@ -486,14 +486,14 @@ class Executor::Measurement {
       return std::nullopt;
     }
   }
-  /// Returns a device copy of the answer of working set `copy`.
-  Buffer device_copy(int copy) {
-    return copy_on_device(context_, run_->staging().answer(copy), trial_.problem->x(trial_.shape));
+  /// Returns a device copy of the answer of working set `set`.
+  Buffer device_copy(int set) {
+    return copy_on_device(context_, run_->staging().answer(set), trial_.problem->x(trial_.shape));
   }
   /// Makes a column-major device copy of the last sample's answer, for the download and for the comparison
   /// with the vendor's answer.
   void keep_on_device() {
-    if (is_resident() && !answer_.is_on_device()) answer_.x = device_copy(run_->last_copy());
+    if (is_resident() && !answer_.is_on_device()) answer_.x = device_copy(run_->last_set());
   }
 
   Executor& executor_;

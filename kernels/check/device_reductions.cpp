@@ -112,8 +112,8 @@ std::unique_ptr<Reductions<T>> small_on_host(std::unique_ptr<Reductions<T>> devi
 
 template <class T>
 std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& inputs,
-                                         const Answer<T>& answer, int copy) {
-  std::vector<DeviceCopy<T>> copies{{&inputs.a, staging.pristine_a()}, {&answer.x, staging.answer(copy)}};
+                                         const Answer<T>& answer, int set) {
+  std::vector<DeviceCopy<T>> copies{{&inputs.a, staging.pristine_a()}, {&answer.x, staging.answer(set)}};
   if (inputs.b.rows * inputs.b.cols > 0) copies.push_back({&inputs.b, staging.pristine_b()});
   return copies;
 }

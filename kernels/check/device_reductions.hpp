@@ -21,10 +21,10 @@ struct DeviceCopy {
 };
 
 /// Returns the device copies that the verification of a run uses: the unmodified inputs and the answer in
-/// working set `copy`.
+/// working set `set`.
 template <class T>
 std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& inputs,
-                                         const Answer<T>& answer, int copy);
+                                         const Answer<T>& answer, int set);
 
 /// The columns of a residual that one of several devices computes: blocks of `width` columns, which are
 /// distributed cyclically.

@@ -36,7 +36,7 @@ class SystemRatios {
   Scratch::Piece ratios_, totals_;
 };
 
-/// Starts the computation of the ratio (check.hpp) of every system of the answer in working set `copy`. The
+/// Starts the computation of the ratio (check.hpp) of every system of the answer in working set `set`. The
 /// error of a ratio is at most max(1, ratio) / 1000. A ratio is infinite if an element of an operand or of
 /// the answer is not finite. It is NaN if the CPU has to verify the system, for one of these reasons:
 /// - the answer has a flaw, e.g. a pivot that is no row index;
@@ -50,7 +50,7 @@ class SystemRatios {
 /// @throws OutOfMemory, DeviceError
 template <class T>
 std::optional<SystemRatios> system_ratios(Context& context, const Method& method, Staging<T>& staging,
-                                          int copy, const Shape& shape, double tolerance,
+                                          int set, const Shape& shape, double tolerance,
                                           std::optional<std::uint64_t> solution_seed = {},
                                           std::int64_t count = 0);
 

@@ -14,8 +14,8 @@
 
 #include "kernels/device/cache_flush.hpp"
 #include "kernels/device/recording.hpp"
-#include "kernels/staging/own_sets.hpp"
 #include "kernels/staging/staging.hpp"
+#include "kernels/staging/working_sets.hpp"
 
 namespace gaussweep {
 
@@ -36,9 +36,9 @@ class MethodRun {
       : context_(context),
         parameters_(checked_parameters(method, parameters, shape)),
         repeats_(repeats),
-        copies_(working_set_count(method, repeats, pristine)),
+        set_count_(working_set_count(method, repeats, pristine)),
         run_(method.entry(backend).template get<T>()),
-        staging_(context.device, method, parameters, shape, copies_, std::move(resident), context.group),
+        staging_(context.device, method, parameters, shape, set_count_, std::move(resident), context.group),
         on_several_gpus_(gpus_of(method, shape, parameters) > 1) {}
 
   void upload(const Inputs<T>& inputs) { upload(views_of(inputs)); }
@@ -129,60 +129,60 @@ class MethodRun {
     } stage_reset{context_};
     run_set(0);
   }
-  /// Runs once on the operands of working set `copy`. The first run after an upload gets the uploaded inputs.
+  /// Runs once on the operands of working set `set`. The first run after an upload gets the uploaded inputs.
   /// Every other run gets the operands as the last run or `queue` left them.
-  void run(int copy = 0) {
+  void run(int set = 0) {
     if (fresh_ && pristine() == Pristine::on_device) {
       staging_.reset();
       guarded_ = false;
     }
-    run_set(copy);
+    run_set(set);
   }
 
   /// Returns a digest of each working set's answer; equal answers have equal digests (guard.hpp).
   std::vector<std::uint64_t> answer_digests() {
     std::vector<std::uint64_t> digests;
-    for (int copy = 0; copy <= last_copy(); ++copy)
-      digests.push_back(staging_.answer_digest(context_, copy, is_negated(copy)));
+    for (int set = 0; set <= last_set(); ++set)
+      digests.push_back(staging_.answer_digest(context_, set, is_negated(set)));
     return digests;
   }
   /// Restores the signs of an answer that was computed from negated operands (guard.hpp). Call it before
   /// reading the answer on the device.
-  void restore_signs(int copy) {
-    if (is_negated(copy)) staging_.restore_signs(context_, copy);
-    if (guarded_) signs_restored_.at(static_cast<std::size_t>(copy)) = true;
+  void restore_signs(int set) {
+    if (is_negated(set)) staging_.restore_signs(context_, set);
+    if (guarded_) signs_restored_.at(static_cast<std::size_t>(set)) = true;
   }
-  void restore_signs() { restore_signs(last_copy()); }
+  void restore_signs() { restore_signs(last_set()); }
   /// Returns Staging::forbidden_writes of the last run. Destroys the answer.
   std::string forbidden_writes() {
     signs_restored_.assign(signs_restored_.size(), false);
-    return staging_.forbidden_writes(context_, last_copy(), is_negated(last_copy()));
+    return staging_.forbidden_writes(context_, last_set(), is_negated(last_set()));
   }
 
-  /// Return the answer of the last run, or of the last run on working set `copy` (Staging::download).
+  /// Return the answer of the last run, or of the last run on working set `set` (Staging::download).
   Answer<T> download(const T* column_major_answer = nullptr) {
-    return download(last_copy(), column_major_answer);
+    return download(last_set(), column_major_answer);
   }
-  Answer<T> download(int copy, const T* column_major_answer) {
-    restore_signs(copy);
-    return with_report(staging_.download(copy, column_major_answer));
+  Answer<T> download(int set, const T* column_major_answer) {
+    restore_signs(set);
+    return with_report(staging_.download(set, column_major_answer));
   }
   std::int64_t download_to(T* destination) {
     restore_signs();
-    return staging_.download_to(destination, last_copy());
+    return staging_.download_to(destination, last_set());
   }
   /// Download in two steps: the transfer, which a caller can time, and the conversion. @pre `stage_pinned`
   void download_pinned() {
     restore_signs();
-    staging_.download_pinned(last_copy());
+    staging_.download_pinned(last_set());
   }
-  Answer<T> pinned_answer() { return with_report(staging_.pinned_answer(last_copy())); }
+  Answer<T> pinned_answer() { return with_report(staging_.pinned_answer(last_set())); }
   /// Returns the iteration report of the last timed run or, without one, of the last run.
   const IterationReport& report() const { return begin_ ? report_ : report_of_last_; }
   Staging<T>& staging() { return staging_; }
-  Pristine pristine() const { return copies_ == 0 ? Pristine::on_host : Pristine::on_device; }
+  Pristine pristine() const { return set_count_ == 0 ? Pristine::on_host : Pristine::on_device; }
   /// Returns the working set of the last run.
-  int last_copy() const { return std::max(copies_ - 1, 0); }
+  int last_set() const { return std::max(set_count_ - 1, 0); }
 
  private:
   static const Parameters& checked_parameters(const Method& method, const Parameters& parameters,
@@ -210,14 +210,13 @@ class MethodRun {
     }
     guarded_ = true;
     negated_first_ = !negated_first_;
-    signs_restored_.assign(static_cast<std::size_t>(last_copy() + 1), false);
-    for (int copy = 0; copy <= last_copy(); ++copy) staging_.guard(context_, copy, is_negated(copy));
+    signs_restored_.assign(static_cast<std::size_t>(last_set() + 1), false);
+    for (int set = 0; set <= last_set(); ++set) staging_.guard(context_, set, is_negated(set));
   }
   /// Returns true if a working set's answer was computed from negated operands, and its signs are not
   /// restored.
-  bool is_negated(int copy) const {
-    return guarded_ && !signs_restored_.at(static_cast<std::size_t>(copy)) &&
-           negated_first_ == (copy % 2 == 0);
+  bool is_negated(int set) const {
+    return guarded_ && !signs_restored_.at(static_cast<std::size_t>(set)) && negated_first_ == (set % 2 == 0);
   }
   template <class Work>
   double between_events(Work&& work) {
@@ -236,11 +235,11 @@ class MethodRun {
   }
   void run_all() {
     for (std::int64_t repeat = 0; repeat < repeats_; ++repeat)
-      run_set(copies_ <= 1 ? 0 : static_cast<int>(repeat));
+      run_set(set_count_ <= 1 ? 0 : static_cast<int>(repeat));
   }
-  /// Runs once on the current operands of working set `copy`.
-  void run_set(int copy) {
-    Operands<T> operands = staging_.operands(copy);
+  /// Runs once on the current operands of working set `set`.
+  void run_set(int set) {
+    Operands<T> operands = staging_.operands(set);
     context_.report = {};
     fresh_ = false;
     run_(context_, operands, parameters_);
@@ -254,7 +253,7 @@ class MethodRun {
   Context& context_;
   Parameters parameters_;
   std::int64_t repeats_;
-  int copies_;  ///< number of working sets; 0: the pristine set is the only one
+  int set_count_;  ///< number of working sets; 0: the pristine set is the only one
   Run<T> run_;
   Staging<T> staging_;
   InputViews<T> inputs_;

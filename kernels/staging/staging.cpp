@@ -9,7 +9,7 @@
 
 #include "kernels/staging/guard.hpp"
 #include "kernels/staging/host_layout.hpp"
-#include "kernels/staging/own_sets.hpp"
+#include "kernels/staging/working_sets.hpp"
 
 namespace gaussweep {
 namespace {
@@ -106,8 +106,8 @@ OperandLayout layout_of(const Method& method, const Shape& shape, const Paramete
   return operands;
 }
 
-int working_set_count(const Method& method, int copies) {
-  return needs_set_per_repeat(method) ? copies : 1;
+int working_set_count(const Method& method, int sets) {
+  return needs_set_per_repeat(method) ? sets : 1;
 }
 
 /// Returns the distribution of A over the GPUs.
@@ -181,15 +181,15 @@ InputViews<T> views_of(const Inputs<T>& inputs) {
 }
 
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
-                          std::size_t element, int copies) {
+                          std::size_t element, int sets) {
   const StagingLayout staging = layout_of(method, shape, parameters, element).layout;
   const bool is_distributed = gpus_of(method, shape, parameters) > 1;
   const std::size_t part =
       is_distributed ? part_layout(blocks_of(method, shape, parameters), 0, element).bytes() : 0;
-  const std::size_t set = staging.set.bytes() + part;
-  if (copies == 0) return set + staging.workspace.bytes();
-  return staging.pristine_bytes + part + static_cast<std::size_t>(working_set_count(method, copies)) * set +
-         staging.workspace.bytes();
+  const std::size_t set_bytes = staging.set.bytes() + part;
+  if (sets == 0) return set_bytes + staging.workspace.bytes();
+  return staging.pristine_bytes + part +
+         static_cast<std::size_t>(working_set_count(method, sets)) * set_bytes + staging.workspace.bytes();
 }
 
 std::size_t pinned_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
@@ -199,38 +199,38 @@ std::size_t pinned_bytes(const Method& method, const Shape& shape, const Paramet
 
 template <class T>
 Staging<T>::Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape,
-                    int copies, Resident<T> resident, DeviceGroup* group)
+                    int sets, Resident<T> resident, DeviceGroup* group)
     : device_(device),
       method_(method),
       shape_(shape),
-      copies_(copies == 0 ? 0 : working_set_count(method, copies)),
+      set_count_(sets == 0 ? 0 : working_set_count(method, sets)),
       answer_in_(answer_in(method, shape, parameters)),
       gpus_(gpus_of(method, shape, parameters)),
       group_(group) {
-  if (gpus_ > 1 && (group == nullptr || group->size() < gpus_ || copies > 1 || resident.has_a()))
+  if (gpus_ > 1 && (group == nullptr || group->size() < gpus_ || sets > 1 || resident.has_a()))
     throw std::logic_error(method.id() + ": several GPUs need a group of them, and at most one working set");
-  if (copies < 0) throw std::invalid_argument(method.id() + ": negative number of working sets");
+  if (sets < 0) throw std::invalid_argument(method.id() + ": negative number of working sets");
   const OperandLayout operands = layout_of(method, shape, parameters, sizeof(T));
   layout_ = operands.layout;
   a_ = typed<T>(operands.a);
   b_ = typed<T>(operands.b);
   x_ = typed<T>(operands.x);
-  is_resident_ = copies_ > 0 && resident.has_a() && resident.layout == method.layout &&
+  is_resident_ = set_count_ > 0 && resident.has_a() && resident.layout == method.layout &&
                  resident.problem == method.problem && resident.memory.bytes() == layout_.pristine_bytes &&
                  (method.problem->b == nullptr || resident.b.data != nullptr);
   if (is_resident_) {
     pristine_ = std::move(resident.memory);
   } else {
-    pristine_ = Buffer(device, copies_ == 0 ? layout_.set.bytes() : layout_.pristine_bytes);
+    pristine_ = Buffer(device, set_count_ == 0 ? layout_.set.bytes() : layout_.pristine_bytes);
     resident_ = std::move(resident);
   }
   layout_.set.fill(device, pristine_);
-  for (int copy = 0; copy < copies_; ++copy)  // `reset` fills the gaps of the inputs
+  for (int set = 0; set < set_count_; ++set)  // `reset` fills the gaps of the inputs
     sets_.push_back(with_gaps(device, layout_.set, layout_.pristine_bytes));
   workspace_ = with_gaps(device, layout_.workspace);
   if (gpus_ == 1) return;
   const ColumnBlocks blocks = blocks_of(method, shape, parameters);
-  if (copies_ > 0) distributed_pristine_.emplace(*group, blocks);
+  if (set_count_ > 0) distributed_pristine_.emplace(*group, blocks);
   distributed_.emplace(*group, blocks);
   for (int gpu = 1; gpu < gpus_; ++gpu)
     further_workspaces_.push_back(with_gaps(group->device(gpu), layout_.workspace));
@@ -285,7 +285,8 @@ void Staging<T>::upload_from(Context& context, const InputViews<T>& inputs) {
   const Extent b = method_.problem->b != nullptr ? method_.problem->b(shape_) : Extent{0, 0};
   const bool augmented = method_.layout == Layout::augmented;
   // In an augmented matrix the rows of A and B alternate, so that both must be resident.
-  if (copies_ == 0 || !resident.has_a() || (augmented && resident.b.data == nullptr)) return upload(inputs);
+  if (set_count_ == 0 || !resident.has_a() || (augmented && resident.b.data == nullptr))
+    return upload(inputs);
   layout_.set.fill_padding(device_, pristine_);
   convert_layout(context, resident.a, inputs.a.rows, inputs.a.cols, writable_view(pristine_a()));
   if (b.rows * b.cols > 0 && resident.b.data != nullptr) {
@@ -299,7 +300,7 @@ void Staging<T>::upload_from(Context& context, const InputViews<T>& inputs) {
 
 template <class T>
 Resident<T> Staging<T>::release_inputs() {
-  if (copies_ == 0 || gpus_ > 1) return {};
+  if (set_count_ == 0 || gpus_ > 1) return {};
   Resident<T> released{{}, method_.problem, method_.layout, pristine_a(), pristine_b()};
   released.memory = std::move(pristine_);
   return released;
@@ -339,7 +340,7 @@ void Staging<T>::upload_pivots_and_info() {
     device_.to_device(set + layout_.pivots.offset, no_exchange.data(), layout_.pivots.bytes);
   }
   device_.fill(set + layout_.info.offset, 0, layout_.info.bytes);
-  if (copies_ == 0) fill_answer_with_nan(pristine_);
+  if (set_count_ == 0) fill_answer_with_nan(pristine_);
 }
 
 /// Fills x with NaN, if the answer has a separate operand x: bytes 0xFF are a NaN in both precisions.
@@ -351,7 +352,7 @@ void Staging<T>::fill_answer_with_nan(const Buffer& set) {
 
 template <class T>
 void Staging<T>::reset() {
-  if (copies_ == 0) throw std::logic_error(method_.id() + ": reset needs pristine inputs on the device");
+  if (set_count_ == 0) throw std::logic_error(method_.id() + ": reset needs pristine inputs on the device");
   for (Buffer& set : sets_) {
     device_.copy(set.data(), pristine_.data(), layout_.pristine_bytes);
     fill_answer_with_nan(set);
@@ -360,14 +361,14 @@ void Staging<T>::reset() {
 }
 
 template <class T>
-Operands<T> Staging<T>::operands(int copy) {
-  if (copy < 0) throw std::out_of_range("working sets are counted from 0");
-  // If all repeats share a set, copies_ is 1, and `copy` may be larger.
-  if (copy >= std::max(copies_, 1) && needs_set_per_repeat(method_)) {
-    throw std::out_of_range("working set " + std::to_string(copy) + " of " + std::to_string(copies_));
+Operands<T> Staging<T>::operands(int set) {
+  if (set < 0) throw std::out_of_range("working sets are counted from 0");
+  // If all repeats share a set, set_count_ is 1, and `set` may be larger.
+  if (set >= std::max(set_count_, 1) && needs_set_per_repeat(method_)) {
+    throw std::out_of_range("working set " + std::to_string(set) + " of " + std::to_string(set_count_));
   }
-  const Buffer& set = copies_ == 0 ? pristine_ : sets_[static_cast<std::size_t>(copy % copies_)];
-  auto* base = static_cast<std::byte*>(set.data());
+  const Buffer& memory = set_count_ == 0 ? pristine_ : sets_[static_cast<std::size_t>(set % set_count_)];
+  auto* base = static_cast<std::byte*>(memory.data());
   Operands<T> op;
   op.shape = shape_;
   op.a = a_;
@@ -403,8 +404,8 @@ bool Staging<T>::answer_is_row_major() const {
 }
 
 template <class T>
-std::int64_t Staging<T>::download_to(T* destination, int copy) {
-  const Operands<T> op = operands(copy);
+std::int64_t Staging<T>::download_to(T* destination, int set) {
+  const Operands<T> op = operands(set);
   const MatrixView<T> view = answer_view(op);
   if (has_distributed_answer()) {
     distributed_->download(destination);
@@ -413,48 +414,48 @@ std::int64_t Staging<T>::download_to(T* destination, int copy) {
   } else {
     device_.to_host(destination, view.data, dense_bytes(view));
   }
-  return download_info(copy);
+  return download_info(set);
 }
 
 template <class T>
-std::int64_t Staging<T>::download_info(int copy) {
-  const std::vector<int> infos = download_infos(copy);
+std::int64_t Staging<T>::download_info(int set) {
+  const std::vector<int> infos = download_infos(set);
   const auto first = std::find_if(infos.begin(), infos.end(), [](int info) { return info != 0; });
   return first == infos.end() ? 0 : *first;
 }
 
 template <class T>
-std::vector<int> Staging<T>::download_infos(int copy) {
+std::vector<int> Staging<T>::download_infos(int set) {
   std::vector<int> infos(static_cast<std::size_t>(shape_.batch));
-  device_.to_host(infos.data(), operands(copy).info, infos.size() * sizeof(int));
+  device_.to_host(infos.data(), operands(set).info, infos.size() * sizeof(int));
   return infos;
 }
 
 /// Returns an answer of the right shape, with uninitialized elements.
 template <class T>
-Answer<T> Staging<T>::uninitialized_answer(int copy) {
-  const MatrixView<T> view = answer_view(operands(copy));
+Answer<T> Staging<T>::uninitialized_answer(int set) {
+  const MatrixView<T> view = answer_view(operands(set));
   Answer<T> answer;
   answer.x = HostMatrix<T>::uninitialized(view.rows, view.cols);
   return answer;
 }
 
 template <class T>
-Answer<T> Staging<T>::download(int copy, const T* column_major_answer) {
-  Answer<T> answer = uninitialized_answer(copy);
+Answer<T> Staging<T>::download(int set, const T* column_major_answer) {
+  Answer<T> answer = uninitialized_answer(set);
   if (column_major_answer != nullptr) {
     device_.to_host(answer.x.data.data(), column_major_answer, answer.x.data.size() * sizeof(T));
-    answer.info = download_info(copy);
+    answer.info = download_info(set);
   } else {
-    answer.info = download_to(answer.x.data.data(), copy);
+    answer.info = download_to(answer.x.data.data(), set);
   }
-  download_pivots_and_infos(answer, copy);
+  download_pivots_and_infos(answer, set);
   return answer;
 }
 
 template <class T>
-void Staging<T>::download_pinned(int copy) {
-  const MatrixView<T> view = answer_view(operands(copy));
+void Staging<T>::download_pinned(int set) {
+  const MatrixView<T> view = answer_view(operands(set));
   std::byte* to = static_cast<std::byte*>(pinned_.data()) + layout_.answer_offset;
   const std::size_t row = static_cast<std::size_t>(view.cols) * sizeof(T);
   if (answer_is_row_major() && view.ld != view.cols) {
@@ -467,8 +468,8 @@ void Staging<T>::download_pinned(int copy) {
 }
 
 template <class T>
-Answer<T> Staging<T>::pinned_answer(int copy) {
-  Answer<T> answer = uninitialized_answer(copy);
+Answer<T> Staging<T>::pinned_answer(int set) {
+  Answer<T> answer = uninitialized_answer(set);
   const MatrixView<T> to{answer.x.data.data(), answer.x.rows, answer.x.cols, answer.x.rows};
   const auto* from =
       reinterpret_cast<const T*>(static_cast<const std::byte*>(pinned_.data()) + layout_.answer_offset);
@@ -478,16 +479,16 @@ Answer<T> Staging<T>::pinned_answer(int copy) {
     copy_blocked(to.data, from, dense_bytes(to));
   }
   pinned_.reset();
-  answer.info = download_info(copy);
-  download_pivots_and_infos(answer, copy);
+  answer.info = download_info(set);
+  download_pivots_and_infos(answer, set);
   return answer;
 }
 
 /// Downloads the infos of a batch and the pivots; drops the pivots if there was no exchange.
 template <class T>
-void Staging<T>::download_pivots_and_infos(Answer<T>& answer, int copy) {
-  if (shape_.batch > 1) answer.infos = download_infos(copy);
-  const Operands<T> op = operands(copy);
+void Staging<T>::download_pivots_and_infos(Answer<T>& answer, int set) {
+  if (shape_.batch > 1) answer.infos = download_infos(set);
+  const Operands<T> op = operands(set);
   if (op.pivots == nullptr) return;
   answer.pivots.resize(static_cast<std::size_t>(pivot_count(shape_)));
   device_.to_host(answer.pivots.data(), op.pivots, answer.pivots.size() * sizeof(int));
@@ -508,7 +509,7 @@ Strided<T> strided(const T* data, std::int64_t ld, bool by_rows) {
 
 template <class T>
 const Buffer& Staging<T>::pristine() const {
-  if (copies_ == 0) throw std::logic_error(method_.id() + ": the pristine inputs are on the host");
+  if (set_count_ == 0) throw std::logic_error(method_.id() + ": the pristine inputs are on the host");
   return pristine_;
 }
 
@@ -528,8 +529,8 @@ Strided<T> Staging<T>::pristine_b() const {
 }
 
 template <class T>
-Strided<T> Staging<T>::answer(int copy) {
-  const MatrixView<T> view = answer_view(operands(copy));
+Strided<T> Staging<T>::answer(int set) {
+  const MatrixView<T> view = answer_view(operands(set));
   return strided<T>(view.data, view.ld, answer_is_row_major());
 }
 
@@ -549,23 +550,23 @@ Region Staging<T>::negated_of_answer() const {
 
 /// Returns A in a working set. In an augmented matrix, A consists of the columns before B.
 template <class T>
-Strided<T> Staging<T>::guarded_a(int copy) {
-  const MatrixView<T> a = operands(copy).a;
+Strided<T> Staging<T>::guarded_a(int set) {
+  const MatrixView<T> a = operands(set).a;
   if (method_.layout == Layout::column_major) return {a.data, 1, a.ld};
   return {a.data, a.ld, 1};
 }
 
 template <class T>
-Strided<T> Staging<T>::guarded_b(int copy) {
-  const MatrixView<T> b = operands(copy).b;
+Strided<T> Staging<T>::guarded_b(int set) {
+  const MatrixView<T> b = operands(set).b;
   if (method_.layout == Layout::column_major) return {b.data, 1, b.ld};
   return {b.data, b.ld, 1};
 }
 
 template <class T>
-void Staging<T>::guard(Context& context, int copy, bool negated) {
+void Staging<T>::guard(Context& context, int set, bool negated) {
   // Bytes 0xFF are NaN. All working sets share the workspace.
-  if (copy == 0) device_.fill(workspace_in(workspace_), 0xFF, layout_.workspace_bytes);
+  if (set == 0) device_.fill(workspace_in(workspace_), 0xFF, layout_.workspace_bytes);
   for (int gpu = 1; gpu < gpus_; ++gpu) {
     const Buffer& workspace = further_workspaces_[static_cast<std::size_t>(gpu - 1)];
     group_->device(gpu).fill(workspace_in(workspace), 0xFF, layout_.workspace_bytes);
@@ -575,33 +576,33 @@ void Staging<T>::guard(Context& context, int copy, bool negated) {
   if (gpus_ > 1) {
     distributed_->guard(guard);
   } else if (guard.negated != Region::none || guard.hidden != Region::none) {
-    guard_operand(context, writable(guarded_a(copy)), problem.a(shape_), guard);
+    guard_operand(context, writable(guarded_a(set)), problem.a(shape_), guard);
   }
   if (!negated || problem.negated_of_b == Region::none) return;
-  guard_operand(context, writable(guarded_b(copy)), problem.b(shape_),
+  guard_operand(context, writable(guarded_b(set)), problem.b(shape_),
                 {problem.negated_of_b, Region::none, false});
 }
 
 template <class T>
-void Staging<T>::restore_signs(Context& context, int copy) {
+void Staging<T>::restore_signs(Context& context, int set) {
   const OperandGuard signs{negated_of_answer(), Region::none, false};
   if (has_distributed_answer()) return distributed_->guard(signs);
-  guard_operand(context, writable(answer(copy)), method_.problem->x(shape_), signs);
+  guard_operand(context, writable(answer(set)), method_.problem->x(shape_), signs);
 }
 
 template <class T>
-std::uint64_t Staging<T>::answer_digest(Context& context, int copy, bool negated) {
+std::uint64_t Staging<T>::answer_digest(Context& context, int set, bool negated) {
   const ProblemRow& problem = method_.problem.row();
   const Region counted = referenced(problem.used_of_x, shape_.uplo);
   const Region signs = negated ? negated_of_answer() : Region::none;
   std::uint64_t digest = has_distributed_answer()
                              ? distributed_->digest(counted, signs)
-                             : digest_elements(context, answer(copy), problem.x(shape_), counted, signs);
-  const Operands<T> op = operands(copy);
+                             : digest_elements(context, answer(set), problem.x(shape_), counted, signs);
+  const Operands<T> op = operands(set);
   std::vector<int> integers(op.pivots != nullptr ? static_cast<std::size_t>(shape_.n * shape_.batch) : 0);
   if (!integers.empty()) device_.to_host(integers.data(), op.pivots, integers.size() * sizeof(int));
   if (problem.has_pivots) {
-    const std::vector<int> infos = download_infos(copy);
+    const std::vector<int> infos = download_infos(set);
     integers.insert(integers.end(), infos.begin(), infos.end());
   }
   for (std::size_t i = 0; i < integers.size(); ++i)
@@ -612,20 +613,20 @@ std::uint64_t Staging<T>::answer_digest(Context& context, int copy, bool negated
 
 /// Returns a digest of A and B in a working set.
 template <class T>
-std::uint64_t Staging<T>::input_digest(Context& context, int copy) {
+std::uint64_t Staging<T>::input_digest(Context& context, int set) {
   const ProblemRow& problem = method_.problem.row();
   std::uint64_t digest =
-      digest_elements(context, guarded_a(copy), problem.a(shape_), Region::all, Region::none);
+      digest_elements(context, guarded_a(set), problem.a(shape_), Region::all, Region::none);
   if (problem.b == nullptr) return digest;
   return digest ^
-         (31 * digest_elements(context, guarded_b(copy), problem.b(shape_), Region::all, Region::none));
+         (31 * digest_elements(context, guarded_b(set), problem.b(shape_), Region::all, Region::none));
 }
 
 /// Returns GappedLayout::overrun of the first buffer with a changed gap; empty if there is none. It does not
 /// check the distributed A of a vendor's method.
 template <class T>
 std::string Staging<T>::overrun() {
-  std::string found = copies_ == 0 ? layout_.set.overrun(device_, pristine_.data()) : "";
+  std::string found = set_count_ == 0 ? layout_.set.overrun(device_, pristine_.data()) : "";
   for (std::size_t set = 0; found.empty() && set < sets_.size(); ++set)
     found = layout_.set.overrun(device_, sets_[set].data());
   if (found.empty()) found = layout_.workspace.overrun(device_, workspace_.data());
@@ -638,12 +639,12 @@ std::string Staging<T>::overrun() {
 }
 
 template <class T>
-std::string Staging<T>::forbidden_writes(Context& context, int copy, bool negated) {
+std::string Staging<T>::forbidden_writes(Context& context, int set, bool negated) {
   const Region hidden = hidden_region();
   if (hidden != Region::none && !method_.vendor) {
     const std::int64_t count =
         gpus_ > 1 ? distributed_->count_overwritten(hidden)
-                  : count_overwritten(context, guarded_a(copy), method_.problem->a(shape_), hidden);
+                  : count_overwritten(context, guarded_a(set), method_.problem->a(shape_), hidden);
     if (count > 0) {
       return "the method wrote " + std::to_string(count) + (count == 1 ? " element" : " elements") +
              " of the unreferenced triangle of A";
@@ -651,11 +652,11 @@ std::string Staging<T>::forbidden_writes(Context& context, int copy, bool negate
   }
   const std::string overrun = this->overrun();
   if (!overrun.empty()) return "the method wrote outside of its operands: " + overrun;
-  if (method_.overwrites || copies_ == 0) return {};
-  const std::uint64_t after = input_digest(context, copy);
+  if (method_.overwrites || set_count_ == 0) return {};
+  const std::uint64_t after = input_digest(context, set);
   reset();
-  guard(context, copy, negated);
-  if (input_digest(context, copy) == after) return {};
+  guard(context, set, negated);
+  if (input_digest(context, set) == after) return {};
   return "the method overwrote its inputs, which its registry row declares as preserved";
 }
 

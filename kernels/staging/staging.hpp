@@ -29,11 +29,11 @@ InputViews<T> views_of(const Inputs<T>& inputs);
 /// on_host, the inputs are uploaded again before each run, so that the device has only one copy of them.
 enum class Pristine { on_device, on_host };
 
-/// Returns the device bytes of a trial: pristine inputs, workspace, and `copies` working sets. A working set
-/// is a copy of the operands in which runs compute. If `copies` is 0, runs compute in the pristine inputs.
+/// Returns the device bytes of a trial: pristine inputs, workspace, and `sets` working sets. A working set
+/// is a copy of the operands in which runs compute. If `sets` is 0, runs compute in the pristine inputs.
 /// With several GPUs, returns the bytes on the first GPU, which needs most. @param element bytes per element
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
-                          std::size_t element, int copies);
+                          std::size_t element, int sets);
 /// Returns the bytes of pinned host memory that `Staging::stage_pinned` allocates for operands and answer.
 std::size_t pinned_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                          std::size_t element);
@@ -64,18 +64,18 @@ struct StagingLayout {
 };
 
 /// The operands of one trial. Each step is a separate call, so that the driver can time it. The pristine set
-/// holds the unmodified inputs. Runs compute in `copies` working sets, to which `reset` copies the pristine
-/// set. A method that overwrites its inputs needs one set per repeat (own_sets.hpp). With `copies == 0` a run
-/// computes in the pristine set itself, which saves device memory; `upload` then replaces `reset`.
+/// holds the unmodified inputs. Runs compute in `sets` working sets, to which `reset` copies the pristine
+/// set. A method that overwrites its inputs needs one set per repeat (working_sets.hpp). With `sets == 0` a
+/// run computes in the pristine set itself, which saves device memory; `upload` then replaces `reset`.
 template <class T>
 class Staging {
  public:
   /// Allocates the device memory. @throws OutOfMemory, DeviceError
   /// @param resident inputs of this shape on the same device; `upload_from` then copies them instead of
   /// uploading. If the layouts are equal too, their memory becomes the pristine set
-  /// @param group with several GPUs: the group that begins with `device`. `copies` is then 0 or 1, there are
+  /// @param group with several GPUs: the group that begins with `device`. `sets` is then 0 or 1, there are
   /// no resident inputs, and the functions for pinned memory must not be called
-  Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape, int copies,
+  Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape, int sets,
           Resident<T> resident = {}, DeviceGroup* group = nullptr);
   /// Converts the inputs to the method's layout and uploads them to the pristine set.
   void upload(const Inputs<T>& inputs) { upload(views_of(inputs)); }
@@ -92,40 +92,40 @@ class Staging {
   void stage_pinned(const InputViews<T>& inputs);
   /// Uploads a and b from the memory of `stage_pinned`.
   void upload_pinned();
-  /// Downloads the answer of working set `copy` to pinned memory, without conversion. @pre `stage_pinned`
-  void download_pinned(int copy);
+  /// Downloads the answer of working set `set` to pinned memory, without conversion. @pre `stage_pinned`
+  void download_pinned(int set);
   /// Converts the answer of `download_pinned` to column-major and returns it. Frees the memory of
   /// `stage_pinned`.
-  Answer<T> pinned_answer(int copy);
+  Answer<T> pinned_answer(int set);
   /// Restores the inputs in every working set; fills the answer with NaN, so that unwritten elements are
   /// detected.
   void reset();
   /// Fills the workspace and the unreferenced triangle of A with NaN. With `negated`, also flips the signs of
   /// the elements in ProblemRow::negated. Call it after `reset`, or after `upload` if there are no working
   /// sets.
-  void guard(Context& context, int copy, bool negated);
+  void guard(Context& context, int set, bool negated);
   /// Restores the signs of the answer of a run on negated operands.
-  void restore_signs(Context& context, int copy);
+  void restore_signs(Context& context, int set);
   /// Returns a digest of the referenced elements of the answer, the pivots and info. If `negated`, the answer
   /// was computed from negated operands; the digest then equals that of the answer with restored signs.
-  std::uint64_t answer_digest(Context& context, int copy, bool negated);
+  std::uint64_t answer_digest(Context& context, int set, bool negated);
   /// Describes writes of a run to memory that it must not change; empty if there are none. Without working
   /// sets, overwritten inputs are not detected. With working sets, the function destroys the answer.
   /// @pre `guard` was called with the same `negated` before the run
-  std::string forbidden_writes(Context& context, int copy, bool negated);
-  /// Returns the operands of working set `copy`, from 0.
-  Operands<T> operands(int copy);
-  /// Returns the answer of working set `copy`. @param column_major_answer the answer, already converted to
+  std::string forbidden_writes(Context& context, int set, bool negated);
+  /// Returns the operands of working set `set`, from 0.
+  Operands<T> operands(int set);
+  /// Returns the answer of working set `set`. @param column_major_answer the answer, already converted to
   /// column-major on the device, or null
-  Answer<T> download(int copy, const T* column_major_answer = nullptr);
+  Answer<T> download(int set, const T* column_major_answer = nullptr);
   /// Writes the answer without pivots, column-major, to memory of the answer's size. Returns info.
-  std::int64_t download_to(T* destination, int copy);
+  std::int64_t download_to(T* destination, int set);
   /// Returns views of the pristine inputs and of a working set's answer on the device. b has null data if the
   /// problem has none.
   /// @pre there are working sets, on one GPU
   Strided<T> pristine_a() const;
   Strided<T> pristine_b() const;
-  Strided<T> answer(int copy);
+  Strided<T> answer(int set);
   const Buffer& pristine() const;
 
  private:
@@ -139,10 +139,10 @@ class Staging {
   Destination<T> writable_view(const Strided<T>& view) const;
   void upload_one(const StagedMatrix& staged);
   void upload_pivots_and_info();
-  Answer<T> uninitialized_answer(int copy);
-  void download_pivots_and_infos(Answer<T>& answer, int copy);
-  std::vector<int> download_infos(int copy);
-  std::int64_t download_info(int copy);
+  Answer<T> uninitialized_answer(int set);
+  void download_pivots_and_infos(Answer<T>& answer, int set);
+  std::vector<int> download_infos(int set);
+  std::int64_t download_info(int set);
   MatrixView<T> answer_view(const Operands<T>& op) const;
   bool answer_is_row_major() const;
   bool has_distributed_answer() const { return distributed_ && answer_in_ == AnswerIn::a; }
@@ -150,17 +150,17 @@ class Staging {
   std::string overrun();
   Region hidden_region() const;
   Region negated_of_answer() const;
-  Strided<T> guarded_a(int copy);
-  Strided<T> guarded_b(int copy);
-  std::uint64_t input_digest(Context& context, int copy);
+  Strided<T> guarded_a(int set);
+  Strided<T> guarded_b(int set);
+  std::uint64_t input_digest(Context& context, int set);
   Device& device_;
   const Method& method_;
   Shape shape_;
-  int copies_;
+  int set_count_;
   AnswerIn answer_in_;
   StagingLayout layout_;
   MatrixView<T> a_, b_, x_;  // shapes and strides, data unset
-  Buffer pristine_;          // also the working set if copies_ is 0
+  Buffer pristine_;          // also the working set if set_count_ is 0
   std::vector<Buffer> sets_;
   Buffer workspace_;
   /// With several GPUs: A, which is in neither `pristine_` nor `sets_`, and the workspaces of the GPUs after

@@ -23,8 +23,8 @@ void expect_honest(Context& context, const Method& method, const Shape& shape, c
     EXPECT_EQ(run.answer_digests(), first);
   }
   EXPECT_EQ(std::set<std::uint64_t>(first.begin(), first.end()).size(), 1u);
-  for (int copy = 0; copy <= run.last_copy(); ++copy) {
-    const Answer<T> answer = run.download(copy, nullptr);
+  for (int set = 0; set <= run.last_set(); ++set) {
+    const Answer<T> answer = run.download(set, nullptr);
     const Findings found = check(method, inputs, answer);
     EXPECT_LE(found.ratio, default_tolerance(method.problem)) << found.flaw;
     EXPECT_EQ(run.answer_digests(), first) << "after a download";

@@ -70,8 +70,8 @@ TYPED_TEST(StagingOf, ColumnAndRowMajor) {
         Staging<T> staging(*this->device, method, {}, shape, 2);
         staging.upload(inputs);
         staging.reset();
-        for (const int copy : {0, 1}) {
-          const Operands<T> op = staging.operands(copy);
+        for (const int set : {0, 1}) {
+          const Operands<T> op = staging.operands(set);
           expect_equal(op.a, layout, inputs.a);
           if (problem != Problem::named("geinv")) expect_equal(op.b, layout, inputs.b);
           EXPECT_EQ(op.x.rows, problem == Problem::named("gemm") ? shape.m : n);
@@ -79,17 +79,17 @@ TYPED_TEST(StagingOf, ColumnAndRowMajor) {
           EXPECT_EQ(*op.info, 0);
           EXPECT_EQ(op.pivots, nullptr);
           // The answer starts as NaN and is downloaded with the right rows and columns.
-          EXPECT_TRUE(std::isnan(staging.download(copy).x(n - 1, 0)));
+          EXPECT_TRUE(std::isnan(staging.download(set).x(n - 1, 0)));
           for (std::int64_t i = 0; i < op.x.rows; ++i) {
             for (std::int64_t j = 0; j < op.x.cols; ++j) {
               op.x.data[layout == Layout::row_major ? i * op.x.ld + j : i + j * op.x.ld] =
-                  static_cast<T>(1000 * copy + 100 * i + j);
+                  static_cast<T>(1000 * set + 100 * i + j);
             }
           }
         }
-        for (const int copy : {0, 1}) {
-          EXPECT_EQ(staging.download(copy).x.data,
-                    counted<T>(staging.operands(0).x.rows, staging.operands(0).x.cols, 1000 * copy).data);
+        for (const int set : {0, 1}) {
+          EXPECT_EQ(staging.download(set).x.data,
+                    counted<T>(staging.operands(0).x.rows, staging.operands(0).x.cols, 1000 * set).data);
         }
       }
     }
@@ -152,15 +152,15 @@ TYPED_TEST(StagingOf, HostArrangedOperandsAreTheSame) {
           const Shape shape =
               gemm ? Shape{n, n + 3, 2 * n + 1, 1, Uplo::lower} : Shape{n, n, n, 5, Uplo::lower};
           const Inputs<T> inputs = counted_inputs<T>(method, shape);
-          for (const int copies : {0, 2}) {
-            Staging<T> staged_by_device(*this->device, method, {}, shape, copies),
-                staged_by_host(*this->device, method, {}, shape, copies);
+          for (const int sets : {0, 2}) {
+            Staging<T> staged_by_device(*this->device, method, {}, shape, sets),
+                staged_by_host(*this->device, method, {}, shape, sets);
             staged_by_device.upload(inputs);
             staged_by_host.stage_pinned(views_of(inputs));
             staged_by_host.upload_pinned();
-            if (copies > 0) staged_by_device.reset();
-            if (copies > 0) staged_by_host.reset();
-            const int last = copies > 0 ? 1 : 0;
+            if (sets > 0) staged_by_device.reset();
+            if (sets > 0) staged_by_host.reset();
+            const int last = sets > 0 ? 1 : 0;
             const Operands<T> op = staged_by_host.operands(last), expected = staged_by_device.operands(last);
             EXPECT_EQ(memory_of(op.a, layout), memory_of(expected.a, layout)) << problem << n;
             if (layout != Layout::augmented && op.b.data != nullptr) {
@@ -313,16 +313,16 @@ TYPED_TEST(StagingOf, ResetRestoresTheOperands) {
   staging.upload(inputs);
   for (int round = 0; round < 2; ++round) {
     staging.reset();
-    for (const int copy : {0, 1}) {
-      Operands<T> op = staging.operands(copy);
+    for (const int set : {0, 1}) {
+      Operands<T> op = staging.operands(set);
       expect_equal(op.a, Layout::column_major, inputs.a);
       for (int i = 0; i < 5; ++i) EXPECT_EQ(op.pivots[i], i);
-      EXPECT_TRUE(staging.download(copy).pivots.empty());  // no exchange
+      EXPECT_TRUE(staging.download(set).pivots.empty());  // no exchange
       EXPECT_EQ(*op.info, 0);
       op.a.data[7] = 42;
       op.pivots[1] = 4;
       *op.info = 3;
-      const Answer<T> answer = staging.download(copy);
+      const Answer<T> answer = staging.download(set);
       EXPECT_EQ(answer.x(2, 1), 42);
       EXPECT_EQ(answer.pivots, (std::vector<int>{0, 4, 2, 3, 4}));
       EXPECT_EQ(answer.info, 3);
@@ -350,17 +350,17 @@ TYPED_TEST(StagingOf, HasOneSetPerRunUnlessInputsSurvive) {
 /// Returns the report of a forbidden write, which `write` makes to a new working set. Also tests that there
 /// is no report before it.
 template <class T, class Write>
-std::string report_of_write(Device& device, const Method& method, const Shape& shape, int copies,
+std::string report_of_write(Device& device, const Method& method, const Shape& shape, int sets,
                             Write&& write) {
   Context context(device);
-  Staging<T> staging(device, method, {}, shape, copies);
+  Staging<T> staging(device, method, {}, shape, sets);
   const Inputs<T> inputs = make_inputs<T>(method.problem, shape, MatrixKind::uniform);
   staging.upload(inputs);
-  if (copies > 0) staging.reset();
-  const int last = std::max(copies, 1) - 1;
+  if (sets > 0) staging.reset();
+  const int last = std::max(sets, 1) - 1;
   staging.guard(context, last, false);
   EXPECT_EQ(staging.forbidden_writes(context, last, false), "");
-  if (copies > 0) staging.reset();
+  if (sets > 0) staging.reset();
   staging.guard(context, last, false);
   write(staging.operands(last));
   return staging.forbidden_writes(context, last, false);
@@ -374,12 +374,12 @@ TYPED_TEST(StagingOf, ReportsWritesOutsideOfEveryOperand) {
   for (const Backend backend : {Backend::host, Backend::emulated}) {
     const auto device = cpu(backend);
     for (const Shape& shape : {shape_of(16, 2, 1), shape_of(5, 2, 3)}) {  // 16 x 16 needs no alignment
-      for (const int copies : {0, 2}) {
+      for (const int sets : {0, 2}) {
         for (const AnswerIn answer : {AnswerIn::a, AnswerIn::b, AnswerIn::x}) {
           method.problem = Problem::named(answer == AnswerIn::a ? "getrf" : "gesv");
           method.answer = answer;
           const auto found = [&](auto&& write) {
-            const std::string report = report_of_write<T>(*device, method, shape, copies, write);
+            const std::string report = report_of_write<T>(*device, method, shape, sets, write);
             EXPECT_EQ(report.rfind(outside, 0), 0U) << report;
             return report.substr(std::min(report.size(), outside.size()));
           };
@@ -440,10 +440,10 @@ TEST(Staging, BytesEqualTheAllocations) {
   for (const Method& method : registry().all()) {
     for (const Shape& shape : shapes(method, 33)) {
       for (const Parameters& parameters : parameter_grid(method, {3})) {
-        for (const int copies : {0, 2}) {
+        for (const int sets : {0, 2}) {
           Counting counting(cpu(Backend::host));
-          Staging<double> staging(counting, method, parameters, shape, copies);
-          EXPECT_EQ(counting.allocated, staging_bytes(method, shape, parameters, 8, copies)) << method.id();
+          Staging<double> staging(counting, method, parameters, shape, sets);
+          EXPECT_EQ(counting.allocated, staging_bytes(method, shape, parameters, 8, sets)) << method.id();
           EXPECT_EQ(counting.pinned, 0u);
           const Inputs<double> inputs = counted_inputs<double>(method, shape);
           staging.stage_pinned(views_of(inputs));
