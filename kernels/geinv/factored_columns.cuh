@@ -65,7 +65,7 @@ __device__ __forceinline__ void copy_pair(double* shared, const double* global) 
   shared[0] = global[0];
   shared[1] = global[1];
 #else
-  simt::copy_pack(shared, global);
+  simt::copy_16_bytes(shared, global);
 #endif
 }
 

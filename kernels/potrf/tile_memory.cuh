@@ -85,8 +85,8 @@ __device__ __forceinline__ T* global(T* pointer) {
 __device__ __forceinline__ void load_in_order(unsigned from, double (&pair)[2]) {
   asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(pair[0]), "=d"(pair[1]) : "r"(from));
 }
-/// Copies 16 bytes to an address in shared memory like simt::copy_pack, but only if `wanted`. Has no branch.
-__device__ __forceinline__ void copy_pack_if(bool wanted, unsigned shared, const void* global) {
+/// Copies 16 bytes to shared memory like simt::copy_16_bytes, but only if `wanted`. Has no branch.
+__device__ __forceinline__ void copy_16_bytes_if(bool wanted, unsigned shared, const void* global) {
 #if __CUDA_ARCH__ >= 800
   asm volatile(
       "{\n.reg .pred wanted;\nsetp.ne.b32 wanted, %2, 0;\n@wanted cp.async.cg.shared.global [%0], [%1], "

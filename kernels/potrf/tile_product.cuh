@@ -165,7 +165,7 @@ struct TileProduct {
     __device__ __forceinline__ void start(T* to) {
       GAUSSWEEP_UNROLL
       for (int i = 0; i < count; ++i) {
-        simt::copy_pack(to + offset(i), from(i));
+        simt::copy_16_bytes(to + offset(i), from(i));
       }
       end();
     }
@@ -353,7 +353,7 @@ struct TileProduct {
           GAUSSWEEP_UNROLL
           for (int k = 0; k < Copies::count; ++k) {
             if (number != k * between + 1) continue;
-            copy_pack_if(copies_next, previous + Copies::offset(k) * size, copies.from(k));
+            copy_16_bytes_if(copies_next, previous + Copies::offset(k) * size, copies.from(k));
           }
         }
       }

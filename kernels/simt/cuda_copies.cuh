@@ -1,13 +1,13 @@
 #pragma once
 /// Asynchronous copies from global to shared memory (cp.async); see simt.hpp. Part of cuda_launch.cuh.
-/// copy_pack and copy_pack_by_l1 exist only in kernels for compute capability 8.0 or more.
+/// copy_16_bytes and copy_16_bytes_through_l1 exist only in kernels for compute capability 8.0 or more.
 
 #include <cuda_runtime.h>
 
 namespace gaussweep::cuda::simt {
 
 /// Starts to copy 16 bytes, bypassing the L1 cache. @pre both addresses are multiples of 16
-__device__ __forceinline__ void copy_pack(void* shared, const void* global) {
+__device__ __forceinline__ void copy_16_bytes(void* shared, const void* global) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
                    static_cast<unsigned>(__cvta_generic_to_shared(shared))),
@@ -16,7 +16,7 @@ __device__ __forceinline__ void copy_pack(void* shared, const void* global) {
 #endif
 }
 /// Starts to copy 16 bytes through the L1 cache, for data that other blocks on the multiprocessor also read.
-__device__ __forceinline__ void copy_pack_by_l1(void* shared, const void* global) {
+__device__ __forceinline__ void copy_16_bytes_through_l1(void* shared, const void* global) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
                    static_cast<unsigned>(__cvta_generic_to_shared(shared))),

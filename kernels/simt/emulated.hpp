@@ -33,8 +33,8 @@ using simt::dim3;
 using simt::uint3;
 }  // namespace gaussweep::emulated
 
+#include "kernels/simt/emulated_builtins.hpp"
 #include "kernels/simt/emulated_cluster.hpp"
-#include "kernels/simt/emulated_words.hpp"
 #include "kernels/simt/launch_shape.hpp"
 
 namespace gaussweep::emulated::simt {
@@ -69,11 +69,11 @@ template <class T>
 void store_release(T* p, std::common_type_t<T> value) {
   store_volatile(p, value);
 }
-inline void copy_pack(void* shared, const void* global) {
+inline void copy_16_bytes(void* shared, const void* global) {
   std::memcpy(shared, global, 16);
 }
-inline void copy_pack_by_l1(void* shared, const void* global) {
-  copy_pack(shared, global);
+inline void copy_16_bytes_through_l1(void* shared, const void* global) {
+  copy_16_bytes(shared, global);
 }
 template <class T>
 void copy_or_zero(T* shared, const T* global, bool exists) {

@@ -1,6 +1,6 @@
 #pragma once
 /// The interface of the runtime that runs a block's threads as fibers (emulated_scheduler.cpp). The CUDA
-/// functions of emulated kernels (emulated_words.hpp, emulated_cluster.hpp) call it.
+/// functions of emulated kernels (emulated_builtins.hpp, emulated_cluster.hpp) call it.
 
 #include <cstddef>
 #include <cstdint>

@@ -98,7 +98,7 @@ class LargeCopies {
         for (int offset = 0; offset < KTile::length; offset += lanes * Pack) {
           double* const target = lane_target + offset + k * columns * KTile::stride;
           if constexpr (Pack == 2) {
-            simt::copy_pack_by_l1(target, source + offset);
+            simt::copy_16_bytes_through_l1(target, source + offset);
           } else {
             const int contiguous_index = first + offset, column_index = column + k * columns;
             const bool line_exists = Whole || (KContiguous ? column_index : contiguous_index) < line_count_;

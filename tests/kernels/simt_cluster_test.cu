@@ -99,7 +99,7 @@ __global__ void copy_and_add(const double* from, int tiles, double* sums) {
     if (thread >= 64) {
       if (p >= 2) simt::mbarrier_wait(empty(slot), parity ^ 1u);
       const int i = thread - 64;
-      simt::copy_pack(tile + 2 * i, from + p * 64 + 2 * i);
+      simt::copy_16_bytes(tile + 2 * i, from + p * 64 + 2 * i);
       simt::cp_async_mbarrier_arrive(full(slot));
     } else {
       simt::mbarrier_wait(full(slot), parity);
