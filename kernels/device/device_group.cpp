@@ -5,7 +5,7 @@
 #include <exception>
 #include <future>
 
-#include "kernels/device/late_copies.hpp"
+#include "kernels/device/delayed_copies.hpp"
 
 namespace gaussweep {
 
@@ -21,7 +21,7 @@ DeviceGroup::DeviceGroup(Context& first, int count) : first_(first) {
       member.copies = make_cuda_device(index);
     } else {
       auto late = std::make_unique<DelayedCopies>(device);
-      member.late_copies = late.get();
+      member.delayed_copies = late.get();
       member.copies = std::move(late);
     }
     member.context = std::make_unique<Context>(device);
@@ -88,7 +88,7 @@ void DeviceGroup::wait_for_others_copies(int index, int count) {
 
 void DeviceGroup::forget_queued_copies() noexcept {
   for (Member& member : members_) {
-    if (member.late_copies != nullptr) member.late_copies->forget();
+    if (member.delayed_copies != nullptr) member.delayed_copies->forget();
   }
 }
 

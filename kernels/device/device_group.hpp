@@ -10,7 +10,7 @@
 
 namespace gaussweep {
 
-class DelayedCopies;  // kernels/device/late_copies.hpp
+class DelayedCopies;  // kernels/device/delayed_copies.hpp
 
 /// Devices with peer access to each other. Each has a stream for computations, a stream for copies, and
 /// low-priority background streams for computations that the first stream may overtake. Each stream is an
@@ -68,7 +68,7 @@ class DeviceGroup {
   struct Member {
     std::unique_ptr<Device> owned;  ///< null for the first device
     std::unique_ptr<Device> copies;
-    DelayedCopies* late_copies = nullptr;  ///< `copies` of an emulated device
+    DelayedCopies* delayed_copies = nullptr;  ///< `copies` of an emulated device
     std::unique_ptr<Context> context;
     std::vector<std::unique_ptr<Device>> background_devices;  ///< empty if the device is emulated
     std::vector<std::unique_ptr<Context>> background;

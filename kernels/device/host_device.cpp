@@ -14,8 +14,8 @@
 
 #include "kernels/core/errors.hpp"
 #include "kernels/core/parallel_rows.hpp"
+#include "kernels/device/delayed_copies.hpp"
 #include "kernels/device/device.hpp"
-#include "kernels/device/late_copies.hpp"
 #include "kernels/device/watched_memory.hpp"
 
 namespace gaussweep {
