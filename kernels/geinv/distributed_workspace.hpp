@@ -24,12 +24,12 @@ inline Parameter gpus_from_parameter() {
 /// Returns the columns per block of trtri/multi_gpu.
 inline std::int64_t trtri_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
-  return block > 0 ? tiles::padded(block) : shape.n <= 24576 ? 256 : 512;
+  return block > 0 ? tiles::round_up_to_tiles(block) : shape.n <= 24576 ? 256 : 512;
 }
 /// Returns the columns per block of poinv/multi_gpu, which are also those of its Cholesky panels.
 inline std::int64_t poinv_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
-  return block > 0 ? tiles::padded(block) : shape.n <= 4096 ? 256 : 512;
+  return block > 0 ? tiles::round_up_to_tiles(block) : shape.n <= 4096 ? 256 : 512;
 }
 /// Returns the columns per panel of trtri and poinv, a multiple of the columns per block.
 inline std::int64_t panel_width(const Shape& shape, const Parameters& parameters, std::int64_t block) {

@@ -143,7 +143,7 @@ class CholeskyFactors {
   static constexpr bool unit = false;       ///< L has no unit diagonal
   static constexpr bool symmetric = true;   ///< A is symmetric
   static constexpr int max_iterations = 4;  ///< refinement stops if it expects to need more iterations
-  static std::int64_t leading_dimension(std::int64_t n) { return gaussweep::tiles::padded(n); }
+  static std::int64_t leading_dimension(std::int64_t n) { return gaussweep::tiles::round_up_to_tiles(n); }
 
   /// @param uplo the stored triangle of A
   /// @param mirrored true: prepare_factors also writes the other triangle of A
@@ -190,7 +190,7 @@ class CholeskyFactors {
     tiles::SplitUpdates updates(context, s.n, memory_, high_only);
     tiles::RecursiveCholesky<float, tiles::SplitUpdates> cholesky(context, definite::padded_shape(s.n),
                                                                   s.float_factors, s.ld, info_, memory_,
-                                                                  tiles::widths_of_halves());
+                                                                  tiles::thresholds_of_halves());
     if (!cholesky.factor(updates, [this](int columns) { return has_positive_pivots(columns); })) return false;
     cholesky.mirror();
     return failed_column() == 0;

@@ -17,13 +17,13 @@ inline std::size_t direct_bytes(const Shape& shape, std::size_t element) {
 /// Returns the shape of the matrix that is factored in float: its order is padded to whole tiles, and its
 /// lower triangle is stored.
 inline Shape padded_shape(std::int64_t n) {
-  const std::int64_t order = tiles::padded(n);
+  const std::int64_t order = tiles::round_up_to_tiles(n);
   return {order, order, order, 1, Uplo::lower};
 }
 
 /// Returns the bytes for factoring in float and refining `nrhs` right-hand sides together.
 inline std::size_t refinement_bytes(std::int64_t n, std::int64_t nrhs) {
-  return mixed::iteration_bytes(n, nrhs, tiles::padded(n)) +
+  return mixed::iteration_bytes(n, nrhs, tiles::round_up_to_tiles(n)) +
          tiles::workspace_bytes(padded_shape(n), sizeof(float)) + tiles::split_bytes(n) +
          workspace_piece(1, sizeof(int));
 }

@@ -100,11 +100,12 @@ class DistributedCholesky {
   /// Returns the number of rows of a block column from its diagonal block down.
   std::int64_t rows(std::int64_t block) const { return blocks_.n - blocks_.begin(block); }
   /// Returns the leading dimension of a panel, which has whole tiles.
-  std::int64_t panel_ld(std::int64_t block) const { return padded(rows(block)); }
+  std::int64_t panel_ld(std::int64_t block) const { return round_up_to_tiles(rows(block)); }
   T* panel(int gpu, std::int64_t block) { return static_cast<T*>(panels_.panel(gpu, block)); }
   /// Returns a panel's info, which follows the panel's elements in memory.
   int* info_of(int gpu, std::int64_t block) {
-    return reinterpret_cast<int*>(panel(gpu, block) + panel_ld(block) * padded(blocks_.columns(block)));
+    return reinterpret_cast<int*>(panel(gpu, block) +
+                                  panel_ld(block) * round_up_to_tiles(blocks_.columns(block)));
   }
   /// Returns the first element of a diagonal block.
   T* diagonal(std::int64_t block) { return panels_.column(block, blocks_.begin(block)); }
@@ -126,12 +127,12 @@ class DistributedCholesky {
     T* const own_panel = panel(owner, block);
     // An identity extends the last panel to whole tiles.
     lu::copy_matrix<T>(context, {diagonal(block), panels_.ld(owner), static_cast<int>(rows(block))},
-                       own_panel, ld, static_cast<int>(ld), static_cast<int>(padded(columns)));
+                       own_panel, ld, static_cast<int>(ld), static_cast<int>(round_up_to_tiles(columns)));
     context.device.fill(info_of(owner, block), 0, sizeof(int));
     Workspace workspace(workspaces_[static_cast<std::size_t>(owner)], workspace_bytes_);
     const Shape shape{ld, ld, ld};
     RecursiveCholesky<T>(context, shape, own_panel, ld, info_of(owner, block), workspace)
-        .factor_columns(static_cast<int>(padded(columns)));
+        .factor_columns(static_cast<int>(round_up_to_tiles(columns)));
     return panel_bytes(rows(block), columns, sizeof(T));
   }
 
@@ -147,7 +148,7 @@ class DistributedCholesky {
   void factor_rest(const MatrixView<T>& b) {
     DeviceGroup& group = panels_.group();
     Context& context = group.use(0);
-    const std::int64_t first = blocks_.begin(panel_count_), order = padded(blocks_.n - first);
+    const std::int64_t first = blocks_.begin(panel_count_), order = round_up_to_tiles(blocks_.n - first);
     const auto at_diagonal = [&](std::int64_t block) {
       return rest_ + (blocks_.begin(block) - first) * (order + 1);
     };
@@ -155,9 +156,10 @@ class DistributedCholesky {
     for (std::int64_t block = panel_count_; block < blocks_.count(); ++block) {
       const std::int64_t columns = blocks_.columns(block), ld = panels_.ld(blocks_.gpu_of(block));
       // An identity extends the matrix to whole tiles.
-      lu::copy_matrix<T>(context, {diagonal(block), ld, static_cast<int>(rows(block))}, at_diagonal(block),
-                         order, static_cast<int>(order - (blocks_.begin(block) - first)),
-                         static_cast<int>(block + 1 < blocks_.count() ? columns : padded(columns)));
+      lu::copy_matrix<T>(
+          context, {diagonal(block), ld, static_cast<int>(rows(block))}, at_diagonal(block), order,
+          static_cast<int>(order - (blocks_.begin(block) - first)),
+          static_cast<int>(block + 1 < blocks_.count() ? columns : round_up_to_tiles(columns)));
     }
     context.device.fill(rest_info_, 0, sizeof(int));
     group.stage(blocks_.gpus, "panel");

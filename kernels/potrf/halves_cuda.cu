@@ -21,7 +21,7 @@ namespace gaussweep::cuda {
 void potrf_halves(Context& context, Operands<float>& op, const Parameters&) {
   tiles::SplitUpdates updates(context, op.shape.n, op.workspace);
   tiles::RecursiveCholesky<float, tiles::SplitUpdates>(context, op.shape, op.a.data, op.a.ld, op.info,
-                                                       op.workspace, tiles::widths_of_halves(),
+                                                       op.workspace, tiles::thresholds_of_halves(),
                                                        /*scaled=*/true)
       .factor(updates, {});
 }

@@ -25,18 +25,18 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 using namespace gaussweep::tiles;
 
 /// Thresholds of the factorisation; the defaults were measured (docs/notebook/cholesky.md).
-struct Widths {
+struct Thresholds {
   int one_launch = 0;  ///< the largest order that is factored in one launch; 0: 9216, in float 6144
   int panel = 0;       ///< columns per launch of larger orders; 0: 2048 if n < 14336, else 3072 (float: 1024)
   int tail = 40;       ///< rows of a launch's tail columns, in tiles (see Schedule)
 };
 
 /// Selects the vendor's GEMM and SYRK for the trailing updates.
-struct NoUpdates {};
+struct VendorUpdates {};
 
 /// One factorisation A = L L^T in place of the lower triangle, or A = U^T U in place of the upper one.
-/// @tparam Updates NoUpdates, or a class that computes the updates instead of the vendor, e.g. SplitUpdates
-template <class T, class Updates = NoUpdates>
+/// @tparam Updates VendorUpdates, or a class that computes the updates itself, e.g. SplitUpdates
+template <class T, class Updates = VendorUpdates>
 class RecursiveCholesky {
  public:
   /// @param a the matrix, in device memory
@@ -46,15 +46,15 @@ class RecursiveCholesky {
   /// diagonal is in [1/2, 2)
   /// @throws std::invalid_argument if `a` itself is factored and its columns are not aligned to 16 bytes
   RecursiveCholesky(Context& context, const Shape& shape, T* a, std::int64_t lda, int* info,
-                    Workspace& workspace, Widths widths = {}, bool scaled = false)
+                    Workspace& workspace, Thresholds thresholds = {}, bool scaled = false)
       : context_(context),
         shape_(shape),
         input_(a),
         input_ld_(lda),
         info_(info),
-        widths_(widths),
-        n_(static_cast<int>(padded(shape.n))),
-        count_(n_ / order),
+        thresholds_(thresholds),
+        n_(static_cast<int>(round_up_to_tiles(shape.n))),
+        count_(n_ / tile_order),
         flags_(workspace.take<unsigned>(flag_words(shape.n))),
         mailboxes_(workspace.take<T>(static_cast<std::int64_t>(count_) * mailbox_size)),
         a_(a),
@@ -103,7 +103,7 @@ class RecursiveCholesky {
   void mirror() { copy_by_squares(a_, lda_, n_, Uplo::upper, /*back=*/true, /*scale=*/nullptr); }
 
  private:
-  static constexpr bool uses_vendor = std::is_same_v<Updates, NoUpdates>;
+  static constexpr bool uses_vendor = std::is_same_v<Updates, VendorUpdates>;
 
   T* at(int row, int column) { return a_ + row + column * lda_; }
 
@@ -126,8 +126,8 @@ class RecursiveCholesky {
     if (a_ != input_) copy(/*back=*/false);
     constexpr bool in_double = sizeof(T) == sizeof(double);
     const auto value_or = [](int value, int fallback) { return value > 0 ? value : fallback; };
-    const int panel = value_or(widths_.panel, n_ < 14336 ? 2048 : in_double ? 3072 : 1024);
-    panel_ = n_ <= value_or(widths_.one_launch, in_double ? 9216 : 6144) ? n_ : panel;
+    const int panel = value_or(thresholds_.panel, n_ < 14336 ? 2048 : in_double ? 3072 : 1024);
+    panel_ = n_ <= value_or(thresholds_.one_launch, in_double ? 9216 : 6144) ? n_ : panel;
     factor(0, n_);
   }
 
@@ -171,11 +171,11 @@ class RecursiveCholesky {
     LaunchArguments<T> arguments{};
     arguments.a = at(first, first);
     arguments.ld = lda_;
-    arguments.rows = (n_ - first) / order;
-    arguments.columns = count / order;
-    arguments.tail_rows = widths_.tail;
-    arguments.mailboxes = mailboxes_ + (first / order) * static_cast<std::int64_t>(mailbox_size);
-    arguments.states = flags_ + (first / order) * static_cast<std::int64_t>(count_ + 1);
+    arguments.rows = (n_ - first) / tile_order;
+    arguments.columns = count / tile_order;
+    arguments.tail_rows = thresholds_.tail;
+    arguments.mailboxes = mailboxes_ + (first / tile_order) * static_cast<std::int64_t>(mailbox_size);
+    arguments.states = flags_ + (first / tile_order) * static_cast<std::int64_t>(count_ + 1);
     arguments.states_ld = count_;
     arguments.ticket = flags_ + static_cast<std::int64_t>(count_) * count_ + first / order;
     arguments.timed_out = flags_ + flag_words(shape_.n) - 1;
@@ -236,7 +236,7 @@ class RecursiveCholesky {
   T* input_;
   std::int64_t input_ld_;
   int* info_;
-  Widths widths_;
+  Thresholds thresholds_;
   int n_;      // order of the matrix, rounded up to whole tiles
   int count_;  // tiles per column of the matrix
   unsigned* flags_;

@@ -13,7 +13,7 @@ namespace gaussweep::tiles {
 constexpr int tile_order = 64;  ///< rows and columns of a tile
 
 /// Returns n rounded up to whole tiles, the order of a copied matrix.
-constexpr std::int64_t padded(std::int64_t n) {
+constexpr std::int64_t round_up_to_tiles(std::int64_t n) {
   return (n + tile_order - 1) / tile_order * tile_order;
 }
 /// Returns true if a copy of the matrix is factored. The copy has whole tiles and is lower triangular.
@@ -23,7 +23,7 @@ inline bool is_copied(const Shape& shape, bool scaled = false) {
 /// Returns the number of 32-bit words by which thread blocks synchronise: a state per tile, a ticket per
 /// launch, and the time-out flag.
 constexpr std::int64_t flag_words(std::int64_t n) {
-  const std::int64_t count = padded(n) / tile_order;
+  const std::int64_t count = round_up_to_tiles(n) / tile_order;
   return count * count + count + 1;
 }
 
@@ -34,20 +34,22 @@ constexpr std::int64_t mailbox_elements = tile_order * (tile_order + 8);
 /// Returns the bytes of workspace of a factorisation of order n, or of its panels, without a copy of A.
 inline std::size_t in_place_bytes(std::int64_t n, std::size_t element) {
   return workspace_piece(flag_words(n), sizeof(unsigned)) +
-         workspace_piece(padded(n) / tile_order * mailbox_elements, element);
+         workspace_piece(round_up_to_tiles(n) / tile_order * mailbox_elements, element);
 }
 
 /// Returns the bytes of workspace of a factorisation.
 inline std::size_t workspace_bytes(const Shape& shape, std::size_t element, bool scaled = false) {
   return in_place_bytes(shape.n, element) +
-         workspace_piece(is_copied(shape, scaled) ? padded(shape.n) * padded(shape.n) : 0, element) +
-         workspace_piece(scaled ? padded(shape.n) : 0, element);
+         workspace_piece(
+             is_copied(shape, scaled) ? round_up_to_tiles(shape.n) * round_up_to_tiles(shape.n) : 0,
+             element) +
+         workspace_piece(scaled ? round_up_to_tiles(shape.n) : 0, element);
 }
 
 /// Returns the columns per block of the distribution over several GPUs.
 inline std::int64_t column_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
-  if (block > 0) return padded(block);
+  if (block > 0) return round_up_to_tiles(block);
   return shape.n >= 8192 * parameters.integer("gpus") ? 1024 : 512;
 }
 /// Returns true if one GPU factors the matrix faster than several. posv has a larger limit, because its
@@ -67,7 +69,7 @@ inline std::int64_t panels_before(const ColumnBlocks& blocks, std::int64_t rest)
 }
 /// Returns the order of the rest, in whole tiles; 0 if there is none.
 inline std::int64_t rest_order(const ColumnBlocks& blocks, std::int64_t rest) {
-  return padded(blocks.n - blocks.begin(panels_before(blocks, rest)));
+  return round_up_to_tiles(blocks.n - blocks.begin(panels_before(blocks, rest)));
 }
 /// Returns the maximum number of rows of the rest.
 inline std::int64_t rest_rows(const Parameters& parameters) {
@@ -94,7 +96,8 @@ inline Method on_several_gpus(Method method) {
 }
 /// Returns the bytes of a panel of whole tiles and of its info.
 constexpr std::size_t panel_bytes(std::int64_t rows, std::int64_t columns, std::size_t element) {
-  return static_cast<std::size_t>(padded(rows) * padded(columns)) * element + sizeof(int);
+  return static_cast<std::size_t>(round_up_to_tiles(rows) * round_up_to_tiles(columns)) * element +
+         sizeof(int);
 }
 /// Returns the bytes of a copy of the rest and of its info.
 inline std::size_t rest_bytes(const ColumnBlocks& blocks, const Parameters& parameters, std::size_t element) {
@@ -121,11 +124,11 @@ inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& paramet
 
 /// Returns the maximum number of columns of P that are converted to FP16 together (split_updates.cuh).
 constexpr std::int64_t split_columns(std::int64_t n) {
-  return std::min<std::int64_t>(padded(n), 4096);
+  return std::min<std::int64_t>(round_up_to_tiles(n), 4096);
 }
 /// Returns the bytes of workspace for updates in FP16.
 inline std::size_t split_bytes(std::int64_t n) {
-  return workspace_piece(4 * padded(n) * split_columns(n), 2);
+  return workspace_piece(4 * round_up_to_tiles(n) * split_columns(n), 2);
 }
 
 }  // namespace gaussweep::tiles

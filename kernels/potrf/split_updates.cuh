@@ -45,11 +45,11 @@ __global__ void __launch_bounds__(256)
 }
 
 /// Returns the thresholds of a factorisation with these updates.
-inline Widths widths_of_halves() {
-  Widths widths;
-  widths.one_launch = 4608;
-  widths.panel = 512;
-  return widths;
+inline Thresholds thresholds_of_halves() {
+  Thresholds thresholds;
+  thresholds.one_launch = 4608;
+  thresholds.panel = 512;
+  return thresholds;
 }
 
 /// Computes the updates of a factorisation on tensor cores, for RecursiveCholesky.
@@ -63,7 +63,7 @@ class SplitUpdates {
         high_only_(high_only),
         handles_(vendor_handles(context)),
         columns_(static_cast<int>(gaussweep::tiles::split_columns(n))),
-        halves_(memory.take<__half>(4 * gaussweep::tiles::padded(n) * columns_)) {}
+        halves_(memory.take<__half>(4 * gaussweep::tiles::round_up_to_tiles(n) * columns_)) {}
 
   /// Subtracts P P^T from the `count` columns at c: from their lower triangle and the rows below. P is the
   /// rows x k_count matrix at p. P and C have leading dimension `ld`. Also writes some elements above the

@@ -106,7 +106,7 @@ struct CholeskyFactor {
 };
 template <class T>
 CholeskyFactor<T> factor(Context& context, const std::vector<T>& a, int n, int lda, bool upper,
-                         const tiles::Widths& widths) {
+                         const tiles::Thresholds& thresholds) {
   Shape shape;
   shape.n = n;
   shape.uplo = upper ? Uplo::upper : Uplo::lower;
@@ -115,17 +115,18 @@ CholeskyFactor<T> factor(Context& context, const std::vector<T>& a, int n, int l
   DeviceArray<double> memory(context.device, std::vector<double>(bytes / sizeof(double), NAN));
   DeviceArray<int> info(context.device, 1);
   Workspace workspace(memory.data(), bytes);
-  tiles::RecursiveCholesky<T>(context, shape, on_device.data(), lda, info.data(), workspace, widths).factor();
+  tiles::RecursiveCholesky<T>(context, shape, on_device.data(), lda, info.data(), workspace, thresholds)
+      .factor();
   return {on_device.values(), info.values()[0]};
 }
 
 /// Expects LAPACK's factor, and untouched elements outside the triangle.
 template <class T>
-void expect_factor(Context& context, int n, int lda, bool upper, const tiles::Widths& widths) {
+void expect_factor(Context& context, int n, int lda, bool upper, const tiles::Thresholds& thresholds) {
   const std::vector<T> a = definite<T>(n, lda, upper);
   std::vector<T> expected = a;
   ASSERT_EQ(vendor::potrf(upper ? Uplo::upper : Uplo::lower, n, expected.data(), lda), 0);
-  const CholeskyFactor<T> actual = factor(context, a, n, lda, upper, widths);
+  const CholeskyFactor<T> actual = factor(context, a, n, lda, upper, thresholds);
   EXPECT_EQ(actual.info, 0);
   for (std::size_t i = 0; i < a.size(); ++i) {
     const int row = static_cast<int>(i) % lda, column = static_cast<int>(i) / lda;
@@ -148,11 +149,11 @@ TEST_P(RecursiveCholesky, FactorsInOneLaunch) {
     expect_factor<double>(context, n, n, true, {});
   }
   expect_factor<float>(context, 1100, 1100, false, {});
-  tiles::Widths widths;
+  tiles::Thresholds thresholds;
   for (const int tail : {0, 3}) {  // a tail of 3 tile rows needs tasks of kind `update`
-    widths.tail = tail;
-    expect_factor<double>(context, 704, 706, false, widths);
-    expect_factor<float>(context, 640, 644, true, widths);
+    thresholds.tail = tail;
+    expect_factor<double>(context, 704, 706, false, thresholds);
+    expect_factor<float>(context, 640, 644, true, thresholds);
   }
 }
 
