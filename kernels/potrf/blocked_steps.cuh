@@ -20,11 +20,11 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::cholesky {
 
-constexpr int tile = 16;  ///< order of a block
+constexpr int block_order = 16;  ///< order of a block
 
 /// The symmetric matrix, whose lower or upper triangle is read and overwritten by the Cholesky factor.
 template <class T>
-struct Factor {
+struct FactorView {
   T* data;
   std::int64_t n;
   std::int64_t ld;
@@ -35,7 +35,7 @@ struct Factor {
   __host__ __device__ T& at(std::int64_t i, std::int64_t j) const {
     return upper ? data[j + i * ld] : data[i + j * ld];
   }
-  __host__ __device__ std::int64_t blocks() const { return (n + tile - 1) / tile; }
+  __host__ __device__ std::int64_t blocks() const { return (n + block_order - 1) / block_order; }
 };
 
 /// The row and column of the thread's element in a block of L. Neighbouring threads access neighbouring
@@ -44,7 +44,7 @@ struct BlockElement {
   int i, j;
 };
 template <class T>
-__device__ __forceinline__ BlockElement element_in(const Factor<T>& a) {
+__device__ __forceinline__ BlockElement element_in(const FactorView<T>& a) {
   const int x = static_cast<int>(threadIdx.x);
   const int y = static_cast<int>(threadIdx.y);
   return a.upper ? BlockElement{y, x} : BlockElement{x, y};
@@ -52,14 +52,15 @@ __device__ __forceinline__ BlockElement element_in(const Factor<T>& a) {
 
 /// A block in shared memory; the padding avoids bank conflicts.
 template <class T>
-using Block = T[tile][tile + 1];
+using Block = T[block_order][block_order + 1];
 
 /// Loads block (bi, bj) of L, one element per thread.
 template <class T>
-__device__ __forceinline__ void load(Block<T>& block, const Factor<T>& a, std::int64_t bi, std::int64_t bj) {
+__device__ __forceinline__ void load(Block<T>& block, const FactorView<T>& a, std::int64_t bi,
+                                     std::int64_t bj) {
   const BlockElement p = element_in(a);
-  const std::int64_t i = bi * tile + p.i;
-  const std::int64_t j = bj * tile + p.j;
+  const std::int64_t i = bi * block_order + p.i;
+  const std::int64_t j = bj * block_order + p.j;
   block[p.i][p.j] = i < a.n && j < a.n ? a.at(i, j) : T(0);
 }
 
@@ -72,17 +73,17 @@ __device__ __forceinline__ BlockElement element_in_triangle() {
 }
 
 /// The number of elements of a block's lower triangle.
-constexpr unsigned triangle_threads = tile * (tile + 1) / 2;
+constexpr unsigned triangle_threads = block_order * (block_order + 1) / 2;
 
 /// Factorises block (b, b) with one thread block: 16 x 16 threads, or if `triangle` one thread per element of
 /// the lower triangle. The first pivot that is not positive sets *info (from 1) and ends the factorisation.
 template <class T, bool triangle>
-__global__ void __launch_bounds__(tile* tile) topleft(Factor<T> a, std::int64_t b) {
+__global__ void __launch_bounds__(block_order* block_order) topleft(FactorView<T> a, std::int64_t b) {
   __shared__ Block<T> block;
   if (*a.info != 0) return;
   const BlockElement p = triangle ? element_in_triangle() : element_in(a);
-  const std::int64_t first = b * tile;
-  const int size = static_cast<int>(a.n - first < tile ? a.n - first : tile);
+  const std::int64_t first = b * block_order;
+  const int size = static_cast<int>(a.n - first < block_order ? a.n - first : block_order);
   block[p.i][p.j] = p.i < size && p.j < size ? a.at(first + p.i, first + p.j) : T(0);
   for (int k = 0; k < size; ++k) {
     __syncthreads();
@@ -103,7 +104,7 @@ __global__ void __launch_bounds__(tile* tile) topleft(Factor<T> a, std::int64_t 
 /// Computes L(i, b) = A(i, b) L(b, b)^-T for the blocks i below b; thread block x computes i = b + 1 + x. As
 /// in the paper, only 16 threads solve, one row each; all threads load and store.
 template <class T>
-__global__ void __launch_bounds__(tile* tile) strip(Factor<T> a, std::int64_t b) {
+__global__ void __launch_bounds__(block_order* block_order) strip(FactorView<T> a, std::int64_t b) {
   __shared__ Block<T> diagonal_block;
   __shared__ Block<T> solution;
   if (*a.info != 0) return;
@@ -113,7 +114,7 @@ __global__ void __launch_bounds__(tile* tile) strip(Factor<T> a, std::int64_t b)
   __syncthreads();
   if (threadIdx.y == 0) {
     T* const row = solution[threadIdx.x];
-    for (int k = 0; k < tile; ++k) {
+    for (int k = 0; k < block_order; ++k) {
       T remainder = row[k];
       for (int m = 0; m < k; ++m) remainder = std::fma(-diagonal_block[k][m], row[m], remainder);
       row[k] = remainder / diagonal_block[k][k];
@@ -121,26 +122,26 @@ __global__ void __launch_bounds__(tile* tile) strip(Factor<T> a, std::int64_t b)
   }
   __syncthreads();
   const BlockElement p = element_in(a);
-  const std::int64_t i = bi * tile + p.i;
-  if (i < a.n) a.at(i, b * tile + p.j) = solution[p.i][p.j];
+  const std::int64_t i = bi * block_order + p.i;
+  if (i < a.n) a.at(i, b * block_order + p.j) = solution[p.i][p.j];
 }
 
 /// Subtracts the product of `left` and the transpose of `right` from block (bi, bj).
 template <class T>
-__device__ __forceinline__ void subtract(const Factor<T>& a, std::int64_t bi, std::int64_t bj,
+__device__ __forceinline__ void subtract(const FactorView<T>& a, std::int64_t bi, std::int64_t bj,
                                          const Block<T>& left, const Block<T>& right) {
   const BlockElement p = element_in(a);
-  const std::int64_t i = bi * tile + p.i;
-  const std::int64_t j = bj * tile + p.j;
+  const std::int64_t i = bi * block_order + p.i;
+  const std::int64_t j = bj * block_order + p.j;
   if (i >= a.n || j > i) return;
   T value = a.at(i, j);
-  for (int k = 0; k < tile; ++k) value = std::fma(-left[p.i][k], right[p.j][k], value);
+  for (int k = 0; k < block_order; ++k) value = std::fma(-left[p.i][k], right[p.j][k], value);
   a.at(i, j) = value;
 }
 
 /// Computes A(i, i) -= L(i, b) L(i, b)^T; thread block x computes i = b + 1 + x.
 template <class T>
-__global__ void __launch_bounds__(tile* tile) diagupdate(Factor<T> a, std::int64_t b) {
+__global__ void __launch_bounds__(block_order* block_order) diagupdate(FactorView<T> a, std::int64_t b) {
   __shared__ Block<T> left;
   if (*a.info != 0) return;
   const std::int64_t bi = b + 1 + blockIdx.x;
@@ -152,7 +153,7 @@ __global__ void __launch_bounds__(tile* tile) diagupdate(Factor<T> a, std::int64
 /// Computes A(i, j) -= L(i, b) L(j, b)^T below the diagonal. Thread block x updates block column
 /// j = b + 1 + x: all blocks i > j, one after another.
 template <class T>
-__global__ void __launch_bounds__(tile* tile) loupdate(Factor<T> a, std::int64_t b) {
+__global__ void __launch_bounds__(block_order* block_order) loupdate(FactorView<T> a, std::int64_t b) {
   __shared__ Block<T> left;
   __shared__ Block<T> right;
   if (*a.info != 0) return;
@@ -169,7 +170,7 @@ __global__ void __launch_bounds__(tile* tile) loupdate(Factor<T> a, std::int64_t
 /// Does the work of diagupdate and loupdate in one launch; thread block x updates block x of the trailing
 /// triangle, numbered row by row.
 template <class T>
-__global__ void __launch_bounds__(tile* tile) update(Factor<T> a, std::int64_t b) {
+__global__ void __launch_bounds__(block_order* block_order) update(FactorView<T> a, std::int64_t b) {
   __shared__ Block<T> left;
   __shared__ Block<T> right;
   if (*a.info != 0) return;
@@ -196,8 +197,8 @@ enum class Topleft { square, triangle };
 template <class T>
 void factorise(Context& context, MatrixView<T> a, Uplo uplo, Update update_kind, Topleft topleft_threads,
                int* info) {
-  const Factor<T> factor{a.data, a.rows, a.ld, uplo == Uplo::upper, info};
-  const dim3 block(tile, tile);
+  const FactorView<T> factor{a.data, a.rows, a.ld, uplo == Uplo::upper, info};
+  const dim3 block(block_order, block_order);
   const std::int64_t blocks = factor.blocks();
   for (std::int64_t b = 0; b < blocks; ++b) {
     const auto below = static_cast<unsigned>(blocks - 1 - b);

@@ -84,7 +84,7 @@ class RecursiveCholesky {
   /// Factors only the first `columns` columns, a panel of n rows, in place, in one launch.
   /// @pre the matrix is not copied; `columns` is a multiple of 64
   void factor_columns(int columns) {
-    reset(columns / order);
+    reset(columns / tile_order);
     factor_in_one_launch(0, columns);
   }
   /// Like factor(), but does not copy the factor back. Returns the factor: the matrix itself, or the copy in
@@ -177,7 +177,7 @@ class RecursiveCholesky {
     arguments.mailboxes = mailboxes_ + (first / tile_order) * static_cast<std::int64_t>(mailbox_size);
     arguments.states = flags_ + (first / tile_order) * static_cast<std::int64_t>(count_ + 1);
     arguments.states_ld = count_;
-    arguments.ticket = flags_ + static_cast<std::int64_t>(count_) * count_ + first / order;
+    arguments.ticket = flags_ + static_cast<std::int64_t>(count_) * count_ + first / tile_order;
     arguments.timed_out = flags_ + flag_words(shape_.n) - 1;
     arguments.first_column = first;
     arguments.by_division = shape_.n <= 8;
@@ -202,7 +202,7 @@ class RecursiveCholesky {
   /// columns beginning at `first`.
   void update(int first, int k, int begin, int count) {
     // cuBLAS's syrk runs at a tenth of its rate if the k columns span more than 2^31 elements.
-    const int max_k = static_cast<int>((std::int64_t{1} << 31) / lda_ / order * order);
+    const int max_k = static_cast<int>((std::int64_t{1} << 31) / lda_ / tile_order * tile_order);
     if (uses_vendor && k > max_k) {
       update(first, max_k, begin, count);
       return update(first + max_k, k - max_k, begin, count);

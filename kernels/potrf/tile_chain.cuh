@@ -125,7 +125,8 @@ class Worker {
   /// tiles. For an update the column is the first one of the last group; is_result_ready checks the other
   /// groups.
   __device__ static int first_polled(const Task& task) {
-    return task.kind == Kind::update && task.to - task.from > group ? task.to - group : task.from;
+    return task.kind == Kind::update && task.to - task.from > group_columns ? task.to - group_columns
+                                                                            : task.from;
   }
 
   /// Returns the address of an operand tile's state, for tile column `column`. lane % 4 selects the tile: 0
@@ -153,11 +154,11 @@ class Worker {
           state_(worker.operand_state(task, first_polled(task) + lane() / 4)),
           open_mask_(open_mask),
           open_tiles_(first_polled(task) - task.from),
-          columns_left_(task.to - first_polled(task) - group) {}
+          columns_left_(task.to - first_polled(task) - group_columns) {}
     __device__ bool is_all_open() const { return open_mask_ == ~0u && columns_left_ <= 0; }
     __device__ bool is_open(int tile) const {
       return tile < open_tiles_ ||
-             (tile < open_tiles_ + group && (open_mask_ >> 4 * (tile - open_tiles_) & 15u) == 15u);
+             (tile < open_tiles_ + group_columns && (open_mask_ >> 4 * (tile - open_tiles_) & 15u) == 15u);
     }
     /// Waits until all operands in column `tile` are open; has a barrier of the thread block.
     __device__ void wait_for(int tile) {
@@ -193,9 +194,9 @@ class Worker {
     __device__ void advance() {
       if (open_mask_ != ~0u || columns_left_ <= 0) return;
       open_mask_ = 0;
-      open_tiles_ += group;
-      state_ = lane() / 4 < columns_left_ ? state_ + group * worker_.arguments_.states_ld : nullptr;
-      columns_left_ -= group;
+      open_tiles_ += group_columns;
+      state_ = lane() / 4 < columns_left_ ? state_ + group_columns * worker_.arguments_.states_ld : nullptr;
+      columns_left_ -= group_columns;
     }
 
     const Worker& worker_;
@@ -220,12 +221,12 @@ class Worker {
   /// operands left of first_polled() are finished.
   __device__ bool is_result_ready(const Task& task) const {
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
-    const unsigned required = static_cast<unsigned>(task.from / group);
+    const unsigned required = static_cast<unsigned>(task.from / group_columns);
     bool ready =
         lane() >= 4 || !task_tiles.is_changed(lane()) ||
         simt::load_acquire(arguments_.state(task_tiles.row_of(lane()), task_tiles.column_of(lane()))) + 1 >=
             required;
-    for (int first = task.from; first < first_polled(task); first += group) {
+    for (int first = task.from; first < first_polled(task); first += group_columns) {
       ready = ready && is_finished(operand_state(task, first + lane() / 4));
     }
     return __all_sync(0xffffffffu, ready) != 0;
@@ -243,7 +244,7 @@ class Worker {
 
   /// Returns the object that copies diagonal tile j from its mailbox to shared memory.
   __device__ __forceinline__ TriangleReceiver<T, Worker> receiver_of(int j) const {
-    return {*this, arguments_.triangle(j), memory_.triangle(), memory_.inverses()};
+    return {*this, arguments_.mailbox(j), memory_.triangle(), memory_.inverses()};
   }
 
   /// Computes the sum of a task's products, and subtracts a Rows x Columns part C of the matrix from the sum.
@@ -252,15 +253,15 @@ class Worker {
   template <int Rows, int Columns, int SquaresDown>
   __device__ __forceinline__ void compute_sum_minus_c(TileProduct<T, Rows, Columns, SquaresDown>& product,
                                                       const Task& task, const Tiles& task_tiles) {
-    const int rows = task_tiles.next_row == task_tiles.row ? order : 2 * order;
-    const int columns = task_tiles.next_column == task_tiles.column ? order : 2 * order;
+    const int rows = task_tiles.next_row == task_tiles.row ? tile_order : 2 * tile_order;
+    const int columns = task_tiles.next_column == task_tiles.column ? tile_order : 2 * tile_order;
     const T* const c = arguments_.tile(task_tiles.row, task_tiles.column);
     T c_elements[2 * product.pairs];
     int e = 0;
     product.for_pairs([&](int row, int column, T&, T&) {
-      load_two(
-          c + (row < rows ? row : row - order) + (column < columns ? column : column - order) * arguments_.ld,
-          c_elements[e], c_elements[e + 1]);
+      load_two(c + (row < rows ? row : row - tile_order) +
+                   (column < columns ? column : column - tile_order) * arguments_.ld,
+               c_elements[e], c_elements[e + 1]);
       e += 2;
     });
     add_products(product, task, task_tiles, [] {});
@@ -277,16 +278,16 @@ class Worker {
     product.clear();
     Gate gate(*this, task, memory_.open[2]);
     const Operand<T> a{arguments_.tile(task_tiles.row, task.from),
-                       task_tiles.next_row == task_tiles.row ? order : 2 * order};
+                       task_tiles.next_row == task_tiles.row ? tile_order : 2 * tile_order};
     const Operand<T> b{arguments_.tile(task_tiles.column, task.from),
-                       task_tiles.next_column == task_tiles.column ? order : 2 * order};
+                       task_tiles.next_column == task_tiles.column ? tile_order : 2 * tile_order};
     product.template add_tiles<stages>(memory_.storage, a, b, arguments_.ld, task.to - task.from, gate,
                                        on_first_slice);
   }
 
   __device__ __forceinline__ void update(const Task& task) {
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
-    TileProduct<T, 2 * order, 2 * order, 4> product;
+    TileProduct<T, 2 * tile_order, 2 * tile_order, 4> product;
     add_products(product, task, task_tiles, [&] { prefetch_result(task, task_tiles); });
     if constexpr (sizeof(T) == sizeof(double)) {
       add_sums(product, task, task_tiles);
@@ -297,7 +298,7 @@ class Worker {
         subtract_sums(product, arguments_.tile(task.i, task.j), arguments_.ld,
                       task_tiles.row_of(tile) == task_tiles.column_of(tile));
       }
-      publish(task, static_cast<unsigned>(task.to / group) - 1);
+      publish(task, static_cast<unsigned>(task.to / group_columns) - 1);
     }
   }
   /// Subtracts an update's sums from the matrix by bulk copies, and sets the tiles' states. Two warps process
@@ -305,7 +306,7 @@ class Worker {
   /// adjacent.
   template <class Product>
   __device__ __forceinline__ void add_sums(Product& product, const Task& task, const Tiles& task_tiles) {
-    static_assert(2 * order * sums_stride <= SharedStorage<T, GroupsPerUpdate>::elements);
+    static_assert(2 * tile_order * sums_stride <= SharedStorage<T, GroupsPerUpdate>::elements);
     double* const sums = memory_.storage;
     store_negated(product, sums);
     __syncthreads();
@@ -314,13 +315,13 @@ class Worker {
       const int j = task_tiles.column_of(2 * column);
       const int begin = task_tiles.is_changed(2 * column) ? 0 : 1,
                 end = task_tiles.is_changed(2 * column + 1) ? 2 : 1;
-      add_columns(arguments_.tile(task_tiles.row, j), arguments_.ld, sums + column * order * sums_stride,
-                  begin * order, end * order, task_tiles.row + begin == j, column_part, 2);
+      add_columns(arguments_.tile(task_tiles.row, j), arguments_.ld, sums + column * tile_order * sums_stride,
+                  begin * tile_order, end * tile_order, task_tiles.row + begin == j, column_part, 2);
       __threadfence_block();
       if (atomicAdd(&memory_.added[column], 1u) % 2 == 1) {  // the other warp of the column is done too
         for (int i = begin; i < end; ++i) {
           simt::store_release(arguments_.state(task_tiles.row + i, j),
-                              static_cast<unsigned>(task.to / group) - 1);
+                              static_cast<unsigned>(task.to / group_columns) - 1);
         }
       }
     }
@@ -329,22 +330,22 @@ class Worker {
   /// Prefetches to L2 the part of the matrix that an update changes.
   __device__ __forceinline__ void prefetch_result(const Task& task, const Tiles& task_tiles) {
     if (!task_tiles.is_changed(3)) return;
-    constexpr int lines = 2 * order * static_cast<int>(sizeof(T)) / 128;  // cache lines per column
+    constexpr int lines = 2 * tile_order * static_cast<int>(sizeof(T)) / 128;  // cache lines per column
     const T* const c = arguments_.tile(task.i, task.j);
-    for (int k = thread(); k < lines * 2 * order; k += threads) {
-      prefetch(c + k % lines * (2 * order / lines) + k / lines * arguments_.ld);
+    for (int k = thread(); k < lines * 2 * tile_order; k += threads) {
+      prefetch(c + k % lines * (2 * tile_order / lines) + k / lines * arguments_.ld);
     }
   }
   __device__ __forceinline__ void panel(const Task& task) {
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
-    TileProduct<T, 2 * order, order, 2> product;
+    TileProduct<T, 2 * tile_order, tile_order, 2> product;
     compute_sum_minus_c(product, task, task_tiles);
-    constexpr int stride = stride_of<T>(2 * order);
+    constexpr int stride = stride_of<T>(2 * tile_order);
     product.for_pairs([&](int row, int column, T first, T second) {
       memory_.solved()[column * stride + row] = -first;
       memory_.solved()[column * stride + row + 1] = -second;
     });
-    const int rows = task_tiles.next_row == task_tiles.row ? order : 2 * order;
+    const int rows = task_tiles.next_row == task_tiles.row ? tile_order : 2 * tile_order;
     T* const c = arguments_.tile(task.i, task.j);
     __syncthreads();
     RowSolver<T, stride> solver(memory_.solved(), product.registers());
@@ -364,14 +365,14 @@ class Worker {
   __device__ __forceinline__ void diagonal(const Task& task) {
     const int j = task.j;
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
-    TileProduct<T, order, 2 * order, 2> product;
+    TileProduct<T, tile_order, 2 * tile_order, 2> product;
     compute_sum_minus_c(product, task, task_tiles);
     // Element columns 0 to 63 of the product belong to A(j, j - 1), columns 64 to 127 to A(j, j). If j is 0,
     // both halves are A(j, j).
     const bool has_diagonal = product.warp_column() >= 2;
     T* const triangle = memory_.triangle();
     if (j > 0) {
-      constexpr int stride = stride_of<T>(order);
+      constexpr int stride = stride_of<T>(tile_order);
       T* const solved = memory_.solved();
       T* const c = arguments_.tile(j, j - 1);
       // A warp needs either its sums or the unsolved columns of its rows. Both use the same registers.
@@ -414,7 +415,7 @@ class Worker {
     if (has_diagonal) {
       product.add_partial_sums();
       product.for_pairs([&](int row, int column, T first, T second) {
-        T* const target = triangle + (column - order) * triangle_stride + row;
+        T* const target = triangle + (column - tile_order) * triangle_stride + row;
         target[0] = -first;
         target[1] = -second;
       });
@@ -423,14 +424,14 @@ class Worker {
     // A thread of warp 3 signals, because warps 0 and 1 factor columns next.
     if (j > 0 && thread() == 96) simt::store_release(arguments_.state(j, j - 1), finished);
     const int failed =
-        factor_tile(triangle, memory_.reciprocals, arguments_.triangle(j), arguments_.by_division);
+        factor_tile(triangle, memory_.reciprocals, arguments_.mailbox(j), arguments_.by_division);
     if (thread() == 0 && failed >= 0 && *arguments_.info == 0) {
-      *arguments_.info = arguments_.first_column + j * order + failed + 1;
+      *arguments_.info = arguments_.first_column + j * tile_order + failed + 1;
     }
     T* const target = arguments_.tile(j, j);
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < order * order / threads; ++k) {
-      const int row = thread() % order, column = thread() / order + k * (threads / order);
+    for (int k = 0; k < tile_order * tile_order / threads; ++k) {
+      const int row = thread() % tile_order, column = thread() / tile_order + k * (threads / tile_order);
       if (row >= column) target[row + column * arguments_.ld] = triangle[column * triangle_stride + row];
     }
     __syncthreads();  // the next task overwrites shared memory

@@ -1,7 +1,7 @@
 #pragma once
 /// The Cholesky factorisation of a 64 x 64 tile in shared memory by one thread block, and the solve X L^T = B
-/// with the factor L. B has 64 or 128 rows. A tile has 64 rows and columns (`order`); the 8 x 8 tiles are
-/// parts of it.
+/// with the factor L. B has 64 or 128 rows. A tile has 64 rows and columns (`tile_order`); the 8 x 8 tiles
+/// are parts of it.
 ///
 /// A warp computes an 8 x 8 tile C in the layout of the m8n8k4 tensor-core instruction. Let g = lane / 4 and
 /// t = lane % 4. A lane holds row g and columns 2t and 2t + 1 of C.
@@ -16,15 +16,15 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 /// Leading dimensions in shared memory of a triangle and of the inverse of an 8 x 8 diagonal tile.
-constexpr int triangle_stride = order + 2;
+constexpr int triangle_stride = tile_order + 2;
 constexpr int inverse_stride = lu::inverse_stride;
-constexpr int inverses_in_shared = order * inverse_stride;  ///< elements of a triangle's 8 x 8 inverses
+constexpr int inverses_in_shared = tile_order * inverse_stride;  ///< elements of a triangle's 8 x 8 inverses
 /// Every diagonal tile has a mailbox in global memory. The thread block that factors the tile stores it
 /// there, and the thread blocks that solve for the tiles below read it. The mailbox holds the columns of the
 /// factored tile. The columns of the inverses of the 8 x 8 diagonal tiles follow from element
 /// mailbox_inverses on.
-constexpr int mailbox_inverses = order * order;
-constexpr int mailbox_size = mailbox_inverses + order * 8;  ///< elements of a mailbox
+constexpr int mailbox_inverses = tile_order * tile_order;
+constexpr int mailbox_size = mailbox_inverses + tile_order * 8;  ///< elements of a mailbox
 
 /// Stores an element in a mailbox. No flag is needed: until an element is sent, all of its bits are set, a
 /// pattern that no sent number has.
@@ -237,9 +237,9 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailb
         if (thread % 8 >= k) triangle[(8 * s + k) * triangle_stride + thread] = own_row[k];
       }
     }
-    if (thread < order && thread >= 8 * s + 8) {
+    if (thread < tile_order && thread >= 8 * s + 8) {
       GAUSSWEEP_UNROLL
-      for (int k = 0; k < 8; ++k) send(mailbox + (8 * s + k) * order + thread, own_row[k]);
+      for (int k = 0; k < 8; ++k) send(mailbox + (8 * s + k) * tile_order + thread, own_row[k]);
     }
     if (s + 1 + warp < 8) update_8x8(triangle, 8 * (s + 1 + warp), 8 * (s + 1), 8 * s);
     __syncthreads();

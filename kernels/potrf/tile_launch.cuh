@@ -28,10 +28,10 @@ struct LaunchArguments {
   int* info;
   int max_polls;  ///< the number of polls after which a wait times out
 
-  __device__ T* tile(int i, int j) const { return global(a + i * order + j * (order * ld)); }
+  __device__ T* tile(int i, int j) const { return global(a + i * tile_order + j * (tile_order * ld)); }
   __device__ unsigned* state(int i, int j) const { return global(states + i + j * states_ld); }
   /// Returns the mailbox of diagonal tile j.
-  __device__ T* triangle(int j) const {
+  __device__ T* mailbox(int j) const {
     return global(mailboxes + j * static_cast<std::int64_t>(mailbox_size));
   }
 };
@@ -39,11 +39,13 @@ struct LaunchArguments {
 /// A thread block's shared memory. @tparam GroupsPerUpdate as for Schedule
 template <class T, int GroupsPerUpdate>
 struct SharedStorage {
-  static constexpr int elements = stages * TileProduct<T, 2 * order, 2 * order, 4>::slice_elements;
-  static_assert(order * stride_of<T>(2 * order) + order * triangle_stride + inverses_in_shared <= elements,
+  static constexpr int elements = stages * TileProduct<T, 2 * tile_order, 2 * tile_order, 4>::slice_elements;
+  static_assert(tile_order * stride_of<T>(2 * tile_order) + tile_order * triangle_stride +
+                        inverses_in_shared <=
+                    elements,
                 "after the products, the solver's data replace the k slices");
   alignas(16) T storage[elements];
-  T reciprocals[order];
+  T reciprocals[tile_order];
   LaunchArguments<T> arguments;
   Schedule<GroupsPerUpdate> schedule;  ///< used by the thread that takes tickets
   Task task;
@@ -57,9 +59,9 @@ struct SharedStorage {
   /// Returns the 64 or 128 rows to solve, with leading dimension stride_of.
   __device__ T* solved() { return storage; }
   /// Returns the triangle of a diagonal tile.
-  __device__ T* triangle() { return storage + order * stride_of<T>(2 * order); }
+  __device__ T* triangle() { return storage + tile_order * stride_of<T>(2 * tile_order); }
   /// Returns the inverses of the triangle's 8 x 8 diagonal tiles.
-  __device__ T* inverses() { return triangle() + order * triangle_stride; }
+  __device__ T* inverses() { return triangle() + tile_order * triangle_stride; }
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::tiles

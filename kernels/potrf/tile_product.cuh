@@ -15,7 +15,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-constexpr int order = 64;  ///< rows and columns of a tile
+constexpr int tile_order = 64;  ///< rows and columns of a tile
 constexpr int threads = 256;
 
 /// Returns the leading dimension of a k slice with `rows` rows, padded to avoid bank conflicts.
@@ -90,7 +90,7 @@ template <class T, int Rows, int Columns, int SquaresDown>
 struct TileProduct {
   static constexpr int rows = Rows, columns = Columns;
   static constexpr int depth = 128 / static_cast<int>(sizeof(T));  ///< columns of a k slice
-  static constexpr int slices_per_tile = order / depth;
+  static constexpr int slices_per_tile = tile_order / depth;
   static constexpr int warps_down = Rows / (16 * SquaresDown);
   static_assert(warps_down * (Columns / 32) * 32 == threads, "eight warps share the result");
   static constexpr int stride_a = stride_of<T>(Rows);

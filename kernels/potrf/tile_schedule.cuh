@@ -6,8 +6,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-constexpr int group = 8;       ///< tile columns per group; an update subtracts the product of whole groups
-constexpr int min_share = 16;  ///< the minimum number of a group's deferred updates in one step
+constexpr int group_columns = 8;  ///< tile columns per group; an update subtracts the product of whole groups
+constexpr int min_share = 16;     ///< the minimum number of a group's deferred updates in one step
 
 /// The kinds of tasks (tile_chain.cuh); `none` means that no task is left.
 enum class Kind { none, diagonal, panel, update };
@@ -39,7 +39,9 @@ template <int GroupsPerUpdate>
 class Schedule {
  public:
   __host__ __device__ Schedule(int rows, int columns, int tail_rows)
-      : rows_(rows), columns_(columns), tail_(max_of(rows - tail_rows + group / 2 - 1, 0) / group * group) {
+      : rows_(rows),
+        columns_(columns),
+        tail_(max_of(rows - tail_rows + group_columns / 2 - 1, 0) / group_columns * group_columns) {
     begin_step();
   }
 
@@ -52,18 +54,18 @@ class Schedule {
     }
     int number = static_cast<int>(ticket - first_);
     // The first column whose products the diagonal and panel tasks subtract. Updates subtract the others.
-    const int first_column = min_of((step_ - 1) / group * group, tail_);
+    const int first_column = min_of((step_ - 1) / group_columns * group_columns, tail_);
     if (number < diagonal_)
       return {Kind::diagonal, step_, step_, step_ > 0 ? first_column : 0, max_of(step_ - 1, 0)};
     number -= diagonal_;
-    const bool deferred_first = step_ % group != 0;
+    const bool deferred_first = step_ % group_columns != 0;
     if (deferred_first && number < deferred_) return deferred_update(number);
     if (deferred_first) number -= deferred_;
     if (number < panels_) {
       return {Kind::panel, first_of_panel() + 2 * number, step_ - 1, first_column, step_ - 1};
     }
     number -= panels_;
-    if (number < required_) return in_columns(number, step_, step_ - group, step_);
+    if (number < required_) return in_columns(number, step_, step_ - group_columns, step_);
     return deferred_update(number - required_);
   }
 
@@ -76,15 +78,15 @@ class Schedule {
   /// one update less than the pair before.
   __host__ __device__ int updates(int column) const {
     return sum_up_to(pairs(rows_) - column / 2) -
-           sum_up_to(pairs(rows_) - pairs(min_of(column + group, columns_)));
+           sum_up_to(pairs(rows_) - pairs(min_of(column + group_columns, columns_)));
   }
   /// Returns the distance, in columns, from one group that deferred updates change to the next such group.
   /// When the tail begins, deferred updates change all later groups.
   __host__ __device__ int column_step() const {
-    return current_group() == tail_ ? group : GroupsPerUpdate * group;
+    return current_group() == tail_ ? group_columns : GroupsPerUpdate * group_columns;
   }
   /// Returns the first column of the step's group.
-  __host__ __device__ int current_group() const { return step_ / group * group; }
+  __host__ __device__ int current_group() const { return step_ / group_columns * group_columns; }
   /// Counts the tasks of the step.
   __host__ __device__ void begin_step() {
     diagonal_ = step_ < columns_ ? 1 : 0;
@@ -94,10 +96,10 @@ class Schedule {
     if (step_ == current_group()) {
       required_ = updates(current_group());
       group_deferred_ = 0;
-      for (int column = current_group() + group; column < columns_; column += column_step())
+      for (int column = current_group() + group_columns; column < columns_; column += column_step())
         group_deferred_ += updates(column);
     }
-    const int step_share = max_of((group_deferred_ + group - 1) / group, min_share);
+    const int step_share = max_of((group_deferred_ + group_columns - 1) / group_columns, min_share);
     first_deferred_ = step_share * (step_ - current_group());
     deferred_ = max_of(min_of(group_deferred_ - first_deferred_, step_share), 0);
   }
@@ -106,11 +108,12 @@ class Schedule {
   /// next group begins, it therefore misses only one product, which its required updates subtract.
   __host__ __device__ Task deferred_update(int number) const {
     number += first_deferred_;
-    int column = current_group() + group;
+    int column = current_group() + group_columns;
     for (; number >= updates(column); column += column_step()) number -= updates(column);
     const int missing_groups =
-        (GroupsPerUpdate - (column - current_group()) / group % GroupsPerUpdate) % GroupsPerUpdate + 1;
-    const int from = max_of(current_group() - missing_groups * group, 0);
+        (GroupsPerUpdate - (column - current_group()) / group_columns % GroupsPerUpdate) % GroupsPerUpdate +
+        1;
+    const int from = max_of(current_group() - missing_groups * group_columns, 0);
     // For large matrices the operands of all rows do not fit in L2. Updates that run concurrently are then
     // taken from few rows.
     const bool by_rows = GroupsPerUpdate > 1 && current_group() < tail_;
@@ -130,7 +133,7 @@ class Schedule {
   /// Like in_columns(), but updates are numbered along each pair of rows. Concurrent updates then share
   /// operands of both sides.
   __host__ __device__ Task in_rows(int number, int column, int from, int to) const {
-    const int max_per_row = pairs(min_of(group, columns_ - column));
+    const int max_per_row = pairs(min_of(group_columns, columns_ - column));
     int row = 0;  // pair of rows; pair r has min(r + 1, max_per_row) updates
     for (; row < max_per_row && number > row; ++row) number -= row + 1;
     if (row == max_per_row) {

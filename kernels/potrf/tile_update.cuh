@@ -5,7 +5,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-constexpr int sums_stride = 2 * order + 2;  ///< leading dimension of the sums in shared memory
+constexpr int sums_stride = 2 * tile_order + 2;  ///< leading dimension of the sums in shared memory
 
 /// Stores a product's negated sums to shared memory.
 template <class Product>
@@ -22,7 +22,7 @@ __device__ __forceinline__ void store_negated(Product& product, double* sums) {
 __device__ __forceinline__ void add_columns(double* c, std::int64_t ld, const double* sums, int begin,
                                             int end, bool on_diagonal, int first_column, int column_stride) {
   GAUSSWEEP_ROLLED
-  for (int column = first_column; column < order; column += column_stride) {
+  for (int column = first_column; column < tile_order; column += column_stride) {
     double* const target = c + column * ld;
     const double* const source = sums + column * sums_stride;
     int first = on_diagonal ? begin + column : begin;
@@ -55,9 +55,9 @@ __device__ __forceinline__ void subtract_sums(Product& product, T* c, std::int64
         T* const target = c + row + column * ld;
         first_sum = -(first_sum - c_pairs[i][0]);
         second_sum = -(second_sum - c_pairs[i][1]);
-        if (!on_diagonal || row % order >= column % order) {
+        if (!on_diagonal || row % tile_order >= column % tile_order) {
           store_two(target, first_sum, second_sum);
-        } else if (row % order + 1 >= column % order) {
+        } else if (row % tile_order + 1 >= column % tile_order) {
           target[1] = second_sum;
         }
       });

@@ -32,15 +32,15 @@ class TriangleReceiver {
   }
 
  private:
-  static constexpr int column_step = threads / order, per_thread = 8 / column_step;
+  static constexpr int column_step = threads / tile_order, per_thread = 8 / column_step;
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
-  __device__ static int row() { return thread() % order; }
-  __device__ static int column() { return thread() / order; }
+  __device__ static int row() { return thread() % tile_order; }
+  __device__ static int column() { return thread() / tile_order; }
   /// Loads the thread's elements of columns 8m to 8m + 7 and of their diagonal tile's inverse to registers.
   __device__ __forceinline__ void load(int m) {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < per_thread; ++k) {
-      const T* const source = mailbox_ + (8 * m + column() + k * column_step) * order + row();
+      const T* const source = mailbox_ + (8 * m + column() + k * column_step) * tile_order + row();
       value_[k] = row() >= 8 * m + 8 ? simt::load_volatile(source) : T(0);
     }
     inverse_ = thread() < 64 ? simt::load_volatile(mailbox_ + (mailbox_inverses + 64 * m) + thread()) : T(0);

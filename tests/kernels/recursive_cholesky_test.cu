@@ -17,14 +17,14 @@ void expect_all_tasks(int rows, int columns, int rows_of_tail) {
   const auto expect_sum = [&](const tiles::Task& task, int i, int j) {
     ASSERT_LT(i, rows);
     ASSERT_LT(j, columns);
-    const int most =
-        task.kind == tiles::Kind::update ? Together * tiles::group : rows_of_tail + tiles::group / 2;
-    ASSERT_LE(task.to - task.from, std::max(most, tiles::group));
+    const int most = task.kind == tiles::Kind::update ? Together * tiles::group_columns
+                                                      : rows_of_tail + tiles::group_columns / 2;
+    ASSERT_LE(task.to - task.from, std::max(most, tiles::group_columns));
     for (int k = task.from; k < task.to; ++k) {
       ASSERT_EQ(state(i, k), tiles::finished);
       ASSERT_EQ(state(j, k), tiles::finished);
     }
-    ASSERT_EQ(state(i, j), static_cast<unsigned>(task.from / tiles::group)) << i << ", " << j;
+    ASSERT_EQ(state(i, j), static_cast<unsigned>(task.from / tiles::group_columns)) << i << ", " << j;
   };
   tiles::Schedule<Together> schedule(rows, columns, rows_of_tail);
   int tasks = 0;
@@ -55,8 +55,8 @@ void expect_all_tasks(int rows, int columns, int rows_of_tail) {
         state(row, column) = tiles::finished;
       } else {
         ASSERT_LT(task.from, task.to);
-        ASSERT_EQ(task.to % tiles::group, 0);
-        state(row, column) = static_cast<unsigned>(task.to / tiles::group);
+        ASSERT_EQ(task.to % tiles::group_columns, 0);
+        state(row, column) = static_cast<unsigned>(task.to / tiles::group_columns);
       }
     }
   }
