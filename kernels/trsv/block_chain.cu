@@ -64,7 +64,7 @@ void solve(Context& context, LaunchArguments<T> arguments, std::int64_t nrhs, vo
   const ChainWorkspace layout(arguments.n, nrhs, sizeof(T), arguments.sweeps == 2);
   auto* const bytes = static_cast<std::byte*>(memory);
   const auto segments = [&](int number) { return reinterpret_cast<T*>(bytes + layout.segments(number)); };
-  arguments.blocks = static_cast<int>((arguments.n + chain::order - 1) / chain::order);
+  arguments.blocks = static_cast<int>((arguments.n + chain::block_order - 1) / chain::block_order);
   arguments.control = reinterpret_cast<chain::Control*>(bytes);
   for (int s = 0; s < arguments.sweeps; ++s) {
     arguments.sweep[s].segments = segments(s);

@@ -4,11 +4,11 @@
 ///
 /// A sweep is the solve with one triangle: forward or back substitution. A launch has one or two sweeps.
 ///
-/// A block row has 64 rows, the constant `order`. A segment of the answer consists of the 64 elements of one
-/// block row. A thread block takes the next block row from an atomic counter; the counter's value is its
-/// ticket. For each block row, a thread block inverts the 64 x 64 triangle on the diagonal. It multiplies the
-/// off-diagonal tiles by finished segments and subtracts the products from the right-hand side. It multiplies
-/// the remainder by the inverse, which gives the segment of this block row.
+/// A block row has 64 rows, the constant `block_order`. A segment of the answer consists of the 64 elements
+/// of one block row. A thread block takes the next block row from an atomic counter; the counter's value is
+/// its ticket. For each block row, a thread block inverts the 64 x 64 triangle on the diagonal. It multiplies
+/// the off-diagonal tiles by finished segments and subtracts the products from the right-hand side. It
+/// multiplies the remainder by the inverse, which gives the segment of this block row.
 ///
 /// Segments are published without a flag: before the launch all bits in their memory are set, a pattern that
 /// no published number has (`publishable`). A consumer polls the values. Polling costs one trip through L2
@@ -57,7 +57,8 @@ struct Sweep {
 };
 
 /// The arguments of the kernel. R is the kernel's maximum number of right-hand sides. In an array of
-/// segments, the index of element i of right-hand side r is (i / order * R + r) * order + i % order.
+/// segments, element i of right-hand side r has the index
+/// (i / block_order * R + r) * block_order + i % block_order.
 template <class T>
 struct LaunchArguments {
   std::int64_t n;
@@ -84,7 +85,7 @@ template <class T, int R>
 struct Shared {
   /// Holds the diagonal triangle, then its inverse in place of the triangle. Once the inverse is in
   /// registers, the same memory holds the warps' sums (sums_of).
-  Square<T> square;
+  SharedTriangle<T> triangle;
   /// Per warp, the elements of a segment that the warp multiplies by its columns of a tile.
   alignas(16) T staged[warps][R * columns];
   unsigned ticket;
@@ -115,7 +116,7 @@ struct Worker {
 
   /// Returns the number of matrix rows from the first row of a block row to the end of the matrix.
   __device__ std::int64_t height(int block) const {
-    return arguments.n - static_cast<std::int64_t>(block) * order;
+    return arguments.n - static_cast<std::int64_t>(block) * block_order;
   }
   /// Returns the block row that a sweep solves in a step.
   __device__ static int block_of(const Sweep<T>& sweep, int step, int blocks) {
@@ -124,7 +125,7 @@ struct Worker {
   /// Loads the warp's columns of a tile: the elements of block row `block` in matrix columns `column` to
   /// `column` + 7.
   __device__ void load_tile(Slice<T>& slice, int block, std::int64_t column) const {
-    const std::int64_t row = static_cast<std::int64_t>(block) * order;
+    const std::int64_t row = static_cast<std::int64_t>(block) * block_order;
     const T* const first =
         arguments.a + (Transposed ? column + row * arguments.ld : row + column * arguments.ld);
     load<T, Paired, Transposed>(slice, first, arguments.ld, lane, height(block), arguments.n - column);
@@ -132,8 +133,8 @@ struct Worker {
   /// Returns the address of this lane's element of a segment.
   __device__ const T* element_address(const T* segments, int block, int slot) const {
     const int index = Map::index(lane, slot);
-    return segments + (static_cast<std::int64_t>(block) * R + index / columns) * order + warp * columns +
-           index % columns;
+    return segments + (static_cast<std::int64_t>(block) * R + index / columns) * block_order +
+           warp * columns + index % columns;
   }
   /// Loads the warp's values of a segment without waiting; unpublished values have all bits set.
   __device__ void load_values(T (&values)[Map::slots], const T* segments, int block) const {
@@ -187,16 +188,17 @@ struct Worker {
       const int row = warp * columns + index % columns;
       const int r = index / columns;
       values[s] = row < height(block) && r < arguments.nrhs
-                      ? arguments.b[static_cast<std::int64_t>(block) * order + row + r * arguments.ldb]
+                      ? arguments.b[static_cast<std::int64_t>(block) * block_order + row + r * arguments.ldb]
                       : T(0);
     }
   }
   /// Publishes an element of the answer's segment.
   __device__ void publish(const Sweep<T>& sweep, int block, int r, int row, T value) const {
     value = publishable(value);
-    simt::store_volatile(sweep.segments + (static_cast<std::int64_t>(block) * R + r) * order + row, value);
+    simt::store_volatile(sweep.segments + (static_cast<std::int64_t>(block) * R + r) * block_order + row,
+                         value);
     if (sweep.stores_answer && row < height(block) && r < arguments.nrhs) {
-      arguments.b[static_cast<std::int64_t>(block) * order + row + r * arguments.ldb] = value;
+      arguments.b[static_cast<std::int64_t>(block) * block_order + row + r * arguments.ldb] = value;
     }
   }
 
@@ -204,14 +206,15 @@ struct Worker {
   /// identity beyond the matrix.
   __device__ void load_triangle(const Sweep<T>& sweep, int block) const {
     const std::int64_t size = height(block);
-    const T* const first = arguments.a + static_cast<std::int64_t>(block) * order * (arguments.ld + 1);
-    constexpr int per_thread = order * order / threads;
+    const T* const first = arguments.a + static_cast<std::int64_t>(block) * block_order * (arguments.ld + 1);
+    constexpr int per_thread = block_order * block_order / threads;
     // Row and column in memory; i and j are those of the triangle.
-    const int p = static_cast<int>(threadIdx.x) % order, q0 = static_cast<int>(threadIdx.x) / order;
+    const int p = static_cast<int>(threadIdx.x) % block_order,
+              q0 = static_cast<int>(threadIdx.x) / block_order;
     T elements[per_thread];
     GAUSSWEEP_UNROLL
     for (int k = 0; k < per_thread; ++k) {  // all loads before the first use
-      const int q = q0 + k * (order / per_thread);
+      const int q = q0 + k * (block_order / per_thread);
       const int i = Transposed ? q : p, j = Transposed ? p : q;
       const bool off_diagonal = sweep.lower ? i > j : i < j;
       elements[k] = i == j ? T(1) : T(0);
@@ -220,18 +223,19 @@ struct Worker {
     }
     GAUSSWEEP_UNROLL
     for (int k = 0; k < per_thread; ++k) {
-      const int q = q0 + k * (order / per_thread);
+      const int q = q0 + k * (block_order / per_thread);
       const int i = Transposed ? q : p, j = Transposed ? p : q;
       if (i == j && elements[k] == T(0)) {
-        atomicMin(&arguments.control->zero, static_cast<unsigned>(block * order + i + 1));
+        atomicMin(&arguments.control->zero, static_cast<unsigned>(block * block_order + i + 1));
       }
-      shared.square.at(sweep.lower ? i : order - 1 - i, sweep.lower ? j : order - 1 - j) = elements[k];
+      shared.triangle.at(sweep.lower ? i : block_order - 1 - i, sweep.lower ? j : block_order - 1 - j) =
+          elements[k];
     }
   }
 
   /// Loads the warp's columns of the diagonal triangle from global memory.
   __device__ void load_own_columns(Slice<T>& slice, const Sweep<T>& sweep, int block) const {
-    load_tile(slice, block, static_cast<std::int64_t>(block) * order + warp * columns);
+    load_tile(slice, block, static_cast<std::int64_t>(block) * block_order + warp * columns);
     GAUSSWEEP_UNROLL
     for (int c = 0; c < columns; ++c) {
       const int j = warp * columns + c;
@@ -253,23 +257,24 @@ struct Worker {
       GAUSSWEEP_UNROLL
       for (int v = 0; v < rows; ++v) {
         const int i = row_of<Paired>(lane, v);
-        slice.value[c][v] = lower ? shared.square.at(i, j) : shared.square.at(order - 1 - i, order - 1 - j);
+        slice.value[c][v] =
+            lower ? shared.triangle.at(i, j) : shared.triangle.at(block_order - 1 - i, block_order - 1 - j);
       }
     }
   }
 
-  /// Number of buffers for the warps' sums. The buffers share memory with `square`.
-  static constexpr int buffers = 2 * R * warps * order <= order * stride ? 2 : 1;
-  /// Returns the sums of all warps for right-hand side r. The sums of warp w begin at element w * order.
+  /// Number of buffers for the warps' sums. The buffers share memory with `triangle`.
+  static constexpr int buffers = 2 * R * warps * block_order <= block_order * stride ? 2 : 1;
+  /// Returns the sums of all warps for right-hand side r. The sums of warp w begin at w * block_order.
   __device__ T* sums_of(int r, int buffer) const {
-    return shared.square.elements + (buffer % buffers * R + r) * warps * order;
+    return shared.triangle.elements + (buffer % buffers * R + r) * warps * block_order;
   }
   __device__ void store_sums(const T (&sums)[R][rows], int buffer) const {
     GAUSSWEEP_UNROLL
     for (int r = 0; r < R; ++r) {
       GAUSSWEEP_UNROLL
       for (int v = 0; v < rows; ++v) {
-        sums_of(r, buffer)[warp * order + row_of<Paired>(lane, v)] = sums[r][v];
+        sums_of(r, buffer)[warp * block_order + row_of<Paired>(lane, v)] = sums[r][v];
       }
     }
   }
@@ -283,7 +288,7 @@ struct Worker {
   template <int count>
   __device__ static T total(const T* sums, int from, int row) {
     if constexpr (count == 1) {
-      return sums[from * order + row];
+      return sums[from * block_order + row];
     } else {
       return total<count / 2>(sums, from, row) + total<count / 2>(sums, from + count / 2, row);
     }
@@ -348,16 +353,17 @@ struct Worker {
       const int row = row_of<Paired>(lane, v);
       T value = 0;
       if (sweep.source != nullptr) {  // complete: every warp has waited for its part
-        value = simt::load_volatile(sweep.source + (static_cast<std::int64_t>(block) * R + r) * order + row);
+        value = simt::load_volatile(sweep.source + (static_cast<std::int64_t>(block) * R + r) * block_order +
+                                    row);
       } else if (row < size && r < arguments.nrhs) {
-        value = arguments.b[static_cast<std::int64_t>(block) * order + row + r * arguments.ldb];
+        value = arguments.b[static_cast<std::int64_t>(block) * block_order + row + r * arguments.ldb];
       }
       y[v] = value - total<warps>(sums_of(r, 0), 0, row);
     }
     // Each step processes a group of `columns` columns.
     const auto group_of = [&](int step) { return sweep.lower ? step : warps - 1 - step; };
     const auto load_group = [&](Slice<T>& slice, int group) {
-      load_tile(slice, block, static_cast<std::int64_t>(block) * order + group * columns);
+      load_tile(slice, block, static_cast<std::int64_t>(block) * block_order + group * columns);
     };
     Slice<T> next;
     load_group(next, group_of(0));
@@ -395,7 +401,7 @@ struct Worker {
   __device__ void solve_row(const Sweep<T>& sweep, int step) const {
     const int block = block_of(sweep, step, arguments.blocks);
     const auto load_own = [&](Slice<T>& slice, int column_block) {
-      load_tile(slice, block, static_cast<std::int64_t>(column_block) * order + warp * columns);
+      load_tile(slice, block, static_cast<std::int64_t>(column_block) * block_order + warp * columns);
     };
     const auto block_at = [&](int s) { return block_of(sweep, s, arguments.blocks); };
     Slice<T> last_tile, prefetched[Depth];
@@ -410,7 +416,7 @@ struct Worker {
     }
     load_triangle(sweep, block);
     __syncthreads();
-    const int corrections = shared.square.invert(arguments.max_uncorrected_condition);
+    const int corrections = shared.triangle.invert(arguments.max_uncorrected_condition);
 
     T sums[R][rows] = {};
     for (int s = 0; s < step - 1; s += Depth) {
@@ -448,19 +454,20 @@ struct Worker {
       return publish_corrected(sweep, block, triangle, inverse, values, solved, corrections);
     }
     exchange_sums(solved, 1);
-    for (int k = static_cast<int>(threadIdx.x); k < R * order; k += threads) {
-      publish(sweep, block, k / order, k % order, total<warps>(sums_of(k / order, 1), 0, k % order));
+    for (int k = static_cast<int>(threadIdx.x); k < R * block_order; k += threads) {
+      publish(sweep, block, k / block_order, k % block_order,
+              total<warps>(sums_of(k / block_order, 1), 0, k % block_order));
     }
   }
 
   /// Publishes b after the row exchanges, segment by segment.
   __device__ void permute() const {
-    static_assert(sizeof(shared.square.quarters) >= 2 * order * sizeof(int),
+    static_assert(sizeof(shared.triangle.quarters) >= 2 * block_order * sizeof(int),
                   "quarters must hold the source rows of two segments");
     exchange_rows<T, R>(arguments.n, arguments.nrhs, arguments.b, arguments.ldb, arguments.pivots,
-                        arguments.permuted, reinterpret_cast<int*>(shared.square.elements),
-                        static_cast<int>(order * stride * sizeof(T) / sizeof(int)), arguments.sources,
-                        reinterpret_cast<int*>(shared.square.quarters));
+                        arguments.permuted, reinterpret_cast<int*>(shared.triangle.elements),
+                        static_cast<int>(block_order * stride * sizeof(T) / sizeof(int)), arguments.sources,
+                        reinterpret_cast<int*>(shared.triangle.quarters));
   }
 
   __device__ int items() const {

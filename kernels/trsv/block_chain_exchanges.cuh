@@ -73,7 +73,7 @@ __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t
                               int* source_rows) {
   const int t = static_cast<int>(threadIdx.x);
   const int lane = t % lanes, warp = t / lanes;
-  const int blocks = static_cast<int>((n + order - 1) / order);
+  const int blocks = static_cast<int>((n + block_order - 1) / block_order);
   const Exchanges rows_of_b{static_cast<int>(n), pivots, n <= capacity ? shared_sources : global_sources};
   for (int i = t; i < capacity; i += threads) shared_sources[i] = -1;
   // Pivots are prefetched two segments ahead, because a load takes longer than a segment.
@@ -82,7 +82,7 @@ __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t
   for (int buffer = 0; buffer < 2; ++buffer) {
     GAUSSWEEP_UNROLL
     for (int half = 0; half < rows; ++half) {
-      pivot[buffer][half] = warp == 0 ? rows_of_b.pivot_of(buffer * order + half * lanes + lane) : 0;
+      pivot[buffer][half] = warp == 0 ? rows_of_b.pivot_of(buffer * block_order + half * lanes + lane) : 0;
     }
   }
   __syncthreads();
@@ -94,19 +94,19 @@ __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t
       if (warp == 0 && block < blocks) {
         GAUSSWEEP_UNROLL
         for (int half = 0; half < rows; ++half) {
-          const int first = block * order + half * lanes;
+          const int first = block * block_order + half * lanes;
           const int partner = rows_of_b.partner(first + lane, pivot[buffer][half]);
-          pivot[buffer][half] = rows_of_b.pivot_of(first + lane + 2 * order);
-          source_rows[buffer * order + half * lanes + lane] = rows_of_b.exchange(first, lane, partner);
+          pivot[buffer][half] = rows_of_b.pivot_of(first + lane + 2 * block_order);
+          source_rows[buffer * block_order + half * lanes + lane] = rows_of_b.exchange(first, lane, partner);
         }
       }
       if (warp > 0 && block > 0) {
         const std::int64_t previous_block = block - 1;
-        for (int k = t - lanes; k < R * order; k += threads - lanes) {
-          const int row = k % order, r = k / order;
-          const bool inside = previous_block * order + row < n && r < nrhs;
-          const T value = inside ? b[source_rows[(1 - buffer) * order + row] + r * ldb] : T(0);
-          simt::store_volatile(permuted + (previous_block * R + r) * order + row, publishable(value));
+        for (int k = t - lanes; k < R * block_order; k += threads - lanes) {
+          const int row = k % block_order, r = k / block_order;
+          const bool inside = previous_block * block_order + row < n && r < nrhs;
+          const T value = inside ? b[source_rows[(1 - buffer) * block_order + row] + r * ldb] : T(0);
+          simt::store_volatile(permuted + (previous_block * R + r) * block_order + row, publishable(value));
         }
       }
       __syncthreads();

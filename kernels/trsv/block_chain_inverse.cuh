@@ -21,8 +21,8 @@ __device__ constexpr T correctable_condition(int count) {
 }
 
 /// A triangle in shared memory, stored as a square. The thread block has 4 Order threads.
-template <class T, int Order = order>
-struct Square {
+template <class T, int Order = block_order>
+struct SharedTriangle {
   static constexpr int leading_dimension = Order + 2;  ///< columns start in different banks
   alignas(16) T elements[Order * leading_dimension];  ///< column-major; free for other use between inversions
   T quarters[4][Order];  ///< row sums, each over a quarter of the columns (sum_quarters)
@@ -36,11 +36,12 @@ struct Square {
   /// Computes quarters of the row sums of |elements|, one quarter per thread. If `scaled`, multiplies each
   /// element by the `scale` of its column.
   __device__ void sum_quarters(bool scaled) {
-    const int i = static_cast<int>(threadIdx.x) % order, quarter = static_cast<int>(threadIdx.x) / order;
+    const int i = static_cast<int>(threadIdx.x) % block_order,
+              quarter = static_cast<int>(threadIdx.x) / block_order;
     T sum = 0;
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < order / 4; ++c) {
-      const int j = quarter * (order / 4) + c;
+    for (int c = 0; c < block_order / 4; ++c) {
+      const int j = quarter * (block_order / 4) + c;
       sum = std::fma(std::fabs(at(i, j)), scaled ? scale[j] : T(1), sum);
     }
     quarters[quarter][i] = sum;
@@ -117,16 +118,16 @@ struct Square {
     const int t = static_cast<int>(threadIdx.x);
     constexpr bool unscaled = false, scaled = true;
     sum_quarters(unscaled);
-    if (t < order) reciprocals[t] = T(1) / at(t, t);
+    if (t < block_order) reciprocals[t] = T(1) / at(t, t);
     if (t == 0) corrections = 0;
     __syncthreads();
-    if (t < order) scale[t] = row_sum(t);
+    if (t < block_order) scale[t] = row_sum(t);
     invert_16x16();
     join<16>();
     join<32>();
     sum_quarters(scaled);
     __syncthreads();
-    if (t < order) {
+    if (t < block_order) {
       const T condition = row_sum(t);
       int count = condition <= T(max_uncorrected_condition) ? 0 : 1;
       while (count > 0 && count <= max_corrections<T> && !(condition <= correctable_condition<T>(count)))

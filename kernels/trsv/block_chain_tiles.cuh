@@ -11,13 +11,14 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 
-constexpr int order = 64;  ///< rows of a block row
-constexpr int warps = 8;   ///< warps per thread block; each multiplies `columns` columns of every tile
+constexpr int block_order = 64;  ///< rows of a block row
+constexpr int warps = 8;         ///< warps per thread block; each multiplies `columns` columns of every tile
 constexpr int lanes = 32;
 constexpr int threads = warps * lanes;
-constexpr int columns = order / warps;  ///< columns per warp: 8
-constexpr int rows = order / lanes;     ///< rows per lane: 2
-constexpr int stride = order + 2;       ///< leading dimension of Square; columns start in different banks
+constexpr int columns = block_order / warps;  ///< columns per warp: 8
+constexpr int rows = block_order / lanes;     ///< rows per lane: 2
+constexpr int stride =
+    block_order + 2;  ///< leading dimension of SharedTriangle; columns start in different banks
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr unsigned unset = 0xffffffffu;  ///< a counter in Control that was never written
 
@@ -65,7 +66,7 @@ __device__ __forceinline__ int row_of(int lane, int v) {
 template <class T, bool Paired, bool Transposed = false>
 __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64_t ld, int lane,
                                      std::int64_t height, std::int64_t width) {
-  if (height >= order && width >= columns) {
+  if (height >= block_order && width >= columns) {
     if constexpr (Paired && Transposed) {
       GAUSSWEEP_UNROLL
       for (int v = 0; v < rows; ++v) {

@@ -63,9 +63,9 @@ __device__ __forceinline__ void add_product(T (&d)[4], const T* a, int lda, cons
 /// for all such pairs in rows [begin, end), whose bounds are multiples of 16. The last Y may be smaller or
 /// missing. All threads must call this.
 template <class T, int Order>
-__device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, int order, int begin,
+__device__ __forceinline__ void join_inverses(chain::SharedTriangle<T, Order>& shared, int order, int begin,
                                               int end) {
-  constexpr int ld = chain::Square<T, Order>::leading_dimension;
+  constexpr int ld = chain::SharedTriangle<T, Order>::leading_dimension;
   constexpr int warps = Order / 8, rounds = Order > 64 ? 2 : 1;  // a warp computes `rounds` tiles of 16 x 8
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int tiles_across = order / 8, tiles_per_pair = order / 16 * tiles_across;
@@ -85,7 +85,7 @@ __device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, i
       const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
       GAUSSWEEP_UNROLL
       for (int e = 0; e < 4; ++e) {
-        square.at(base + order + i + g + e / 2 * 8, base + j + 2 * t + e % 2) = factor * sums[r][e];
+        shared.at(base + order + i + g + e / 2 * 8, base + j + 2 * t + e % 2) = factor * sums[r][e];
       }
     });
     __syncthreads();
@@ -96,11 +96,11 @@ __device__ __forceinline__ void join_inverses(chain::Square<T, Order>& square, i
     add_product(sums[r], a, ld, b, ld, k_begin, k_end);
   };
   for_tiles([&](int r, int base, int i, int j) {
-    multiply(r, &square.at(base + order + i, base), &square.at(base, base + j), j, order);
+    multiply(r, &shared.at(base + order + i, base), &shared.at(base, base + j), j, order);
   });
   store(T(1));
   for_tiles([&](int r, int base, int i, int j) {
-    multiply(r, &square.at(base + order + i, base + order), &square.at(base + order, base + j), 0, i + 16);
+    multiply(r, &shared.at(base + order + i, base + order), &shared.at(base + order, base + j), 0, i + 16);
   });
   store(T(-1));
 }
@@ -125,18 +125,18 @@ T max_product(bool unit, int half) {
   return static_cast<T>((unit ? 0x1p15 : 4) / std::sqrt(half));
 }
 
-/// Replaces the lower triangle in `square` by its inverse and the rest by 0, by substitution with one column
+/// Replaces the lower triangle in `shared` by its inverse and the rest by 0, by substitution with one column
 /// per thread. Let g = n u / (1 - n u). Then |A X - I| <= g |A| |X|, or with `from_left` |X A - I| <= g |X|
 /// |A| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). First scales row i
 /// by 2^-p and column i by 2^-q, where 2^(p + q) is about |pivot i|. Products that later cancel then do not
-/// overflow. All threads must call this. @pre a barrier has followed the last access to `square`
+/// overflow. All threads must call this. @pre a barrier has followed the last access to `shared`
 template <class T, int MaxOrder>
-__device__ void substitute(chain::Square<T, MaxOrder>& square, bool from_left) {
+__device__ void substitute(chain::SharedTriangle<T, MaxOrder>& shared, bool from_left) {
   const int t = static_cast<int>(threadIdx.x), count = static_cast<int>(blockDim.x);
-  T* const row_exponents = square.scale;
-  T* const column_exponents = square.quarters[0];
+  T* const row_exponents = shared.scale;
+  T* const column_exponents = shared.quarters[0];
   if (t < MaxOrder) {
-    const T pivot = square.at(t, t);
+    const T pivot = shared.at(t, t);
     const int exponent = pivot != T(0) && pivot - pivot == T(0) ? std::ilogb(pivot) : 0;
     row_exponents[t] = static_cast<T>(exponent >> 1);
     column_exponents[t] = static_cast<T>(exponent - (exponent >> 1));
@@ -146,36 +146,36 @@ __device__ void substitute(chain::Square<T, MaxOrder>& square, bool from_left) {
     return std::ldexp(value, -static_cast<int>(rows + columns));
   };
   for (int e = t; e < MaxOrder * MaxOrder; e += count) {
-    T& value = square.at(e % MaxOrder, e / MaxOrder);
+    T& value = shared.at(e % MaxOrder, e / MaxOrder);
     value = rescale(value, row_exponents[e % MaxOrder], column_exponents[e / MaxOrder]);
   }
   __syncthreads();
   if (t < MaxOrder) {
     // The inverse is stored transposed, above the diagonal.
-    const T reciprocal = T(1) / square.at(t, t);
-    square.reciprocals[t] = reciprocal;
+    const T reciprocal = T(1) / shared.at(t, t);
+    shared.reciprocals[t] = reciprocal;
     GAUSSWEEP_ROLLED
     for (int i = t + 1; !from_left && i < MaxOrder; ++i) {
-      T sum = -square.at(i, t) * reciprocal;
+      T sum = -shared.at(i, t) * reciprocal;
       GAUSSWEEP_ROLLED
-      for (int m = t + 1; m < i; ++m) sum = std::fma(-square.at(i, m), square.at(t, m), sum);
-      square.at(t, i) = sum / square.at(i, i);
+      for (int m = t + 1; m < i; ++m) sum = std::fma(-shared.at(i, m), shared.at(t, m), sum);
+      shared.at(t, i) = sum / shared.at(i, i);
     }
     GAUSSWEEP_ROLLED
     for (int j = t - 1; from_left && j >= 0; --j) {
-      T sum = -square.at(t, j) * reciprocal;
+      T sum = -shared.at(t, j) * reciprocal;
       GAUSSWEEP_ROLLED
-      for (int m = j + 1; m < t; ++m) sum = std::fma(-square.at(m, j), square.at(m, t), sum);
-      square.at(j, t) = sum / square.at(j, j);
+      for (int m = j + 1; m < t; ++m) sum = std::fma(-shared.at(m, j), shared.at(m, t), sum);
+      shared.at(j, t) = sum / shared.at(j, j);
     }
   }
   __syncthreads();
   for (int e = t; e < MaxOrder * MaxOrder; e += count) {
     const int i = e % MaxOrder, j = e / MaxOrder;
     if (i < j) continue;
-    const T value = i == j ? square.reciprocals[i] : square.at(j, i);
-    square.at(j, i) = T(0);
-    square.at(i, j) = rescale(value, row_exponents[j], column_exponents[i]);
+    const T value = i == j ? shared.reciprocals[i] : shared.at(j, i);
+    shared.at(j, i) = T(0);
+    shared.at(i, j) = rescale(value, row_exponents[j], column_exponents[i]);
   }
   __syncthreads();
 }
@@ -233,11 +233,11 @@ __global__ void __launch_bounds__(4 * MaxOrder)
     return;
   }
 
-  auto& square = *simt::dynamic_shared<chain::Square<T, MaxOrder>>();
+  auto& shared = *simt::dynamic_shared<chain::SharedTriangle<T, MaxOrder>>();
   // Upper triangles are rotated by 180 degrees.
-  const auto rotated = [&](int k) { return a.lower ? k : MaxOrder - 1 - k; };  // index in `square`
-  T* const own_elements = &square.at(rotated(i), rotated(j0));
-  const int step = a.lower ? 4 * square.leading_dimension : -4 * square.leading_dimension;
+  const auto rotated = [&](int k) { return a.lower ? k : MaxOrder - 1 - k; };  // index in `shared`
+  T* const own_elements = &shared.at(rotated(i), rotated(j0));
+  const int step = a.lower ? 4 * shared.leading_dimension : -4 * shared.leading_dimension;
   T abs_sum = 0;  // sum of |element| over a quarter of the row
   GAUSSWEEP_UNROLL
   for (int k = 0; k < MaxOrder / 4; ++k) {
@@ -245,36 +245,36 @@ __global__ void __launch_bounds__(4 * MaxOrder)
     own_elements[k * step] = value;
     abs_sum += std::fabs(value);
   }
-  square.quarters[j0][rotated(i)] = abs_sum;
-  if (t == 0) square.corrections = 0;
+  shared.quarters[j0][rotated(i)] = abs_sum;
+  if (t == 0) shared.corrections = 0;
   __syncthreads();
   if (t < MaxOrder) {
-    square.scale[t] = square.row_sum(t);
-    const T pivot = square.at(t, t);
+    shared.scale[t] = shared.row_sum(t);
+    const T pivot = shared.at(t, t);
     if (pivot == T(0) && info != nullptr) record_zero(info, first_matrix_row + first_row + rotated(t) + 1);
-    square.reciprocals[t] = T(1) / pivot;
+    shared.reciprocals[t] = T(1) / pivot;
   }
   __syncthreads();
-  square.invert_16x16();
+  shared.invert_16x16();
   // Joins pairs of order 16, then 32, then 64. The second inverse of the last pair may be smaller or missing.
   const int padded_rows = (rows + 15) / 16 * 16;
   const int padded_begin = a.lower ? 0 : MaxOrder - padded_rows;
   GAUSSWEEP_ROLLED
   for (int pair_order = 16; pair_order < padded_rows; pair_order *= 2)
-    join_inverses(square, pair_order, padded_begin, padded_begin + padded_rows);
+    join_inverses(shared, pair_order, padded_begin, padded_begin + padded_rows);
   T condition = 0;
   GAUSSWEEP_UNROLL
   for (int k = 0; k < MaxOrder / 4; ++k)
-    condition = std::fma(std::fabs(own_elements[k * step]), square.scale[rotated(j0 + 4 * k)], condition);
-  square.quarters[j0][rotated(i)] = condition;
+    condition = std::fma(std::fabs(own_elements[k * step]), shared.scale[rotated(j0 + 4 * k)], condition);
+  shared.quarters[j0][rotated(i)] = condition;
   __syncthreads();
-  if (t < MaxOrder && !(square.row_sum(t) <= max_condition<T>(a.unit))) square.corrections = 1;
+  if (t < MaxOrder && !(shared.row_sum(t) <= max_condition<T>(a.unit))) shared.corrections = 1;
   __syncthreads();
-  if (square.corrections != 0) {  // also true after an overflow
+  if (shared.corrections != 0) {  // also true after an overflow
     GAUSSWEEP_ROLLED
     for (int k = 0; k < MaxOrder / 4; ++k) own_elements[k * step] = element(j0 + 4 * k);
     __syncthreads();
-    substitute(square, a.from_left);
+    substitute(shared, a.from_left);
   }
   GAUSSWEEP_UNROLL
   for (int k = 0; k < MaxOrder / 4; ++k) {

@@ -71,7 +71,7 @@ struct Schedule {
   template <class T>
   static Schedule of(const Context& context, int order) {
     // A diagonal block of order 96 must fit in a thread block's shared memory.
-    const bool has_room_for_96 = simt::max_shared_bytes(context) >= sizeof(chain::Square<T, 96>);
+    const bool has_room_for_96 = simt::max_shared_bytes(context) >= sizeof(chain::SharedTriangle<T, 96>);
     Schedule result;
     result.blocks = Blocks::of(order, has_room_for_96 ? 96 : 64);
     if (sizeof(T) == sizeof(double) && supports_large_tiles(context)) {
@@ -158,11 +158,11 @@ class TriangleInverse {
                     static_cast<unsigned>(a_.count));
     const Layout layout{order_, order, needs_substitution()};
     if (order <= 64) {
-      simt::launch(context_, invert_diagonal_blocks<T, 64>, grid, dim3(256), sizeof(chain::Square<T, 64>), a_,
-                   x_, ldx_, layout, info);
+      simt::launch(context_, invert_diagonal_blocks<T, 64>, grid, dim3(256),
+                   sizeof(chain::SharedTriangle<T, 64>), a_, x_, ldx_, layout, info);
     } else {
-      simt::launch(context_, invert_diagonal_blocks<T, 96>, grid, dim3(384), sizeof(chain::Square<T, 96>), a_,
-                   x_, ldx_, layout, info);
+      simt::launch(context_, invert_diagonal_blocks<T, 96>, grid, dim3(384),
+                   sizeof(chain::SharedTriangle<T, 96>), a_, x_, ldx_, layout, info);
     }
   }
 

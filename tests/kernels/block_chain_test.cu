@@ -213,7 +213,7 @@ TYPED_TEST(BlockChain, SolvesBothTrianglesAfterExchanges) {
 using BlockChainInFloat = BlockChain<float>;
 TEST_F(BlockChainInFloat, AppliesMoreExchangesThanSharedMemoryHolds) {
   using T = float;
-  const std::int64_t n = chain::order * chain::stride * static_cast<std::int64_t>(sizeof(T)) / 4 + 40;
+  const std::int64_t n = chain::block_order * chain::stride * static_cast<std::int64_t>(sizeof(T)) / 4 + 40;
   System<T> s(n, 1, n, 0);
   std::fill(s.a.begin(), s.a.end(), T(0));
   std::vector<int> pivots(static_cast<std::size_t>(n));
