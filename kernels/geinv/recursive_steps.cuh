@@ -141,7 +141,7 @@ struct UpperSolve {
   bool inverts = false;
   /// In double, solves with 8 x 8 diagonal tiles of U multiply by the tiles' inverses. The solution is
   /// refined if a column sum of the tile or of its inverse exceeds this limit.
-  double trusted = 32;
+  double max_uncorrected_sum = 32;
 
   void solve() {
     context.stage("reverse");
@@ -156,9 +156,9 @@ struct UpperSolve {
   void solve(int first, int count) {
     if (count <= lu::solve_rows) {
       const int last = first + count - 1, begin = inverts ? first : 0;
-      return lu::solve_in_one_launch<lu::RowOrder::reversed>(context, reversed + (order - 1 - last), order,
-                                                             count, b + last + begin * ldb, ldb,
-                                                             columns - begin, reciprocals + last, trusted);
+      return lu::solve_in_one_launch<lu::RowOrder::reversed>(
+          context, reversed + (order - 1 - last), order, count, b + last + begin * ldb, ldb, columns - begin,
+          reciprocals + last, max_uncorrected_sum);
     }
     const int lower = first_part(count);
     const int upper = count - lower;

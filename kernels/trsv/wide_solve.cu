@@ -20,7 +20,7 @@ namespace wide {
 
 constexpr int threads = 256;
 /// A solution is not corrected if the column sums of the 8 x 8 tile and of its inverse are at most this.
-constexpr double trusted_sum = 32;
+constexpr double max_uncorrected_sum = 32;
 
 /// Copies the 256 x 256 triangles on the diagonal to `triangles` (n x 256), with every row divided by its
 /// diagonal element. `backward`: op(A) is upper triangular. Row s of `triangles` is row s of op(A), or row
@@ -65,10 +65,10 @@ void solve_wide(Context& context, const TriangleView<T>& a, std::int64_t nrhs, T
     if (backward) {
       const std::int64_t last = n - 1 - s;
       lu::solve_in_one_launch<lu::RowOrder::reversed>(context, triangles + s, n, count, b + last, ldb,
-                                                      columns, reciprocals + last, wide::trusted_sum);
+                                                      columns, reciprocals + last, wide::max_uncorrected_sum);
     } else {
       lu::solve_in_one_launch<lu::RowOrder::scaled>(context, triangles + s, n, count, b + s, ldb, columns,
-                                                    reciprocals + s, wide::trusted_sum);
+                                                    reciprocals + s, wide::max_uncorrected_sum);
     }
   };
   const auto product = [&](int s, int count, int before, int k) {

@@ -28,7 +28,7 @@ struct Border {
   int rows;   ///< rows of the border, at most max_border
   bool lower;
   bool corner_first;   ///< computes -(Y L) X instead of -Y (L X); Y is the corner
-  T limit;             ///< *exceeds_limit becomes 1 if an |element| of the first product is above this or NaN
+  T max_abs_product;   ///< *exceeds_limit becomes 1 if an |element| of the first product is above this or NaN
   int* exceeds_limit;  ///< may be null
   /// Returns the number of rows of the border, padded for multiply_border.
   __host__ __device__ int width() const { return rows <= 8 ? 8 : 16; }
@@ -37,7 +37,7 @@ struct Border {
   __host__ __device__ bool uses_staging() const { return triangle == x || corner_first; }
   /// Checks an element of the first product.
   __device__ void check(T value) const {
-    if (exceeds_limit != nullptr && !(std::fabs(value) <= limit)) *exceeds_limit = 1;
+    if (exceeds_limit != nullptr && !(std::fabs(value) <= max_abs_product)) *exceeds_limit = 1;
   }
   /// Returns element (i, l) of Y.
   __device__ T corner(int i, int l) const { return x[offset(i, order + l, ldx)]; }

@@ -181,7 +181,7 @@ __device__ void substitute(chain::SharedTriangle<T, MaxOrder>& shared, bool from
 }
 
 /// The sizes of a launch of invert_diagonal_blocks.
-struct Layout {
+struct DiagonalBlocksLayout {
   int order;                ///< order of each triangle's inverse
   int block;                ///< order of the blocks on the diagonal; the last block may be smaller
   int* needs_substitution;  ///< null, or the flag that later levels set; set to 0 here
@@ -195,7 +195,7 @@ struct Layout {
 /// @param info null, or receives the index, from 1, of the first 0 on the diagonal
 template <class T, int MaxOrder>
 __global__ void __launch_bounds__(4 * MaxOrder)
-    invert_diagonal_blocks(Triangle<T> a, T* x, std::int64_t ldx, Layout layout, int* info) {
+    invert_diagonal_blocks(Triangle<T> a, T* x, std::int64_t ldx, DiagonalBlocksLayout layout, int* info) {
   // The block row and block column of the block that this thread block inverts or copies.
   const int down = static_cast<int>(blockIdx.x);
   const int right = gridDim.y == 1 ? down : static_cast<int>(blockIdx.y);

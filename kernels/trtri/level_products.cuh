@@ -37,10 +37,10 @@ struct LevelProduct {
   int last_rows, last_columns;  ///< the size of C in the last pair
   KRange k_range;
   T factor;
-  T limit;             ///< *exceeds_limit becomes 1 if an |element| of A B exceeds this or is NaN
+  T max_abs_product;   ///< *exceeds_limit becomes 1 if an |element| of A B exceeds this or is NaN
   int* exceeds_limit;  ///< may be null
 
-  __device__ bool is_within(T c) const { return std::fabs(c) <= limit; }
+  __device__ bool is_within(T c) const { return std::fabs(c) <= max_abs_product; }
 
   /// Returns true if the k range depends on C's columns, false if it depends on its rows.
   __host__ __device__ bool is_by_columns() const {

@@ -136,7 +136,7 @@ class TriangleInverse {
   using Product = LevelProduct<T>;
   /// An operand of a level's products: the first pair's operand, the distance to the next pair's, and the
   /// distance to the next triangle's.
-  struct Factor {
+  struct BlockOperand {
     const T* data;
     std::int64_t ld, step, triangle_stride;
   };
@@ -156,7 +156,7 @@ class TriangleInverse {
     const int count = (order_ + order - 1) / order;
     const dim3 grid(static_cast<unsigned>(count), copies ? static_cast<unsigned>(count) : 1u,
                     static_cast<unsigned>(a_.count));
-    const Layout layout{order_, order, needs_substitution()};
+    const DiagonalBlocksLayout layout{order_, order, needs_substitution()};
     if (order <= 64) {
       simt::launch(context_, invert_diagonal_blocks<T, 64>, grid, dim3(256),
                    sizeof(chain::SharedTriangle<T, 64>), a_, x_, ldx_, layout, info);
@@ -174,14 +174,14 @@ class TriangleInverse {
     const std::int64_t triangle_stride = ldx_ * order_;  // distance of several inverses in x
     const std::int64_t second = half * (ldx_ + 1), x_step = 2 * second;
     const std::int64_t ld_first = pairs == 1 && lower ? last_half : half;
-    const Factor block{source_ + half * (lower ? 1 : ld_source_), ld_source_, 2 * half * (ld_source_ + 1),
-                       triangle_stride};
-    const Factor left{x_ + (lower ? second : 0), ldx_, x_step, triangle_stride};
-    const Factor right{x_ + (lower ? 0 : second), ldx_, x_step, triangle_stride};
-    const Factor product_block{products_, ld_first, half * ld_first, product_elements(order_)};
+    const BlockOperand block{source_ + half * (lower ? 1 : ld_source_), ld_source_,
+                             2 * half * (ld_source_ + 1), triangle_stride};
+    const BlockOperand left{x_ + (lower ? second : 0), ldx_, x_step, triangle_stride};
+    const BlockOperand right{x_ + (lower ? 0 : second), ldx_, x_step, triangle_stride};
+    const BlockOperand product_block{products_, ld_first, half * ld_first, product_elements(order_)};
     const KRange left_range = lower ? KRange::up_to_rows : KRange::from_rows;
     const KRange right_range = lower ? KRange::from_columns : KRange::up_to_columns;
-    const auto product = [&](const Factor& a, const Factor& b, KRange k_range, T factor) {
+    const auto product = [&](const BlockOperand& a, const BlockOperand& b, KRange k_range, T factor) {
       Product p{};
       p.a = a.data;
       p.lda = a.ld;
@@ -205,7 +205,7 @@ class TriangleInverse {
     first_product.ldc = product_block.ld;
     first_product.c_step = product_block.step;
     first_product.c_triangle_step = product_block.triangle_stride;
-    first_product.limit = max_product<T>(a_.unit, half);
+    first_product.max_abs_product = max_product<T>(a_.unit, half);
     first_product.exceeds_limit = needs_substitution();
     Product second_product = left_first ? product(product_block, right, right_range, T(-1))
                                         : product(left, product_block, left_range, T(-1));

@@ -32,16 +32,16 @@ void apply_lower(Context& context, const TrianglePanel<T>& l, T* c, std::int64_t
   const int columns = static_cast<int>(count);
   if (columns == 0) return;
   // A solution is not corrected if the column sums of the 8 x 8 tile and of its inverse are at most this.
-  constexpr double trusted = 32;
+  constexpr double max_uncorrected_sum = 32;
   const auto subtract = [&](int row, int rows, int before, int k) {
     if (rows == 0) return;
     vendor_gemm(context, vendor::Op::none, vendor::Op::none, rows, columns, k, T(-1),
                 l.a + row + before * l.ld, l.ld, c + before, ldc, T(1), c + row, ldc);
   };
   const auto solve_block = [&](int row, int rows) {
-    lu::solve_in_one_launch<lu::RowOrder::plain, Corrects>(context, l.a + row * (l.ld + 1), l.ld, rows,
-                                                           c + row, ldc, columns,
-                                                           static_cast<const T*>(nullptr), trusted);
+    lu::solve_in_one_launch<lu::RowOrder::plain, Corrects>(
+        context, l.a + row * (l.ld + 1), l.ld, rows, c + row, ldc, columns, static_cast<const T*>(nullptr),
+        max_uncorrected_sum);
   };
   lu::solve_by_blocks(0, l.columns, solve_block, subtract);
   subtract(l.columns, l.rows - l.columns, 0, l.columns);
