@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(group)
     const double scale = scale_for(largest_of_block(maximum));
     if (threadIdx.x == 0) {
       column_scale[j] = scale;
-      atomicMax(&result->columns, static_cast<Largest>(__double_as_longlong(1 / scale)));
+      atomicMax(&result->max_inverse_column_scale, static_cast<Largest>(__double_as_longlong(1 / scale)));
     }
     for (int begin = static_cast<int>(threadIdx.x); begin < ld_out; begin += unrolled * group) {
       load(begin, value);

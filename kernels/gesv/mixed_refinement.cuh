@@ -73,8 +73,8 @@ class Refinement {
     Scalars measured{};
     if (!factors_.prepare_factors(measured)) return false;
     norm_of_a_ = value_of(measured.norm_of_a);
-    scale_of_rows_ = measured.scale_of_rows;
-    scale_of_columns_ = 1 / value_of(measured.columns);
+    min_row_scale_ = measured.min_row_scale;
+    min_column_scale_ = 1 / value_of(measured.max_inverse_column_scale);
     if (uses_block_inverses()) {
       permutation_ = factors_.rows();
       block_solver(float_factors_).prepare();
@@ -98,7 +98,7 @@ class Refinement {
       for (std::size_t r = 0; r < rhs_states_.size(); ++r) {
         RhsState& rhs = rhs_states_[r];
         if (rhs.solved) continue;
-        rhs.norm_of_x = value_of(host_readings[r].y) * scale_of_columns_;
+        rhs.norm_of_x = value_of(host_readings[r].y) * min_column_scale_;
         const double residual = value_of(host_readings[r].r);
         const double error = residual == 0 ? 0 : residual / (norm_of_a_ * rhs.norm_of_x);
         const bool stagnated = !(residual < rhs.last_residual / 2);  // rounding errors dominate
@@ -356,8 +356,8 @@ class Refinement {
       rhs.finished = rhs.finished || norm == 0;
       if (rhs.finished) continue;
       any_unfinished = true;
-      if (rhs.norm_of_x == 0) rhs.norm_of_x = norm * value_of(host_readings[r].y) * scale_of_columns_;
-      rhs.krylov.start(norm, 1 / (scale_of_rows_ * norm_of_a_ * rhs.norm_of_x), cycle_tolerance());
+      if (rhs.norm_of_x == 0) rhs.norm_of_x = norm * value_of(host_readings[r].y) * min_column_scale_;
+      rhs.krylov.start(norm, 1 / (min_row_scale_ * norm_of_a_ * rhs.norm_of_x), cycle_tolerance());
     }
     return any_unfinished;
   }
@@ -386,8 +386,8 @@ class Refinement {
   std::vector<RhsState> rhs_states_;
   Factors factors_;
   double norm_of_a_ = 0;
-  double scale_of_rows_ = 1;     // the smallest element of R
-  double scale_of_columns_ = 1;  // the smallest element of C
+  double min_row_scale_ = 1;     // the smallest element of R
+  double min_column_scale_ = 1;  // the smallest element of C
 };
 
 /// Replaces right-hand sides by their answers, in groups of max_rhs_per_group, until a group does not

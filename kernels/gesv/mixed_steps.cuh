@@ -23,9 +23,9 @@ using Largest = unsigned long long;
 /// Measurements of the matrix and its factors, from which the host decides whether to refine. Members of type
 /// Largest start at 0.
 struct Scalars {
-  double scale_of_rows;              ///< the smallest element of R
+  double min_row_scale;              ///< the smallest element of R
   Largest norm_of_a;                 ///< max row sum of |A|
-  Largest columns;                   ///< the maximum of 1 / c over the elements c of C
+  Largest max_inverse_column_scale;  ///< the maximum of 1 / c over the elements c of C
   double first_window, last_window;  ///< means of log2 |pivot| (inspect_pivots)
   double smallest_pivot, largest_pivot;
   double low_pivots;        ///< number of pivots of the sample (sample_pivots) below a limit
@@ -82,7 +82,7 @@ static __global__ void __launch_bounds__(group)
   double maximum = 0;  // of 1 / R
   for (int i = static_cast<int>(threadIdx.x); i < n; i += group) maximum = fmax(maximum, 1 / row_scale[i]);
   maximum = largest_of_block(maximum);
-  if (threadIdx.x == 0) result->scale_of_rows = 1 / maximum;
+  if (threadIdx.x == 0) result->min_row_scale = 1 / maximum;
 }
 
 /// Measures the pivots of the first `columns` columns: the smallest, the largest, and the means of log2

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(group)
                       Scalars* result) {
   const int i = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
   const double scale = i < n ? tiles::root_scale(static_cast<double>(a[i + i * lda])) : 1.0;
-  atomic_max_of_warp(&result->columns, i < n ? 1 / scale : 0.0);
+  atomic_max_of_warp(&result->max_inverse_column_scale, i < n ? 1 / scale : 0.0);
   if (i < n) row_scale[i] = column_scale[i] = scale;
 }
 
@@ -180,7 +180,7 @@ class CholeskyFactors {
     simt::launch(context, largest_sums, dim3(tiles_down), dim3(group), 0, sums, s.ld, s.n, s.row_scale,
                  s.scalars);
     measured = s.read();
-    measured.scale_of_rows = 1 / value_of(measured.columns);
+    measured.min_row_scale = 1 / value_of(measured.max_inverse_column_scale);
     if (!s.is_in_range(measured)) return false;
     context.device.fill(info_, 0, sizeof(int));
     // If R A C is close to its diagonal, the products in its updates are small, and their factors may be
