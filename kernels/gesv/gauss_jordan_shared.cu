@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(tile* tile) eliminate_from_shared(Elimination<
 /// @param full updates all columns, as with the parameter `grid`: full
 template <class T>
 __global__ void solve_systems(MatrixView<T> a, Shape shape, bool full, int* infos) {
-  const std::int64_t s = blockIdx.x, gap = gap_of(shape, s);
+  const std::int64_t s = blockIdx.x, gap = columns_between_a_and_b(shape, s);
   const auto n = static_cast<int>(shape.n), columns = n + static_cast<int>(shape.nrhs);
   const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   T* const multipliers = simt::dynamic_shared<T>();

@@ -59,11 +59,11 @@ template <class T>
 struct BatchRow {
   T* data;
   int n;
-  std::int64_t gap;  ///< columns between the system's A and B (gap_of)
+  std::int64_t gap;  ///< columns between the system's A and B (columns_between_a_and_b)
   __device__ T& operator[](int j) const { return data[j < n ? j : j + gap]; }
 };
 /// Returns the number of columns between the last column of A and the first column of B of system s.
-GAUSSWEEP_SHARED_INLINE std::int64_t gap_of(const Shape& shape, std::int64_t s) {
+GAUSSWEEP_SHARED_INLINE std::int64_t columns_between_a_and_b(const Shape& shape, std::int64_t s) {
   return (shape.batch - 1 - s) * shape.n + s * shape.nrhs;
 }
 
@@ -131,7 +131,7 @@ __global__ void eliminate_systems(T* a, std::int64_t ld, Shape shape, ZeroFactor
   const std::int64_t s = blockIdx.x;
   const auto n = static_cast<int>(shape.n);
   eliminate_rows(0, 1, n, n + static_cast<int>(shape.nrhs), zero, infos + s, [&](std::int64_t i) {
-    return BatchRow<T>{a + i * ld + s * n, n, gap_of(shape, s)};
+    return BatchRow<T>{a + i * ld + s * n, n, columns_between_a_and_b(shape, s)};
   });
 }
 

@@ -39,7 +39,7 @@ __device__ void reduce_in_block(T* cache, T value) {
 template <class T>
 __global__ void substitute_by_reduction(const T* a, std::int64_t ld, Shape shape, T* x, const int* info) {
   T* cache = simt::dynamic_shared<T>();
-  const std::int64_t s = blockIdx.x, first_rhs = shape.n + gap_of(shape, s);
+  const std::int64_t s = blockIdx.x, first_rhs = shape.n + columns_between_a_and_b(shape, s);
   const auto n = static_cast<int>(shape.n), nrhs = static_cast<int>(shape.nrhs);
   a += s * n;
   x += s * n * nrhs;

@@ -63,7 +63,7 @@ __device__ __forceinline__ void store_row(const T (&v)[Columns], T* to, std::int
 /// The number of clusters per launch of factor_panel that only exchange rows (see factor_panel). It is larger
 /// if each cluster has only one block.
 template <Senders SentBy>
-constexpr int exchangers = SentBy == Senders::block ? 8 : 1;
+constexpr int row_exchange_clusters = SentBy == Senders::block ? 8 : 1;
 
 /// The dynamic shared memory of a block of factor_panel.
 template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
@@ -81,9 +81,9 @@ struct PanelMemory {
 ///
 /// If update.cols > 0, the clusters first apply the previous panel's update (panel_update.cuh). The first
 /// cluster updates the columns of this panel. The following clusters update `Columns` columns each, right of
-/// the panel, and end. The last `exchangers` clusters exchange rows in the columns left of the previous panel
-/// and in the permutations. The kernel may be launched early (programmatic dependent launch) and waits for
-/// the previous kernel. With Senders::block a cluster has one block.
+/// the panel, and end. The last `row_exchange_clusters` clusters exchange rows in the columns left of the
+/// previous panel and in the permutations. The kernel may be launched early (programmatic dependent launch)
+/// and waits for the previous kernel. With Senders::block a cluster has one block.
 /// @pre rows <= blocks of a cluster * Threads * RowsPerThread, cols <= min(Columns, rows),
 /// sizeof(PanelMemory) bytes of dynamic shared memory
 template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
@@ -112,12 +112,12 @@ __global__ void __launch_bounds__(Threads, 1)
   simt::griddepcontrol_launch_dependents();
   simt::griddepcontrol_wait();
 
-  // The index of the cluster among the last `exchangers` clusters; negative for all other clusters.
-  const int exchanger = cluster - static_cast<int>(gridDim.x / blocks) + exchangers<SentBy>;
+  // The index of the cluster among the last `row_exchange_clusters` clusters; negative for the others.
+  const int exchanger = cluster - static_cast<int>(gridDim.x / blocks) + row_exchange_clusters<SentBy>;
   if (cluster > 0 && exchanger >= 0) {
     exchange_other_columns(a - first, lda, first, update,
                            (exchanger * static_cast<int>(blocks) + static_cast<int>(rank)) * warps + warp,
-                           exchangers<SentBy> * static_cast<int>(blocks) * warps);
+                           row_exchange_clusters<SentBy> * static_cast<int>(blocks) * warps);
     return;
   }
   // This cluster's first column, counted from the panel's end.

@@ -227,21 +227,21 @@ class RecursiveLu {
   /// from index `after` on get the row exchanges. The latter also get the triangular solve.
   void launch_exchange_and_solve(int first, int count, int j, int cols, int after) {
     const int before = j - first;
-    const int rows_below_window = preconditions ? std::max(0, n_ - j - window) : 0;
+    const int rows_below_window = preconditions ? std::max(0, n_ - j - pivot_window_rows) : 0;
     const int blocks =
         levels / 4 + (before + 3) / 4 + (count - after + 3) / 4 + (rows_below_window + 31) / 32;
     context_.stage("exchange_and_solve");
     simt::launch(context_, exchange_and_solve<T>, dim3(static_cast<unsigned>(blocks)), dim3(32), 0,
                  a_ + first * lda_, lda_, at(j, j), j, cols, before, after, count, exchanges_of(j),
-                 permutations_, n_, parities_of(j), at(j + window, j), rows_below_window);
+                 permutations_, n_, parities_of(j), at(j + pivot_window_rows, j), rows_below_window);
   }
 
   /// Factors the panel at column `first` with pivots from a window (window_panel.cuh).
   void window_panel(int first, int cols) {
     context_.stage("panel");
-    simt::launch(context_, factor_window<T>, dim3(1), dim3(window), sizeof(WindowMemory<T>), at(first, first),
-                 lda_, std::min(n_ - first, window), cols, first, pivots_ + first, exchanges_of(first),
-                 info_);
+    simt::launch(context_, factor_window<T>, dim3(1), dim3(pivot_window_rows), sizeof(WindowMemory<T>),
+                 at(first, first), lda_, std::min(n_ - first, pivot_window_rows), cols, first,
+                 pivots_ + first, exchanges_of(first), info_);
   }
 
   /// Applies `update` and factors the panel at column `first` (cluster_panel.cuh). Chooses the number of rows
@@ -274,7 +274,7 @@ class RecursiveLu {
     unsigned blocks = SentBy == Senders::block ? 1 : 2;
     while (static_cast<int>(blocks) * Threads * RowsPerThread < rows) blocks *= 2;
     const unsigned clusters =
-        update.cols == 0 ? 1 : 1 + exchangers<SentBy> + blocks_of(update.columns_right, Columns);
+        update.cols == 0 ? 1 : 1 + row_exchange_clusters<SentBy> + blocks_of(update.columns_right, Columns);
     simt::launch_clusters(context_, factor_panel<T, Columns, RowsPerThread, Threads, SentBy>, blocks,
                           clusters, dim3(Threads),
                           sizeof(PanelMemory<T, Columns, RowsPerThread, Threads, SentBy>), at(first, first),

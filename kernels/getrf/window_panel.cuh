@@ -23,7 +23,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 template <class T>
 struct WindowMemory {
   static constexpr int width = 32;
-  static constexpr int threads = gaussweep::lu::window;
+  static constexpr int threads = gaussweep::lu::pivot_window_rows;
   struct WindowCandidate {
     unsigned magnitude;
     int position;
@@ -35,13 +35,13 @@ struct WindowMemory {
   T lower[width][threads];                          ///< multipliers as [column][thread]
 };
 
-/// Factors the panel at `a` (column-major, lda) of at most `window` rows and 32 columns in one block. `first`
-/// is the index in the matrix of the panel's first row: pivots (from 1) and exchanges refer to rows of the
-/// matrix. `info`: set to the index (from 1) of the first zero pivot if it is still 0; the panel is then
-/// unusable.
+/// Factors the panel at `a` (column-major, lda) of at most `pivot_window_rows` rows and 32 columns in one
+/// block. `first` is the index in the matrix of the panel's first row: pivots (from 1) and exchanges refer to
+/// rows of the matrix. `info`: set to the index (from 1) of the first zero pivot if it is still 0; the panel
+/// is then unusable.
 /// @pre sizeof(WindowMemory<T>) bytes of dynamic shared memory
 template <class T>
-__global__ void __launch_bounds__(gaussweep::lu::window)
+__global__ void __launch_bounds__(gaussweep::lu::pivot_window_rows)
     factor_window(T* a, std::int64_t lda, int rows, int cols, int first, int* pivots, Exchanges exchanges,
                   int* info) {
 #if GAUSSWEEP_CLUSTERS
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
   static_assert(sizeof(T) == 4,
                 "magnitudes are compared as 32-bit words, and doubles do not fit in shared memory");
   constexpr int width = 32;
-  constexpr int threads = gaussweep::lu::window;
+  constexpr int threads = gaussweep::lu::pivot_window_rows;
   constexpr int warps = threads / 32;
   constexpr int pack = 16 / sizeof(T);
   using WindowCandidate = typename WindowMemory<T>::WindowCandidate;

@@ -95,10 +95,10 @@ inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& paramet
          workspace_piece(column_buffers * shape.n, element);
 }
 
-constexpr int solve_rows = 256;    ///< largest row count of a triangular solve in one launch
-constexpr int window = 256;        ///< rows that the window panel (window_panel.cuh) searches for pivots
-constexpr int min_split_k = 256;   ///< smallest k of a product by split_products.cuh
-constexpr int max_split_k = 1024;  ///< largest k of such a product; larger k are split
+constexpr int solve_rows = 256;         ///< largest row count of a triangular solve in one launch
+constexpr int pivot_window_rows = 256;  ///< rows that the window panel (window_panel.cuh) searches for pivots
+constexpr int min_split_k = 256;        ///< smallest k of a product by split_products.cuh
+constexpr int max_split_k = 1024;       ///< largest k of such a product; larger k are split
 
 /// Returns the number of half-precision numbers per operand of a product by split_products.cuh, for a
 /// factorisation of order n.

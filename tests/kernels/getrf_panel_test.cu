@@ -69,7 +69,8 @@ Factored<T> factor(Context& context, const std::vector<T>& a, int n, int lda, in
     unsigned blocks = By == Senders::block ? 1 : 2;
     while (static_cast<int>(blocks) * Threads * RowsPerThread < n - j) blocks *= 2;
     const int clusters =
-        update.cols == 0 ? 1 : 1 + lu::exchangers<By> + (update.columns_right + Columns - 1) / Columns;
+        update.cols == 0 ? 1
+                         : 1 + lu::row_exchange_clusters<By> + (update.columns_right + Columns - 1) / Columns;
     simt::launch_clusters(context, lu::factor_panel<T, Columns, RowsPerThread, Threads, By>, blocks,
                           static_cast<unsigned>(clusters), dim3(Threads),
                           sizeof(lu::PanelMemory<T, Columns, RowsPerThread, Threads, By>),

@@ -175,7 +175,7 @@ TEST_P(LuUpdates, WindowPanelAndTheRowsBelow) {
   for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<int>(i) % n;
   DeviceArray<int> rows_at(*device, identity);
   const lu::Exchanges exchanges{source.data(), target.data()};
-  const int window = gaussweep::lu::window, beyond = n - window;
+  const int window = gaussweep::lu::pivot_window_rows, beyond = n - window;
   simt::launch(context, lu::factor_window<float>, 1, window, sizeof(lu::WindowMemory<float>), device_a.data(),
                lda, /*rows=*/window, cols, /*first=*/0, pivots.data(), exchanges, info.data());
   simt::launch(context, lu::exchange_and_solve<float>, gaussweep::lu::levels / 4 + (beyond + 31) / 32, 32, 0,
@@ -219,7 +219,7 @@ TEST_P(LuUpdates, PaddingRowsOfAWindowAreNoPivots) {
       a[index] = value;
       DeviceArray<float> device_a(*device, a);
       DeviceArray<int> pivots(*device, cols), source(*device, cols), target(*device, cols), info(*device, 1);
-      simt::launch(context, lu::factor_window<float>, 1, gaussweep::lu::window,
+      simt::launch(context, lu::factor_window<float>, 1, gaussweep::lu::pivot_window_rows,
                    sizeof(lu::WindowMemory<float>), device_a.data(), /*lda=*/rows, rows, cols, /*first=*/0,
                    pivots.data(), lu::Exchanges{source.data(), target.data()}, info.data());
       const std::vector<int> chosen = pivots.values();
