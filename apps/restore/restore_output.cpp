@@ -96,7 +96,7 @@ io::Restoration record_of(const Restoration& r) {
                   {"products", std::string(to_string(job.products))},
                   {"gemm_method", job.multiplier.method == nullptr ? "" : job.multiplier.method->id()},
                   {"precision", std::string(to_string(job.precision))},
-                  {"status", word(result.status)},
+                  {"status", name_of(result.status)},
                   {"convergence", std::string(to_string(result.convergence))},
                   {"device", result.device.name},
                   {"gpu_uuid", result.device.uuid},
@@ -243,7 +243,7 @@ Table restoration_table(const Restoration& r) {
                  r.job.multiplier.method == nullptr ? std::string(to_string(r.job.products))
                                                     : r.job.multiplier.method->id(),
                  r.restored.generate_seconds, r.restored.product_seconds, r.restored.invert_seconds,
-                 r.restored.apply_seconds, r.restored.findings.ratio, word(r.restored.status)}};
+                 r.restored.apply_seconds, r.restored.findings.ratio, name_of(r.restored.status)}};
   return table;
 }
 

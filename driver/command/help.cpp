@@ -168,7 +168,7 @@ void complete_command(const CLI::App& command, const std::string& path, const Ch
 /// Returns the possible values of options that take problems, methods or similar names.
 Choices known_choices(const Registry& registry) {
   Choices known{{"problem", enum_names<Problem>()}, {"precision", enum_names<Precision>()},
-                {"backend", enum_names<Backend>()}, {"status", io::status_words()},
+                {"backend", enum_names<Backend>()}, {"status", io::status_names()},
                 {"kind", enum_names<MatrixKind>()}, {"uplo", enum_names<Uplo>()},
                 {"sort", summary_columns()}};
   for (const Method& method : registry.all()) {

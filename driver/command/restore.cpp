@@ -117,7 +117,7 @@ int run_restore(RestoreOptions& options, const Commands& commands) {
     fmt::print("{}", render_text(table, output_width()));
   }
   if (restored.status == io::Status::pass) return exit_ok;
-  spdlog::warn("the inverse by {} is {}: {}", job.inverter.method->id(), word(restored.status),
+  spdlog::warn("the inverse by {} is {}: {}", job.inverter.method->id(), name_of(restored.status),
                restored.message);
   return restored.status == io::Status::error ? exit_broken : exit_wrong;
 }

@@ -122,7 +122,7 @@ std::string status_with(double base_tolerance, const Pair& pair) {
   if (!is_other || !evidence || !is_judged(pair.now.status)) return pair.now.status;
   evidence->ratio = pair.now.ratio;
   evidence->tolerance = base_tolerance;
-  return io::word(judge(*evidence));
+  return io::name_of(judge(*evidence));
 }
 
 /// Sets the pair's `accuracy` and `is_worse`.

@@ -154,7 +154,7 @@ std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const 
       is_listed = true;
       for (const io::Scalar& status : statuses.second) expected->push_back(status.text);
     }
-    if (!is_listed) expected->push_back(word(io::Status::pass));
+    if (!is_listed) expected->push_back(name_of(io::Status::pass));
   }
   return expected;
 }
@@ -165,7 +165,7 @@ bool judge_again(Record& record, double tolerance) {
   std::optional<Evidence> evidence = evidence_of(record);
   if (!is_judged(record.status) || !is_known || !evidence || !(tolerance > 0)) return false;
   evidence->tolerance = tolerance;
-  const std::string status = word(judge(*evidence));
+  const std::string status = name_of(judge(*evidence));
   const bool has_changed = status != record.status;
   record.status = status;
   record.tolerance = tolerance;
@@ -190,7 +190,7 @@ Verification verify(std::vector<Record> records, const Tolerances& tolerances, c
       ++result.not_judged;
     }
     if (record.status != result.old_statuses.back()) record.expected = -1;  // unknown for the new status
-    std::vector<std::string> expected = {word(io::Status::pass)};
+    std::vector<std::string> expected = {name_of(io::Status::pass)};
     if (plan != nullptr) {
       const auto found = expected_of(*plan, record);
       if (!found) continue;  // the plan has no such trial any more, so `run` does not count it either

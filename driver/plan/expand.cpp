@@ -180,7 +180,7 @@ void merge_duplicate(Trial& first, const io::Location& location, const Trial& ag
   }
   if (first.expect == again.expect) return;
   // A status is expected if at least one of the entries expects it, as in the command `verify`.
-  const std::vector<std::string> pass{word(io::Status::pass)};
+  const std::vector<std::string> pass{name_of(io::Status::pass)};
   const std::vector<std::string>& more = again.expect.empty() ? pass : again.expect;
   if (first.expect.empty()) first.expect = pass;
   first.expect.insert(first.expect.end(), more.begin(), more.end());

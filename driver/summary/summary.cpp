@@ -112,7 +112,7 @@ void summarise_group(Group& group) {
 
 int status_rank(const std::string& status) {
   const std::optional<io::Status> known = io::status_named(status);
-  return known ? static_cast<int>(*known) : static_cast<int>(io::status_words().size());
+  return known ? static_cast<int>(*known) : static_cast<int>(io::status_names().size());
 }
 
 int status_severity(const std::string& status) {

@@ -113,11 +113,11 @@ enum class Failures {
 /// sizes, cause, and the parameters that vary among the records.
 Table failure_table(const std::vector<io::Record>& records, Failures which);
 
-/// Returns "3 pass, 1 failed, 2 skipped", in the order of io::status_words.
+/// Returns "3 pass, 1 failed, 2 skipped", in the order of io::status_names.
 std::string status_counts_text(const std::vector<io::Record>& records);
 std::string status_counts_text(const std::map<std::string, std::int64_t>& counts);
 
-/// Returns the index in io::status_words; unknown statuses come last.
+/// Returns the index in io::status_names; unknown statuses come last.
 int status_rank(const std::string& status);
 /// Returns the severity of a status: skipped < pass < suspect < … < error.
 int status_severity(const std::string& status);

@@ -199,7 +199,7 @@ void check_words(const char* option, const std::vector<std::string>& patterns,
 
 /// Throws if a pattern matches no status that gaussweep has. A status without records is allowed.
 void check_statuses(const std::vector<std::string>& patterns) {
-  const std::vector<std::string>& words = io::status_words();
+  const std::vector<std::string>& words = io::status_names();
   for (const std::string& pattern : patterns) {
     if (fits_any(pattern, words)) continue;
     throw UsageError(fmt::format("--status {}: no such status; {}allowed are {}", pattern,

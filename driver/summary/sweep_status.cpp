@@ -32,7 +32,7 @@ struct LastStart {
   std::size_t note = 0;  ///< index of the start's note in the journal
   Shard shard;
   Timestamp time;
-  io::note::Left left;
+  io::note::TimeLeft left;
   std::set<std::string> vanished;  ///< keys of trials that the plan no longer has
 };
 
@@ -66,7 +66,7 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
       start.left = {};
       start.shard = read_shard(run->shard).value_or(Shard{});
       start.time = {parse_time(run->started), run->clock.boot, run->clock.uptime};
-    } else if (const auto* left = std::get_if<io::note::Left>(&notes[i])) {
+    } else if (const auto* left = std::get_if<io::note::TimeLeft>(&notes[i])) {
       start.left = *left;
     } else if (const auto* end = std::get_if<io::note::End>(&notes[i])) {
       status.ended = true;
@@ -130,7 +130,7 @@ void set_rate(SweepStatus& status, const Timestamp& start, const Span& span, con
 
 /// Returns the recorded estimate of the time left, minus the time since it was recorded. Returns nothing if
 /// less than half a second would be left.
-std::optional<TimeRange> time_left(const io::note::Left& estimate, double now) {
+std::optional<TimeRange> time_left(const io::note::TimeLeft& estimate, double now) {
   const double since = std::max(0.0, now - parse_time(estimate.time));
   if (std::isnan(estimate.high) || std::isnan(since)) return std::nullopt;
   const auto left = [since](double seconds) { return std::max(0.0, seconds - since); };

@@ -426,7 +426,7 @@ void Coordinator::note_left(double now) {
   if (!left && !noted_left_) return;
   noted_left_ = left.has_value();
   next_note_ = now + note_interval;
-  io::note::Left note;
+  io::note::TimeLeft note;
   note.time = fine_time_stamp();
   if (left) std::tie(note.low, note.likely, note.high) = std::tie(left->low, left->likely, left->high);
   directory_.note(note);

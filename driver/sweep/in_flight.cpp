@@ -66,7 +66,7 @@ void record_in_flight(RunDirectory& directory, const std::vector<Trial>& trials,
     origin.host = host;
     origin.rank = std::atoll(path.filename().c_str() + std::string(in_flight_prefix).size());
     io::Record record = blank_record(*trial, registry.find(trial->problem, trial->method), origin);
-    record.status = word(io::Status::crashed);
+    record.status = name_of(io::Status::crashed);
     record.message =
         fmt::format("its rank ended without notice while it ran{}", is_second ? ", twice in a row" : "");
     record.expected = as_expected(*trial, record.status) ? 1 : 0;

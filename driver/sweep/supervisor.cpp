@@ -247,7 +247,7 @@ void Supervisor::handle_worker_end(io::Status status, const std::string& cause) 
     io::Record record = blank();
     record.start_time = start_stamp_;
     record.end_time = fine_time_stamp();
-    record.status = word(status);
+    record.status = name_of(status);
     record.message = fmt::format("{} (at {})", cause, step_);
     handle_failed_trial(std::move(record));
   } else {

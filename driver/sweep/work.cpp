@@ -121,7 +121,7 @@ void record_skipped(RunDirectory& directory, Work& work, const Registry& registr
       continue;
     }
     io::Record record = blank_record(trial, registry.find(trial.problem, trial.method), origin);
-    record.status = word(io::Status::skipped);
+    record.status = name_of(io::Status::skipped);
     record.message = trial.skip_reason;
     record.expected = 1;
     record.end_time = fine_time_stamp();

@@ -18,9 +18,9 @@ using gaussweep::usable_cpus;
 using io::available_memory_bytes;
 using io::group_memory;
 using io::Memory;
-using io::memory_facts;
 using io::memory_kills;
 using io::total_memory_bytes;
+using io::usable_memory;
 
 /// A logical CPU (hardware thread), with its package and core.
 struct LogicalCpu {

@@ -51,7 +51,7 @@ FreeMemory free_memory(const Device& device, DeviceGroup* group = nullptr, int g
     info.total_bytes = std::min(info.total_bytes, other.total_bytes);
   }
   FreeMemory memory{info.name, static_cast<double>(info.free_bytes), static_cast<double>(info.total_bytes),
-                    memory_facts()};
+                    usable_memory()};
   if (device.backend() == Backend::cuda) return memory;
   memory.device_free = std::min(memory.device_free, memory.host.free);
   memory.device_total = std::min(memory.device_total, memory.host.limit);
@@ -122,7 +122,7 @@ io::Record Executor::run(const Trial& trial) {
   if (admission.fit == Fit::not_now) throw TransientFailure(io::Status::oom, admission.reason);
   if (admission.fit == Fit::never) {
     io::Record record = blank(trial);
-    record.status = word(io::Status::skipped);
+    record.status = name_of(io::Status::skipped);
     record.message = admission.reason;
     return record;
   }

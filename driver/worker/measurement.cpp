@@ -451,14 +451,14 @@ class Executor::Measurement {
     const bool has_limit = !method_.mixed_precision && !method_.vendor;
     if (has_limit && is_too_short(record_, peaks, trial_, device_)) record_.timing = "suspect";
     const Evidence evidence = evidence_of(trial_, judgement_);
-    record_.status = word(judge(evidence));
+    record_.status = name_of(judge(evidence));
     record_.judged_time = fine_time_stamp();
     std::string message = finding_text(evidence);
     append_text(message, systems.description);
     append_text(message, record_.message);
     record_.message = message;
     if (judgement_.disagreement.empty()) return;
-    record_.status = word(io::Status::error);
+    record_.status = name_of(io::Status::error);
     record_.message = judgement_.disagreement;
   }
 

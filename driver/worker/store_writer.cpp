@@ -86,7 +86,7 @@ void StoreWriter::put(const std::string& digest, const io::SystemView<T>& system
   if (std::any_of(jobs_.begin(), jobs_.end(), same)) return;
   jobs_.push_back({digest, bytes,
                    [this, digest, system, attributes = std::move(attributes),
-                    owner = std::move(owner)](const io::BetweenWrites& between_writes) {
+                    owner = std::move(owner)](const io::WriteCallback& between_writes) {
                      store_.put(digest, system, attributes, between_writes);
                    }});
   queued_bytes_ += bytes;
@@ -147,7 +147,7 @@ void StoreWriter::pause_between_blocks(io::WriteStep step) {
   is_writing_ = false;
   changed_.notify_all();
   // During `WriteStep::wait` the thread only waits for the operating system, so it is regarded as paused.
-  if (step == io::WriteStep::piece) {
+  if (step == io::WriteStep::block) {
     changed_.wait(lock, [&] { return stopping_ || pauses_ == 0; });
     is_writing_ = true;
   }

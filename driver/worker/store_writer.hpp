@@ -84,7 +84,7 @@ class StoreWriter {
   struct Job {
     std::string digest;
     std::size_t bytes;
-    std::function<void(const io::BetweenWrites&)> write;
+    std::function<void(const io::WriteCallback&)> write;
   };
   bool fits(std::size_t bytes, std::size_t matrix_bytes);
   void run();

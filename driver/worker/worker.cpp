@@ -119,7 +119,7 @@ void send_done(const Send& send, message::Done& done) {
     io::Record& record = done.record;
     append_text(record.message,
                 fmt::format("the record cannot be sent: {}; ask for fewer samples or iterations", e.what()));
-    record.status = word(io::Status::error);
+    record.status = name_of(io::Status::error);
     record.sample_list.clear();
     record.stages.clear();
     record.history.clear();
@@ -147,7 +147,7 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
     const Failure failure = failure_of(std::current_exception());
     done.record = executor.blank(trial);
     done.record.start_time = began;
-    done.record.status = word(failure.status);
+    done.record.status = name_of(failure.status);
     done.record.message = failure.message + " (at " + step + ")";
     done.record.for_now = failure.for_now;
     const WorkerEnd end_if_not_fatal = failure.status == io::Status::oom ? WorkerEnd::spent : WorkerEnd::none;
@@ -164,7 +164,7 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
     probe(executor.context());
   } catch (const std::exception& e) {
     done.record.message += fmt::format("; after it the device failed: {}", e.what());
-    done.record.status = word(io::Status::crashed);
+    done.record.status = name_of(io::Status::crashed);
     done.end = WorkerEnd::fatal;
   }
   return done;

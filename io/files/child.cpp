@@ -108,7 +108,7 @@ void Child::fill() {
     const double remaining_seconds = deadline_ - now();
     if (remaining_seconds <= 0) {
       char message[64];
-      std::snprintf(message, sizeof message, "did not come to an end within %.0f s", seconds_);
+      std::snprintf(message, sizeof message, "timed out after %.0f s", seconds_);
       throw ChildFailed(message);
     }
     pollfd waiting{pipe_.fd(), POLLIN, 0};

@@ -82,7 +82,7 @@ std::int64_t total_memory_bytes() {
   return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
-Memory memory_facts() {
+Memory usable_memory() {
   Memory machine = unlimited;
   machine.limit = static_cast<double>(total_memory_bytes());
   const std::int64_t kilobytes = number_in("/proc/meminfo", "MemAvailable");
@@ -91,7 +91,7 @@ Memory memory_facts() {
 }
 
 double available_memory_bytes() {
-  return memory_facts().free;
+  return usable_memory().free;
 }
 
 Memory group_memory(const std::filesystem::path& groups, const std::filesystem::path& top) {

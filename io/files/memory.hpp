@@ -14,8 +14,8 @@ struct Memory {
   double free;  ///< bytes that can be allocated now
 };
 /// Returns the minimum over the machine, the control groups and the process limits (`ulimit -v`, `-d`).
-Memory memory_facts();
-/// Returns memory_facts().free.
+Memory usable_memory();
+/// Returns usable_memory().free.
 double available_memory_bytes();
 /// Returns the minimum over the control groups of a process. Reads all levels of the hierarchy, because a
 /// batch job's limit is usually set far below the top. Page cache counts as free, because the kernel reclaims

@@ -107,7 +107,7 @@ std::string broken_seal(int fd) {
   if (fstat(fd, &facts) != 0) return std::string("its size cannot be read: ") + std::strerror(errno);
   try {
     const std::string expected = sum_of_file(fd, static_cast<off_t>(seal_bytes), facts.st_size).seal();
-    return expected == seal ? "" : "its checksum does not agree with what it holds";
+    return expected == seal ? "" : "its checksum does not match its contents";
   } catch (const StorageError& error) {
     return error.what();
   }

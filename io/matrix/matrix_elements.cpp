@@ -18,8 +18,8 @@ namespace {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are written as they lie in memory");
 
-// Elements are written in pieces of one step per thread. A caller that wants the write to pause waits for the
-// current piece: some milliseconds, because writes to one file are serialised.
+// Elements are written in blocks of one step per thread. A caller that wants the write to pause waits for the
+// current block: some milliseconds, because writes to one file are serialised.
 constexpr std::size_t step_bytes = std::size_t{512} << 10;
 constexpr std::size_t grain_bytes = std::size_t{4} << 10;  // the granularity of holes
 
@@ -46,7 +46,7 @@ bool is_zero(const char* data, std::size_t bytes) {
   return data[0] == 0 && std::memcmp(data, data + 1, bytes - 1) == 0;
 }
 
-/// The result of writing one thread's part of a piece.
+/// The result of writing one thread's part of a block.
 struct Part {
   SealSum sum;
   int error = 0;  ///< errno, or 0
@@ -79,12 +79,12 @@ Part write_part(int fd, const ElementRange& part) {
   return done;
 }
 
-/// Writes one piece, in parts of step_bytes on several threads. @return the piece's checksum
-SealSum write_piece(int fd, const ElementRange& piece) {
-  std::vector<Part> parts((piece.bytes + step_bytes - 1) / step_bytes);
+/// Writes one block, in parts of step_bytes on several threads. @return the block's checksum
+SealSum write_block(int fd, const ElementRange& block) {
+  std::vector<Part> parts((block.bytes + step_bytes - 1) / step_bytes);
   parallel_for(parts.size(), [&](std::size_t i) {
-    const std::size_t begin = i * step_bytes, bytes = std::min(step_bytes, piece.bytes - begin);
-    parts[i] = write_part(fd, {piece.begin + static_cast<off_t>(begin), piece.data + begin, bytes});
+    const std::size_t begin = i * step_bytes, bytes = std::min(step_bytes, block.bytes - begin);
+    parts[i] = write_part(fd, {block.begin + static_cast<off_t>(begin), block.data + begin, bytes});
   });
   SealSum sum;
   for (const Part& part : parts) {
@@ -114,16 +114,16 @@ ElementRange create_dense(hid_t file, const std::string& name, const DenseView<T
           static_cast<std::size_t>(dims[0] * dims[1] * sizeof(T))};
 }
 
-std::string write_elements(int fd, const std::vector<ElementRange>& ranges, const BetweenWrites& between) {
-  const std::size_t piece_bytes = step_bytes * parallel_threads();
+std::string write_elements(int fd, const std::vector<ElementRange>& ranges, const WriteCallback& between) {
+  const std::size_t block_bytes = step_bytes * parallel_threads();
   SealSum sum;
   auto end = static_cast<off_t>(seal_bytes);
   for (const ElementRange& range : ranges) {
     sum.add(sum_of_file(fd, end, range.begin));
-    for (std::size_t done = 0; done < range.bytes; done += piece_bytes) {
-      const std::size_t bytes = std::min(piece_bytes, range.bytes - done);
-      sum.add(write_piece(fd, {range.begin + static_cast<off_t>(done), range.data + done, bytes}));
-      if (between) between(WriteStep::piece);
+    for (std::size_t done = 0; done < range.bytes; done += block_bytes) {
+      const std::size_t bytes = std::min(block_bytes, range.bytes - done);
+      sum.add(write_block(fd, {range.begin + static_cast<off_t>(done), range.data + done, bytes}));
+      if (between) between(WriteStep::block);
     }
     end = range.begin + static_cast<off_t>(range.bytes);
   }

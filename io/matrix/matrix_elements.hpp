@@ -30,6 +30,6 @@ ElementRange create_dense(hid_t file, const std::string& name, const DenseView<T
 /// @param ranges in the order of the file
 /// @param between called between pieces (matrix_file.hpp)
 /// @return the file's seal @throws StorageError, and exceptions of `between`
-std::string write_elements(int fd, const std::vector<ElementRange>& ranges, const BetweenWrites& between);
+std::string write_elements(int fd, const std::vector<ElementRange>& ranges, const WriteCallback& between);
 
 }  // namespace gaussweep::io

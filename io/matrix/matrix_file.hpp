@@ -51,12 +51,12 @@ struct SystemView {
   DenseView<T> a, b, x_true;
 };
 
-/// The points at which a write calls BetweenWrites. `piece`: between two pieces of about 3 MiB. `wait`:
+/// The points at which a write calls WriteCallback. `block`: between two blocks of about 3 MiB. `wait`:
 /// before the process waits for a lock of another process or for a sync.
-enum class WriteStep { piece, wait };
+enum class WriteStep { block, wait };
 /// A callback at the points of WriteStep, never inside a call of HDF5. It may block. An exception ends the
 /// write, which then leaves no file.
-using BetweenWrites = std::function<void(WriteStep)>;
+using WriteCallback = std::function<void(WriteStep)>;
 
 struct MatrixSize {
   std::int64_t rows = 0, cols = 0;
@@ -156,7 +156,7 @@ class MatrixStore {
   /// is empty
   template <class T>
   bool put(const std::string& digest, const SystemView<T>& system, MatrixAttributes attributes,
-           const BetweenWrites& between = {});
+           const WriteCallback& between = {});
   /// Returns the bytes of each stored matrix by digest; an absent folder is empty. @throws StorageError
   std::map<std::string, std::int64_t> inventory() const;
   /// Returns the bytes of one matrix; 0 if it is not stored.

@@ -177,7 +177,7 @@ class Words {
   }
   void end() {
     skip();
-    if (at_ != end_) lines_.fail(in_quotes(at_) + " is more than a line should hold");
+    if (at_ != end_) lines_.fail(in_quotes(at_) + " follows the last value of the line");
   }
 
  private:
@@ -219,8 +219,7 @@ Header read_header(Lines& lines) {
     lines.fail("field " + in_quotes(field) +
                " is not supported; allowed: real, double, integer, unsigned-integer, pattern");
   }
-  if (header.pattern && !header.coordinate)
-    lines.fail("an array of a pattern says nothing; allowed: coordinate");
+  if (header.pattern && !header.coordinate) lines.fail("a pattern needs the coordinate format");
   if (symmetry == "symmetric" || symmetry == "hermitian") {  // both are the same for real numbers
     header.symmetry = Header::Symmetry::symmetric;
   } else if (symmetry == "skew-symmetric") {

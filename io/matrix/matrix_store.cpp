@@ -133,7 +133,7 @@ std::vector<ElementRange> write_hdf5(const AtomicFile& target, const std::filesy
 /// Writes the datasets and the seal of a file under construction, and gives it its final name.
 template <class T>
 void write_sealed(AtomicFile& target, const std::filesystem::path& path, const SystemView<T>& system,
-                  const MatrixAttributes& attributes, Durable durable, const BetweenWrites& between) {
+                  const MatrixAttributes& attributes, Durable durable, const WriteCallback& between) {
   const std::vector<ElementRange> ranges = write_hdf5(target, path, system, attributes);
   const Opened created = open_regular(target.temporary(), O_RDWR);
   if (!created) throw StorageError(path.string() + ": cannot be opened after it was made: " + created.why);
@@ -249,13 +249,13 @@ bool MatrixStore::find(const std::string& digest, StoredMatrix<T>& matrix) {
 
 template <class T>
 bool MatrixStore::put(const std::string& digest, const SystemView<T>& system, MatrixAttributes attributes,
-                      const BetweenWrites& between) {
+                      const WriteCallback& between) {
   require_a(system.a.empty());
   const std::filesystem::path path = path_of(digest);
   const Descriptor folder = opened_directory();
   if (between) between(WriteStep::wait);
   const MatrixLock lock(folder.fd(), directory_ / lock_name, digest);
-  if (between) between(WriteStep::piece);
+  if (between) between(WriteStep::block);
   {
     const Opened opened = open_regular(path.filename(), O_RDONLY | O_NOFOLLOW, folder.fd());
     if (opened && holds_system(opened.file, path, digest, system)) return false;
@@ -329,8 +329,8 @@ template StoredMatrix<double> read_matrix<double>(const std::filesystem::path&);
 template bool MatrixStore::find<float>(const std::string&, StoredMatrix<float>&);
 template bool MatrixStore::find<double>(const std::string&, StoredMatrix<double>&);
 template bool MatrixStore::put<float>(const std::string&, const SystemView<float>&, MatrixAttributes,
-                                      const BetweenWrites&);
+                                      const WriteCallback&);
 template bool MatrixStore::put<double>(const std::string&, const SystemView<double>&, MatrixAttributes,
-                                       const BetweenWrites&);
+                                       const WriteCallback&);
 
 }  // namespace gaussweep::io

@@ -21,7 +21,7 @@ using KeyReader = std::function<void(const YamlNode&)>;
 /// The reader of a key's value, its definition in plan_schema.cpp, and its help text.
 struct Key {
   KeyReader read;
-  const char* shape;
+  const char* schema_definition;
   const char* help;
 };
 using Keys = std::map<std::string, Key>;
@@ -42,7 +42,7 @@ std::vector<std::string> names_of(const Keys& keys) {
 
 std::vector<PlanKey> plan_keys_of(const Keys& keys) {
   std::vector<PlanKey> all;
-  for (const auto& [name, key] : keys) all.push_back({name, key.shape, key.help});
+  for (const auto& [name, key] : keys) all.push_back({name, key.schema_definition, key.help});
   return all;
 }
 

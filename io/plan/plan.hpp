@@ -54,8 +54,8 @@ Plan parse_plan(const std::string& text, const std::string& file, const std::vec
 /// A reserved key of a plan or of an entry.
 struct PlanKey {
   std::string name;
-  std::string shape;  ///< the name of its value's definition in the JSON schema
-  std::string help;   ///< its purpose
+  std::string schema_definition;  ///< the name of its value's definition in the JSON schema
+  std::string help;               ///< its purpose
 };
 std::vector<PlanKey> keys_of_plan();
 std::vector<PlanKey> keys_of_entry();

@@ -241,7 +241,7 @@ std::map<std::string, std::pair<Location, std::vector<Scalar>>> expect_of(const 
   std::map<std::string, std::pair<Location, std::vector<Scalar>>> expect;
   for (const auto& [method, value] : node.entries) {
     const std::vector<Scalar> statuses = scalars_of(*value, "expect." + method.text);
-    for (const Scalar& status : statuses) require_word(status, status_words(), "no status");
+    for (const Scalar& status : statuses) require_word(status, status_names(), "no status");
     expect[method.text] = {method.location, statuses};
   }
   return expect;

@@ -25,7 +25,7 @@ OrderedJson object_of(const std::vector<PlanKey>& keys, const std::vector<std::s
   OrderedJson properties = OrderedJson::object();
   // Draft 7 ignores all keys next to a $ref, so the $ref is wrapped in allOf.
   for (const PlanKey& key : keys)
-    properties[key.name] = described({{"allOf", OrderedJson::array({ref(key.shape)})}}, key.help);
+    properties[key.name] = described({{"allOf", OrderedJson::array({ref(key.schema_definition)})}}, key.help);
   return {{"type", "object"},
           {"properties", properties},
           {"required", required},
@@ -92,7 +92,7 @@ OrderedJson plan_schema(const PlanVocabulary& vocabulary) {
   definitions["zips"] = one_or_list(mapping(one_or_list(ref("scalar"))));
   definitions["excludes"] = {
       {"type", "array"}, {"items", mapping(one_or_list(ref("scalar")))}, {"minItems", 1}};
-  definitions["expect"] = mapping(one_or_list(words(status_words())));
+  definitions["expect"] = mapping(one_or_list(words(status_names())));
   definitions["entry"] = entry_schema(vocabulary);
   definitions["sweep"] = {{"type", "array"}, {"items", ref("entry")}, {"minItems", 1}};
 
@@ -102,7 +102,8 @@ OrderedJson plan_schema(const PlanVocabulary& vocabulary) {
   schema["definitions"] = definitions;
   for (const std::vector<PlanKey>& keys : {keys_of_plan(), keys_of_entry()}) {
     for (const PlanKey& key : keys) {
-      if (!definitions.contains(key.shape)) throw std::logic_error("the schema does not define " + key.shape);
+      if (!definitions.contains(key.schema_definition))
+        throw std::logic_error("the schema does not define " + key.schema_definition);
     }
   }
   return schema;

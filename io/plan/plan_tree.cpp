@@ -166,7 +166,7 @@ class TreeBuilder : public YAML::EventHandler {
     } else if (frame.key == nullptr) {
       check_key(*node);
       if (!frame.keys.insert(node->text).second) {
-        fail_at(node->location, "the key '" + node->text + "' stands here twice; once is allowed");
+        fail_at(node->location, "the key '" + node->text + "' occurs twice in this mapping");
       }
       frame.key = node;
     } else {

@@ -24,9 +24,9 @@ constexpr double default_noise = 0.01;
 constexpr double min_tolerance = 1e-300, max_tolerance = 1e300;
 
 const Words repeats_keys{"min", "max", "noise", "time", "throttled"};
-const Words stages_names = [] {
+const Words allowed_stages = [] {
   Words names;
-  for (const auto& [value, name] : stages_words) names.emplace_back(name);
+  for (const auto& [value, name] : stages_names) names.emplace_back(name);
   return names;
 }();
 
@@ -103,7 +103,7 @@ void read_energy(const YamlNode& node, Settings& settings) {
   if (scalar.text == "never") return;
   if (!is_duration(scalar)) {
     fail_at(scalar.location, "energy: '" + scalar.text + "'; " + nearest_hint(scalar.text, {"never"}) +
-                                 "allowed: never, or for how long it is measured, as 1s");
+                                 "allowed: never, or the duration of the measurement, such as 1s");
   }
   settings.energy_seconds = parse_duration(scalar, "energy");
 }
@@ -121,7 +121,7 @@ void read_tolerance(const YamlNode& node, Settings& settings) {
 }
 
 Stages stages_of(const std::string& word) {
-  for (const auto& [value, name] : stages_words) {
+  for (const auto& [value, name] : stages_names) {
     if (name == word) return value;
   }
   throw std::invalid_argument("stages has no value '" + word + "'");
@@ -205,8 +205,8 @@ std::vector<Setting> make_settings() {
        [](const json& trial, TrialSettings& s) { s.round = trial.value("round", std::int64_t{1}); }, true,
        [](const TrialSettings& s, Record& r) { r.round = s.round; }},
       {"stages", "whether stages are measured, and each of their calls separately",
-       shape::words(stages_names),
-       [](const YamlNode& v, Settings& s) { s.stages = stages_of(word_of(v, "stages", stages_names)); },
+       shape::words(allowed_stages),
+       [](const YamlNode& v, Settings& s) { s.stages = stages_of(word_of(v, "stages", allowed_stages)); },
        [](const TrialSettings& s, json& trial) { trial["stages"] = to_string(s.stages); },
        [](const json& trial, TrialSettings& s) { s.stages = stages_of(trial.at("stages")); }, false},
       {"reference", "whether the vendor's method runs on the same inputs", shape::words({"always", "never"}),
@@ -233,7 +233,7 @@ std::vector<Setting> make_settings() {
 }  // namespace
 
 std::string_view to_string(Stages stages) {
-  for (const auto& [value, name] : stages_words) {
+  for (const auto& [value, name] : stages_names) {
     if (value == stages) return name;
   }
   throw std::invalid_argument("a value of Stages without a name");

@@ -26,7 +26,7 @@ enum class Stages {
   always,  ///< one row per stage, with all of its calls
   calls    ///< one row per call of a stage, in the order of the run
 };
-inline constexpr std::array<std::pair<Stages, std::string_view>, 3> stages_words{
+inline constexpr std::array<std::pair<Stages, std::string_view>, 3> stages_names{
     {{Stages::always, "always"}, {Stages::never, "never"}, {Stages::calls, "calls"}}};
 std::string_view to_string(Stages stages);
 

@@ -50,7 +50,7 @@ void members(Visit& visit, note::Retired& n) {
   visit("reason", n.reason);
 }
 template <class Visit>
-void members(Visit& visit, note::Left& n) {
+void members(Visit& visit, note::TimeLeft& n) {
   visit("low", n.low);
   visit("likely", n.likely);
   visit("high", n.high);

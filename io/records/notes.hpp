@@ -70,7 +70,7 @@ struct Retired {
 };
 
 /// The estimate of the run's remaining seconds; NaN: unknown.
-struct Left {
+struct TimeLeft {
   static constexpr const char* name = "left";
   double low = Record::unknown, likely = Record::unknown, high = Record::unknown;
   std::string time;
@@ -91,7 +91,7 @@ struct Other {
 }  // namespace note
 
 using Note = std::variant<note::Run, note::Inputs, note::Device, note::Host, note::Vanished, note::Retired,
-                          note::Left, note::End, note::Other>;
+                          note::TimeLeft, note::End, note::Other>;
 
 /// Returns the note as the object of its line in the journal.
 nlohmann::json note_json(const Note& note);

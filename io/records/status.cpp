@@ -15,7 +15,7 @@ constexpr std::pair<Status, const char*> table[] = {
 
 }  // namespace
 
-const char* word(Status status) {
+const char* name_of(Status status) {
   for (const auto& [value, name] : table) {
     if (value == status) return name;
   }
@@ -29,7 +29,7 @@ std::optional<Status> status_named(std::string_view name) {
   return std::nullopt;
 }
 
-const std::vector<std::string>& status_words() {
+const std::vector<std::string>& status_names() {
   static const std::vector<std::string> words = [] {
     std::vector<std::string> all;
     for (const auto& [value, name] : table) all.emplace_back(name);

@@ -12,16 +12,16 @@ namespace gaussweep::io {
 enum class Status { pass, suspect, failed, diverged, skipped, timeout, crashed, oom, error };
 
 /// Returns the name of a status.
-const char* word(Status status);
+const char* name_of(Status status);
 /// Returns the status with this name; nothing if there is none.
 std::optional<Status> status_named(std::string_view name);
 /// Returns all names in the order of the enum.
-const std::vector<std::string>& status_words();
+const std::vector<std::string>& status_names();
 
 /// Compare a name with a status. A record keeps the name, because a later version may have a status that is
 /// unknown here.
 inline bool operator==(std::string_view name, Status status) {
-  return name == word(status);
+  return name == name_of(status);
 }
 inline bool operator==(Status status, std::string_view name) {
   return name == status;

@@ -192,7 +192,7 @@ class RobustTest(unittest.TestCase):
             (group, "no table /records"),
             (matrix, "not a one-dimensional compound table"),
             (numbers, "column n of /records must hold numbers"),
-            (lists, "column n of /records must hold numbers, one a row"),
+            (lists, "column n of /records must hold numbers, one per row"),
             (counts, "column key of /records must hold text"),
         ):
             with self.subTest(fill.__name__):

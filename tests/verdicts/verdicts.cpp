@@ -53,7 +53,7 @@ Verdict verdict_of(const Method& method, const Inputs<T>& inputs, const Answer<T
   const Findings found = check(method, inputs, answer);
   const driver::Evidence evidence{method.problem, found.ratio, default_tolerance(method.problem),
                                   answer.info,    convergence, found.flaw};
-  return {found.ratio, word(driver::judge(evidence)), driver::finding_text(evidence)};
+  return {found.ratio, name_of(driver::judge(evidence)), driver::finding_text(evidence)};
 }
 
 /// Runs random trials, and counts the differences between the two verdicts.

@@ -63,7 +63,7 @@ TEST(Judge, ToleranceMustBePositiveAndFinite) {
 }
 
 TEST(Judge, EveryStatusIsJudgedBrokenOrSkipped) {
-  for (const std::string& status : io::status_words()) {
+  for (const std::string& status : io::status_names()) {
     EXPECT_EQ(is_judged(status) + is_broken(status) + (status == "skipped"), 1) << status;
   }
 }

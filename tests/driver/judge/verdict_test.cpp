@@ -22,7 +22,7 @@ Verdict verdict(Problem problem, const std::string& variant, const Inputs<T>& in
   result.findings = check(*registry.find(problem, variant), inputs, run.answer, tolerance);
   const Evidence evidence{problem,         result.findings.ratio,  tolerance,
                           run.answer.info, run.report.convergence, result.findings.flaw};
-  result.status = word(judge(evidence));
+  result.status = name_of(judge(evidence));
   result.message = finding_text(evidence);
   return result;
 }

@@ -458,7 +458,7 @@ TEST(Expand, KnowsEveryProblemAndStatusOfThePlanReader) {
         "tolerance: {" + std::string(name) + ": 1}\n" + sweep(std::string(name), "all", "n: 4"), "p",
         enum_names<Problem>()));
   }
-  for (const std::string& status : io::status_words()) {
+  for (const std::string& status : io::status_names()) {
     EXPECT_EQ(failure(sweep("gesv", "serial", "n: 4\n    expect: {serial: " + status + "}")), "");
   }
 }

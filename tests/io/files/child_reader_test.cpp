@@ -44,7 +44,7 @@ TEST(ReadInChild, HangRefusesTheFile) {
     while (true) ::pause();
   };
   EXPECT_EQ(read_failure(hang, 1),
-            "f: it is damaged: the HDF5 library, reading it, did not come to an end within 1 s (a matrix)");
+            "f: it is damaged: the HDF5 library, reading it, timed out after 1 s (a matrix)");
 }
 
 TEST(ReadInChild, ForwardsTheReadersMessage) {

@@ -84,7 +84,7 @@ TEST(ProcessMemory, StaysWithinTheProcessLimits) {
       getrlimit(resource, &limit);
       limit.rlim_cur = static_cast<rlim_t>(max_bytes);
       if (setrlimit(resource, &limit) != 0) return 1;
-      const Memory memory = memory_facts();
+      const Memory memory = usable_memory();
       if (memory.limit > max_bytes || memory.free >= max_bytes) return 2;
       if (too_large(20000, 20000).empty()) return 3;  // 3 GiB
       return too_large(1000, 1000).empty() ? 0 : 4;

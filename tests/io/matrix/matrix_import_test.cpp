@@ -341,7 +341,7 @@ TEST_F(MatrixImport, RefusesOlderMatlabFilesWithoutARealMatrix) {
            {"v5_row_outside", "an entry is outside of its sparse matrix"},
            {"v5_falling", "the columns of a sparse matrix do not fit its entries"},
            {"v5_starts_beyond", "the columns of a sparse matrix do not fit its entries"},
-           {"v5_damaged", "what is compressed in it is damaged"},
+           {"v5_damaged", "its compressed data are damaged"},
            {"v4_huge", "it is cut off, or damaged"},
            {"v4_outside", "an entry is outside of its sparse matrix"},
            {"v4_sparse_complex", "A is sparse and complex"}}) {
@@ -429,7 +429,7 @@ TEST_F(MatrixImport, RefusesDamagedFilesOfGaussweep) {
   ASSERT_NE(index, std::string::npos);
   text[index] = 1;  // the last bit of an element
   put("ours.h5", text);
-  EXPECT_THAT(failure("ours.h5"), HasSubstr("its checksum does not agree with what it holds"));
+  EXPECT_THAT(failure("ours.h5"), HasSubstr("its checksum does not match its contents"));
 }
 
 TEST_F(MatrixImport, DamagedFilesNeverCrash) {

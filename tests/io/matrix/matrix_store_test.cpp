@@ -195,9 +195,9 @@ TEST_F(MatrixStoreFiles, FollowsNoLinkAndWaitsForNoFifo) {
 
 TEST_F(MatrixStoreFiles, AnExceptionBetweenPiecesLeavesNoFile) {
   const StoredMatrix<double> matrix = sample<double>();
-  int pieces = 0;
+  int blocks = 0;
   const auto broken = [&](WriteStep step) {
-    if (step == WriteStep::piece && ++pieces == 2) throw std::runtime_error("no");
+    if (step == WriteStep::block && ++blocks == 2) throw std::runtime_error("no");
   };
   EXPECT_THROW(store().put(digest, view(matrix), matrix.attributes, broken), std::runtime_error);
   EXPECT_FALSE(std::filesystem::exists(store().path_of(digest)));
@@ -208,14 +208,14 @@ TEST_F(MatrixStoreFiles, AnExceptionBetweenPiecesLeavesNoFile) {
 TEST_F(MatrixStoreFiles, ALongWritePausesBetweenItsPieces) {
   StoredMatrix<double> matrix;
   matrix.a = {2000, 2000, std::vector<double>(4000000, 0.25)};  // 32 MB
-  int pieces = 0, waits = 0;
-  const auto count = [&](WriteStep step) { ++(step == WriteStep::piece ? pieces : waits); };
+  int blocks = 0, waits = 0;
+  const auto count = [&](WriteStep step) { ++(step == WriteStep::block ? blocks : waits); };
   EXPECT_TRUE(store().put(digest, view(matrix), {}, count));
-  EXPECT_GE(pieces, 3) << "one for the lock, at least two for data";
+  EXPECT_GE(blocks, 3) << "one for the lock, at least two for data";
   EXPECT_EQ(waits, 2) << "for the lock, and before the file gets its name";
-  pieces = 0;
+  blocks = 0;
   EXPECT_FALSE(store().put(digest, view(matrix), {}, count)) << "it is stored";
-  EXPECT_EQ(pieces, 1);
+  EXPECT_EQ(blocks, 1);
 }
 
 TEST_F(MatrixStoreFiles, ReadingReusesMemory) {

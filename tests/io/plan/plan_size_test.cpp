@@ -37,7 +37,7 @@ TEST_F(PlanSize, FindsMergedKeysByLookup) {
 
 TEST_F(PlanSize, FindsARepeatedKeyAmongMany) {
   EXPECT_THAT(failure(repeated(100000, "k", ": 1\n") + "k99999: 2\n"),
-              StartsWith("p.yaml:100001:1: the key 'k99999' stands here twice"));
+              StartsWith("p.yaml:100001:1: the key 'k99999' occurs twice in this mapping"));
 }
 
 TEST_F(PlanSize, ReportsTheFirstOfManyMistakes) {

@@ -265,8 +265,8 @@ TEST(Plan, MergeKeysAddMissingKeys) {
 
 TEST(PlanErrors, RepeatedKeys) {
   expect_failures({
-      {"name: x\nname: y\n", "2:1", "'name' stands here twice"},
-      {with("n: 1\n    n: 2"), "5:5", "'n' stands here twice"},
+      {"name: x\nname: y\n", "2:1", "'name' occurs twice in this mapping"},
+      {with("n: 1\n    n: 2"), "5:5", "'n' occurs twice in this mapping"},
       {"matrix: {seed: 1, seed: 2}\n", "1:19", "twice"},
       {with("n: 1\n    zip: {n: [1], blocks: [2]}"), "5:11", "n is given twice"},
       {with("zip: [{n: 1}, {n: 2}]"), "4:20", "n is given twice"},

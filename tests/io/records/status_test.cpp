@@ -6,10 +6,10 @@ namespace gaussweep::io {
 namespace {
 
 TEST(Status, NamesHaveTheDocumentedOrder) {
-  EXPECT_EQ(status_words(), (std::vector<std::string>{"pass", "suspect", "failed", "diverged", "skipped",
+  EXPECT_EQ(status_names(), (std::vector<std::string>{"pass", "suspect", "failed", "diverged", "skipped",
                                                       "timeout", "crashed", "oom", "error"}));
-  for (std::size_t i = 0; i < status_words().size(); ++i)
-    EXPECT_EQ(status_named(status_words()[i]), static_cast<Status>(i)) << status_words()[i];
+  for (std::size_t i = 0; i < status_names().size(); ++i)
+    EXPECT_EQ(status_named(status_names()[i]), static_cast<Status>(i)) << status_names()[i];
 }
 
 TEST(Status, AnUnknownNameEqualsNoStatus) {
