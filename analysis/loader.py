@@ -83,7 +83,7 @@ SEQUENCE = ["gpus", "host", "plan_name"]  # runs that agree in these columns rep
 BYTES_AT_ONCE = 32 << 20  # bytes of a table that are read per call
 # `gaussweep merge` calls a host "node1 (2 threads)" if its runs had different numbers of threads.
 THREADS_SUFFIX = r" \(\d+ threads?\)$"
-TOO_FAST = 1.5  # a time is suspect if its fraction of peak is larger than this, as in driver/plan/peak_share.hpp
+TOO_FAST = 1.5  # a time is suspect if its fraction of peak is larger than this, as in driver/plan/roofline_fraction.hpp
 DEVICE = ["host", "gpu_uuid", "capability", "threads"]  # a CPU's peaks depend on its threads
 
 

@@ -222,15 +222,15 @@ ChosenMethod choose_inverter(const Registry& registry, Formula formula, const st
   // H is not positive definite for most point-spread functions; H H^T + lambda I is.
   if (inverts_h) query.problems = {geinv};
   query.allowed = fmt::format("allowed with --formula {}", to_string(formula));
-  query.misfit = "it does not invert a matrix";
-  if (inverts_h) query.misfit += ", or only symmetric positive definite ones, which H is not";
+  query.wrong_problem_reason = "it does not invert a matrix";
+  if (inverts_h) query.wrong_problem_reason += ", or only symmetric positive definite ones, which H is not";
   return choose_method(registry, query);
 }
 
 ChosenMethod choose_multiplier(const Registry& registry, const std::string& name, Backend requested,
                                Precision precision, int capability) {
   MethodQuery query{{Problem::named("gemm")}, name, requested, precision, capability, "--gemm"};
-  query.misfit = "it does not multiply matrices";
+  query.wrong_problem_reason = "it does not multiply matrices";
   return choose_method(registry, query);
 }
 

@@ -12,7 +12,7 @@
 #include "driver/base/lookup.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "driver/summary/summary.hpp"
 #include "io/plan/plan.hpp"
 #include "io/records/status.hpp"

@@ -58,7 +58,8 @@ MatrixSpec spec_of(GenerateOptions& options) {
   if (spec.cols == 0) spec.cols = options.n;
   if (spec.rows == 0 || spec.cols == 0) throw UsageError("matrix generate: give -n, or --rows and --cols");
   if (spec.kind == MatrixKind::blur)
-    settle_image(spec.blur, spec.rows, spec.cols, {/*file=*/"matrix generate", /*line=*/0, /*column=*/0});
+    complete_image_sizes(spec.blur, spec.rows, spec.cols,
+                         {/*file=*/"matrix generate", /*line=*/0, /*column=*/0});
   return spec;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "driver/base/errors.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "kernels/device/context.hpp"
 
 namespace CLI {

@@ -20,7 +20,7 @@
 #include "driver/command/plan_template.hpp"
 #include "driver/plan/axes.hpp"
 #include "driver/plan/cost_model.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "driver/plan/planned_trials.hpp"
 #include "driver/plan/shard.hpp"
 #include "driver/plan/trial.hpp"
@@ -69,7 +69,7 @@ struct PlanRow {
   std::string time_words(const TimeSource& source) const {
     if (source.like.empty()) return duration_text(seconds.likely);
     if (skipped + unknown == trials) return unknown > 0 ? "unknown" : "";
-    return span_words(seconds) + (unknown > 0 ? fmt::format(", and {} unknown", unknown) : "");
+    return range_text(seconds) + (unknown > 0 ? fmt::format(", and {} unknown", unknown) : "");
   }
 };
 
@@ -312,7 +312,7 @@ void show_plan(const PlanOptions& options, Registry registry) {
     devices = earlier.results.devices;
   }
   const PlannedGpus gpus = gpus_of(options, backend, devices);
-  KnownFiles files;
+  MatrixFileCache files;
   const io::Plan plan = for_gpus(io::read_plan(options.path, enum_names<Problem>()), gpus.models);
   add_libraries_of(registry, plan, options.path, options.libraries);
   Expansion expansion = expand_plan(plan, options.path, registry, backend, gpus.capability, files);

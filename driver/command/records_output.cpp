@@ -134,7 +134,7 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details, M
     const std::size_t known = runs.size() > 1 ? drop_known_executions(results.records, executions) : 0;
     repeated += known;
     if (known > 0 && results.records.empty()) continue;
-    names.tell_apart(results);
+    names.make_names_unique(results);
     const std::int64_t expected = expected_records(results);
     const auto count = static_cast<std::int64_t>(results.records.size() + known);
     found.is_known = found.is_known || expected >= 0;
@@ -159,7 +159,7 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details, M
   const std::size_t own_devices = all.devices.size();
   for (const std::filesystem::path& path : runs_under(peaks_of)) {
     io::Results other = load(path, /*with_details=*/false).results;
-    names.tell_apart(other);
+    names.make_names_unique(other);
     move_to(all.devices, other.devices);
   }
   if (runs.size() > 1 || !peaks_of.empty()) unify_peaks(all);

@@ -15,7 +15,7 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
 #include "driver/compare/run_end.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "driver/plan/planned_trials.hpp"
 #include "driver/plan/shard.hpp"
 #include "driver/plan/time_limit.hpp"

@@ -119,7 +119,7 @@ std::vector<Trial> missing_trials(const std::filesystem::path& directory, Regist
     gpus.push_back(device.gpu_name);
     capability = capability == 0 ? device.capability : std::min(capability, device.capability);
   }
-  KnownFiles files;
+  MatrixFileCache files;
   std::vector<Trial> trials = shard_of(
       expand_plan(for_gpus(plan, gpus), path, registry, *backend, static_cast<int>(capability), files).trials,
       *shard);

@@ -12,7 +12,7 @@
 #include "driver/base/printable.hpp"
 #include "driver/base/table.hpp"
 #include "driver/base/words.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "driver/results/identity.hpp"
 #include "driver/worker/inverse_error.hpp"
 #include "io/records/status.hpp"

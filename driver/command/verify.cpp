@@ -12,7 +12,7 @@
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/summary/summary.hpp"
 #include "driver/system/console.hpp"

@@ -279,7 +279,7 @@ std::vector<Results> split_runs(Results results) {
 
 Sides sides_of(std::vector<Results> sets, bool same_models) {
   HostNames names;
-  for (Results& set : sets) names.tell_apart(set);
+  for (Results& set : sets) names.make_names_unique(set);
   Sides sides;
   sides.now = std::move(sets.back());
   sets.pop_back();

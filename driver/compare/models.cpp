@@ -260,7 +260,7 @@ std::vector<VerdictGrid> model_grids(std::vector<io::Results> sets, io::Results&
   HostNames names;
   std::unordered_set<std::size_t> executions;
   for (io::Results& set : sets) {
-    names.tell_apart(set);
+    names.make_names_unique(set);
     drop_known_executions(set.records, executions);
     std::move(set.records.begin(), set.records.end(), std::back_inserter(all.records));
     all.devices.insert(all.devices.end(), set.devices.begin(), set.devices.end());

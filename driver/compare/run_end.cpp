@@ -15,7 +15,7 @@
 #include "driver/base/words.hpp"
 #include "driver/compare/compare.hpp"
 #include "driver/compare/compare_sets.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "driver/results/journal_results.hpp"
 #include "driver/summary/verdict_grid.hpp"
 #include "driver/system/process.hpp"

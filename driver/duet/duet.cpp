@@ -17,7 +17,7 @@
 #include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/plan/method_library.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "driver/plan/planned_trials.hpp"
 #include "driver/sweep/rank_facts.hpp"
 #include "driver/sweep/run_directory.hpp"
@@ -220,7 +220,7 @@ int run_duet(const DuetOptions& options, const Registry& builtin) {
   add_libraries(base_registry, plan_libraries.empty() ? options.libraries : plan_libraries);
   const int capability = backend == Backend::cuda ? facts.gpu.capability : 0;
   for (io::Entry& entry : plan.sweep) entry.settings.rounds = options.rounds;  // replaces the plan's rounds
-  KnownFiles files;
+  MatrixFileCache files;
   const auto expansion_with = [&](const Registry& methods) {
     return expand_plan(plan, options.plan, methods, backend, capability, files);
   };

@@ -16,7 +16,7 @@
 #include "driver/base/words.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/plan/axes.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "driver/system/clock.hpp"
 #include "io/records/status.hpp"
 #include "kernels/check/check.hpp"

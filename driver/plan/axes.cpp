@@ -10,7 +10,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/lookup.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -38,9 +38,9 @@ ParameterValue read_value(const std::string& name, const io::Scalar& scalar, con
   return scalar.text;
 }
 
-std::vector<Choice> read_values(const std::string& name, const std::vector<io::Scalar>& values,
-                                const Method& method) {
-  std::vector<Choice> choices;
+std::vector<AxisValue> read_values(const std::string& name, const std::vector<io::Scalar>& values,
+                                   const Method& method) {
+  std::vector<AxisValue> choices;
   choices.reserve(values.size());
   for (const io::Scalar& value : values) choices.push_back({read_value(name, value, method), value});
   return choices;
@@ -48,14 +48,14 @@ std::vector<Choice> read_values(const std::string& name, const std::vector<io::S
 
 /// Returns the values of an axis for a backend, else those for the requested backend. @throws io::InputError
 /// if the axis has neither
-std::vector<Choice> choices_on(const std::string& name, const io::Axis& axis, const Method& method,
-                               Backend backend, Backend requested) {
+std::vector<AxisValue> values_on(const std::string& name, const io::Axis& axis, const Method& method,
+                                 Backend backend, Backend requested) {
   if (axis.by_backend.empty()) return read_values(name, axis.values, method);
-  std::map<std::string, std::vector<Choice>> all;
+  std::map<std::string, std::vector<AxisValue>> all;
   for (const auto& [backend_name, values] : axis.by_backend)
     all[backend_name] = read_values(name, values, method);
   for (Backend wanted : {backend, requested}) {
-    if (const std::vector<Choice>* choices = find_in(all, std::string(to_string(wanted)))) return *choices;
+    if (const std::vector<AxisValue>* choices = find_in(all, std::string(to_string(wanted)))) return *choices;
   }
   std::vector<std::string> names;
   for (const auto& [backend_name, values] : all) names.push_back(backend_name);
@@ -63,9 +63,9 @@ std::vector<Choice> choices_on(const std::string& name, const io::Axis& axis, co
                                          to_string(backend), joined(names)));
 }
 
-Dimension dimension_of(const std::string& name, std::vector<Choice> choices) {
+Dimension dimension_of(const std::string& name, std::vector<AxisValue> choices) {
   Dimension dimension;
-  for (Choice& choice : choices) dimension.push_back({{name, std::move(choice)}});
+  for (AxisValue& choice : choices) dimension.push_back({{name, std::move(choice)}});
   return dimension;
 }
 
@@ -83,7 +83,7 @@ std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entr
     for (const auto& [name, axis] : zip) {
       zipped_names.insert(name);
       if (!is_used(name)) continue;
-      const std::vector<Choice> choices = choices_on(name, axis, method, backend, requested);
+      const std::vector<AxisValue> choices = values_on(name, axis, method, backend, requested);
       dimension.resize(choices.size());
       for (std::size_t i = 0; i < choices.size(); ++i) dimension[i].emplace(name, choices[i]);
     }
@@ -94,7 +94,7 @@ std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entr
     axes.push_back(dimension_of("precision", read_values("precision", plan.precision, method)));
   for (const auto& [name, axis] : entry.axes) {
     if (!is_used(name)) continue;
-    axes.push_back(dimension_of(name, choices_on(name, axis, method, backend, requested)));
+    axes.push_back(dimension_of(name, values_on(name, axis, method, backend, requested)));
   }
   dimensions.insert(dimensions.begin(), axes.begin(), axes.end());
   return dimensions;

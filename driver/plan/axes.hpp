@@ -14,12 +14,12 @@ namespace gaussweep::driver {
 
 /// One value of an axis, and the YAML scalar that it was read from (its location is used in errors).
 /// Precision and uplo are stored by name.
-struct Choice {
+struct AxisValue {
   ParameterValue value;
   io::Scalar scalar;
 };
 /// One value per axis, by the axis's name.
-using Assignment = std::map<std::string, Choice>;
+using Assignment = std::map<std::string, AxisValue>;
 /// The values of an axis: each element sets one name. For a zip (several axes that vary together), each
 /// element sets several names.
 using Dimension = std::vector<Assignment>;

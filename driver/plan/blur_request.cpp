@@ -8,7 +8,7 @@
 #include <map>
 
 #include "driver/base/lookup.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -133,7 +133,8 @@ std::int64_t blur_columns(const BlurSpec& blur) {
   return blur.what == BlurMatrix::h ? area_of(blur.width, blur.height) : blur_order(blur);
 }
 
-void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Location& location) {
+void complete_image_sizes(BlurSpec& blur, std::int64_t rows, std::int64_t cols,
+                          const io::Location& location) {
   if (has_seen_size(blur)) {
     if (blur.width == 0 && blur.height == 0)
       fail_at(location, "seen_width and seen_height need the width and height of the image too");

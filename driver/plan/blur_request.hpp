@@ -29,6 +29,6 @@ std::int64_t blur_columns(const BlurSpec& blur);
 /// seen_height is given, the blurred image is square.
 /// @throws io::InputError at `location` if rows and cols do not match the sizes of the images, or if BlurSpec
 /// has invalid values
-void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Location& location);
+void complete_image_sizes(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Location& location);
 
 }  // namespace gaussweep::driver

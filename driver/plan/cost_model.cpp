@@ -85,7 +85,7 @@ TimeRange TimeRange::operator*(double times) const {
   return {low * times, likely * times, high * times};
 }
 
-std::string span_words(const TimeRange& seconds) {
+std::string range_text(const TimeRange& seconds) {
   const std::string low = duration_text(seconds.low), high = duration_text(seconds.high);
   if (low == high || seconds.high < narrow_range * seconds.low)
     return "about " + duration_text(seconds.likely);

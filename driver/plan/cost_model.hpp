@@ -21,11 +21,11 @@ struct TimeRange {
   TimeRange operator*(double times) const;
   /// Returns true if the upper bound rounds to 0 s. A sweep that still runs with such a range has exceeded
   /// its estimates.
-  bool is_over() const { return !(high >= 0.5); }
+  bool rounds_to_zero() const { return !(high >= 0.5); }
 };
 
 /// Returns "3 min 10 s to 5 min 20 s", or "about 4 min 02 s" if the bounds are close together.
-std::string span_words(const TimeRange& seconds);
+std::string range_text(const TimeRange& seconds);
 
 /// Returns true if the trial also measures energy, which takes additional time.
 bool measures_energy(const Trial& trial);

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "driver/base/lookup.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -208,7 +208,7 @@ Exclusions::Exclusions(const io::Entry& entry) {
   }
 }
 
-bool Exclusions::leave_out(const Trial& trial, const Method& method) const {
+bool Exclusions::excludes(const Trial& trial, const Method& method) const {
   if (all_.empty()) return false;
   const std::map<std::string, std::string> facts = facts_of(trial);
   const auto holds = [&](const Condition& condition) {

@@ -25,7 +25,7 @@ class Exclusions {
   /// compared with all of these
   explicit Exclusions(const io::Entry& entry);
   /// Returns true if the trial meets every condition of a mapping.
-  bool leave_out(const Trial& trial, const Method& method) const;
+  bool excludes(const Trial& trial, const Method& method) const;
 
   static constexpr std::size_t max_unindexed = 1000;
 

@@ -11,7 +11,7 @@
 #include "driver/base/lookup.hpp"
 #include "driver/plan/exclude.hpp"
 #include "driver/plan/needs.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "driver/plan/trial_maker.hpp"
 #include "io/plan/mistakes.hpp"
 #include "io/records/status.hpp"
@@ -275,7 +275,7 @@ class Expander {
     for_each_combination(dimensions, 0, current, [&](const Assignment& chosen) {
       for (std::int64_t round = 1; round <= rounds; ++round) {
         Trial trial = maker.make(chosen, round);
-        if (exclusions.leave_out(trial, method)) return;
+        if (exclusions.excludes(trial, method)) return;
         if (trial.energy_seconds > 0 && trial.backend != Backend::cuda && trial.skip_reason.empty())
           note(fmt::format("energy is measured on GPUs only: ignored for {} on the backend {}", method.id(),
                            to_string(trial.backend)));

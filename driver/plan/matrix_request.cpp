@@ -11,7 +11,7 @@
 
 #include "driver/base/lookup.hpp"
 #include "driver/plan/blur_request.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "io/matrix/matrix_file.hpp"
 #include "kernels/matrix/generate.hpp"
 
@@ -143,10 +143,10 @@ bool may_be_rectangular(MatrixKind kind) {
          kind == MatrixKind::cauchy || kind == MatrixKind::blur;
 }
 
-void settle_size(MatrixRequest& request, const io::Location& location) {
+void complete_size(MatrixRequest& request, const io::Location& location) {
   MatrixSpec& spec = request.spec;
   if (request.kind == "file") return;
-  if (spec.kind == MatrixKind::blur) settle_image(spec.blur, spec.rows, spec.cols, location);
+  if (spec.kind == MatrixKind::blur) complete_image_sizes(spec.blur, spec.rows, spec.cols, location);
   if (spec.has_condition() && spec.rows == 1 && spec.condition != 1) {
     fail_at(location,
             fmt::format("a 1 x 1 matrix has condition 1, not {}; allowed: n of at least 2, or condition: 1",
@@ -154,7 +154,7 @@ void settle_size(MatrixRequest& request, const io::Location& location) {
   }
 }
 
-void finish_request(MatrixRequest& request, Precision precision, std::int64_t nrhs) {
+void set_digest(MatrixRequest& request, Precision precision, std::int64_t nrhs) {
   const std::string text =
       request.kind == "file"
           ? fmt::format("file {} {} {} nrhs={}", request.file_sha256, request.dataset, to_string(precision),

@@ -40,10 +40,10 @@ bool may_be_rectangular(MatrixKind kind);
 
 /// Checks and completes the members that depend on the size, once the size is known. @throws io::InputError
 /// at `location`
-void settle_size(MatrixRequest& request, const io::Location& location);
+void complete_size(MatrixRequest& request, const io::Location& location);
 
 /// Sets the digest, once the sizes are known. @param nrhs number of right-hand sides; 1 for gemm
-void finish_request(MatrixRequest& request, Precision precision, std::int64_t nrhs);
+void set_digest(MatrixRequest& request, Precision precision, std::int64_t nrhs);
 
 /// Returns the name of the matrix file, or the kind of a generated matrix.
 std::string matrix_label(const MatrixRequest& matrix);

@@ -20,10 +20,10 @@ ChosenMethod choose_method(const Registry& registry, const MethodQuery& query) {
   const Method* method = nullptr;
   for (const Method& row : registry.all()) {
     if (fits(row)) ids.push_back(row.id());
-    if (row.id() == query.word) method = &row;
+    if (row.id() == query.name) method = &row;
   }
   const std::string allowed = fmt::format("{}: {}", query.allowed, fmt::join(ids, ", "));
-  if (query.word.empty()) {
+  if (query.name.empty()) {
     method = registry.reference(problem, query.requested);
     // If the GPU's libraries have no such method, use the CPU's library.
     if (method == nullptr) method = registry.reference(problem, Backend::host);
@@ -31,15 +31,15 @@ ChosenMethod choose_method(const Registry& registry, const MethodQuery& query) {
       throw UsageError(fmt::format("no library has {} in this build; give {}, {}", to_string(problem),
                                    query.option, allowed));
   }
-  if (method == nullptr) method = registry.find(problem, query.word);
+  if (method == nullptr) method = registry.find(problem, query.name);
   if (method == nullptr) {
-    throw UsageError(fmt::format("{} {}: there is no such method; {}{}", query.option, query.word,
-                                 io::nearest_hint(query.word, ids), allowed));
+    throw UsageError(fmt::format("{} {}: there is no such method; {}{}", query.option, query.name,
+                                 io::nearest_hint(query.name, ids), allowed));
   }
   if (!fits(*method)) {
-    const std::string reason = query.misfit.empty()
+    const std::string reason = query.wrong_problem_reason.empty()
                                    ? fmt::format("is a method of another problem than {}", to_string(problem))
-                                   : query.misfit;
+                                   : query.wrong_problem_reason;
     throw UsageError(fmt::format("{} {}: {}; {}", query.option, method->id(), reason, allowed));
   }
   const std::optional<Backend> backend = resolve_backend(*method, query.requested);

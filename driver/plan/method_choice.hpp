@@ -19,7 +19,7 @@ struct MethodQuery {
   std::vector<Problem> problems;  ///< the allowed problems, the default one first
   /// An id ("poinv/lapack"), a variant of the default problem, or empty. Empty selects the vendor's method
   /// for that problem, with which others are compared.
-  std::string word;
+  std::string name;
   Backend requested = Backend::host;
   Precision precision = Precision::float64;
   int capability = 0;  ///< the GPU's compute capability, 0 if there is no GPU
@@ -27,7 +27,7 @@ struct MethodQuery {
   std::string allowed = "allowed";  ///< text before the list of allowed methods
   /// The reason that the error gives for refusing a method of another problem; empty: "is a method of another
   /// problem".
-  std::string misfit{};
+  std::string wrong_problem_reason{};
 };
 
 /// Selects the method. @throws UsageError if there is no such method, it solves another problem, or it cannot

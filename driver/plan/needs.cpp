@@ -96,7 +96,7 @@ double max_condition(Precision precision) {
   return 1 / (2 * roundoff_of(precision));
 }
 
-bool needs_regular(Problem problem) {
+bool needs_nonsingular(Problem problem) {
   const Judge<double> judge = problem->judge.float64;
   return judge == verifiers::solution<double> || judge == verifiers::system_solution<double> ||
          verifiers::is_of_inverse(judge);
@@ -110,7 +110,7 @@ std::vector<std::string> unmet_needs(const InspectedMatrix& matrix, const Method
     sentences.push_back(fmt::format("{} {}: {} needs {}", name, unmet_text(matrix, need, uplo), method.id(),
                                     need_text(need)));
   }
-  if (!sentences.empty() || !needs_regular(method.problem) || !matrix.conditioning) return sentences;
+  if (!sentences.empty() || !needs_nonsingular(method.problem) || !matrix.conditioning) return sentences;
   const Conditioning& found = *matrix.conditioning;
   if (found.zero_pivot > 0) {
     sentences.push_back(fmt::format("{} is singular: pivot {} is exactly 0; {} has no answer", name,

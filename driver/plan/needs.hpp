@@ -42,7 +42,7 @@ bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo);
 double max_condition(Precision precision);
 
 /// Returns true if the answer X is verified by A X = B or A X = I. A singular A has no such X.
-bool needs_regular(Problem problem);
+bool needs_nonsingular(Problem problem);
 
 /// Returns a sentence per need of a method that the matrix does not satisfy: "A.mtx is not symmetric …:
 /// posv/lapack needs …".

@@ -10,11 +10,11 @@
 
 namespace gaussweep::driver {
 
-void KnownFiles::add(const std::filesystem::path& path, const std::string& dataset, FileFacts facts) {
+void MatrixFileCache::add(const std::filesystem::path& path, const std::string& dataset, FileFacts facts) {
   files_[{path.lexically_normal().string(), dataset}] = std::move(facts);
 }
 
-const FileFacts& KnownFiles::facts(const std::filesystem::path& path, const std::string& dataset) {
+const FileFacts& MatrixFileCache::facts(const std::filesystem::path& path, const std::string& dataset) {
   const std::pair name(path.lexically_normal().string(), dataset);
   if (const auto known = files_.find(name); known != files_.end()) return known->second;
   const double start = now_seconds();
@@ -24,7 +24,7 @@ const FileFacts& KnownFiles::facts(const std::filesystem::path& path, const std:
   return files_[name] = std::move(facts);
 }
 
-std::string KnownFiles::note() const {
+std::string MatrixFileCache::note() const {
   constexpr double long_seconds = 10;
   if (seconds_ < long_seconds) return {};
   return fmt::format("reading and checking {} took {:.0f} s", counted(read_, "matrix file"), seconds_);
@@ -44,7 +44,7 @@ void add_libraries_of(Registry& registry, const io::Plan& plan, const std::strin
 }
 
 Expansion expand_plan(const io::Plan& plan, const std::string& path, const Registry& registry,
-                      Backend requested, int capability, KnownFiles& files) {
+                      Backend requested, int capability, MatrixFileCache& files) {
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
   const FileLookup lookup = [&](const std::string& file, const std::string& dataset) {
     return files.facts(folder / file, dataset);  // operator/ keeps an absolute `file` as it is

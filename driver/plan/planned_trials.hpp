@@ -15,7 +15,7 @@
 namespace gaussweep::driver {
 
 /// Keeps the facts of matrix files, so that each file is read once for all trials of all rounds.
-class KnownFiles {
+class MatrixFileCache {
  public:
   void add(const std::filesystem::path& path, const std::string& dataset, FileFacts facts);
   /// Returns the facts about a file. @throws io::InputError
@@ -40,6 +40,6 @@ void add_libraries_of(Registry& registry, const io::Plan& plan, const std::strin
 /// Expands a plan. Paths of matrix files are relative to the folder of `path`, the plan's file.
 /// @param files the matrix files that were read before; receives those that are read now
 Expansion expand_plan(const io::Plan& plan, const std::string& path, const Registry& registry,
-                      Backend requested, int capability, KnownFiles& files);
+                      Backend requested, int capability, MatrixFileCache& files);
 
 }  // namespace gaussweep::driver

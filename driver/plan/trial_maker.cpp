@@ -7,7 +7,7 @@
 
 #include "driver/base/lookup.hpp"
 #include "driver/plan/blur_request.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "kernels/check/check.hpp"
 #include "kernels/matrix/generate.hpp"
 
@@ -39,20 +39,20 @@ std::string reason_to_skip(const Method& method, const Trial& trial, std::option
 
 /// Returns the chosen value of an axis, or `otherwise` if the entry does not have the axis.
 std::int64_t integer_or(const Assignment& chosen, const char* name, std::int64_t otherwise) {
-  const Choice* choice = find_in(chosen, name);
+  const AxisValue* choice = find_in(chosen, name);
   return choice == nullptr ? otherwise : std::get<std::int64_t>(choice->value);
 }
 
 template <class E>
 E enum_or(const Assignment& chosen, const char* name, E otherwise) {
-  const Choice* choice = find_in(chosen, name);
+  const AxisValue* choice = find_in(chosen, name);
   return choice == nullptr ? otherwise : from_string<E>(std::get<std::string>(choice->value)).value();
 }
 
 Parameters parameters_of(const Method& method, const Assignment& chosen) {
   Parameters result;
   for (const Parameter& parameter : method.parameters) {
-    const Choice* choice = find_in(chosen, parameter.name);
+    const AxisValue* choice = find_in(chosen, parameter.name);
     result.set(parameter.name, choice == nullptr ? parameter.default_value : choice->value);
   }
   return result;
@@ -145,13 +145,13 @@ Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
   if (product) {
     set_product(t, chosen);
     t.matrix_b->spec.batch = t.shape.batch;
-    finish_request(*t.matrix_b, t.precision, 1);
+    set_digest(*t.matrix_b, t.precision, 1);
   } else {
     set_square(t, chosen);
   }
   t.gpus = gpus_of(method, t.shape, t.parameters);
   require_batch(t, chosen);
-  finish_request(t.matrix, t.precision, product ? 1 : t.shape.nrhs);
+  set_digest(t.matrix, t.precision, product ? 1 : t.shape.nrhs);
   t.tolerance = tolerance_of(entry.settings, t.problem);
   t.expect = expected;
   t.skip_reason = reason_to_skip(method, t, backend, requested, capability);
@@ -172,7 +172,7 @@ void TrialMaker::set_square(Trial& t, const Assignment& chosen) const {
   const std::int64_t n = from_file ? t.matrix.spec.rows : integer_or(chosen, "n", blur_n);
   t.shape.m = t.shape.n = t.shape.k = t.matrix.spec.rows = t.matrix.spec.cols = n;
   t.matrix.spec.uplo = t.shape.uplo;
-  settle_size(t.matrix, location);
+  complete_size(t.matrix, location);
 }
 
 /// Sets the sizes of a product: A is m x k, B is k x n. B is the plan's `matrix_b`, or it has A's kind and
@@ -217,8 +217,8 @@ void TrialMaker::set_product(Trial& t, const Assignment& chosen) const {
   }
   set_size(a, s.m, s.k, location);
   set_size(b, s.k, s.n, b_location);
-  settle_size(a, location);
-  settle_size(b, b_location);
+  complete_size(a, location);
+  complete_size(b, b_location);
   t.matrix_b = b;
 }
 

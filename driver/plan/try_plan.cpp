@@ -15,7 +15,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"
 #include "driver/plan/cost_model.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -122,7 +122,7 @@ std::string plan_text(const TryRequest& request, const InspectedMatrix& matrix, 
       Entry& entry = entries[rounds_of(*candidate.method)];
       entry.methods.push_back(candidate.method->variant);
       const bool may_be_singular = !matrix.conditioning || is_singular(matrix);
-      const bool may_fail = may_be_singular && needs_regular(problem);
+      const bool may_fail = may_be_singular && needs_nonsingular(problem);
       if (may_fail || !candidate.suitability.known || !candidate.suitability.fits) {
         entry.doubtful.push_back(
             fmt::format("{}: [pass, suspect, failed, diverged]", candidate.method->variant));
@@ -194,7 +194,7 @@ std::vector<Candidate> suitable_methods(const TryRequest& request, const Inspect
     for (const Method& method : registry.all()) {
       if (method.problem != problem || !is_requested(request, method)) continue;
       const Suitability suitability = suitability_of(matrix, method, uplo);
-      if (is_singular(matrix) && needs_regular(problem) && !is_named) {
+      if (is_singular(matrix) && needs_nonsingular(problem) && !is_named) {
         refusals.add(method, "the matrix is singular: nothing solves or inverts it");
       } else if (suitability.fits || (is_named && !ignores_elements(matrix.facts, problem, uplo))) {
         candidates.push_back({&method, suitability, resolve_backend(method, requested) == Backend::emulated});

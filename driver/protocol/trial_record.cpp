@@ -48,7 +48,7 @@ io::Record blank_record(const Trial& trial, const Method* method, const Origin& 
     r.bytes = trial_bytes(*method, trial.shape, trial.parameters, trial.precision);
   }
   r.host = origin.host;
-  stamp(r, origin.job);
+  set_job_columns(r, origin.job);
   r.commit = origin.commit;
   r.rank = origin.rank;
   r.start_time = time_stamp();

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "driver/base/lookup.hpp"
-#include "driver/plan/peak_share.hpp"
+#include "driver/plan/roofline_fraction.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -43,11 +43,11 @@ void unify_peaks(io::Results& results) {
     if (std::isnan(record.peak_share)) continue;
     const io::DeviceRow* row = find_in(largest, DeviceKey(record.host, record.gpu_uuid, record.capability));
     if (row == nullptr) continue;
-    const double share =
-        peak_share(record, {row->copy_bytes_per_second, row->gemm_flops_float, row->gemm_flops_double});
+    const double share = roofline_fraction(
+        record, {row->copy_bytes_per_second, row->gemm_flops_float, row->gemm_flops_double});
     if (std::isnan(share)) continue;
     record.peak_share = share;
-    if (record.timing == "suspect" && share <= peak_slack) record.timing = {};
+    if (record.timing == "suspect" && share <= max_roofline_excess) record.timing = {};
   }
 }
 

@@ -34,7 +34,7 @@ std::string HostNames::name_of(const io::HostRow& row) {
   return name;
 }
 
-void HostNames::tell_apart(io::Results& results) {
+void HostNames::make_names_unique(io::Results& results) {
   std::map<std::string, std::string> new_names;  // by the host's old name
   for (io::HostRow& row : results.hosts) {
     const std::string name = name_of(row);

@@ -21,9 +21,9 @@ class HostNames {
   /// Renames a host in records, devices and hosts if an earlier `results` had another host of that name. The
   /// new name is "name (model)" if the CPU models differ, and "name (2 threads)" if the numbers of threads
   /// differ.
-  void tell_apart(io::Results& results);
-  /// Returns the name that `tell_apart` gives to a host, and remembers the host's CPU model and number of
-  /// threads.
+  void make_names_unique(io::Results& results);
+  /// Returns the name that `make_names_unique` gives to a host, and remembers the host's CPU model and number
+  /// of threads.
   std::string name_of(const io::HostRow& row);
 
  private:

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "io/plan/settings.hpp"
 
 namespace gaussweep::driver {

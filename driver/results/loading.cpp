@@ -228,7 +228,7 @@ std::vector<std::string> unread_results(const std::vector<fs::path>& requested) 
 }
 
 fs::path sweep_of(const fs::path& run) {
-  return named_shard(run.filename().string(), '-') ? run.parent_path() : run;
+  return parse_shard_name(run.filename().string(), '-') ? run.parent_path() : run;
 }
 
 std::vector<std::string> missing_shards(const std::vector<fs::path>& directories,
@@ -240,7 +240,7 @@ std::vector<std::string> missing_shards(const std::vector<fs::path>& directories
   std::map<std::pair<fs::path, int>, Sweep> sweeps;  // by folder and number of parts
   for (const fs::path& directory : directories) {
     const fs::path path = directory.has_filename() ? directory : directory.parent_path();  // without a last /
-    const std::optional<Shard> shard = named_shard(path.filename().string(), '-');
+    const std::optional<Shard> shard = parse_shard_name(path.filename().string(), '-');
     if (!shard) continue;
     Sweep& sweep = sweeps[{path.parent_path(), static_cast<int>(shard->count)}];
     sweep.parts.insert(static_cast<int>(shard->number));

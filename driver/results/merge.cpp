@@ -170,7 +170,7 @@ Merged merge(std::vector<Loaded> inputs, bool force, const std::vector<std::file
   for (const std::filesystem::path& path : absent) parts.add_absent(path);
   std::int64_t total = 0;  // -1: unknown
   for (Loaded& input : inputs) {
-    names.tell_apart(input.results);
+    names.make_names_unique(input.results);
     MergeInput& report = merged.inputs.emplace_back();
     report.path = input.path.string();
     report.records = static_cast<std::int64_t>(input.results.records.size());

@@ -19,9 +19,9 @@ namespace {
 constexpr const char* shard_name = "shard {} of {}";
 
 /// Reads "shard 3 of 4" or "shard-3-of-4".
-std::optional<Shard> shard_named(const std::string& name) {
-  const std::optional<Shard> shard = named_shard(name, '-');
-  return shard ? shard : named_shard(name, ' ');
+std::optional<Shard> parse_shard_with_any_separator(const std::string& name) {
+  const std::optional<Shard> shard = parse_shard_name(name, '-');
+  return shard ? shard : parse_shard_name(name, ' ');
 }
 
 /// Returns a whole number from 0; -1 for any other text.
@@ -33,7 +33,7 @@ std::int64_t read_count(const std::string& text) {
 
 }  // namespace
 
-std::optional<Shard> named_shard(const std::string& name, char separator) {
+std::optional<Shard> parse_shard_name(const std::string& name, char separator) {
   const std::string format = fmt::format("shard{0}%lld{0}of{0}%lld%n", separator);
   long long number = 0, count = 0;
   int end = 0;
@@ -69,7 +69,7 @@ void RunParts::add(const std::filesystem::path& path, const io::Results& results
     is_sharded = true;
   }
   for (const std::string& name : listed) {
-    if (const std::optional<Shard> shard = shard_named(name)) {
+    if (const std::optional<Shard> shard = parse_shard_with_any_separator(name)) {
       shards_[shard->count].listed.insert(shard->number);
     } else {
       names_.insert(name);
@@ -82,7 +82,7 @@ void RunParts::add(const std::filesystem::path& path, const io::Results& results
 
 void RunParts::add_absent(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
-  if (const std::optional<Shard> shard = shard_named(name)) {
+  if (const std::optional<Shard> shard = parse_shard_with_any_separator(name)) {
     shards_[shard->count].listed.insert(shard->number);
   } else {
     names_.insert(name);

@@ -16,7 +16,7 @@
 namespace gaussweep::driver {
 
 /// Reads the name of a shard, such as "shard-3-of-4" with the separator '-'; nothing for any other text.
-std::optional<Shard> named_shard(const std::string& name, char separator);
+std::optional<Shard> parse_shard_name(const std::string& name, char separator);
 /// Returns the shards of the attribute `shard`; merged results have several: "1/4, 2/4".
 std::vector<Shard> shards_in(const io::Results& results);
 

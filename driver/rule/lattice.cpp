@@ -10,7 +10,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/lookup.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "driver/results/host_names.hpp"
 #include "driver/results/identity.hpp"
 #include "io/records/status.hpp"

@@ -63,7 +63,7 @@ class Refinement {
   std::vector<Trial> trials_of(io::Entry entry, Backend backend);
   io::Plan plan_;
   std::string path_;
-  KnownFiles files_;
+  MatrixFileCache files_;
   const Registry& registry_;
   std::map<std::string, EntryTrial> own_trials_;    ///< the plan's own trials, by key
   std::map<std::string, std::string> planned_key_;  ///< key of an added trial → key of the plan's trial

@@ -23,7 +23,7 @@
 #include "driver/base/statistics.hpp"
 #include "driver/base/words.hpp"
 #include "driver/judge/judge.hpp"
-#include "driver/plan/peak_share.hpp"
+#include "driver/plan/roofline_fraction.hpp"
 #include "driver/plan/trial.hpp"
 #include "driver/results/identity.hpp"
 #include "driver/summary/trial_columns.hpp"
@@ -460,7 +460,7 @@ class AccurateAnswers {
 /// excess of the vendor's methods. Empty if the vendor's times are possible.
 /// @param worst, vendor the method's and the vendor's largest fraction of a peak
 std::string excess_words(double worst, double vendor) {
-  if (!(vendor > peak_slack)) return {};
+  if (!(vendor > max_roofline_excess)) return {};
   return fmt::format("; the vendor's methods reach {:.3g} times: {}", vendor,
                      worst <= explained_excess * vendor
                          ? "the peaks were measured too low"

@@ -13,7 +13,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "driver/plan/trial.hpp"
 #include "driver/results/identity.hpp"
 #include "driver/summary/summary.hpp"

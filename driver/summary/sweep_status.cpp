@@ -135,7 +135,7 @@ std::optional<TimeRange> time_left(const io::note::TimeLeft& estimate, double no
   if (std::isnan(estimate.high) || std::isnan(since)) return std::nullopt;
   const auto left = [since](double seconds) { return std::max(0.0, seconds - since); };
   const TimeRange range{left(estimate.low), left(estimate.likely), left(estimate.high)};
-  return range.is_over() ? std::nullopt : std::optional(range);
+  return range.rounds_to_zero() ? std::nullopt : std::optional(range);
 }
 
 }  // namespace
@@ -274,7 +274,7 @@ std::string statuses_text(const Statuses& statuses, std::size_t width) {
     std::string state = state_of(status);
     if (status.ended && status.exit_code != 0) state += fmt::format(" with exit code {}", status.exit_code);
     table.rows.push_back({directory, status.plan_name, state, progress_words(status.done, status.total),
-                          status.left ? span_words(*status.left) : std::string(), status.unexpected,
+                          status.left ? range_text(*status.left) : std::string(), status.unexpected,
                           status_counts_text(status.counts)});
   }
   table.droppable = {"status"};
@@ -329,7 +329,7 @@ std::string statuses_line(const Statuses& statuses) {
     text += sum.left && sum.left->low >= 1 ? fmt::format(", at least {} left", duration_text(sum.left->low))
                                            : std::string(", time left unknown yet");
   } else if (sum.left) {
-    text += fmt::format(", {} left", span_words(*sum.left));
+    text += fmt::format(", {} left", range_text(*sum.left));
   }
   return text;
 }
@@ -414,7 +414,7 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
   if (!std::isnan(status.trials_per_second))
     text += fmt::format("Rate:    {:.3g} trials per second\n", status.trials_per_second);
   if (status.left) {
-    text += fmt::format("Left:    {}, estimated from {}\n", span_words(*status.left),
+    text += fmt::format("Left:    {}, estimated from {}\n", range_text(*status.left),
                         counted(static_cast<std::size_t>(status.done), "trial"));
   } else if (status.running && status.total > status.done) {
     text += "Left:    unknown yet\n";

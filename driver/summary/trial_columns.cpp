@@ -8,7 +8,7 @@
 
 #include "driver/base/lookup.hpp"
 #include "driver/base/words.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "driver/results/identity.hpp"
 #include "io/plan/settings.hpp"
 

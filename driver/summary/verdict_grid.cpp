@@ -13,8 +13,8 @@
 
 #include "driver/base/lookup.hpp"
 #include "driver/base/statistics.hpp"
-#include "driver/plan/peak_share.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
+#include "driver/plan/roofline_fraction.hpp"
 #include "driver/results/host_names.hpp"
 #include "driver/results/identity.hpp"
 #include "driver/summary/trial_columns.hpp"

@@ -15,7 +15,7 @@
 #include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
-#include "driver/plan/peak_share.hpp"
+#include "driver/plan/roofline_fraction.hpp"
 #include "driver/summary/verdict_grid.hpp"
 #include "io/plan/settings.hpp"
 

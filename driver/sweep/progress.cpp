@@ -47,7 +47,7 @@ std::string Progress::text(const EstimateLeft& left) const {
   if (unexpected_ > 0) line += fmt::format(", {} wrong", unexpected_);
   if (broken_ > 0) line += fmt::format(", {} broken", broken_);
   const std::optional<TimeRange> seconds = done_ < total_ ? left() : std::nullopt;
-  if (seconds && !seconds->is_over()) line += ", " + span_words(*seconds) + " left";
+  if (seconds && !seconds->rounds_to_zero()) line += ", " + range_text(*seconds) + " left";
   return line;
 }
 

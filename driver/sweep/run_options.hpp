@@ -19,7 +19,7 @@ struct RunOptions {
   std::string plan, output;            ///< the plan's file, and the run directory
   std::optional<io::Plan> made_plan;   ///< replaces the file `plan` if set
   std::vector<std::string> libraries;  ///< shared libraries with methods, in addition to the plan's libraries
-  KnownFiles files;                    ///< matrix files that the caller has read
+  MatrixFileCache files;               ///< matrix files that the caller has read
   /// True if the sweep logs unexpected results and notes on the plan; false if the caller reports them.
   bool lists_unexpected = true;
   /// False if the run directory is deleted afterwards; then no message suggests to resume the run.

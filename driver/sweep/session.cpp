@@ -21,7 +21,7 @@
 #include "driver/plan/axes.hpp"
 #include "driver/plan/matrix_request.hpp"
 #include "driver/plan/method_library.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "driver/plan/planned_trials.hpp"
 #include "driver/results/journal_results.hpp"
 #include "driver/results/loading.hpp"
@@ -72,7 +72,7 @@ struct Planned {
   Backend backend = Backend::host;
   io::Plan plan;
   Expansion expansion;
-  KnownFiles files;
+  MatrixFileCache files;
 };
 
 /// Throws if a resumed run has used GPUs and the backend "auto" would continue it on the CPU.

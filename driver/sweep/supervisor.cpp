@@ -158,7 +158,7 @@ void Supervisor::start_worker() {
 void Supervisor::end_worker() {
   const bool during_trial = sent_ > 0;
   const std::unique_ptr<WorkerProcess> ending = std::move(worker_);
-  if (ending && !ending->end())
+  if (ending && !ending->kill())
     spdlog::error("rank {}: the worker cannot be ended: it is stuck in the kernel", spec_.origin.rank);
   if (ending) enter(State::no_worker);
   sent_ = 0;
@@ -377,7 +377,7 @@ void Supervisor::handle_channel_end() {
   Ending how;
   const double deadline = clock_.now() + 1;
   bool ended = false;
-  while (!(ended = worker_->ended(how)) && clock_.now() < deadline) clock_.wait(1e-3);
+  while (!(ended = worker_->poll_end(how)) && clock_.now() < deadline) clock_.wait(1e-3);
   const bool memory = ended && worker_->out_of_memory();
   if (memory) return handle_worker_end(io::Status::oom, "killed by the system, host memory ran out");
   handle_worker_end(io::Status::crashed, ended ? how.text() : "closed its channel and hung");

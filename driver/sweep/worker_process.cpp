@@ -37,20 +37,20 @@ class SpawnedWorker : public WorkerProcess {
 
   pid_t pid() const override { return pid_; }
   bool listens() const override { return process_.running() && process_.channel().open(); }
-  void send(const ToWorker& message) override { process_.channel().post(message_json(message)); }
+  void send(const ToWorker& message) override { process_.channel().send_nonblocking(message_json(message)); }
   std::optional<FromWorker> receive(int wait_ms) override {
     const auto message = process_.channel().receive(wait_ms);
     if (!message) return std::nullopt;
     return read_message<FromWorker>(*message);
   }
   std::string step() const override { return process_.step(); }
-  bool ended(Ending& how) override {
-    if (!process_.ended(how)) return false;
+  bool poll_end(Ending& how) override {
+    if (!process_.poll_end(how)) return false;
     was_killed_ = !how.exited && how.code == SIGKILL;
     return true;
   }
   bool out_of_memory() const override { return was_killed_ && memory_kills() > memory_kills_before_; }
-  bool end() noexcept override { return process_.end(); }
+  bool kill() noexcept override { return process_.kill(); }
 
  private:
   std::int64_t memory_kills_before_;

@@ -46,11 +46,11 @@ class WorkerProcess {
   /// Returns the step of a trial that the worker noted last, also after its end; empty if it has noted none.
   virtual std::string step() const { return {}; }
   /// Returns true if the process has ended, and sets `how`. Does not wait.
-  virtual bool ended(Ending& how) = 0;
+  virtual bool poll_end(Ending& how) = 0;
   /// Returns true if the system killed the worker because host memory ran out. @pre it has ended
   virtual bool out_of_memory() const = 0;
   /// Kills the process. @return false if the system could not
-  virtual bool end() noexcept = 0;
+  virtual bool kill() noexcept = 0;
 };
 
 /// Starts a worker. @throws io::StorageError if its log cannot be opened

@@ -144,7 +144,7 @@ void Channel::send(const nlohmann::json& message) {
   }
 }
 
-void Channel::post(const nlohmann::json& message) {
+void Channel::send_nonblocking(const nlohmann::json& message) {
   append(message);
   write_some();
 }

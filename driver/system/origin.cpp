@@ -46,7 +46,7 @@ BatchJob batch_job() {
   return job;
 }
 
-void stamp(io::Record& record, const BatchJob& job) {
+void set_job_columns(io::Record& record, const BatchJob& job) {
   record.job_id = job.id;
   record.partition = job.partition;
   record.gres = job.gres;

@@ -27,7 +27,7 @@ BatchJob batch_job();
 std::string gpus_of_job();
 
 /// Sets the record's columns job_id, partition, gres and node.
-void stamp(io::Record& record, const BatchJob& job);
+void set_job_columns(io::Record& record, const BatchJob& job);
 
 /// The columns that all records of a rank share.
 struct Origin {

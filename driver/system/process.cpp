@@ -184,7 +184,7 @@ Process::Process(const std::vector<std::string>& arguments, const std::vector<st
   pid_ = spawn(program, arguments, environment, actions);
 }
 
-bool Process::ended(Ending& how) {
+bool Process::poll_end(Ending& how) {
   if (pid_ <= 0) return false;
   int status = 0;
   if (::waitpid(pid_, &status, WNOHANG) != pid_) return false;
@@ -195,7 +195,7 @@ bool Process::ended(Ending& how) {
   return true;
 }
 
-bool Process::end() noexcept {
+bool Process::kill() noexcept {
   if (pid_ <= 0) return true;
   channel_.close();
   const bool has_ended = kill_group(pid_);

@@ -32,7 +32,7 @@ class Process {
   /// @throws std::runtime_error if no process can start
   Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
           const std::string& log, const std::string& program = {});
-  ~Process() { end(); }
+  ~Process() { kill(); }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
@@ -43,10 +43,10 @@ class Process {
   /// Returns the step that the child noted last; also after its end.
   std::string step() const { return step_.read(); }
   /// Returns true if the child has ended, and sets `how`. Does not wait.
-  bool ended(Ending& how);
+  bool poll_end(Ending& how);
   /// Kills the whole group and waits for the child to end, at most 10 seconds.
   /// @return false if the system could not end it (a process stuck in the kernel)
-  bool end() noexcept;
+  bool kill() noexcept;
 
  private:
   pid_t pid_ = -1;

@@ -12,7 +12,7 @@
 #include "driver/base/statistics.hpp"
 #include "driver/base/words.hpp"
 #include "driver/judge/judge_answer.hpp"
-#include "driver/plan/peak_share.hpp"
+#include "driver/plan/roofline_fraction.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/system/timed.hpp"
@@ -136,7 +136,7 @@ void record_times(io::Record& record, const Statistics& s, const Peaks& peaks) {
   // A method that stopped early did less work than `record.flops`, so it has no rate.
   if (!(s.median > 0) || record.info != 0 || !std::isfinite(record.residual_ratio)) return;
   record.gflops = record.flops / s.median * 1e-9;
-  record.peak_share = peak_share(record, peaks);
+  record.peak_share = roofline_fraction(record, peaks);
 }
 
 /// Returns true if a run took less time than its operations need at the measured peak, or than its operands
@@ -152,7 +152,7 @@ bool is_too_short(const io::Record& record, const Peaks& peaks, const Trial& tri
       record.bytes > caches * static_cast<double>(last_cache_bytes(device))) {
     min_seconds = std::max(min_seconds, record.bytes / peaks.copy_bytes_per_second);
   }
-  return record.seconds_median * peak_slack * static_cast<double>(trial.gpus) < min_seconds;
+  return record.seconds_median * max_roofline_excess * static_cast<double>(trial.gpus) < min_seconds;
 }
 
 /// Up to this order the forward error of an inverse takes less than a second.

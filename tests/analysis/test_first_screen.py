@@ -170,7 +170,7 @@ class FirstScreenTest(unittest.TestCase):
         for source, name, value in (
             ("system/machine.hpp", "max_cpu_demand", glance.MOST_DEMAND),
             ("results/loading.cpp", "min_fraction", glance.MIN_BUSY),
-            ("plan/peak_share.hpp", "peak_slack", TOO_FAST),
+            ("plan/roofline_fraction.hpp", "max_roofline_excess", TOO_FAST),
         ):
             self.assertIn(f"{name} = {value};", (SOURCE / "driver" / source).read_text(encoding="utf-8"))
 

@@ -3,7 +3,7 @@
 #include "driver/command/try_rounds.hpp"
 
 #include "driver/command/try_answer.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "tests/driver/summary/example_records.hpp"
 #include "tests/idle_method.hpp"
 #include "tests/testing.hpp"

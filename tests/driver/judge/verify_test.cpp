@@ -2,7 +2,7 @@
 
 #include "driver/judge/verify.hpp"
 #include "driver/base/errors.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "driver/summary/summary.hpp"
 #include "kernels/check/check.hpp"
 #include "tests/driver/summary/example_records.hpp"

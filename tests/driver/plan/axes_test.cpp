@@ -3,7 +3,7 @@
 #include "driver/plan/axes.hpp"
 #include "driver/base/errors.hpp"
 #include "driver/plan/expand.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "tests/idle_method.hpp"
 #include "tests/testing.hpp"
 

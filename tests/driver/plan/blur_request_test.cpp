@@ -3,7 +3,7 @@
 #include "driver/plan/blur_request.hpp"
 #include "driver/command/blur_options.hpp"
 #include "driver/plan/expand.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "io/files/errors.hpp"
 #include "tests/idle_method.hpp"
 #include "tests/testing.hpp"

@@ -2,7 +2,7 @@
 
 #include "driver/plan/exclude.hpp"
 #include "driver/plan/expand.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "io/files/errors.hpp"
 #include "tests/cpu_limit.hpp"
 #include "tests/idle_method.hpp"

@@ -1,7 +1,7 @@
 /// Tests plans that are refused, and plans whose sizes come from matrix files.
 
 #include "driver/plan/expand.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "io/files/errors.hpp"
 #include "tests/idle_method.hpp"
 #include "tests/testing.hpp"

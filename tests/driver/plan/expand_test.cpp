@@ -1,7 +1,7 @@
 // Tests the expansion of a plan into trials.
 
 #include "driver/plan/expand.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "io/records/status.hpp"
 #include "kernels/check/check.hpp"
 #include "tests/idle_method.hpp"

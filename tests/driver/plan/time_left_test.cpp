@@ -122,7 +122,8 @@ TEST_F(LearnedTimes, RanksShareTheTrialsButNotOneTrial) {
   EXPECT_NEAR(left.seconds(2)->likely, 20, 1e-3);
   EXPECT_NEAR(left.seconds(8)->likely, 10, 1e-3) << "a trial is not split between ranks";
   EXPECT_NEAR(left.seconds(2, 10)->likely, 15, 1e-3) << "for running trials";
-  EXPECT_TRUE(left.seconds(2, 1e6)->is_over()) << "the running trials have taken longer than estimated";
+  EXPECT_TRUE(left.seconds(2, 1e6)->rounds_to_zero())
+      << "the running trials have taken longer than estimated";
 }
 
 TEST_F(LearnedTimes, IsARangeIfOnlyOtherMethodsWereSeenAndUnknownForAnotherBackend) {
@@ -160,8 +161,8 @@ TEST_F(LearnedTimes, KnowsAGpuWithoutEnergyCounter) {
 }
 
 TEST_F(LearnedTimes, PrintsARangeOrOneTime) {
-  EXPECT_EQ(span_words({100, 200, 400}), "1 min 40 s to 6 min 40 s");
-  EXPECT_EQ(span_words({100, 105, 110}), "about 1 min 45 s");
+  EXPECT_EQ(range_text({100, 200, 400}), "1 min 40 s to 6 min 40 s");
+  EXPECT_EQ(range_text({100, 105, 110}), "about 1 min 45 s");
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include "driver/plan/trial.hpp"
 
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "tests/testing.hpp"
 
 namespace gaussweep::driver {
@@ -28,7 +28,7 @@ Trial solve(std::uint64_t seed, std::int64_t nrhs) {
   trial.matrix.kind = "uniform";
   trial.matrix.spec.rows = trial.matrix.spec.cols = 64;
   trial.matrix.spec.seed = seed;
-  finish_request(trial.matrix, trial.precision, nrhs);
+  set_digest(trial.matrix, trial.precision, nrhs);
   return trial;
 }
 

@@ -2,7 +2,7 @@
 
 #include "driver/plan/try_plan.hpp"
 #include "driver/base/errors.hpp"
-#include "driver/plan/plan_words.hpp"
+#include "driver/plan/plan_names.hpp"
 #include "tests/idle_method.hpp"
 #include "tests/testing.hpp"
 

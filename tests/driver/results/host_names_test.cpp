@@ -25,7 +25,7 @@ TEST(HostNames, OneMachineKeepsItsName) {
   HostNames names;
   for (int file = 0; file < 2; ++file) {
     io::Results results = file_of("vm", "EPYC");
-    names.tell_apart(results);
+    names.make_names_unique(results);
     EXPECT_EQ(results.hosts[0].host, "vm");
     EXPECT_EQ(results.records[0].host, "vm");
   }
@@ -34,12 +34,12 @@ TEST(HostNames, OneMachineKeepsItsName) {
 TEST(HostNames, AnotherCpuIsAnotherMachine) {
   HostNames names;
   io::Results first = file_of("vm", "EPYC"), unknown = file_of("vm", "");
-  names.tell_apart(first);
-  names.tell_apart(unknown);
+  names.make_names_unique(first);
+  names.make_names_unique(unknown);
   EXPECT_EQ(unknown.records[0].host, "vm");
   for (int file = 0; file < 2; ++file) {
     io::Results other = file_of("vm", "Xeon");
-    names.tell_apart(other);
+    names.make_names_unique(other);
     EXPECT_EQ(other.records[0].host, "vm (Xeon)");
     EXPECT_EQ(other.records[1].host, "elsewhere");
     EXPECT_EQ(other.devices[0].host, "vm (Xeon)");
@@ -52,7 +52,7 @@ TEST(HostNames, OtherThreadsAreAnotherMachine) {
   const auto host_with = [&names](std::int64_t threads) {
     io::Results results = file_of("node1", "Xeon");
     results.hosts[0].blas_threads = threads;
-    names.tell_apart(results);
+    names.make_names_unique(results);
     EXPECT_EQ(results.records[0].host, results.hosts[0].host);
     EXPECT_EQ(results.devices[0].host, results.hosts[0].host);
     return std::string(results.hosts[0].host);
@@ -67,8 +67,8 @@ TEST(HostNames, OtherThreadsAreAnotherMachine) {
 TEST(HostNames, AnotherCoreCountIsTheSameMachine) {
   HostNames names;
   io::Results first = file_of("node1", "Xeon", 64), other = file_of("node1", "Xeon", 2);
-  names.tell_apart(first);
-  names.tell_apart(other);
+  names.make_names_unique(first);
+  names.make_names_unique(other);
   EXPECT_EQ(other.records[0].host, "node1");
 }
 

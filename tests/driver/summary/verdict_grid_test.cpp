@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "driver/plan/peak_share.hpp"
+#include "driver/plan/roofline_fraction.hpp"
 #include "tests/driver/summary/example_records.hpp"
 #include "tests/testing.hpp"
 
@@ -127,7 +127,8 @@ TEST(VerdictGrid, FractionOfTheLimitIsThatOfPeakOfThePooledGroup) {
     row.capability = 0;
     row.host = r.host;
     row.gemm_flops_double = devices.size() == 1 ? 1e9 : 4e9;
-    r.peak_share = peak_share(r, {row.copy_bytes_per_second, row.gemm_flops_float, row.gemm_flops_double});
+    r.peak_share =
+        roofline_fraction(r, {row.copy_bytes_per_second, row.gemm_flops_float, row.gemm_flops_double});
   }
   const auto grids =
       verdict_grids(records, devices, {machine("node1", "Xeon"), machine("node1 (4 threads)", "Xeon")});

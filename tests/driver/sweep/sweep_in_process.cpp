@@ -119,12 +119,12 @@ class SweepInProcess::ScriptedWorker final : public WorkerProcess {
     outbox_.pop_front();
     return read_message<FromWorker>(next);
   }
-  bool ended(Ending& how) override {
+  bool poll_end(Ending& how) override {
     how = {false, 11};  // by signal 11
     return !alive_;
   }
   bool out_of_memory() const override { return false; }
-  bool end() noexcept override {
+  bool kill() noexcept override {
     alive_ = false;
     return true;
   }

@@ -57,7 +57,7 @@ TEST(Channel, LosesNothingWhenBothEndsWriteFirst) {
     for (int i = 0; i < count; ++i) pair.left.send(large());
     for (int i = 0; i < count; ++i) EXPECT_EQ(pair.left.receive(-1), large());
   });
-  for (int i = 0; i < count; ++i) pair.right.post(large());  // `send` would block here forever
+  for (int i = 0; i < count; ++i) pair.right.send_nonblocking(large());  // `send` would block here forever
   for (int i = 0; i < count; ++i) EXPECT_EQ(pair.right.receive(-1), large());
   while (pair.right.is_unsent()) pair.right.receive(1);
   worker.join();
@@ -65,7 +65,7 @@ TEST(Channel, LosesNothingWhenBothEndsWriteFirst) {
 
 TEST(Channel, ReadsTheLastMessageOfAPeerThatReadNothing) {
   Pair pair;
-  for (int i = 0; i < 3; ++i) pair.right.post(large());
+  for (int i = 0; i < 3; ++i) pair.right.send_nonblocking(large());
   pair.left.send({{"type", "last"}});
   pair.left.close();
   EXPECT_TRUE(pair.right.receive(100).has_value());
@@ -75,7 +75,7 @@ TEST(Channel, ReadsTheLastMessageOfAPeerThatReadNothing) {
 TEST(Channel, FailsIfThePeerNeverReads) {
   Pair pair;
   const json message = {{"text", std::string(max_message_bytes / 4, 'x')}};
-  for (int i = 0; i < 5; ++i) pair.right.post(message);
+  for (int i = 0; i < 5; ++i) pair.right.send_nonblocking(message);
   EXPECT_THROW(pair.right.receive(0), std::runtime_error);
 }
 
@@ -83,7 +83,7 @@ TEST(Channel, RefusesToSendWhatThePeerWouldRefuse) {
   Pair pair;
   const json too_long = {{"text", std::string(max_message_bytes, 'x')}};
   EXPECT_THROW(pair.left.send(too_long), MessageTooLong);
-  EXPECT_THROW(pair.left.post(too_long), MessageTooLong);
+  EXPECT_THROW(pair.left.send_nonblocking(too_long), MessageTooLong);
   pair.left.send({{"type", "at"}});
   EXPECT_EQ(pair.right.receive(100), json({{"type", "at"}})) << "no part of the long messages was sent";
 }

@@ -45,7 +45,7 @@ TEST(BatchJob, SurvivesMessageAndRecord) {
                                   {"SLURM_JOB_GRES", "gpu:2"},
                                   {"SLURMD_NODENAME", "n7"}});
   io::Record record;
-  stamp(record, nlohmann::json(sent).get<BatchJob>());
+  set_job_columns(record, nlohmann::json(sent).get<BatchJob>());
   EXPECT_EQ(std::tuple(record.job_id, record.partition, record.gres), std::tuple("12", "night", "gpu:2"));
   EXPECT_EQ(record.node, "n7");
 }

@@ -9,7 +9,7 @@ namespace gaussweep::driver {
 
 /// A measured time is marked as suspect (too short) if the least time that the peaks allow exceeds it by more
 /// than this factor. The margin is for clocks that rise after the peaks were measured.
-constexpr double peak_slack = 1.5;
+constexpr double max_roofline_excess = 1.5;
 
 /// Returns the number of GPUs that shared a trial's matrix, 1 if it ran on the CPU.
 double gpus_of(const io::Record& record);
@@ -17,6 +17,6 @@ double gpus_of(const io::Record& record);
 /// Returns the fraction of the roofline: the least time that the peaks allow, divided by the median time. NaN
 /// if a peak or the median is unknown.
 /// @param peaks the peaks of one GPU; the function accounts for the number of GPUs
-double peak_share(const io::Record& record, const Peaks& peaks);
+double roofline_fraction(const io::Record& record, const Peaks& peaks);
 
 }  // namespace gaussweep::driver

@@ -1,6 +1,6 @@
 /// Computes the fraction of a device's roofline that a trial reached.
 
-#include "driver/plan/peak_share.hpp"
+#include "driver/plan/roofline_fraction.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,7 +12,7 @@ double gpus_of(const io::Record& record) {
   return std::max(1.0, std::strtod(std::string(record.gpu_count).c_str(), nullptr));
 }
 
-double peak_share(const io::Record& record, const Peaks& peaks) {
+double roofline_fraction(const io::Record& record, const Peaks& peaks) {
   const double flops = record.precision == "float" ? peaks.gemm_flops_float : peaks.gemm_flops_double;
   if (!(flops > 0 && peaks.copy_bytes_per_second > 0 && record.seconds_median > 0))
     return io::Record::unknown;
