@@ -100,7 +100,7 @@ void note_cpus(const io::Results& base, const io::Results& now) {
     std::set<std::string> hosts, cpus;  // only hosts of these records; a file of several runs lists more
     for (const io::Record& record : results.records) hosts.insert(record.host);
     for (const io::HostRow& host : results.hosts) {
-      if (!host.cpu.empty() && hosts.count(host.host) > 0) cpus.insert(cpu_words(host));
+      if (!host.cpu.empty() && hosts.count(host.host) > 0) cpus.insert(cpu_place_name(host));
     }
     return printable(fmt::format("{}", fmt::join(cpus, ", ")));
   };
@@ -154,7 +154,7 @@ std::vector<io::Results> load_sets(const CompareOptions& options) {
 /// Prints a note per backend and device whose times scatter much more than usual.
 void print_noise(const Comparison& comparison, std::size_t width) {
   for (const RunNoise& noise : comparison.noise) {
-    const double raised = std::max(noise.raise_short, noise.raise_long);
+    const double raised = std::max(noise.excess_scatter_short, noise.excess_scatter_long);
     if (raised < notable_raise) continue;
     fmt::print("\n{}",
                paragraph(fmt::format("Times scatter {:.1f} times as much as usual ({}{}{}, {} trials). Only "
@@ -190,10 +190,10 @@ void print_notes(const Comparison& comparison, const std::string& command) {
     fmt::print(
         "\n{}",
         paragraph(printable(fmt::format("Only in new: {}.", fmt::join(comparison.appeared, "; "))), width));
-  if (const std::string changed = changed_words(comparison); !changed.empty())
+  if (const std::string changed = changed_sentence(comparison); !changed.empty())
     fmt::print("\n{}", paragraph(printable(changed), width));
-  fmt::print("\n{}", paragraph(count_words(comparison, command), width));
-  for (const std::string& sentence : unclear_words(comparison))
+  fmt::print("\n{}", paragraph(count_sentence(comparison, command), width));
+  for (const std::string& sentence : unclear_sentences(comparison))
     fmt::print("{}", paragraph(printable(sentence), width));
   fmt::print("{}", paragraph(regression_words(comparison), width));
 }
@@ -271,11 +271,11 @@ nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& s
                              {"place", noise.place},
                              {"trials", noise.pairs},
                              {"drift", noise.drift},
-                             {"raise_short", noise.raise_short},
-                             {"raise_long", noise.raise_long},
-                             {"of_methods", noise.of_methods},
-                             {"of_host", noise.of_host},
-                             {"raise_host", noise.raise_host}});
+                             {"raise_short", noise.excess_scatter_short},
+                             {"raise_long", noise.excess_scatter_long},
+                             {"of_methods", noise.method_sigma},
+                             {"of_host", noise.host_drift},
+                             {"raise_host", noise.excess_scatter_host}});
   }
   json["unclear"] = nlohmann::ordered_json::array();
   for (const Unclear& unclear : comparison.unclear) {
@@ -288,7 +288,7 @@ nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& s
                                {"with_samples", unclear.with_samples},
                                {"with_duet", unclear.with_duet}});
   }
-  json["advice"] = unclear_words(comparison);
+  json["advice"] = unclear_sentences(comparison);
   json["methods"] = render_json(method_table(comparison, Reader::program));
   json["trials"] = render_json(pair_table(shown, Reader::program));
   json["accuracy"] = render_json(accuracy_table(comparison, Reader::program));
@@ -413,7 +413,7 @@ std::string no_pair_words(const Sides& sides, const Comparison& comparison) {
   return fmt::format(
       "have no trial in common: nothing can be compared. All must come from plans that share methods, "
       "backends, sizes, parameters and matrices. {}",
-      changed_words(comparison));
+      changed_sentence(comparison));
 }
 
 /// Compares the sets and prints the result. @return exit_ok, or exit_regression

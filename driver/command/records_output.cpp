@@ -196,7 +196,7 @@ void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format f
   fmt::print("{}", remark(paragraph(words, prose_width()), format));
 }
 
-std::string MissingTrials::words() const {
+std::string MissingTrials::text() const {
   std::string text;
   if (count > 0)
     text = fmt::format("{} of {} missing (run --resume runs them; a shard needs its --shard)", count,
@@ -222,13 +222,13 @@ void print_failures(const std::vector<io::Record>& records, const char* separato
   print_section("Expected failures, and skipped", failure_table(records, Failures::findings));
   print_section("Doubtful times or digits of trials with the status pass or suspect", doubt_table(records));
   fmt::print("\n{}", remark(fmt::format("{}: {}{}{}\n", counted(records.size(), "record"),
-                                        status_counts_text(records), missing.words().empty() ? "" : "; ",
-                                        missing.words()),
+                                        status_counts_text(records), missing.text().empty() ? "" : "; ",
+                                        missing.text()),
                             format));
 }
 
-void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format,
-                 const std::string& baseline, const MissingTrials& missing, bool brief) {
+void print_verdict_grids(const std::vector<io::Record>& records, const io::Results& all, Format format,
+                         const std::string& baseline, const MissingTrials& missing, bool brief) {
   const std::vector<VerdictGrid> grids = verdict_grids(records, all.devices, all.hosts, baseline);
   if (format == Format::csv) {
     fmt::print("{}", render_csv(verdict_table(grids)));
@@ -252,7 +252,7 @@ void print_races(const std::vector<io::Record>& records, const io::Results& all,
       print_failures(records, "\n", missing, format);
     }
   }
-  if (brief && !missing.words().empty()) fmt::print("\n{}", remark(missing.words() + "\n", format));
+  if (brief && !missing.text().empty()) fmt::print("\n{}", remark(missing.text() + "\n", format));
 }
 
 }  // namespace gaussweep::driver

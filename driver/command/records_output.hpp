@@ -37,7 +37,7 @@ struct MissingTrials {
   std::vector<std::string> without_records;  ///< names of shards and run directories without records
   /// Returns "40 of 83 trials missing (run --resume runs them; …); no records from shard 2 of
   /// 4"; empty if no trial is missing.
-  std::string words() const;
+  std::string text() const;
 };
 
 /// Adds to `json` the number of missing trials, and the shards and run directories without records.
@@ -72,7 +72,7 @@ void print_failures(const std::vector<io::Record>& records, const char* separato
 /// @param all provides devices and hosts
 /// @param baseline see verdict_grids
 /// @param brief true: text, Markdown and LaTeX have only the grids and the missing trials
-void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format,
-                 const std::string& baseline, const MissingTrials& missing, bool brief);
+void print_verdict_grids(const std::vector<io::Record>& records, const io::Results& all, Format format,
+                         const std::string& baseline, const MissingTrials& missing, bool brief);
 
 }  // namespace gaussweep::driver

@@ -109,8 +109,8 @@ Table rule_table(const Rule& rule) {
     for (const Box& box : part.boxes) {
       table.rows.push_back({part.device, part.problem, fmt::format("{}", fmt::join(names, ", ")),
                             span_text(box.batch), span_text(box.nrhs), span_text(box.n), box.choice.words(),
-                            box.points > 0 ? Cell(box.mean) : Cell(),
-                            box.points > 0 ? Cell(box.worst) : Cell(), alternatives_text(box)});
+                            box.measured_tasks > 0 ? Cell(box.mean) : Cell(),
+                            box.measured_tasks > 0 ? Cell(box.worst) : Cell(), alternatives_text(box)});
     }
   }
   table.key_columns = 6;

@@ -66,7 +66,7 @@ void print_grids(const SummaryOptions& options, Format format) {
     records.insert(records.end(), others.begin(), others.end());
   }
   if (!options.baseline.empty()) require_method(group_records(records), options.baseline);
-  print_races(records, all, format, options.baseline, missing, options.brief);
+  print_verdict_grids(records, all, format, options.baseline, missing, options.brief);
 }
 
 /// Prints the output of `--devices`: the fraction of time that each device was busy with measurements.

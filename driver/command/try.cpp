@@ -215,7 +215,7 @@ void print_answer(const TryOptions& options, const InspectedMatrix& matrix, cons
   const auto note = [&](const std::string& text) {
     if (!text.empty()) notes += paragraph(text, answer_width);
   };
-  note(noise_words(tasks));
+  note(noise_sentence(tasks));
   note(sparse_words(matrix.facts));
   note(singular_words(matrix, tasks));
   if (missing.all > 0) {
@@ -241,7 +241,7 @@ void print_answer(const TryOptions& options, const InspectedMatrix& matrix, cons
                  solvable.end());
   notes += solve_commands(solvable, options.request, program, options.file);
 
-  const std::vector<std::string> sentences = race_words(tasks, unreached);
+  const std::vector<std::string> sentences = race_sentences(tasks, unreached);
   const std::string device = printable(device_name(results));
   std::string answer = paragraph(
       sentences.empty()

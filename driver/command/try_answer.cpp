@@ -186,7 +186,7 @@ std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width) 
       table.rows.push_back({group->first().method, group->first().backend, group->status,
                             static_cast<std::int64_t>(group->records.size()), group->median, times,
                             std::isnan(digits) ? Cell() : Cell(static_cast<std::int64_t>(digits)),
-                            group->ratio});
+                            group->residual_ratio});
     }
     const io::Record& any = task.groups.front()->first();
     text += fmt::format("\n{} {}{}: {}\n{}", any.problem, any.precision,
@@ -196,8 +196,8 @@ std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width) 
   return text;
 }
 
-std::vector<std::string> race_words(const std::vector<TriedTask>& tasks,
-                                    const std::vector<const Method*>& unreached) {
+std::vector<std::string> race_sentences(const std::vector<TriedTask>& tasks,
+                                        const std::vector<const Method*>& unreached) {
   std::vector<std::string> sentences;
   for (const TriedTask& task : tasks) {
     const std::string label = task_label(*task.groups.front(), tasks);
@@ -225,7 +225,7 @@ std::vector<std::string> race_words(const std::vector<TriedTask>& tasks,
   return sentences;
 }
 
-std::string noise_words(const std::vector<TriedTask>& tasks) {
+std::string noise_sentence(const std::vector<TriedTask>& tasks) {
   double noise = 0;
   for (const TriedTask& task : tasks) {
     if (task.race.has_lead()) noise = std::max(noise, task.race.noise);

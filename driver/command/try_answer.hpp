@@ -31,11 +31,11 @@ std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width);
 /// Returns one sentence per task: the fastest method, its lead with the 99 % interval, and its correct
 /// digits.
 /// @param unreached methods that did not run in time; no winner can be declared over them
-std::vector<std::string> race_words(const std::vector<TriedTask>& tasks,
-                                    const std::vector<const Method*>& unreached);
+std::vector<std::string> race_sentences(const std::vector<TriedTask>& tasks,
+                                        const std::vector<const Method*>& unreached);
 
 /// Returns a warning if the times scatter from round to round; else an empty text.
-std::string noise_words(const std::vector<TriedTask>& tasks);
+std::string noise_sentence(const std::vector<TriedTask>& tasks);
 
 /// Returns true if the matrix is numerically singular in the task's precision: its estimated condition
 /// exceeds 1 / epsilon, the vendor's method met a zero pivot, or no answer that passed has a correct digit.

@@ -59,9 +59,9 @@ struct Line {
   }
 };
 
-/// Returns the GPUs of the nights [begin, end), as the numbers in TimeSeries::groups.
-std::set<int> groups_in(const TimeSeries& series, std::size_t begin, std::size_t end) {
-  const auto from = series.groups.begin();
+/// Returns the GPUs of the nights [begin, end), as the numbers in TimeSeries::gpus.
+std::set<int> gpus_in(const TimeSeries& series, std::size_t begin, std::size_t end) {
+  const auto from = series.gpus.begin();
   return {from + static_cast<std::ptrdiff_t>(begin), from + static_cast<std::ptrdiff_t>(end)};
 }
 
@@ -72,10 +72,10 @@ double step_at(const TimeSeries& series, std::size_t begin, std::size_t end, Cha
   const double series_degrees = before.count + after.count - 2, degrees = model_degrees + series_degrees;
   double variance = variance_of(series, before.squares + after.squares, series_degrees) *
                     (1 / before.count + 1 / after.count);
-  const std::set<int> old_groups = groups_in(series, 0, step.at),
-                      groups = groups_in(series, step.at, series.logs.size());
+  const std::set<int> old_gpus = gpus_in(series, 0, step.at),
+                      gpus = gpus_in(series, step.at, series.logs.size());
   step.is_other_group =
-      std::none_of(groups.begin(), groups.end(), [&](int group) { return old_groups.count(group) > 0; });
+      std::none_of(gpus.begin(), gpus.end(), [&](int group) { return old_gpus.count(group) > 0; });
   if (step.is_other_group) variance += series.group_variance;
   const double error = std::sqrt(variance);
   step.log = after.mean - before.mean;
@@ -170,8 +170,8 @@ SeriesChange changes_of(const TimeSeries& series, double level, double threshold
   const std::size_t nights = series.logs.size();
   if (nights < 2 * min_nights) return change;
   split(series.logs, 0, nights, change.steps);
-  change.tail = keep_steps(series, level, threshold, change.steps);
-  if (nights < min_nights_of_drift || groups_in(series, 0, nights).size() > 1) return change;
+  change.p_value = keep_steps(series, level, threshold, change.steps);
+  if (nights < min_nights_of_drift || gpus_in(series, 0, nights).size() > 1) return change;
   const Line line(series);
   const double span = static_cast<double>(nights - 1),
                degrees = model_degrees + static_cast<double>(nights) - 2;
@@ -192,7 +192,7 @@ SeriesChange changes_of(const TimeSeries& series, double level, double threshold
   const double half_width = line.error * span * student_quantile(0.025, degrees);
   change.steps.clear();
   change.is_drift = true;
-  change.tail = tail;
+  change.p_value = tail;
   change.drift = line.slope * span;
   change.drift_low = change.drift - half_width;
   change.drift_high = change.drift + half_width;

@@ -15,7 +15,7 @@ inline constexpr std::size_t min_nights = 3;
 /// A series of ln(time), one value per night.
 struct TimeSeries {
   std::vector<double> logs;
-  std::vector<int> groups;    ///< per night: a number that identifies its GPU
+  std::vector<int> gpus;      ///< per night: a number that identifies its GPU
   double model_variance = 0;  ///< variance of one night's value that compare_rule.hpp expects without changes
   double group_variance = 0;  ///< additional variance between two GPUs
 };
@@ -31,7 +31,7 @@ struct ChangePoint {
 /// The changes of a series: steps, or one slow drift.
 struct SeriesChange {
   std::vector<ChangePoint> steps;
-  double tail = 1;  ///< P value: probability of a change at least as significant if nothing changed
+  double p_value = 1;  ///< P value: probability of a change at least as significant if nothing changed
   bool is_drift = false;
   /// ln(time in the last night / time in the first night) by the fitted line, and its 95 % confidence
   /// interval.

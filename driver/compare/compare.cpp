@@ -80,7 +80,7 @@ Side side_of(const RecordList& records, bool is_duet) {
     side.launch_bound = std::max(side.launch_bound, record->launch_bound);
     if (!record->gpu_uuid.empty()) side.gpus.push_back(record->gpu_uuid);
     if (record->run_id != last.run_id) continue;
-    side.ratio = std::fmax(side.ratio, record->residual_ratio);
+    side.residual_ratio = std::fmax(side.residual_ratio, record->residual_ratio);
     if (side.status.empty() || status_severity(record->status) > status_severity(side.status)) {
       side.status = record->status;
     }
@@ -101,7 +101,7 @@ Side side_of(const RecordList& records, bool is_duet) {
 /// Groups the records by trial and place.
 Trials trials_of(const io::Results& results) {
   std::map<std::string, std::string> cpus;  // by host
-  for (const io::HostRow& row : results.hosts) cpus[row.host] = cpu_words(row);
+  for (const io::HostRow& row : results.hosts) cpus[row.host] = cpu_place_name(row);
   Trials trials;
   for (const Record& record : results.records) {
     std::string place = record.gpu_name;
@@ -120,7 +120,7 @@ std::string status_with(double base_tolerance, const Pair& pair) {
   const bool is_other =
       base_tolerance > 0 && pair.identity.tolerance > 0 && base_tolerance != pair.identity.tolerance;
   if (!is_other || !evidence || !is_judged(pair.now.status)) return pair.now.status;
-  evidence->ratio = pair.now.ratio;
+  evidence->ratio = pair.now.residual_ratio;
   evidence->tolerance = base_tolerance;
   return io::name_of(judge(*evidence));
 }
@@ -137,11 +137,13 @@ void compare_accuracy(Pair& pair, double base_tolerance) {
                     status_severity(status) > status_severity(pair.base.status);
     return;
   }
-  const double factor = pair.now.ratio / pair.base.ratio;
+  const double factor = pair.now.residual_ratio / pair.base.residual_ratio;
   // Ratios far below the tolerance vary at random with rounding.
-  const bool is_relevant = std::fmax(pair.now.ratio, pair.base.ratio) > 0.01 * pair.identity.tolerance;
+  const bool is_relevant =
+      std::fmax(pair.now.residual_ratio, pair.base.residual_ratio) > 0.01 * pair.identity.tolerance;
   if (is_relevant && (factor > notable_accuracy || factor < 1 / notable_accuracy)) {
-    pair.accuracy = fmt::format("residual ratio {:.3g} -> {:.3g}", pair.base.ratio, pair.now.ratio);
+    pair.accuracy =
+        fmt::format("residual ratio {:.3g} -> {:.3g}", pair.base.residual_ratio, pair.now.residual_ratio);
   }
 }
 
@@ -176,7 +178,7 @@ Pair make_pair(const std::string& base_place, const RecordList& base, const std:
   pair.base = side_of(base, is_duet);
   pair.now = side_of(now, is_duet);
   compare_accuracy(pair, base.back()->tolerance);
-  pair.is_itself = are_same_executions(base, now);
+  pair.has_same_executions = are_same_executions(base, now);
   return pair;
 }
 
@@ -431,7 +433,7 @@ bool MethodChange::has_same_place() const {
   return is_same_place(base_place, new_place);
 }
 
-std::string cpu_words(const io::HostRow& host) {
+std::string cpu_place_name(const io::HostRow& host) {
   if (host.cpu.empty() || host.blas_threads <= 0) return host.cpu;
   return host.cpu + ", " + counted(static_cast<std::size_t>(host.blas_threads), "thread");
 }
@@ -462,7 +464,7 @@ Comparison compare(const io::Results& base, const io::Results& now, const Compar
   };
   std::stable_sort(result.pairs.begin(), result.pairs.end(),
                    [&](const Pair& a, const Pair& b) { return sort_key(a) < sort_key(b); });
-  judge_times(result, rules);
+  decide_verdicts(result, rules);
   find_other_clocks(result);
   result.crossovers = crossovers_of(result.pairs);
   const TrialNames names = names_of(base_trials, new_trials);

@@ -53,7 +53,7 @@ struct Unclear {
   double detectable = 0, least = 0, most = 0;
   std::int64_t rounds = 1;  ///< rounds (repetitions of the trials in new processes) that each run had
   /// Medians of Change::detectable that larger measurements would give: three times the rounds, four times
-  /// the samples, or a duet, in which the two builds alternate (Prospects in compare_rule.hpp).
+  /// the samples, or a duet, in which the two builds alternate (ExpectedEstimates in compare_rule.hpp).
   double with_rounds = 0, with_samples = 0, with_duet = 0;
 };
 
@@ -66,14 +66,15 @@ struct RunNoise {
   /// Measured scatter of the trials about their methods' medians, divided by the scatter that the statistical
   /// rule expects: for times below 100 us, and for longer ones. At least 1; 1 if fewer than 8 trials are
   /// known.
-  double raise_short = 1, raise_long = 1;
+  double excess_scatter_short = 1, excess_scatter_long = 1;
   /// The standard deviation of the methods' medians of ln(new / base); 0 with fewer than 5 methods.
-  double of_methods = 0;
+  double method_sigma = 0;
   /// The host's drift: ln(new / base) of the host's part of a trial's time, as the median over the host-bound
   /// trials. It is 0 with fewer than 4 such trials.
-  double of_host = 0;
-  /// The measured scatter divided by the expected scatter, as in `raise_short`, for host-bound trials.
-  double raise_host = 1;
+  double host_drift = 0;
+  /// The measured scatter divided by the expected scatter, as in `excess_scatter_short`, for host-bound
+  /// trials.
+  double excess_scatter_host = 1;
 };
 
 /// A trial in one set, on one place.
@@ -81,7 +82,7 @@ struct Side {
   Timing run, gpu;     ///< as in `TimeKind`; `gpu` is not known if no replay was measured
   std::string status;  ///< the worst status in the set's last run
   /// The largest residual ratio (backward error in units of n·u) in that run.
-  double ratio = io::Record::unknown;
+  double residual_ratio = io::Record::unknown;
   double clock = io::Record::unknown;          ///< SM clock in MHz, median of the samples
   double joules = io::Record::unknown;         ///< energy per run
   double queue_seconds = io::Record::unknown;  ///< time that the host needs to queue a run
@@ -98,13 +99,14 @@ struct Side {
 struct Pair {
   io::Record identity;                ///< a record of the new set
   std::string name;                   ///< unique among the trials of both sets
-  std::string base_place, new_place;  ///< GPU model or `cpu_words`; empty if unknown
+  std::string base_place, new_place;  ///< GPU model or `cpu_place_name`; empty if unknown
   Side base, now;                     ///< `now`: the new set
   Change change;
-  std::string reason;      ///< the reason for SLOWER if it is not the time: "waits 1 -> 2"
-  std::string accuracy;    ///< the change of status or residual ratio, as text; empty: no change
-  bool is_worse = false;   ///< true if the trial passed or was suspect in base, and its status is worse now
-  bool is_itself = false;  ///< true if both sides are the same executions, because both sets contain them
+  std::string reason;     ///< the reason for SLOWER if it is not the time: "waits 1 -> 2"
+  std::string accuracy;   ///< the change of status or residual ratio, as text; empty: no change
+  bool is_worse = false;  ///< true if the trial passed or was suspect in base, and its status is worse now
+  bool has_same_executions =
+      false;  ///< true if both sides are the same executions, because both sets contain them
   /// Returns true if neither side gave a correct answer. Their times are not compared.
   bool has_failed_in_both() const;
   bool is_repaired() const;  ///< true if it failed before and passes now
@@ -119,7 +121,7 @@ struct Pair {
 };
 
 /// Returns the CPU model and the number of BLAS threads per rank. Both identify the place of a CPU method.
-std::string cpu_words(const io::HostRow& host);
+std::string cpu_place_name(const io::HostRow& host);
 
 /// All trials of a method on one place, compared with those on another.
 struct MethodChange {
@@ -192,7 +194,7 @@ Comparison compare(const io::Results& base, const io::Results& now, const Compar
 
 /// Sets the verdict of each pair and method. Called by compare(), after it has set the threshold and
 /// `is_duet`.
-void judge_times(Comparison& comparison, const CompareRules& rules);
+void decide_verdicts(Comparison& comparison, const CompareRules& rules);
 /// Finds the crossovers between different places. Called by compare().
 std::vector<Crossover> crossovers_of(const std::vector<Pair>& pairs);
 
@@ -214,14 +216,14 @@ Table crossover_table(const Comparison& comparison);
 /// Returns two sentences per backend: the smallest change that is found in its UNCLEAR trials, and the
 /// measurements that would find smaller changes. There are no sentences about emulated trials, because their
 /// times say nothing about a GPU.
-std::vector<std::string> unclear_words(const Comparison& comparison);
+std::vector<std::string> unclear_sentences(const Comparison& comparison);
 /// Returns "40 trials in both: 38 SAME, 1 FASTER, …".
 /// @param command the start of a command that takes --only, "gaussweep compare a b "; empty: the running
 /// command
-std::string count_words(const Comparison& comparison, const std::string& command = {});
+std::string count_sentence(const Comparison& comparison, const std::string& command = {});
 /// Returns "The matrix file A.mtx changed …", "Parameters differ: …" and "The tolerance changed …", or an
 /// empty text.
-std::string changed_words(const Comparison& comparison);
+std::string changed_sentence(const Comparison& comparison);
 /// Returns a text: the regressions, or that there are none; the trials that failed in both runs or were
 /// repaired; the numbers of trials that were not decided or not counted.
 std::string regression_words(const Comparison& comparison);

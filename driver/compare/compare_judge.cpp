@@ -33,7 +33,7 @@ constexpr double short_seconds = 1e-4;  // seconds; RunNoise has one factor belo
 /// An estimate from the recorded times, with the estimates that other measurements would give.
 struct MeasuredEstimate : Estimate {
   double first_error = 0;  ///< the error before the correction for the noise of the runs
-  Prospects prospects;
+  ExpectedEstimates expected;
 };
 
 /// The estimates for one trial. Which ones exist depends on its recorded times.
@@ -67,7 +67,8 @@ TrialEstimates estimates_of(Pair& pair, bool is_duet) {
                                                                     const Scatter& scatter) {
     const Estimate current =
         is_duet ? estimate_duet(base, now, scatter) : estimate(base, now, scatter, is_other);
-    return MeasuredEstimate{current, current.error, prospects(base, now, scatter, is_other, is_duet)};
+    return MeasuredEstimate{current, current.error,
+                            expected_estimates(base, now, scatter, is_other, is_duet)};
   };
   if (pair.identity.backend != "cuda") {
     result.has_gpu = true;
@@ -79,7 +80,7 @@ TrialEstimates estimates_of(Pair& pair, bool is_duet) {
     result.gpu = estimate_of(pair.base.gpu, pair.now.gpu, gpu_scatter);
   } else if (result.has_gpu) {
     // Without a replay, the time includes the host's launches.
-    const Scatter with_launch{gpu_scatter.share, host_paced_scatter.seconds};
+    const Scatter with_launch{gpu_scatter.fraction, host_paced_scatter.seconds};
     result.gpu = estimate_of(pair.base.run, pair.now.run, with_launch);
   }
   if (pair.is_host_bound()) {
@@ -89,7 +90,7 @@ TrialEstimates estimates_of(Pair& pair, bool is_duet) {
       const double gpu_share =
           std::min(pair.base.gpu.median / pair.base.run.median, pair.now.gpu.median / pair.now.run.median);
       result.host_share = std::max(0.0, 1 - gpu_share);
-      scatter = {host_bound_scatter.share * result.host_share, host_bound_scatter.seconds};
+      scatter = {host_bound_scatter.fraction * result.host_share, host_bound_scatter.seconds};
     }
     result.host = estimate_of(pair.base.run, pair.now.run, scatter);
   }
@@ -147,13 +148,13 @@ void correct(const std::vector<TrialEstimates*>& trials, const RunNoise& noise,
              std::optional<double> host_bound_drift) {
   for (TrialEstimates* trial : trials) {
     trial->gpu.drift = noise.drift;
-    trial->gpu.error *= is_short(*trial->pair) ? noise.raise_short : noise.raise_long;
+    trial->gpu.error *= is_short(*trial->pair) ? noise.excess_scatter_short : noise.excess_scatter_long;
     if (!trial->has_host) continue;
-    trial->host.error *= noise.raise_host;
+    trial->host.error *= noise.excess_scatter_host;
     if (!host_bound_drift) {
       trial->host.error = std::hypot(trial->host.error, unknown_drift);
     } else if (trial->pair->has_replays()) {
-      trial->host.drift = noise.of_host * trial->host_share;
+      trial->host.drift = noise.host_drift * trial->host_share;
     } else {
       // The host's fraction of this time is unknown. Half of the drift is assumed, with an uncertainty that
       // covers the range from no drift to the whole drift.
@@ -174,13 +175,13 @@ RunNoise noise_of(const std::vector<TrialEstimates*>& trials, bool is_duet) {
   if (is_duet) return noise;
   MethodScatter scatter = scatter_of(trials);
   noise.pairs = static_cast<std::int64_t>(scatter.short_times.size() + scatter.long_times.size());
-  noise.raise_short = scatter_factor(std::move(scatter.short_times));
-  noise.raise_long = scatter_factor(std::move(scatter.long_times));
+  noise.excess_scatter_short = scatter_factor(std::move(scatter.short_times));
+  noise.excess_scatter_long = scatter_factor(std::move(scatter.long_times));
   if (scatter.medians.size() >= min_methods) {
     const double median = median_of(scatter.medians);
     noise.drift = std::clamp(median, -max_drift, max_drift);
     for (double& each : scatter.medians) each = std::fabs(each - median);
-    noise.of_methods = normal_mad * median_of(std::move(scatter.medians));
+    noise.method_sigma = normal_mad * median_of(std::move(scatter.medians));
   }
   std::vector<double> host_drifts, host_bound_logs, host_distances;
   for (const TrialEstimates* trial : trials) {
@@ -191,15 +192,15 @@ RunNoise noise_of(const std::vector<TrialEstimates*>& trials, bool is_duet) {
   }
   std::optional<double> host_bound_drift;
   if (host_drifts.size() >= min_host_bound) {
-    noise.of_host = median_of(std::move(host_drifts));
+    noise.host_drift = median_of(std::move(host_drifts));
     host_bound_drift = median_of(std::move(host_bound_logs));
   }
   for (const TrialEstimates* trial : trials) {
     if (trial->has_host && trial->pair->has_replays())
-      host_distances.push_back(std::fabs(trial->host.log - noise.of_host * trial->host_share) /
+      host_distances.push_back(std::fabs(trial->host.log - noise.host_drift * trial->host_share) /
                                trial->host.error);
   }
-  noise.raise_host = scatter_factor(std::move(host_distances));
+  noise.excess_scatter_host = scatter_factor(std::move(host_distances));
   correct(trials, noise, host_bound_drift);
   return noise;
 }
@@ -267,9 +268,9 @@ struct UnclearTrials {
       return decision.detectable(other);
     };
     now.push_back(decision.detectable(measured));
-    with_rounds.push_back(smallest_change(measured.prospects.rounds));
-    with_samples.push_back(smallest_change(measured.prospects.samples));
-    with_duet.push_back(smallest_change(measured.prospects.duet));
+    with_rounds.push_back(smallest_change(measured.expected.rounds));
+    with_samples.push_back(smallest_change(measured.expected.samples));
+    with_duet.push_back(smallest_change(measured.expected.duet));
     const auto rounds_of = [](const Timing& timing) { return timing.processes / timing.runs; };
     rounds = std::max(rounds, std::min(rounds_of(pair.base.run), rounds_of(pair.now.run)));
   }
@@ -304,7 +305,7 @@ const MeasuredEstimate* decide(const TrialEstimates& trial, const Decision& deci
   if (!trial.has_gpu && !trial.has_host) return nullptr;  // untimed
   Pair& pair = *trial.pair;
   const TimeKind kind = pair.has_replays() ? TimeKind::gpu : TimeKind::run;
-  if (pair.is_itself) {
+  if (pair.has_same_executions) {
     pair.change = no_change(kind);
     return trial.has_gpu ? &trial.gpu : &trial.host;
   }
@@ -365,10 +366,10 @@ std::vector<MethodEstimate> methods_of(const std::vector<TrialEstimates>& trials
     method_estimate.is_known = !chosen.empty();
     if (method_estimate.is_known) method_estimate.pooled_estimate = pooled(chosen);
     const RunNoise* place_noise = find_in(noise, {change.backend, change.new_place});
-    // Methods as a whole vary by `of_methods` from run to run, so no method's error is smaller.
+    // Methods as a whole vary by `method_sigma` from run to run, so no method's error is smaller.
     if (place_noise != nullptr && change.has_same_place())
       method_estimate.pooled_estimate.error =
-          std::max(method_estimate.pooled_estimate.error, place_noise->of_methods);
+          std::max(method_estimate.pooled_estimate.error, place_noise->method_sigma);
     methods.push_back(std::move(method_estimate));
   }
   return methods;
@@ -376,7 +377,7 @@ std::vector<MethodEstimate> methods_of(const std::vector<TrialEstimates>& trials
 
 }  // namespace
 
-void judge_times(Comparison& comparison, const CompareRules& rules) {
+void decide_verdicts(Comparison& comparison, const CompareRules& rules) {
   std::vector<TrialEstimates> trials;
   trials.reserve(comparison.pairs.size());  // `places` points to the elements
   std::map<std::pair<std::string, std::string>, std::vector<TrialEstimates*>> places;  // by backend and place
@@ -424,7 +425,7 @@ void judge_times(Comparison& comparison, const CompareRules& rules) {
       const TimeKind kind = has_gpu ? TimeKind::gpu : TimeKind::run;
       const Verdict otherwise = method.by_host ? Verdict::host_bound : Verdict::unclear;
       const Estimate& pooled = method.pooled_estimate;
-      change.change = holds_for_all_pairs([](const Pair& pair) { return pair.is_itself; })
+      change.change = holds_for_all_pairs([](const Pair& pair) { return pair.has_same_executions; })
                           ? no_change(kind)
                           : decision.change(pooled, decision.verdict_of(pooled, otherwise), kind);
     }

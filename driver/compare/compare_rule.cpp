@@ -26,7 +26,7 @@ double variance_of_model(const Timing& base, const Timing& now, const Scatter& s
   const double per_process =
       static_cast<double>(base.samples + now.samples) / static_cast<double>(base.processes + now.processes);
   const double sample_variance = squared(median_error * std::max(base.sigma, now.sigma)) / per_process;
-  return squared(scatter.share) + squared(scatter.seconds / seconds) + sample_variance;
+  return squared(scatter.fraction) + squared(scatter.seconds / seconds) + sample_variance;
 }
 
 /// Returns the degrees of freedom of `variance_of`.
@@ -135,12 +135,12 @@ Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter,
   double sum =
       variance * ((1 - run_fraction) * (1 / processes + 1 / new_processes) +
                   run_fraction * (1 / static_cast<double>(base.runs) + 1 / static_cast<double>(now.runs)));
-  if (is_other_gpu) sum += squared(other_gpu_scatter.share) + squared(other_gpu_scatter.seconds / seconds);
+  if (is_other_gpu) sum += squared(other_gpu_scatter.fraction) + squared(other_gpu_scatter.seconds / seconds);
   return {std::log(now.median / base.median), std::sqrt(sum), degrees_of(base, now), /*drift=*/0};
 }
 
-Prospects prospects(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu,
-                    bool is_duet) {
+ExpectedEstimates expected_estimates(const Timing& base, const Timing& now, const Scatter& scatter,
+                                     bool is_other_gpu, bool is_duet) {
   const auto repeated = [&](Timing timing) {
     if (timing.processes == 1) timing.variance = variance_of(base, now, scatter);
     timing.processes *= 3;
@@ -151,7 +151,7 @@ Prospects prospects(const Timing& base, const Timing& now, const Scatter& scatte
     timing.samples *= 4;
     return timing;
   };
-  Prospects result;
+  ExpectedEstimates result;
   result.rounds = estimate(repeated(base), repeated(now), scatter, is_other_gpu);
   result.samples = estimate(sampled(base), sampled(now), scatter, is_other_gpu);
   if (is_duet) {

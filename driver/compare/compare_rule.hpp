@@ -34,18 +34,19 @@ Statistics replay_quartiles_of(const io::Record& record);
 /// number of runs that these processes belong to
 Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs);
 
-/// A model of the noise: the times of an unchanged program have the standard deviation sqrt((share * time)^2
+/// A model of the noise: the times of an unchanged program have the standard deviation sqrt((fraction *
+/// time)^2
 /// + seconds^2) between processes.
 struct Scatter {
-  double share = 0, seconds = 0;
+  double fraction = 0, seconds = 0;
 };
 
 /// For times of the GPU alone. The values were fitted to the half of tests/data/identical_runs.h5 that the
 /// test `IdenticalRuns` does not use.
 constexpr Scatter gpu_scatter{0.004, 5e-7};
-/// For times that include the host's launches or waits. `share` is a fraction of the host's part of the time.
+/// For times that include the host's launches or waits. `fraction` refers to the host's part of the time.
 constexpr Scatter host_bound_scatter{0.12, 1.5e-6};
-/// For times that include launches or waits if the host's part is unknown. `share` is a fraction of the whole
+/// For times that include launches or waits if the host's part is unknown. `fraction` refers to the whole
 /// time.
 constexpr Scatter host_paced_scatter{0.04, 2e-6};
 /// For CPU methods, which share the CPU with other programs.
@@ -82,7 +83,7 @@ Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& sca
                        double weight = model_degrees);
 
 /// The estimates that larger measurements would give if their times scatter as the present ones do.
-struct Prospects {
+struct ExpectedEstimates {
   Estimate rounds;   ///< three times the rounds in both sets
   Estimate samples;  ///< four times the samples in both sets
   Estimate duet;     ///< a duet with `duet_rounds` rounds
@@ -90,10 +91,10 @@ struct Prospects {
 /// The number of rounds assumed for a duet that has not been run.
 constexpr std::int64_t duet_rounds = 10;
 
-/// Computes the prospects. @pre both times are known
+/// Computes the expected estimates. @pre both times are known
 /// @param is_duet true if the times are from a duet; the result's `duet` then has three times as many rounds
-Prospects prospects(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu,
-                    bool is_duet);
+ExpectedEstimates expected_estimates(const Timing& base, const Timing& now, const Scatter& scatter,
+                                     bool is_other_gpu, bool is_duet);
 
 /// Returns the mean of a method's estimates, weighted by 1/error^2. Assumes that a quarter of each trial's
 /// variance is common to all of them. @pre trials is not empty

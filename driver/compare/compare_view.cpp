@@ -250,7 +250,7 @@ std::vector<std::string> repaired_trials(const Comparison& comparison) {
   return names;
 }
 
-std::string count_words(const Comparison& comparison, const std::string& command) {
+std::string count_sentence(const Comparison& comparison, const std::string& command) {
   std::map<Verdict, std::int64_t> counts;
   std::int64_t failed = 0, on_other_places = 0;
   for (const Pair& pair : comparison.pairs) {
@@ -282,7 +282,7 @@ std::string count_words(const Comparison& comparison, const std::string& command
   return text;
 }
 
-std::string changed_words(const Comparison& comparison) {
+std::string changed_sentence(const Comparison& comparison) {
   const std::set<std::string>& files = comparison.changed_files;
   std::vector<std::string> sentences;
   if (!files.empty())
@@ -300,7 +300,7 @@ std::string changed_words(const Comparison& comparison) {
   return fmt::format("{}", fmt::join(sentences, " "));
 }
 
-std::vector<std::string> unclear_words(const Comparison& comparison) {
+std::vector<std::string> unclear_sentences(const Comparison& comparison) {
   // More samples are suggested only if they find changes below this fraction of the change that is found now.
   constexpr double useful_ratio = 0.8;
   std::vector<std::string> sentences;

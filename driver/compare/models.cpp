@@ -72,14 +72,14 @@ std::size_t devices_of(const Group& group) {
 Estimate speedup_of(const Group& base, const Group& now) {
   const bool is_gpu = base.first().backend == "cuda" && now.first().backend == "cuda";
   const Timing base_time = time_of_group(base), new_time = time_of_group(now);
-  const Scatter scatter = is_gpu ? Scatter{gpu_scatter.share, host_paced_scatter.seconds} : cpu_scatter;
+  const Scatter scatter = is_gpu ? Scatter{gpu_scatter.fraction, host_paced_scatter.seconds} : cpu_scatter;
   // The arguments are exchanged, because `estimate` divides the second time by the first.
   Estimate result = estimate(new_time, base_time, scatter, /*is_other_gpu=*/false);
   if (!is_gpu) return result;  // cpu_scatter includes the difference between two machines
   const double per_pair =
       (1 / static_cast<double>(devices_of(base)) + 1 / static_cast<double>(devices_of(now))) / 2;
   const double seconds = std::sqrt(base_time.median * new_time.median);
-  result.error = std::sqrt(squared(result.error) + per_pair * (squared(other_gpu_scatter.share) +
+  result.error = std::sqrt(squared(result.error) + per_pair * (squared(other_gpu_scatter.fraction) +
                                                                squared(other_gpu_scatter.seconds / seconds)));
   return result;
 }
@@ -87,7 +87,7 @@ Estimate speedup_of(const Group& base, const Group& now) {
 /// A lower bound on the time of a group, and the hardware limit that causes it.
 struct TimeBound {
   double seconds = Record::unknown;
-  Cause cause = Cause::unknown;
+  BoundingLimit bounding_limit = BoundingLimit::unknown;
 };
 
 /// The condition for counting the time of the launches as a lower bound: never, always, or only if the GPU
@@ -101,12 +101,12 @@ TimeBound bound_of(const Group& group, const ModelFacts& model, Launches when) {
   const Limit limit = limit_of(r, model.rates);
   TimeBound result;
   if (limit.seconds > 0)
-    result = {limit.seconds, limit.bound == Bound::memory ? Cause::memory : Cause::products};
+    result = {limit.seconds, limit.bound == Bound::memory ? BoundingLimit::memory : BoundingLimit::products};
   const double launches = static_cast<double>(r.kernels) * model.launch;
   const bool may_wait = std::any_of(group.records.begin(), group.records.end(),
                                     [](const Record* record) { return record->launch_bound != 0; });
   const bool is_bound = when == Launches::always || (when == Launches::if_waiting && may_wait);
-  if (is_bound && launches > 0 && !(launches <= result.seconds)) result = {launches, Cause::launches};
+  if (is_bound && launches > 0 && !(launches <= result.seconds)) result = {launches, BoundingLimit::launches};
   return result;
 }
 
@@ -121,17 +121,18 @@ ModelCell make_cell(const Group& base, const Group& now, const ModelFacts& base_
             after = bound_of(now, new_model, Launches::if_waiting);
   // Different methods have different numbers of launches, so only the times per launch are compared.
   const bool is_same_method = base.first().method == now.first().method;
-  if (!is_same_method && before.cause == Cause::launches && after.cause == Cause::launches) {
+  if (!is_same_method && before.bounding_limit == BoundingLimit::launches &&
+      after.bounding_limit == BoundingLimit::launches) {
     before.seconds = base_model.launch;
     after.seconds = new_model.launch;
-  } else if (before.cause != after.cause) {
+  } else if (before.bounding_limit != after.bounding_limit) {
     // The bounds have different causes. Both are computed again, with or without launches on both models.
     const Launches when = is_same_method ? Launches::always : Launches::never;
     before = bound_of(base, base_model, when);
     after = bound_of(now, new_model, when);
   }
   cell.predicted = before.seconds / after.seconds;
-  cell.cause = after.cause;
+  cell.bounding_limit = after.bounding_limit;
   return cell;
 }
 
@@ -187,7 +188,7 @@ Fastest fastest_on(const VerdictGrid& grid) {
   for (const VerdictRow& row : grid.rows) {
     for (const auto& [n, cell] : row.cells) {
       if (!is_gpu && cell.winner != nullptr)
-        fastest.by_task[task_identity(cell.first->first())] = cell.winner;
+        fastest.by_task[task_identity(cell.any_group->first())] = cell.winner;
     }
   }
   return fastest;
@@ -202,9 +203,9 @@ std::string model_of(const Record& r, const std::map<std::string, std::string>& 
 
 }  // namespace
 
-const char* to_string(Cause cause) {
+const char* to_string(BoundingLimit bounding_limit) {
   static constexpr const char* names[] = {"launches", "memory", "products", ""};
-  return names[static_cast<std::size_t>(cause)];
+  return names[static_cast<std::size_t>(bounding_limit)];
 }
 
 int ModelCell::sign() const {
@@ -280,7 +281,7 @@ ModelComparison compare_models(const VerdictGrid& base, const VerdictGrid& now) 
     ModelTask model_task{row.problem, row.precision, row.matrix, row.details, {}, {}};
     std::map<std::pair<std::string, std::string>, ModelRow> methods;
     for (const auto& [n, cell] : row.cells) {
-      const std::string task = task_identity(cell.first->first());
+      const std::string task = task_identity(cell.any_group->first());
       const Group* const* fastest = find_in(before.by_task, task);
       const Group* const* other = find_in(after.by_task, task);
       if (fastest == nullptr || other == nullptr) continue;

@@ -17,8 +17,8 @@ namespace gaussweep::driver {
 
 /// The measured limit that bounds a trial: the rate of kernel launches, the memory bandwidth, or the rate of
 /// matrix products.
-enum class Cause { launches, memory, products, unknown };
-const char* to_string(Cause cause);
+enum class BoundingLimit { launches, memory, products, unknown };
+const char* to_string(BoundingLimit bounding_limit);
 
 /// The measured limits of a device model, and the numbers of runs and devices that they were measured in.
 struct ModelFacts {
@@ -37,7 +37,8 @@ struct ModelCell {
   const Group *base = nullptr, *now = nullptr;
   Estimate speedup;                        ///< of the new model over the base model
   double predicted = io::Record::unknown;  ///< the speedup expected from the measured limits
-  Cause cause = Cause::unknown;            ///< the limit that bounds the trial on the new model
+  BoundingLimit bounding_limit =
+      BoundingLimit::unknown;  ///< the limit that bounds the trial on the new model
   /// Returns 1 if the new model is faster, -1 if it is slower, and 0 if the 95 % interval contains 1.
   int sign() const;
 };

@@ -51,14 +51,14 @@ std::string range_text(const std::vector<double>& values) {
 }
 
 /// Returns "launches below 2048, then memory": the limits by size.
-std::string cause_words(const ModelRow& row) {
+std::string bounding_limit_text(const ModelRow& row) {
   std::string text;
-  Cause last = Cause::unknown;
+  BoundingLimit last = BoundingLimit::unknown;
   for (const auto& [n, cell] : row.cells) {
-    if (cell.cause == last || cell.cause == Cause::unknown) continue;
-    if (last != Cause::unknown) text += fmt::format(" below {}, then ", n);
-    text += to_string(cell.cause);
-    last = cell.cause;
+    if (cell.bounding_limit == last || cell.bounding_limit == BoundingLimit::unknown) continue;
+    if (last != BoundingLimit::unknown) text += fmt::format(" below {}, then ", n);
+    text += to_string(cell.bounding_limit);
+    last = cell.bounding_limit;
   }
   return text;
 }
@@ -221,7 +221,7 @@ Table task_table(const ModelComparison& comparison) {
     const std::vector<double> ratios = ratios_of(task.fastest);
     extend(table.rows.emplace_back(task_cells(task)),
            {ratio_text(median_of(ratios)), range_text(ratios), range_text(predicted),
-            cause_words(task.fastest), faster_words(task.fastest, comparison)});
+            bounding_limit_text(task.fastest), faster_words(task.fastest, comparison)});
   }
   table.key_columns = 4;
   return table;
@@ -292,7 +292,7 @@ Table cell_table(const ModelComparison& comparison) {
       {"speedup_low", [](C c, R, R) -> Cell { return c.speedup.low(); }},
       {"speedup_high", [](C c, R, R) -> Cell { return c.speedup.high(); }},
       {"predicted", [](C c, R, R) -> Cell { return c.predicted; }},
-      {"limit", [](C c, R, R) -> Cell { return to_string(c.cause); }},
+      {"limit", [](C c, R, R) -> Cell { return to_string(c.bounding_limit); }},
       {"faster", [](C c, R, R) -> Cell {
          if (c.sign() > 0) return "new";
          return c.sign() < 0 ? "base" : "";

@@ -81,7 +81,7 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
     std::size_t cases = 0, ties = 0, emulated = 0, without_winner = 0;
     for (const VerdictRow& row : grid.pooled_rows) {
       for (const auto& [n, cell] : row.cells) {
-        if (cell.first->first().backend == "emulated") {
+        if (cell.any_group->first().backend == "emulated") {
           ++emulated;
           continue;
         }
@@ -130,10 +130,10 @@ std::string changes_words(const std::string& program, const std::string& run, co
   rules.same_places = true;
   const Comparison comparison = compare(before, now, rules);
   if (comparison.pairs.empty()) return {};
-  std::string text = fmt::format("Since {}: {}.\n  {}", printable(base), count_words(comparison),
+  std::string text = fmt::format("Since {}: {}.\n  {}", printable(base), count_sentence(comparison),
                                  regression_words(comparison));
-  if (!comparison.changed_parameters.empty()) text += "\n  " + printable(changed_words(comparison));
-  const std::vector<std::string> advice = unclear_words(comparison);
+  if (!comparison.changed_parameters.empty()) text += "\n  " + printable(changed_sentence(comparison));
+  const std::vector<std::string> advice = unclear_sentences(comparison);
   if (!advice.empty()) text += "\n  " + printable(advice.front());
   return text + fmt::format("\n  {} compare {} {} --same-models", shell_quoted(program), shell_quoted(base),
                             shell_quoted(run));

@@ -114,7 +114,7 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
     series.identity = *each.record;
     series.identity.round = 1;  // all rounds are pooled
     logs.logs.push_back(std::log(seconds));
-    logs.groups.push_back(groups.emplace(each.gpu, static_cast<int>(groups.size())).first->second);
+    logs.gpus.push_back(groups.emplace(each.gpu, static_cast<int>(groups.size())).first->second);
     sigmas.push_back(median_of(each.sigmas));
     queue_share = std::max(queue_share, each.record->queue_seconds / each.record->seconds_median);
   }
@@ -123,14 +123,14 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   if (series.identity.backend != "cuda") {
     scatter = cpu_scatter;
   } else if (!has_replays) {
-    const Scatter with_launch{gpu_scatter.share, host_paced_scatter.seconds};
+    const Scatter with_launch{gpu_scatter.fraction, host_paced_scatter.seconds};
     scatter = queue_share >= min_queue_share ? host_paced_scatter : with_launch;
   }
   const double seconds = median_of(series.seconds);
   const auto samples = static_cast<double>(std::max<std::int64_t>(1, series.identity.samples));
-  logs.model_variance = squared(scatter.share) + squared(scatter.seconds / seconds) +
+  logs.model_variance = squared(scatter.fraction) + squared(scatter.seconds / seconds) +
                         squared(median_error * median_of(std::move(sigmas))) / samples;
-  logs.group_variance = squared(other_gpu_scatter.share) + squared(other_gpu_scatter.seconds / seconds);
+  logs.group_variance = squared(other_gpu_scatter.fraction) + squared(other_gpu_scatter.seconds / seconds);
   return series.nights.size() > 1;
 }
 
@@ -170,7 +170,7 @@ std::string other_changes(const Night& before, const Night& after, bool is_other
 void find_changes(Trend& trend, const std::vector<TimeSeries>& logs, double threshold) {
   std::vector<double> tails;
   for (const TimeSeries& series : logs)
-    tails.push_back(changes_of(series, trend.false_alarm_rate, threshold).tail);
+    tails.push_back(changes_of(series, trend.false_alarm_rate, threshold).p_value);
   const std::vector<bool> significant = rejected(tails, trend.false_alarm_rate);
   const auto count = std::count(significant.begin(), significant.end(), true);
   // The level at which `rejected` (Benjamini and Hochberg) decided.

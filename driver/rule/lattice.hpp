@@ -72,7 +72,7 @@ class Lattice {
   /// Returns the numbers of systems per batch.
   const std::vector<std::int64_t>& batches() const { return axes_[0]; }
   /// Returns the numbers of right-hand sides.
-  const std::vector<std::int64_t>& sides() const { return axes_[1]; }
+  const std::vector<std::int64_t>& rhs_counts() const { return axes_[1]; }
   /// Returns the orders n.
   const std::vector<std::int64_t>& orders() const { return axes_[2]; }
   std::size_t layers() const { return measured_.layers.size(); }

@@ -47,22 +47,22 @@ struct Candidates {
 
 using Range = std::pair<int, int>;  ///< of indices, inclusive
 
-/// A box of lattice indices with one method. `sides` are the right-hand sides. The batches are split into
-/// ranges first (`BatchBand`), each of these is split by right-hand sides (`SideBand`), and each of those by
+/// A box of lattice indices with one method. `rhs` are the right-hand sides. The batches are split into
+/// ranges first (`BatchBand`), each of these is split by right-hand sides (`RhsBand`), and each of those by
 /// orders (`Leaf`).
 struct Leaf {
-  Range batches, sides, orders;
+  Range batches, rhs, orders;
   int method = no_method;
 };
 /// The leaves for a range of right-hand sides, one per range of orders.
-struct SideBand {
-  Range sides;
+struct RhsBand {
+  Range rhs;
   std::vector<Leaf> leaves;
 };
 /// The bands of right-hand sides for a range of batches.
 struct BatchBand {
   Range batches;
-  std::vector<SideBand> bands;
+  std::vector<RhsBand> bands;
 };
 
 /// Finds boxes that hold for each of the given layers of the lattice. A layer has the times of one
@@ -72,17 +72,17 @@ class Partition {
   Partition(const Lattice& lattice, std::vector<std::size_t> layers, double tolerance)
       : lattice_(&lattice), layers_(std::move(layers)), tolerance_(std::log1p(tolerance)) {
     const int batches = static_cast<int>(lattice.batches().size()),
-              sides = static_cast<int>(lattice.sides().size());
+              rhs = static_cast<int>(lattice.rhs_counts().size());
     candidates_.resize(batches);
     for (int b = 0; b < batches; ++b) {
-      for (int r = 0; r < sides; ++r) candidates_[b].push_back(candidates_at(b, r));
+      for (int r = 0; r < rhs; ++r) candidates_[b].push_back(candidates_at(b, r));
     }
     // The cost of a range of batches is that of its cheapest split by right-hand sides and orders.
     std::vector<Candidates> sum;  // by right-hand sides, summed over the batches `first` to `last`
     const CheapestSplit split = cheapest_split(batches, [&](int first, int last) {
-      if (first == last) sum.assign(static_cast<std::size_t>(sides), {});
-      for (int r = 0; r < sides; ++r) sum[r].add(candidates_[last][r]);
-      return split_sides(sum).cost;
+      if (first == last) sum.assign(static_cast<std::size_t>(rhs), {});
+      for (int r = 0; r < rhs; ++r) sum[r].add(candidates_[last][r]);
+      return split_rhs(sum).cost;
     });
     cost_ = split.cost;
     for (const Range& range : split.ranges) bands_.push_back(batch_band(range));
@@ -97,14 +97,15 @@ class Partition {
   Candidates candidates_at(int b, int r) const;
   /// Both functions split into as few ranges as possible such that each range of orders has a method that may
   /// be chosen at all of its sizes.
-  CheapestSplit split_sides(const std::vector<Candidates>& by_side) const;
+  CheapestSplit split_rhs(const std::vector<Candidates>& by_rhs) const;
   CheapestSplit split_orders(const Candidates& candidates) const;
   int choose(Mask mask, const std::vector<double>& log_regrets) const;
   BatchBand batch_band(const Range& batches) const;
-  bool is_known(int method, const Range& batches, const Range& sides, const Range& orders) const;
-  bool are_known(const std::vector<Leaf>& leaves, std::optional<int> batch, std::optional<int> side) const;
+  bool is_known(int method, const Range& batches, const Range& rhs, const Range& orders) const;
+  bool are_known(const std::vector<Leaf>& leaves, std::optional<int> batch,
+                 std::optional<int> rhs_index) const;
   std::vector<SizeRange> batch_ranges() const;
-  std::vector<SizeRange> side_ranges(const std::vector<SideBand>& bands) const;
+  std::vector<SizeRange> rhs_ranges(const std::vector<RhsBand>& bands) const;
   std::vector<SizeRange> order_ranges(const std::vector<Leaf>& leaves) const;
   Box box_of(const Leaf& leaf) const;
 
@@ -178,25 +179,25 @@ CheapestSplit Partition::split_orders(const Candidates& candidates) const {
   });
 }
 
-CheapestSplit Partition::split_sides(const std::vector<Candidates>& by_side) const {
+CheapestSplit Partition::split_rhs(const std::vector<Candidates>& by_rhs) const {
   Candidates sum;
-  return cheapest_split(static_cast<int>(by_side.size()), [&](int first, int last) {
+  return cheapest_split(static_cast<int>(by_rhs.size()), [&](int first, int last) {
     if (first == last) sum = {};
-    sum.add(by_side[last]);
+    sum.add(by_rhs[last]);
     return split_orders(sum).cost;
   });
 }
 
 BatchBand Partition::batch_band(const Range& batches) const {
-  std::vector<Candidates> by_side(lattice_->sides().size());  // summed over the batches
+  std::vector<Candidates> by_rhs(lattice_->rhs_counts().size());  // summed over the batches
   for (int b = batches.first; b <= batches.second; ++b) {
-    for (std::size_t r = 0; r < by_side.size(); ++r) by_side[r].add(candidates_[b][r]);
+    for (std::size_t r = 0; r < by_rhs.size(); ++r) by_rhs[r].add(candidates_[b][r]);
   }
   BatchBand band{batches, {}};
-  for (const Range& sides : split_sides(by_side).ranges) {
+  for (const Range& rhs : split_rhs(by_rhs).ranges) {
     Candidates sum;
-    for (int r = sides.first; r <= sides.second; ++r) sum.add(by_side[r]);
-    SideBand inner{sides, {}};
+    for (int r = rhs.first; r <= rhs.second; ++r) sum.add(by_rhs[r]);
+    RhsBand inner{rhs, {}};
     for (const Range& orders : split_orders(sum).ranges) {
       Mask mask = ~Mask{0};
       std::vector<double> log_regrets(lattice_->methods(), 0);
@@ -204,7 +205,7 @@ BatchBand Partition::batch_band(const Range& batches) const {
         mask &= sum.masks[n];
         for (std::size_t m = 0; m < log_regrets.size(); ++m) log_regrets[m] += sum.log_regrets[n][m];
       }
-      inner.leaves.push_back({batches, sides, orders, choose(mask, log_regrets)});
+      inner.leaves.push_back({batches, rhs, orders, choose(mask, log_regrets)});
     }
     band.bands.push_back(std::move(inner));
   }
@@ -212,11 +213,11 @@ BatchBand Partition::batch_band(const Range& batches) const {
 }
 
 /// Returns true if the method's time is known at all of these sizes, in all layers.
-bool Partition::is_known(int method, const Range& batches, const Range& sides, const Range& orders) const {
+bool Partition::is_known(int method, const Range& batches, const Range& rhs, const Range& orders) const {
   if (method == no_method) return false;
   for (const std::size_t layer : layers_) {
     for (int b = batches.first; b <= batches.second; ++b) {
-      for (int r = sides.first; r <= sides.second; ++r) {
+      for (int r = rhs.first; r <= rhs.second; ++r) {
         for (int n = orders.first; n <= orders.second; ++n) {
           if (!lattice_->at(layer, b, r, n, static_cast<std::size_t>(method)).is_known()) return false;
         }
@@ -254,7 +255,7 @@ std::int64_t crossing(const Lattice& lattice, const std::vector<std::size_t>& la
   double before = 0, after = 0;  // sums of ln(left time / right time)
   for (const std::size_t layer : layers) {
     for (int b = left.batches.first; b <= left.batches.second; ++b) {
-      for (int r = left.sides.first; r <= left.sides.second; ++r) {
+      for (int r = left.rhs.first; r <= left.rhs.second; ++r) {
         const auto ratio = [&](int n) {
           return lattice.at(layer, b, r, n, static_cast<std::size_t>(left.method)).median -
                  lattice.at(layer, b, r, n, static_cast<std::size_t>(right.method)).median;
@@ -267,7 +268,7 @@ std::int64_t crossing(const Lattice& lattice, const std::vector<std::size_t>& la
   const std::int64_t first = lattice.orders()[low], last = lattice.orders()[high];
   if (!(before < 0 && after > 0)) return middle(first, last);
   const auto coordinate = [&](std::int64_t n) {
-    TaskSizes sizes = lattice.sizes(left.batches.first, left.sides.first, low);
+    TaskSizes sizes = lattice.sizes(left.batches.first, left.rhs.first, low);
     sizes.n = n;
     return lattice.measured().coordinate(layers.front(), sizes);
   };
@@ -294,7 +295,7 @@ Box Partition::box_of(const Leaf& leaf) const {
   box.choice = measured.methods[chosen];
   std::vector<std::optional<Alternative>> alternatives(lattice_->methods());
   for (std::size_t m = 0; m < alternatives.size(); ++m) {
-    if (m != chosen && is_known(static_cast<int>(m), leaf.batches, leaf.sides, leaf.orders))
+    if (m != chosen && is_known(static_cast<int>(m), leaf.batches, leaf.rhs, leaf.orders))
       alternatives[m] = Alternative{measured.methods[m], /*least=*/HUGE_VAL, /*most=*/0};
   }
   double sum = 0;
@@ -311,11 +312,11 @@ Box Partition::box_of(const Leaf& leaf) const {
     const double regret = seconds[chosen] / least - 1;
     sum += regret;
     box.worst = std::max(box.worst, regret);
-    ++box.points;
+    ++box.measured_tasks;
   };
   for (const std::size_t layer : layers_) {
     for (int b = leaf.batches.first; b <= leaf.batches.second; ++b) {
-      for (int r = leaf.sides.first; r <= leaf.sides.second; ++r) {
+      for (int r = leaf.rhs.first; r <= leaf.rhs.second; ++r) {
         for (int n = leaf.orders.first; n <= leaf.orders.second; ++n) {
           const auto found = measured.tasks[layer].find(lattice_->sizes(b, r, n));
           if (found == measured.tasks[layer].end()) continue;  // no task was measured at this size
@@ -324,7 +325,7 @@ Box Partition::box_of(const Leaf& leaf) const {
       }
     }
   }
-  if (box.points > 0) box.mean = sum / static_cast<double>(box.points);
+  if (box.measured_tasks > 0) box.mean = sum / static_cast<double>(box.measured_tasks);
   for (std::optional<Alternative>& other : alternatives) {
     if (other && other->most > 0) box.alternatives.push_back(std::move(*other));
   }
@@ -350,17 +351,18 @@ std::vector<SizeRange> size_ranges(std::size_t count, const std::vector<std::int
 
 /// Returns true if the times of all leaves' methods are known at another batch, or at other right-hand sides.
 bool Partition::are_known(const std::vector<Leaf>& leaves, std::optional<int> batch,
-                          std::optional<int> side) const {
+                          std::optional<int> rhs_index) const {
   return std::all_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
-    return leaf.method == no_method || is_known(leaf.method, batch ? Range{*batch, *batch} : leaf.batches,
-                                                side ? Range{*side, *side} : leaf.sides, leaf.orders);
+    return leaf.method == no_method ||
+           is_known(leaf.method, batch ? Range{*batch, *batch} : leaf.batches,
+                    rhs_index ? Range{*rhs_index, *rhs_index} : leaf.rhs, leaf.orders);
   });
 }
 
 std::vector<SizeRange> Partition::batch_ranges() const {
   const auto leaves_of = [](const BatchBand& band) {
     std::vector<Leaf> leaves;
-    for (const SideBand& inner : band.bands)
+    for (const RhsBand& inner : band.bands)
       leaves.insert(leaves.end(), inner.leaves.begin(), inner.leaves.end());
     return leaves;
   };
@@ -369,18 +371,18 @@ std::vector<SizeRange> Partition::batch_ranges() const {
       bands_.size(), sizes, [&](std::size_t i) { return bands_[i].batches; },
       [&](std::size_t i) {
         const int low = bands_[i].batches.second, high = bands_[i + 1].batches.first;
-        return ends_between(sizes[low], sizes[high], are_known(leaves_of(bands_[i]), high, /*side=*/{}),
-                            are_known(leaves_of(bands_[i + 1]), low, /*side=*/{}),
+        return ends_between(sizes[low], sizes[high], are_known(leaves_of(bands_[i]), high, /*rhs_index=*/{}),
+                            are_known(leaves_of(bands_[i + 1]), low, /*rhs_index=*/{}),
                             middle(sizes[low], sizes[high]));
       });
 }
 
-std::vector<SizeRange> Partition::side_ranges(const std::vector<SideBand>& bands) const {
-  const std::vector<std::int64_t>& sizes = lattice_->sides();
+std::vector<SizeRange> Partition::rhs_ranges(const std::vector<RhsBand>& bands) const {
+  const std::vector<std::int64_t>& sizes = lattice_->rhs_counts();
   return size_ranges(
-      bands.size(), sizes, [&](std::size_t i) { return bands[i].sides; },
+      bands.size(), sizes, [&](std::size_t i) { return bands[i].rhs; },
       [&](std::size_t i) {
-        const int low = bands[i].sides.second, high = bands[i + 1].sides.first;
+        const int low = bands[i].rhs.second, high = bands[i + 1].rhs.first;
         return ends_between(sizes[low], sizes[high], are_known(bands[i].leaves, /*batch=*/{}, high),
                             are_known(bands[i + 1].leaves, /*batch=*/{}, low),
                             middle(sizes[low], sizes[high]));
@@ -394,8 +396,8 @@ std::vector<SizeRange> Partition::order_ranges(const std::vector<Leaf>& leaves) 
       [&](std::size_t i) {
         const Leaf &left = leaves[i], &right = leaves[i + 1];
         const int low = left.orders.second, high = right.orders.first;
-        const bool left_known = is_known(left.method, left.batches, left.sides, {high, high});
-        const bool right_known = is_known(right.method, right.batches, right.sides, {low, low});
+        const bool left_known = is_known(left.method, left.batches, left.rhs, {high, high});
+        const bool right_known = is_known(right.method, right.batches, right.rhs, {low, low});
         const std::int64_t cut =
             left_known && right_known ? crossing(*lattice_, layers_, left, right) : sizes[low];
         return ends_between(sizes[low], sizes[high], left_known, right_known, cut);
@@ -403,12 +405,12 @@ std::vector<SizeRange> Partition::order_ranges(const std::vector<Leaf>& leaves) 
 }
 
 std::vector<Box> Partition::boxes() const {
-  const bool has_sides = lattice_->measured().problem->has_axis("nrhs");
+  const bool has_rhs_axis = lattice_->measured().problem->has_axis("nrhs");
   const std::vector<SizeRange> batches = batch_ranges();
   std::vector<Box> result;
   for (std::size_t b = 0; b < bands_.size(); ++b) {
-    const std::vector<SideBand>& bands = bands_[b].bands;
-    const std::vector<SizeRange> sides = side_ranges(bands);
+    const std::vector<RhsBand>& bands = bands_[b].bands;
+    const std::vector<SizeRange> rhs = rhs_ranges(bands);
     for (std::size_t r = 0; r < bands.size(); ++r) {
       const std::vector<Leaf>& leaves = bands[r].leaves;
       const std::vector<SizeRange> orders = order_ranges(leaves);
@@ -416,7 +418,7 @@ std::vector<Box> Partition::boxes() const {
         if (leaves[n].method == no_method) continue;
         Box& box = result.emplace_back(box_of(leaves[n]));
         box.batch = batches[b];
-        box.nrhs = has_sides ? sides[r] : any_size;
+        box.nrhs = has_rhs_axis ? rhs[r] : any_size;
         box.n = orders[n];
       }
     }

@@ -54,7 +54,7 @@ const Group* vendor_group(const RuleTask& task) {
   return vendor;
 }
 
-std::string where_words(const RuleTask& task, const Group& chosen) {
+std::string worst_case_text(const RuleTask& task, const Group& chosen) {
   const Question& q = task.question;
   std::string words = fmt::format("{}, n {}", q.precision, q.n);
   if (q.nrhs > 1) words += fmt::format(", nrhs {}", q.nrhs);
@@ -67,7 +67,7 @@ std::string where_words(const RuleTask& task, const Group& chosen) {
 /// Adds a task to an adviser's regret. @param chosen the group of its choice; null if the choice did not run
 void count(Regret& regret, const RuleTask& task, const Group* chosen) {
   if (chosen == nullptr) {
-    ++regret.absent;
+    ++regret.not_run;
   } else if (!chosen->has_passed()) {
     ++regret.failed;
   } else {
@@ -76,7 +76,7 @@ void count(Regret& regret, const RuleTask& task, const Group* chosen) {
     regret.mean += (value - regret.mean) / static_cast<double>(regret.tasks);
     if (value <= regret.worst) return;
     regret.worst = value;
-    regret.where = where_words(task, *chosen);
+    regret.worst_case = worst_case_text(task, *chosen);
   }
 }
 
@@ -88,10 +88,10 @@ void add(Regret& sum, const Regret& more) {
   sum.tasks += more.tasks;
   if (more.worst > sum.worst) {
     sum.worst = more.worst;
-    sum.where = more.problem + " " + more.where;
+    sum.worst_case = more.problem + " " + more.worst_case;
   }
   sum.unmeasured += more.unmeasured;
-  sum.absent += more.absent;
+  sum.not_run += more.not_run;
   sum.failed += more.failed;
 }
 
@@ -143,7 +143,7 @@ std::vector<Regret> regrets_of(const std::vector<NamedRule>& rules, const io::Re
     if (sum == sums.end()) sum = sums.insert(sums.end(), {any_name, any_name, row.adviser});
     add(*sum, row);
   }
-  if (sums.empty() || sums.front().tasks + sums.front().absent + sums.front().failed == 0)
+  if (sums.empty() || sums.front().tasks + sums.front().not_run + sums.front().failed == 0)
     throw UsageError(
         "the rule has no choice for any task of the runs: their devices, problems, matrices or sizes differ");
   rows.insert(rows.end(), sums.begin(), sums.end());
@@ -166,8 +166,8 @@ Table regret_table(const std::vector<Regret>& regrets) {
     const auto value = [&](double regret) { return row.tasks > 0 ? Cell(regret) : Cell(); };
     table.rows.push_back({row.device == any_name ? Cell() : Cell(row.device),
                           row.problem == any_name ? std::string("all") : row.problem, row.adviser, row.tasks,
-                          value(row.mean), value(row.worst), row.unmeasured, row.absent, row.failed,
-                          row.where});
+                          value(row.mean), value(row.worst), row.unmeasured, row.not_run, row.failed,
+                          row.worst_case});
   }
   table.key_columns = 3;
   return table;

@@ -23,9 +23,9 @@ struct Regret {
   std::string device, problem, adviser;
   std::int64_t tasks = 0;       ///< tasks on which the adviser's choice ran and passed
   double mean = 0, worst = 0;   ///< of the regret, over these tasks
-  std::string where{};          ///< the worst case: sizes, the adviser's choice and the fastest method
+  std::string worst_case{};     ///< the worst case: sizes, the adviser's choice and the fastest method
   std::int64_t unmeasured = 0;  ///< tasks for which the rule has no answer
-  std::int64_t absent = 0;      ///< tasks on which the adviser's choice did not run
+  std::int64_t not_run = 0;     ///< tasks on which the adviser's choice did not run
   std::int64_t failed = 0;      ///< tasks on which the adviser's choice ran and did not pass
 };
 

@@ -51,7 +51,7 @@ Json box_json(const Box& box) {
   json["n"] = span_json(box.n);
   json["method"] = box.choice.method;
   json["parameters"] = Json::parse(box.choice.parameters);
-  json["sizes"] = box.points;
+  json["sizes"] = box.measured_tasks;
   json["regret"] = {{"mean", box.mean}, {"worst", box.worst}};
   json["instead"] = Json::array();
   for (const Alternative& other : box.alternatives) {
@@ -72,7 +72,7 @@ Box box_from(const Json& json) {
   box.nrhs = span_from(json, "nrhs");
   box.n = span_from(json, "n");
   box.choice = choice_from(json);
-  box.points = json.value("sizes", std::int64_t{0});
+  box.measured_tasks = json.value("sizes", std::int64_t{0});
   if (json.contains("regret")) {
     box.mean = json.at("regret").at("mean").get<double>();
     box.worst = json.at("regret").at("worst").get<double>();

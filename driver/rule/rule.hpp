@@ -60,8 +60,8 @@ struct Alternative {
 struct Box {
   SizeRange batch = any_size, nrhs = any_size, n = any_size;
   MethodChoice choice;
-  std::int64_t points = 0;     ///< number of measured tasks in the box; 0: all times are interpolated
-  double mean = 0, worst = 0;  ///< the regret in these tasks: time / least time - 1
+  std::int64_t measured_tasks = 0;  ///< number of measured tasks in the box; 0: all times are interpolated
+  double mean = 0, worst = 0;       ///< the regret in these tasks: time / least time - 1
   std::vector<Alternative> alternatives;  ///< the other methods that passed at all sizes of the box
   bool has(const Question& q) const { return batch.has(q.batch) && nrhs.has(q.nrhs) && n.has(q.n); }
 };

@@ -104,7 +104,7 @@ void summarise_group(Group& group) {
   group.peak_share = group.first().backend == "emulated"
                          ? Record::unknown
                          : known_median(group.records, time_at_peak) / group.median;
-  group.ratio = largest_of(group.records, &Record::residual_ratio);
+  group.residual_ratio = largest_of(group.records, &Record::residual_ratio);
   group.forward_error = largest_of(group.records, &Record::forward_error);
 }
 

@@ -30,7 +30,8 @@ struct Group {
   double joules;              ///< energy per run; median of the records
   double flops;               ///< operations per run; median of the records
   double gflops, peak_share;  ///< computed from `median`
-  double ratio;  ///< the largest residual ratio (backward error / n·u); infinite if an answer held NaN
+  double
+      residual_ratio;  ///< the largest residual ratio (backward error / n·u); infinite if an answer held NaN
   double forward_error;                  ///< the largest relative forward error
   double speedup = io::Record::unknown;  ///< the baseline's median divided by this group's
   std::int64_t throttled = 0;            ///< number of samples during which the GPU was throttled

@@ -113,7 +113,7 @@ const std::vector<SummaryColumn>& summary_column_list() {
        {{"gflops_per_watt", "GFLOP/S/W"},
         Output::both,
         [](G g) -> Cell { return g.flops / g.joules * 1e-9; }},
-       {{"ratio", "RATIO", Style::scientific}, Output::both, [](G g) -> Cell { return g.ratio; }},
+       {{"ratio", "RATIO", Style::scientific}, Output::both, [](G g) -> Cell { return g.residual_ratio; }},
        {{"forward_error", "ERROR", Style::scientific},
         Output::both,
         [](G g) -> Cell { return g.forward_error; }},

@@ -114,7 +114,7 @@ struct Span {
 
 /// Sets `trials_per_second`. @param start the time of the last start
 void set_rate(SweepStatus& status, const Timestamp& start, const Span& span, const Timestamp& now) {
-  if (std::isnan(start.seconds) || status.fresh == 0) return;
+  if (std::isnan(start.seconds) || status.since_start == 0) return;
   const double first = parse_time(std::string(span.first)), last = parse_time(std::string(span.last));
   // If the run has ended or was killed, the duration is up to the end of its last trial.
   double duration = (status.running ? now.seconds : last) - start.seconds;
@@ -125,7 +125,7 @@ void set_rate(SweepStatus& status, const Timestamp& start, const Span& span, con
     return;
   }
   if (!(duration >= 1)) return;  // the start is recorded in whole seconds
-  status.trials_per_second = static_cast<double>(status.fresh) / duration;
+  status.trials_per_second = static_cast<double>(status.since_start) / duration;
 }
 
 /// Returns the recorded estimate of the time left, minus the time since it was recorded. Returns nothing if
@@ -162,14 +162,14 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Ti
       continue;
     }
     all.push_back(&record);
-    std::int64_t& count = is_of_shard[i] ? status.done : status.elsewhere;
+    std::int64_t& count = is_of_shard[i] ? status.done : status.of_other_shards;
     ++count;
-    if (record.for_now && is_of_shard[i]) ++status.for_now;
+    if (record.for_now && is_of_shard[i]) ++status.temporary_failures;
     ++status.counts[record.status];
     if (journal.notes_before[i] > start.note && record.status != io::Status::skipped) {
-      ++status.fresh;
+      ++status.since_start;
       recent.push_back(&record);
-      if (status.fresh == 1 || record.start_time < span.first) span.first = record.start_time;
+      if (status.since_start == 1 || record.start_time < span.first) span.first = record.start_time;
       // Records of older versions have no end time.
       span.last = std::max<std::string_view>(span.last,
                                              record.end_time.empty() ? record.start_time : record.end_time);
@@ -186,7 +186,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Ti
   status.devices = use_of_devices(recent);
   if (!status.failures.empty()) status.names = TrialColumns(all, Reader::person);
   set_rate(status, start.time, span, now);
-  if (running && status.total > status.done) status.left = time_left(start.left, now.seconds);
+  if (running && status.total > status.done) status.seconds_left = time_left(start.left, now.seconds);
   const std::string builds = mixed_builds(journal.records);
   if (!builds.empty()) status.remarks.push_back(builds);
   // While a sweep is running, its last line may be partly written; this is normal.
@@ -217,7 +217,7 @@ std::string progress_words(std::int64_t done, std::int64_t total) {
 
 /// Returns true if a sweep runs and has no estimate of its time left.
 bool is_left_unknown(const SweepStatus& status) {
-  return status.running && !status.left && (status.total < 0 || status.total > status.done);
+  return status.running && !status.seconds_left && (status.total < 0 || status.total > status.done);
 }
 
 /// Adds up all sweeps. The sum's `total` is unknown (-1) if one sweep's is. The time left is that of the
@@ -232,7 +232,8 @@ SweepStatus sum_of(const std::vector<NamedStatus>& all) {
     sum.unexpected += status.unexpected;
     for (const auto& [word, count] : status.counts) sum.counts[word] += count;
     for (const auto& [word, count] : status.findings) sum.findings[word] += count;
-    if (status.left && (!sum.left || status.left->likely > sum.left->likely)) sum.left = status.left;
+    if (status.seconds_left && (!sum.seconds_left || status.seconds_left->likely > sum.seconds_left->likely))
+      sum.seconds_left = status.seconds_left;
   }
   return sum;
 }
@@ -274,8 +275,8 @@ std::string statuses_text(const Statuses& statuses, std::size_t width) {
     std::string state = state_of(status);
     if (status.ended && status.exit_code != 0) state += fmt::format(" with exit code {}", status.exit_code);
     table.rows.push_back({directory, status.plan_name, state, progress_words(status.done, status.total),
-                          status.left ? range_text(*status.left) : std::string(), status.unexpected,
-                          status_counts_text(status.counts)});
+                          status.seconds_left ? range_text(*status.seconds_left) : std::string(),
+                          status.unexpected, status_counts_text(status.counts)});
   }
   table.droppable = {"status"};
   const SweepStatus sum = sum_of(all);
@@ -326,10 +327,11 @@ std::string statuses_line(const Statuses& statuses) {
                             : fmt::format(", {} of {} running", running, all.size());
   if (sum.unexpected > 0) text += fmt::format(", {} not as expected", sum.unexpected);
   if (std::any_of(all.begin(), all.end(), [](const NamedStatus& n) { return is_left_unknown(n.status); })) {
-    text += sum.left && sum.left->low >= 1 ? fmt::format(", at least {} left", duration_text(sum.left->low))
-                                           : std::string(", time left unknown yet");
-  } else if (sum.left) {
-    text += fmt::format(", {} left", range_text(*sum.left));
+    text += sum.seconds_left && sum.seconds_left->low >= 1
+                ? fmt::format(", at least {} left", duration_text(sum.seconds_left->low))
+                : std::string(", time left unknown yet");
+  } else if (sum.seconds_left) {
+    text += fmt::format(", {} left", range_text(*sum.seconds_left));
   }
   return text;
 }
@@ -344,9 +346,9 @@ nlohmann::ordered_json status_json(const SweepStatus& status) {
   out["started"] = status.started;
   out["total"] = status.total < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(status.total);
   out["done"] = status.done;
-  out["for_now"] = status.for_now;
+  out["for_now"] = status.temporary_failures;
   out["vanished"] = status.vanished;
-  out["elsewhere"] = status.elsewhere;
+  out["elsewhere"] = status.of_other_shards;
   out["counts"] = nlohmann::ordered_json::object();
   for (const auto& [name, count] : status.counts) out["counts"][name] = count;
   out["exit_code"] =
@@ -354,7 +356,7 @@ nlohmann::ordered_json status_json(const SweepStatus& status) {
   out["reason"] = status.reason;
   out["trials_per_second"] = number_json(status.trials_per_second);
   const TimeRange left =
-      status.left.value_or(TimeRange{io::Record::unknown, io::Record::unknown, io::Record::unknown});
+      status.seconds_left.value_or(TimeRange{io::Record::unknown, io::Record::unknown, io::Record::unknown});
   out["seconds_left"] = number_json(left.likely);
   out["seconds_left_low"] = number_json(left.low);
   out["seconds_left_high"] = number_json(left.high);
@@ -408,13 +410,13 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
                         status.starts > 1 ? fmt::format(" (start number {})", status.starts) : "");
   }
   text += fmt::format("Done:    {}", progress_words(status.done, status.total));
-  if (status.elsewhere > 0) text += fmt::format(", and {} of other shards", status.elsewhere);
+  if (status.of_other_shards > 0) text += fmt::format(", and {} of other shards", status.of_other_shards);
   if (status.vanished > 0) text += fmt::format(", and {} no longer in the plan", status.vanished);
   text += "\n";
   if (!std::isnan(status.trials_per_second))
     text += fmt::format("Rate:    {:.3g} trials per second\n", status.trials_per_second);
-  if (status.left) {
-    text += fmt::format("Left:    {}, estimated from {}\n", range_text(*status.left),
+  if (status.seconds_left) {
+    text += fmt::format("Left:    {}, estimated from {}\n", range_text(*status.seconds_left),
                         counted(static_cast<std::size_t>(status.done), "trial"));
   } else if (status.running && status.total > status.done) {
     text += "Left:    unknown yet\n";

@@ -27,18 +27,19 @@ struct SweepStatus {
   std::int64_t total = -1;
   std::int64_t done = 0;  ///< those trials that have a record
   /// Trials among `done` that failed for a temporary reason; a resumed run repeats them.
-  std::int64_t for_now = 0;
-  std::int64_t elsewhere = 0;  ///< records of the plan's other shards in the same directory
-  std::int64_t vanished = 0;   ///< records of trials that are no longer in the plan, because it was edited
-  std::int64_t fresh = 0;      ///< number of records since the last start, without skipped ones
+  std::int64_t temporary_failures = 0;
+  std::int64_t of_other_shards = 0;  ///< records of the plan's other shards in the same directory
+  std::int64_t vanished = 0;     ///< records of trials that are no longer in the plan, because it was edited
+  std::int64_t since_start = 0;  ///< number of records since the last start, without skipped ones
   std::map<std::string, std::int64_t> counts;  ///< by status, without vanished trials
   bool running = false;
   bool ended = false;  ///< true if the last start ended and was not killed
   std::int64_t exit_code = -1;
   std::string reason;  ///< the reason for an early end, from the journal or from the job's output
   double trials_per_second = io::Record::unknown;  ///< since the last start
-  std::optional<TimeRange> left;  ///< seconds left, by the run's last estimate; only while the run is active
-  std::int64_t unexpected = 0;    ///< records that did not end as the plan expects
+  std::optional<TimeRange>
+      seconds_left;             ///< seconds left, by the run's last estimate; only while the run is active
+  std::int64_t unexpected = 0;  ///< records that did not end as the plan expects
   std::map<std::string, std::int64_t> findings;  ///< expected failures, by status
   std::vector<io::Record> failures;              ///< the last unexpected records, newest last
   TrialColumns names{{}, Reader::person};        ///< columns that identify the failures among all records

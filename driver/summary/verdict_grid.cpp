@@ -229,7 +229,7 @@ VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Model
   const std::vector<const Group*> race = competitors(task_groups);
   VerdictCell cell;
   cell.groups = task_groups;
-  cell.first = race.front();
+  cell.any_group = race.front();
   std::vector<const Group*> passed;
   for (const Group* group : race) {
     if (group->has_passed()) passed.push_back(group);

@@ -41,7 +41,7 @@ Limit limit_of(const io::Record& record, const Rates& rates);
 /// The comparison ("race") of all methods that ran the same task (task_identity).
 struct VerdictCell {
   std::vector<const Group*> groups;   ///< all groups of the task
-  const Group* first = nullptr;       ///< some group of the task; its record has the task's properties
+  const Group* any_group = nullptr;   ///< some group of the task; its record has the task's properties
   const Group* winner = nullptr;      ///< the fastest group that passed; null if no group passed
   const Group* runner_up = nullptr;   ///< the fastest passing group of another method; null if there is none
   std::int64_t methods = 0;           ///< number of methods that were tried, without skipped ones

@@ -62,7 +62,7 @@ using Lines = std::vector<std::string>;  // the lines of a cell or a label: `lin
 
 /// Returns the lines of a cell: method, time and lead, fraction of the limit, baseline, batch.
 Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell) {
-  const std::string batch = row.has_batches ? fmt::format("batch {}", cell.first->first().batch) : "";
+  const std::string batch = row.has_batches ? fmt::format("batch {}", cell.any_group->first().batch) : "";
   if (cell.winner == nullptr) {
     return {cell.races > 1 ? "none passed with every seed" : "none passed",
             "of " + counted(cell.methods, "method"), batch, "", ""};
@@ -104,7 +104,7 @@ std::string times_text(double times) {
 /// 16, uniform"; may be empty
 std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell,
                      const std::string& which) {
-  const Record& any = cell.first->first();
+  const Record& any = cell.any_group->first();
   std::string text = fmt::format(
       "{}{}{}{}{} on {}: ", task_words(any), which, row.details.empty() ? "" : ", ", printable(row.details),
       row.has_batches ? fmt::format(", batch {}", any.batch) : "", printable(grid.device));
@@ -435,7 +435,7 @@ Table verdict_table(const std::vector<VerdictGrid>& grids) {
   for (const VerdictGrid& grid : grids) {
     for (const VerdictRow& row : grid.rows) {
       for (const auto& [n, cell] : row.cells) {
-        const Record& r = cell.first->first();
+        const Record& r = cell.any_group->first();
         const Group *winner = cell.winner, *next = cell.runner_up, *baseline = cell.baseline;
         table.rows.push_back({grid.device, grid.capability, row.problem, row.precision, r.m, n, r.k, r.nrhs,
                               r.batch, r.uplo, row.matrix, r.matrix_seed, r.matrix_digest, cell.methods});

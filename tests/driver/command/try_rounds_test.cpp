@@ -97,7 +97,7 @@ TEST(TryAnswer, SaysHowFewRoundsAnUnclearLeadHas) {
   const std::vector<io::Record> records{example_record("one", 64, {2, 2, 2}),
                                         example_record("two", 64, {1, 1, 1})};
   const std::vector<Group> groups = group_records(records);
-  const std::string words = race_words(tried_tasks(groups), {}).front();
+  const std::string words = race_sentences(tried_tasks(groups), {}).front();
   EXPECT_EQ(words.substr(0, 17), "gesv: no clear wi") << words;
   EXPECT_NE(words.find("in only 1 round."), std::string::npos) << words;
 }

@@ -21,7 +21,7 @@ TEST(CompareJudge, IsUnclearWhenTheIntervalExceedsTheThreshold) {
   };
   const Comparison tight = judged({1, 1.0001, 1.0002}, 1);
   EXPECT_EQ(tight.pairs.at(0).change.verdict, Verdict::same);
-  EXPECT_TRUE(unclear_words(tight).empty());
+  EXPECT_TRUE(unclear_sentences(tight).empty());
   const Comparison wide = judged({0.9, 1, 1.12}, 1);
   const Change& change = wide.pairs.at(0).change;
   EXPECT_EQ(change.ratio, 1);
@@ -36,9 +36,10 @@ TEST(CompareJudge, IsUnclearWhenTheIntervalExceedsTheThreshold) {
   EXPECT_LT(unclear.with_duet, unclear.with_rounds);
   EXPECT_LT(unclear.with_rounds, unclear.detectable);
   EXPECT_LT(unclear.with_samples, 0.7 * unclear.detectable) << "most of the scatter is within the samples";
-  ASSERT_EQ(unclear_words(wide).size(), 2U);
-  EXPECT_THAT(unclear_words(wide).front(), ::testing::HasSubstr("1 UNCLEAR trial on cuda: these runs find"));
-  EXPECT_THAT(unclear_words(wide).back(),
+  ASSERT_EQ(unclear_sentences(wide).size(), 2U);
+  EXPECT_THAT(unclear_sentences(wide).front(),
+              ::testing::HasSubstr("1 UNCLEAR trial on cuda: these runs find"));
+  EXPECT_THAT(unclear_sentences(wide).back(),
               ::testing::AllOf(::testing::HasSubstr("rounds: 3"), ::testing::HasSubstr("duet"),
                                ::testing::HasSubstr("samples"), ::testing::HasSubstr("%")));
   EXPECT_NEAR(judged({0.9, 1, 1.12}, 3).pairs.at(0).change.detectable, unclear.with_rounds,
@@ -53,7 +54,7 @@ TEST(CompareJudge, AdviceHasOneUnitAndIsNotAboutEmulatedTrials) {
     unclear.with_rounds = 4.1;
     unclear.with_duet = 0.88;
   }
-  EXPECT_THAT(unclear_words(comparison),
+  EXPECT_THAT(unclear_sentences(comparison),
               ::testing::ElementsAre(::testing::StartsWith("9 UNCLEAR trials on host"),
                                      ::testing::HasSubstr("a factor of 1.9")));
 }
@@ -87,7 +88,7 @@ TEST(CompareJudge, LastSentenceCountsWhatWasNotDecided) {
   ASSERT_TRUE(threads.has_other_places);
   EXPECT_TRUE(threads.regressions.empty());
   EXPECT_EQ(render_json(method_table(threads, Reader::person)).at(0).at("verdict"), "not counted");
-  EXPECT_THAT(count_words(threads),
+  EXPECT_THAT(count_sentence(threads),
               ::testing::AllOf(::testing::HasSubstr(" not counted (other devices or threads)"),
                                ::testing::Not(::testing::HasSubstr("SLOWER"))));
   EXPECT_THAT(regression_words(threads), ::testing::AllOf(::testing::StartsWith("No trial was decided."),

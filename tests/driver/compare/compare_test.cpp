@@ -138,7 +138,7 @@ TEST(Compare, AStatusThatOnlyTheToleranceChangedIsNoRegression) {
   const Comparison same_answer = compare(base, set(0.4, 0.05, "suspect"), {});
   EXPECT_THAT(same_answer.regressions, ::testing::IsEmpty());
   EXPECT_EQ(same_answer.pairs.at(0).accuracy, "pass -> suspect (tolerance 16 -> 0.05)");
-  EXPECT_THAT(changed_words(same_answer), ::testing::StartsWith("The tolerance changed (16 -> 0.05)"));
+  EXPECT_THAT(changed_sentence(same_answer), ::testing::StartsWith("The tolerance changed (16 -> 0.05)"));
   EXPECT_THAT(compare(base, set(1e6, 0.05, "failed"), {}).regressions, ::testing::SizeIs(1));
 }
 
@@ -381,7 +381,7 @@ TEST(Compare, IgnoresRunToRunVariation) {
   const Comparison same = compared(base, now);
   ASSERT_EQ(same.noise.size(), 1U);
   EXPECT_EQ(same.noise[0].pairs, 40);
-  EXPECT_GT(same.noise[0].raise_long, 10) << "the rule expects 0.4 % for one run";
+  EXPECT_GT(same.noise[0].excess_scatter_long, 10) << "the rule expects 0.4 % for one run";
   const auto timed_verdicts = std::count_if(same.pairs.begin(), same.pairs.end(), [](const Pair& pair) {
     return pair.change.verdict == Verdict::slower || pair.change.verdict == Verdict::faster;
   });
@@ -411,8 +411,8 @@ TEST(Compare, FindsAMethodChangeBelowTheScatterOfItsTrials) {
   }
   const Comparison comparison = compared(base, now);
   ASSERT_EQ(comparison.noise.size(), 1U);
-  EXPECT_GT(comparison.noise[0].of_methods, 0);
-  EXPECT_LT(comparison.noise[0].of_methods, 0.02);
+  EXPECT_GT(comparison.noise[0].method_sigma, 0);
+  EXPECT_LT(comparison.noise[0].method_sigma, 0.02);
   for (const MethodChange& method : comparison.methods) {
     EXPECT_EQ(method.change.verdict == Verdict::slower, method.method == "gesv/beta") << method.method;
   }

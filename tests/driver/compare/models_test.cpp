@@ -158,11 +158,11 @@ TEST(CompareModels, PredictsTheRatioFromTheMeasuredLimits) {
   };
   const Compared two({run_on(older, "a", records(4e-6)), run_on(newer, "b", records(2e-6))});
   EXPECT_NEAR(two.fastest(64).predicted, 2, 1e-9);
-  EXPECT_EQ(two.fastest(64).cause, Cause::launches);
+  EXPECT_EQ(two.fastest(64).bounding_limit, BoundingLimit::launches);
   EXPECT_NEAR(two.fastest(128).predicted, copy_ratio, 1e-9);
-  EXPECT_EQ(two.fastest(128).cause, Cause::memory);
+  EXPECT_EQ(two.fastest(128).bounding_limit, BoundingLimit::memory);
   EXPECT_NEAR(two.fastest(4096).predicted, product_ratio, 1e-9);
-  EXPECT_EQ(two.fastest(4096).cause, Cause::products);
+  EXPECT_EQ(two.fastest(4096).bounding_limit, BoundingLimit::products);
   EXPECT_EQ(text_in(task_table(two.comparison), 0, "limit"),
             "launches below 128, then memory below 4096, then products");
 }

@@ -165,10 +165,10 @@ TEST(ChangePoints, AChangeOfTheGpuIsNotAStep) {
   TimeSeries series = series_of({});
   for (int i = 0; i < 20; ++i) {
     series.logs.push_back((i >= 10 ? 0.03 : 0) + (i % 2 == 0 ? 0.002 : -0.002));
-    series.groups.push_back(i >= 10 ? 1 : 0);
+    series.gpus.push_back(i >= 10 ? 1 : 0);
   }
   EXPECT_TRUE(changes_of(series, 1e-4, 0.01).steps.empty());
-  series.groups[15] = 0;  // now the same GPU measured on both sides of the step
+  series.gpus[15] = 0;  // now the same GPU measured on both sides of the step
   const SeriesChange change = changes_of(series, 1e-4, 0.01);
   ASSERT_EQ(change.steps.size(), 1U);
   EXPECT_FALSE(change.steps[0].is_other_group);

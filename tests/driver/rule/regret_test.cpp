@@ -42,7 +42,7 @@ TEST(RegretOfRules, ComparesWithTheFastestAndTheVendor) {
   EXPECT_EQ(ours.tasks, 3);
   EXPECT_NEAR(ours.mean, 0.5 / 3, 1e-12);
   EXPECT_NEAR(ours.worst, 0.5, 1e-12);
-  EXPECT_NE(ours.where.find("n 300"), std::string::npos) << ours.where;
+  EXPECT_NE(ours.worst_case.find("n 300"), std::string::npos) << ours.worst_case;
   EXPECT_EQ(vendor.adviser, "the vendor");
   EXPECT_NEAR(vendor.mean, 0.6 / 3, 1e-12);
   EXPECT_NEAR(vendor.worst, 0.4, 1e-12);
@@ -64,7 +64,7 @@ TEST(RegretOfRules, CountsChoicesWithoutATimeApart) {
   results.records[0].status = "failed";   // batched at 100
   results.records[2].status = "skipped";  // batched at 200
   const std::vector<Regret> rows = regrets_of({{"ours", fixed_rule("batched", 250)}}, results);
-  EXPECT_EQ(std::tuple(rows[0].failed, rows[0].absent, rows[0].unmeasured), std::tuple(1, 1, 1));
+  EXPECT_EQ(std::tuple(rows[0].failed, rows[0].not_run, rows[0].unmeasured), std::tuple(1, 1, 1));
   EXPECT_EQ(rows[0].tasks, 0);
 }
 

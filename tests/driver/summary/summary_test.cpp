@@ -30,7 +30,7 @@ TEST(Summary, RunsOfOneTrialFormAGroupWithTheWorstStatus) {
   EXPECT_DOUBLE_EQ(groups[0].median, 0.004);
   EXPECT_DOUBLE_EQ(groups[0].min, 0.001);
   EXPECT_DOUBLE_EQ(groups[0].max, 0.009);
-  EXPECT_DOUBLE_EQ(groups[0].ratio, 1e9);
+  EXPECT_DOUBLE_EQ(groups[0].residual_ratio, 1e9);
   EXPECT_EQ(groups[1].status, "pass");
 }
 

@@ -61,7 +61,7 @@ TEST(SweepStatus, DescribesARunningSweep) {
   EXPECT_EQ(status.counts.at("pass"), 3);
   EXPECT_EQ(status.counts.at("crashed"), 1);
   EXPECT_DOUBLE_EQ(status.trials_per_second, 0.2);
-  EXPECT_FALSE(status.left) << "not reported";
+  EXPECT_FALSE(status.seconds_left) << "not reported";
   ASSERT_EQ(status.failures.size(), 1U);
   EXPECT_EQ(status.failures[0].message, "signal 11");
   const std::string text = status_text(status, any_width);
@@ -76,18 +76,19 @@ TEST(SweepStatus, TimeLeftIsTheReportedOneMinusTheTimeSince) {
   journal.notes.push_back(
       note(R"({"note":"left","low":60.0,"likely":70.0,"high":200,"time":"2026-03-01T00:00:10.500Z"})"));
   const SweepStatus status = status_of(journal, /*running=*/true, after_midnight(20.5), 10);
-  ASSERT_TRUE(status.left);
-  EXPECT_DOUBLE_EQ(status.left->low, 50);
-  EXPECT_DOUBLE_EQ(status.left->likely, 60);
-  EXPECT_DOUBLE_EQ(status.left->high, 190);
+  ASSERT_TRUE(status.seconds_left);
+  EXPECT_DOUBLE_EQ(status.seconds_left->low, 50);
+  EXPECT_DOUBLE_EQ(status.seconds_left->likely, 60);
+  EXPECT_DOUBLE_EQ(status.seconds_left->high, 190);
   EXPECT_NE(status_text(status, any_width).find("Left:    50 s to 3 min 10 s, estimated from 4 trials\n"),
             std::string::npos);
   EXPECT_EQ(status_json(status)["seconds_left"], 60);
-  EXPECT_DOUBLE_EQ(status_of(journal, /*running=*/true, after_midnight(100), 10).left->low, 0);
-  EXPECT_FALSE(status_of(journal, /*running=*/true, after_midnight(300), 10).left) << "later than estimated";
-  EXPECT_FALSE(status_of(journal, /*running=*/false, after_midnight(20.5), 10).left) << "killed";
+  EXPECT_DOUBLE_EQ(status_of(journal, /*running=*/true, after_midnight(100), 10).seconds_left->low, 0);
+  EXPECT_FALSE(status_of(journal, /*running=*/true, after_midnight(300), 10).seconds_left)
+      << "later than estimated";
+  EXPECT_FALSE(status_of(journal, /*running=*/false, after_midnight(20.5), 10).seconds_left) << "killed";
   journal.notes.push_back(note(R"({"note":"left","low":null,"likely":null,"high":null})"));
-  EXPECT_FALSE(status_of(journal, /*running=*/true, after_midnight(20.5), 10).left)
+  EXPECT_FALSE(status_of(journal, /*running=*/true, after_midnight(20.5), 10).seconds_left)
       << "the run has no estimate";
   EXPECT_NE(status_text(status_of(journal, /*running=*/true, after_midnight(20.5), 10), any_width)
                 .find("Left:    unknown yet\n"),
@@ -107,7 +108,7 @@ TEST(SweepStatus, DescribesEndedAndKilledSweeps) {
   const SweepStatus status = status_of(journal, /*running=*/false, after_midnight(1e6), 10);
   EXPECT_TRUE(status.ended);
   EXPECT_EQ(status.exit_code, 5);
-  EXPECT_FALSE(status.left);
+  EXPECT_FALSE(status.seconds_left);
   EXPECT_DOUBLE_EQ(status.trials_per_second, 4.0 / 13) << "the time since does not lower the rate";
   EXPECT_NE(status_text(status, any_width).find("ended with exit code 5 (time limit)"), std::string::npos);
 }
@@ -124,9 +125,9 @@ TEST(SweepStatus, ResumeCountsFromItsStart) {
   const SweepStatus status = status_of(journal, /*running=*/true, after_midnight(16), 10);
   EXPECT_EQ(status.starts, 2);
   EXPECT_FALSE(status.ended);
-  EXPECT_EQ(std::tuple(status.vanished, status.done, status.fresh), std::tuple(1, 3, 2));
+  EXPECT_EQ(std::tuple(status.vanished, status.done, status.since_start), std::tuple(1, 3, 2));
   EXPECT_DOUBLE_EQ(status.trials_per_second, 0.5);
-  EXPECT_FALSE(status.left) << "reported by the earlier start";
+  EXPECT_FALSE(status.seconds_left) << "reported by the earlier start";
 }
 
 TEST(SweepStatus, ShardCountsItsTrialsOnly) {
@@ -137,12 +138,12 @@ TEST(SweepStatus, ShardCountsItsTrialsOnly) {
   for (std::size_t i = 0; i < 4; ++i) journal.records[i].key = keys[i];
   const SweepStatus status = status_of(journal, /*running=*/true, after_midnight(20), 10);
   EXPECT_EQ(status.done, 3);
-  EXPECT_EQ(status.elsewhere, 1);
+  EXPECT_EQ(status.of_other_shards, 1);
   EXPECT_EQ(status.counts.at("pass"), 3) << "the status of all records";
   EXPECT_NE(status_text(status, any_width).find("3 of 3 (100.0%), and 1 of other shards"), std::string::npos);
-  EXPECT_FALSE(status.left) << "this shard is complete";
+  EXPECT_FALSE(status.seconds_left) << "this shard is complete";
   journal.records[0].round = 2;
-  EXPECT_EQ(status_of(journal, /*running=*/true, after_midnight(20), 10).elsewhere, 0)
+  EXPECT_EQ(status_of(journal, /*running=*/true, after_midnight(20), 10).of_other_shards, 0)
       << "the shard of a later round is that of the start that recorded it, not that of its key";
 }
 
@@ -164,7 +165,7 @@ TEST(SweepStatus, RecordsOfAnEarlierStartAreNeverFresh) {
   io::JournalContents journal = example_journal();  // its records begin at 00:00:10
   journal.notes.push_back(note(R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z"})"));
   const SweepStatus status = status_of(journal, /*running=*/true, after_midnight(20), 10);
-  EXPECT_EQ(status.fresh, 0);
+  EXPECT_EQ(status.since_start, 0);
   EXPECT_TRUE(std::isnan(status.trials_per_second));
 }
 
@@ -287,7 +288,7 @@ TEST(Status, ShowsOneRowPerShardAndTheirSum) {
   Statuses unknown = both;
   unknown.all[1].status.running = true;
   EXPECT_THAT(statuses_line(unknown), testing::EndsWith(", at least 30 s left")) << "one has no estimate yet";
-  unknown.all[0].status.left.reset();
+  unknown.all[0].status.seconds_left.reset();
   EXPECT_THAT(statuses_line(unknown), testing::EndsWith(", time left unknown yet"));
   const Statuses one{{both.all[1]}, {}};
   EXPECT_EQ(statuses_line(one), "4 of 10 (40.0%), killed");

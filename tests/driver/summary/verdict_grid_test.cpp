@@ -392,7 +392,7 @@ TEST(VerdictGrid, PoolsTheSeedsOfEachBatchSizeInAnyOrderOfRecords) {
       ASSERT_EQ(row.cells.size(), 2U);
       for (const auto& [n, cell] : row.cells) {
         EXPECT_EQ(cell.races, 2);
-        EXPECT_EQ(fmt::format("batch {}", cell.first->first().batch), row.details);
+        EXPECT_EQ(fmt::format("batch {}", cell.any_group->first().batch), row.details);
       }
     }
     const std::string sentences = verdict_sentences(grids);
