@@ -139,7 +139,7 @@ void print_details(const std::vector<TriedTask>& tasks, const std::vector<io::Re
     words += " TIMES FASTEST: compared round by round, so it may differ from the quotient of the medians.";
   if (has_any([](const io::Record& r) { return r.backend == "emulated"; }))
     words += " emulated: a GPU's kernels on this CPU; their times say nothing about a GPU.";
-  if (has_any(is_finding))
+  if (has_any(is_expected_failure))
     words += " suspect, failed, diverged: it was unknown whether these methods suit the matrix.";
   fmt::print("\n{}", paragraph(words, prose_width()));
   const Table unexpected = failure_table(records, Failures::unexpected);

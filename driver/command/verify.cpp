@@ -45,7 +45,7 @@ void verify_to_stdout(const VerifyOptions& options, Commands& commands) {
                       printable_lines(e.what())));
     }
   }
-  Verification result = verify(std::move(results.records), tolerances, plan ? &*plan : nullptr);
+  Verification result = judge_all_again(std::move(results.records), tolerances, plan ? &*plan : nullptr);
   const Table changes = change_table(result, format == Format::table ? Reader::person : Reader::program);
   if (format == Format::csv) {
     fmt::print("{}", render_csv(changes));

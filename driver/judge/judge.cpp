@@ -73,7 +73,7 @@ bool is_broken(const std::string& status) {
          status == io::Status::error;
 }
 
-bool is_finding(const io::Record& record) {
+bool is_expected_failure(const io::Record& record) {
   return record.expected == 1 && record.status != io::Status::pass && record.status != io::Status::skipped;
 }
 

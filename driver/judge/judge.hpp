@@ -55,7 +55,7 @@ bool is_judged(const std::string& status);
 bool is_broken(const std::string& status);
 
 /// Returns true if a record has a failure that its plan expects, i.e. the expected status, but not `pass`.
-bool is_finding(const io::Record& record);
+bool is_expected_failure(const io::Record& record);
 
 /// Returns true if a trial did not end as its plan expects. A record of an older version has no expected
 /// status; then returns true if the trial neither passed nor was skipped.

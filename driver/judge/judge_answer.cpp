@@ -76,7 +76,7 @@ BatchVerdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios,
     list += fmt::format("{}{}", list.empty() ? "" : ", ", system);
     verdicts.not_passed.push_back(system);
   }
-  verdicts.tally = {
+  verdicts.counts = {
       counts[pass], counts[suspect], counts[failed], first[failed] >= 0 ? first[failed] : first[suspect], {}};
   if (worst_severity == pass) return verdicts;
   std::string lists;
@@ -85,7 +85,7 @@ BatchVerdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios,
   const std::int64_t unlisted =
       counts[suspect] + counts[failed] - static_cast<std::int64_t>(verdicts.not_passed.size());
   if (unlisted > 0) lists += fmt::format("; {} more", unlisted);
-  verdicts.tally.description =
+  verdicts.counts.description =
       fmt::format("the worst of {} systems is {}; {} suspect, {} failed: {}", ratios.size(), verdicts.worst,
                   counts[suspect], counts[failed], lists);
   return verdicts;
@@ -123,7 +123,7 @@ std::optional<std::uint64_t> solution_seed(const Trial& trial, const Inputs<T>& 
 
 }  // namespace
 
-bool is_judged_twice(const Trial& trial) {
+bool is_verified_twice(const Trial& trial) {
   if (is_small(trial)) return true;
   return hash_of(trial.key) % sample_interval == 0 && multiplications(trial) <= max_multiplications;
 }
@@ -141,17 +141,18 @@ std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findi
   const auto description_of = [&](const Findings& found) {
     return fmt::format("residual ratio {:.17g}{}{}", found.ratio, found.flaw.empty() ? "" : ", ", found.flaw);
   };
-  return fmt::format("two judges of one answer disagree: {} on the GPU, {} on the CPU (tolerance {:g})",
-                     description_of(on_gpu), description_of(on_cpu), trial.tolerance);
+  return fmt::format(
+      "two verifications of one answer disagree: {} on the GPU, {} on the CPU (tolerance {:g})",
+      description_of(on_gpu), description_of(on_cpu), trial.tolerance);
 }
 
-Evidence evidence_of(const Trial& trial, const Judgement& judgement) {
-  return {trial.problem,  judgement.findings.ratio, trial.tolerance,
-          judgement.info, judgement.convergence,    judgement.findings.flaw};
+Evidence evidence_of(const Trial& trial, const VerifiedAnswer& answer) {
+  return {trial.problem, answer.findings.ratio, trial.tolerance,
+          answer.info,   answer.convergence,    answer.findings.flaw};
 }
 
 template <class T>
-Judgement AnswerJudge<T>::judge(const Answer<T>& answer, Staging<T>* staging, int set) const {
+VerifiedAnswer AnswerVerifier<T>::judge(const Answer<T>& answer, Staging<T>* staging, int set) const {
   const bool ran_on_gpu = trial_.backend == Backend::cuda, is_in_place = ran_on_gpu && staging != nullptr;
   if (trial_.shape.batch > 1) return is_in_place ? systems_in_place(answer, *staging, set) : systems(answer);
   const bool uploads = ran_on_gpu || (context_.device.backend() == Backend::cuda && !is_small(trial_));
@@ -159,23 +160,23 @@ Judgement AnswerJudge<T>::judge(const Answer<T>& answer, Staging<T>* staging, in
     if (is_in_place) return in_place(answer, *staging, set);
     return uploads ? by_upload(answer) : on_cpu(answer);
   };
-  Judgement judgement = verified();
-  judgement.info = answer.info;
-  return judgement;
+  VerifiedAnswer result = verified();
+  result.info = answer.info;
+  return result;
 }
 
 template <class T>
-Judgement AnswerJudge<T>::on_cpu(const Answer<T>& answer) const {
+VerifiedAnswer AnswerVerifier<T>::on_cpu(const Answer<T>& answer) const {
   Findings found = check(method_, inputs_, answer, trial_.tolerance);
   found.componentwise_error = componentwise_error(method_, inputs_, answer);
   return {found, /*disagreement=*/{}};
 }
 
-/// Verifies an answer on the GPU with device copies of its operands. If `is_judged_twice`, also verifies it
+/// Verifies an answer on the GPU with device copies of its operands. If `is_verified_twice`, also verifies it
 /// on the CPU.
 template <class T>
 template <class Copies>
-Judgement AnswerJudge<T>::on_device(const Answer<T>& answer, Copies&& copies) const {
+VerifiedAnswer AnswerVerifier<T>::on_device(const Answer<T>& answer, Copies&& copies) const {
   Findings found;
   try {
     const auto reductions = small_on_host(device_reductions<T>(context_, copies()));
@@ -184,12 +185,12 @@ Judgement AnswerJudge<T>::on_device(const Answer<T>& answer, Copies&& copies) co
   } catch (const OutOfMemory&) {  // the verification needs memory in addition to the operands
     return on_cpu(answer);
   }
-  if (!is_judged_twice(trial_)) return {found, /*disagreement=*/{}};
+  if (!is_verified_twice(trial_)) return {found, /*disagreement=*/{}};
   return {found, disagreement(trial_, found, check(method_, inputs_, answer, trial_.tolerance))};
 }
 
 template <class T>
-Judgement AnswerJudge<T>::in_place(const Answer<T>& answer, Staging<T>& staging, int set) const {
+VerifiedAnswer AnswerVerifier<T>::in_place(const Answer<T>& answer, Staging<T>& staging, int set) const {
   return on_device(answer, [&]() -> std::vector<DeviceCopy<T>> {
     const Buffer& pristine = staging.pristine();
     const bool is_unmodified = device_digest(context_, pristine.data(), pristine.bytes()) == digest_;
@@ -199,25 +200,25 @@ Judgement AnswerJudge<T>::in_place(const Answer<T>& answer, Staging<T>& staging,
 }
 
 template <class T>
-Judgement AnswerJudge<T>::by_upload(const Answer<T>& answer) const {
+VerifiedAnswer AnswerVerifier<T>::by_upload(const Answer<T>& answer) const {
   return on_device(answer, [] { return std::vector<DeviceCopy<T>>{}; });
 }
 
-/// Returns a batch's judgement: the findings of its worst system, and all systems' largest forward error.
+/// Returns a batch's verification: the findings of its worst system, and all systems' largest forward error.
 template <class T>
-Judgement AnswerJudge<T>::of_batch(const Answer<T>& answer, const BatchVerdicts& verdicts,
-                                   double forward_error, const std::string& disagreement) const {
+VerifiedAnswer AnswerVerifier<T>::of_batch(const Answer<T>& answer, const BatchVerdicts& verdicts,
+                                           double forward_error, const std::string& disagreement) const {
   const auto system = static_cast<std::int64_t>(verdicts.worst);
   const Inputs<T> inputs = system_of(inputs_, system);
-  Findings worst = AnswerJudge(context_, trial_, method_, inputs)
+  Findings worst = AnswerVerifier(context_, trial_, method_, inputs)
                        .on_cpu(system_of(answer, inputs_.shape, system))
                        .findings;
   worst.forward_error = forward_error;
-  return {worst, disagreement, answer.infos[verdicts.worst], verdicts.tally};
+  return {worst, disagreement, answer.infos[verdicts.worst], verdicts.counts};
 }
 
 template <class T>
-Judgement AnswerJudge<T>::systems(const Answer<T>& answer) const {
+VerifiedAnswer AnswerVerifier<T>::systems(const Answer<T>& answer) const {
   std::vector<double> ratios;
   for (const Findings& found : check_systems(method_, inputs_, answer, trial_.tolerance))
     ratios.push_back(found.ratio);
@@ -226,7 +227,8 @@ Judgement AnswerJudge<T>::systems(const Answer<T>& answer) const {
 }
 
 template <class T>
-Judgement AnswerJudge<T>::systems_in_place(const Answer<T>& answer, Staging<T>& staging, int set) const {
+VerifiedAnswer AnswerVerifier<T>::systems_in_place(const Answer<T>& answer, Staging<T>& staging,
+                                                   int set) const {
   const std::vector<std::int64_t> sample = sample_of(trial_);
   const auto seed = solution_seed(trial_, inputs_);
   std::vector<Findings> sample_by_cpu;
@@ -279,7 +281,7 @@ Judgement AnswerJudge<T>::systems_in_place(const Answer<T>& answer, Staging<T>& 
   return of_batch(answer, verdicts, error, difference);
 }
 
-template class AnswerJudge<float>;
-template class AnswerJudge<double>;
+template class AnswerVerifier<float>;
+template class AnswerVerifier<double>;
 
 }  // namespace gaussweep::driver

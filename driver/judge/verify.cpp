@@ -178,7 +178,8 @@ bool judge_again(Record& record, double tolerance) {
   return true;
 }
 
-Verification verify(std::vector<Record> records, const Tolerances& tolerances, const io::Plan* plan) {
+Verification judge_all_again(std::vector<Record> records, const Tolerances& tolerances,
+                             const io::Plan* plan) {
   Verification result;
   bool is_broken_somewhere = false, is_wrong_somewhere = false;
   for (std::size_t i = 0; i < records.size(); ++i) {

@@ -34,7 +34,7 @@ std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const 
 /// @return false if the trial gave no answer or the answer's residual is unknown
 bool judge_again(io::Record& record, double tolerance);
 
-/// The result of `verify`.
+/// The result of `judge_all_again`.
 struct Verification {
   std::vector<io::Record> records;        ///< all records, with new status, tolerance and message
   std::vector<std::size_t> changed;       ///< indices into `records`
@@ -44,6 +44,7 @@ struct Verification {
 };
 
 /// Judges all records again. @param plan null if unknown; then only `pass` and `skipped` are expected
-Verification verify(std::vector<io::Record> records, const Tolerances& tolerances, const io::Plan* plan);
+Verification judge_all_again(std::vector<io::Record> records, const Tolerances& tolerances,
+                             const io::Plan* plan);
 
 }  // namespace gaussweep::driver

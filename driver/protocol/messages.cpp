@@ -17,7 +17,7 @@ struct EnumNames<driver::message::WorkerEnd> {
   using WorkerEnd = driver::message::WorkerEnd;
   static constexpr std::string_view what = "end of a worker";
   static constexpr std::array<std::pair<WorkerEnd, std::string_view>, 3> table{
-      {{WorkerEnd::none, "none"}, {WorkerEnd::fatal, "fatal"}, {WorkerEnd::spent, "spent"}}};
+      {{WorkerEnd::none, "none"}, {WorkerEnd::fatal, "fatal"}, {WorkerEnd::replace, "spent"}}};
 };
 
 namespace driver {
@@ -31,14 +31,20 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Batch, trials)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepBegun, step)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hello, device)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, record, end, writing)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Unfit, message, busy)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkerFailed, message, busy)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StorageFailed, message)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ready, held)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Recorded, record, writing)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Returned, keys)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceSeen, row)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Retired, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Finish, at_once)
+
+void to_json(json& to, const Ready& m) {
+  to = {{"held", m.held_digest}};
+}
+void from_json(const json& from, Ready& m) {
+  from.at("held").get_to(m.held_digest);
+}
 
 template <class Empty>
 std::enable_if_t<std::is_empty_v<Empty>> to_json(json& to, const Empty& /*m*/) {

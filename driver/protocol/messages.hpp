@@ -64,9 +64,9 @@ struct Hello {
 
 /// The worker's next action after a trial.
 enum class WorkerEnd {
-  none,   ///< waits for the next trial
-  fatal,  ///< exits, because its device failed; a new worker may succeed with the trial
-  spent   ///< exits, because a failed allocation may have leaked memory; the trial is done
+  none,    ///< waits for the next trial
+  fatal,   ///< exits, because its device failed; a new worker may succeed with the trial
+  replace  ///< exits, because a failed allocation may have leaked memory; the trial is done
 };
 
 /// From a worker: the end of a trial.
@@ -84,7 +84,7 @@ struct Closed {
 
 /// From a worker: it cannot start or continue. `busy`: a later start may succeed, because other processes use
 /// the device, or the device is not ready.
-struct Unfit {
+struct WorkerFailed {
   static constexpr const char* name = "unfit";
   std::string message;
   bool busy = false;
@@ -96,11 +96,11 @@ struct StorageFailed {
   std::string message;
 };
 
-/// From a supervisor: the rank requests trials. `held` is the digest of the matrix that the rank's worker
-/// holds or will hold; empty: none.
+/// From a supervisor: the rank requests trials. `held_digest` is the digest of the matrix that the rank's
+/// worker holds or will hold; empty: none.
 struct Ready {
   static constexpr const char* name = "ready";
-  std::string held;
+  std::string held_digest;
 };
 
 /// From a supervisor: the end of a trial.
@@ -175,7 +175,7 @@ struct Finish {
 
 using ToWorker = std::variant<message::Setup, message::Work, message::Close>;
 using FromWorker = std::variant<message::StepBegun, message::Hello, message::Done, message::Closed,
-                                message::Unfit, message::StorageFailed>;
+                                message::WorkerFailed, message::StorageFailed>;
 using ToSupervisor = std::variant<message::Batch, message::Return, message::Abandon, message::Finish>;
 using ToCoordinator = std::variant<message::Ready, message::Recorded, message::Returned, message::Released,
                                    message::DeviceSeen, message::Retired, message::StorageFailed,

@@ -174,7 +174,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Ti
       span.last = std::max<std::string_view>(span.last,
                                              record.end_time.empty() ? record.start_time : record.end_time);
     }
-    if (is_finding(record)) ++status.findings[record.status];
+    if (is_expected_failure(record)) ++status.findings[record.status];
     if (is_unexpected(record)) {
       ++status.unexpected;
       status.failures.push_back(record);

@@ -85,7 +85,7 @@ class Coordinator {
   };
 
   /// One handler per message type of `ToCoordinator`.
-  void handle(int rank, const message::Ready& ready) { assign(rank, ready.held); }
+  void handle(int rank, const message::Ready& ready) { assign(rank, ready.held_digest); }
   void handle(int rank, const message::Recorded& recorded);
   void handle(int rank, const message::Returned& returned);
   void handle(int rank, const message::Released& released);

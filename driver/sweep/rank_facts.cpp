@@ -55,6 +55,42 @@ std::string too_few_devices(int ranks, std::size_t count, const char* what, cons
 
 }  // namespace
 
+void to_json(json& to, const RankGpu& gpu) {
+  to = {{"uuid", gpu.uuid},           {"visible", gpu.visible},
+        {"index", gpu.index},         {"capability", gpu.capability},
+        {"why", gpu.missing_because}, {"warnings", gpu.warnings},
+        {"driver", gpu.driver},       {"name", gpu.name},
+        {"further", gpu.further}};
+}
+
+void from_json(const json& from, RankGpu& gpu) {
+  from.at("uuid").get_to(gpu.uuid);
+  from.at("visible").get_to(gpu.visible);
+  from.at("index").get_to(gpu.index);
+  from.at("capability").get_to(gpu.capability);
+  from.at("why").get_to(gpu.missing_because);
+  from.at("warnings").get_to(gpu.warnings);
+  from.at("driver").get_to(gpu.driver);
+  from.at("name").get_to(gpu.name);
+  from.at("further").get_to(gpu.further);
+}
+
+void to_json(json& to, const SweepStart& start) {
+  to = {{"goes_on", start.has_work},
+        {"backend", start.backend},
+        {"directory", start.directory},
+        {"run_id", start.run_id},
+        {"libraries", start.libraries}};
+}
+
+void from_json(const json& from, SweepStart& start) {
+  from.at("goes_on").get_to(start.has_work);
+  from.at("backend").get_to(start.backend);
+  from.at("directory").get_to(start.directory);
+  from.at("run_id").get_to(start.run_id);
+  from.at("libraries").get_to(start.libraries);
+}
+
 int worker_threads(const World& world) {
   const int share = std::max(1, usable_cpus() / world.cpu_parts());
   const int requested = requested_threads().threads;
@@ -75,7 +111,8 @@ RankFacts rank_facts(const World& world, const std::string& backend, PendingList
   const std::vector<std::string> mig_devices = own_mig_devices();
   const std::size_t index = index_of_rank(mig_devices.size(), world.local_rank());
   if (!mig_devices.empty() && index >= mig_devices.size()) {
-    facts.gpu.why = too_few_devices(world.local_size(), mig_devices.size(), "parts of GPUs", facts.host.host);
+    facts.gpu.missing_because =
+        too_few_devices(world.local_size(), mig_devices.size(), "parts of GPUs", facts.host.host);
     return facts;
   }
   const std::string mig_device = mig_devices.empty() ? "" : mig_devices[index];
@@ -87,7 +124,8 @@ RankFacts rank_facts(const World& world, const std::string& backend, PendingList
     if (!mig_device.empty()) facts.gpu.index = static_cast<std::int64_t>(index);
   } catch (const std::exception& e) {
     facts.gpu = {};
-    facts.gpu.why = e.what();  // rank 0 waits for the facts of all ranks and decides if the failure matters
+    facts.gpu.missing_because =
+        e.what();  // rank 0 waits for the facts of all ranks and decides if the failure matters
   }
   return facts;
 }
@@ -97,7 +135,7 @@ RankGpu gpu_of_rank(const json& devices, int local_rank, int local_size, const s
   const json& gpus = devices.at("gpus");
   const auto no_gpu = [](const std::string& why) {
     RankGpu gpu;
-    gpu.why = why;
+    gpu.missing_because = why;
     return gpu;
   };
   if (gpus.empty()) {
@@ -136,7 +174,7 @@ RankGpu gpu_of_rank(const json& devices, int local_rank, int local_size, const s
 std::string without_gpu(const std::vector<RankFacts>& ranks) {
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (ranks[rank].gpu.exists()) continue;
-    return fmt::format("rank {} on {}: {}", rank, ranks[rank].host.host, ranks[rank].gpu.why);
+    return fmt::format("rank {} on {}: {}", rank, ranks[rank].host.host, ranks[rank].gpu.missing_because);
   }
   return "";
 }

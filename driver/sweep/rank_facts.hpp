@@ -22,7 +22,7 @@ struct RankGpu {
   std::string visible;  ///< the CUDA_VISIBLE_DEVICES that selects it; empty: leave the variable as it is
   std::int64_t index = -1;
   int capability = 0;
-  std::string why;  ///< the reason if there is no GPU
+  std::string missing_because;  ///< the reason if there is no GPU
   std::vector<std::string> warnings;
   std::optional<std::string> driver;   ///< the driver's version, if there is a GPU
   std::string name{};                  ///< the model's name
@@ -36,19 +36,20 @@ struct RankFacts {
   io::HostRow host;
   RankGpu gpu;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankGpu, uuid, visible, index, capability, why, warnings, driver, name,
-                                   further)
+void to_json(nlohmann::json& to, const RankGpu& gpu);
+void from_json(const nlohmann::json& from, RankGpu& gpu);
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankFacts, host, gpu)
 
 /// The message that rank 0 broadcasts before a sweep.
-struct Decision {
-  bool goes_on = false;  ///< false: there is nothing to run, so all ranks end
+struct SweepStart {
+  bool has_work = false;  ///< false: there is nothing to run, so all ranks end
   Backend backend = Backend::host;
   std::string directory;  ///< the run directory
   std::string run_id;
   nlohmann::json libraries = nlohmann::json::array();  ///< the rows of the run's libraries
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Decision, goes_on, backend, directory, run_id, libraries)
+void to_json(nlohmann::json& to, const SweepStart& start);
+void from_json(const nlohmann::json& from, SweepStart& start);
 
 /// The listing of the visible GPUs, which a child process computes while MPI starts. Empty if no GPU is
 /// wanted, or if several MIG devices (parts of a GPU) are visible. In that case the local rank selects the

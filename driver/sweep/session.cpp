@@ -217,15 +217,15 @@ void note_start(RunDirectory& directory, const Session& session, const Planned& 
 }
 
 /// Returns the description of this rank's worker.
-WorkerSpec worker_spec(const Session& session, const Decision& decision) {
+WorkerSpec worker_spec(const Session& session, const SweepStart& sweep_start) {
   WorkerSpec spec;
-  spec.origin = this_origin(decision.run_id, session.world.rank());
-  spec.backend = decision.backend;
+  spec.origin = this_origin(sweep_start.run_id, session.world.rank());
+  spec.backend = sweep_start.backend;
   if (spec.backend == Backend::cuda) {
     const RankGpu& gpu = session.this_rank.gpu;
     spec.gpu_uuid = gpu.uuid;
     spec.visible = gpu.visible;
-    if (!gpu.exists()) spec.cannot_run_because = gpu.why;
+    if (!gpu.exists()) spec.cannot_run_because = gpu.missing_because;
     spec.origin.device_index = gpu.index;
   }
   spec.gpus = session.options.gpus_per_rank;
@@ -233,7 +233,7 @@ WorkerSpec worker_spec(const Session& session, const Decision& decision) {
   if (spec.cannot_run_because.empty()) spec.cannot_run_because = blas_memory_error(spec.threads);
   spec.libraries = libraries_of(session.registry);
   if (spec.cannot_run_because.empty()) spec.cannot_run_because = library_fault(spec.libraries);
-  spec.directory = decision.directory;
+  spec.directory = sweep_start.directory;
   return spec;
 }
 
@@ -242,15 +242,15 @@ std::string log_of_rank(const std::filesystem::path& directory, int rank) {
 }
 
 /// Runs the supervisor of a rank other than 0. The loop in `coordinate` runs rank 0's.
-void serve_rank(const Session& session, const Decision& decision) {
+void serve_rank(const Session& session, const SweepStart& sweep_start) {
   World& world = session.world;
   try {
-    log_to_file(log_of_rank(decision.directory, world.rank()));
+    log_to_file(log_of_rank(sweep_start.directory, world.rank()));
   } catch (const io::StorageError& e) {
     // If the disk cannot be written, the worker's log cannot be opened either. That error ends the run.
     spdlog::warn("{}", e.what());
   }
-  Supervisor supervisor(world, worker_spec(session, decision), session.registry);
+  Supervisor supervisor(world, worker_spec(session, sweep_start), session.registry);
   bool stop_sent = false;
   while (!supervisor.finished()) {
     if (!stop_sent && stop_signals() > 0) {
@@ -271,9 +271,9 @@ struct SweepEnd {
 /// `work.todo`.
 /// @param is_first_pass false for the later passes of `run --refine`, whose progress is not shown
 /// @param store_limit maximum bytes of the matrices in the run directory
-SweepEnd coordinate(const Session& session, const Decision& decision, RunDirectory& directory, Work& work,
-                    double store_limit, CpuDemand& demand, bool is_first_pass = true) {
-  std::optional<Supervisor> supervisor(std::in_place, session.world, worker_spec(session, decision),
+SweepEnd coordinate(const Session& session, const SweepStart& sweep_start, RunDirectory& directory,
+                    Work& work, double store_limit, CpuDemand& demand, bool is_first_pass = true) {
+  std::optional<Supervisor> supervisor(std::in_place, session.world, worker_spec(session, sweep_start),
                                        session.registry);
   supervisor->step(0);  // the worker sets up its device while the coordinator is constructed
   std::vector<std::string> hosts;
@@ -318,7 +318,7 @@ void expand_for_ranks(const Session& session, io::Plan plan, Planned& planned) {
 
 /// Runs the further plans of `run --refine`, which depend on the records (see RunOptions::next_plan). Each
 /// plan gets a new worker process, as each round (repetition of a plan's trials) does.
-void run_next_plans(const Session& session, const Decision& decision, RunDirectory& directory,
+void run_next_plans(const Session& session, const SweepStart& sweep_start, RunDirectory& directory,
                     Planned& planned, Work& work, double store_limit, CpuDemand& demand, SweepEnd& end) {
   const RunOptions& options = session.options;
   while (options.next_plan && end.stopped_because.empty()) {
@@ -330,7 +330,7 @@ void run_next_plans(const Session& session, const Decision& decision, RunDirecto
     note_start(directory, session, planned, work);
     record_skipped(directory, work, session.registry);
     if (!work.todo.empty())
-      end = coordinate(session, decision, directory, work, store_limit, demand, /*is_first_pass=*/false);
+      end = coordinate(session, sweep_start, directory, work, store_limit, demand, /*is_first_pass=*/false);
   }
 }
 
@@ -404,10 +404,10 @@ void warn_of_other_threads(const io::JournalContents& journal, std::int64_t thre
       counted(static_cast<std::size_t>(threads), "thread"), fmt::join(others, " and "));
 }
 
-/// Runs the sweep on rank 0 in an open run directory and returns the exit code. Sets `decision_sent` once it
-/// has broadcast the Decision to all ranks. Moves the trials out of `planned`, because a copy of a million
-/// trials takes gigabytes.
-int run_in_directory(RunDirectory& directory, Session& session, Planned& planned, bool& decision_sent) {
+/// Runs the sweep on rank 0 in an open run directory and returns the exit code. Sets `sweep_start_sent` once
+/// it has broadcast the SweepStart to all ranks. Moves the trials out of `planned`, because a copy of a
+/// million trials takes gigabytes.
+int run_in_directory(RunDirectory& directory, Session& session, Planned& planned, bool& sweep_start_sent) {
   World& world = session.world;
   const RunOptions& options = session.options;
   log_to_file(log_of_rank(directory.path(), world.rank()));
@@ -440,18 +440,18 @@ int run_in_directory(RunDirectory& directory, Session& session, Planned& planned
     spdlog::info("{} of BLAS per rank, by {}",
                  counted(static_cast<std::size_t>(session.this_rank.host.blas_threads), "thread"),
                  request.variable);
-  Decision decision;
-  decision.goes_on = !work.todo.empty();  // otherwise no rank needs a worker
-  decision.backend = planned.backend;
-  decision.directory = directory.path().string();
-  decision.run_id = directory.run_id();
-  decision.libraries = library_rows(session.registry);
-  world.broadcast(decision);
-  decision_sent = true;
+  SweepStart sweep_start;
+  sweep_start.has_work = !work.todo.empty();  // otherwise no rank needs a worker
+  sweep_start.backend = planned.backend;
+  sweep_start.directory = directory.path().string();
+  sweep_start.run_id = directory.run_id();
+  sweep_start.libraries = library_rows(session.registry);
+  world.broadcast(sweep_start);
+  sweep_start_sent = true;
   SweepEnd end;
   CpuDemand demand(/*ignored=*/1);  // ignores this thread, which only waits for messages
-  if (decision.goes_on) end = coordinate(session, decision, directory, work, store_limit, demand);
-  run_next_plans(session, decision, directory, planned, work, store_limit, demand, end);
+  if (sweep_start.has_work) end = coordinate(session, sweep_start, directory, work, store_limit, demand);
+  run_next_plans(session, sweep_start, directory, planned, work, store_limit, demand, end);
   const Outcome outcome = outcome_of(work, directory.journal());
   int code = exit_code_of(outcome, end.lost_its_ranks);
   // Other ranks may have run the trials of a lost rank, but its node or device needs attention.
@@ -487,7 +487,7 @@ int run_in_directory(RunDirectory& directory, Session& session, Planned& planned
 /// Runs rank 0. @param gathered the `RankFacts` of all ranks @return the exit code
 int run_first_rank(Session& session, const std::vector<json>& gathered) {
   const RunOptions& options = session.options;
-  bool decision_sent = false;
+  bool sweep_start_sent = false;
   try {
     refuse_unconnected_tasks(session.world, options);
     if (options.next_plan && session.world.size() > 1)
@@ -511,14 +511,14 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
     }
     if (options.dry_run) {
       dry_run(session, planned);
-      session.world.broadcast(Decision{});
+      session.world.broadcast(SweepStart{});
       return exit_ok;
     }
     check_emulation(session, planned);
     check_shared_cpus(session, planned);
     const std::unique_ptr<RunDirectory> directory = open_directory(options);
     try {
-      return run_in_directory(*directory, session, planned, decision_sent);
+      return run_in_directory(*directory, session, planned, sweep_start_sent);
     } catch (const io::StorageError& e) {
       std::string cause = e.what();
       if (cause.back() == '.') cause.pop_back();
@@ -532,7 +532,7 @@ int run_first_rank(Session& session, const std::vector<json>& gathered) {
                                          resume_command(options, session.world.launcher(), "--resume")));
     }
   } catch (...) {
-    if (!decision_sent) session.world.broadcast(Decision{});
+    if (!sweep_start_sent) session.world.broadcast(SweepStart{});
     throw;
   }
 }
@@ -556,9 +556,9 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
       if (world.rank() == 0) {
         code = run_first_rank(session, gathered);
       } else {
-        const Decision decision = world.broadcast(nullptr).get<Decision>();
-        add_library_rows(session.registry, decision.libraries);
-        if (decision.goes_on) serve_rank(session, decision);
+        const SweepStart sweep_start = world.broadcast(nullptr).get<SweepStart>();
+        add_library_rows(session.registry, sweep_start.libraries);
+        if (sweep_start.has_work) serve_rank(session, sweep_start);
       }
       if (!world.lost_peer()) world.flush(flush_timeout);
     } catch (const std::exception& e) {

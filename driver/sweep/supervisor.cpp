@@ -279,13 +279,13 @@ void Supervisor::handle(const message::Hello& hello) {
   if (failed_tries_ >= max_tries) report(failure_);  // the device works, so the trial is the cause
 }
 
-void Supervisor::handle(const message::Unfit& unfit) {
+void Supervisor::handle(const message::WorkerFailed& failure) {
   if (is_closing()) return after_close();
   // If a trial runs, the failure is the trial's; otherwise the start failed.
-  if (sent_ > 0 || !unfit.busy) {
-    handle_worker_end(io::Status::crashed, unfit.message);
+  if (sent_ > 0 || !failure.busy) {
+    handle_worker_end(io::Status::crashed, failure.message);
   } else {
-    handle_busy_device(unfit.message);
+    handle_busy_device(failure.message);
   }
 }
 

@@ -54,7 +54,7 @@ class Supervisor {
   void handle(const message::Hello& hello);
   void handle(message::Done done);
   void handle(const message::Closed& closed);
-  void handle(const message::Unfit& unfit);
+  void handle(const message::WorkerFailed& failure);
   void handle(const message::StorageFailed& failed);
   void start_worker();
   /// Schedules the next start, or retires after too many failed ones.

@@ -239,7 +239,7 @@ void log_unexpected(const Work& work, const io::JournalContents& journal, const 
     const auto found = records.find(trial.key);
     if (found == records.end()) continue;
     const io::Record& record = *found->second;
-    expected_failures += is_finding(record) ? 1 : 0;
+    expected_failures += is_expected_failure(record) ? 1 : 0;
     if (as_expected(trial, record.status) || ++unexpected > max_named) continue;
     names += fmt::format("\n  {}: {}{}{}", printable(describe(trial)), printable(record.status),
                          record.message.empty() ? "" : ", ", printable(record.message));

@@ -303,7 +303,7 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
   if (in_device_memory)
     answer.x = copy_on_device(context, run.staging().answer(run.last_set()), trial.problem->x(trial.shape));
   answer.answer = run.download(answer.device_x());
-  const AnswerJudge<T> judge(context_, as_vendor, vendor, held.prepared->inputs, digest);
+  const AnswerVerifier<T> judge(context_, as_vendor, vendor, held.prepared->inputs, digest);
   answer.backward_error =
       judge.judge(answer.answer, pristine != nullptr ? &run.staging() : nullptr, run.last_set())
           .findings.backward_error;

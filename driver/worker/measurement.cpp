@@ -165,9 +165,9 @@ bool estimates_inverse_error(const Trial& trial) {
          trial.shape.n <= max_inverse_order;
 }
 
-/// Returns true if `one` is the judgement of a worse answer than `other`. A disagreement of CPU and GPU about
+/// Returns true if the answer of `one` is worse than that of `other`. A disagreement of CPU and GPU about
 /// an answer is worst; then the status counts, then the residual ratio.
-bool is_worse(const Judgement& one, const Judgement& other, const Trial& trial) {
+bool is_worse(const VerifiedAnswer& one, const VerifiedAnswer& other, const Trial& trial) {
   if (one.disagreement.empty() != other.disagreement.empty()) return !one.disagreement.empty();
   const auto status = judge(evidence_of(trial, one)), other_status = judge(evidence_of(trial, other));
   if (status != other_status) return status > other_status;
@@ -175,10 +175,10 @@ bool is_worse(const Judgement& one, const Judgement& other, const Trial& trial) 
 }
 
 /// Marks an answer as wrong if `flaw`, which describes an error of the method, is not empty.
-void mark_flaw(const std::string& flaw, Judgement& judgement) {
+void mark_flaw(const std::string& flaw, VerifiedAnswer& verified) {
   if (flaw.empty()) return;
-  judgement.findings.ratio = std::numeric_limits<double>::infinity();
-  judgement.findings.flaw = flaw;
+  verified.findings.ratio = std::numeric_limits<double>::infinity();
+  verified.findings.flaw = flaw;
 }
 
 }  // namespace
@@ -218,9 +218,9 @@ class Executor::Measurement {
       run_.reset();
     }
     verify();
-    mark_flaw(write_flaw, judgement_);
+    mark_flaw(write_flaw, verified_);
     if (run_) finish_runs();
-    mark_flaw(stream_flaw_, judgement_);
+    mark_flaw(stream_flaw_, verified_);
     fill_record();
     return std::move(answer_);
   }
@@ -326,14 +326,14 @@ class Executor::Measurement {
     for (int set = 0; set < static_cast<int>(digests.size()); ++set) {
       const std::uint64_t digest = digests[static_cast<std::size_t>(set)];
       if (digest == first_digest_ || !other_digests_.insert(digest).second) continue;
-      keep_worst(judgement_of(&*run_, set, run_->download(set, /*column_major_answer=*/nullptr),
-                              run_->report().convergence));
+      keep_worst(verify_answer(&*run_, set, run_->download(set, /*column_major_answer=*/nullptr),
+                               run_->report().convergence));
     }
   }
 
-  /// Replaces `worst_` if `judgement` is worse.
-  void keep_worst(Judgement judgement) {
-    if (!worst_ || is_worse(judgement, *worst_, trial_)) worst_ = std::move(judgement);
+  /// Replaces `worst_` if `verified` is worse.
+  void keep_worst(VerifiedAnswer verified) {
+    if (!worst_ || is_worse(verified, *worst_, trial_)) worst_ = std::move(verified);
   }
 
   void download() {
@@ -351,27 +351,27 @@ class Executor::Measurement {
   }
 
   /// Verifies the last sample's answer in device memory, before other kernels overwrite this memory. Then
-  /// verifies the first sample's answer if it differs. The record gets the judgement of the worst answer of
+  /// verifies the first sample's answer if it differs. The record gets the result of the worst answer of
   /// all samples.
   void verify() {
     begin_step("verify");
     const double start = now_seconds();
-    judgement_ =
-        judgement_of(run_ ? &*run_ : nullptr, run_ ? run_->last_set() : 0, answer_.answer, convergence_);
+    verified_ =
+        verify_answer(run_ ? &*run_ : nullptr, run_ ? run_->last_set() : 0, answer_.answer, convergence_);
     if (!other_digests_.empty() && first_digest_ != last_digests_.back()) {
       if (first_answer_) {
         first_answer_->bring_to_host(device_);
-        keep_worst(judgement_of(/*run=*/nullptr, /*set=*/0, first_answer_->answer, convergence_));
+        keep_worst(verify_answer(/*run=*/nullptr, /*set=*/0, first_answer_->answer, convergence_));
       } else {
         append_text(record_.message,
                     "the answer of the first sample differs and was not judged: no room to keep it");
       }
     }
     first_answer_.reset();
-    if (worst_ && is_worse(*worst_, judgement_, trial_)) judgement_ = *worst_;
-    if (is_late_) mark_flaw("the answer changed after the timed run had ended", judgement_);
-    record_.info = judgement_.info;
-    record_.convergence = to_string(judgement_.convergence);
+    if (worst_ && is_worse(*worst_, verified_, trial_)) verified_ = *worst_;
+    if (is_late_) mark_flaw("the answer changed after the timed run had ended", verified_);
+    record_.info = verified_.info;
+    record_.convergence = to_string(verified_.convergence);
     record_.verify_seconds = now_seconds() - start;
   }
 
@@ -380,7 +380,7 @@ class Executor::Measurement {
   void finish_runs() {
     if (executor_.registry_.reference(trial_.problem, trial_.backend, trial_.shape.batch) != nullptr)
       keep_on_device();
-    mark_flaw(run_->forbidden_writes(), judgement_);
+    mark_flaw(run_->forbidden_writes(), verified_);
     run_extra_passes();
     if (is_resident() && transfer_ == Transfer::once)
       held_.keep_resident(run_->staging(), digest_,
@@ -420,16 +420,16 @@ class Executor::Measurement {
     }
     run_->replayed_run();
     if (run_->answer_digests() == last_digests_) return;
-    const Judgement replayed =
-        judgement_of(&*run_, run_->last_set(),
-                     run_->download(run_->last_set(), /*column_major_answer=*/nullptr), convergence_);
+    const VerifiedAnswer replayed =
+        verify_answer(&*run_, run_->last_set(),
+                      run_->download(run_->last_set(), /*column_major_answer=*/nullptr), convergence_);
     if (judge(evidence_of(trial_, replayed)) == io::Status::failed)
       stream_flaw_ =
           "it works on another stream than the call's: replayed as a CUDA graph, its answer is wrong";
   }
 
   void fill_record() {
-    const Findings& findings = judgement_.findings;
+    const Findings& findings = verified_.findings;
     record_.residual_ratio = findings.ratio;
     record_.backward_error = findings.backward_error;
     record_.componentwise_error = findings.componentwise_error;
@@ -439,7 +439,7 @@ class Executor::Measurement {
       record_.forward_error = inverse_error(trial_.problem, trial_.shape.uplo, a, x);
     record_.pivot_growth = findings.pivot_growth;
     record_.first_row_percent = findings.first_row_percent;
-    const Tally& systems = judgement_.systems;
+    const SystemCounts& systems = verified_.systems;
     record_.systems_pass = systems.pass;
     record_.systems_suspect = systems.suspect;
     record_.systems_failed = systems.failed;
@@ -450,26 +450,26 @@ class Executor::Measurement {
     // the measurement of the peaks, so its timing is not suspect.
     const bool has_limit = !method_.mixed_precision && !method_.vendor;
     if (has_limit && is_too_short(record_, peaks, trial_, device_)) record_.timing = "suspect";
-    const Evidence evidence = evidence_of(trial_, judgement_);
+    const Evidence evidence = evidence_of(trial_, verified_);
     record_.status = name_of(judge(evidence));
     record_.judged_time = fine_time_stamp();
     std::string message = finding_text(evidence);
     append_text(message, systems.description);
     append_text(message, record_.message);
     record_.message = message;
-    if (judgement_.disagreement.empty()) return;
+    if (verified_.disagreement.empty()) return;
     record_.status = name_of(io::Status::error);
-    record_.message = judgement_.disagreement;
+    record_.message = verified_.disagreement;
   }
 
   /// Verifies an answer. @param run the run whose working set `set` holds the answer; null if this memory is
   /// freed or overwritten
-  Judgement judgement_of(MethodRun<T>* run, int set, const Answer<T>& answer, Convergence convergence) {
-    const AnswerJudge<T> judge(executor_.context_, trial_, method_, inputs_, digest_);
+  VerifiedAnswer verify_answer(MethodRun<T>* run, int set, const Answer<T>& answer, Convergence convergence) {
+    const AnswerVerifier<T> judge(executor_.context_, trial_, method_, inputs_, digest_);
     const bool is_in_place = run != nullptr && gpus_ == 1;
-    Judgement judgement = judge.judge(answer, is_in_place ? &run->staging() : nullptr, set);
-    judgement.convergence = convergence;
-    return judgement;
+    VerifiedAnswer verified = judge.judge(answer, is_in_place ? &run->staging() : nullptr, set);
+    verified.convergence = convergence;
+    return verified;
   }
   /// Copies the answer of the first working set, because later samples overwrite it. Returns nothing if
   /// memory does not suffice, if operands are uploaded for every run, or on several GPUs.
@@ -512,9 +512,9 @@ class Executor::Measurement {
   std::optional<std::uint64_t> first_digest_;
   std::set<std::uint64_t> other_digests_;
   std::optional<HeldAnswer<T>> first_answer_;  ///< a copy of the first answer; freed if all answers are equal
-  std::optional<Judgement> worst_;             ///< the worst judgement that was passed to `keep_worst`
+  std::optional<VerifiedAnswer> worst_;        ///< the worst result that was passed to `keep_worst`
   HeldAnswer<T> answer_;                       ///< the last sample's answer
-  Judgement judgement_;                        ///< the judgement of the worst of all samples' answers
+  VerifiedAnswer verified_;                    ///< the result of the worst of all samples' answers
   Statistics times_;                           ///< run times of the samples that are not discarded
   double earlier_seconds_ = 0;  ///< upload time of inputs that an earlier trial has left on the device
   double upload_seconds_ = 0;   ///< upload time in this trial

@@ -150,7 +150,8 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
     done.record.status = name_of(failure.status);
     done.record.message = failure.message + " (at " + step + ")";
     done.record.for_now = failure.for_now;
-    const WorkerEnd end_if_not_fatal = failure.status == io::Status::oom ? WorkerEnd::spent : WorkerEnd::none;
+    const WorkerEnd end_if_not_fatal =
+        failure.status == io::Status::oom ? WorkerEnd::replace : WorkerEnd::none;
     done.end = failure.fatal ? WorkerEnd::fatal : end_if_not_fatal;
   }
   done.record.end_time = fine_time_stamp();
@@ -193,7 +194,7 @@ void end_if_changed(message::Done& done, const ProcessState& before, int first_t
   if (changes.empty()) return;
   end_descendants();
   append_text(done.record.message, changes_text(changes));
-  if (done.end == WorkerEnd::none) done.end = WorkerEnd::spent;
+  if (done.end == WorkerEnd::none) done.end = WorkerEnd::replace;
 }
 
 }  // namespace
@@ -280,11 +281,11 @@ int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
     const std::string changes = before ? ProcessState::now().changes_since(*before) : std::string();
     if (!changes.empty())
       return send_last(channel,
-                       message::Unfit{changes_text(changes) + "; then: " + e.what(), /*busy=*/false});
+                       message::WorkerFailed{changes_text(changes) + "; then: " + e.what(), /*busy=*/false});
     // The storage failed, not the method. The run ends, and `--resume` runs the trial again.
     return send_last(channel, message::StorageFailed{e.what()});
   } catch (const std::exception& e) {
-    return send_last(channel, message::Unfit{e.what(), is_busy(std::current_exception())});
+    return send_last(channel, message::WorkerFailed{e.what(), is_busy(std::current_exception())});
   }
 }
 

@@ -19,23 +19,23 @@ Trial trial_of(Problem problem, std::int64_t n) {
 }
 
 TEST(Verdict, CpuAlsoVerifiesSmallTrialsAndOneInAHundred) {
-  EXPECT_TRUE(is_judged_twice(trial_of(Problem::named("geinv"), 128)));
+  EXPECT_TRUE(is_verified_twice(trial_of(Problem::named("geinv"), 128)));
   int larger_count = 0, largest_count = 0, large_system_count = 0;
   for (int k = 0; k < 20000; ++k) {
     Trial trial = trial_of(Problem::named("geinv"), 129);
     trial.key = "key " + std::to_string(k);
-    larger_count += is_judged_twice(trial);
+    larger_count += is_verified_twice(trial);
     trial.shape.n = 16384;
-    largest_count += is_judged_twice(trial);  // the CPU would take minutes
+    largest_count += is_verified_twice(trial);  // the CPU would take minutes
     trial.problem = Problem::named("gesv");
-    large_system_count += is_judged_twice(trial);
+    large_system_count += is_verified_twice(trial);
   }
   EXPECT_NEAR(larger_count, 200, 60);
   EXPECT_EQ(largest_count, 0);
   EXPECT_EQ(large_system_count, larger_count);
   Trial product = trial_of(Problem::named("gemm"), 4);
   product.shape.k = 200;
-  EXPECT_FALSE(is_judged_twice(product));
+  EXPECT_FALSE(is_verified_twice(product));
 }
 
 TEST(Verdict, VerificationsDisagreeBeyondTheirBoundsOrInTheVerdict) {
@@ -70,8 +70,8 @@ class VerdictInPlace : public testing::Test {
     method.emulated.float64(context, operands, defaults(method));
     answer = staging.download(0);
   }
-  Judgement verdict() {
-    return AnswerJudge(context, trial, method, inputs, digest).in_place(answer, staging, 0);
+  VerifiedAnswer verdict() {
+    return AnswerVerifier(context, trial, method, inputs, digest).in_place(answer, staging, 0);
   }
   const Registry registry = builtin_registry();
   const Method& method = *registry.find(Problem::named("gesv"), "gauss_jordan_shared");
@@ -86,14 +86,14 @@ class VerdictInPlace : public testing::Test {
 };
 
 TEST_F(VerdictInPlace, EqualsTheCpus) {
-  const Judgement found = verdict();
+  const VerifiedAnswer found = verdict();
   EXPECT_EQ(found.disagreement, "");
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
   EXPECT_LE(found.findings.ratio, trial.tolerance);
 }
 
 TEST_F(VerdictInPlace, OfACpuAnswerEqualsTheCpus) {
-  const Judgement found = AnswerJudge(context, trial, method, inputs).by_upload(answer);
+  const VerifiedAnswer found = AnswerVerifier(context, trial, method, inputs).by_upload(answer);
   EXPECT_EQ(found.disagreement, "");
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
 }
@@ -101,7 +101,7 @@ TEST_F(VerdictInPlace, OfACpuAnswerEqualsTheCpus) {
 TEST_F(VerdictInPlace, IsTheCpusIfTheDeviceHasNoRoom) {
   LimitedAllocation full(cpu(Backend::emulated), 0);
   Context without_room(full);
-  const Judgement found = AnswerJudge(without_room, trial, method, inputs).by_upload(answer);
+  const VerifiedAnswer found = AnswerVerifier(without_room, trial, method, inputs).by_upload(answer);
   EXPECT_GT(full.refused, 0);
   EXPECT_EQ(found.disagreement, "");
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
@@ -110,7 +110,7 @@ TEST_F(VerdictInPlace, IsTheCpusIfTheDeviceHasNoRoom) {
 // If it used them, a method that overwrites the pristine inputs would be verified with the overwritten ones.
 TEST_F(VerdictInPlace, DoesNotUseChangedInputs) {
   device->fill(const_cast<double*>(staging.pristine_a().data), 0, inputs.a.data.size() * sizeof(double));
-  const Judgement found = verdict();
+  const VerifiedAnswer found = verdict();
   EXPECT_EQ(found.disagreement, "");
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
 }
@@ -129,7 +129,7 @@ TEST(VerdictOfABatch, NamesEverySystemThatDoesNotPass) {
   Context context(*device);
   Answer<double> answer = run_method(context, method, inputs, defaults(method));
   answer.x(5, 77) *= 1 + 1e-8;
-  const Judgement found = AnswerJudge(context, trial, method, inputs).systems(answer);
+  const VerifiedAnswer found = AnswerVerifier(context, trial, method, inputs).systems(answer);
   EXPECT_EQ(found.systems.pass, 996);
   EXPECT_EQ(found.systems.suspect, 0);
   EXPECT_EQ(found.systems.failed, 4);
@@ -141,7 +141,7 @@ TEST(VerdictOfABatch, NamesEverySystemThatDoesNotPass) {
   answer = run_method(context, method, make_inputs<double>(trial.problem, trial.shape, MatrixKind::cauchy),
                       defaults(method));
   inputs = make_inputs<double>(trial.problem, trial.shape, MatrixKind::cauchy);
-  EXPECT_EQ(AnswerJudge(context, trial, method, inputs).systems(answer).systems.description, "");
+  EXPECT_EQ(AnswerVerifier(context, trial, method, inputs).systems(answer).systems.description, "");
 }
 
 /// Batches of odd order with injected faults: `singular`, `not_finite` and `damaged` are numbers of systems.
@@ -172,10 +172,10 @@ class VerdictOfABatchInPlace : public testing::Test {
     }
     for (const std::int64_t s : not_finite) inputs.a(6, s * n + 4) = inputs.a(4, s * n + 6) = std::nan("");
   }
-  AnswerJudge<double> judge() { return {context, trial, *method, inputs, digest}; }
-  Judgement in_place() { return judge().systems_in_place(answer, *staging, 0); }
+  AnswerVerifier<double> judge() { return {context, trial, *method, inputs, digest}; }
+  VerifiedAnswer in_place() { return judge().systems_in_place(answer, *staging, 0); }
   void expect_verdict_of_cpu() {
-    const Judgement on_device = in_place(), on_cpu = judge().systems(answer);
+    const VerifiedAnswer on_device = in_place(), on_cpu = judge().systems(answer);
     EXPECT_EQ(on_device.disagreement, "");
     EXPECT_EQ(on_device.systems.pass, on_cpu.systems.pass);
     EXPECT_EQ(on_device.systems.suspect, on_cpu.systems.suspect);
@@ -254,17 +254,18 @@ TEST_F(VerdictOfABatchInPlace, ChangedInputsGoToTheCpu) {
 TEST_F(VerdictOfABatchInPlace, DisagreementIsAnError) {
   solve("gesv", 1000);
   answer.x(n - 1, 500) *= 1.001;  // one of the systems that the CPU verifies too
-  const Judgement found = in_place();
+  const VerifiedAnswer found = in_place();
   EXPECT_EQ(found.systems.failed, 0);
-  EXPECT_NE(found.disagreement.find("system 500: two judges of one answer disagree"), std::string::npos)
+  EXPECT_NE(found.disagreement.find("system 500: two verifications of one answer disagree"),
+            std::string::npos)
       << found.disagreement;
 }
 
 TEST_F(VerdictInPlace, ADifferentAnswerOnTheHostIsAnError) {
   answer.x(n - 1, 0) *= 1.001;
-  const Judgement found = verdict();
+  const VerifiedAnswer found = verdict();
   EXPECT_LE(found.findings.ratio, trial.tolerance);
-  EXPECT_NE(found.disagreement.find("two judges of one answer disagree"), std::string::npos);
+  EXPECT_NE(found.disagreement.find("two verifications of one answer disagree"), std::string::npos);
 }
 
 }  // namespace

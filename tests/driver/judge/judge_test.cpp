@@ -127,7 +127,7 @@ TEST(Judge, ExpectedFailuresAreFindings) {
     io::Record r;
     r.status = c.status;
     r.expected = c.expected;
-    EXPECT_EQ(is_finding(r), c.finding) << c.status << " " << c.expected;
+    EXPECT_EQ(is_expected_failure(r), c.finding) << c.status << " " << c.expected;
     EXPECT_EQ(is_unexpected(r), c.unexpected) << c.status << " " << c.expected;
   }
 }

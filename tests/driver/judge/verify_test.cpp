@@ -27,21 +27,21 @@ std::vector<std::string> statuses(const Verification& verification) {
 using Words = std::vector<std::string>;
 
 TEST(Verify, WithoutAnOptionUsesTheStoredTolerance) {
-  const auto result =
-      verify({judged("pass", 1), judged("suspect", 20), judged("failed", 1e6)}, {}, /*plan=*/nullptr);
+  const auto result = judge_all_again({judged("pass", 1), judged("suspect", 20), judged("failed", 1e6)}, {},
+                                      /*plan=*/nullptr);
   EXPECT_EQ(statuses(result), (Words{"pass", "suspect", "failed"}));
   EXPECT_TRUE(result.changed.empty());
   EXPECT_EQ(result.exit_code, exit_wrong);
 }
 
 TEST(Verify, NewToleranceChangesStatusToleranceAndMessage) {
-  const auto result = verify({judged("pass", 10), judged("suspect", 20), judged("failed", 1e6)},
-                             parse_tolerances({"gesv=32"}), /*plan=*/nullptr);
+  const auto result = judge_all_again({judged("pass", 10), judged("suspect", 20), judged("failed", 1e6)},
+                                      parse_tolerances({"gesv=32"}), /*plan=*/nullptr);
   EXPECT_EQ(statuses(result), (Words{"pass", "pass", "failed"}));
   EXPECT_EQ(result.changed, (std::vector<std::size_t>{1}));
   EXPECT_EQ(result.records[1].tolerance, 32);
   EXPECT_EQ(result.records[1].message, "");
-  const auto strict = verify({judged("pass", 10)}, parse_tolerances({"gesv=2"}), /*plan=*/nullptr);
+  const auto strict = judge_all_again({judged("pass", 10)}, parse_tolerances({"gesv=2"}), /*plan=*/nullptr);
   EXPECT_EQ(strict.records[0].status, "suspect");
   EXPECT_EQ(strict.records[0].message, "residual ratio 10, tolerance 2");
   const auto json = render_json(change_table(strict, Reader::program));
@@ -68,13 +68,14 @@ TEST(Verify, KeepsRecordsThatWereNeverJudged) {
   for (const char* status : {"crashed", "timeout", "oom", "error", "skipped"}) {
     records.push_back(judged(status, Record::unknown));
   }
-  const auto result = verify(records, parse_tolerances({"1000"}), /*plan=*/nullptr);
+  const auto result = judge_all_again(records, parse_tolerances({"1000"}), /*plan=*/nullptr);
   EXPECT_EQ(statuses(result), (Words{"crashed", "timeout", "oom", "error", "skipped"}));
   EXPECT_EQ(result.exit_code, exit_broken);
 }
 
 TEST(Verify, KeepsAPassWithoutAStoredResidual) {
-  const auto result = verify({judged("pass", Record::unknown)}, parse_tolerances({"2"}), /*plan=*/nullptr);
+  const auto result =
+      judge_all_again({judged("pass", Record::unknown)}, parse_tolerances({"2"}), /*plan=*/nullptr);
   EXPECT_EQ(result.records[0].status, "pass");
   EXPECT_EQ(result.not_judged, 1);
   EXPECT_EQ(result.exit_code, exit_ok);
@@ -83,27 +84,29 @@ TEST(Verify, KeepsAPassWithoutAStoredResidual) {
 TEST(Verify, DivergedMethodNeverPasses) {
   Record r = judged("diverged", 100);
   r.convergence = "diverged";
-  EXPECT_EQ(verify({r}, parse_tolerances({"gesv=10"}), /*plan=*/nullptr).records[0].status, "diverged");
-  EXPECT_EQ(verify({r}, parse_tolerances({"gesv=200"}), /*plan=*/nullptr).records[0].status, "diverged");
+  EXPECT_EQ(judge_all_again({r}, parse_tolerances({"gesv=10"}), /*plan=*/nullptr).records[0].status,
+            "diverged");
+  EXPECT_EQ(judge_all_again({r}, parse_tolerances({"gesv=200"}), /*plan=*/nullptr).records[0].status,
+            "diverged");
 }
 
 // Older versions stored a zero pivot with a small residual as a pass, without a message.
 TEST(Verify, PassOfAnUnfinishedMethodFails) {
   Record r = judged("pass", 0.5);
   r.info = 6;
-  const auto result = verify({r}, {}, /*plan=*/nullptr);
+  const auto result = judge_all_again({r}, {}, /*plan=*/nullptr);
   EXPECT_EQ(result.records[0].status, "failed");
   EXPECT_EQ(result.records[0].message,
             "zero pivot 6: the method did not finish; residual ratio 0.5, tolerance 16");
   EXPECT_EQ(result.exit_code, exit_wrong);
   r.problem = "getrf";
-  EXPECT_EQ(verify({r}, {}, /*plan=*/nullptr).records[0].status, "pass");
+  EXPECT_EQ(judge_all_again({r}, {}, /*plan=*/nullptr).records[0].status, "pass");
 }
 
 TEST(Verify, KeepsRecordsOfUnknownProblems) {
   Record r = judged("pass", 100);
   r.problem = "gels";
-  const auto result = verify({r}, {}, /*plan=*/nullptr);
+  const auto result = judge_all_again({r}, {}, /*plan=*/nullptr);
   EXPECT_EQ(result.records[0].status, "pass");
   EXPECT_EQ(result.not_judged, 1);
 }
@@ -123,13 +126,14 @@ sweep:
 
 TEST(Verify, ExitCodeIsThatOfRun) {
   const io::Plan plan = plan_with_expectations();
-  EXPECT_EQ(verify({judged("failed", 1e6)}, {}, &plan).exit_code, exit_ok) << "expected";
-  EXPECT_EQ(verify({judged("suspect", 20)}, {}, &plan).exit_code, exit_wrong) << "not among the expected";
+  EXPECT_EQ(judge_all_again({judged("failed", 1e6)}, {}, &plan).exit_code, exit_ok) << "expected";
+  EXPECT_EQ(judge_all_again({judged("suspect", 20)}, {}, &plan).exit_code, exit_wrong)
+      << "not among the expected";
   Record other = judged("failed", 1e6);
   other.method = "lapack";
-  EXPECT_EQ(verify({other}, {}, &plan).exit_code, exit_wrong);
+  EXPECT_EQ(judge_all_again({other}, {}, &plan).exit_code, exit_wrong);
   other.n = 100;
-  EXPECT_EQ(verify({other}, {}, &plan).exit_code, exit_ok) << "no longer in the plan";
+  EXPECT_EQ(judge_all_again({other}, {}, &plan).exit_code, exit_ok) << "no longer in the plan";
 }
 
 TEST(Verify, NamesTheMatrixOfAChangedRecord) {
@@ -139,7 +143,7 @@ TEST(Verify, NamesTheMatrixOfAChangedRecord) {
   records[1].matrix_parameters = R"({"condition":1e12})";
   records[1].residual_ratio = 20;
   const std::string text =
-      render_text(change_table(verify(records, {}, /*plan=*/nullptr), Reader::person), any_width);
+      render_text(change_table(judge_all_again(records, {}, /*plan=*/nullptr), Reader::person), any_width);
   EXPECT_NE(text.find("condition condition=1e+12"), std::string::npos) << text;
 }
 
@@ -148,16 +152,16 @@ TEST(Verify, KeepsTheRecordedExpectationOrTakesThePlans) {
   const auto expected = [](const Verification& result) { return result.records[0].expected; };
   Record known = judged("suspect", 20);
   known.expected = 1;
-  EXPECT_EQ(verify({known}, {}, /*plan=*/nullptr).exit_code, exit_ok);
-  EXPECT_EQ(verify({known}, {}, &plan).exit_code, exit_ok) << "recorded by the run";
-  EXPECT_EQ(expected(verify({judged("failed", 1e6)}, {}, &plan)), 1);
-  EXPECT_EQ(expected(verify({judged("suspect", 20)}, {}, &plan)), 0);
-  EXPECT_EQ(expected(verify({judged("failed", 1e6)}, {}, /*plan=*/nullptr)), -1);
+  EXPECT_EQ(judge_all_again({known}, {}, /*plan=*/nullptr).exit_code, exit_ok);
+  EXPECT_EQ(judge_all_again({known}, {}, &plan).exit_code, exit_ok) << "recorded by the run";
+  EXPECT_EQ(expected(judge_all_again({judged("failed", 1e6)}, {}, &plan)), 1);
+  EXPECT_EQ(expected(judge_all_again({judged("suspect", 20)}, {}, &plan)), 0);
+  EXPECT_EQ(expected(judge_all_again({judged("failed", 1e6)}, {}, /*plan=*/nullptr)), -1);
   // The status changed, so the expectation that was recorded for the old status does not apply.
   const Tolerances strict = parse_tolerances({"gesv=0.1"});
-  EXPECT_EQ(expected(verify({known}, strict, /*plan=*/nullptr)), -1);
-  EXPECT_EQ(expected(verify({known}, strict, &plan)), 1);
-  EXPECT_EQ(verify({known}, strict, /*plan=*/nullptr).exit_code, exit_wrong);
+  EXPECT_EQ(expected(judge_all_again({known}, strict, /*plan=*/nullptr)), -1);
+  EXPECT_EQ(expected(judge_all_again({known}, strict, &plan)), 1);
+  EXPECT_EQ(judge_all_again({known}, strict, /*plan=*/nullptr).exit_code, exit_wrong);
 }
 
 TEST(Verify, ExpectationsMatchProblemMethodSizeAndKind) {

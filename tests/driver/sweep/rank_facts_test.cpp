@@ -13,7 +13,7 @@ RankFacts rank(const std::string& host, const std::string& uuid, const std::stri
   RankFacts facts;
   facts.host.host = host;
   facts.gpu.uuid = uuid;
-  facts.gpu.why = why;
+  facts.gpu.missing_because = why;
   return facts;
 }
 
@@ -47,9 +47,10 @@ TEST(GpuOfRank, IsTheOnlyGpuOrThatOfTheLocalRank) {
   const json two = {{"gpus", {gpu(0, "GPU-a"), gpu(1, "GPU-b")}}, {"driver", "580"}};
   EXPECT_EQ(gpu_of_rank(two, 1, 2, "h", "").uuid, "GPU-b");
   EXPECT_EQ(gpu_of_rank(two, 1, 2, "h", "").visible, "GPU-b");
-  EXPECT_EQ(gpu_of_rank(two, 2, 3, "h", "").why, "3 ranks but 2 GPUs on h");
+  EXPECT_EQ(gpu_of_rank(two, 2, 3, "h", "").missing_because, "3 ranks but 2 GPUs on h");
   EXPECT_EQ(gpu_of_rank({{"gpus", {gpu(0, "GPU-a")}}}, 3, 4, "h", "").uuid, "GPU-a");
-  EXPECT_EQ(gpu_of_rank({{"gpus", json::array()}, {"why", "no driver"}}, 0, 1, "h", "").why, "no driver");
+  EXPECT_EQ(gpu_of_rank({{"gpus", json::array()}, {"why", "no driver"}}, 0, 1, "h", "").missing_because,
+            "no driver");
 }
 
 TEST(GpuOfRank, HasFurtherGpusIfTheRankHasSeveral) {
@@ -59,7 +60,7 @@ TEST(GpuOfRank, HasFurtherGpusIfTheRankHasSeveral) {
   EXPECT_EQ(second.further, std::vector<std::string>{"d"});
   EXPECT_EQ(second.visible, "c,d");
   EXPECT_EQ(gpu_of_rank(four, 2, 3, "h", "", 4).visible, "a,b,c,d") << "all that the rank can see";
-  EXPECT_EQ(gpu_of_rank(four, 1, 2, "h", "", 3).why, "2 ranks of 3 GPUs but 4 GPUs on h");
+  EXPECT_EQ(gpu_of_rank(four, 1, 2, "h", "", 3).missing_because, "2 ranks of 3 GPUs but 4 GPUs on h");
 }
 
 TEST(GpuOfRank, IgnoresFaultsOfOtherGpus) {
@@ -67,7 +68,7 @@ TEST(GpuOfRank, IgnoresFaultsOfOtherGpus) {
   broken["error"] = "it is lost";
   const json devices = {{"gpus", {gpu(0, "GPU-a"), broken}}};
   EXPECT_EQ(gpu_of_rank(devices, 0, 2, "h", "").uuid, "GPU-a");
-  EXPECT_EQ(gpu_of_rank(devices, 1, 2, "h", "").why, "GPU 1 of h: it is lost");
+  EXPECT_EQ(gpu_of_rank(devices, 1, 2, "h", "").missing_because, "GPU 1 of h: it is lost");
 }
 
 TEST(GpuOfRank, MigPartKeepsItsVisibleName) {
@@ -77,7 +78,7 @@ TEST(GpuOfRank, MigPartKeepsItsVisibleName) {
   EXPECT_EQ(named.uuid, "MIG-c7384736");
   EXPECT_EQ(named.visible, "MIG-c7384736");
   EXPECT_EQ(gpu_of_rank(devices, 0, 1, "h", "").visible, "") << "the visible name is kept";
-  EXPECT_THAT(gpu_of_rank({{"gpus", json::array()}, {"why", "none"}}, 0, 1, "h", "MIG-1").why,
+  EXPECT_THAT(gpu_of_rank({{"gpus", json::array()}, {"why", "none"}}, 0, 1, "h", "MIG-1").missing_because,
               HasSubstr("MIG-1"));
 }
 
@@ -102,16 +103,16 @@ TEST(RankFacts, SurviveTheMessageToRankZero) {
   EXPECT_THROW(json({{"host", facts.host}}).get<RankFacts>(), std::exception);
 }
 
-TEST(Decision, SurvivesTheMessageToTheOtherRanks) {
-  const Decision received = json(Decision{true, Backend::cuda, "runs/a", "id"}).get<Decision>();
-  EXPECT_TRUE(received.goes_on);
+TEST(SweepStart, SurvivesTheMessageToTheOtherRanks) {
+  const SweepStart received = json(SweepStart{true, Backend::cuda, "runs/a", "id"}).get<SweepStart>();
+  EXPECT_TRUE(received.has_work);
   EXPECT_EQ(received.backend, Backend::cuda);
   EXPECT_EQ(received.directory, "runs/a");
   EXPECT_EQ(received.run_id, "id");
-  EXPECT_FALSE(json(Decision{}).get<Decision>().goes_on);
-  json other = Decision{};
+  EXPECT_FALSE(json(SweepStart{}).get<SweepStart>().has_work);
+  json other = SweepStart{};
   other["backend"] = "gpu";
-  EXPECT_THROW(other.get<Decision>(), std::runtime_error);
+  EXPECT_THROW(other.get<SweepStart>(), std::runtime_error);
 }
 
 }  // namespace

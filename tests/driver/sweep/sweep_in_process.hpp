@@ -19,7 +19,7 @@ struct WorkerScript {
   /// Messages of the worker for a trial. If there are none, the worker hangs.
   std::function<Words(int rank, const Trial& trial)> answers;
   std::function<bool(int rank, const Trial& trial)> dies;  ///< by signal 11, without an answer
-  std::function<std::optional<message::Unfit>(int rank, int start)> unfit;
+  std::function<std::optional<message::WorkerFailed>(int rank, int start)> unfit;
   /// An unsolicited message, sent whenever the worker has nothing else to send.
   std::function<std::optional<FromWorker>(int rank)> unsolicited;
   /// The worker's messages after the request to store its matrices and end. If there are none, it hangs.
@@ -33,9 +33,9 @@ inline Words endless_answer() {
   return {message_json(FromWorker{message::StepBegun{"loop"}})};
 }
 /// Reports that the device is unfit if `broken`.
-inline std::optional<message::Unfit> unfit_if(bool broken, const char* why = "fell off the bus",
-                                              bool may_recover = false) {
-  return broken ? std::optional(message::Unfit{why, may_recover}) : std::nullopt;
+inline std::optional<message::WorkerFailed> unfit_if(bool broken, const char* why = "fell off the bus",
+                                                     bool may_recover = false) {
+  return broken ? std::optional(message::WorkerFailed{why, may_recover}) : std::nullopt;
 }
 
 class SweepInProcess {

@@ -316,7 +316,7 @@ TEST_P(AWorkerThatCannotStore, CostsNoTrialOfTheNextRound) {
     return trial.round == 1 ? storing_answer(trial) : good_answer(trial);
   };
   sweep.script.closes = [&](int) -> std::vector<FromWorker> {
-    if (what == "says that its device is unfit") return {message::Unfit{"fell off the bus", false}};
+    if (what == "says that its device is unfit") return {message::WorkerFailed{"fell off the bus", false}};
     if (what == "speaks of a trial") return {message::Done{}};
     return {};
   };
@@ -415,10 +415,11 @@ TEST(SweepInProcess, DoesNotBeginTrialsBeyondTheTimeLimit) {
 
 TEST(SweepInProcess, GivesARetiredRankNothing) {
   SweepInProcess sweep(2, 20);
-  sweep.script.unfit = [](int rank, int start) -> std::optional<message::Unfit> {
-    if (rank == 1) return message::Unfit{"the probe came out wrong", false};
+  sweep.script.unfit = [](int rank, int start) -> std::optional<message::WorkerFailed> {
+    if (rank == 1) return message::WorkerFailed{"the probe came out wrong", false};
     if (start < 7)
-      return message::Unfit{"all memory is taken", true};  // for longer than the other rank takes to retire
+      return message::WorkerFailed{"all memory is taken",
+                                   true};  // for longer than the other rank takes to retire
     return std::nullopt;
   };
   const auto ask = [&] { sweep.send_to_coordinator(1, message_json(ToCoordinator{message::Ready{""}})); };
@@ -437,9 +438,9 @@ TEST(SweepInProcess, AnAbandonedTrialTakesNoRoomInTheStore) {
     if (rank == 0 && breaking_key.empty()) breaking_key = trial.key;
     return trial.key == breaking_key && (broken.insert(rank), true);
   };
-  sweep.script.unfit = [&](int rank, int start) -> std::optional<message::Unfit> {
-    if (broken.count(rank) > 0) return message::Unfit{"fell off the bus", false};
-    if (start < 7 * rank - 3 * (rank - 1)) return message::Unfit{"all memory is taken", true};
+  sweep.script.unfit = [&](int rank, int start) -> std::optional<message::WorkerFailed> {
+    if (broken.count(rank) > 0) return message::WorkerFailed{"fell off the bus", false};
+    if (start < 7 * rank - 3 * (rank - 1)) return message::WorkerFailed{"all memory is taken", true};
     return std::nullopt;
   };
   std::size_t received = 0, stored_received = 0;  // trials that rank 2 gets after the others are lost

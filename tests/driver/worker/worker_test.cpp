@@ -49,7 +49,7 @@ TEST(ServedWorker, ReportsWhyItHasNoDeviceAndWhetherToRetry) {
   ServedWorker broken([](Backend) -> std::unique_ptr<Device> { throw std::runtime_error("broken"); });
   for (ServedWorker* worker : {&filled, &broken}) {
     EXPECT_EQ(worker->next_step(), "device");
-    const auto unfit = std::get<message::Unfit>(worker->next());
+    const auto unfit = std::get<message::WorkerFailed>(worker->next());
     EXPECT_EQ(unfit.message, worker == &filled ? "full" : "broken");
     EXPECT_EQ(unfit.busy, worker == &filled);
   }
