@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "driver/base/errors.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/plan/trial.hpp"
 #include "driver/system/clock.hpp"

@@ -28,7 +28,7 @@ enum class Products { analytic, gemm };
 namespace gaussweep {
 template <>
 struct EnumNames<driver::Formula> {
-  static constexpr std::string_view what = "formula";
+  static constexpr std::string_view noun = "formula";
   static constexpr std::array<std::pair<driver::Formula, std::string_view>, 3> table{
       {{driver::Formula::regularised, "regularised"},
        {driver::Formula::paper, "paper"},
@@ -36,7 +36,7 @@ struct EnumNames<driver::Formula> {
 };
 template <>
 struct EnumNames<driver::Products> {
-  static constexpr std::string_view what = "way to make products";
+  static constexpr std::string_view noun = "way to make products";
   static constexpr std::array<std::pair<driver::Products, std::string_view>, 2> table{
       {{driver::Products::analytic, "analytic"}, {driver::Products::gemm, "gemm"}}};
 };

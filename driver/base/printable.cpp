@@ -54,7 +54,7 @@ std::string sanitized(const std::string& text, std::string_view kept_spaces, boo
 
 }  // namespace
 
-std::string printable(const std::string& text) {
+std::string one_line_printable(const std::string& text) {
   return sanitized(text, "");
 }
 

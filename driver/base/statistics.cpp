@@ -8,9 +8,9 @@
 
 namespace gaussweep::driver {
 
-double quantile(const std::vector<double>& ascending, double share) {
+double quantile(const std::vector<double>& ascending, double probability) {
   if (ascending.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const double position = share * static_cast<double>(ascending.size() - 1);
+  const double position = probability * static_cast<double>(ascending.size() - 1);
   const auto below = static_cast<std::size_t>(position);
   if (below + 1 >= ascending.size()) return ascending.back();
   const double fraction = position - static_cast<double>(below);

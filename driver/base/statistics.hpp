@@ -13,10 +13,10 @@ struct Statistics {
   std::size_t count = 0;
 };
 
-/// Returns the quantile `share` (0.5: the median) of ascending values. It interpolates linearly at the index
-/// share * (count - 1), as numpy does by default. Returns NaN if there are no values.
-/// @pre 0 <= share <= 1
-double quantile(const std::vector<double>& ascending, double share);
+/// Returns the quantile `probability` (0.5: the median) of ascending values. It interpolates linearly at the
+/// index probability * (count - 1), as numpy does by default. Returns NaN if there are no values.
+/// @pre 0 <= probability <= 1
+double quantile(const std::vector<double>& ascending, double probability);
 
 /// Returns the median of values in any order; NaN if there are no values. @pre no value is NaN
 double median_of(std::vector<double> values);
@@ -32,7 +32,7 @@ double relative_sigma(double q1, double median, double q3, std::size_t count);
 
 /// The standard error of a median divided by the standard error of a mean, for normally distributed samples:
 /// sqrt(pi / 2).
-constexpr double median_error = 1.2533;
+constexpr double median_to_mean_error = 1.2533;
 
 /// Returns the statistics of samples in any order. If a sample is NaN, everything but `count` is NaN.
 Statistics summarise(std::vector<double> samples);

@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "driver/base/errors.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 
 namespace gaussweep::driver {
 

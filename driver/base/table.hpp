@@ -65,10 +65,10 @@ std::string to_text(const Cell& cell, Style style);
 /// The width of a table that is written to a file or pipe: unlimited.
 constexpr std::size_t any_width = static_cast<std::size_t>(-1);
 
-/// Renders aligned columns under their titles. Text goes through `printable`; numbers are right-aligned at
-/// their decimal points. Seconds and bytes of a column share one unit, shown in its title. A column without
-/// values is dropped. A column with equal values in all of several rows is shown once, before the table ("All
-/// rows: …"), unless it is in `kept`.
+/// Renders aligned columns under their titles. Text goes through `one_line_printable`; numbers are
+/// right-aligned at their decimal points. Seconds and bytes of a column share one unit, shown in its title. A
+/// column without values is dropped. A column with equal values in all of several rows is shown once, before
+/// the table ("All rows: …"), unless it is in `kept`.
 ///
 /// If a table is wider than `width`, long texts are broken into several lines. If that does not suffice,
 /// the columns in `droppable` are left out and their titles are listed below the table. If that does not
@@ -106,6 +106,6 @@ std::string markdown_cell(const std::string& text);
 /// Unicode number, such as [6F22].
 std::string latex_cell(const std::string& text);
 /// Formats text that is printed above or below a table: as comment lines in LaTeX, else unchanged.
-std::string remark(const std::string& text, Format format);
+std::string comment_lines_if_latex(const std::string& text, Format format);
 
 }  // namespace gaussweep::driver

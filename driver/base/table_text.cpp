@@ -13,7 +13,7 @@
 
 #include "driver/base/printable.hpp"
 #include "driver/base/table.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "io/files/utf8.hpp"
 
 namespace gaussweep::driver {
@@ -145,7 +145,7 @@ ShownColumn shown_column(const Table& table, std::size_t c) {
     } else if (!std::isnan(value) && column.style == Style::plain && std::holds_alternative<double>(cell)) {
       result.texts.push_back(significant_text(value, digits));
     } else {
-      result.texts.push_back(printable(to_text(cell, column.style)));
+      result.texts.push_back(one_line_printable(to_text(cell, column.style)));
     }
   }
   if (has_unit && result.is_number) result.title += fmt::format(" {}", unit.name);
@@ -218,7 +218,7 @@ std::vector<ShownColumn> joined(const std::vector<ShownColumn>& columns, const T
   for (auto column = columns.begin(); column != end; ++column) {
     titles.push_back(column->title);
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
-      const std::string text = printable(to_text(table.rows[r][column->index], Style::plain));
+      const std::string text = one_line_printable(to_text(table.rows[r][column->index], Style::plain));
       if (text.empty()) continue;
       std::string& line = first.texts[r];
       if (!line.empty()) line += ' ';
@@ -309,7 +309,8 @@ std::string take_common(std::vector<ShownColumn>& columns, const Table& table) {
     const bool agree =
         std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return row[c] == first; });
     if (agree && !is_kept) {
-      removed.push_back(table.columns[c].title + " " + printable(to_text(first, table.columns[c].style)));
+      removed.push_back(table.columns[c].title + " " +
+                        one_line_printable(to_text(first, table.columns[c].style)));
       column = columns.erase(column);
     } else {
       ++column;
@@ -410,7 +411,7 @@ std::string latex_cell(const std::string& text) {
   return cell;
 }
 
-std::string remark(const std::string& text, Format format) {
+std::string comment_lines_if_latex(const std::string& text, Format format) {
   if (format != Format::latex) return text;
   std::string lines;
   for (const char c : text) {
@@ -430,7 +431,7 @@ std::string render_latex(const Table& table) {
     alignments += column.is_number ? 'r' : 'l';
     titles.push_back(latex_cell(column.title));
   }
-  std::string out = common_text.empty() ? "" : remark(common_text + "\n", Format::latex);
+  std::string out = common_text.empty() ? "" : comment_lines_if_latex(common_text + "\n", Format::latex);
   out += fmt::format("\\begin{{tabular}}{{{}}}\n\\toprule\n{} \\\\\n\\midrule\n", alignments,
                      fmt::join(titles, " & "));
   for (std::size_t r = 0; r < table.rows.size(); ++r) {

@@ -96,8 +96,9 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   app.name("gaussweep");
   app.set_version_flag("-V,--version", version_text());
   app.require_subcommand(1);
-  app.failure_message(
-      [](const CLI::App* parser, const CLI::Error& error) { return refusal(*parser, error) + '\n'; });
+  app.failure_message([](const CLI::App* parser, const CLI::Error& error) {
+    return parser_error_text(*parser, error) + '\n';
+  });
   for (AddCommand* add : {add_run_command,     add_try_command,    add_plan_command,    add_methods_command,
                           add_devices_command, add_status_command, add_summary_command, add_compare_command,
                           add_trend_command,   add_rule_command,   add_duet_command,    add_report_command,

@@ -15,7 +15,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"
@@ -102,7 +102,7 @@ void note_cpus(const io::Results& base, const io::Results& now) {
     for (const io::HostRow& host : results.hosts) {
       if (!host.cpu.empty() && hosts.count(host.host) > 0) cpus.insert(cpu_place_name(host));
     }
-    return printable(fmt::format("{}", fmt::join(cpus, ", ")));
+    return one_line_printable(fmt::format("{}", fmt::join(cpus, ", ")));
   };
   const std::string before = models(base), after = models(now);
   if (before.empty() || after.empty() || before == after) return;
@@ -156,12 +156,13 @@ void print_noise(const Comparison& comparison, std::size_t width) {
   for (const RunNoise& noise : comparison.noise) {
     const double raised = std::max(noise.excess_scatter_short, noise.excess_scatter_long);
     if (raised < notable_raise) continue;
-    fmt::print("\n{}",
-               paragraph(fmt::format("Times scatter {:.1f} times as much as usual ({}{}{}, {} trials). Only "
-                                     "changes that are larger by this factor are found.",
-                                     raised, printable(noise.backend), noise.place.empty() ? "" : " on ",
-                                     printable(noise.place), noise.pairs),
-                         width));
+    fmt::print(
+        "\n{}",
+        paragraph(fmt::format("Times scatter {:.1f} times as much as usual ({}{}{}, {} trials). Only "
+                              "changes that are larger by this factor are found.",
+                              raised, one_line_printable(noise.backend), noise.place.empty() ? "" : " on ",
+                              one_line_printable(noise.place), noise.pairs),
+                  width));
   }
 }
 
@@ -189,12 +190,13 @@ void print_notes(const Comparison& comparison, const std::string& command) {
   if (!comparison.appeared.empty())
     fmt::print(
         "\n{}",
-        paragraph(printable(fmt::format("Only in new: {}.", fmt::join(comparison.appeared, "; "))), width));
+        paragraph(one_line_printable(fmt::format("Only in new: {}.", fmt::join(comparison.appeared, "; "))),
+                  width));
   if (const std::string changed = changed_sentence(comparison); !changed.empty())
-    fmt::print("\n{}", paragraph(printable(changed), width));
+    fmt::print("\n{}", paragraph(one_line_printable(changed), width));
   fmt::print("\n{}", paragraph(count_sentence(comparison, command), width));
   for (const std::string& sentence : unclear_sentences(comparison))
-    fmt::print("{}", paragraph(printable(sentence), width));
+    fmt::print("{}", paragraph(one_line_printable(sentence), width));
   fmt::print("{}", paragraph(regression_words(comparison), width));
 }
 
@@ -219,7 +221,7 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
                     undecided > 0 ? "certainly " : "", fmt::join(only, " or "),
                     undecided > 0 ? fmt::format("; {} undecided (UNCLEAR)", undecided) : "",
                     has_slower_method ? " All trials of a method together are slower:" : "");
-    fmt::print("{}", remark(text, format));
+    fmt::print("{}", comment_lines_if_latex(text, format));
     if (has_slower_method)
       fmt::print("\n{}", render_shown(method_table(comparison, Reader::person), format, width));
     if (format != Format::latex) print_notes(comparison, options.command);
@@ -230,14 +232,16 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
   fmt::print("{}", render_shown(methods, format, width));
   if (!pairs.rows.empty()) fmt::print("\n{}", render_shown(pairs, format, width));
   const auto print_hidden = [&](std::size_t rows, const char* noun) {
-    if (rows > 0) fmt::print("{}", remark(fmt::format("… and {} (--limit)\n", counted(rows, noun)), format));
+    if (rows > 0)
+      fmt::print("{}",
+                 comment_lines_if_latex(fmt::format("… and {} (--limit)\n", counted(rows, noun)), format));
   };
   print_hidden(hidden, "more trial");
   const auto print_limited = [&](const char* title, Table table) {
     if (table.rows.empty()) return;
     const std::size_t rows = table.rows.size();
     if (options.limit > 0) table.rows.resize(std::min(rows, options.limit));
-    fmt::print("\n{}{}", remark(title, format), render_shown(table, format, width));
+    fmt::print("\n{}{}", comment_lines_if_latex(title, format), render_shown(table, format, width));
     print_hidden(rows - table.rows.size(), "more row");
   };
   // Crossovers are about all sizes of a method, not about the trials that --only chooses.
@@ -328,7 +332,8 @@ void print_models(const ModelComparison& comparison, const CompareOptions& optio
   for (const ModelTask& task : comparison.tasks) rows += 2 + task.methods.size();
   const bool is_filtered = !options.filter.problems.empty() || !options.filter.methods.empty();
   const bool with_methods = options.all || is_filtered || rows <= max_ratio_rows;
-  fmt::print("{} compared with {}\n\n", printable(comparison.now.name), printable(comparison.base.name));
+  fmt::print("{} compared with {}\n\n", one_line_printable(comparison.now.name),
+             one_line_printable(comparison.base.name));
   fmt::print(
       "{}{}{}\n",
       render_text(ratio_table(comparison, with_methods, options.all ? 0 : max_ratio_sizes), width),
@@ -346,11 +351,12 @@ void print_models(const ModelComparison& comparison, const CompareOptions& optio
   fmt::print("\n{}\n", render_text(limits_table(comparison), width));
   for (const std::string& sentence : sample_words(comparison)) fmt::print("{}", paragraph(sentence, prose));
   if (comparison.only_base + comparison.only_new > 0) {
-    fmt::print("{}", paragraph(fmt::format("Not compared: {} that passed only on {}, {} only on {}.",
-                                           counted(static_cast<std::size_t>(comparison.only_base), "task"),
-                                           printable(comparison.base.short_name), comparison.only_new,
-                                           printable(comparison.now.short_name)),
-                               prose));
+    fmt::print("{}",
+               paragraph(fmt::format("Not compared: {} that passed only on {}, {} only on {}.",
+                                     counted(static_cast<std::size_t>(comparison.only_base), "task"),
+                                     one_line_printable(comparison.base.short_name), comparison.only_new,
+                                     one_line_printable(comparison.now.short_name)),
+                         prose));
   }
   fmt::print("{}", paragraph(headline(comparison) + " The models differ, so this is no test for regressions.",
                              prose));
@@ -408,7 +414,8 @@ std::string no_pair_words(const Sides& sides, const Comparison& comparison) {
     return fmt::format(
         "have {} in common, but base ran on {} and new on {}. Times of different models show no changes over "
         "time; without --same-models they are shown next to each other",
-        counted(on_all_places.pairs.size(), "trial"), printable(pair.base_place), printable(pair.new_place));
+        counted(on_all_places.pairs.size(), "trial"), one_line_printable(pair.base_place),
+        one_line_printable(pair.new_place));
   }
   return fmt::format(
       "have no trial in common: nothing can be compared. All must come from plans that share methods, "

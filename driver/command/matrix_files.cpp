@@ -12,7 +12,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/table.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/command/options.hpp"
 #include "driver/system/machine.hpp"
 #include "io/matrix/npy.hpp"
@@ -162,10 +162,11 @@ nlohmann::ordered_json info_json(const io::MatrixInfo& info) {
 
 std::string info_text(const io::MatrixInfo& info) {
   std::string text = fmt::format("Format:    {}\n", info.format);
-  if (!info.dataset.empty()) text += fmt::format("Dataset:   {}\n", printable(info.dataset));
+  if (!info.dataset.empty()) text += fmt::format("Dataset:   {}\n", one_line_printable(info.dataset));
   text += fmt::format("Size:      {} x {}, {} stored entries\n", info.rows, info.cols, info.stored_entries);
   text += fmt::format("Entries:   {}{}{}\n", info.field, info.symmetry.empty() ? "" : ", ", info.symmetry);
-  for (const auto& [name, value] : info.attributes) text += fmt::format("{}: {}\n", name, printable(value));
+  for (const auto& [name, value] : info.attributes)
+    text += fmt::format("{}: {}\n", name, one_line_printable(value));
   return text;
 }
 

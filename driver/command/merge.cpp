@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"

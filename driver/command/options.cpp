@@ -215,7 +215,7 @@ void check_output(const std::filesystem::path& path, bool force, const std::vect
   check_measurements_kept(path, inputs, rebuild);
 }
 
-std::string refusal(const CLI::App& app, const CLI::Error& error) {
+std::string parser_error_text(const CLI::App& app, const CLI::Error& error) {
   const CLI::App* at = &app;
   std::string command = app.get_name();
   for (;;) {

@@ -46,7 +46,7 @@ void add_library_option(CLI::App& command, std::vector<std::string>& paths);
 template <class E>
 E parse_option(const char* option, const std::string& text) {
   if (const auto value = from_string<E>(text)) return *value;
-  throw UsageError(fmt::format("{} {}: unknown {}; {}allowed are {}", option, text, EnumNames<E>::what,
+  throw UsageError(fmt::format("{} {}: unknown {}; {}allowed are {}", option, text, EnumNames<E>::noun,
                                io::nearest_hint(text, enum_names<E>()), allowed_names<E>()));
 }
 
@@ -67,6 +67,6 @@ void check_output(const std::filesystem::path& path, bool force, const std::vect
 
 /// Returns the parser's error in one line: the command, the wrong word, the nearest allowed word, and all
 /// allowed words.
-std::string refusal(const CLI::App& app, const CLI::Error& error);
+std::string parser_error_text(const CLI::App& app, const CLI::Error& error);
 
 }  // namespace gaussweep::driver

@@ -14,7 +14,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/table.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
 #include "driver/command/plan_template.hpp"
@@ -85,7 +85,7 @@ void print_skipped(const std::vector<Trial>& trials) {
   constexpr std::size_t max_named = 10;  // reasons
   for (std::size_t i = 0; i < std::min(reasons.size(), max_named); ++i) {
     fmt::print("{}", paragraph(fmt::format("Skipped, {}: {}", counted(reasons[i].second, "trial"),
-                                           printable(reasons[i].first)),
+                                           one_line_printable(reasons[i].first)),
                                prose_width()));
   }
   if (reasons.size() > max_named)
@@ -231,7 +231,7 @@ Table explanation(const Expansion& expansion, const TimeSource& source, Reader r
       {{"parameters", "PARAMETERS"},
        [&](const Trial& t) {
          const std::string settings = parameters_text(t.parameters);
-         return reader == Reader::person ? names.of(settings) : settings_text(settings);
+         return reader == Reader::person ? names.of(settings) : parameters_for_people(settings);
        }},
       {{"matrix", "MATRIX"},
        [](const Trial& t) { return t.matrix.kind == "file" ? t.matrix.file : t.matrix.kind; }},
@@ -324,7 +324,7 @@ void show_plan(const PlanOptions& options, Registry registry) {
     fmt::print("{}", format == Format::csv ? render_csv(table) : json_text(render_json(table)) + "\n");
     return;
   }
-  for (const std::string& note : expansion.notes) fmt::print("note: {}\n", printable(note));
+  for (const std::string& note : expansion.notes) fmt::print("note: {}\n", one_line_printable(note));
   const auto has_cuda = [](const Method& method) { return method.runs_on(Backend::cuda); };
   if (backend == Backend::cuda && std::none_of(registry.all().begin(), registry.all().end(), has_cuda)) {
     fmt::print("{}", paragraph("note: this program was built without CUDA and has no methods for GPUs: their "

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "driver/base/printable.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/compare/compare_sets.hpp"
 #include "driver/compare/models.hpp"
 #include "driver/results/device_peaks.hpp"
@@ -102,8 +102,8 @@ std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& pa
       const auto [first, is_new] = by_real_path.emplace(error ? run : real, run);
       if (is_new) all.push_back(run);
       if (!is_new && repeated != nullptr && first->second != run)
-        repeated->push_back(
-            printable(fmt::format("{} is {}, which counts once", run.string(), first->second.string())));
+        repeated->push_back(one_line_printable(
+            fmt::format("{} is {}, which counts once", run.string(), first->second.string())));
     }
   }
   return all;
@@ -186,14 +186,14 @@ void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format f
     const std::string words = fmt::format(
         "… and {}: --limit 0 shows all; filters such as --problem, --method, --n and --best show fewer\n",
         counted(hidden, "more row"));
-    fmt::print("{}", remark(words, format));
+    fmt::print("{}", comment_lines_if_latex(words, format));
     // In LaTeX the remark is a comment, so the document does not show it.
     if (format == Format::latex) print_stderr("note: " + words);
   }
   const std::string words = column_legend(groups, table);
   if (words.empty()) return;
   if (format == Format::markdown) fmt::print("\n");
-  fmt::print("{}", remark(paragraph(words, prose_width()), format));
+  fmt::print("{}", comment_lines_if_latex(paragraph(words, prose_width()), format));
 }
 
 std::string MissingTrials::text() const {
@@ -214,17 +214,17 @@ void print_failures(const std::vector<io::Record>& records, const char* separato
                     const MissingTrials& missing, Format format) {
   const auto print_section = [&](const char* heading, const Table& table) {
     if (table.rows.empty()) return;
-    fmt::print("{}{}{}", separator, remark(fmt::format("{}:\n", heading), format),
+    fmt::print("{}{}{}", separator, comment_lines_if_latex(fmt::format("{}:\n", heading), format),
                render_shown(table, format, output_width()));
     separator = "\n";
   };
   print_section("Not as expected", failure_table(records, Failures::unexpected));
   print_section("Expected failures, and skipped", failure_table(records, Failures::findings));
   print_section("Doubtful times or digits of trials with the status pass or suspect", doubt_table(records));
-  fmt::print("\n{}", remark(fmt::format("{}: {}{}{}\n", counted(records.size(), "record"),
-                                        status_counts_text(records), missing.text().empty() ? "" : "; ",
-                                        missing.text()),
-                            format));
+  fmt::print("\n{}", comment_lines_if_latex(fmt::format("{}: {}{}{}\n", counted(records.size(), "record"),
+                                                        status_counts_text(records),
+                                                        missing.text().empty() ? "" : "; ", missing.text()),
+                                            format));
 }
 
 void print_verdict_grids(const std::vector<io::Record>& records, const io::Results& all, Format format,
@@ -242,7 +242,7 @@ void print_verdict_grids(const std::vector<io::Record>& records, const io::Resul
     fmt::print("{}\n", json_text(json));
   } else if (format == Format::markdown || format == Format::latex) {
     if (format == Format::latex && !brief && !grids.empty())
-      fmt::print("{}\n", remark(verdict_legend(grids), format));
+      fmt::print("{}\n", comment_lines_if_latex(verdict_legend(grids), format));
     fmt::print("{}", format == Format::latex ? verdict_latex(grids) : verdict_markdown(grids));
     if (!brief) print_failures(records, "\n", missing, format);
   } else {
@@ -252,7 +252,8 @@ void print_verdict_grids(const std::vector<io::Record>& records, const io::Resul
       print_failures(records, "\n", missing, format);
     }
   }
-  if (brief && !missing.text().empty()) fmt::print("\n{}", remark(missing.text() + "\n", format));
+  if (brief && !missing.text().empty())
+    fmt::print("\n{}", comment_lines_if_latex(missing.text() + "\n", format));
 }
 
 }  // namespace gaussweep::driver

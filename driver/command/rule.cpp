@@ -11,7 +11,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"
@@ -145,7 +145,7 @@ void learn(const RuleOptions& options, Format format) {
                                    counted(boxes, "row"), counted(rule.parts.size(), "part"),
                                    options.output.empty()
                                        ? "; -o DIR writes the rule"
-                                       : fmt::format(", written to {}", printable(options.output))),
+                                       : fmt::format(", written to {}", one_line_printable(options.output))),
                        prose_width()));
 }
 

@@ -11,7 +11,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
 #include "driver/compare/run_end.hpp"
@@ -178,7 +178,7 @@ void add_run_command(CLI::App& app, Commands& commands) {
       spdlog::info("{}", run_end_words(program, output, journal));
     };
     const bool resumes = settings.resume || settings.retry_failed;
-    if (resumes && !is_other_rank()) settings.refusal = resume_loss_error(settings.output);
+    if (resumes && !is_other_rank()) settings.start_error = resume_loss_error(settings.output);
     Registry registry = commands.registry;
     if (settings.refines) refine(settings, resumes, registry);
     std::signal(SIGPIPE, SIG_IGN);  // before MPI starts, because the reader of the output may have exited

@@ -12,7 +12,7 @@
 #include "driver/base/dense.hpp"
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/matrix_files.hpp"
 #include "driver/command/options.hpp"
@@ -112,7 +112,7 @@ void check_needs(const SolveOptions& options, const Method& method, Inputs<T>& i
   if (options.uplo.empty() && inspected.facts.is_triangular()) uplo = inspected.facts.triangle();
   const std::vector<std::string> unmet = unmet_needs(inspected, method, uplo, precision_of<T>, options.file);
   if (ignores_elements(inspected.facts, method.problem, uplo)) throw UsageError(unmet.at(0));
-  for (const std::string& need : unmet) spdlog::warn("{}", printable(need));
+  for (const std::string& need : unmet) spdlog::warn("{}", one_line_printable(need));
 }
 
 /// Solves the problem in precision T, verifies the answer, and writes it if its status is pass or suspect.

@@ -86,6 +86,20 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   return status;
 }
 
+/// Adds the recorded descriptions of the libraries' methods (rows), because the libraries may have changed
+/// since the run. Returns false and adds nothing if the rows are unreadable, because another version of this
+/// program wrote the journal.
+bool add_recorded_rows(Registry& registry, const nlohmann::json& rows) {
+  Registry with_rows = registry;
+  try {
+    add_library_rows(with_rows, rows);
+  } catch (const std::exception&) {
+    return false;
+  }
+  registry = std::move(with_rows);
+  return true;
+}
+
 /// Returns the planned trials without a record, in the plan's order. Uses the plan of the run's last start,
 /// because a resumed run may have another plan than before.
 /// @throws io::InputError or UsageError if the plan's trials cannot be determined, for example because one of
@@ -98,20 +112,10 @@ std::vector<Trial> missing_trials(const std::filesystem::path& directory, Regist
   if (!backend || !shard) throw io::InputError("the journal does not record the plan of the run");
   std::string path = (directory / "plan.yaml").string();
   const io::Plan plan = io::parse_plan(start.plan, path, enum_names<Problem>());
-  if (const auto inputs = last_inputs(journal)) {
-    path = (std::filesystem::path(inputs->folder) / "plan.yaml").string();
-    // Uses the recorded descriptions of the libraries' methods (rows), because the libraries may have changed
-    // since the run. If another version of this program wrote the journal, its rows may be unreadable.
-    Registry with_rows = registry;
-    try {
-      add_library_rows(with_rows, inputs->libraries);
-      registry = std::move(with_rows);
-    } catch (const std::exception&) {
-      add_libraries_of(registry, plan, path, /*more=*/{});
-    }
-  } else {
+  const auto inputs = last_inputs(journal);
+  if (inputs) path = (std::filesystem::path(inputs->folder) / "plan.yaml").string();
+  if (!inputs || !add_recorded_rows(registry, inputs->libraries))
     add_libraries_of(registry, plan, path, /*more=*/{});
-  }
   std::vector<std::string> gpus;
   std::int64_t capability = 0;
   for (const io::DeviceRow& device : results_of(journal).devices) {
@@ -134,14 +138,14 @@ std::vector<Trial> missing_trials(const std::filesystem::path& directory, Regist
 /// Returns a list of up to `count` trials of a run that have no record, one per line. The last line has the
 /// number of further such trials.
 std::string missing_text(const std::string& directory, std::size_t count, const Registry& registry) {
-  std::string text = fmt::format("\nMissing in {}:\n", printable(directory));
+  std::string text = fmt::format("\nMissing in {}:\n", one_line_printable(directory));
   try {
     const std::vector<Trial> trials = missing_trials(directory, registry);
     for (std::size_t i = 0; i < std::min(count, trials.size()); ++i)
-      text += fmt::format("  {}\n", printable(describe(trials[i])));
+      text += fmt::format("  {}\n", one_line_printable(describe(trials[i])));
     if (trials.size() > count) text += fmt::format("  and {} more\n", trials.size() - count);
   } catch (const std::runtime_error& e) {
-    text += fmt::format("  these trials are unknown: {}\n", printable(e.what()));
+    text += fmt::format("  these trials are unknown: {}\n", one_line_printable(e.what()));
   }
   return text;
 }
@@ -160,8 +164,8 @@ Statuses read_statuses(const StatusOptions& options, std::vector<std::string>& r
     if (is_new || status.run_id.empty()) {
       statuses.all.push_back({directory.string(), std::move(status)});
     } else {
-      repeated.push_back(printable(fmt::format("{} is a copy of the run in {} and is not counted again",
-                                               directory.string(), first->second)));
+      repeated.push_back(one_line_printable(fmt::format(
+          "{} is a copy of the run in {} and is not counted again", directory.string(), first->second)));
     }
   }
   return statuses;

@@ -129,7 +129,7 @@ void summarise_to_stdout(const SummaryOptions& options) {
   } else {
     if (!options.only_failures) print_groups(groups, hidden, format);
     if (options.best && groups.empty() && !records.empty())
-      fmt::print("{}", remark("No trial passed: nothing is best.\n", format));
+      fmt::print("{}", comment_lines_if_latex("No trial passed: nothing is best.\n", format));
     print_failures(records, options.only_failures ? "" : "\n", missing, format);
   }
 }

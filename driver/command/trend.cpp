@@ -12,7 +12,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"
@@ -153,7 +153,7 @@ void print(const Trend& trend, std::size_t limit) {
   }
   const std::vector<std::string> changes = trend_sentences(trend);
   const std::size_t shown = limit > 0 ? std::min(limit, changes.size()) : changes.size();
-  for (std::size_t i = 0; i < shown; ++i) fmt::print("{}", paragraph(printable(changes[i]), width));
+  for (std::size_t i = 0; i < shown; ++i) fmt::print("{}", paragraph(one_line_printable(changes[i]), width));
   if (shown < changes.size())
     fmt::print("… and {}: --limit 0 shows all\n", counted(changes.size() - shown, "more change"));
   fmt::print("{}", paragraph(fmt::format("{}: {}", size,

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "driver/base/printable.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/matrix_files.hpp"
 #include "driver/command/options.hpp"
@@ -123,7 +123,7 @@ std::string in_plural(const std::string& why) {
 void print_left_out(const std::vector<LeftOut>& left_out) {
   for (const LeftOut& entry : left_out) {
     const std::string why = entry.methods.size() > 1 ? in_plural(entry.why) : entry.why;
-    fmt::print("Not tried: {}: {}\n", fmt::join(entry.methods, ", "), printable(why));
+    fmt::print("Not tried: {}: {}\n", fmt::join(entry.methods, ", "), one_line_printable(why));
   }
 }
 
@@ -242,7 +242,7 @@ void print_answer(const TryOptions& options, const InspectedMatrix& matrix, cons
   notes += solve_commands(solvable, options.request, program, options.file);
 
   const std::vector<std::string> sentences = race_sentences(tasks, unreached);
-  const std::string device = printable(device_name(results));
+  const std::string device = one_line_printable(device_name(results));
   std::string answer = paragraph(
       sentences.empty()
           ? fmt::format("No method ran on {}.", device)
@@ -281,7 +281,7 @@ void parse_request(TryOptions& options) {
 InspectedMatrix print_matrix(const TryOptions& options, const std::filesystem::path& path) {
   const TryRequest& request = options.request;
   const io::MatrixInfo info = io::matrix_info_in_child(path, request.dataset);
-  fmt::print("Matrix:    {}\n{}", printable(options.file), info_text(info));
+  fmt::print("Matrix:    {}\n{}", one_line_printable(options.file), info_text(info));
   const std::int64_t order = std::max(info.rows, info.cols);
   const bool factors =
       options.condition || (order <= max_factored && is_soon_factored(order, request.seconds));
@@ -356,7 +356,7 @@ int try_matrix(TryOptions& options, const Commands& commands) {
   const std::vector<TriedTask> tasks = tried_tasks(groups);
   print_details(tasks, results.records);
   if (run.is_kept) {
-    fmt::print("\nAll measurements: {}\n", printable(run.output));
+    fmt::print("\nAll measurements: {}\n", one_line_printable(run.output));
   } else {
     fmt::print("\n-o DIR keeps the measurements, with a plan to go on from.\n");
   }

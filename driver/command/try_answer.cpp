@@ -11,7 +11,7 @@
 
 #include "driver/base/printable.hpp"
 #include "driver/base/table.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/plan/plan_names.hpp"
 #include "driver/results/identity.hpp"
 #include "driver/worker/inverse_error.hpp"
@@ -38,7 +38,7 @@ bool is_solve(Problem problem) {
 
 /// Returns a method's name for the output: "lapack", "recursive (emulated)".
 std::string method_words(const Group& group) {
-  return printable(group.first().method) + (is_emulated(group) ? " (emulated)" : "");
+  return one_line_printable(group.first().method) + (is_emulated(group) ? " (emulated)" : "");
 }
 
 /// Returns a task's problem and the properties that distinguish it from other tasks of the problem: "posv
@@ -51,8 +51,8 @@ std::string task_label(const Group& group, const std::vector<TriedTask>& tasks) 
              task.groups.front()->first().*member != r.*member;
     });
   };
-  std::string label = printable(r.problem);
-  if (differs(&io::Record::precision)) label += " " + printable(r.precision);
+  std::string label = one_line_printable(r.problem);
+  if (differs(&io::Record::precision)) label += " " + one_line_printable(r.precision);
   if (differs(&io::Record::nrhs)) label += fmt::format(" nrhs {}", r.nrhs);
   return label;
 }
@@ -191,7 +191,7 @@ std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width) 
     const io::Record& any = task.groups.front()->first();
     text += fmt::format("\n{} {}{}: {}\n{}", any.problem, any.precision,
                         is_solve(problem_of(*task.groups.front())) ? fmt::format(", nrhs {}", any.nrhs) : "",
-                        printable(any.problem_title), render_text(table, width));
+                        one_line_printable(any.problem_title), render_text(table, width));
   }
   return text;
 }

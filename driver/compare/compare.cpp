@@ -15,7 +15,7 @@
 #include <tuple>
 
 #include "driver/base/lookup.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/compare/compare_sets.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/results/identity.hpp"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/compare/compare.hpp"
 #include "driver/summary/summary.hpp"
 #include "driver/summary/trial_columns.hpp"
@@ -62,7 +62,7 @@ std::vector<Crossover> crossovers_of(const std::vector<Pair>& pairs) {
     if (pair.has_same_place() || pair.change.verdict == Verdict::untimed) continue;
     const io::Record& r = pair.identity;
     std::string name = fmt::format("{}/{} {} {} {}", r.problem, r.method, r.precision, matrices.of(r),
-                                   settings_text(r.parameters));
+                                   parameters_for_people(r.parameters));
     if (r.backend != "cuda") name += " " + r.backend;
     if (r.m != r.n || r.k != r.n) name += fmt::format(" m={} k={}", r.m, r.k);
     if (r.nrhs > 1) name += fmt::format(" nrhs={}", r.nrhs);

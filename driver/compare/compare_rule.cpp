@@ -25,7 +25,8 @@ double variance_of_model(const Timing& base, const Timing& now, const Scatter& s
   // chance, but rarely in both sets.
   const double per_process =
       static_cast<double>(base.samples + now.samples) / static_cast<double>(base.processes + now.processes);
-  const double sample_variance = squared(median_error * std::max(base.sigma, now.sigma)) / per_process;
+  const double sample_variance =
+      squared(median_to_mean_error * std::max(base.sigma, now.sigma)) / per_process;
   return squared(scatter.fraction) + squared(scatter.seconds / seconds) + sample_variance;
 }
 

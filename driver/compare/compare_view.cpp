@@ -10,7 +10,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/compare/compare.hpp"
 
 namespace gaussweep::driver {
@@ -73,7 +73,7 @@ Cell detectable_cell(double detectable, Reader reader) {
 std::string first_names(const std::vector<std::string>& names) {
   constexpr std::size_t max_listed = 5;
   const std::vector<std::string> first(names.begin(), names.begin() + std::min(names.size(), max_listed));
-  return printable(fmt::format("{}", fmt::join(first, "; "))) +
+  return one_line_printable(fmt::format("{}", fmt::join(first, "; "))) +
          (names.size() > max_listed ? fmt::format("; and {} more", names.size() - max_listed) : "");
 }
 

@@ -7,7 +7,7 @@
 #include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/statistics.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/compare/models.hpp"
 
 namespace gaussweep::driver {
@@ -331,14 +331,15 @@ std::string headline(const ModelComparison& comparison) {
   return fmt::format(
       "{} is {} times as fast as {} (median of {}; {}). It is clearly faster in {}, clearly slower in {}, "
       "and there is no clear difference in {}.",
-      printable(comparison.now.name), ratio_text(median_of(ratios)), printable(comparison.base.name),
-      counted(ratios.size(), "case"), range_text(ratios), faster, slower, ratios.size() - faster - slower);
+      one_line_printable(comparison.now.name), ratio_text(median_of(ratios)),
+      one_line_printable(comparison.base.name), counted(ratios.size(), "case"), range_text(ratios), faster,
+      slower, ratios.size() - faster - slower);
 }
 
 std::vector<std::string> sample_words(const ModelComparison& comparison) {
   std::vector<std::string> sentences;
   for (const ModelFacts* model : {&comparison.base, &comparison.now}) {
-    std::string text = fmt::format("{}: {} on {}", printable(model->name),
+    std::string text = fmt::format("{}: {} on {}", one_line_printable(model->name),
                                    counted(static_cast<std::size_t>(model->runs), "run"),
                                    counted(static_cast<std::size_t>(model->devices), "device"));
     if (model->devices == 1) {

@@ -12,7 +12,7 @@
 
 #include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/compare/compare.hpp"
 #include "driver/compare/compare_sets.hpp"
 #include "driver/plan/plan_names.hpp"
@@ -109,14 +109,14 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
     for (const auto& [count, method] : order) {
       const std::size_t* const doubts = find_in(doubtful, method);
       parts.push_back(fmt::format(
-          "{} {}{}", printable(method), count,
+          "{} {}{}", one_line_printable(method), count,
           doubts == nullptr ? ""
                             : fmt::format(" ({} doubtful: faster than the device's peaks allow)", *doubts)));
     }
     if (ties > 0) parts.push_back(counted(ties, "tie"));
     if (without_winner > 0) parts.push_back(fmt::format("no method passed in {}", without_winner));
-    text += fmt::format("{}Fastest on {}, of {}: {}", text.empty() ? "" : "\n", printable(grid.device),
-                        counted(cases, "case"), fmt::join(parts, ", "));
+    text += fmt::format("{}Fastest on {}, of {}: {}", text.empty() ? "" : "\n",
+                        one_line_printable(grid.device), counted(cases, "case"), fmt::join(parts, ", "));
   }
   return text;
 }
@@ -130,11 +130,12 @@ std::string changes_words(const std::string& program, const std::string& run, co
   rules.same_places = true;
   const Comparison comparison = compare(before, now, rules);
   if (comparison.pairs.empty()) return {};
-  std::string text = fmt::format("Since {}: {}.\n  {}", printable(base), count_sentence(comparison),
+  std::string text = fmt::format("Since {}: {}.\n  {}", one_line_printable(base), count_sentence(comparison),
                                  regression_words(comparison));
-  if (!comparison.changed_parameters.empty()) text += "\n  " + printable(changed_sentence(comparison));
+  if (!comparison.changed_parameters.empty())
+    text += "\n  " + one_line_printable(changed_sentence(comparison));
   const std::vector<std::string> advice = unclear_sentences(comparison);
-  if (!advice.empty()) text += "\n  " + printable(advice.front());
+  if (!advice.empty()) text += "\n  " + one_line_printable(advice.front());
   return text + fmt::format("\n  {} compare {} {} --same-models", shell_quoted(program), shell_quoted(base),
                             shell_quoted(run));
 }
@@ -174,7 +175,7 @@ std::string since_words(const std::string& program, const std::string& run,
       std::string words = changes_words(program, run, base, results_of(before), now);
       if (!words.empty()) return words;
     } catch (const std::runtime_error& e) {
-      return fmt::format("Not compared with {}: {}", printable(base), printable(e.what()));
+      return fmt::format("Not compared with {}: {}", one_line_printable(base), one_line_printable(e.what()));
     }
   }
   return {};

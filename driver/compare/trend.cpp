@@ -13,7 +13,7 @@
 #include <unordered_set>
 
 #include "driver/base/lookup.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/compare/compare_sets.hpp"
 #include "driver/results/identity.hpp"
 #include "driver/results/loading.hpp"
@@ -129,7 +129,7 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   const double seconds = median_of(series.seconds);
   const auto samples = static_cast<double>(std::max<std::int64_t>(1, series.identity.samples));
   logs.model_variance = squared(scatter.fraction) + squared(scatter.seconds / seconds) +
-                        squared(median_error * median_of(std::move(sigmas))) / samples;
+                        squared(median_to_mean_error * median_of(std::move(sigmas))) / samples;
   logs.group_variance = squared(other_gpu_scatter.fraction) + squared(other_gpu_scatter.seconds / seconds);
   return series.nights.size() > 1;
 }

@@ -135,7 +135,7 @@ std::string commit_of(const std::string& program) {
   if (!is_gaussweep)
     throw UsageError(
         fmt::format("{}: is no gaussweep: its --version says \"{}\"", program,
-                    printable(version.substr(0, std::min(version.find('\n'), max_quote_length)))));
+                    one_line_printable(version.substr(0, std::min(version.find('\n'), max_quote_length)))));
   return version.substr(first, end - first);
 }
 
@@ -145,7 +145,8 @@ void log_left_out(const Expansion& expansion) {
   for (const std::string& note : expansion.notes) spdlog::info("{}", note);
   for (const Trial& trial : expansion.trials) {
     if (trial.round == 1 && !trial.skip_reason.empty())
-      spdlog::warn("{} is left out: {}", printable(describe(trial)), printable(trial.skip_reason));
+      spdlog::warn("{} is left out: {}", one_line_printable(describe(trial)),
+                   one_line_printable(trial.skip_reason));
   }
 }
 
@@ -166,7 +167,7 @@ void require_same_trials(const std::vector<Trial>& base, const std::vector<Trial
   const auto [a, b] = std::mismatch(base.begin(), base.end(), current.begin(), current.end(), is_same);
   if (a == base.end() && b == current.end()) return;
   const auto description_of = [](auto trial, const std::vector<Trial>& trials) {
-    return trial == trials.end() ? std::string("no more trials") : printable(describe(*trial));
+    return trial == trials.end() ? std::string("no more trials") : one_line_printable(describe(*trial));
   };
   std::vector<std::string> defaults;
   if (a != base.end() && b != current.end() && a->method == b->method) {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "driver/base/errors.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/plan/axes.hpp"
 #include "driver/plan/plan_names.hpp"

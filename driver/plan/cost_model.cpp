@@ -6,7 +6,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/plan/trial.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/machine.hpp"

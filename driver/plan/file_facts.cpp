@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unistd.h>
 
-#include "driver/base/json_words.hpp"
+#include "driver/base/json_conversions.hpp"
 #include "driver/system/process.hpp"
 #include "io/files/errors.hpp"
 #include "io/matrix/matrix_file.hpp"

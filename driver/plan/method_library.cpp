@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "driver/base/errors.hpp"
-#include "driver/base/json_words.hpp"
+#include "driver/base/json_conversions.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/system/process.hpp"
 #include "io/files/digest.hpp"
@@ -121,7 +121,8 @@ Method row_of(const json& from) {
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
-  throw UsageError(fmt::format("library {}: {}", printable(path), printable(why.substr(0, max_refusal))));
+  throw UsageError(fmt::format("library {}: {}", one_line_printable(path),
+                               one_line_printable(why.substr(0, max_refusal))));
 }
 
 /// Returns the rows that a child process reads from the library's table.

@@ -79,7 +79,7 @@ E parse_enum(const io::Scalar& scalar) {
   const auto value = from_string<E>(scalar.text);
   if (value) return *value;
   io::fail_at(scalar.location,
-              fmt::format("'{}' is no {}; {}allowed: {}", scalar.text, EnumNames<E>::what,
+              fmt::format("'{}' is no {}; {}allowed: {}", scalar.text, EnumNames<E>::noun,
                           io::nearest_hint(scalar.text, enum_names<E>()), allowed_names<E>()));
 }
 

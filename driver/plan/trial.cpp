@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "driver/base/json_words.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/json_conversions.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/plan/matrix_request.hpp"
 #include "io/matrix/matrix_file.hpp"
 #include "io/records/status.hpp"
@@ -144,7 +144,7 @@ std::string describe(const Trial& t) {
   for (const auto& [name, value] : t.parameters.all()) {
     std::visit([&, &key = name](const auto& v) { text += fmt::format(" {}={}", key, v); }, value);
   }
-  const std::string matrix = settings_text(matrix_parameters_text(t.matrix, t.matrix_b));
+  const std::string matrix = parameters_for_people(matrix_parameters_text(t.matrix, t.matrix_b));
   text += fmt::format(" on {}{}{} seed={} ({})", matrix_label(t.matrix), matrix.empty() ? "" : " ", matrix,
                       t.matrix.spec.seed, to_string(t.backend));
   for (const io::Setting& setting : io::all_settings()) {

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "driver/base/json_words.hpp"
+#include "driver/base/json_conversions.hpp"
 
 namespace gaussweep {
 
@@ -15,7 +15,7 @@ using nlohmann::json;
 template <>
 struct EnumNames<driver::message::WorkerEnd> {
   using WorkerEnd = driver::message::WorkerEnd;
-  static constexpr std::string_view what = "end of a worker";
+  static constexpr std::string_view noun = "end of a worker";
   static constexpr std::array<std::pair<WorkerEnd, std::string_view>, 3> table{
       {{WorkerEnd::none, "none"}, {WorkerEnd::fatal, "fatal"}, {WorkerEnd::replace, "spent"}}};
 };

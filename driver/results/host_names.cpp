@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 
 namespace gaussweep::driver {
 

@@ -17,7 +17,7 @@
 
 #include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/results/device_peaks.hpp"
 #include "driver/results/journal_results.hpp"
 #include "driver/results/run_parts.hpp"
@@ -220,7 +220,7 @@ std::vector<std::string> unread_results(const std::vector<fs::path>& requested) 
   for (const fs::path& path : requested) {
     const fs::path results = path / "results.h5";
     if (!may_exist(results) || runs_under(path).front() == path) continue;
-    notes.push_back(printable(
+    notes.push_back(one_line_printable(
         fmt::format("{} was not read: the runs below its folder were; give the file's name to read it",
                     results.string())));
   }
@@ -254,7 +254,7 @@ std::vector<std::string> missing_shards(const std::vector<fs::path>& directories
       if (sweep.parts.count(part) > 0) continue;
       const fs::path shard = folder / fmt::format("shard-{}-of-{}", part, parts);
       if (!may_exist(shard / "journal.jsonl") && !may_exist(shard / "results.h5"))
-        missing.push_back(printable(fmt::format("{} is not there", shard.string())));
+        missing.push_back(one_line_printable(fmt::format("{} is not there", shard.string())));
     }
   }
   return missing;

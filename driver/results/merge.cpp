@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "driver/base/table.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/results/device_peaks.hpp"
 #include "driver/results/host_names.hpp"
 #include "driver/results/run_parts.hpp"

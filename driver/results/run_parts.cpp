@@ -137,7 +137,7 @@ std::string without_records_text(const std::vector<std::string>& names) {
   constexpr std::size_t max_named = 3;
   if (names.empty()) return {};
   const std::vector<std::string> shown(names.begin(), names.begin() + std::min(names.size(), max_named));
-  return printable(fmt::format(
+  return one_line_printable(fmt::format(
       "no records from {}{}", fmt::join(shown, ", "),
       names.size() > max_named ? fmt::format(" and {} more", names.size() - max_named) : std::string()));
 }

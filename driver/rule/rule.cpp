@@ -14,7 +14,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/table.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/files/errors.hpp"
 
@@ -111,7 +111,7 @@ void replace_directory(const fs::path& temporary, const fs::path& target) {
 }  // namespace
 
 std::string MethodChoice::words() const {
-  const std::string settings = settings_text(parameters);
+  const std::string settings = parameters_for_people(parameters);
   return method + (settings.empty() ? "" : " " + settings);
 }
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "driver/base/errors.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -22,7 +22,7 @@ std::string xml(const std::string& text) {
   static const std::map<char, const char*> entities{
       {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
   std::string out;
-  for (const char c : printable(text)) {
+  for (const char c : one_line_printable(text)) {
     const char* const* entity = find_in(entities, c);
     out += entity == nullptr ? std::string(1, c) : *entity;
   }

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "driver/base/table.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -21,7 +21,7 @@
 #include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/statistics.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/plan/roofline_fraction.hpp"
 #include "driver/plan/trial.hpp"
@@ -260,7 +260,7 @@ std::string status_counts_text(const std::map<std::string, std::int64_t>& counts
   });
   std::string text;
   for (const auto& [status, count] : sorted)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, printable(status));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, one_line_printable(status));
   return text;
 }
 

@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "driver/base/errors.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/plan/plan_names.hpp"
 #include "driver/plan/trial.hpp"
 #include "driver/results/identity.hpp"
@@ -78,7 +78,7 @@ const std::vector<SummaryColumn>& summary_column_list() {
        {{"parameters", "PARAMETERS"}, Output::data, [](G g) -> Cell { return g.first().parameters; }},
        {{"settings", "PARAMETERS"},
         Output::terminal,
-        [](G g) -> Cell { return settings_text(g.first().parameters); }},
+        [](G g) -> Cell { return parameters_for_people(g.first().parameters); }},
        {{"matrix", "MATRIX"}, Output::data, [](G g) -> Cell { return matrix_label(g.first()); }},
        {{"matrix_name", "MATRIX"}, Output::terminal, [](G g) -> Cell { return g.matrix; }},
        {{"matrix_parameters", "MATRIX PARAMETERS"},

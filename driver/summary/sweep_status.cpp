@@ -12,7 +12,7 @@
 #include <sys/file.h>
 
 #include "driver/base/printable.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/plan/shard.hpp"
 #include "driver/results/identity.hpp"
@@ -286,9 +286,10 @@ std::string statuses_text(const Statuses& statuses, std::size_t width) {
   if (!sum.findings.empty()) text += fmt::format("Expected failures: {}\n", status_counts_text(sum.findings));
   for (const auto& [directory, status] : all) {
     if (!status.ended && !status.reason.empty())
-      text += fmt::format("Note:    {}: ended: {}\n", printable(directory), printable(status.reason));
+      text += fmt::format("Note:    {}: ended: {}\n", one_line_printable(directory),
+                          one_line_printable(status.reason));
     for (const std::string& remark : status.remarks)
-      text += fmt::format("Note:    {}: {}\n", printable(directory), printable(remark));
+      text += fmt::format("Note:    {}: {}\n", one_line_printable(directory), one_line_printable(remark));
   }
   for (const std::string& what : statuses.missing) text += fmt::format("Note:    {}\n", what);
   if (sum.unexpected > 0)
@@ -390,23 +391,23 @@ nlohmann::ordered_json status_json(const SweepStatus& status) {
 }
 
 std::string status_text(const SweepStatus& status, std::size_t width) {
-  std::string text =
-      fmt::format("Plan:    {}\n", status.plan_name.empty() ? "unknown" : printable(status.plan_name));
+  std::string text = fmt::format("Plan:    {}\n",
+                                 status.plan_name.empty() ? "unknown" : one_line_printable(status.plan_name));
   std::string state;
   if (status.running) {
     state = status.starts > 0 ? "running" : "just started; nothing is recorded yet";
   } else if (status.ended) {
     state = fmt::format("ended with exit code {}", status.exit_code);
-    if (!status.reason.empty()) state += fmt::format(" ({})", printable(status.reason));
+    if (!status.reason.empty()) state += fmt::format(" ({})", one_line_printable(status.reason));
   } else if (status.starts == 0) {
     state = "not started";
   } else {
-    state = status.reason.empty() ? "killed before its end" : "ended: " + printable(status.reason);
-    state += "; go on with " + printable(status.resume);
+    state = status.reason.empty() ? "killed before its end" : "ended: " + one_line_printable(status.reason);
+    state += "; go on with " + one_line_printable(status.resume);
   }
   text += fmt::format("State:   {}\n", state);
   if (!status.started.empty()) {
-    text += fmt::format("Started: {}{}\n", printable(status.started),
+    text += fmt::format("Started: {}{}\n", one_line_printable(status.started),
                         status.starts > 1 ? fmt::format(" (start number {})", status.starts) : "");
   }
   text += fmt::format("Done:    {}", progress_words(status.done, status.total));
@@ -425,7 +426,8 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
   if (!words.empty()) text += fmt::format("Status:  {}\n", words);
   if (!findings.empty()) text += fmt::format("Expected failures: {}\n", findings);
   if (!status.devices.empty()) text += "\n" + render_text(device_use_table(status.devices), width) + "\n";
-  for (const std::string& remark : status.remarks) text += fmt::format("Note:    {}\n", printable(remark));
+  for (const std::string& remark : status.remarks)
+    text += fmt::format("Note:    {}\n", one_line_printable(remark));
   if (!status.failures.empty()) {
     Table table = status.names.table(pointers_to(status.failures));
     extend(table.columns, {{"status", "STATUS"}, {"message", "CAUSE"}});

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "driver/base/lookup.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/plan/plan_names.hpp"
 #include "driver/results/identity.hpp"
 #include "io/plan/settings.hpp"
@@ -53,7 +53,7 @@ MatrixNames::MatrixNames(const std::vector<const Record*>& records) {
     for (const auto& [parameter, value] : parameters.items()) {
       if (parameter == "condition" || differs(by_label[key.first], parameter)) shown[parameter] = value;
     }
-    if (!shown.empty()) name += " " + settings_text(shown.dump());
+    if (!shown.empty()) name += " " + parameters_for_people(shown.dump());
   }
 }
 
@@ -89,12 +89,12 @@ ParameterNames::ParameterNames(const std::vector<std::string>& parameters) {
       ordered_json& destination = is_common ? common_ : shown;
       destination[parameter] = value;
     }
-    names_[text] = settings_text(shown.dump());
+    names_[text] = parameters_for_people(shown.dump());
   }
 }
 
 std::string ParameterNames::common() const {
-  return settings_text(common_.dump());
+  return parameters_for_people(common_.dump());
 }
 
 std::string ParameterNames::common(const std::vector<const Record*>& records) const {
@@ -109,12 +109,12 @@ std::string ParameterNames::common(const std::vector<const Record*>& records) co
   for (const auto& [parameter, value] : common_.items()) {
     if (names.count(parameter) > 0) known[parameter] = value;
   }
-  return settings_text(known.dump());
+  return parameters_for_people(known.dump());
 }
 
 std::string ParameterNames::of(const std::string& parameters) const {
   const std::string* name = find_in(names_, parameters);
-  return name == nullptr ? settings_text(parameters) : *name;
+  return name == nullptr ? parameters_for_people(parameters) : *name;
 }
 
 NeededColumns::NeededColumns(const std::vector<const Record*>& records) {
@@ -221,7 +221,7 @@ std::string TrialNames::of(const Record& r) const {
   if (needed_.batch) text += fmt::format(" batch={}", r.batch);
   if (needed_.uplo.count(r.problem) > 0) text += " " + r.uplo;
   if (r.backend != "cuda") text += " " + r.backend;
-  if (r.parameters != "{}") text += " " + settings_text(r.parameters);
+  if (r.parameters != "{}") text += " " + parameters_for_people(r.parameters);
   const auto found = matrices_of_.find(r.problem);
   if (found != matrices_of_.end() && found->second.size() > 1) text += " " + matrices_.of(r);
   if (needed_.seed) text += fmt::format(" seed={}", r.matrix_seed);

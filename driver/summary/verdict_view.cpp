@@ -14,7 +14,7 @@
 
 #include "driver/base/lookup.hpp"
 #include "driver/base/printable.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/plan/roofline_fraction.hpp"
 #include "driver/summary/verdict_grid.hpp"
 #include "io/plan/settings.hpp"
@@ -38,7 +38,7 @@ std::string painted(const std::string& text, const std::string& code) {
 /// or " (2 GPUs)"; empty for all other methods.
 std::string backend_words(const VerdictGrid& grid, const Record& r) {
   if (r.backend == "emulated") return " (emulated)";
-  if (gpus_of(r) > 1) return fmt::format(" ({} GPUs)", printable(r.gpu_count));
+  if (gpus_of(r) > 1) return fmt::format(" ({} GPUs)", one_line_printable(r.gpu_count));
   return r.backend == "host" && grid.capability > 0 ? " (CPU)" : "";
 }
 
@@ -55,7 +55,7 @@ bool has_other_baseline(const VerdictCell& cell) {
 /// Returns the speedup over the baseline: "2.70x cusolver".
 std::string baseline_words(const VerdictCell& cell) {
   return fmt::format("{} {}", to_text(Cell(cell.speedup), Style::factor),
-                     printable(cell.baseline->first().method));
+                     one_line_printable(cell.baseline->first().method));
 }
 
 using Lines = std::vector<std::string>;  // the lines of a cell or a label: `lines_per_cell` elements
@@ -70,7 +70,7 @@ Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCe
   const Record& r = cell.winner->first();
   const std::string wins = cell.races > 1 ? fmt::format(" {} of {}", cell.wins, cell.races) : "";
   if (r.backend == "emulated")  // the time of the emulation on the CPU is compared with no other time
-    return {printable(r.method) + " (emulated)" + wins,
+    return {one_line_printable(r.method) + " (emulated)" + wins,
             fmt::format("{}  answers only", seconds_text(cell.winner->median)), "", "", batch};
   std::string lead = cell.lacks_seeds ? "no common seed" : "uncontested";
   if (cell.tie) {
@@ -79,7 +79,7 @@ Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCe
     lead = to_text(Cell(cell.lead), Style::factor);
   }
   const std::string share = to_text(Cell(cell.limit_fraction), Style::percent);
-  return {printable(r.method) + backend_words(grid, r) + wins,
+  return {one_line_printable(r.method) + backend_words(grid, r) + wins,
           fmt::format("{}  {}", seconds_text(cell.winner->median), lead),
           share.empty() ? ""
                         : fmt::format("{}{} {}", share, cell.limit_fraction > 1 ? "*" : "",
@@ -89,8 +89,9 @@ Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCe
 
 /// Returns "For X of A X = B", "For the inverse of a matrix".
 std::string task_words(const Record& r) {
-  return fmt::format("For {} in {}", printable(r.problem_title.empty() ? r.problem : r.problem_title),
-                     printable(r.precision));
+  return fmt::format("For {} in {}",
+                     one_line_printable(r.problem_title.empty() ? r.problem : r.problem_title),
+                     one_line_printable(r.precision));
 }
 
 /// Returns "1.04", "2.3", "23", "2300", without an exponent. The limits 1.095 and 9.95 round to 1.1 and 10,
@@ -105,26 +106,27 @@ std::string times_text(double times) {
 std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell,
                      const std::string& which) {
   const Record& any = cell.any_group->first();
-  std::string text = fmt::format(
-      "{}{}{}{}{} on {}: ", task_words(any), which, row.details.empty() ? "" : ", ", printable(row.details),
-      row.has_batches ? fmt::format(", batch {}", any.batch) : "", printable(grid.device));
+  std::string text = fmt::format("{}{}{}{}{} on {}: ", task_words(any), which,
+                                 row.details.empty() ? "" : ", ", one_line_printable(row.details),
+                                 row.has_batches ? fmt::format(", batch {}", any.batch) : "",
+                                 one_line_printable(grid.device));
   if (cell.winner == nullptr) {
     const std::string seeds = cell.races > 1 ? " with every seed" : "";
-    return text + (cell.methods == 1 ? fmt::format("{}/{} did not pass{}.", printable(any.problem),
-                                                   printable(any.method), seeds)
+    return text + (cell.methods == 1 ? fmt::format("{}/{} did not pass{}.", one_line_printable(any.problem),
+                                                   one_line_printable(any.method), seeds)
                                      : fmt::format("none of {} methods passed{}.", cell.methods, seeds));
   }
   const Record& r = cell.winner->first();
-  text += fmt::format("{}/{}{}, {}", printable(r.problem), printable(r.method), backend_words(grid, r),
-                      seconds_text(cell.winner->median));
+  text += fmt::format("{}/{}{}, {}", one_line_printable(r.problem), one_line_printable(r.method),
+                      backend_words(grid, r), seconds_text(cell.winner->median));
   if (r.backend == "emulated") return text + ", which says nothing about a GPU's time.";
   if (has_other_baseline(cell)) {
     text += fmt::format(", {} times as fast as {}", times_text(cell.speedup),
-                        printable(cell.baseline->first().method));
+                        one_line_printable(cell.baseline->first().method));
   } else if (cell.runner_up != nullptr) {
-    text += cell.tie ? fmt::format(", level with {}", printable(cell.runner_up->first().method))
+    text += cell.tie ? fmt::format(", level with {}", one_line_printable(cell.runner_up->first().method))
                      : fmt::format(", {} times as fast as the next, {}", times_text(cell.lead),
-                                   printable(cell.runner_up->first().method));
+                                   one_line_printable(cell.runner_up->first().method));
   }
   if (cell.lacks_seeds) {
     text += ", with no seed in common with the other methods";
@@ -147,8 +149,8 @@ std::set<std::int64_t> sizes_of(const VerdictGrid& grid) {
 }
 
 Lines label_lines(const VerdictRow& row) {
-  return {fmt::format("{} {}", printable(row.problem), printable(row.precision)), printable(row.matrix),
-          printable(row.details), "", ""};
+  return {fmt::format("{} {}", one_line_printable(row.problem), one_line_printable(row.precision)),
+          one_line_printable(row.matrix), one_line_printable(row.details), "", ""};
 }
 
 /// Returns the ANSI code of each method's colour, chosen by its number of wins.
@@ -256,10 +258,11 @@ class GridPrinter {
 };
 
 std::string title_of(const VerdictGrid& grid) {
-  std::string title = printable(grid.device);
+  std::string title = one_line_printable(grid.device);
   if (grid.capability > 0) title += fmt::format(" ({})", capability_text(static_cast<int>(grid.capability)));
   if (!grid.cpus.empty())
-    title += fmt::format(", with methods on {}", printable(fmt::format("{}", fmt::join(grid.cpus, ", "))));
+    title += fmt::format(", with methods on {}",
+                         one_line_printable(fmt::format("{}", fmt::join(grid.cpus, ", "))));
   return title;
 }
 
@@ -369,8 +372,8 @@ std::string verdict_latex(const std::vector<VerdictGrid>& grids) {
   for (const VerdictGrid& grid : grids) {
     const std::set<std::int64_t> sizes = sizes_of(grid);
     text += fmt::format("{}% {}\n\\begin{{tabular}}{{l{}}}\n\\toprule\nn & {} \\\\\n\\midrule\n",
-                        text.empty() ? "" : "\n", printable(title_of(grid)), std::string(sizes.size(), 'l'),
-                        fmt::join(sizes, " & "));
+                        text.empty() ? "" : "\n", one_line_printable(title_of(grid)),
+                        std::string(sizes.size(), 'l'), fmt::join(sizes, " & "));
     for (const VerdictRow& row : grid.pooled_rows) {
       text += cell_of(label_lines(row));
       for (const std::int64_t n : sizes) {
@@ -398,7 +401,7 @@ std::string verdict_sentences(const std::vector<VerdictGrid>& grids) {
     for (const VerdictRow& row : grid.pooled_rows) {
       for (const auto& [n, cell] : row.cells) {
         std::string which = sizes.size() > 1 ? fmt::format(", n = {}", n) : "";
-        if (matrices.size() > 1) which += ", " + printable(row.matrix);
+        if (matrices.size() > 1) which += ", " + one_line_printable(row.matrix);
         text += sentence(grid, row, cell, which) + "\n";
       }
     }

@@ -13,7 +13,7 @@
 #include <tuple>
 #include <utility>
 
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {

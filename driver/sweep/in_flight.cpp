@@ -72,7 +72,7 @@ void record_in_flight(RunDirectory& directory, const std::vector<Trial>& trials,
     record.expected = as_expected(*trial, record.status) ? 1 : 0;
     record.for_now = !is_second;
     record.end_time = fine_time_stamp();
-    spdlog::warn("{}: rank {} ended without notice while it ran; {}", printable(describe(*trial)),
+    spdlog::warn("{}: rank {} ended without notice while it ran; {}", one_line_printable(describe(*trial)),
                  origin.rank, is_second ? "recorded as crashed" : "it runs once more");
     directory.append(std::move(record));
   }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/base/json_words.hpp"
+#include "driver/base/json_conversions.hpp"
 #include "driver/sweep/world.hpp"
 #include "io/records/results.hpp"
 

@@ -29,7 +29,7 @@ struct RunOptions {
   bool dry_run = false;       ///< prints the trials, runs nothing
   std::string backend = "auto";
   /// The reason why the sweep must not begin; empty if there is none. Only rank 0's value is used.
-  std::string refusal;
+  std::string start_error;
   double time_limit = 0;        ///< seconds; 0: none
   std::string time_limit_text;  ///< the time limit as given on the command line; empty: none
   double grace = 20;            ///< seconds that running trials get after the first stop signal

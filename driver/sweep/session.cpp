@@ -17,7 +17,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/plan/axes.hpp"
 #include "driver/plan/matrix_request.hpp"
 #include "driver/plan/method_library.hpp"
@@ -93,9 +93,9 @@ void refuse_other_backend(const RunOptions& options, const io::JournalContents& 
 void refuse_other_plan(const RunOptions& options, const io::JournalContents& journal, const io::Plan& plan) {
   const std::string last_name = last_start(journal).plan_name;
   if (last_name.empty() || last_name == plan.name) return;
-  throw UsageError(
-      fmt::format("-o {} holds a sweep of another plan (name: {}; {} has name: {}); give another directory",
-                  options.output, printable(last_name), options.plan, printable(plan.name)));
+  throw UsageError(fmt::format(
+      "-o {} holds a sweep of another plan (name: {}; {} has name: {}); give another directory",
+      options.output, one_line_printable(last_name), options.plan, one_line_printable(plan.name)));
 }
 
 /// Throws if the command's shard (a part of the plan, option --shard) is not the shard of the run in the
@@ -338,9 +338,9 @@ void run_next_plans(const Session& session, const SweepStart& sweep_start, RunDi
 /// so this is no StorageError
 std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
   const bool resumes = options.resume || options.retry_failed;
-  if (!options.refusal.empty()) {
+  if (!options.start_error.empty()) {
     check_run_directory(options.output, resumes);
-    throw UsageError(options.refusal);
+    throw UsageError(options.start_error);
   }
   try {
     return std::make_unique<RunDirectory>(options.output, resumes);
@@ -369,7 +369,7 @@ void dry_run(const Session& session, Planned& planned) {
   try {
     check_emulation(session, planned);
     check_run_directory(options.output, resumes);
-    if (!options.refusal.empty()) throw UsageError(options.refusal);
+    if (!options.start_error.empty()) throw UsageError(options.start_error);
     require_writable(options.output);
     if (resumes)
       journal =
@@ -383,7 +383,7 @@ void dry_run(const Session& session, Planned& planned) {
   const Work work = plan_work(options, std::move(planned.expansion.trials), journal);
   for (const Trial& trial : work.todo) {
     fmt::print("{} {}{}\n", trial.key, describe(trial),
-               trial.skip_reason.empty() ? "" : " [skipped: " + printable(trial.skip_reason) + "]");
+               trial.skip_reason.empty() ? "" : " [skipped: " + one_line_printable(trial.skip_reason) + "]");
   }
   const std::string part = resumes ? fmt::format("{} of ", work.todo.size()) : "";
   fmt::print("{}{}\n", part, counted(work.all.size(), "trial"));

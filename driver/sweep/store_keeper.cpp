@@ -5,7 +5,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/plan/trial.hpp"
 
 namespace gaussweep::driver {

@@ -12,7 +12,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/judge/verify.hpp"
 #include "driver/protocol/trial_record.hpp"
@@ -107,7 +107,7 @@ void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials) {
   std::string causes;
   for (const auto& [library, count] : by_library)
     causes += fmt::format("{}{} from another version of {}", causes.empty() ? "; " : ", ", count,
-                          printable(library));
+                          one_line_printable(library));
   if (!keys.empty())
     spdlog::warn("no longer in the plan: {}; kept{}", counted(keys.size(), "record"), causes);
 }
@@ -146,8 +146,8 @@ void log_skipped_methods(const std::vector<Trial>& trials) {
   std::size_t named = 0;
   for (const auto& [method, entry] : skipped) {
     if (++named > max_named) break;
-    spdlog::info("{}: {} skipped, {}", printable(method), counted(entry.first, "trial"),
-                 printable(entry.second));
+    spdlog::info("{}: {} skipped, {}", one_line_printable(method), counted(entry.first, "trial"),
+                 one_line_printable(entry.second));
   }
   if (skipped.size() > max_named)
     spdlog::info("and {} without a trial that runs here", counted(skipped.size() - max_named, "more method"));
@@ -241,8 +241,9 @@ void log_unexpected(const Work& work, const io::JournalContents& journal, const 
     const io::Record& record = *found->second;
     expected_failures += is_expected_failure(record) ? 1 : 0;
     if (as_expected(trial, record.status) || ++unexpected > max_named) continue;
-    names += fmt::format("\n  {}: {}{}{}", printable(describe(trial)), printable(record.status),
-                         record.message.empty() ? "" : ", ", printable(record.message));
+    names +=
+        fmt::format("\n  {}: {}{}{}", one_line_printable(describe(trial)), one_line_printable(record.status),
+                    record.message.empty() ? "" : ", ", one_line_printable(record.message));
   }
   if (expected_failures > 0 && options.is_kept) {
     spdlog::info("{} ({} summary {} --failures)", counted(expected_failures, "expected failure"),

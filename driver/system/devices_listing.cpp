@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "driver/base/table.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/machine.hpp"
 #include "kernels/device/device_facts.hpp"

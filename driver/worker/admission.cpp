@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "kernels/staging/working_sets.hpp"
 
 namespace gaussweep::driver {

@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "driver/base/errors.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/judge/judge_answer.hpp"
 #include "driver/plan/trial.hpp"
 #include "driver/protocol/trial_record.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "driver/base/statistics.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/judge/judge_answer.hpp"
 #include "driver/plan/roofline_fraction.hpp"
 #include "driver/system/clock.hpp"

@@ -11,7 +11,7 @@ namespace {
 
 /// Returns the standard error of the median, relative to the median.
 double error_of_median(const Statistics& s) {
-  return median_error * relative_sigma(s.q1, s.median, s.q3, s.count) /
+  return median_to_mean_error * relative_sigma(s.q1, s.median, s.q3, s.count) /
          std::sqrt(static_cast<double>(s.count));
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "driver/base/errors.hpp"
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/plan/method_library.hpp"
 #include "driver/protocol/messages.hpp"
 #include "driver/protocol/trial_record.hpp"

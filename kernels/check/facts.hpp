@@ -19,7 +19,7 @@ constexpr double roundoff_of(Precision precision) {
 enum class Dominance { none, weak, strict };
 template <>
 struct EnumNames<Dominance> {
-  static constexpr std::string_view what = "dominance";
+  static constexpr std::string_view noun = "dominance";
   static constexpr std::array<std::pair<Dominance, std::string_view>, 3> table{
       {{Dominance::none, "no"}, {Dominance::weak, "weakly"}, {Dominance::strict, "strictly"}}};
 };

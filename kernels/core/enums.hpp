@@ -34,25 +34,25 @@ struct EnumNames;
 
 template <>
 struct EnumNames<Precision> {
-  static constexpr std::string_view what = "precision";
+  static constexpr std::string_view noun = "precision";
   static constexpr std::array<std::pair<Precision, std::string_view>, 2> table{
       {{Precision::float32, "float"}, {Precision::float64, "double"}}};
 };
 template <>
 struct EnumNames<Backend> {
-  static constexpr std::string_view what = "backend";
+  static constexpr std::string_view noun = "backend";
   static constexpr std::array<std::pair<Backend, std::string_view>, 3> table{
       {{Backend::cuda, "cuda"}, {Backend::emulated, "emulated"}, {Backend::host, "host"}}};
 };
 template <>
 struct EnumNames<Uplo> {
-  static constexpr std::string_view what = "uplo";
+  static constexpr std::string_view noun = "uplo";
   static constexpr std::array<std::pair<Uplo, std::string_view>, 2> table{
       {{Uplo::lower, "lower"}, {Uplo::upper, "upper"}}};
 };
 template <>
 struct EnumNames<Need> {
-  static constexpr std::string_view what = "need";
+  static constexpr std::string_view noun = "need";
   static constexpr std::array<std::pair<Need, std::string_view>, 6> table{
       {{Need::spd, "spd"},
        {Need::strongly_regular, "strongly_regular"},
@@ -63,7 +63,7 @@ struct EnumNames<Need> {
 };
 template <>
 struct EnumNames<Convergence> {
-  static constexpr std::string_view what = "convergence";
+  static constexpr std::string_view noun = "convergence";
   static constexpr std::array<std::pair<Convergence, std::string_view>, 5> table{
       {{Convergence::none, ""},
        {Convergence::converged, "converged"},

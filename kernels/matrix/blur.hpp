@@ -15,7 +15,7 @@ namespace gaussweep {
 enum class PointSpread { gaussian, box, motion, sharpen, file };
 template <>
 struct EnumNames<PointSpread> {
-  static constexpr std::string_view what = "point-spread function";
+  static constexpr std::string_view noun = "point-spread function";
   static constexpr std::array<std::pair<PointSpread, std::string_view>, 5> table{
       {{PointSpread::gaussian, "gaussian"},
        {PointSpread::box, "box"},
@@ -29,7 +29,7 @@ struct EnumNames<PointSpread> {
 enum class BlurMatrix { system, h };
 template <>
 struct EnumNames<BlurMatrix> {
-  static constexpr std::string_view what = "matrix of a blur";
+  static constexpr std::string_view noun = "matrix of a blur";
   static constexpr std::array<std::pair<BlurMatrix, std::string_view>, 2> table{
       {{BlurMatrix::system, "system"}, {BlurMatrix::h, "h"}}};
 };

@@ -31,7 +31,7 @@ enum class MatrixKind {
 };
 template <>
 struct EnumNames<MatrixKind> {
-  static constexpr std::string_view what = "matrix kind";
+  static constexpr std::string_view noun = "matrix kind";
   static constexpr std::array<std::pair<MatrixKind, std::string_view>, 13> table{
       {{MatrixKind::uniform, "uniform"},
        {MatrixKind::symmetric, "symmetric"},

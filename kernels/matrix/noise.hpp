@@ -11,7 +11,7 @@ namespace gaussweep {
 enum class NoiseKind { none, gaussian, salt_pepper };
 template <>
 struct EnumNames<NoiseKind> {
-  static constexpr std::string_view what = "noise";
+  static constexpr std::string_view noun = "noise";
   static constexpr std::array<std::pair<NoiseKind, std::string_view>, 3> table{
       {{NoiseKind::none, "none"},
        {NoiseKind::gaussian, "gaussian"},

@@ -134,7 +134,7 @@ std::string_view to_string(Problem problem);
 /// The names of problems. They make `from_string<Problem>` and `allowed_names<Problem>` work as for enums.
 template <>
 struct EnumNames<Problem> {
-  static constexpr std::string_view what = "problem";
+  static constexpr std::string_view noun = "problem";
   using Names = std::vector<std::pair<Problem, std::string_view>>;
   struct Table {
     Names::const_iterator begin() const;

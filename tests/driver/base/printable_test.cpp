@@ -8,23 +8,23 @@ namespace {
 
 TEST(Printable, KeepsReadableText) {
   for (const char* text : {"", "plain", "Größe 5 µs, Čejka, ∞, 行列", "\u00A0", "\u202F"}) {
-    EXPECT_EQ(printable(text), text);
+    EXPECT_EQ(one_line_printable(text), text);
     EXPECT_EQ(printable_lines(text), text);
   }
   EXPECT_EQ(printable_lines("a\n\tb"), "a\n\tb");
 }
 
 TEST(Printable, ReplacesControlCharacters) {
-  EXPECT_EQ(printable("\x1b[31mred"), "\uFFFD[31mred");
-  EXPECT_EQ(printable("a\nb\tc\rd"), "a\uFFFDb\uFFFDc\uFFFDd");
+  EXPECT_EQ(one_line_printable("\x1b[31mred"), "\uFFFD[31mred");
+  EXPECT_EQ(one_line_printable("a\nb\tc\rd"), "a\uFFFDb\uFFFDc\uFFFDd");
   EXPECT_EQ(printable_lines("a\rb\x7f"), "a\uFFFDb\uFFFD");
-  EXPECT_EQ(printable(std::string("a\0b", 3)), "a\uFFFDb");
-  EXPECT_EQ(printable("\xC2\x9B"
-                      "31m"),
+  EXPECT_EQ(one_line_printable(std::string("a\0b", 3)), "a\uFFFDb");
+  EXPECT_EQ(one_line_printable("\xC2\x9B"
+                               "31m"),
             "\uFFFD31m")
       << "C1 control characters";
-  EXPECT_EQ(printable("\u202E\u2066x"), "\uFFFD\uFFFDx") << "direction overrides";
-  EXPECT_EQ(printable("\xff\xc3"), "\uFFFD\uFFFD") << "invalid UTF-8";
+  EXPECT_EQ(one_line_printable("\u202E\u2066x"), "\uFFFD\uFFFDx") << "direction overrides";
+  EXPECT_EQ(one_line_printable("\xff\xc3"), "\uFFFD\uFFFD") << "invalid UTF-8";
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ struct adl_serializer<E, std::void_t<decltype(gaussweep::EnumNames<E>::table)>> 
   static void from_json(const json& from, E& value) {
     const auto word = from.get<std::string>();
     const auto known = gaussweep::from_string<E>(word);
-    if (!known) throw std::runtime_error(fmt::format("'{}' is no {}", word, gaussweep::EnumNames<E>::what));
+    if (!known) throw std::runtime_error(fmt::format("'{}' is no {}", word, gaussweep::EnumNames<E>::noun));
     value = *known;
   }
 };

@@ -20,7 +20,7 @@ std::string bytes_text(double bytes);
 std::string capability_text(int capability);
 /// Returns a record's method parameters, {"blocks":3,"order":"rows"}, as "blocks=3 order=rows". Numbers are
 /// short: 1e12 instead of 1000000000000.0.
-std::string settings_text(const std::string& parameters);
+std::string parameters_for_people(const std::string& parameters);
 /// Returns a number with `digits` significant digits, without an exponent if possible: "0.0123", "1230".
 std::string significant_text(double value, int digits);
 

@@ -1,6 +1,6 @@
 // Tests the formatting of numbers, durations, lines and shell words.
 
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/base/table.hpp"
 #include "tests/testing.hpp"
 
@@ -19,9 +19,10 @@ TEST(Words, SecondsUseReadableUnits) {
 }
 
 TEST(Words, SettingsAreWrittenWithoutJson) {
-  EXPECT_EQ(settings_text(R"({"blocks":3,"order":"rows","omega":1.5})"), "blocks=3 order=rows omega=1.5");
-  EXPECT_EQ(settings_text("{}"), "");
-  EXPECT_EQ(settings_text("torn{"), "torn{");
+  EXPECT_EQ(parameters_for_people(R"({"blocks":3,"order":"rows","omega":1.5})"),
+            "blocks=3 order=rows omega=1.5");
+  EXPECT_EQ(parameters_for_people("{}"), "");
+  EXPECT_EQ(parameters_for_people("torn{"), "torn{");
 }
 
 TEST(Words, SignificantDigitsHaveNoExponent) {

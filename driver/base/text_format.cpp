@@ -1,6 +1,6 @@
 /// Converts numbers to text for people, breaks lines, and quotes words for a shell.
 
-#include "driver/base/words.hpp"
+#include "driver/base/text_format.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -69,7 +69,7 @@ std::string capability_text(int capability) {
   return capability == 0 ? std::string() : fmt::format("{}.{}", capability / 10, capability % 10);
 }
 
-std::string settings_text(const std::string& parameters) {
+std::string parameters_for_people(const std::string& parameters) {
   const nlohmann::ordered_json json =
       nlohmann::ordered_json::parse(parameters, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return parameters;
