@@ -7,13 +7,13 @@ import signal
 import sys
 
 from . import figures
-from .chosen import choose
+from .filters import select
 from .frames import is_rectangular, methods
 from .loader import TABLES, ReportError, load
-from .nights import MOST_NIGHTS, table
 from .page import Page, printable
 from .sections import FIRST, LAST, overview, papers, problems, restoration, verdict
 from .sections.changes import followed, left_out_words, too_few_words
+from .trend_text import MOST_RUNS, table
 
 # Columns of `records` that no section shows. They are not loaded, to save memory. Of `samples` only `throttled` is
 # needed. Files may have the columns matrix_condition and condition, which conditions.py uses.
@@ -127,7 +127,7 @@ def main(arguments=None):
         "--trend",
         action="store_true",
         help="write no page; print the times of the fastest trial of each problem at its largest size in the last"
-        f" {MOST_NIGHTS} runs of its plan (if there are three or more)",
+        f" {MOST_RUNS} runs of its plan (if there are three or more)",
     )
     of_papers = parser.add_mutually_exclusive_group()
     of_papers.add_argument(
@@ -150,7 +150,7 @@ def main(arguments=None):
         parser.error("--only needs --figures")
     try:
         figures.check(options.figures)  # fails early, because building the page may take long
-        results = choose(load(options.input, SHOWN), options.problem, options.method, options.gpu, options.baseline)
+        results = select(load(options.input, SHOWN), options.problem, options.method, options.gpu, options.baseline)
         if options.trend:
             times = followed(results)
             lines = [*map(printable, table(times)), *filter(None, [left_out_words(times)])]

@@ -50,12 +50,12 @@ def answered(records):
 
 def best(records, by):
     """Returns one row per value of the columns `by`: the fastest answer among those with the best verdict."""
-    order = np.lexsort((records["seconds_median"].to_numpy(), not_passed(records)))
+    order = np.lexsort((records["seconds_median"].to_numpy(), verdict_rank(records)))
     first = ~records[by].iloc[order].duplicated().to_numpy()  # copies only these columns, not all hundred
     return records.iloc[order[first]]
 
 
-def not_passed(rows):
+def verdict_rank(rows):
     """Returns how far each answer was from passing: 0 passed, 1 suspect, 2 failed, 3 did not finish."""
     return rows["status"].map(RANK).fillna(3).astype(int).to_numpy()
 
@@ -390,7 +390,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     over the median time. `others`: adds faint series with other configurations, earlier runs and other n. Rows at other
     n are those whose column `main` is false, if `rows` has that column."""
     label = series_label(rows, of_matrix=x == "size")
-    rank = not_passed(rows)
+    rank = verdict_rank(rows)
     is_main = rows["main"] if "main" in rows else np.full(len(rows), True)
     setting = rows["config"]
     if "main" in rows:

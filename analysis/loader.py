@@ -434,7 +434,8 @@ def _is_kept(dtype, column, table, wanted):
     if dtype.shape == () and dtype.kind in kinds:
         return True
     if column in wanted:
-        raise Foreign(f"the column {column} of /{table} must hold {'text' if kinds == 'SO' else 'numbers'}, one per row")
+        kind = "text" if kinds == "SO" else "numbers"
+        raise Foreign(f"the column {column} of /{table} must hold {kind}, one per row")
     return False
 
 

@@ -28,7 +28,7 @@ class Series:
     y: object
     low: object = None  # the ends of the error bars, or of a `band`
     high: object = None
-    hollow: object = None  # numbers as of `frames.not_passed`; points whose answer did not pass have hollow marks
+    hollow: object = None  # numbers as of `frames.verdict_rank`; points whose answer did not pass have hollow marks
     line: bool = True  # whether the points are joined
     marker: bool = True  # whether the points have marks
     hover: object = None  # texts that the page shows at the pointer

@@ -4,7 +4,7 @@ error in units of n u), which uses all rows."""
 import numpy as np
 import pandas as pd
 
-from ..frames import matrices, not_passed, slug
+from ..frames import matrices, slug, verdict_rank
 from ..loader import parameter
 from ..page import counted, number, whole
 from ..plots import Plot, Series
@@ -127,7 +127,7 @@ def _ratio_over_blocks(rows, name):
                 f"{method}, {kind}, n = {size}",
                 part["blocks"].to_numpy(),
                 part["residual_ratio"].to_numpy(),
-                hollow=not_passed(part),
+                hollow=verdict_rank(part),
             )
             for (method, kind, size), part in group.groupby(["method", "matrix_kind", "size"])
         ]

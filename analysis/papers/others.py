@@ -13,11 +13,11 @@ from ..frames import (
     devices_by_age,
     history_plots,
     matrices,
-    not_passed,
     other_settings,
     slug,
     speedups,
     stage_rows,
+    verdict_rank,
 )
 from ..loader import parameter
 from ..page import columns_of, factor, number, percent, seconds, whole
@@ -253,7 +253,7 @@ def gpus(page, results, experiment, drawing, rows):
                             of_size["seconds_median"].to_numpy(),
                             of_size["seconds_q1"].to_numpy(),
                             of_size["seconds_q3"].to_numpy(),
-                            not_passed(of_size),
+                            verdict_rank(of_size),
                         ),
                         Series(
                             second,
@@ -261,7 +261,7 @@ def gpus(page, results, experiment, drawing, rows):
                             of_size["seconds_median_2"].to_numpy(),
                             of_size["seconds_q1_2"].to_numpy(),
                             of_size["seconds_q3_2"].to_numpy(),
-                            not_passed(of_size.assign(status=of_size["status_2"])),
+                            verdict_rank(of_size.assign(status=of_size["status_2"])),
                         ),
                     ],
                     ylog=True,
@@ -289,7 +289,7 @@ def gpus(page, results, experiment, drawing, rows):
                     part["speedup"].to_numpy(),
                     part["speedup_low"].to_numpy(),
                     part["speedup_high"].to_numpy(),
-                    not_passed(part),
+                    verdict_rank(part),
                     settings=other_settings(part["config"], drawing["parameter"]),
                     ends=RATIO_INTERVAL,
                 )

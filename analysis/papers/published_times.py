@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ..frames import answered, basis, best, not_passed, on_main_matrix, slug
+from ..frames import answered, basis, best, on_main_matrix, slug, verdict_rank
 from ..page import factor, number, seconds
 from ..plots import Plot, Series
 from .common import device_title, described, panel_devices, panel_rows, pick, source_of, table_of
@@ -103,7 +103,7 @@ def published(page, results, experiment, drawing, rows):
                     new["measured_shown"].to_numpy(),
                     np.minimum(low, high),
                     np.maximum(low, high),
-                    not_passed(new),
+                    verdict_rank(new),
                     of=what,
                     settings=new[["problem", "method", "precision", "config"]]
                     .agg("{0[0]}/{0[1]} {0[2]} {0[3]}".format, axis=1)

@@ -14,13 +14,13 @@ from ..frames import (
     best,
     has_several,
     matrices,
-    not_passed,
     on_main_matrix,
     other_settings,
     sampled,
     slug,
     speedups,
     terse,
+    verdict_rank,
     without,
 )
 from ..loader import parameter
@@ -61,7 +61,7 @@ def lines(page, results, experiment, drawing, rows):
                         y,
                         group["seconds_q1"].to_numpy(),
                         group["seconds_q3"].to_numpy(),
-                        not_passed(group),
+                        verdict_rank(group),
                         settings=group["config"].to_numpy(),
                     )
                 )
@@ -190,7 +190,7 @@ def _series_of_method(what, label, group, fits, columns):
     For the reciprocal, the fitted line is a second series, and `fits` gets a row with the fit. `columns`: further
     columns of that row."""
     x = group["value"].to_numpy()
-    hollow = not_passed(group)
+    hollow = verdict_rank(group)
     if what == "seconds":
         return [
             Series(label, x, *(group[c].to_numpy() for c in ("seconds_median", "seconds_q1", "seconds_q3")), hollow)
@@ -436,7 +436,7 @@ def transfer(page, results, experiment, drawing, rows):
     for (precision, device, nrhs), part in with_transfer.groupby(["precision", "device", "nrhs"]):
         series = []
         for i, (method, group) in enumerate(part.groupby("method")):
-            x, hollow = group["size"].to_numpy(), not_passed(group)
+            x, hollow = group["size"].to_numpy(), verdict_rank(group)
             shared = {"hollow": hollow, "settings": group["config"].to_numpy()}
             series.append(Series(f"{method}, kernels", x, group["seconds_median"].to_numpy(), **shared))
             series.append(Series(f"{method}, allocate and copy", x, group["transfer"].to_numpy(), **shared))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import MOST_VARIANTS, brief, history_plots, has_several, matrices, not_passed, slug
+from ..frames import MOST_VARIANTS, brief, history_plots, has_several, matrices, slug, verdict_rank
 from ..page import number, whole
 from ..plots import Plot, Series
 
@@ -50,7 +50,7 @@ def _clouds(rows, x, name, words):
                 if has_several(group[column]):
                     settings = settings + part[column].map(f" {column}={{}}".format)
             series.append(
-                Series(method_label, *points, hollow=not_passed(part), line=False, settings=settings.to_numpy())
+                Series(method_label, *points, hollow=verdict_rank(part), line=False, settings=settings.to_numpy())
             )
         x_range = np.array([group[x].min(), group[x].max()])
         reference = ROUNDOFF.get(precision, 0) * x_range if x == "matrix_condition" else x_range

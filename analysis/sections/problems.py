@@ -1,14 +1,14 @@
 """Adds one block per problem: a heading and the sections about this problem."""
 
 from ..frames import slug
-from . import accuracy, costs, judgements, stages, timing
+from . import accuracy, costs, stages, timing, verdict_map
 from .several_gpus import several_gpus
 from .verdict import anchor
 
 
 def problems(page, results, baseline=""):
     parts = [
-        judgements.judgements,
+        verdict_map.verdict_map,
         timing.time_over_size,
         lambda page, results: timing.over_baseline(page, results, baseline),
         timing.speedup,

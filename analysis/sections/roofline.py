@@ -12,11 +12,11 @@ from ..frames import (
     basis,
     has_several,
     matrices,
-    not_passed,
     on_device,
     over_rounds,
     short_names,
     slug,
+    verdict_rank,
     with_peak_fractions,
 )
 from ..page import percent, prefixed
@@ -87,7 +87,7 @@ def _figures(results, rows):
         def points(column, part=part, name=name):
             return [
                 Series(label, p["intensity"].to_numpy(), p[column].to_numpy(), hover=_point_labels(p), line=False,
-                       hollow=not_passed(p), settings=p["settings"].to_numpy())
+                       hollow=verdict_rank(p), settings=p["settings"].to_numpy())
                 for label, p in part.groupby(name)
             ]  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import RATIO_INTERVAL, COMPARED, best, gain, matrices, not_passed, sampled, slug
+from ..frames import RATIO_INTERVAL, COMPARED, best, gain, matrices, sampled, slug, verdict_rank
 from ..identity import CONDITIONS
 from ..loader import gpu_counts
 from ..page import factor, percent, whole
@@ -23,7 +23,7 @@ def several_gpus(page, results):
     # One row per row of `several`: the trial on one GPU with which it is compared.
     base = several[TASK].merge(one, on=TASK, how="left").set_index(several.index)
     speedup, low, high = gain(base, several)
-    both = several.assign(method_one=base["method"], speedup=speedup, low=low, high=high, doubt=not_passed(several))
+    both = several.assign(method_one=base["method"], speedup=speedup, low=low, high=high, doubt=verdict_rank(several))
     both = both.dropna(subset=["method_one"])
     if not len(both):
         return

@@ -9,11 +9,11 @@ from ..frames import (
     at_largest,
     has_several,
     matrices,
-    not_passed,
     on_device,
     panels,
     slug,
     stage_rows,
+    verdict_rank,
 )
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
@@ -76,7 +76,7 @@ def _profile(problem, precision, device, group):
     labels += ", n = " + group["size"].astype(str) if len(sizes) > 1 else ""
     labels += ", " + group["matrix_full"] if len(matrix_names) > 1 else ""
     names = (labels + ": " + group["kernel"]).to_list()
-    hollow = not_passed(group)
+    hollow = verdict_rank(group)
     settings, words = group["config"].to_numpy(), "fraction of time"
     series = [Series(words, names, group["share"].to_numpy(), hollow=hollow, settings=settings)]
     if group["occupancy"].notna().any():
@@ -115,7 +115,7 @@ def _occupancy_over_size(results):
             if len(part) > 1 and np.ptp(part["occupancy"]) > 0.01:
                 label = f"{method}, {operands}" if several and operands else method
                 x, y = part["size"].to_numpy(), part["occupancy"].to_numpy()
-                series.append(Series(f"{label}: {kernel}", x, y, hollow=not_passed(part)))
+                series.append(Series(f"{label}: {kernel}", x, y, hollow=verdict_rank(part)))
         if series:
             yield Plot(
                 slug("occupancy", problem, precision, device),

@@ -21,7 +21,6 @@ from ..frames import (
     is_rectangular,
     matrices,
     most_seeds,
-    not_passed,
     numeric_parameters,
     other_settings,
     plots_over_size,
@@ -29,6 +28,7 @@ from ..frames import (
     slug,
     speedups,
     terse,
+    verdict_rank,
 )
 from ..page import factor, seconds, whole
 from ..plots import Plot, Series
@@ -197,7 +197,7 @@ def _speedup_line(label, rows, name):
     """Returns the line of a method on one matrix. With several seeds it shows their median, and a band of their
     range."""
     lines = [part.drop_duplicates("value").set_index("value") for _, part in rows.groupby("task")]
-    rows = pd.concat(lines).assign(rank=lambda all_of: not_passed(all_of))
+    rows = pd.concat(lines).assign(rank=lambda all_of: verdict_rank(all_of))
     by_value = rows.groupby(level=0)
     is_pooled = len(lines) > 1
     low, high = (

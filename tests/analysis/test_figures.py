@@ -18,7 +18,7 @@ from pages import page_of
 from analysis import figures
 from analysis.cli import SHOWN, build
 from analysis.loader import load
-from analysis.nights import table as table_of
+from analysis.trend_text import table as table_of
 from analysis.plots import Plot, Series, merged, styled
 from analysis.sections.changes import followed
 from analysis.words import matplotlib_text, tex

@@ -4,7 +4,7 @@ runs."""
 from .frames import is_rectangular
 from .page import printable, seconds
 
-MOST_NIGHTS = 7  # runs per line of the text, because a mail may be read on a phone
+MOST_RUNS = 7  # runs per line of the text, because a mail may be read on a phone
 
 
 def _dates(starts):
@@ -19,7 +19,7 @@ def table(times):
     each run. `times`: a frame as `changes.followed` returns it."""
     lines = []
     for (problem, precision, device), rows in times.groupby(["problem", "precision", "device"]):
-        rows = rows.tail(MOST_NIGHTS)
+        rows = rows.tail(MOST_RUNS)
         last = rows.iloc[-1]
         medians, dates = rows["seconds_median"].tolist(), _dates(rows["at"])
         change = 100 * (medians[-1] / medians[0] - 1)

@@ -9,7 +9,7 @@ LEAST_MATRICES = 3
 MARKS = {"pass": "✓", "suspect": "~", "failed": "✗"}
 
 
-def judgements(page, results):
+def verdict_map(page, results):
     page.begin("judgements", "Verdicts by matrix")
     rows = results.take("method precision matrix_name status residual_ratio tolerance")
     rows = rows[rows["status"].isin([*MARKS, "diverged"])]

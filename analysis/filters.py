@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from .loader import ReportError
 
 
-def choose(results, problems, methods, gpus, baseline=""):
+def select(results, problems, methods, gpus, baseline=""):
     """Returns the results with only the selected records. The baseline method is always selected, and --gpu selects all
     methods on the CPU too. @raises ReportError if a pattern matches nothing; the message lists the existing values"""
     records = results.take("problem method backend")
