@@ -34,9 +34,8 @@ Statistics replay_quartiles_of(const io::Record& record);
 /// number of runs that these processes belong to
 Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs);
 
-/// A model of the noise: the times of an unchanged program have the standard deviation sqrt((fraction *
-/// time)^2
-/// + seconds^2) between processes.
+/// A model of the noise: between processes, the times of an unchanged program have the standard deviation
+/// sqrt((fraction * time)^2 + seconds^2).
 struct Scatter {
   double fraction = 0, seconds = 0;
 };

@@ -49,7 +49,7 @@ class Channel {
   /// Writes as much as the other end has room for; `receive` writes the rest.
   /// @throws ChannelClosed, MessageTooLong (nothing is sent then)
   void send_nonblocking(const nlohmann::json& message);
-  /// Returns true if part of the messages is not written yet.
+  /// Returns true if part of the messages of `send_nonblocking` is not written yet.
   bool is_unsent() const { return written_ < output_.size(); }
   /// Returns the next complete message, or nothing if none arrives within `timeout_ms` (0: reads once, -1: no
   /// limit). Partial data do not extend this time, and signals do not shorten it.
