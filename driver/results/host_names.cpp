@@ -16,7 +16,7 @@ std::map<std::string, std::string> cpus_by_host(const std::vector<io::HostRow>& 
   return cpus;
 }
 
-std::string HostNames::name_of(const io::HostRow& row) {
+std::string HostNames::unique_name(const io::HostRow& row) {
   std::string name = row.host;
   // Returns true if `name` has another value in `known`. Stores the value of a new name.
   const auto is_other = [&name](auto& known, const auto& value) {
@@ -37,7 +37,7 @@ std::string HostNames::name_of(const io::HostRow& row) {
 void HostNames::make_names_unique(io::Results& results) {
   std::map<std::string, std::string> new_names;  // by the host's old name
   for (io::HostRow& row : results.hosts) {
-    const std::string name = name_of(row);
+    const std::string name = unique_name(row);
     if (name == row.host) continue;
     new_names[row.host] = name;
     row.host = name;

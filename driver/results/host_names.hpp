@@ -24,7 +24,7 @@ class HostNames {
   void make_names_unique(io::Results& results);
   /// Returns the name that `make_names_unique` gives to a host, and remembers the host's CPU model and number
   /// of threads.
-  std::string name_of(const io::HostRow& row);
+  std::string unique_name(const io::HostRow& row);
 
  private:
   std::map<std::string, std::string> cpu_of_;       // by host name

@@ -25,7 +25,7 @@ class HostNamesByStart {
   /// Adds the host of a note and returns the name that the host has from this note on. @param note the note's
   /// index
   std::string add(const io::HostRow& row, std::size_t note) {
-    const std::string name = names_by_note_[row.host].emplace_back(note, names_.name_of(row)).second;
+    const std::string name = names_by_note_[row.host].emplace_back(note, names_.unique_name(row)).second;
     have_changed_ = have_changed_ || name != row.host;
     return name;
   }
