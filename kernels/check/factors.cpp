@@ -53,8 +53,8 @@ std::string pivot_flaw(std::int64_t rows, const std::vector<int>& pivots) {
   for (std::size_t k = 0; k < pivots.size(); ++k) {
     if (pivots[k] >= 0 && pivots[k] < rows) continue;
     return "pivot " + std::to_string(k + 1) + " exchanges row " +
-           std::to_string(static_cast<std::int64_t>(pivots[k]) + 1) + ", but there are only " +
-           std::to_string(rows) + " rows";
+           std::to_string(static_cast<std::int64_t>(pivots[k]) + 1) + "; allowed are rows 1 to " +
+           std::to_string(rows);
   }
   return {};
 }
