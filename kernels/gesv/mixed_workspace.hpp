@@ -50,7 +50,8 @@ inline double refined_ms(double n, std::int64_t nrhs) {
 inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t float_from) {
   if (float_from > 0) return n >= float_from;
   const auto order = static_cast<double>(n);
-  return refined_ms(order, nrhs) < margin * direct_ms(order, nrhs);
+  const double ratio = nrhs < min_rhs_for_products ? 1 : margin;
+  return refined_ms(order, nrhs) < ratio * direct_ms(order, nrhs);
 }
 
 inline std::size_t workspace_bytes(std::int64_t n, std::int64_t nrhs, std::size_t element,
