@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <fmt/format.h>
@@ -60,6 +61,10 @@ class LocalPort final : public MessagePort {
   std::array<std::deque<nlohmann::json>, 2> boxes_;
 };
 
+ExitCode exit_code_now() {
+  return stop_signals() == 0 ? exit_ok : exit_stopped;
+}
+
 /// One of the two builds, with its run directory and its supervisor.
 class Build {
  public:
@@ -85,8 +90,8 @@ class Build {
     directory_.append(*record);
   }
 
-  /// Ends the worker and writes the results. After a stop signal, the worker does not store its remaining
-  /// matrices.
+  /// Ends the worker, notes the end of the run and writes the results. After a stop signal, the worker does
+  /// not store its remaining matrices.
   void finish() {
     bool stops_now = stop_signals() > 0;
     port_.send_to_supervisor(0, message::Finish{/*at_once=*/stops_now});
@@ -96,7 +101,15 @@ class Build {
       stops_now = true;
       port_.send_to_supervisor(0, message::Finish{/*at_once=*/true});
     }
+    int signal = 0;
+    const bool was_stopped = stop_signals(&signal) > 0;
+    note_end(exit_code_now(), was_stopped ? fmt::format("signal {}", strsignal(signal)) : "");
     directory_.write_results(/*now=*/true);
+  }
+
+  void note_end(ExitCode code, const std::string& reason) {
+    directory_.note(io::note::End{code, reason, time_stamp()});
+    directory_.sync();
   }
 
  private:
@@ -137,6 +150,18 @@ std::string commit_of(const std::string& program) {
         fmt::format("{}: is no gaussweep: its --version says \"{}\"", program,
                     one_line_printable(version.substr(0, std::min(version.find('\n'), max_quote_length)))));
   return version.substr(first, end - first);
+}
+
+/// Throws UsageError if the output directory holds a duet, because a duet cannot be resumed.
+void require_new(const std::filesystem::path& output) {
+  std::error_code error;  // set if the path does not exist; RunDirectory reports all other errors
+  for (const char* name : {duet_base, duet_new}) {
+    const std::filesystem::path folder = output / name;
+    if (!std::filesystem::is_empty(folder, error) && !error)
+      throw UsageError(
+          fmt::format("-o {}: {} exists and is not empty. A duet cannot be resumed: give a new directory",
+                      output.string(), folder.string()));
+  }
 }
 
 /// Logs the notes on the plan, and each trial that cannot run here. A trial has copies in all rounds; only
@@ -205,6 +230,7 @@ void note_start(RunDirectory& directory, const io::Plan& plan, const DuetOptions
 }  // namespace
 
 int run_duet(const DuetOptions& options, const Registry& builtin) {
+  require_new(options.output);
   PendingListing devices = start_device_listing(options.backend);
   World world;
   if (world.size() > 1) throw UsageError("duet runs on one device: start it without mpirun");
@@ -255,18 +281,26 @@ int run_duet(const DuetOptions& options, const Registry& builtin) {
   const std::size_t trials = rounds.size() * rounds.front().size();
   note_start(base.directory(), plan, options, facts, duet_id, other_commit, trials);
   note_start(current.directory(), plan, options, facts, duet_id, version_commit, trials);
-  for (std::size_t round = 0; round < rounds.size() && stop_signals() == 0; ++round) {
-    for (std::size_t i = 0; i < rounds[round].size() && stop_signals() == 0; ++i) {
-      const bool base_first = (round + i) % 2 == 0;
-      if (base_first) base.run(base_rounds[round][i]);
-      current.run(rounds[round][i]);
-      if (!base_first) base.run(base_rounds[round][i]);
+  try {
+    for (std::size_t round = 0; round < rounds.size() && stop_signals() == 0; ++round) {
+      for (std::size_t i = 0; i < rounds[round].size() && stop_signals() == 0; ++i) {
+        const bool base_first = (round + i) % 2 == 0;
+        if (base_first) base.run(base_rounds[round][i]);
+        current.run(rounds[round][i]);
+        if (!base_first) base.run(base_rounds[round][i]);
+      }
+      spdlog::info("round {} of {}", round + 1, rounds.size());
     }
-    spdlog::info("round {} of {}", round + 1, rounds.size());
+    base.finish();
+    current.finish();
+  } catch (const io::StorageError&) {
+    throw;  // the end cannot be noted either
+  } catch (const std::exception& e) {
+    base.note_end(exit_broken, e.what());
+    current.note_end(exit_broken, e.what());
+    throw;
   }
-  base.finish();
-  current.finish();
-  return stop_signals() == 0 ? exit_ok : exit_stopped;
+  return exit_code_now();
 }
 
 }  // namespace gaussweep::driver

@@ -36,15 +36,17 @@ struct LastStart {
   std::set<std::string> vanished;  ///< keys of trials that the plan no longer has
 };
 
-/// Returns the command that continues the run, from the provenance of its start.
-std::string resume_words(const nlohmann::json& provenance) {
+/// Returns advice on how to complete a run that did not end, from the provenance of its start.
+std::string advice_of(const nlohmann::json& provenance) {
+  if (provenance.contains("duet")) return "a duet cannot be resumed: run it again into a new directory";
   std::string command = provenance.value("command_line", "");
   if (command.empty()) command = "gaussweep run PLAN -o DIR";
   if (const std::string job = provenance.value("job_id", ""); !job.empty())
-    return fmt::format("its job's command and --resume, unless squeue still lists job {}", job);
+    return fmt::format("go on with its job's command and --resume, unless squeue still lists job {}", job);
   const auto ranks = provenance.value("ranks", std::int64_t{1});
   const bool resumes = command.find(" --resume") != std::string::npos;
-  return (ranks > 1 ? fmt::format("mpirun -n {} ", ranks) : "") + command + (resumes ? "" : " --resume");
+  return "go on with " + (ranks > 1 ? fmt::format("mpirun -n {} ", ranks) : "") + command +
+         (resumes ? "" : " --resume");
 }
 
 /// Sets the members of `status` from the journal's notes (its lines that are not records). @return the last
@@ -57,7 +59,7 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
       status.plan_name = run->plan_name;
       status.run_id = run->run_id;
       status.started = run->started;
-      status.resume = resume_words(run->provenance);
+      status.advice = advice_of(run->provenance);
       status.total = run->total;
       status.ended = false;
       status.exit_code = -1;
@@ -403,7 +405,7 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
     state = "not started";
   } else {
     state = status.reason.empty() ? "killed before its end" : "ended: " + one_line_printable(status.reason);
-    state += "; go on with " + one_line_printable(status.resume);
+    state += "; " + one_line_printable(status.advice);
   }
   text += fmt::format("State:   {}\n", state);
   if (!status.started.empty()) {

@@ -20,7 +20,7 @@ namespace gaussweep::driver {
 /// The status of one run directory.
 struct SweepStatus {
   std::string plan_name, run_id, started;  ///< of the last start
-  std::string resume;  ///< the command to continue the last start, or a text if the command is unknown
+  std::string advice;  ///< how to complete the last start if it did not end
   std::int64_t starts = 0;
   /// Trials of the plan, or of the shard (the part of the plan that this sweep runs); -1 if no start is
   /// recorded.

@@ -1,5 +1,6 @@
 """Tests `gaussweep duet`: two builds alternate, and a difference between them is found."""
 
+import json
 import shutil
 import unittest
 
@@ -43,6 +44,18 @@ class DuetTest(SweepTest):
         expected = " ".join(done.stdout.split()).replace(f"gaussweep compare {sides[0]} {sides[1]} --only", "--only")
         self.assertEqual(" ".join(again.stdout.split()), expected)
         self.assertEqual(again.returncode, 4)
+        for side in sides:
+            status = json.loads(self.ran(["status", side, "--format", "json"]).stdout)
+            self.assertEqual((status["state"], status["exit_code"]), ("ended", 0))
+
+    def test_a_directory_that_holds_a_duet_is_refused(self):
+        for build in ("base", "new"):
+            kept = self.folder / "out" / build / "journal.jsonl"
+            kept.parent.mkdir(parents=True)
+            kept.touch()
+            self.assertNotIn("--resume", self.duet(self.other(), 2).stderr)
+            self.assertEqual(list(kept.parent.iterdir()), [kept])
+            shutil.rmtree(self.folder / "out")
 
     def test_the_builds_alternate_with_fresh_workers_per_round(self):
         self.duet(self.other(), 0, "--rounds", "2", "--threshold", "900")
@@ -98,6 +111,9 @@ class DuetTest(SweepTest):
             with self.subTest(name):
                 done = self.duet(self.impostor(worker), 3)
                 self.assertIn("worker of base cannot go on", done.stderr)
+                for build in ("base", "new"):
+                    end = journal(self.folder / "out" / build)[1][-1]
+                    self.assertEqual((end["note"], end["exit_code"]), ("end", 3))
                 self.assertIn({"deep": "levels", "endless": "steps"}[name], done.stderr)
                 shutil.rmtree(self.folder / "out")
 

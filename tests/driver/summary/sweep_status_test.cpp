@@ -15,7 +15,7 @@ io::Note note(const char* text) {
   return io::read_note(nlohmann::json::parse(text));
 }
 
-TEST(SweepStatus, KilledSweepNamesTheCommandThatResumesIt) {
+TEST(SweepStatus, KilledSweepSaysHowToGoOn) {
   const auto status_text_of = [](const char* more) {
     io::JournalContents journal;
     journal.notes = {note(
@@ -30,6 +30,7 @@ TEST(SweepStatus, KilledSweepNamesTheCommandThatResumesIt) {
               testing::HasSubstr("go on with mpirun -n 4 build/gaussweep run p.yaml"));
   EXPECT_THAT(status_text_of(R"(,"ranks":4,"job_id":"12")"),
               testing::HasSubstr("its job's command and --resume, unless squeue still lists job 12\n"));
+  EXPECT_THAT(status_text_of(R"(,"duet":"d")"), testing::Not(testing::HasSubstr("--resume")));
 }
 
 io::JournalContents example_journal() {
