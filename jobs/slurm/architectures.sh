@@ -80,7 +80,7 @@ for i in "${!names[@]}"; do
   directories+=("$output/${names[$i]}")
 done
 finish_id=$("$jobs/slurm/finish.sbatch" -o "$output" --parsable --compare --env "${environments[0]}" \
-  --after "$(IFS=:; echo "${sweeps[*]}")" ${flag[dry-run]:+--dry-run} "${directories[@]}") || {
+  --after "$(IFS=:; echo "${sweeps[*]}")" ${flag[dry-run]:+--dry-run} "${directories[@]}") || keep_dry_run $? "$finish_id" || {
   say "the comparison was not submitted, but the sweeps were: ${sweeps[*]} (after them: the same call with --resume)"
   exit 1
 }

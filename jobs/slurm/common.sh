@@ -229,6 +229,21 @@ make_folder() {
   done
   mkdir -p "$1" || fail "cannot create the folder $1"
 }
+# make_logs: creates the output directory and its folder `logs`, in which the jobs write. Fails if they cannot be written. A dry
+# run creates nothing and only sets `refused`.
+make_logs() {
+  local folder=$output/logs
+  while [[ -n $folder && ! -e $folder ]]; do folder=${folder%/*}; done
+  for folder in "${folder:-/}" "$output"; do
+    if [[ ! -e $folder || (-d $folder && -w $folder && -x $folder) ]]; then continue; fi
+    folder="the directory $folder cannot be written; give another one by -o, or change its permissions"
+    [[ -n ${flag[dry-run]:-} ]] || fail "$folder"
+    say "$folder"
+    refused=2
+    return
+  done
+  if [[ -z ${flag[dry-run]:-} ]]; then make_folder "$output/logs"; fi
+}
 # remove_made: removes the empty folders that make_folder has created.
 remove_made() { if ((${#made[@]})); then rmdir "${made[@]}" 2>/dev/null; fi; }
 

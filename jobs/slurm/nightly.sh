@@ -64,7 +64,7 @@ else
 fi
 finish_id=$("$jobs/slurm/finish.sbatch" -o "$output" --parsable ${env_file:+--env "$env_file"} \
   ${sweep_id:+--after "$sweep_id"} ${flag[dry-run]:+--dry-run} $nights ${value[mail]:+--mail "${value[mail]}"} \
-  "${directories[@]}") || {
+  "${directories[@]}") || keep_dry_run $? "$finish_id" || {
   say "the merge was not submitted${sweep_id:+, but the sweep was: job $sweep_id (after it: the same call with --resume)}"
   exit 1
 }
