@@ -259,13 +259,13 @@ class Data(SweepTest):
     def test_night_sh_writes_a_summary(self):
         night, before = self.sweep(self.plan(PLAN)), self.folder / "before"
         shutil.copytree(night, before)
-        (night / "missing.txt").write_text("shard-2-of-4: 3 of 9 trials are missing\n")
+        (night / "missing.txt").write_text("shard-2-of-4: 3 of 9 trials missing\n")
         script = SOURCE / "jobs" / "slurm" / "night.sh"
         self.assertIn("night.sh [--env FILE] NIGHT", execute([script, "--help"]).stdout)
         done = execute([script, night, before], GAUSSWEEP=str(GAUSSWEEP))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.splitlines()[0], "gaussweep, run: 4 records: 4 pass, incomplete")
-        for words in ("3 of 9 trials are missing", "Against before:", "4 trials in both: 4 SAME", "gesv double"):
+        for words in ("3 of 9 trials missing", "Against before:", "4 trials in both: 4 SAME", "gesv double"):
             self.assertIn(words, done.stdout)
 
     def test_missing_trials_are_counted_and_are_not_slower_ones(self):

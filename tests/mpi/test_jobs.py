@@ -100,6 +100,29 @@ class Gpus(SweepTest):
         self.submit([SOURCE / "jobs/slurm/nightly.sh", plan, "-o", nights, "--dated"], 1)
         self.assertEqual(list(nights.iterdir()), [], "the folder that existed stays")
 
+    def test_a_directory_that_cannot_be_written_is_refused(self):
+        plan, output = self.plan(HOST), self.folder / "out"
+        (output / "logs").mkdir(parents=True)
+        # Root may write everywhere, unless it lacks this capability.
+        as_user = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
+        for folder in (output, output / "logs"):
+            folder.chmod(0o555)
+            self.addCleanup(folder.chmod, 0o755)
+            for script, options in (
+                ("sweep.sbatch", []),
+                ("array.sbatch", ["--shards", 1]),
+                ("finish.sbatch", []),
+                ("nightly.sh", ["--shards", 1]),
+            ):
+                plan_or_run = self.folder / "run" if script == "finish.sbatch" else plan
+                words = [*as_user, SOURCE / "jobs/slurm" / script, plan_or_run, "-o", output, *options]
+                for dry in ([], ["--dry-run"]):
+                    done = self.submit([*words, *dry], 0)
+                    self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                    self.assertIn(f"the directory {folder} cannot be written", done.stderr)
+                    self.assertNotIn("submitted job", done.stdout)
+            folder.chmod(0o755)
+
     def test_a_directory_is_not_submitted_twice(self):
         plan, queue = self.plan(HOST), self.folder / "squeue"
         for script, options in (
@@ -248,7 +271,10 @@ class Finish(SweepTest):
         )
         program.chmod(0o755)
         self.finish(1, GAUSSWEEP=str(program))
-        self.assertIn("nothing could be merged\n\ngaussweep: disk full\n", self.mailbox.read_text())
+        text = self.mailbox.read_text()
+        self.assertIn("nothing could be merged\n\ngaussweep: disk full\n", text)
+        self.assertIn(f"{self.night}/logs/slurm-gaussweep-finish-7.out\n", text)
+        self.assertRegex(text, f"\ngo on with: .*/finish.sbatch -o {self.night} .* {self.night}/sweep\\b")
 
     def test_results_whose_run_directories_are_gone_stay(self):
         self.sweep(self.plan(HOST), output=self.night / "sweep")
@@ -308,19 +334,39 @@ class Finish(SweepTest):
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertIn(f"there is no {absent}", done.stderr)
 
+    def test_a_night_that_was_killed_says_how_to_go_on(self):
+        directory = self.sweep(self.plan(HOST), output=self.night / "sweep")
+        (directory / "results.h5").unlink()
+        night = [SOURCE / "jobs/slurm/night.sh", self.night]
+        done = execute(night, GAUSSWEEP=str(GAUSSWEEP))
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("--resume", done.stderr)
+        command = done.stderr.partition("make the file by: ")[2].split()
+        self.assertEqual(execute(command).returncode, 0)
+        self.assertEqual(execute(night, GAUSSWEEP=str(GAUSSWEEP)).returncode, 0)
+
     def test_absent_shards_are_named(self):
         plan = self.plan(HOST.replace("n: 16", "n: [16, 17, 18, 19]"))
         for part in (1, 3):
             self.sweep(plan, "--shard", f"{part}/4", output=self.night / f"part/shard-{part}-of-4")
         absent = "".join(f"{self.night}/part/shard-{part}-of-4 is not there\n" for part in (2, 4))
         hint = f"go on with: the sweep's command and --resume, then {SOURCE}/jobs/slurm/finish.sbatch -o {self.night}"
-        for inputs in (["part"], ["part/shard-1-of-4", "part/shard-3-of-4"]):
+        recorded = len(self.records(self.night / "part/shard-1-of-4") + self.records(self.night / "part/shard-3-of-4"))
+        counts = f"part: {4 - recorded} of 4 trials missing\n"
+        for inputs, first in ((["part"], counts), (["part/shard-1-of-4", "part/shard-3-of-4"], "")):
             done = self.finish(5, inputs=inputs)
             self.assertNotIn("all trials", done.stderr)
-            self.assertTrue((self.night / "missing.txt").read_text().startswith(absent + hint))
+            self.assertTrue((self.night / "missing.txt").read_text().startswith(first + absent + hint))
         self.finish(5, inputs=["part/shard-1-of-4", "part/shard-2-of-4", "part/shard-3-of-4"])
         second = f"shard-2-of-4: never started, all of its trials are missing\n{absent.splitlines()[1]}\n"
         self.assertTrue((self.night / "missing.txt").read_text().startswith(second))
+        inputs = [f"part/{part}" for part in (1, 3)]
+        for name in inputs:
+            (self.night / f"part/shard-{name[-1]}-of-4").rename(self.night / name)
+        self.finish(5, inputs=inputs)
+        missing = (self.night / "missing.txt").read_text().splitlines()
+        self.assertRegex(missing[0], "shard 2 of 4 .* is not there")
+        self.assertRegex(missing[1], "shard 4 of 4 .* is not there")
 
     def test_the_subject_counts_shards_without_records(self):
         plan = self.plan(HOST.replace("n: 16", "n: [16, 17, 18, 19, 20, 21]"))
@@ -370,13 +416,13 @@ class Finish(SweepTest):
         journal.write_text("".join(line for line in lines if '"n":17,' not in line.replace(" ", "")))
         self.finish(5)
         name = "\n  gesv/lapack double n=17"
-        self.assertIn(f"sweep: 1 of 2 trials are missing (ended){name}", (self.night / "missing.txt").read_text())
+        self.assertIn(f"sweep: 1 of 2 trials missing{name}", (self.night / "missing.txt").read_text())
         self.assertNotIn(name, self.mailbox.read_text())
         cause, log = "x cannot be written: No space left on device", directory / "logs/slurm-gaussweep-8.out"
         log.write_text(f"gaussweep: {cause}\n")
         journal.write_text("".join(line for line in journal.read_text().splitlines(True) if '"end"' not in line))
         self.finish(5)
-        self.assertIn(f"sweep: 1 of 2 trials are missing (ended: {cause} ({log}))\n", self.mailbox.read_text())
+        self.assertIn(f"sweep: 1 of 2 trials missing (ended: {cause} ({log}))\n", self.mailbox.read_text())
 
     def test_a_full_disk_does_not_look_complete(self):
         """A limit of zero bytes per file replaces a full disk."""
@@ -451,6 +497,19 @@ class Begin(SweepTest):
         for directory in (night, night / "sweep"):
             done = self.ran(["status", directory], code=2)
             self.assertIn(f"its job did not start a sweep; see {night}/sweep/logs/slurm-gaussweep-8.out", done.stderr)
+
+    def test_the_status_of_a_merged_night_without_its_shards(self):
+        night = self.folder / "night"
+        shard = self.sweep(self.plan(HOST), "--shard", "1/1", output="night/shard-1-of-1")
+        log = night / "logs/slurm-gaussweep-array-6_1.out"
+        log.parent.mkdir()
+        log.write_text("array.sbatch: gaussweep ended with exit code 0\n")
+        self.ran(["merge", night, "-o", night / "results.h5"])
+        shutil.rmtree(shard)
+        done = self.ran(["status", night], code=2)
+        self.assertNotIn("did not start", done.stderr)
+        self.assertIn(f"gaussweep summary {night}", done.stderr)
+        self.ran(["summary", night])
 
     def test_the_status_of_a_job_that_has_just_started(self):
         log = self.folder / "night/logs/slurm-gaussweep-array-8_2.out"

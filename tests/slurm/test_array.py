@@ -42,7 +42,7 @@ class Nightly(case.SlurmTest):
         self.assertIn(f"\n{night}/results.h5: {len(merged)} records, ", self.output_of(night))
         self.assertLess(have, expected)
         output = (night / "missing.txt").read_text()
-        self.assertIn(f"shard-3-of-4: {expected - have} of {expected} trials are missing", output)
+        self.assertIn(f"shard-3-of-4: {expected - have} of {expected} trials missing", output)
         self.assertEqual(output.count("shard-"), 1, output)
         self.assertIn(output.splitlines()[0], self.output_of(night))
         page = (night / "report/index.html").stat()
