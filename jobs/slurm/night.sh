@@ -54,8 +54,16 @@ results_of() {
     echo "$1"
   fi
 }
+# next_step DIR: prints what makes the results file of a directory whose sweep is running or was killed; nothing if it has none.
+next_step() {
+  local journals
+  mapfile -t journals < <(compgen -G "$1/journal.jsonl"; compgen -G "$1/*/journal.jsonl")
+  ((${#journals[@]})) || return 0
+  printf '; its sweep is running or was killed: go on with --resume, or make the file by: %q merge %q -o %q' \
+    "$gaussweep" "$1" "$1/results.h5"
+}
 for folder; do
-  [[ -e $(results_of "$folder") ]] || fail "there is no $(results_of "$folder")"
+  [[ -e $(results_of "$folder") ]] || fail "there is no $(results_of "$folder")$(next_step "$folder")"
 done
 # The name of a night: the last part of its path that differs between the nights.
 names=()
