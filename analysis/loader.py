@@ -172,7 +172,9 @@ def find_files(arguments):
             below = [p for p in below if _is_results(p)]
             below = [p for p in below if p != results] or below  # a merged copy may be older than the runs
             if not below and not restorations.below(path):
-                raise ReportError(f"{path}: no results.h5 here or below; give a run directory or a results file")
+                resume = f"a run has not ended: run --resume, or gaussweep merge {path} -o {results}, makes the file"
+                advice = resume if any(path.rglob("journal.jsonl")) else "give a run directory or a results file"
+                raise ReportError(f"{path}: no results.h5 here or below; {advice}")
             found += below
         else:
             raise ReportError(f"{path}: no such file or directory")
@@ -317,9 +319,8 @@ def _units(dataset):
 
 def _error_text(error):
     """Returns the text of an error, or its type if it has none."""
-    return (
-        "it needs more memory than there is" if isinstance(error, MemoryError) else str(error) or type(error).__name__
-    )
+    is_memory = isinstance(error, MemoryError)
+    return "it needs more memory than there is" if is_memory else str(error) or type(error).__name__
 
 
 def _join_equal_warnings(warnings):

@@ -156,9 +156,12 @@ class RobustTest(unittest.TestCase):
     def test_unreadable_input_is_a_clear_error(self):
         (self.base / "text.h5").write_text("hello")
         (self.base / "empty").mkdir()
+        (self.base / "killed").mkdir()
+        (self.base / "killed/journal.jsonl").touch()
         for argument, words in (
             ("text.h5", "nothing to report on"),
             ("empty", "no results.h5 here"),
+            ("killed", "gaussweep merge"),
             ("absent", "no such file"),
         ):
             _, stderr = report(self.base / argument, out=self.base / "out", expect=2)
