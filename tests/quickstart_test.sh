@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests that jobs/quickstart.sh succeeds with an existing build and leaves the files that the README lists.
+# Tests that jobs/quickstart.sh succeeds with an existing build: its output, and the records in results.h5.
 #
 #   tests/quickstart_test.sh BUILD FOLDER     FOLDER is replaced
 set -euo pipefail

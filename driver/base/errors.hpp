@@ -8,7 +8,7 @@
 
 namespace gaussweep::driver {
 
-/// Exit codes (README, "Exit codes").
+/// Exit codes (docs/running.md, "Exit codes").
 enum ExitCode : int {
   exit_ok = 0,
   exit_wrong = 1,       ///< some trial failed its accuracy check unexpectedly
