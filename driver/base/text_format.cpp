@@ -129,9 +129,11 @@ std::string paragraph(const std::string& text, std::size_t width) {
   return fmt::format("{}\n", fmt::join(wrapped(text, width), "\n"));
 }
 
-std::string shell_quoted(const std::string& text) {
-  // A command would take a name that begins with "-" as an option.
-  if (text.size() > 1 && text.front() == '-') return shell_quoted("./" + text);
+std::string shell_quoted(const std::string& name) {
+  return shell_word(name.size() > 1 && name.front() == '-' ? "./" + name : name);
+}
+
+std::string shell_word(const std::string& text) {
   const auto is_plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || std::strchr("_-./:,+@%=", c) != nullptr;
   };

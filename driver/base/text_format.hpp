@@ -40,9 +40,11 @@ void append_text(String& message, const std::string& text) {
   if (!text.empty()) message += (message.empty() ? "" : "; ") + text;
 }
 
-/// Quotes a word for a shell; a word without special characters stays unchanged. A name that begins with "-"
-/// gets the prefix "./", so that commands do not take it as an option.
-std::string shell_quoted(const std::string& text);
+/// Quotes a word for a shell; a word without special characters stays unchanged.
+std::string shell_word(const std::string& text);
+/// Quotes the name of a file for a shell. A name that begins with "-" gets the prefix "./", so that commands
+/// do not take it as an option.
+std::string shell_quoted(const std::string& name);
 
 /// Returns "2 h 05 min", "3 min 10 s", "12 s".
 std::string duration_text(double seconds);

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "driver/base/printable.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/command/options.hpp"
 #include "driver/system/blas.hpp"
 #include "driver/system/console.hpp"
@@ -67,7 +68,7 @@ int run_command(CLI::App& app, const Commands& commands, std::string& output_err
 
 std::string command_line(const Commands& commands) {
   std::string line;
-  for (int i = 0; i < commands.argc; ++i) line += (i > 0 ? " " : "") + std::string(commands.argv[i]);
+  for (int i = 0; i < commands.argc; ++i) line += (i > 0 ? " " : "") + shell_word(commands.argv[i]);
   // File names need not be valid UTF-8, but texts in HDF5 and JSON must be.
   using Json = nlohmann::json;
   const std::string text =

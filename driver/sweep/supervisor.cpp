@@ -165,8 +165,10 @@ void Supervisor::end_worker() {
   if (ending && (during_trial || !writing_.empty()))
     io::remove_temporaries_of(ending->pid(), spec_.directory + "/matrices");
   if (!writing_.empty()) {
-    spdlog::warn("rank {}: its worker ended before it stored {} matrices; they are made again where needed",
-                 spec_.origin.rank, writing_.size());
+    spdlog::warn("rank {}: its worker ended before it stored {}; {} made again where needed",
+                 spec_.origin.rank,
+                 writing_.size() == 1 ? "a matrix" : fmt::format("{} matrices", writing_.size()),
+                 writing_.size() == 1 ? "it is" : "they are");
   }
   writing_.clear();
 }

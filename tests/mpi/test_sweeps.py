@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import time
 import unittest
@@ -170,6 +171,13 @@ class Sweeps(SweepTest):
         self.assertNotIn("judged again", self.stderr)
         self.sweep(self.plan(plan), "--resume")
         self.assertEqual({r["status"] for r in self.records(directory)}, {"pass"})
+
+    def test_the_command_line_can_be_repeated_in_a_shell(self):
+        plan = self.folder / "it's a plan.yaml"
+        plan.write_text("repeats: 1\nstages: never\nsweep:\n  - {problem: gesv, method: lapack, n: 5}\n")
+        directory = self.sweep(plan, output="two words")
+        (start,) = (note for note in harness.journal(directory)[1] if note["note"] == "run")
+        self.assertEqual(shlex.split(start["command_line"])[1:5], ["run", str(plan), "-o", str(directory)])
 
     def test_names_in_other_encodings_than_utf_8(self):
         plan = self.plan(SMALL)

@@ -63,6 +63,7 @@ TEST(Words, ShellWordsAreQuotedWhenNeeded) {
   EXPECT_EQ(shell_quoted(""), "''");
   EXPECT_EQ(shell_quoted("-x y"), "'./-x y'") << "not an option";
   EXPECT_EQ(shell_quoted("-"), "-");
+  EXPECT_EQ(shell_word("--shard"), "--shard") << "an option";
 }
 
 }  // namespace
