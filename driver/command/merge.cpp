@@ -63,7 +63,8 @@ void merge_to_file(const MergeOptions& options) {
   for (const MergeInput& input : merged.inputs) {
     fmt::print("{}: {}", input.path, counted(input.records, "record"));
     if (input.expected > input.records)
-      fmt::print(", {} of its trials are missing", input.expected - input.records);
+      fmt::print(", {} of {} missing", input.expected - input.records,
+                 counted(static_cast<std::size_t>(input.expected), "trial"));
     if (input.dropped > 0) fmt::print(", {} dropped as duplicates", input.dropped);
     fmt::print("\n");
     dropped += input.dropped;

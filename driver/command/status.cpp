@@ -14,6 +14,7 @@
 
 #include "driver/base/printable.hpp"
 #include "driver/base/table.hpp"
+#include "driver/base/text_format.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"
@@ -48,10 +49,17 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   const std::filesystem::path journal = directory / "journal.jsonl";
   std::error_code error;  // ignored: if the path cannot be examined, read_journal() below throws
   if (std::filesystem::status(journal, error).type() == std::filesystem::file_type::not_found) {
-    if (const std::filesystem::path output = newest_job_output(directory); !output.empty()) {
-      SweepStatus starting;
-      starting.running = read_job_output(output).is_starting;
-      if (starting.running) return starting;
+    const std::filesystem::path output = newest_job_output(directory);
+    SweepStatus starting;
+    starting.running = !output.empty() && read_job_output(output).is_starting;
+    if (starting.running) return starting;
+    if (std::filesystem::exists(directory / "results.h5", error)) {
+      throw io::InputError(fmt::format(
+          "{} has no journal.jsonl, from which a status is computed; `gaussweep summary {}` shows the "
+          "records in its results.h5",
+          directory.string(), shell_quoted(directory.string())));
+    }
+    if (!output.empty()) {
       throw io::InputError(fmt::format("{} has no journal.jsonl: its job did not start a sweep; see {}",
                                        directory.string(), output.string()));
     }
@@ -156,7 +164,6 @@ Statuses read_statuses(const StatusOptions& options, std::vector<std::string>& r
   const std::vector<std::filesystem::path> runs =
       runs_under(options.directories, /*by_journal=*/true, &repeated);
   Statuses statuses;
-  statuses.missing = missing_shards(runs, options.directories);
   std::map<std::string, std::string> directory_of;  // by run id
   for (const std::filesystem::path& directory : runs) {
     SweepStatus status = status_of_directory(directory, options.failures);
@@ -168,6 +175,10 @@ Statuses read_statuses(const StatusOptions& options, std::vector<std::string>& r
           "{} is a copy of the run in {} and is not counted again", directory.string(), first->second)));
     }
   }
+  std::vector<PlanPart> parts;
+  for (const auto& [directory, status] : statuses.all)
+    parts.push_back({directory, status.shard, status.plan_name});
+  statuses.incomplete = incomplete_sweeps(parts, options.directories);
   return statuses;
 }
 

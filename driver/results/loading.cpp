@@ -11,6 +11,7 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <unistd.h>
 #include <unordered_map>
 #include <utility>
@@ -33,7 +34,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int max_shards = 100'000;  // limits the search if a folder's name has a huge number of shards
+constexpr std::int64_t max_shards = 100'000;  // limits the search if a sweep has a huge number of shards
 
 bool is_hdf5(const fs::path& path) {
   const io::Opened opened = io::open_regular(path);
@@ -231,32 +232,98 @@ fs::path sweep_of(const fs::path& run) {
   return parse_shard_name(run.filename().string(), '-') ? run.parent_path() : run;
 }
 
+namespace {
+
+/// The shards of one sweep.
+struct Sweep {
+  fs::path folder;                ///< of the shards with names such as "shard-1-of-3"
+  std::string plan_name;          ///< of all other shards
+  std::vector<std::size_t> runs;  ///< indices of the run directories
+  std::set<std::int64_t> numbers;
+  std::int64_t count = 0;
+};
+
+fs::path without_last_slash(const fs::path& path) {
+  return path.has_filename() ? path : path.parent_path();
+}
+
+/// Groups run directories that are shards by their sweeps.
+std::vector<Sweep> sweeps_of(const std::vector<PlanPart>& parts) {
+  using Key = std::tuple<fs::path, std::string, std::int64_t>;  // folder, plan's name, number of shards
+  std::map<Key, std::vector<std::pair<std::size_t, std::int64_t>>> groups;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const fs::path path = without_last_slash(parts[i].directory);
+    if (const auto named = parse_shard_name(path.filename().string(), '-'))
+      groups[{path.parent_path(), "", named->count}].emplace_back(i, named->number);
+    else if (parts[i].shard.count > 1)
+      groups[{"", parts[i].plan_name, parts[i].shard.count}].emplace_back(i, parts[i].shard.number);
+  }
+  std::vector<Sweep> sweeps;
+  for (const auto& [key, runs] : groups) {
+    const auto& [folder, plan_name, count] = key;
+    std::set<std::int64_t> numbers;
+    for (const auto& [run, number] : runs) numbers.insert(number);
+    const bool is_several = numbers.size() < runs.size();
+    std::map<fs::path, Sweep> by_folder;
+    for (const auto& [run, number] : runs) {
+      const fs::path parent = without_last_slash(parts[run].directory).parent_path();
+      Sweep& sweep = by_folder[is_several ? parent : fs::path()];
+      sweep.folder = folder;
+      sweep.plan_name = plan_name;
+      sweep.count = count;
+      sweep.runs.push_back(run);
+      sweep.numbers.insert(number);
+    }
+    for (auto& [parent, sweep] : by_folder) sweeps.push_back(std::move(sweep));
+  }
+  return sweeps;
+}
+
+/// Reads the shard and the plan's name from the first start in a run's journal. If it cannot be read, the
+/// shard stays unknown, because the caller reads the journal later and then reports the error.
+PlanPart part_of(const fs::path& directory) {
+  PlanPart part{directory, {}, ""};
+  try {
+    const std::optional<io::note::Run> start = io::read_first_start(directory / "journal.jsonl");
+    if (start) part = {directory, read_shard(start->shard).value_or(Shard{}), start->plan_name};
+  } catch (const std::runtime_error&) {
+  }
+  return part;
+}
+
+}  // namespace
+
+std::vector<IncompleteSweep> incomplete_sweeps(const std::vector<PlanPart>& parts,
+                                               const std::vector<std::string>& requested) {
+  const auto is_requested = [&](std::size_t run) {
+    return std::find(requested.begin(), requested.end(), parts[run].directory) != requested.end();
+  };
+  std::vector<IncompleteSweep> incomplete;
+  for (const Sweep& sweep : sweeps_of(parts)) {
+    if (sweep.numbers.size() == 1 && std::all_of(sweep.runs.begin(), sweep.runs.end(), is_requested))
+      continue;
+    IncompleteSweep found{sweep.runs, {}};
+    for (std::int64_t number = 1; number <= std::min(sweep.count, max_shards); ++number) {
+      if (sweep.numbers.count(number) > 0) continue;
+      const fs::path shard = sweep.folder / fmt::format("shard-{}-of-{}", number, sweep.count);
+      if (!sweep.plan_name.empty())
+        found.missing.push_back(one_line_printable(
+            fmt::format("shard {} of {} of the plan {} is not there", number, sweep.count, sweep.plan_name)));
+      else if (!may_exist(shard / "journal.jsonl") && !may_exist(shard / "results.h5"))
+        found.missing.push_back(one_line_printable(fmt::format("{} is not there", shard.string())));
+    }
+    if (!found.missing.empty()) incomplete.push_back(std::move(found));
+  }
+  return incomplete;
+}
+
 std::vector<std::string> missing_shards(const std::vector<fs::path>& directories,
                                         const std::vector<std::string>& requested) {
-  struct Sweep {
-    std::set<int> parts;
-    bool is_below = false;  ///< true if a part was found below a requested directory
-  };
-  std::map<std::pair<fs::path, int>, Sweep> sweeps;  // by folder and number of parts
-  for (const fs::path& directory : directories) {
-    const fs::path path = directory.has_filename() ? directory : directory.parent_path();  // without a last /
-    const std::optional<Shard> shard = parse_shard_name(path.filename().string(), '-');
-    if (!shard) continue;
-    Sweep& sweep = sweeps[{path.parent_path(), static_cast<int>(shard->count)}];
-    sweep.parts.insert(static_cast<int>(shard->number));
-    if (std::find(requested.begin(), requested.end(), directory) == requested.end()) sweep.is_below = true;
-  }
+  std::vector<PlanPart> parts;
+  for (const fs::path& directory : directories) parts.push_back(part_of(directory));
   std::vector<std::string> missing;
-  for (const auto& [key, sweep] : sweeps) {
-    const auto& [folder, parts] = key;
-    if (!sweep.is_below && sweep.parts.size() == 1) continue;
-    for (int part = 1; part <= parts && part <= max_shards; ++part) {
-      if (sweep.parts.count(part) > 0) continue;
-      const fs::path shard = folder / fmt::format("shard-{}-of-{}", part, parts);
-      if (!may_exist(shard / "journal.jsonl") && !may_exist(shard / "results.h5"))
-        missing.push_back(one_line_printable(fmt::format("{} is not there", shard.string())));
-    }
-  }
+  for (const IncompleteSweep& sweep : incomplete_sweeps(parts, requested))
+    missing.insert(missing.end(), sweep.missing.begin(), sweep.missing.end());
   return missing;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/plan/shard.hpp"
 #include "driver/results/journal_results.hpp"
 #include "io/records/record.hpp"
 #include "io/records/results.hpp"
@@ -54,10 +55,27 @@ std::vector<std::string> unread_results(const std::vector<std::filesystem::path>
 /// Returns the folder of a shard's run directory ("night/shard-1-of-3": "night"), and any other path
 /// unchanged.
 std::filesystem::path sweep_of(const std::filesystem::path& run);
-/// Returns messages about shards of a sweep that do not exist although other shards do: "runs/shard-3-of-3 is
-/// not there". If `requested` names a single shard of a sweep, the other shards are not reported. A shard
-/// that exists but was not requested is not missing.
-/// @param directories the run directories at or below `requested`
+
+/// A run directory and the part of a plan that it holds, according to its journal.
+struct PlanPart {
+  std::filesystem::path directory;
+  Shard shard;  ///< shard 1 of 1: the whole plan, or unknown
+  std::string plan_name;
+};
+/// A sweep in shards, some of which do not exist.
+struct IncompleteSweep {
+  std::vector<std::size_t> parts;    ///< indices of the shards that exist
+  std::vector<std::string> missing;  ///< messages: "runs/shard-3-of-3 is not there"
+};
+/// Returns the sweeps of which only some shards exist. Directories with names such as "shard-1-of-3" in one
+/// folder are shards of one sweep. All other shards are of one sweep if they have the same plan and number
+/// of shards; if a shard then occurs twice, each folder has a sweep. If `requested` names a single shard of
+/// a sweep, the other shards are not reported. A shard "shard-2-of-3" that exists but was not requested is
+/// not missing.
+/// @param parts the run directories at or below `requested`
+std::vector<IncompleteSweep> incomplete_sweeps(const std::vector<PlanPart>& parts,
+                                               const std::vector<std::string>& requested);
+/// Returns the messages of `incomplete_sweeps`. Reads the beginnings of the journals.
 std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>& directories,
                                         const std::vector<std::string>& requested);
 

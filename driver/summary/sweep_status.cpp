@@ -16,7 +16,6 @@
 #include "driver/judge/judge.hpp"
 #include "driver/plan/shard.hpp"
 #include "driver/results/identity.hpp"
-#include "driver/results/loading.hpp"
 #include "driver/summary/summary.hpp"
 #include "driver/system/clock.hpp"
 #include "io/files/open_file.hpp"
@@ -30,7 +29,6 @@ constexpr double max_skew = 5;  // seconds that the clocks of two machines may d
 /// The last start of the sweep, which starts again when it is resumed.
 struct LastStart {
   std::size_t note = 0;  ///< index of the start's note in the journal
-  Shard shard;
   Timestamp time;
   io::note::TimeLeft left;
   std::set<std::string> vanished;  ///< keys of trials that the plan no longer has
@@ -61,12 +59,13 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
       status.started = run->started;
       status.advice = advice_of(run->provenance);
       status.total = run->total;
+      status.plan_trials = run->provenance.value("plan_trials", std::int64_t{-1});
+      status.shard = read_shard(run->shard).value_or(Shard{});
       status.ended = false;
       status.exit_code = -1;
       status.reason.clear();
       start.note = i;
       start.left = {};
-      start.shard = read_shard(run->shard).value_or(Shard{});
       start.time = {parse_time(run->started), run->clock.boot, run->clock.uptime};
     } else if (const auto* left = std::get_if<io::note::TimeLeft>(&notes[i])) {
       start.left = *left;
@@ -156,7 +155,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Ti
   const LastStart start = read_notes(status, journal.notes);
   Span span;
   std::vector<const io::Record*> all, recent;
-  const std::vector<bool> is_of_shard = records_of_shard(journal, start.shard);
+  const std::vector<bool> is_of_shard = records_of_shard(journal, status.shard);
   for (std::size_t i = 0; i < journal.records.size(); ++i) {
     const io::Record& record = journal.records[i];
     if (start.vanished.count(record.key) != 0) {
@@ -222,8 +221,8 @@ bool is_left_unknown(const SweepStatus& status) {
   return status.running && !status.seconds_left && (status.total < 0 || status.total > status.done);
 }
 
-/// Adds up all sweeps. The sum's `total` is unknown (-1) if one sweep's is. The time left is that of the
-/// slowest sweep.
+/// Adds up all sweeps. The sum's `total` leaves out missing shards; it is unknown (-1) if one sweep's is. The
+/// time left is that of the slowest sweep.
 SweepStatus sum_of(const std::vector<NamedStatus>& all) {
   SweepStatus sum;
   sum.total = 0;
@@ -267,6 +266,25 @@ bool Statuses::any_running() const {
   return std::any_of(all.begin(), all.end(), [](const NamedStatus& each) { return each.status.running; });
 }
 
+std::int64_t Statuses::total() const {
+  std::int64_t sum = sum_of(all).total;
+  if (sum < 0) return -1;
+  for (const IncompleteSweep& sweep : incomplete) {
+    std::set<std::int64_t> numbers, plan_trials;
+    for (const std::size_t part : sweep.parts) {
+      const SweepStatus& status = all[part].status;
+      numbers.insert(status.shard.number);
+      plan_trials.insert(status.plan_trials);
+      sum -= status.total;
+    }
+    // A shard that ran twice counts twice among the trials done, so their number cannot be compared.
+    const bool is_known = numbers.size() == sweep.parts.size() && plan_trials.size() == 1;
+    if (!is_known || *plan_trials.begin() < 0) return -1;
+    sum += *plan_trials.begin();
+  }
+  return sum;
+}
+
 std::string statuses_text(const Statuses& statuses, std::size_t width) {
   const std::vector<NamedStatus>& all = statuses.all;
   Table table;
@@ -293,7 +311,8 @@ std::string statuses_text(const Statuses& statuses, std::size_t width) {
     for (const std::string& remark : status.remarks)
       text += fmt::format("Note:    {}: {}\n", one_line_printable(directory), one_line_printable(remark));
   }
-  for (const std::string& what : statuses.missing) text += fmt::format("Note:    {}\n", what);
+  for (const IncompleteSweep& sweep : statuses.incomplete)
+    for (const std::string& what : sweep.missing) text += fmt::format("Note:    {}\n", what);
   if (sum.unexpected > 0)
     text += fmt::format("\nNot as expected ({}):\n", sum.unexpected) + render_text(failures_of(all), width);
   return text;
@@ -303,7 +322,8 @@ nlohmann::ordered_json statuses_json(const Statuses& statuses) {
   const SweepStatus sum = sum_of(statuses.all);
   nlohmann::ordered_json out;
   out["running"] = sum.running;
-  out["total"] = sum.total < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(sum.total);
+  const std::int64_t total = statuses.total();
+  out["total"] = total < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(total);
   out["done"] = sum.done;
   out["unexpected"] = sum.unexpected;
   out["directories"] = nlohmann::ordered_json::array();
@@ -313,17 +333,18 @@ nlohmann::ordered_json statuses_json(const Statuses& statuses) {
     one.update(status_json(status));
     out["directories"].push_back(std::move(one));
   }
-  out["missing"] = statuses.missing;
+  out["missing"] = nlohmann::ordered_json::array();
+  for (const IncompleteSweep& sweep : statuses.incomplete)
+    for (const std::string& what : sweep.missing) out["missing"].push_back(what);
   return out;
 }
 
 std::string statuses_line(const Statuses& statuses) {
   const std::vector<NamedStatus>& all = statuses.all;
   const SweepStatus sum = sum_of(all);
-  // If shards are missing, the plan has more trials than `sum.total`.
-  const bool is_partial = !statuses.missing.empty() && sum.total > 0;
-  std::string text = is_partial ? fmt::format("{} of at least {}", sum.done, sum.total)
-                                : progress_words(sum.done, sum.total);
+  const std::int64_t total = statuses.total();
+  std::string text = total < 0 && sum.total > 0 ? fmt::format("{} of at least {}", sum.done, sum.total)
+                                                : progress_words(sum.done, total);
   const auto running =
       std::count_if(all.begin(), all.end(), [](const NamedStatus& n) { return n.status.running; });
   text += statuses.is_one() ? fmt::format(", {}", state_of(all.front().status))

@@ -207,10 +207,10 @@ std::vector<std::string_view> split(std::string_view text, std::string_view& res
   return lines;
 }
 
-// Calls `take` with blocks of complete lines of a file, in order, without newlines. Returns true if bytes
-// without a newline follow the last line.
+// Calls `take` with blocks of complete lines of a file, in order, without newlines, until it returns false.
+// Returns true if bytes without a newline follow the last line.
 bool for_lines(const std::filesystem::path& path,
-               const std::function<void(const std::vector<std::string_view>&)>& take) {
+               const std::function<bool(const std::vector<std::string_view>&)>& take) {
   const Opened opened = open_regular(path);
   if (!opened) throw InputError("Cannot open the journal '" + path.string() + "': " + opened.why + ".");
   const int fd = opened.file.fd();
@@ -229,7 +229,7 @@ bool for_lines(const std::filesystem::path& path,
                                 pending + static_cast<std::size_t>(std::max<ssize_t>(bytes_read, 0)));
     std::string_view rest = text;
     if (text.find('\n', pending) != std::string_view::npos) {
-      take(split(text, rest));
+      if (!take(split(text, rest))) return false;
     } else if (text.size() > max_line_bytes) {
       throw InputError("Cannot read the journal '" + path.string() + "': a line does not end within " +
                        std::to_string(max_line_bytes >> 20) + " MiB; it is no journal of gaussweep.");
@@ -413,9 +413,27 @@ JournalContents read_journal(const std::filesystem::path& path, bool with_detail
     collecting = std::async(std::launch::async, [&collector, lines = std::move(lines)]() mutable {
       collector.take(std::move(lines));
     });
+    return true;
   });
   if (collecting.valid()) collecting.get();
   return collector.finish(torn);
+}
+
+std::optional<note::Run> read_first_start(const std::filesystem::path& path) {
+  std::optional<note::Run> start;
+  std::error_code error;  // ignored: opening a file that cannot be examined gives its error
+  if (std::filesystem::status(path, error).type() == std::filesystem::file_type::not_found) return start;
+  for_lines(path, [&](const std::vector<std::string_view>& texts) {
+    LineTexts earlier_texts;
+    for (std::size_t i = 0; i < texts.size() && !start; ++i) {
+      Line line;
+      parse_line(line, texts[i], earlier_texts, /*with_details=*/false);
+      if (!line.note) continue;
+      if (auto* run = std::get_if<note::Run>(&*line.note)) start = std::move(*run);
+    }
+    return !start;
+  });
+  return start;
 }
 
 }  // namespace gaussweep::io

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <future>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -100,5 +101,9 @@ std::string first_damage(const JournalContents& contents);
 /// @throws InputError if it cannot be opened, is no regular file, or has a line of more than 256 MiB
 /// @throws StorageError if reading fails
 JournalContents read_journal(const std::filesystem::path& path, bool with_details = true);
+
+/// Reads only the beginning of a journal, up to the note of the run's first start. Returns nothing if there
+/// is no such note, or no file. Throws the errors of `read_journal`.
+std::optional<note::Run> read_first_start(const std::filesystem::path& path);
 
 }  // namespace gaussweep::io

@@ -119,6 +119,14 @@ class CompareTwoRuns(harness.SweepTest):
         shutil.rmtree(parent / "shard-2-of-2")
         for arguments in (["merge", parent, "-o", self.folder / "one.h5"], compared[0]):
             self.assertIn("shard-2-of-2 is not there", harness.run(arguments).stderr)
+        whole_trials = len(self.records(whole))
+        (parent / "shard-1-of-2").rename(parent / "part")
+        for arguments in (["merge", parent, "-o", self.folder / "part.h5"], ["status", parent]):
+            done = self.ran(arguments)
+            self.assertIn("shard 2 of 2 of the plan", done.stdout + done.stderr)
+        status = json.loads(self.ran(["status", parent, "--format", "json"]).stdout)
+        self.assertEqual(status["total"], whole_trials)
+        self.assertLess(status["done"], whole_trials)
 
     def test_a_merged_file_is_several_runs(self):
         results = self.sweep(self.plan(PLAN.replace("[1, 2, 3, 4]", "[1]")), "--backend", "host") / "results.h5"

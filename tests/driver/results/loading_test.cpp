@@ -56,6 +56,27 @@ TEST(RunsUnder, NamesMissingShards) {
   EXPECT_TRUE(missing_shards({first, third}, {first, third}).empty()) << "the second one was left out";
 }
 
+TEST(IncompleteSweeps, TheJournalKnowsTheShard) {
+  const auto missing = [](const std::vector<PlanPart>& parts, const std::vector<std::string>& requested) {
+    std::vector<std::string> messages;
+    for (const IncompleteSweep& sweep : incomplete_sweeps(parts, requested))
+      messages.insert(messages.end(), sweep.missing.begin(), sweep.missing.end());
+    return messages;
+  };
+  const PlanPart first{"runs/part-1", {1, 3}, "p"}, third{"runs/part-3", {3, 3}, "p"};
+  const std::vector<std::string> second{"shard 2 of 3 of the plan p is not there"};
+  EXPECT_EQ(missing({first, third}, {"runs"}), second);
+  EXPECT_EQ(missing({first, third}, {"runs/part-1", "runs/part-3"}), second);
+  EXPECT_TRUE(missing({first}, {"runs/part-1"}).empty()) << "the only requested one";
+  EXPECT_EQ(missing({first}, {"runs"}).size(), 2U);
+  EXPECT_TRUE(missing({first, third, {"elsewhere/b", {2, 3}, "p"}}, {"runs", "elsewhere"}).empty());
+  EXPECT_EQ(missing({first, third, {"runs/b", {2, 3}, "another"}}, {"runs"}).size(), 3U);
+  EXPECT_TRUE(missing({{"runs/whole", {}, "p"}}, {"runs"}).empty());
+  EXPECT_EQ(missing({{"mon/a", {1, 2}, "p"}, {"mon/b", {2, 2}, "p"}, {"tue/a", {1, 2}, "p"}}, {"."}),
+            std::vector<std::string>{"shard 2 of 2 of the plan p is not there"})
+      << "two nights";
+}
+
 /// Returns the notes on `trials` trials, of which the first `busy` ran while other programs used the CPUs.
 std::string notes_on(const char* backend, int trials, int busy, int throttled = 0) {
   std::vector<io::Record> records(static_cast<std::size_t>(trials));

@@ -271,7 +271,7 @@ TEST(Status, ShowsOneRowPerShardAndTheirSum) {
       note(R"({"note":"left","low":30,"likely":30,"high":30,"time":"2026-03-01T00:00:20Z"})"));
   const Statuses both{{{"night/shard-1-of-3", status_of(first, /*running=*/true, after_midnight(20), 10)},
                        {"night/shard-3-of-3", status_of(other, /*running=*/false, after_midnight(20), 10)}},
-                      {"night/shard-2-of-3 is not there"}};
+                      {IncompleteSweep{{0, 1}, {"night/shard-2-of-3 is not there"}}}};
   EXPECT_TRUE(both.any_running());
   const std::string text = statuses_text(both, any_width);
   for (const char* words :
@@ -281,11 +281,20 @@ TEST(Status, ShowsOneRowPerShardAndTheirSum) {
         "Status:  7 pass, 1 crashed", "Note:    night/shard-2-of-3 is not there", "signal 11"})
     EXPECT_THAT(text, testing::HasSubstr(words));
   const auto json = statuses_json(both);
-  EXPECT_EQ(json["total"], 20);
+  EXPECT_TRUE(json["total"].is_null()) << "the missing shard's trials are unknown";
   EXPECT_EQ(json["done"], 8);
   EXPECT_EQ(json["directories"][1]["directory"], "night/shard-3-of-3");
   EXPECT_EQ(json["directories"][1]["state"], "killed");
   EXPECT_EQ(json["missing"].size(), 1U);
+  Statuses known = both;
+  for (std::size_t i = 0; i < 2; ++i) {
+    known.all[i].status.plan_trials = 33;
+    known.all[i].status.shard = {static_cast<std::int64_t>(2 * i + 1), 3};
+  }
+  EXPECT_EQ(known.total(), 33);
+  EXPECT_THAT(statuses_line(known), testing::StartsWith("8 of 33 (24.2%)"));
+  known.all[1].status.shard.number = 1;
+  EXPECT_EQ(known.total(), -1) << "a shard that ran twice";
   Statuses unknown = both;
   unknown.all[1].status.running = true;
   EXPECT_THAT(statuses_line(unknown), testing::EndsWith(", at least 30 s left")) << "one has no estimate yet";

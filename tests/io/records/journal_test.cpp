@@ -77,6 +77,21 @@ TEST_F(Journal, AbsentIsEmpty) {
   EXPECT_TRUE(read_journal(scratch / "empty").records.empty());
 }
 
+TEST_F(Journal, FirstStartIsFoundAfterOtherNotes) {
+  const auto path = scratch / "journal.jsonl";
+  EXPECT_FALSE(read_first_start(path)) << "absent";
+  append(path, Note(note::Host{}));
+  EXPECT_FALSE(read_first_start(path));
+  for (const char* shard : {"2/3", "1/1"}) {
+    note::Run start;
+    start.shard = shard;
+    append(path, Note(start));
+    append(path, full_record(1));
+  }
+  ASSERT_TRUE(read_first_start(path));
+  EXPECT_EQ(read_first_start(path)->shard, "2/3");
+}
+
 TEST_F(Journal, TheLastRecordOfAKeyReplacesTheFirst) {
   write_records(scratch / "j", 1, 3);
   Record retried = full_record(2);
