@@ -6,9 +6,8 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
-
-from .loader import TRIAL
 
 REGRESSION = 4  # exit code of compare if it found a regression
 
@@ -29,20 +28,31 @@ def _program():
 
 @functools.lru_cache(maxsize=16)
 def _output_of(*arguments):
-    """Runs the program and returns its JSON output. @raises CannotCompare"""
-    command = [_program(), *map(str, arguments), "--format", "json"]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    """Runs the program and returns its JSON output. An argument that is a tuple stands for a folder with these results
+    files, which `gaussweep compare` reads as one set, such as the shards of a sweep. @raises CannotCompare"""
+    with tempfile.TemporaryDirectory() as folder:
+        sets = {files: f"{folder}/{i}" for i, files in enumerate(a for a in arguments if isinstance(a, tuple))}
+        for files, path in sets.items():
+            for i, file in enumerate(files):
+                (Path(path) / str(i)).mkdir(parents=True)
+                (Path(path) / str(i) / "results.h5").symlink_to(file)
+        command = [_program(), *(sets.get(each, str(each)) for each in arguments), "--format", "json"]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode not in (0, REGRESSION):
+        words = done.stderr.strip()
+        for files, path in sets.items():
+            words = words.replace(path, ", ".join(map(str, files)))
         # Shows paths relative to the current folder, because pages are sent to others, who should not see its path.
-        words = done.stderr.strip().replace(f"{Path.cwd()}/", "")
-        raise CannotCompare(words or f"gaussweep {arguments[0]} ended with {done.returncode}")
+        raise CannotCompare(
+            words.replace(f"{Path.cwd()}/", "") or f"gaussweep {arguments[0]} failed: {done.returncode}"
+        )
     return json.loads(done.stdout)
 
 
 def verdicts(base, new):
     """Maps (key, backend, GPU model) of each trial in both runs to its JSON row of `gaussweep compare BASE… NEW`, with
-    a new entry `worse`: whether its answer became wrong. The GPU model is None for trials on the CPU. `base`: a list of
-    results files; `new`: one file. @raises CannotCompare"""
+    a new entry `worse`: whether its answer became wrong. The GPU model is None for trials on the CPU. `base` and `new`:
+    lists of results files. @raises CannotCompare"""
     comparison = _compared(base, new)
     worse = {_trial_key(trial) for trial in comparison["accuracy"] if trial["verdict"] == "WORSE"}
     return {_trial_key(trial): {**trial, "worse": _trial_key(trial) in worse} for trial in comparison["trials"]}
@@ -51,7 +61,7 @@ def verdicts(base, new):
 def _compared(base, new):
     """Returns the JSON of `gaussweep compare BASE… NEW`. If `base` is empty, compare takes the earlier runs from `new`.
     @raises CannotCompare"""
-    return _output_of("compare", *base, new, "--all", "--same-models")
+    return _output_of("compare", *base, new[0] if len(new) == 1 else tuple(new), "--all", "--same-models")
 
 
 def _trial_key(trial):
@@ -60,13 +70,16 @@ def _trial_key(trial):
 
 
 def _last_and_earlier(results):
-    """Yields (file, [earlier files]) for each file with runs that are the last of their plan. The earlier files have
-    runs of the same trials. jobs/slurm/night.sh compares with the same files for its mail."""
-    before = results.earlier[[*TRIAL, "file"]]
-    both = results.take([*TRIAL, "file"]).merge(before, on=TRIAL, suffixes=("", "_before"))
-    for file, trials in both.groupby("file"):
-        earlier_files = sorted(set(trials["file_before"]) - {file})
-        yield results.files[file][0], [results.files[earlier_file][0] for earlier_file in earlier_files]
+    """Returns (files of the last run, earlier files) for each plan with earlier runs. All shards of a run are compared
+    together. jobs/slurm/night.sh compares the same files for its mail."""
+    last_files = results.take("plan_name file").groupby("plan_name")["file"].unique()
+    earlier_files = results.earlier.groupby("plan_name")["file"].unique()
+    found = {}  # by the last files, because a merged file may have several plans, but is compared once
+    for plan in last_files.index.intersection(earlier_files.index):
+        last = tuple(sorted(last_files[plan]))
+        found.setdefault(last, set()).update(set(earlier_files[plan]) - set(last))
+    paths = [path for path, _, _ in results.files]
+    return [([paths[i] for i in last], [paths[i] for i in sorted(earlier)]) for last, earlier in found.items()]
 
 
 def regressions_of(results):
@@ -92,7 +105,7 @@ def verdicts_of(results):
 
 def trend_of(results):
     """Returns the JSON of `gaussweep trend` on all runs. @raises CannotCompare"""
-    files = {file for new, base in _last_and_earlier(results) for file in (new, *base)}
+    files = {file for new, base in _last_and_earlier(results) for file in (*new, *base)}
     return _output_of("trend", *sorted(files))
 
 

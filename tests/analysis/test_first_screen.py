@@ -426,8 +426,8 @@ class OneRuleTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(self.nights())]
             night = load(files)
-            expected = comparison.verdicts(files[:2], files[2])
-            with_previous = comparison.verdicts(files[1:2], files[2])
+            expected = comparison.verdicts(files[:2], files[2:])
+            with_previous = comparison.verdicts(files[1:2], files[2:])
             rows = changes(night)
             program = comparison._program()
             mail = subprocess.run(
