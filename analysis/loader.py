@@ -14,6 +14,7 @@ from . import identity, restorations
 from .conditions import conditions
 from .hdf5 import DAMAGED, Foreign, check_claim, check_schema
 from .identity import CONDITIONS
+from .runs import TRIAL, gpu_models, is_in_last_set, plan_names, run_starts
 from .words import counted
 
 STATUSES = ["pass", "suspect", "failed", "diverged", "skipped", "timeout", "crashed", "oom", "error"]
@@ -74,12 +75,8 @@ batch status expected seconds_median""".split(),
     *CONDITIONS,
 ]
 DETAILS = ("samples", "stages", "iterations")
-# Two records are runs of the same trial if these columns agree. `same_trial`: the number of the trial, as
-# `_number_trials` returns it. `gpus`: the GPU models that the run used on the host.
-TRIAL = ["same_trial", "backend", "gpus", "capability", "host", "plan_name"]
 # The values in older files, whose records lack these columns or have an empty text.
 DEFAULTS = {**CONDITIONS, "gpu_count": "1"}
-SEQUENCE = ["gpus", "host", "plan_name"]  # runs that agree in these columns repeat one another over time
 BYTES_AT_ONCE = 32 << 20  # bytes of a table that are read per call
 # `gaussweep merge` calls a host "node1 (2 threads)" if its runs had different numbers of threads.
 THREADS_SUFFIX = r" \(\d+ threads?\)$"
@@ -279,6 +276,7 @@ def _read_file(path, offset, wanted, only):
     _refer_to_rows(frames, offset, remarks, path)
     known = conditions(frames["records"], attributes, path.parent / "matrices")
     plan = attributes.get("plan_name") or _plan_name(attributes)
+    plan = plan_names(frames["records"]["run_id"], attributes, plan)
     threads = _threads(frames["records"], frames["hosts"]).where(frames["records"]["backend"] != "cuda", 0)
     devices = frames["devices"]
     devices["threads"] = _threads(devices, frames["hosts"]).where(devices["capability"] == 0, 0)
@@ -520,39 +518,6 @@ def _remove_records(results, gone):
         setattr(results, name, frame)
 
 
-def _gpu_models(results):
-    """Returns the GPU model of each record. A trial on the CPU gets all models that its run used on the host; if there
-    are none, the models of all runs on that host."""
-    records = results.take("run_id host gpu_name")
-    gpus = records["gpu_name"]
-    for columns in (["run_id", "host"], ["host"]):
-        named = (
-            records[records["gpu_name"] != ""].groupby(columns)["gpu_name"].agg(lambda of: ", ".join(sorted(set(of))))
-        )
-        models = records[columns].merge(named.rename("models"), left_on=columns, right_index=True, how="left")["models"]
-        gpus = gpus.where(gpus != "", models.fillna(""))
-    return gpus
-
-
-def _is_in_last_set(order):
-    """Returns whether each record belongs to the last set of runs of its sequence. As for `gaussweep compare`, a set is
-    a series of runs without common trials, such as the shards of a job array; a run that repeats a trial begins the
-    next set. `order`: the records, sorted by the start of their run."""
-    order = order.assign(trial_=order.groupby(TRIAL, sort=False).ngroup())
-    is_last = pd.Series(False, index=order.index)
-    for _, sequence in order.groupby(SEQUENCE, sort=False):
-        trials_of_set, rows_of_set = set(), []
-        for _, run in sequence.groupby("run_id", sort=False):
-            run_trials = set(run["trial_"])
-            if not trials_of_set.isdisjoint(run_trials):
-                trials_of_set, rows_of_set = set(), []
-            trials_of_set |= run_trials
-            rows_of_set.append(run.index)
-        for index in rows_of_set:
-            is_last[index] = True
-    return is_last
-
-
 # Records of one run that agree in these columns are rounds of one trial.
 _SAME_IN_ROUNDS = [
     *"""run_id plan_name problem method backend precision m n k nrhs batch uplo parameters matrix
@@ -634,18 +599,19 @@ def _number_trials(results):
 
 def _move_earlier_runs(results):
     """Moves the records of earlier runs to `earlier`, because several runs of one plan are compared, not pooled. Only
-    the last set of runs (see `_is_in_last_set`) of each sequence stays."""
-    results.table = _with_columns(results.table, gpus=_gpu_models(results), same_trial=_number_trials(results))
-    records = results.take([*TRIAL, "key", "run_id", "start_time"])
-    start = records.groupby(["plan_name", "run_id"])["start_time"].transform("min")
-    order = records[[*TRIAL, "key", "run_id"]].assign(start_=start).sort_values("start_", kind="stable")
+    the last set of runs (see `runs.is_in_last_set`) of each sequence stays."""
+    gpus = gpu_models(results.take("run_id host gpu_name"))
+    results.table = _with_columns(results.table, gpus=gpus, same_trial=_number_trials(results))
+    records = results.take([*TRIAL, "key", "run_id", "start_time", "status", "file"])
+    results.table = _with_columns(results.table, run_start=run_starts(records))
+    order = records.assign(start_=results.table["run_start"]).sort_values("start_", kind="stable")
     is_known = (order["key"] != "") & (order["plan_name"] != "") & (order["run_id"] != "")
     order = order[is_known]
     ago = order.groupby(TRIAL, sort=False).cumcount(ascending=False)
     if not (ago > 0).any():
         return
     # A trial that the last set lacks belongs to an earlier run, although no later run repeats it: `ago` becomes 1.
-    runs_ago = ago.where((ago > 0) | _is_in_last_set(order), 1).reindex(records.index).fillna(0)
+    runs_ago = ago.where((ago > 0) | is_in_last_set(order), 1).reindex(records.index).fillna(0)
     is_earlier = runs_ago > 0
     results.earlier = results.take(results.table.columns, is_earlier).assign(ago=runs_ago[is_earlier].astype(int))
     results.warnings.append(

@@ -252,7 +252,7 @@ def followed(results, least=LEAST_RUNS):
     fewer than `least` rows are left out. `attrs["left_out"]`: the number of times that were left out because the run
     had another number of threads."""
     race = ["problem", "precision", "device"]
-    shown = [*SAME_TRIAL, "start_time", "seconds_median"]
+    shown = [*SAME_TRIAL, "run_start", "seconds_median"]
     if results.earlier is None:
         return pd.DataFrame(columns=[*shown, *race, "method", "size", "at"])
     before = results.earlier.loc[results.earlier["status"] == "pass", shown]
@@ -262,10 +262,10 @@ def followed(results, least=LEAST_RUNS):
     last = results.answered([*columns, "status"]).merge(repeated, on=SAME_TRIAL)
     last = last[(last["status"] == "pass") & (last["size"] == last.groupby(race)["size"].transform("max"))]
     fastest = best(last, race)[columns]
-    times = fastest.drop(columns=["start_time", "seconds_median"]).merge(before, on=SAME_TRIAL)
+    times = fastest.drop(columns=["run_start", "seconds_median"]).merge(before, on=SAME_TRIAL)
     left_out = len(fastest[TRIAL].merge(before[TRIAL], on=TRIAL)) - len(times)
     times = pd.concat([times, fastest])
-    times = times[times["seconds_median"] > 0].assign(at=pd.to_datetime(times["start_time"], errors="coerce", utc=True))
+    times = times[times["seconds_median"] > 0].assign(at=pd.to_datetime(times["run_start"], errors="coerce", utc=True))
     times = times.dropna(subset=["at"]).sort_values("at", kind="stable")
     times.attrs["left_out"] = left_out
     return times

@@ -181,6 +181,7 @@ Merged merge(std::vector<Loaded> inputs, bool force, const std::vector<std::file
     sources.push_back({{"path", report.path},
                        {"records", report.records},
                        {"run_id", attribute(input.results, "run_id")},
+                       {"plan_name", attribute(input.results, "plan_name")},
                        {"commit", attribute(input.results, "commit")},
                        {"shard", attribute(input.results, "shard")}});
     append(records, std::move(input.results.records));

@@ -106,11 +106,11 @@ class ModelsTest(unittest.TestCase):
         self.assertNotIn("of the same plan", page_of(run(1), second).words("overview"))
 
 
-def shard(day, sizes, run_id):
+def shard(day, sizes, run_id, seconds=None):
     night = fixture.Night("nightly")
     night.attributes.update(total="3", started=f"2026-01-0{day}T00:00:00Z")
     for n in sizes:
-        night.trial("gesv", "lapack", n, 1e-3 * day, run_id=run_id, start_time=f"2026-01-0{day}T00:00:00Z")
+        night.trial("gesv", "lapack", n, seconds or 1e-3 * day, run_id=run_id, start_time=f"2026-01-0{day}T00:00:00Z")
     return night
 
 
@@ -133,6 +133,47 @@ class PartialRunTest(unittest.TestCase):
         self.assertEqual(set(night.table["run_id"]), {"b1"})
         night = self.loaded(*first, shard(2, [64, 128], "b1"), shard(2, [256], "b2"))
         self.assertEqual(set(night.table["run_id"]), {"b1", "b2"})
+
+    def test_shards_are_compared_together_as_in_the_mail(self):
+        nights = [
+            [shard(day, sizes, f"{day}{sizes[0]}", seconds) for sizes in ([64, 128, 256], [512, 1024, 2048])]
+            for day, seconds in ((1, 1e-3), (2, 5e-3))
+        ]
+        for complete in (True, False):
+            with tempfile.TemporaryDirectory() as folder:
+                for day, night in enumerate(nights):
+                    for i, part in enumerate(night if complete or not day else night[:1]):
+                        (path := Path(folder) / f"{day}" / f"{i}").mkdir(parents=True)
+                        part.attributes["shard"] = f"{i + 1}/2"
+                        part.write(path / "results.h5")
+                results = load([folder])
+                regressions = comparison.regressions_of(results)
+                mail = comparison._output_of("compare", f"{folder}/0", f"{folder}/1", "--same-models")
+            self.assertEqual(regressions, mail["regressions"])
+            self.assertTrue(regressions)
+            self.assertEqual(any("missing" in words for words in regressions), not complete)
+
+    def test_a_night_that_was_resumed_later_stays_before_the_next_night(self):
+        first = shard(1, [64, 128], "a")
+        for record in shard(5, [256, 512], "resumed").records:
+            first.records.append(record)
+        nights = first, shard(2, [64, 128, 256, 512], "b"), shard(3, [64, 128, 256, 512], "c")
+        night = self.loaded(*nights)
+        self.assertEqual(set(night.table["run_id"]), {"c"})
+        self.assertEqual(list(followed(night)["at"].dt.day), [1, 2, 3])
+
+    def test_runs_of_two_plans_in_a_merged_file_are_no_earlier_runs(self):
+        parts = [{"run_id": "a", "plan_name": "nightly"}, {"run_id": "b", "plan_name": "other"}]
+        for known in (True, False):  # older files do not have the plan of each run
+            merged = shard(1, [64, 128], "a")
+            merged.records += shard(2, [64, 256], "b").records
+            listed = [part if known else {"run_id": part["run_id"]} for part in parts]
+            merged.attributes.update(plan_name="nightly, other", merged_from=json.dumps(listed))
+            night = self.loaded(merged)
+            self.assertIsNone(night.earlier)
+            self.assertEqual(len(night.table), 4)
+            self.assertEqual(night.table["plan_name"].nunique(), 2)
+        self.assertEqual(len(self.loaded(merged, shard(3, [64, 128], "c")).table), 6)
 
     def test_names_the_incomplete_runs(self):
         night = self.loaded(shard(1, [64, 128], "a"), shard(2, [64], "b"))
@@ -163,7 +204,7 @@ class RoundsTest(unittest.TestCase):
     def test_a_trial_with_rounds_is_one_row_with_the_numbers_of_compare(self):
         with tempfile.TemporaryDirectory() as folder:
             files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(self.nights())]
-            expected = {trial["method"]: trial for trial in comparison.verdicts(files[:-1], files[-1]).values()}
+            expected = {trial["method"]: trial for trial in comparison.verdicts(files[:-1], files[-1:]).values()}
             rows = changes(load(files))
             no_program = comparison.CannotCompare("no program")
             with mock.patch("analysis.sections.changes.verdicts_of", side_effect=no_program):

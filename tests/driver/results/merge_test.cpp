@@ -128,7 +128,11 @@ TEST(Merge, RefusesDifferentPlansUnlessForced) {
   for (const char* word : {"a.h5", "b.h5", "night", "day", "--force"}) {
     EXPECT_NE(message.find(word), std::string::npos) << word << " in: " << message;
   }
-  EXPECT_EQ(merge(both(), /*force=*/true).results.records.size(), 2U);
+  const Merged merged = merge(both(), /*force=*/true);
+  EXPECT_EQ(merged.results.records.size(), 2U);
+  const auto parts = nlohmann::json::parse(merged.results.attributes.at("merged_from"));
+  EXPECT_EQ(parts.at(0).at("plan_name"), "night");
+  EXPECT_EQ(parts.at(1).at("plan_name"), "day");
 }
 
 /// Returns a shard of a plan with 16 trials. @param shard "1/4", or several as in merged results
