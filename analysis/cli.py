@@ -8,7 +8,8 @@ import sys
 
 from . import figures
 from .filters import select
-from .frames import is_rectangular, methods
+from .captions import is_rectangular
+from .frames import methods
 from .loader import TABLES, ReportError, load
 from .page import Page, printable
 from .sections import FIRST, LAST, overview, papers, problems, restoration, verdict

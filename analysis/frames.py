@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from .captions import EMULATED, basis, matrices, over_rounds, pooled, sampled
 from .loader import DEVICE, gpu_counts, parameter, parameters_of
 from .plots import Plot, Series
 from .words import counted
 
-ONE_CORE = "serial|crout"  # regular expression for the names of CPU methods that run on one core, without BLAS
 MOST_MODELS = 3  # GPU models that share a figure or a table
-EMULATED = "emulated on "  # prefix of the device name of emulated kernels
 MOST_LABELS = 16  # lines per figure; figures with more are split
 MOST_VARIANTS = 4  # pairs of matrix and operands per figure; dashes distinguish them
 MOST_FACETS = 6  # figures side by side, one per matrix; more matrices are put on the x axis of one figure
@@ -226,9 +225,9 @@ def plots_over_size(
 ):
     """Yields a Plot of the column `y` over size for each of `facets`. `low`, `high`, `ends`, `others`, `per_time`: as
     in `curves`. `point`: describes a point in the caption if it is not a median of samples. `{samples}` in it is
-    replaced by `_sampled_seeds`, `{median}` by "median time" or its median over the seeds, `{of_seeds}` by "the median
-    over the seeds of " if there are several, and `{of_rounds}` by `over_rounds`. `reference`: a method whose times are
-    in every point. `more`: further fields of the Plot."""
+    replaced by `sampled` and the number of trials that share a point, `{median}` by "median time" or its median over
+    the seeds, `{of_seeds}` by "the median over the seeds of " if there are several, and `{of_rounds}` by `over_rounds`.
+    `reference`: a method whose times are in every point. `more`: further fields of the Plot."""
     # Drops rows that are not drawn, which captions must not name, and other columns, because the rows are copied often.
     values = rows[y].to_numpy(dtype=float)
     is_drawn = np.isfinite(values) & (values > 0 if more.get("ylog") else True)
@@ -241,11 +240,12 @@ def plots_over_size(
         series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends, per_time=per_time)
         names = axis.get("names")
         xlabel = "matrix" if names else "n"
-        of_seeds = "the median over the seeds of " if most_seeds(part) > 1 else ""
+        count, trials = pooled(part)
+        is_pooled = count > 1
         words_of = {
-            "samples": _sampled_seeds(part),
-            "median": "median over the seeds of the median time" if of_seeds else "median time",
-            "of_seeds": of_seeds,
+            "samples": sampled(part) + (f" in each of up to {count} {trials}" if is_pooled else ""),
+            "median": f"median over the {trials} of the median time" if is_pooled else "median time",
+            "of_seeds": f"the median over the {trials} of " if is_pooled else "",
             "of_rounds": over_rounds(part),
         }
         yield Plot(
@@ -258,95 +258,9 @@ def plots_over_size(
             note=f"Not drawn: {', '.join(sorted(lost))}, which ran only at other n." if lost else "",
             basis=f"{matrices(part, bool(names), reference)} Each point: " f"{point.format(**words_of)}."
             if point
-            else basis(part, with_sizes=bool(names), pooled=True),
+            else basis(part, with_sizes=bool(names), is_pooled=True),
             **more,
         )
-
-
-def basis(rows, statistic="median", with_sizes=False, pooled=False):
-    """Returns sentences for a caption: the matrices, the statistic and the number of samples of each point.
-    `with_sizes`: also the sizes, for figures whose axes do not show them. `pooled`: a point is the median over the
-    seeds."""
-    seeds = most_seeds(rows) if pooled else 1
-    words = f"the {statistic} of {sampled(rows)}"
-    if rows["samples"].max() == 1 and rows["rounds"].max() == 1:
-        words = f"the median over up to {seeds} seeds, {sampled(rows)} each" if seeds > 1 else sampled(rows)
-    elif seeds > 1:
-        words = f"the median over up to {seeds} seeds of the {statistic}s of {sampled(rows)}"
-    return f"{matrices(rows, with_sizes)} Each point: {words}."
-
-
-def sampled(rows):
-    """Returns "3 samples", "3 to 7 samples", "3 samples of 10 calls" or "3 samples in each of 2 rounds": the numbers of
-    samples of the rows."""
-    samples, calls, rounds = (range_text(rows[name]) for name in ("samples", "inner_repeats", "rounds"))
-    words = counted(samples, "sample") + (f" of {calls} calls" if calls not in ("0", "1") else "")
-    return words + (f" in each of {counted(rounds, 'round')}" if rounds != "1" else "")
-
-
-def over_rounds(rows):
-    """Returns "the median over 2 rounds of " for a quantity that is measured once per round; an empty text without
-    rounds."""
-    rounds = range_text(rows["rounds"])
-    return f"the median over {counted(rounds, 'round')} of " if rounds != "1" else ""
-
-
-def most_seeds(rows):
-    """Returns the number of seeds of the matrix that has most of them."""
-    return rows.groupby("matrix_name")["matrix_seed"].nunique().max()
-
-
-def _sampled_seeds(rows):
-    """Returns the text of `sampled`, with the number of seeds per matrix if there are several, which share a point."""
-    seeds = most_seeds(rows)
-    return sampled(rows) + (f" with each of up to {seeds} seeds" if seeds > 1 else "")
-
-
-def range_text(values):
-    """Returns the range of the values: "3" or "3 to 7"."""
-    least, most = int(values.min()), int(values.max())
-    return f"{least}" if least == most else f"{least} to {most}"
-
-
-def matrices(rows, with_sizes=False, reference=""):
-    """Returns a caption's sentences that name the matrices with all their parameters and seeds. They also name the
-    operands, triangle and number of BLAS threads that all rows share, and with `with_sizes` the sizes. They define n if
-    a row is a product that is not square."""
-    names = [f"{name}, {_seeds(part)}" for name, part in rows.groupby("matrix_full")["matrix_seed"]]
-    words = f"Matrix: {'; '.join(names[:8])}{f' and {len(names) - 8} more' if len(names) > 8 else ''}"
-    if with_sizes:
-        words += f"; n = {range_text(rows.loc[rows['main'], 'size'] if 'main' in rows else rows['size'])}"
-    shared = _shared_conditions(rows, reference)
-    words += f". Measured with {', '.join(shared)}" if shared else ""
-    return f"{words}. n: the cube root of m·n·k." if is_rectangular(rows).any() else f"{words}."
-
-
-def is_rectangular(rows):
-    """Returns a mask of the products that are not square. Their `size` is not their n."""
-    return rows["operands"].str.contains(" × ", regex=False)
-
-
-def _shared_conditions(rows, reference=""):
-    """Returns words for the operands and the triangle that all rows share, and for the number of BLAS threads on the
-    CPU if one of the methods (of the rows, or `reference`) may use BLAS."""
-    operands, uplo = rows["operands"].unique(), rows["uplo"].unique()
-    words = [operands[0]] if len(operands) == 1 and operands[0] else []
-    words = [f"{word} triangle" if word in ("lower", "upper") else word for word in words]
-    # LAPACK's names of problems that read one triangle: po for definite matrices, tr for triangular ones.
-    has_triangle = rows["problem"].str.startswith(("po", "tr")).all()
-    if has_triangle and len(uplo) == 1 and not any(uplo[0] in word for word in words):
-        words.append(f"{uplo[0]} triangle")
-    may_use_blas = ~rows["method"].str.contains(ONE_CORE) | bool(reference and not re.search(ONE_CORE, reference))
-    threads = rows["threads"][rows["threads"].gt(0) & may_use_blas & ~rows["device"].str.startswith(EMULATED)]
-    return [*words, f"BLAS on {counted(range_text(threads), 'thread')}"] if len(threads) else words
-
-
-def _seeds(values):
-    """Returns "seed 1", "seeds 1, 2, 5" or "20 seeds from 1 to 20"."""
-    seeds = sorted({int(seed) for seed in values.dropna()})
-    if len(seeds) > 6:
-        return f"{len(seeds)} seeds from {seeds[0]} to {seeds[-1]}"
-    return f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
 
 
 def on_main_matrices(rows):
@@ -365,6 +279,28 @@ def at_largest(rows):
     same = ["problem", "precision", "device", "method", "system", "operands"]
     rows = best(on_main_matrices(rows), [*same, "size"]).sort_values("size", kind="stable")
     return rows.drop_duplicates(same, keep="last")
+
+
+def pooled_at_largest(rows, rates, others):
+    """As `at_largest`, but pools seeds and repetitions as `curves` does: the columns `others` and the time become their
+    medians, and the columns `rates` the median work over the median time. Returns these rows, and the records that they
+    pool."""
+    same = ["problem", "precision", "device", "method", "matrix_name", "operands"]
+    rows = on_main_matrices(rows.assign(system=rows["matrix_name"]))
+    rows = rows[rows["size"] == rows.groupby(same)["size"].transform("max")]
+    rows = rows.assign(point=rows.groupby([*same, "config"], sort=False).ngroup(), rank=verdict_rank(rows))
+    ranks = rows.groupby("point")["rank"].agg(["min", "max"])
+    trials = rows[rows["rank"] == rows["point"].map(ranks["min"])]
+    points = trials.drop_duplicates("point").set_index("point")
+    points["status"] = ranks["max"].map({rank: status for status, rank in RANK.items()})
+    is_pooled = trials.groupby("point")["seconds_median"].nunique() > 1
+    work = trials[rates].mul(trials["seconds_median"], axis=0).assign(point=trials["point"]).groupby("point").median()
+    medians = trials.groupby("point")[["seconds_median", *others]].median()
+    of_several = medians.join(work.div(medians["seconds_median"], axis=0))
+    for name in of_several:
+        points[name] = points[name].mask(is_pooled, of_several[name])
+    points = best(points, same)
+    return points, trials[trials["point"].isin(points.index)]
 
 
 def has_several(values):

@@ -1,7 +1,7 @@
 """Formats the text of `analysis/report --trend`, which nightly jobs send by mail: the times of trials in the last
 runs."""
 
-from .frames import is_rectangular
+from .captions import is_rectangular
 from .page import printable, seconds
 
 MOST_RUNS = 7  # runs per line of the text, because a mail may be read on a phone

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..fits import reciprocal
-from ..frames import EMULATED, answered, best, on_main_matrix, range_text, speedups, stage_rows
+from ..captions import EMULATED, range_text
+from ..frames import answered, best, on_main_matrix, speedups, stage_rows
 from ..loader import parameter
 from ..page import factor, number, whole
 from ..words import counted

@@ -3,7 +3,8 @@ records each call in a row of its own instead of one sum per kernel."""
 
 import numpy as np
 
-from ..frames import call_rows, matrices, slug
+from ..captions import matrices
+from ..frames import call_rows, slug
 from ..plots import Plot, Series
 from .common import device_title, pick
 

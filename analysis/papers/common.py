@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..frames import EMULATED
+from ..captions import EMULATED
 
 PUBLISHED = Path(__file__).parent.parent / "published"
 

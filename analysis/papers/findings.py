@@ -5,7 +5,8 @@ parameter."""
 import numpy as np
 import pandas as pd
 
-from ..frames import answered, best, matrices, on_main_matrix, slug, stage_rows, with_peak_fractions, without
+from ..captions import matrices
+from ..frames import answered, best, on_main_matrix, slug, stage_rows, with_peak_fractions, without
 from ..loader import parameter
 from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series

@@ -4,7 +4,8 @@ error in units of n u), which uses all rows."""
 import numpy as np
 import pandas as pd
 
-from ..frames import matrices, slug, verdict_rank
+from ..captions import matrices
+from ..frames import slug, verdict_rank
 from ..loader import parameter
 from ..page import counted, number, whole
 from ..plots import Plot, Series

@@ -4,15 +4,14 @@ first-row check, devices, convergence and accuracy. The drawing functions have t
 import numpy as np
 import pandas as pd
 
+from ..captions import basis, matrices
 from ..frames import (
     RATIO_INTERVAL,
     answered,
-    basis,
     call_rows,
     common_trials,
     devices_by_age,
     history_plots,
-    matrices,
     other_settings,
     slug,
     speedups,

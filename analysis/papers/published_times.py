@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from ..frames import answered, basis, best, on_main_matrix, slug, verdict_rank
+from ..captions import basis
+from ..frames import answered, best, on_main_matrix, slug, verdict_rank
 from ..page import factor, number, seconds
 from ..plots import Plot, Series
 from .common import device_title, described, panel_devices, panel_rows, pick, source_of, table_of

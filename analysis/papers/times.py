@@ -7,16 +7,14 @@ import numpy as np
 import pandas as pd
 
 from ..fits import cubic, reciprocal
+from ..captions import basis, matrices, sampled
 from ..frames import (
     RATIO_INTERVAL,
     answered,
-    basis,
     best,
     has_several,
-    matrices,
     on_main_matrix,
     other_settings,
-    sampled,
     slug,
     speedups,
     terse,

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..frames import MOST_VARIANTS, brief, history_plots, has_several, matrices, slug, verdict_rank
+from ..captions import matrices
+from ..frames import MOST_VARIANTS, brief, history_plots, has_several, slug, verdict_rank
 from ..page import number, whole
 from ..plots import Plot, Series
 

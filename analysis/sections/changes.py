@@ -5,7 +5,8 @@ import numpy as np
 import pandas as pd
 
 from ..comparison import CannotCompare, advice_of, regressions_of, trend_of, verdicts_of
-from ..frames import best, matrices, slug
+from ..captions import matrices
+from ..frames import best, slug
 from ..loader import STATUSES, TRIAL
 from ..page import counted, factor, seconds
 from ..plots import Plot, Series

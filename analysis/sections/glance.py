@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 
-from ..frames import EMULATED, PAIRED, common_trials, devices_by_age
+from ..captions import EMULATED
+from ..frames import PAIRED, common_trials, devices_by_age
 from ..page import counted, factor, number, span, whole
 from ..papers.published_times import with_measured
 from ..papers.common import panel_devices

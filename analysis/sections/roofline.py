@@ -4,16 +4,14 @@ from itertools import product
 
 import numpy as np
 
+from ..captions import basis, matrices, over_rounds, pooled
 from ..frames import (
     AT_LARGEST,
     LARGEST,
     MOST_MODELS,
-    at_largest,
-    basis,
     has_several,
-    matrices,
     on_device,
-    over_rounds,
+    pooled_at_largest,
     short_names,
     slug,
     verdict_rank,
@@ -22,8 +20,9 @@ from ..frames import (
 from ..page import percent, prefixed
 from ..plots import Plot, Series
 
-COLUMNS = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host capability
-threads gpu_count nrhs batch""".split()
+COLUMNS = """backend config gflops flops bytes peak_share energy_joules file gpu_uuid host capability
+threads gpu_count nrhs batch matrix_name""".split()
+RATES = ["gflops", "peak_share", "copy_share", "rate_share"]
 
 
 def roofline(page, results):
@@ -36,17 +35,19 @@ def roofline(page, results):
     if not len(rows):
         page.remark("No record has a fraction of a peak.")
         return
-    largest = at_largest(rows).sort_values(
-        ["problem", "precision", "device", "peak_share"], ascending=[True, True, True, False]
+    largest, trials = pooled_at_largest(rows, RATES, ["flops", "bytes", "energy_joules"])
+    largest = largest.assign(
+        task=largest["matrix_name"] + (", " + largest["operands"]).where(largest["operands"] != "", "")
     )
+    largest = largest.sort_values(["problem", "precision", "device", "peak_share"], ascending=[True, True, True, False])
     page.add(
         f"{AT_LARGEST}: operations per second over operations per byte of least traffic. The roof is"
         " the device's measured copy bandwidth and GEMM rate. A point above it used a lower precision internally,"
         " skipped zeros, or kept its operands in a cache. Methods on the CPU have a fraction if the CPU's peaks were"
-        " measured."
+        " measured. Several seeds or repetitions give one point, from their median time."
     )
     on_gpu = largest["backend"] == "cuda"
-    page.plots(_figures(results, largest[on_gpu] if on_gpu.any() else largest))
+    page.plots(_figures(results, largest[on_gpu] if on_gpu.any() else largest, trials))
     columns = "problem precision device method task config size seconds_median gflops bytes".split()
     mark = page.mark()
     page.table(
@@ -64,9 +65,9 @@ def roofline(page, results):
     page.fold("Table: fractions of the peaks", mark)
 
 
-def _figures(results, rows):
+def _figures(results, rows, trials):
     """Yields a roofline per precision and group of devices, and a plot of operations per joule if energy was
-    measured."""
+    measured. `rows`: one per point; `trials`: the records that each of them pools, for captions."""
     rows = rows.assign(
         intensity=rows["flops"] / rows["bytes"],
         frugal=rows["flops"] / rows["energy_joules"].where(rows["energy_joules"] > 0) / 1e9,
@@ -83,6 +84,7 @@ def _figures(results, rows):
             if has_several(part[column]):  # the caption's matrices have a size that all points share
                 settings = settings + part[column].map(f" {label}={{}}".format)
         part = part.assign(settings=settings)
+        of_part = trials[trials["point"].isin(part.index)]
 
         def points(column, part=part, name=name):
             return [
@@ -92,13 +94,17 @@ def _figures(results, rows):
             ]  # fmt: skip
 
         axes = {"xlog": True, "ylog": True, "kind": "dots", "xlabel": "intensity [FLOP/byte]"}
-        words, caption = f"{precision}, {' and '.join(short_names(group).values())}", basis(part, with_sizes=True)
+        words = f"{precision}, {' and '.join(short_names(group).values())}"
+        caption = basis(of_part, with_sizes=True, is_pooled=True)
         series = [*points("gflops"), *_roofs(results, part, group, precision)]
         name = slug("roofline", precision, *group)
         yield Plot(name, f"Roofline: {words}", ylabel="rate [GFLOP/s]", series=series, basis=caption, **axes)
         if part["frugal"].notna().any():
             name, series = slug("frugal", precision, *group), points("frugal")
-            caption = f"{matrices(part, with_sizes=True)} Each point: {over_rounds(part)}the energy of one run."
+            count, pooled_trials = pooled(of_part)
+            median = f"the median over up to {count} {pooled_trials} of " if count > 1 else ""
+            words_of_point = f"Each point: {median}{over_rounds(of_part)}the energy of one run."
+            caption = f"{matrices(of_part, with_sizes=True)} {words_of_point}"
             yield Plot(name, f"Energy: {words}", ylabel="efficiency [GFLOP/J]", series=series, basis=caption, **axes)
 
 

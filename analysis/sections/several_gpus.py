@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..frames import RATIO_INTERVAL, COMPARED, best, gain, matrices, sampled, slug, verdict_rank
+from ..captions import matrices, sampled
+from ..frames import RATIO_INTERVAL, COMPARED, best, gain, slug, verdict_rank
 from ..identity import CONDITIONS
 from ..loader import gpu_counts
 from ..page import factor, percent, whole

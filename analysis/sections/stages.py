@@ -3,18 +3,8 @@ one kernel."""
 
 import numpy as np
 
-from ..frames import (
-    AT_LARGEST,
-    LARGEST,
-    at_largest,
-    has_several,
-    matrices,
-    on_device,
-    panels,
-    slug,
-    stage_rows,
-    verdict_rank,
-)
+from ..captions import matrices
+from ..frames import AT_LARGEST, LARGEST, at_largest, has_several, on_device, panels, slug, stage_rows, verdict_rank
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
 

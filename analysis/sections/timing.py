@@ -6,6 +6,7 @@ from itertools import zip_longest
 import numpy as np
 import pandas as pd
 
+from ..captions import is_rectangular, matrices, most_seeds, sampled
 from ..frames import (
     AT_LARGEST,
     RATIO_INTERVAL,
@@ -18,13 +19,9 @@ from ..frames import (
     best,
     brief,
     has_several,
-    is_rectangular,
-    matrices,
-    most_seeds,
     numeric_parameters,
     other_settings,
     plots_over_size,
-    sampled,
     slug,
     speedups,
     terse,

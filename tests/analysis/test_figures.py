@@ -474,6 +474,35 @@ class FiguresTest(unittest.TestCase):
             )
             self.assertIn(f"Each point: {words}the energy of one run.", captions["energy"])
 
+    def test_captions_count_the_repetitions_in_a_point(self):
+        nights = [fixture.Night("one"), fixture.Night("two")]
+        for (i, night), n, method in itertools.product(enumerate(nights), (64, 128), ("crout", "lapack")):
+            more = {"run_id": f"{i}", "reference_method": "lapack", "key": f"{n}{method}"}
+            night.trial("gesv", method, n, 1e-6 * n * (1 + i), **more)
+        captions = {name.partition("-")[0]: caption for name, (_, _, caption) in drawn(*nights).items()}
+        self.assertIn("Each point: the median over up to 2 trials of the medians of 5 samples.", captions["time"])
+        self.assertIn("of 5 samples in each of up to 2 trials.", captions["over"])
+
+    def test_captions_name_all_matrices(self):
+        night = fixture.Night("many")
+        for matrix, method in itertools.product("abcdefghijkl", ("crout", "lapack")):
+            night.trial("gesv", method, 64, 1e-6, matrix=matrix)
+        ((_, _, caption),) = [p for name, p in drawn(night).items() if name.startswith("time-")]
+        for matrix in "abcdefghijkl":
+            self.assertIn(f"{matrix}, seed 0", caption)
+
+    def test_a_roofline_pools_the_seeds_as_rates_do(self):
+        night = fixture.Night("seeds")
+        for n, seed, blocks in itertools.product((64, 128), (1, 2, 5), (1, 4)):
+            more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "parameters": {"blocks": blocks}, "gpu": GPU}
+            seconds = 1e-6 * n * seed * (1 + (blocks == 4) * (seed > 1))
+            night.trial("gesv", "crout", n, seconds, key=f"{n}{seed}{blocks}", scatter=0, **more)
+        plots = {name.partition("-")[0]: plot for name, plot in drawn(night).items()}
+        (rate,) = [series for series in plots["rate"][1] if not series.faint]
+        (point, *_), caption = plots["roofline"][1], plots["roofline"][2]
+        self.assertEqual(list(point.y), [rate.y[-1]])
+        self.assertIn("seeds 1, 2, 5; n = 128. Each point: the median over up to 3 seeds of", caption)
+
     def test_captions_name_the_rounds(self):
         night = fixture.Night("cejka_et_al")
         for n, method, i in itertools.product((64, 128), ("crout", "cusolver"), (1, 2)):

@@ -15,7 +15,7 @@ import pandas as pd
 from everything import everything
 from pages import page_of
 
-from analysis.frames import sampled
+from analysis.captions import sampled
 from analysis.loader import load
 
 PASS = b"pass"

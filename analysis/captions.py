@@ -1,0 +1,98 @@
+"""Words of captions: the matrices, the statistic and the number of samples of a figure's points."""
+
+import re
+
+from .words import counted
+
+ONE_CORE = "serial|crout"  # regular expression for the names of CPU methods that run on one core, without BLAS
+EMULATED = "emulated on "  # prefix of the device name of emulated kernels
+
+
+def basis(rows, statistic="median", with_sizes=False, is_pooled=False):
+    """Returns sentences for a caption: the matrices, the statistic and the number of samples of each point.
+    `with_sizes`: also the sizes, for figures whose axes do not show them. `is_pooled`: a point is the median over the
+    seeds and repetitions."""
+    count, trials = pooled(rows) if is_pooled else (1, "")
+    words = f"the {statistic} of {sampled(rows)}"
+    if rows["samples"].max() == 1 and rows["rounds"].max() == 1:
+        words = f"the median over up to {count} {trials}, {sampled(rows)} each" if count > 1 else sampled(rows)
+    elif count > 1:
+        words = f"the median over up to {count} {trials} of the {statistic}s of {sampled(rows)}"
+    return f"{matrices(rows, with_sizes)} Each point: {words}."
+
+
+def pooled(rows):
+    """Returns the largest number of trials that share a point of `frames.curves`, and their name: (3, "seeds"), or
+    (2, "trials") if repetitions or hosts share a point too."""
+    point = "problem precision method device matrix_name operands size config ago".split()
+    point = [rows[column] for column in point if column in rows]
+    trials = int((1 / rows["rounds"]).groupby(point, observed=True).sum().round().max())
+    seeds = rows["matrix_seed"].groupby(point, observed=True).nunique().max()
+    return trials, "seeds" if trials == seeds else "trials"
+
+
+def sampled(rows):
+    """Returns "3 samples", "3 to 7 samples", "3 samples of 10 calls" or "3 samples in each of 2 rounds": the numbers of
+    samples of the rows."""
+    samples, calls, rounds = (range_text(rows[name]) for name in ("samples", "inner_repeats", "rounds"))
+    words = counted(samples, "sample") + (f" of {calls} calls" if calls not in ("0", "1") else "")
+    return words + (f" in each of {counted(rounds, 'round')}" if rounds != "1" else "")
+
+
+def over_rounds(rows):
+    """Returns "the median over 2 rounds of " for a quantity that is measured once per round; an empty text without
+    rounds."""
+    rounds = range_text(rows["rounds"])
+    return f"the median over {counted(rounds, 'round')} of " if rounds != "1" else ""
+
+
+def most_seeds(rows):
+    """Returns the number of seeds of the matrix that has most of them."""
+    return rows.groupby("matrix_name")["matrix_seed"].nunique().max()
+
+
+def range_text(values):
+    """Returns the range of the values: "3" or "3 to 7"."""
+    least, most = int(values.min()), int(values.max())
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
+def matrices(rows, with_sizes=False, reference=""):
+    """Returns a caption's sentences that name the matrices with all their parameters and seeds. They also name the
+    operands, triangle and number of BLAS threads that all rows share, and with `with_sizes` the sizes. They define n if
+    a row is a product that is not square."""
+    names = [f"{name}, {_seeds(part)}" for name, part in rows.groupby("matrix_full")["matrix_seed"]]
+    words = f"Matrix: {'; '.join(names)}"
+    if with_sizes:
+        words += f"; n = {range_text(rows.loc[rows['main'], 'size'] if 'main' in rows else rows['size'])}"
+    shared = _shared_conditions(rows, reference)
+    words += f". Measured with {', '.join(shared)}" if shared else ""
+    return f"{words}. n: the cube root of m·n·k." if is_rectangular(rows).any() else f"{words}."
+
+
+def is_rectangular(rows):
+    """Returns a mask of the products that are not square. Their `size` is not their n."""
+    return rows["operands"].str.contains(" × ", regex=False)
+
+
+def _shared_conditions(rows, reference=""):
+    """Returns words for the operands and the triangle that all rows share, and for the number of BLAS threads on the
+    CPU if one of the methods (of the rows, or `reference`) may use BLAS."""
+    operands, uplo = rows["operands"].unique(), rows["uplo"].unique()
+    words = [operands[0]] if len(operands) == 1 and operands[0] else []
+    words = [f"{word} triangle" if word in ("lower", "upper") else word for word in words]
+    # LAPACK's names of problems that read one triangle: po for definite matrices, tr for triangular ones.
+    has_triangle = rows["problem"].str.startswith(("po", "tr")).all()
+    if has_triangle and len(uplo) == 1 and not any(uplo[0] in word for word in words):
+        words.append(f"{uplo[0]} triangle")
+    may_use_blas = ~rows["method"].str.contains(ONE_CORE) | bool(reference and not re.search(ONE_CORE, reference))
+    threads = rows["threads"][rows["threads"].gt(0) & may_use_blas & ~rows["device"].str.startswith(EMULATED)]
+    return [*words, f"BLAS on {counted(range_text(threads), 'thread')}"] if len(threads) else words
+
+
+def _seeds(values):
+    """Returns "seed 1", "seeds 1, 2, 5" or "20 seeds from 1 to 20"."""
+    seeds = sorted({int(seed) for seed in values.dropna()})
+    if len(seeds) > 6:
+        return f"{len(seeds)} seeds from {seeds[0]} to {seeds[-1]}"
+    return f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
