@@ -36,7 +36,8 @@ _TEX = {
     # Matplotlib would turn an escaped dollar back into one that begins a formula.
     **{"\\": r"\textbackslash{}", "$": r"\textdollar{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"},
     **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "ß": r"\ss{}", "æ": r"\ae{}", "ø": r"\o{}"},
-    **{"×": r"\ensuremath{\times}", "µ": r"\ensuremath{\mu}", "–": "--", "…": r"\ldots{}"},
+    **{"×": r"\ensuremath{\times}", "µ": r"\ensuremath{\mu}", "–": r"\textendash{}", "…": r"\ldots{}"},
+    '"': r"{\ttfamily\char34}",  # the other fonts have only curly ones
     "°": r"\textsuperscript{\ensuremath{\circ}}",
     # Not ^: matplotlib 3.6 would escape it.
     **{c: rf"\textsuperscript{{{d}}}" for c, d in zip("²³⁶", "236")},
@@ -48,8 +49,8 @@ _TEX_ACCENTS = dict(zip("\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327", r"\`
 
 def tex(value):
     """Returns the value's text, escaped for TeX. Characters that some TeX systems lack become their Unicode number,
-    such as [6F22]."""
-    return "".join(map(_tex_character, one_line(value)))
+    such as [6F22]. Hyphens are separated, because TeX would join them to a dash."""
+    return re.sub("-(?=-)", "-{}", "".join(map(_tex_character, one_line(value))))
 
 
 def _tex_character(c):

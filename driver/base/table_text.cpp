@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/base/printable.hpp"
@@ -334,11 +335,37 @@ std::vector<ShownColumn> shown_columns(const Table& table, std::string& common_t
   return columns;
 }
 
+/// Returns the letters of the block Latin Extended-A that LaTeX writes with an accent command, and their
+/// LaTeX text.
+std::map<std::string, std::string> accented_letters() {
+  struct Accent {
+    const char* command;
+    std::string_view letters;  ///< two bytes each
+    std::string_view bases;    ///< the letters without the accent
+  };
+  constexpr Accent accents[] = {{"\\'", "ĆćĹĺŃńŔŕŚśŹź", "CcLlNnRrSsZz"},
+                                {"\\^", "ĈĉĜĝĤĥĴĵŜŝŴŵŶŷ", "CcGgHhJjSsWwYy"},
+                                {"\\v", "ČčĎďĚěĽľŇňŘřŠšŤťŽž", "CcDdEeLlNnRrSsTtZz"},
+                                {"\\c", "ĢģĶķĻļŅņŖŗŞşŢţ", "GgKkLlNnRrSsTt"},
+                                {"\\~", "ĨĩŨũ", "IiUu"},
+                                {"\\r", "Ůů", "Uu"},
+                                {"\\\"", "Ÿ", "Y"}};
+  std::map<std::string, std::string> letters;
+  for (const Accent& accent : accents) {
+    for (std::size_t i = 0; i < accent.bases.size(); ++i)
+      letters.emplace(accent.letters.substr(2 * i, 2),
+                      fmt::format("{}{{{}}}", accent.command, accent.bases[i]));
+  }
+  return letters;
+}
+
 /// Returns a character of several UTF-8 bytes as LaTeX: unchanged if it is in Latin-1 and LaTeX's default
-/// fonts have it, otherwise its Unicode number in brackets. analysis/words.py does the same for captions, and
-/// knows more LaTeX commands.
+/// fonts have it, with an accent command if it is such a letter, otherwise its Unicode number in brackets.
+/// analysis/words.py does the same for captions, and knows more LaTeX commands.
 std::string latex_character(const std::string& bytes) {
   static const std::set<std::string> missing{"«", "»", "Ð", "ð", "Þ", "þ"};
+  static const std::map<std::string, std::string> accented = accented_letters();
+  if (const auto found = accented.find(bytes); found != accented.end()) return found->second;
   constexpr unsigned last_of_latin_1 = 0xFF;
   const unsigned lead_bits = 0x7Fu >> bytes.size();  // mask of the first byte's bits of the code point
   unsigned number = static_cast<unsigned char>(bytes.front()) & lead_bits;
@@ -393,6 +420,7 @@ std::string latex_cell(const std::string& text) {
                                                     {'<', "\\textless{}"},
                                                     {'>', "\\textgreater{}"},
                                                     {'|', "\\textbar{}"},
+                                                    {'"', "{\\ttfamily\\char34}"},  // a straight one
                                                     {'*', "{*}"},
                                                     {'[', "{[}"}};
   std::string cell;
@@ -406,6 +434,7 @@ std::string latex_cell(const std::string& text) {
     } else {
       if (std::strchr("{}_$&#%", c) != nullptr) cell += '\\';
       cell += c;
+      if (c == '-' && text.compare(i + 1, 1, "-") == 0) cell += "{}";  // two would be joined to a dash
     }
   }
   return cell;

@@ -76,6 +76,7 @@ class ForeignTest(unittest.TestCase):
         self.assertEqual(tex("a&b_c%#{}"), r"a\&b\_c\%\#\{\}")
         self.assertEqual(tex("\\input{x}"), r"\textbackslash{}input\{x\}")
         self.assertEqual(tex("$^~"), r"\textdollar{}\textasciicircum{}\textasciitilde{}")
+        self.assertEqual(tex('a---"b'), r"a-{}-{}-{\ttfamily\char34}b")
         self.assertEqual(tex("é × \u6f22\n\x01"), r"\'{e} \ensuremath{\times} [6F22] [FFFD]")
         self.assertEqual(matplotlib_text("_$x$\n"), r" _\$x\$")
 

@@ -75,6 +75,8 @@ TEST(Table, RendersLatexWithEscapedTextAndAlignedPoints) {
   EXPECT_EQ(latex_cell("a<b\\c"), "a\\textless{}b\\textbackslash{}c");
   EXPECT_EQ(latex_cell("[1].mtx"), "{[}1].mtx");  // \\ before it would take [1] as its argument
   EXPECT_EQ(latex_cell("R²_é 漢α𝄞þ"), "R²\\_é {[}6F22]{[}3B1]{[}1D11E]{[}FE]");
+  EXPECT_EQ(latex_cell("a---\"b"), "a-{}-{}-{\\ttfamily\\char34}b");
+  EXPECT_EQ(latex_cell("Čźů"), "\\v{C}\\'{z}\\r{u}");  // as in the report's captions
   EXPECT_EQ(comment_lines_if_latex("All rows:\n\nn 8\n", Format::latex), "% All rows:\n\n% n 8\n");
   EXPECT_EQ(comment_lines_if_latex("n 8\n", Format::markdown), "n 8\n");
   table.rows.clear();
