@@ -5,6 +5,7 @@ import errno
 import os
 import signal
 import sys
+from pathlib import Path
 
 from . import figures
 from .filters import select
@@ -151,6 +152,8 @@ def main(arguments=None):
         parser.error("--only needs --figures")
     try:
         figures.check(options.figures)  # fails early, because building the page may take long
+        if not options.trend:
+            _check_index(Path(options.output) / "index.html")
         results = select(load(options.input, SHOWN), options.problem, options.method, options.gpu, options.baseline)
         if options.trend:
             times = followed(results)
@@ -170,6 +173,12 @@ def main(arguments=None):
     for warning in results.warnings:
         print(f"report: {printable(warning)}", file=sys.stderr)
     return _print(printable(os.fsencode(index).decode("utf-8", "replace")))
+
+
+def _check_index(path):
+    """@raises ReportError if the file exists and is not a report, so that no other page is overwritten"""
+    if path.is_file() and '<p class="facts">' not in path.read_text(encoding="utf-8", errors="replace"):
+        raise ReportError(f"{path} is not a report of gaussweep and is kept; give another directory (-o)")
 
 
 def _folder(name):

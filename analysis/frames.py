@@ -632,5 +632,6 @@ def history_plots(results, records, name="history"):
             farthest=1e10,
             note="The value is the one that the method compares with its limit, for example a residual or a change."
             + _undrawn(iterations["residual"]),
-            basis=f"{matrices(group)} Each line: one trial, the first of those at the largest size.",
+            basis=f"{matrices(group)} Each line: one trial, the first of those at the largest size with the line's"
+            " method, matrix and outcome.",
         )

@@ -66,6 +66,13 @@ def _no_formula(value):
     return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
 
 
+def _breakable(markup):
+    """Lets the browser break long names after their underscores, in print and on narrow screens. Leaves scripts,
+    drawings and texts of files as they are."""
+    parts = re.split(r"(<script.*?</script>|<pre>.*?</pre>|<svg.*?</svg>|<[^>]*>)", markup, flags=re.S)
+    return "".join(part if i % 2 else part.replace("_", "_<wbr>") for i, part in enumerate(parts))
+
+
 class Page:
     """Collects the sections of the report. `begin` starts a section, to which all other methods add."""
 
@@ -352,5 +359,5 @@ class Page:
             f"<style>{file('uplot/uPlot.min.css')}{file('style.css')}{colours.sheet()}</style></head>\n"
             f'<body><header><h1>{text(self.title)}</h1><p class="facts">{facts}</p></header><nav>{links}</nav>\n'
             "<noscript><p>The plots need scripts; tables and CSV files hold the same numbers.</p></noscript>\n"
-            f"<main>{body}</main>\n<script>{script}{file('tables.js')}</script></body></html>\n"
+            f"<main>{_breakable(body)}</main>\n<script>{script}{file('tables.js')}</script></body></html>\n"
         )

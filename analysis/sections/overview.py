@@ -53,11 +53,15 @@ def _noise(results):
     """Returns a sentence with the spread of the samples. Leaves out trials of one sample, which have no spread, and
     emulated kernels, whose times say nothing about a device."""
     rows = results.take("backend samples spread")
-    spread = rows["spread"][(rows["samples"] > 1) & (rows["backend"] != "emulated")]
-    if not spread.notna().any():
+    rows = rows[(rows["samples"] > 1) & (rows["backend"] != "emulated") & rows["spread"].notna()]
+    if not len(rows):
         return ""
+    on_gpu = (rows["backend"] == "cuda").sum()
+    parts = [f"{count} on {device}" for count, device in ((on_gpu, "GPUs"), (len(rows) - on_gpu, "the CPU")) if count]
+    spread = rows["spread"]
     return (
-        f" Noise: the interquartile range of a trial's samples is {percent(float(spread.median()))} of its median"
+        f" Noise of the trials with several samples ({', '.join(parts)}): the interquartile range of a trial's samples"
+        f" is {percent(float(spread.median()))} of its median"
         f" (95th percentile of the trials: {percent(float(spread.quantile(0.95)))})."
     )
 

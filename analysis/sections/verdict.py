@@ -246,8 +246,7 @@ def _rows(models, colours):
     for (problem, precision, task), of_size in rows.items():
         make = _cell if len(models) == 1 else _cell_of_models
         cells = {n: make(of_n, colours, capabilities) for n, of_n in sorted(of_size.items())}
-        matrix = text(task).replace("_", "_<wbr>")  # a narrow screen may break the line there
-        label = f'<a href="#{anchor(problem)}"><b>{text(problem)} {text(precision)}</b></a><br>{matrix}'
+        label = f'<a href="#{anchor(problem)}"><b>{text(problem)} {text(precision)}</b></a><br>{text(task)}'
         marked.append(((problem, precision, -len(cells), task), label, cells))
     return [(label, cells) for _, label, cells in sorted(marked, key=lambda row: row[0])]
 

@@ -78,7 +78,7 @@ class Reader(HTMLParser):
     @classmethod
     def of(cls, path):
         reader = cls()
-        reader.text = path.read_text(encoding="utf-8")
+        reader.text = path.read_text(encoding="utf-8").replace("<wbr>", "")  # where the browser may break a line
         reader.folder = path.parent
         reader.feed(reader.text)
         return reader

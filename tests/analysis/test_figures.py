@@ -189,6 +189,14 @@ class FiguresTest(unittest.TestCase):
         seeds = [int(re.search(r"seed (\d+)", s.label).group(1)) for s in kept]
         self.assertEqual(seeds, [1, 2, 3, 10])
 
+    def test_histories_have_the_largest_size_of_each_method_and_outcome(self):
+        night = fixture.Night("histories")
+        for method, n, end in (("jacobi", 32, "converged"), ("jacobi", 64, "diverged"), ("sor", 128, "converged")):
+            night.trial("gesv", method, n, 1e-6, convergence=end, history=(1.0, 0.5))
+        ((_, kept, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("history-")]
+        self.assertEqual(sorted(int(re.search(r"n = (\d+)", s.label).group(1)) for s in kept), [32, 64, 128])
+        self.assertIn("at the largest size with the line's method, matrix and outcome.", caption)
+
     def test_scaled_columns_have_no_measured_line(self):
         full = {"grid": "full"}
         methods = {"gauss_pivot_serial": {}, "gauss_jordan_serial": {}, "gauss_jordan_global": full}

@@ -56,6 +56,16 @@ class OptionsTest(unittest.TestCase):
         self.base = Path(folder.name)
         self.file = some_night().write(self.base / "results.h5")
 
+    def test_another_programs_page_is_kept(self):
+        (self.base / "out").mkdir()
+        (self.base / "out" / "index.html").write_text("mine")
+        self.page(expect=2)
+        self.assertIn("index.html is not a report", self.stderr)
+        self.assertEqual((self.base / "out" / "index.html").read_text(), "mine")
+        (self.base / "out" / "index.html").unlink()
+        self.page()
+        self.page()  # replaces a report
+
     def page(self, *options, expect=0):
         page, self.stderr = report(self.file, *options, out=self.base / "out", expect=expect)
         return page

@@ -17,6 +17,7 @@ from everything import everything
 from pages import ROOT, SECTIONS, command, section_names, page_of
 
 from analysis.loader import load
+from analysis.page import _breakable
 
 
 class EverythingTest(unittest.TestCase):
@@ -158,6 +159,21 @@ class SeveralGpusTest(unittest.TestCase):
 
     def test_one_gpu_has_no_section(self):
         self.assertNotIn("gpus", page_of(everything()).sections)
+
+
+class WordsTest(unittest.TestCase):
+    def test_names_break_after_underscores_only_in_texts(self):
+        markup = '<td title="a_b">a_b</td><pre>a_b</pre><script>a_b</script><a href="#a_b">a_b</a>'
+        broken = markup.replace(">a_b</td>", ">a_<wbr>b</td>").replace(">a_b</a>", ">a_<wbr>b</a>")
+        self.assertEqual(_breakable(markup), broken)
+
+    def test_the_noise_names_its_trials(self):
+        night = fixture.Night("noise")
+        for n in (32, 64, 128):
+            night.trial("gesv", "lapack", n, 1e-3)
+            night.trial("gesv", "crout", n, 1e-3, backend="emulated")
+        night.trial("gesv", "cusolver", 64, 1e-3, gpu="NVIDIA Test 100")
+        self.assertIn("several samples (1 on GPUs, 3 on the CPU): the", page_of(night).words("overview"))
 
 
 class TakeTest(unittest.TestCase):
