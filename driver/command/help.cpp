@@ -138,6 +138,10 @@ std::vector<std::string> choices_of(const CLI::Option& option, const std::string
   return choices == nullptr ? std::vector<std::string>() : *choices;
 }
 
+/// Long options of `report`, a separate program (analysis/cli.py) that parses them itself.
+constexpr const char* report_options[] = {"output",  "problem", "method", "gpu",       "baseline",   "title",
+                                          "figures", "only",    "trend",  "no-papers", "all-papers", "help"};
+
 /// The branches of the two `case` statements in the bash completion.
 struct Branches {
   std::string words;   ///< by command: its options and subcommands
@@ -161,6 +165,16 @@ void complete_command(const CLI::App& command, const std::string& path, const Ch
     words.push_back(sub->get_name());
     complete_command(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), known, branches);
   }
+  if (path == "report") {
+    for (const std::string name : report_options) {
+      words.push_back("--" + name);
+      if (const std::vector<std::string>* choices = find_in(known, name))
+        branches.values += fmt::format("    'report --{}') values='{}' ;;\n", name, fmt::join(*choices, " "));
+    }
+  }
+  if (path == "help") {
+    for (const CLI::App* sub : listed_commands(*command.get_parent())) words.push_back(sub->get_name());
+  }
   if (path == "methods") words.insert(words.end(), known.at("method").begin(), known.at("method").end());
   if (!path.empty()) branches.words += fmt::format("    '{}') words='{}' ;;\n", path, fmt::join(words, " "));
 }
@@ -170,7 +184,7 @@ Choices known_choices(const Registry& registry) {
   Choices known{{"problem", enum_names<Problem>()}, {"precision", enum_names<Precision>()},
                 {"backend", enum_names<Backend>()}, {"status", io::status_names()},
                 {"kind", enum_names<MatrixKind>()}, {"uplo", enum_names<Uplo>()},
-                {"sort", summary_columns()}};
+                {"sort", summary_columns()},        {"figures", {"pdf", "pgf", "svg"}}};
   for (const Method& method : registry.all()) {
     known["method"].push_back(method.id());
     known["baseline"].push_back(method.id());

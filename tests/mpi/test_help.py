@@ -64,6 +64,9 @@ class Help(SweepTest):
         self.assertEqual(self.complete("gaussweep", "su"), ["summary"])
         self.assertEqual(self.complete("gaussweep", "run", "--ret"), ["--retry-failed"])
         self.assertEqual(self.complete("gaussweep", "matrix", "ex"), ["export"])
+        self.assertEqual(self.complete("gaussweep", "help", "su"), ["summary"])
+        options = set(re.findall(r"--[a-z][a-z-]*", run(["report", "--help"]).stdout))
+        self.assertEqual(set(self.complete("gaussweep", "report", "--")), options)
         self.assertEqual(self.complete("gaussweep", "matrix", "info", "--data"), ["--dataset"])
 
     def test_bash_completes_option_values(self):
@@ -73,6 +76,7 @@ class Help(SweepTest):
         self.assertEqual(self.complete("gaussweep", "try", "a.mtx", "--problem", "ges"), ["gesv"])
         self.assertEqual(self.complete("gaussweep", "run", "--backend", "em"), ["emulated"])
         self.assertEqual(self.complete("gaussweep", "summary", "--status", "cr"), ["crashed"])
+        self.assertEqual(self.complete("gaussweep", "report", "--figures", ""), ["pdf", "pgf", "svg"])
         self.assertEqual(self.complete("gaussweep", "summary", "--sort", "gf"), ["gflops", "gflops_per_watt"])
         self.assertEqual(self.complete("gaussweep", "matrix", "generate", "--kind", "wil"), ["wilkinson"])
         self.assertEqual(
