@@ -35,7 +35,7 @@ TEST(PlanSampling, ReadsTheSamplingKeys) {
         {"repeats: []", "allowed: a number, or a mapping"},
         {"repeats: {}", "repeats is empty"},
         {"warmup: 2 s", "warmup: '2 s'"},
-        {"energy: 5", "allowed: never, or for how long"},
+        {"energy: 5", "allowed: never, or the duration"},
         {"energy: nevr", "nearest: never;"},
         {"cache: hot", "cache: 'hot'; allowed: warm, cold"},
         {"host_memory: pined", "host_memory: 'pined'; nearest: pinned; allowed: pageable, pinned"},
