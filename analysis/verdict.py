@@ -1,6 +1,8 @@
 """Computes which method is the fastest per problem, size and device, by the rules of `gaussweep summary --best --by
 gpu` (docs/reading.md). tests/mpi/test_verdict.py compares both. A race is the comparison of all methods on one task."""
 
+import re
+
 import numpy as np
 import pandas as pd
 
@@ -19,6 +21,7 @@ matrix_name problem_flops problem_bytes reference_method launch_bound gpu_count"
     *CONDITIONS,
 ]
 RATES = ["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]
+ONLY_EMULATED = r"(\S+ emulated(, )?)+"  # the methods of a race in which only emulated kernels compete
 AT_ONCE = 50_000  # records that are processed together, because a million rows as Python dicts need gigabytes
 # Statuses from best to worst. The column `worst` has indices: 0 means that no trial ran, 1 that all that ran passed.
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
@@ -191,8 +194,8 @@ def grids(results, baseline=""):
     is a frame with one row per race in which at least one method was tried. `pooled` has one row for all tasks that
     differ only in their seeds. It uses only seeds that ran with the same methods (see `with_common_methods`). A
     method's time is its median over these seeds, and it passes if it passed with all of them. `seeds` is the number of
-    all seeds; `wins` is the number of seeds with which the winner is the fastest. `lacks_seeds` is true if a method is
-    missing in the row, because it ran only with seeds that are not used."""
+    all seeds; `wins` is the number of seeds with which the winner is the fastest. `lacks_seeds` is true if the winner
+    has no runner-up, but another competing method ran with seeds that are not used."""
     records = results.take("backend host gpu_name capability")
     if not len(records):
         return []
@@ -255,22 +258,30 @@ def _pooled_races(records, devices, baseline):
     is_won = (with_pooled["winner"] != "") & (with_pooled["winner"] == with_pooled["winner_pooled"])
     with_pooled["is_won"] = is_won & (with_pooled["backend"] == with_pooled["backend_pooled"])
     counts = with_pooled.groupby(pool)["is_won"].agg(seeds="size", wins="sum").reset_index()
-    tried = {key: set(", ".join(names).split(", ")) for key, names in group["tried"]}
+    tried = {key: list(names) for key, names in group["tried"]}
     pooled["lacks_seeds"] = [
-        not tried[(*key,)] <= set(row.split(", "))
-        for *key, row in pooled[[*pool, "tried"]].itertuples(index=False, name=None)
+        not runner_up and _has_other_competitors(tried[(*key,)], row)
+        for *key, row, runner_up in pooled[[*pool, "tried", "runner_up"]].itertuples(index=False, name=None)
     ]
     pooled = pooled.reset_index().merge(counts, on=pool).set_index("index")
     return races, pd.concat([races[~several], pooled])
 
 
+def _has_other_competitors(tried, pooled):
+    """Returns True if a race in `tried` has a method that competes with those of the race `pooled` and is not among
+    them. Emulated kernels compete only with one another. A race is the text of its methods."""
+    is_emulated = re.fullmatch(ONLY_EMULATED, pooled)
+    competing = (race for race in tried if is_emulated or not re.fullmatch(ONLY_EMULATED, race))
+    return any(not set(race.split(", ")) <= set(pooled.split(", ")) for race in competing)
+
+
 def with_common_methods(races, pool, count, tried):
-    """Returns a mask of the races that count when the races of each pool are pooled. They have the same methods, because
-    times on different matrices cannot be compared. Sets of methods with more than emulated kernels are preferred, then
-    the set with most methods, then that with most races. `count` and `tried`: the columns with the number and the names
-    of the methods."""
+    """Returns a mask of the races that count when the races of each pool are pooled. They have the same methods,
+    because times on different matrices cannot be compared. Sets of methods with more than emulated kernels are
+    preferred, then the set with most methods, then that with most races. `count` and `tried`: the columns with the
+    number and the names of the methods."""
     size = races.groupby([*pool, tried])[count].transform("size")
-    only_emulated = races[tried].str.fullmatch(r"(\S+ emulated(, )?)+")
+    only_emulated = races[tried].str.fullmatch(ONLY_EMULATED)
     rank = pd.DataFrame({"emulated": only_emulated, "count": -races[count], "size": -size, "tried": races[tried]})
     order = rank.sort_values(list(rank), kind="stable").index
     chosen = races.loc[order].groupby(pool, sort=False)[tried].transform("first")

@@ -259,18 +259,23 @@ VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Model
   return cell;
 }
 
-/// The races of several seeds, by the methods (with backends) that were tried.
-using RacesByMethods =
-    std::map<std::set<std::pair<std::string, std::string>>, std::vector<const VerdictCell*>>;
+/// Methods with their backends.
+using Methods = std::set<std::pair<std::string, std::string>>;
+
+/// The races of several seeds, by the methods that were tried.
+using RacesByMethods = std::map<Methods, std::vector<const VerdictCell*>>;
+
+bool is_only_emulated(const Methods& methods) {
+  return std::all_of(methods.begin(), methods.end(),
+                     [](const auto& method) { return method.second == "emulated"; });
+}
 
 /// Chooses the races that are pooled. All must have tried the same methods, because times for different
 /// matrices cannot be compared. Order of preference: races with GPU or CPU methods (not only emulated
 /// kernels), then those with the most methods, then the largest number of races.
 RacesByMethods::const_iterator counting_races(const RacesByMethods& races) {
   const auto rank = [](const RacesByMethods::value_type& some) {
-    const bool is_real = std::any_of(some.first.begin(), some.first.end(),
-                                     [](const auto& method) { return method.second != "emulated"; });
-    return std::tuple(is_real, some.first.size(), some.second.size());
+    return std::tuple(!is_only_emulated(some.first), some.first.size(), some.second.size());
   };
   return std::max_element(races.begin(), races.end(),
                           [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
@@ -299,7 +304,10 @@ VerdictCell pooled_race(const std::vector<const VerdictCell*>& races, const Mode
     pooled.push_back(&storage.emplace_back(joined_group(by_configuration.at(configuration))));
   VerdictCell cell = judge_race(pooled, rates, baseline);
   cell.races = static_cast<std::int64_t>(races.size());
+  const bool has_real = !is_only_emulated(counting->first);
   for (const auto& [methods, others] : by_methods) {
+    if (cell.runner_up != nullptr || (has_real && is_only_emulated(methods)))
+      continue;  // they do not compete
     cell.lacks_seeds = cell.lacks_seeds || !std::includes(counting->first.begin(), counting->first.end(),
                                                           methods.begin(), methods.end());
   }

@@ -55,7 +55,8 @@ struct VerdictCell {
   /// In a row that pools seeds: the number of seeds, and the number of seeds with which the winner is the
   /// fastest.
   std::int64_t races = 1, wins = 1;
-  /// True if some method was tried only with seeds that do not count (see VerdictGrid::pooled_rows).
+  /// True if the winner has no runner-up, but some competing method was tried with seeds that do not count
+  /// (see VerdictGrid::pooled_rows).
   bool lacks_seeds = false;
 };
 

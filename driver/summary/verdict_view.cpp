@@ -129,7 +129,7 @@ std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const Verdi
                                    one_line_printable(cell.runner_up->first().method));
   }
   if (cell.lacks_seeds) {
-    text += ", with no seed in common with the other methods";
+    text += ", while other methods ran with other seeds";
   } else if (cell.races > 1 && cell.wins > 0) {
     text += fmt::format(", the fastest with {} of {} seeds", cell.wins, cell.races);
   }

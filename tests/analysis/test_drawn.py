@@ -154,6 +154,22 @@ class DrawnTest(unittest.TestCase):
         self.assertIn("3.00×", cell)
         self.assertEqual([row["second"] for row in page.rows("ranking")], ["steady"])
 
+    def test_methods_with_other_seeds_matter_only_without_a_runner_up(self):
+        def cell(*trials):
+            night = fixture.Night("other seeds")
+            for method, backend, seed in trials:
+                more = {"matrix_seed": seed, "matrix_digest": f"{seed}", "key": f"{seed}{method}"}
+                night.trial("gesv", method, 64, 1e-3, scatter=0, backend=backend, **more)
+            return [cell for row in page_of(night).tables["grid-1"][1:] for cell, _ in row[1:]][0]
+
+        lapack = [("lapack", "host", seed) for seed in (1, 2)]
+        emulated = [("a_kernel", "emulated", seed) for seed in (1, 2, 3)]
+        self.assertIn("uncontested", cell(*lapack, *emulated))
+        other = ("jordan", "host", 9)
+        self.assertIn("no common seed", cell(*lapack, *emulated, other))
+        words = cell(*lapack, ("serial", "host", 2), ("serial", "host", 3), other)
+        self.assertNotIn("no common seed", words)
+
     def test_rates_are_those_of_the_pooled_time(self):
         night = fixture.Night("rates")
         for n, seed in itertools.product((64, 128), (1, 4)):

@@ -342,8 +342,32 @@ TEST(VerdictGrid, EmulatedKernelsDoNotWinIfOthersRanWithAnotherSeed) {
   const auto grids = verdict_grids(records, {}, {});
   const VerdictCell& cell = grids.at(0).pooled_rows.at(0).cells.at(64);
   EXPECT_EQ(cell.winner->first().method, "lapack");
-  EXPECT_TRUE(cell.lacks_seeds);
-  EXPECT_THAT(verdict_text(grids, {}), HasSubstr("no common seed"));
+  EXPECT_FALSE(cell.lacks_seeds);
+  EXPECT_THAT(verdict_text(grids, {}), HasSubstr("uncontested"));
+}
+
+TEST(VerdictGrid, LacksSeedsOnlyIfNoOtherMethodSharesThem) {
+  std::vector<Record> records;
+  const auto add = [&](const std::string& method, const std::string& backend, std::int64_t seed,
+                       double seconds) {
+    Record r = example_record(method, 64, {seconds});
+    r.backend = backend;
+    r.matrix_digest = std::to_string(seed);
+    r.matrix_seed = seed;
+    records.push_back(r);
+  };
+  const auto cell = [&] {
+    const auto grids = verdict_grids(records, {}, {});
+    const VerdictCell& found = grids.at(0).pooled_rows.at(0).cells.at(64);
+    return std::pair(found.runner_up != nullptr, found.lacks_seeds);
+  };
+  for (const std::int64_t seed : {1, 2, 3, 4, 5}) add("a_kernel", "emulated", seed, 1);
+  for (const std::int64_t seed : {1, 2}) add("lapack", "host", seed, 2);
+  EXPECT_EQ(cell(), std::pair(false, false)) << "emulated kernels do not compete";
+  add("jordan", "host", 9, 9);
+  EXPECT_EQ(cell(), std::pair(false, true));
+  for (const std::int64_t seed : {2, 3}) add("serial", "host", seed, 3);
+  EXPECT_EQ(cell(), std::pair(true, false)) << "lapack and serial share seed 2";
 }
 
 TEST(VerdictGrid, BatchesShareARowIfEachSizeHasOneBatchSize) {
