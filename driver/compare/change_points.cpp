@@ -38,6 +38,34 @@ struct Segment {
   }
 };
 
+/// Returns the series with its odd night replaced by the median of the five nights around it. Without this,
+/// one odd night near a step of a short series inflates the variance and hides the step. A night is odd if it
+/// is far from that median; a stretch of `min_nights` or more is a step and never odd. If several nights are
+/// odd, the times scatter or alternate between two values, and the series is returned unchanged.
+TimeSeries without_odd_night(const TimeSeries& series) {
+  constexpr std::size_t window = 2 * min_nights - 1;
+  constexpr double max_distance = 4;           // in standard deviations
+  constexpr double normal_difference = 0.954;  // median |difference| of two normal values / sigma
+  const std::vector<double>& logs = series.logs;
+  const std::size_t nights = logs.size();
+  std::vector<double> differences;
+  for (std::size_t i = 1; i < nights; ++i) differences.push_back(std::fabs(logs[i] - logs[i - 1]));
+  const auto degrees = static_cast<double>(nights - 1);
+  const double variance = squared(median_of(std::move(differences)) / normal_difference);
+  const double limit = max_distance * std::sqrt(variance_of(series, degrees * variance, degrees));
+  TimeSeries result = series;
+  std::size_t odd = 0;
+  for (std::size_t i = 0; i < nights; ++i) {
+    const std::size_t begin = std::min(i < window / 2 ? 0 : i - window / 2, nights - window);
+    const auto from = logs.begin() + static_cast<std::ptrdiff_t>(begin);
+    const double median = median_of({from, from + window});
+    if (std::fabs(logs[i] - median) <= limit) continue;
+    result.logs[i] = median;
+    ++odd;
+  }
+  return odd > 1 ? series : result;
+}
+
 /// The least-squares line through a series: its slope per night, the sum of squared residuals, and the
 /// slope's standard error.
 struct Line {
@@ -165,10 +193,11 @@ std::size_t largest_distance(const std::vector<double>& values, std::size_t begi
   return found;
 }
 
-SeriesChange changes_of(const TimeSeries& series, double level, double threshold) {
+SeriesChange changes_of(const TimeSeries& all_nights, double level, double threshold) {
   SeriesChange change;
-  const std::size_t nights = series.logs.size();
+  const std::size_t nights = all_nights.logs.size();
   if (nights < 2 * min_nights) return change;
+  const TimeSeries series = without_odd_night(all_nights);
   split(series.logs, 0, nights, change.steps);
   change.p_value = keep_steps(series, level, threshold, change.steps);
   if (nights < min_nights_of_drift || gpus_in(series, 0, nights).size() > 1) return change;

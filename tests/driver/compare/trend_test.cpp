@@ -148,6 +148,37 @@ TEST(ChangePoints, SlowDriftIsNotAStep) {
   EXPECT_GT(change.drift_high, 0.059);
 }
 
+// The times of CPU methods, whose expected variance is as large as the step.
+TEST(ChangePoints, OneOddNightDoesNotHideAStep) {
+  const auto steps = [](std::vector<double> logs) {
+    for (std::size_t i = 0; i < logs.size(); ++i) logs[i] += i % 2 == 0 ? 0.01 : -0.01;
+    const TimeSeries series{logs, std::vector<int>(logs.size(), 0), /*model_variance=*/0.04, 6e-4};
+    std::vector<std::size_t> nights;
+    for (const ChangePoint& step : changes_of(series, 0.01, 0.01).steps) nights.push_back(step.at);
+    return nights;
+  };
+  const double slow = 0.26;
+  EXPECT_THAT(steps({0, 0, 0, 0, slow, slow, slow, slow}), ::testing::ElementsAre(4U));
+  EXPECT_THAT(steps({0, 0, 0, 0, slow, slow, slow, slow, 0}), ::testing::ElementsAre(4U));
+  EXPECT_THAT(steps({0, 0, 0, 0, slow, slow, 1, slow, slow}), ::testing::ElementsAre(4U));
+  EXPECT_THAT(steps({1, 0, 0, 0, slow, slow, slow, slow}), ::testing::ElementsAre(4U));
+  EXPECT_THAT(steps({0, 0, slow, 0, slow, slow, 0, slow, 0}), ::testing::IsEmpty()) << "two values in turns";
+}
+
+// Simulates trials that do not change. The rate without a rule for odd nights is 0.4 %.
+TEST(ChangePoints, OddNightsKeepTheFalseAlarmRate) {
+  std::mt19937_64 bits(11);
+  std::normal_distribution<double> normal;
+  constexpr int trials = 20000, nights = 9;
+  int alarms = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    TimeSeries series{{}, std::vector<int>(nights, 0), /*model_variance=*/0.04, 6e-4};
+    for (int i = 0; i < nights; ++i) series.logs.push_back(0.01 * normal(bits));
+    alarms += changes_of(series, 0.01, 0.01).steps.empty() ? 0 : 1;
+  }
+  EXPECT_LE(alarms, trials / 100);
+}
+
 TEST(ChangePoints, FindsStepsUpAndDown) {
   std::vector<double> logs;
   for (int i = 0; i < 30; ++i) logs.push_back((i >= 10 && i < 17 ? 0.05 : 0) + (i % 2 == 0 ? 0.002 : -0.002));
