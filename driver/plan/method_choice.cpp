@@ -16,10 +16,13 @@ ChosenMethod choose_method(const Registry& registry, const MethodQuery& query) {
     return std::count(query.problems.begin(), query.problems.end(), method.problem) > 0;
   };
   const Problem problem = query.problems.front();
-  std::vector<std::string> ids;
+  std::vector<std::string> ids, names;
   const Method* method = nullptr;
   for (const Method& row : registry.all()) {
-    if (fits(row)) ids.push_back(row.id());
+    if (fits(row)) {
+      ids.push_back(row.id());
+      names.insert(names.end(), {row.id(), row.variant});
+    }
     if (row.id() == query.name) method = &row;
   }
   const std::string allowed = fmt::format("{}: {}", query.allowed, fmt::join(ids, ", "));
@@ -34,7 +37,7 @@ ChosenMethod choose_method(const Registry& registry, const MethodQuery& query) {
   if (method == nullptr) method = registry.find(problem, query.name);
   if (method == nullptr) {
     throw UsageError(fmt::format("{} {}: there is no such method; {}{}", query.option, query.name,
-                                 io::nearest_hint(query.name, ids), allowed));
+                                 io::nearest_hint(query.name, names), allowed));
   }
   if (!fits(*method)) {
     const std::string reason = query.wrong_problem_reason.empty()

@@ -125,6 +125,7 @@ class Solve(SweepTest):
             (["A.npy", "--rhs", "wide.mtx"], 2, "6 rows; A has 37"),
             (["A.npy", "--method", "gesv/lapack"], 2, "of another problem than geinv"),
             (["A.npy", "--rhs", "b.npy", "--method", "gesv/lapak"], 2, "nearest: gesv/lapack"),
+            (["A.npy", "--rhs", "b.npy", "--method", "recusive"], 2, "nearest: recursive"),
             (["absent.npy"], 2, "there is no such file"),
         ):
             self.solve(*options, code=code)
