@@ -59,6 +59,9 @@ void list_methods(const MethodsOptions& options, const Registry& registry) {
     if (is_named && (options.problem.empty() || to_string(method.problem) == options.problem))
       chosen.push_back(method);
   }
+  if (chosen.empty())
+    throw UsageError(fmt::format("methods: no method of the problem {} matches {}", options.problem,
+                                 fmt::join(options.patterns, ", ")));
   if (format == Format::json) {
     fmt::print("{}\n", json_text(methods_json(chosen)));
   } else {

@@ -91,6 +91,8 @@ class Help(SweepTest):
         wrong = run(["methods", "lapak"])
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("'lapak' is no method and no problem; nearest: lapack; ", wrong.stderr)
+        none = run(["methods", "potrf", "--problem", "gesv"])
+        self.assertEqual((none.returncode, none.stdout), (2, ""))
 
     def test_a_closed_pipe_is_no_error_message(self):
         plan = self.plan("sweep: [{problem: gesv, method: all, n: '1:400'}]")
