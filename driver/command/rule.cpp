@@ -230,7 +230,8 @@ void add_rule_command(CLI::App& app, Commands&) {
   sub->add_flag("--force", options->force, "Replace the rule in the directory");
   sub->add_option("--methods", options->filter.methods, "The same as --method")
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->each([options](const std::string&) { options->filter.method_option = "--methods"; });
   add_filter_options(*sub, options->filter);
   sub->add_option("--tolerance", options->tolerance, "Percent up to which two times count as equal")
       ->capture_default_str();

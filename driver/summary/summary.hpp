@@ -60,8 +60,9 @@ Group joined_group(const std::vector<const Group*>& groups);
 /// and ?.
 struct Filter {
   std::vector<std::string> problems, methods, precisions, backends, statuses, gpus;
-  std::vector<std::string> matrices;  ///< kinds or file names
-  std::vector<std::string> sizes;     ///< "512", "256:1024" (inclusive), ">=1k", "<64"
+  std::vector<std::string> matrices;       ///< kinds or file names
+  std::vector<std::string> sizes;          ///< "512", "256:1024" (inclusive), ">=1k", "<64"
+  const char* method_option = "--method";  ///< the option's name in errors about `methods`
   bool accepts_everything() const {
     return problems.empty() && methods.empty() && precisions.empty() && backends.empty() &&
            statuses.empty() && gpus.empty() && matrices.empty() && sizes.empty();

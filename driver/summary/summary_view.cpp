@@ -247,7 +247,7 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
     io::Text Record::*member;
   };
   const Choice choices[] = {{"--problem", &filter.problems, &Record::problem},
-                            {"--method", &filter.methods, &Record::method},
+                            {filter.method_option, &filter.methods, &Record::method},
                             {"--precision", &filter.precisions, &Record::precision},
                             {"--backend", &filter.backends, &Record::backend},
                             {"--status", &filter.statuses, &Record::status},

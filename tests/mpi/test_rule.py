@@ -44,6 +44,12 @@ class RuleTest(SweepTest):
         changes = self.ran(["rule", "--changes", rule, out, "--format", "json"])
         self.assertEqual(json.loads(changes.stdout)["changes"], [])
 
+    def test_an_error_names_the_option_that_was_given(self):
+        out = self.sweep(self.plan(PLAN), "--backend", "host")
+        for option in ("--method", "--methods"):
+            done = self.ran(["rule", out, option, "lapak"], code=2)
+            self.assertIn(f"{option} lapak: ", done.stderr)
+
     def test_changes_in_a_folder_of_runs(self):
         """Notes about a run name it. The second run gets the records of a busy machine."""
         nights = self.folder / "nights"
