@@ -74,12 +74,10 @@ void summarise_group(Group& group) {
       group.status = record->status;
     }
   }
-  group.q1 = known_median(group.records, &Record::seconds_q1);
+  group.q1 = group.records.front()->seconds_q1;
   group.median = known_median(group.records, &Record::seconds_median);
-  group.q3 = known_median(group.records, &Record::seconds_q3);
-  const bool has_rounds = std::any_of(group.records.begin(), group.records.end(),
-                                      [](const Record* record) { return record->round > 1; });
-  if (has_rounds) {
+  group.q3 = group.records.front()->seconds_q3;
+  if (group.records.size() > 1) {
     std::vector<double> times;
     for (const Record* record : group.records) {
       for (const double time : {record->seconds_q1, record->seconds_median, record->seconds_q3}) {

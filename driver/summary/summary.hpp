@@ -22,9 +22,10 @@ struct Group {
   io::Text matrix;                         ///< name that is unique among the matrices of all groups
   std::vector<const io::Record*> records;  ///< at least one. @pre the records outlive the group
   io::Text status;                         ///< the worst status
-  /// Seconds: the medians of the records' q1, median and q3, the least min and the largest max. With several
-  /// rounds (repetitions in new processes), q1 and q3 are the quartiles of all these q1, median and q3. The
-  /// spread then includes differences between processes, but not one slow round.
+  /// Seconds: the median of the records' medians, the least min and the largest max. With several records
+  /// (of several rounds or runs), q1 and q3 are the quartiles of one list with the q1, median and q3 of each
+  /// record. The spread then includes differences between processes and runs, but not a single slow one of
+  /// many.
   double min, q1, median, q3, max;
   double replay;              ///< seconds on the GPU alone, without launch overhead; median of the records
   double joules;              ///< energy per run; median of the records

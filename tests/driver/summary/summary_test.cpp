@@ -49,6 +49,19 @@ TEST(Summary, OneSlowRoundDoesNotWidenTheInterval) {
   EXPECT_NEAR(groups[0].q3, 1.1, 1e-9) << "not 11, the third quartile of the slow round";
 }
 
+TEST(Summary, SpreadOfPooledRunsShowsThatTheyDisagree) {
+  std::vector<Record> records;
+  for (const double seconds : {32e-6, 3982e-6}) {
+    records.push_back(example_record("a", 64, {0.999 * seconds, seconds, 1.001 * seconds}));
+    records.back().run_id = "run-" + std::to_string(records.size());
+  }
+  const auto groups = group_records(records);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_DOUBLE_EQ(groups[0].median, 2007e-6);
+  EXPECT_LT(groups[0].q1, 40e-6);
+  EXPECT_GT(groups[0].q3, 3900e-6);
+}
+
 TEST(Summary, ParametersPrecisionBackendAndGpuSeparateGroups) {
   std::vector<Record> records(5, example_record("a", 64, {1}));
   records[1].parameters = R"({"blocks":2})";
