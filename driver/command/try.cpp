@@ -215,7 +215,7 @@ void print_answer(const TryOptions& options, const InspectedMatrix& matrix, cons
   const auto note = [&](const std::string& text) {
     if (!text.empty()) notes += paragraph(text, answer_width);
   };
-  note(noise_sentence(tasks));
+  note(noise_sentence(tasks, results));
   note(sparse_words(matrix.facts));
   note(singular_words(matrix, tasks));
   if (missing.all > 0) {

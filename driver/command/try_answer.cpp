@@ -14,6 +14,7 @@
 #include "driver/base/text_format.hpp"
 #include "driver/plan/plan_names.hpp"
 #include "driver/results/identity.hpp"
+#include "driver/results/loading.hpp"
 #include "driver/worker/inverse_error.hpp"
 #include "io/records/status.hpp"
 #include "kernels/check/facts.hpp"
@@ -225,7 +226,17 @@ std::vector<std::string> race_sentences(const std::vector<TriedTask>& tasks,
   return sentences;
 }
 
-std::string noise_sentence(const std::vector<TriedTask>& tasks) {
+std::string noise_sentence(const std::vector<TriedTask>& tasks, const io::Results& results) {
+  if (std::string busy = busy_words(results.records); !busy.empty()) {
+    busy.front() = 'O';
+    const bool has_threads = std::any_of(results.hosts.begin(), results.hosts.end(),
+                                         [](const io::HostRow& host) { return host.blas_threads > 1; });
+    return fmt::format(
+        "{}: their times may be too long, those of methods with several threads (OpenBLAS) by far the most, "
+        "and "
+        "another method may be the fastest. Measure on an idle machine{}.",
+        busy, has_threads ? ", or set OPENBLAS_NUM_THREADS=1" : "");
+  }
   double noise = 0;
   for (const TriedTask& task : tasks) {
     if (task.race.has_lead()) noise = std::max(noise, task.race.noise);

@@ -7,6 +7,7 @@
 
 #include "driver/compare/race.hpp"
 #include "driver/plan/try_plan.hpp"
+#include "io/records/results.hpp"
 
 namespace gaussweep::driver {
 
@@ -34,8 +35,9 @@ std::string task_tables(const std::vector<TriedTask>& tasks, std::size_t width);
 std::vector<std::string> race_sentences(const std::vector<TriedTask>& tasks,
                                         const std::vector<const Method*>& unreached);
 
-/// Returns a warning if the times scatter from round to round; else an empty text.
-std::string noise_sentence(const std::vector<TriedTask>& tasks);
+/// Returns a warning if other programs used the CPUs, or if the times scatter from round to round; else an
+/// empty text.
+std::string noise_sentence(const std::vector<TriedTask>& tasks, const io::Results& results);
 
 /// Returns true if the matrix is numerically singular in the task's precision: its estimated condition
 /// exceeds 1 / epsilon, the vendor's method met a zero pivot, or no answer that passed has a correct digit.

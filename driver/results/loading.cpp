@@ -402,32 +402,39 @@ std::string mixed_libraries(const std::vector<io::Record>& records) {
 
 }  // namespace
 
-void note_conditions(const std::vector<io::Record>& records, const std::string& where) {
+std::string busy_words(const std::vector<io::Record>& records) {
   // A smaller fraction of busy trials may be chance, because a short trial has a single reading of the
   // demand.
   constexpr double min_fraction = 0.2;
-  std::size_t on_cpu = 0, on_gpu = 0, throttled = 0;
+  std::size_t trials = 0;
   std::vector<double> busy;  // threads per CPU
+  for (const io::Record& record : records) {
+    if (record.samples == 0 || record.backend == "cuda") continue;
+    ++trials;
+    if (record.cpu_demand > max_cpu_demand) busy.push_back(record.cpu_demand);
+  }
+  if (busy.empty() || static_cast<double>(busy.size()) < min_fraction * static_cast<double>(trials))
+    return {};
+  const auto [least, most] = std::minmax_element(busy.begin(), busy.end());
+  const std::string from = fmt::format("{:.1f}", *least), to = fmt::format("{:.1f}", *most);
+  return fmt::format(
+      "other programs used the CPUs during {} of {} on the CPU ({} threads per CPU wanted to run)",
+      busy.size(), counted(trials, "trial"), from == to ? to : from + " to " + to);
+}
+
+void note_conditions(const std::vector<io::Record>& records, const std::string& where) {
+  std::size_t on_gpu = 0, throttled = 0;
   std::set<std::string_view> reasons;
   for (const io::Record& record : records) {
     if (record.samples == 0) continue;
-    const bool is_on_gpu = record.backend == "cuda";
-    std::size_t& trials = is_on_gpu ? on_gpu : on_cpu;
-    ++trials;
-    if (!is_on_gpu && record.cpu_demand > max_cpu_demand) busy.push_back(record.cpu_demand);
+    on_gpu += record.backend == "cuda" ? 1 : 0;
     if (record.throttled > 0) {
       ++throttled;
       if (!record.throttle_reason.empty()) reasons.insert(record.throttle_reason);
     }
   }
-  if (!busy.empty() && static_cast<double>(busy.size()) >= min_fraction * static_cast<double>(on_cpu)) {
-    const auto [least, most] = std::minmax_element(busy.begin(), busy.end());
-    const std::string from = fmt::format("{:.1f}", *least), to = fmt::format("{:.1f}", *most);
-    print_stderr(
-        fmt::format("note: {}other programs used the CPUs during {} of {} on the CPU ({} "
-                    "threads per CPU wanted to run): their times may be too long\n",
-                    where, busy.size(), counted(on_cpu, "trial"), from == to ? to : from + " to " + to));
-  }
+  if (const std::string busy = busy_words(records); !busy.empty())
+    print_stderr(fmt::format("note: {}{}: their times may be too long\n", where, busy));
   if (throttled > 0) {
     print_stderr(fmt::format("note: {}{} of {} on a GPU had samples under throttling{}{}\n", where, throttled,
                              counted(on_gpu, "trial"), reasons.empty() ? "" : ": ",

@@ -102,6 +102,22 @@ TEST(TryAnswer, SaysHowFewRoundsAnUnclearLeadHas) {
   EXPECT_NE(words.find("in only 1 round."), std::string::npos) << words;
 }
 
+TEST(TryAnswer, WarnsIfOtherProgramsUsedTheCpus) {
+  io::Results results;
+  results.hosts.emplace_back().blas_threads = 4;
+  for (const double demand : {0.9, 3.0}) {
+    results.records.assign(3, example_record("lapack", 64, {1, 1, 1}));
+    for (io::Record& record : results.records) {
+      record.backend = "host";
+      record.cpu_demand = demand;
+    }
+    const std::vector<Group> groups = group_records(results.records);
+    const std::string words = noise_sentence(tried_tasks(groups), results);
+    EXPECT_EQ(words.empty(), demand < 1) << words;
+    EXPECT_EQ(words.find("OPENBLAS_NUM_THREADS=1") != std::string::npos, demand > 1) << words;
+  }
+}
+
 TEST(TryAnswer, WarnsOfANumericallySingularMatrix) {
   const auto is_warned = [](std::optional<double> condition, auto change) {
     std::vector<io::Record> records{example_record("lapack", 64, {1, 1, 1})};
