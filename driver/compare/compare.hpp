@@ -55,6 +55,8 @@ struct Unclear {
   /// Medians of Change::detectable that larger measurements would give: three times the rounds, four times
   /// the samples, or a duet, in which the two builds alternate (ExpectedEstimates in compare_rule.hpp).
   double with_rounds = 0, with_samples = 0, with_duet = 0;
+  bool lacks_rounds = false;  ///< true if a trial has fewer rounds in one set than in the other
+  bool is_too_short = false;  ///< true if the fixed part of the expected scatter exceeds half of most times
 };
 
 /// The difference between two runs on one place that all trials of a backend have in common (drift), and the

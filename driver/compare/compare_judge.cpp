@@ -258,8 +258,9 @@ Change no_change(TimeKind kind) {
 
 /// The smallest detectable changes of the UNCLEAR trials of one backend, now and with other measurements.
 struct UnclearTrials {
-  std::vector<double> now, with_rounds, with_samples, with_duet;
+  std::vector<double> now, with_rounds, with_samples, with_duet, seconds;
   std::int64_t rounds = 1;
+  bool lacks_rounds = false;
 
   void add(const MeasuredEstimate& measured, const Pair& pair, const Decision& decision) {
     const auto smallest_change = [&](Estimate other) {
@@ -272,7 +273,10 @@ struct UnclearTrials {
     with_samples.push_back(smallest_change(measured.expected.samples));
     with_duet.push_back(smallest_change(measured.expected.duet));
     const auto rounds_of = [](const Timing& timing) { return timing.processes / timing.runs; };
-    rounds = std::max(rounds, std::min(rounds_of(pair.base.run), rounds_of(pair.now.run)));
+    const std::int64_t before = rounds_of(pair.base.run), after = rounds_of(pair.now.run);
+    rounds = std::max(rounds, std::min(before, after));
+    lacks_rounds = lacks_rounds || before != after;
+    seconds.push_back(std::min(pair.base.run.median, pair.now.run.median));
   }
 
   Unclear summary(const std::string& backend) const {
@@ -281,6 +285,9 @@ struct UnclearTrials {
     unclear.with_rounds = median_of(with_rounds);
     unclear.with_samples = median_of(with_samples);
     unclear.with_duet = median_of(with_duet);
+    unclear.lacks_rounds = lacks_rounds;
+    constexpr double max_fixed_part = 0.5;
+    unclear.is_too_short = backend != "cuda" && cpu_scatter.seconds > max_fixed_part * median_of(seconds);
     return unclear;
   }
 };

@@ -315,15 +315,24 @@ std::vector<std::string> unclear_sentences(const Comparison& comparison) {
     if (comparison.is_duet) {
       add_remedy(fmt::format("duet --rounds {}", 3 * unclear.rounds), unclear.with_duet);
     } else {
-      add_remedy(fmt::format("\"rounds: {}\" in the plan of both runs", 3 * unclear.rounds),
-                 unclear.with_rounds);
+      if (comparison.is_same_plan && unclear.lacks_rounds)
+        remedies.emplace_back("the missing rounds of the run that has fewer (run --resume)");
+      else
+        add_remedy(fmt::format("\"rounds: {}\" in the plan of both runs", 3 * unclear.rounds),
+                   unclear.with_rounds);
       if (!comparison.has_other_places) add_remedy("a duet of two builds", unclear.with_duet);
       if (unclear.with_samples < useful_ratio * unclear.detectable)
         add_remedy("four times the samples", unclear.with_samples);
     }
-    const std::string help = remedies.empty() ? "The scatter is too large for more rounds or a duet: quieten "
-                                                "the machine, or take larger sizes"
-                                              : fmt::format("To find less: {}", fmt::join(remedies, ", "));
+    std::string help = fmt::format("To find less: {}", fmt::join(remedies, ", "));
+    if (remedies.empty())
+      help = unclear.is_too_short
+                 ? fmt::format(
+                       "These times are too short: times on the CPU may differ by {} between processes, "
+                       "so only larger sizes help",
+                       seconds_text(cpu_scatter.seconds))
+                 : "The scatter is too large for more rounds or a duet: quieten the machine, or take larger "
+                   "sizes";
     sentences.push_back(fmt::format("{} on {}: these runs find a change of a trial if it is at least {}{}.",
                                     trials, unclear.backend, change_text(unclear.detectable),
                                     unclear.least < unclear.most ? " (median)" : ""));

@@ -59,6 +59,30 @@ TEST(CompareJudge, AdviceHasOneUnitAndIsNotAboutEmulatedTrials) {
                                      ::testing::HasSubstr("a factor of 1.9")));
 }
 
+TEST(CompareJudge, AdviceFitsTheCause) {
+  const auto judged = [](double seconds, std::int64_t base_rounds, std::int64_t new_rounds) {
+    const auto rounds_of = [&](std::int64_t rounds) {
+      std::vector<Record> records;
+      for (std::int64_t round = 1; round <= rounds; ++round) {
+        records.push_back(example_record("m", 64, {0.9 * seconds, seconds, 1.1 * seconds}));
+        records.back().backend = "host";
+        records.back().round = round;
+      }
+      io::Results results = results_of(std::move(records));
+      results.attributes["plan"] = "rounds: 3";
+      results.attributes["shard"] = "1/1";
+      return results;
+    };
+    return compare(rounds_of(base_rounds), rounds_of(new_rounds), {});
+  };
+  EXPECT_TRUE(judged(1e-6, 3, 3).unclear.at(0).is_too_short);
+  EXPECT_FALSE(judged(1, 3, 3).unclear.at(0).is_too_short);
+  EXPECT_FALSE(judged(1, 3, 3).unclear.at(0).lacks_rounds);
+  const Comparison interrupted = judged(1, 3, 1);
+  EXPECT_TRUE(interrupted.unclear.at(0).lacks_rounds);
+  EXPECT_THAT(unclear_sentences(interrupted).back(), ::testing::HasSubstr("--resume"));
+}
+
 /// Returns a set with two noisy and two steady trials on a CPU with this number of threads.
 io::Results four_trials(std::int64_t threads, double factor) {
   io::HostRow host;
