@@ -58,8 +58,7 @@ def changes(results):
             is_worse = found["worse"]
             both.loc[row.Index, ["change", "reason"]] = found["verdict"], found["reason"]
             both.loc[row.Index, "seconds_median_before"] = found["base_median"]
-            if found["speedup"]:
-                both.loc[row.Index, "ratio"] = 1 / found["speedup"]
+            both.loc[row.Index, "ratio"] = 1 / found["speedup"] if found["speedup"] else float("nan")
         if is_worse:
             both.loc[row.Index, "change"] = "WORSE"
         elif now < then and row.status == "pass":
@@ -181,10 +180,15 @@ def _over_nights(series, days):
     )
 
 
-def _has_failed_in_both(trial):
-    """Returns whether the answer was wrong or missing in both runs. `gaussweep compare` gives no verdict on such a
-    trial."""
-    return not {trial["base_status"], trial["new_status"]} & {"pass", "suspect", "skipped"}
+def _kind(trial):
+    """Returns the word that counts a trial: its verdict, or if an answer was wrong or missing, and the times are
+    therefore not compared, "WORSE", "repaired" or "failed" (in both runs)."""
+    if not {trial["base_status"], trial["new_status"]} & {"pass", "suspect", "skipped"}:
+        return "failed"
+    if trial["verdict"] != "UNTIMED":
+        return trial["verdict"]
+    is_repaired = trial["base_status"] not in ("pass", "suspect", "skipped") and trial["new_status"] == "pass"
+    return "WORSE" if trial["worse"] else "repaired" if is_repaired else "UNTIMED"
 
 
 def _counts(results, rows):
@@ -195,15 +199,17 @@ def _counts(results, rows):
     except CannotCompare as why:
         worse = int((rows["change"] == "WORSE").sum())
         return f"{counted(len(rows), 'trial')} in both, {worse} WORSE. Times were not compared: {why}."
-    kinds = [
-        "failed" if _has_failed_in_both(comparison) else comparison["verdict"] for comparison in verdict_of.values()
-    ]
-    count = pd.Series(kinds).value_counts()
-    names = {"UNTIMED": "without times", "failed": "failed in both (not rated)"}
-    words = ", ".join(f"{count[v]} {names.get(v, v)}" for v in [*VERDICTS, "failed"] if v in count)
+    count = pd.Series([_kind(comparison) for comparison in verdict_of.values()]).value_counts()
+    names = {
+        "WORSE": "WORSE (no right answer now)",
+        "UNTIMED": "without comparable times",
+        "failed": "failed in both (not rated)",
+    }
+    undecided = ["WORSE", "repaired", "UNCLEAR", "UNTIMED", "failed"]
+    words = ", ".join(f"{count[v]} {names.get(v, v)}" for v in dict.fromkeys([*VERDICTS, *undecided]) if v in count)
     first_ones = "; ".join(regressions[:MOST_REGRESSIONS])
     more = len(regressions) - MOST_REGRESSIONS
-    decided_count = int(count.drop(["UNCLEAR", "UNTIMED", "failed"], errors="ignore").sum())
+    decided_count = int(count.drop(undecided, errors="ignore").sum())
     none = f"No regression among {counted(decided_count, 'decided trial')}" if decided_count else "No trial was decided"
     summary = f"{counted(len(regressions), 'regression')}: {first_ones}" if regressions else none
     return f"{counted(len(verdict_of), 'trial')} in both: {words}. {summary}{f'; and {more} more' if more > 0 else ''}."

@@ -417,6 +417,10 @@ bool Pair::is_host_bound() const {
   return base.run.median > notable * base.gpu.median || now.run.median > notable * now.gpu.median;
 }
 
+bool Pair::has_failed() const {
+  return is_failure(base.status) || is_failure(now.status);
+}
+
 bool Pair::has_failed_in_both() const {
   return is_failure(base.status) && is_failure(now.status);
 }

@@ -25,7 +25,7 @@ namespace gaussweep::driver {
 
 /// The verdict on two times. `unclear`: a change above the threshold is possible, but not significant.
 /// `host_bound`: the run's time changed, but no more than the host's speed usually varies between runs; the
-/// GPU's part of this time did not change or is unknown. `untimed`: a time is missing.
+/// GPU's part of this time did not change or is unknown. `untimed`: a time is missing, or an answer is wrong.
 enum class Verdict { same, faster, slower, unclear, host_bound, untimed };
 const char* to_string(Verdict verdict);
 
@@ -109,7 +109,9 @@ struct Pair {
   bool is_worse = false;  ///< true if the trial passed or was suspect in base, and its status is worse now
   bool has_same_executions =
       false;  ///< true if both sides are the same executions, because both sets contain them
-  /// Returns true if neither side gave a correct answer. Their times are not compared.
+  /// Returns true if a side ran and gave no correct answer. Their times are not compared: a kernel that
+  /// computes nothing is not faster.
+  bool has_failed() const;
   bool has_failed_in_both() const;
   bool is_repaired() const;  ///< true if it failed before and passes now
   bool has_replays() const { return base.gpu.is_known() && now.gpu.is_known(); }

@@ -252,13 +252,16 @@ std::vector<std::string> repaired_trials(const Comparison& comparison) {
 
 std::string count_sentence(const Comparison& comparison, const std::string& command) {
   std::map<Verdict, std::int64_t> counts;
-  std::int64_t failed = 0, on_other_places = 0;
+  std::int64_t failed = 0, worse = 0, repaired = 0, on_other_places = 0;
   for (const Pair& pair : comparison.pairs) {
     const Verdict verdict = pair.change.verdict;
     const bool is_change = verdict == Verdict::slower || verdict == Verdict::faster;
-    std::int64_t& count_unless_failed =
-        is_change && !pair.has_same_place() ? on_other_places : counts[verdict];
-    std::int64_t& count = pair.has_failed_in_both() ? failed : count_unless_failed;
+    const bool is_untimed = verdict == Verdict::untimed;
+    std::int64_t& count = pair.has_failed_in_both()             ? failed
+                          : is_untimed && pair.is_worse         ? worse
+                          : is_untimed && pair.is_repaired()    ? repaired
+                          : is_change && !pair.has_same_place() ? on_other_places
+                                                                : counts[verdict];
     ++count;
   }
   std::string text = counted(comparison.pairs.size(), "trial") + " in both";
@@ -270,12 +273,14 @@ std::string count_sentence(const Comparison& comparison, const std::string& comm
   };
   for (const Verdict verdict : {Verdict::same, Verdict::faster, Verdict::slower})
     add(counts[verdict], to_string(verdict));
+  add(worse, "WORSE (no right answer now)");
+  add(repaired, "repaired");
   add(counts[Verdict::unclear],
       fmt::format("UNCLEAR (neither a change nor its absence is sure; {}--only unclear)", command));
   add(counts[Verdict::host_bound],
       fmt::format("HOST-BOUND (only the host's part changed; {}--only host-bound)", command));
   add(on_other_places, "not counted (other devices or threads)");
-  add(counts[Verdict::untimed], "without times");
+  add(counts[Verdict::untimed], "without comparable times");
   add(failed, "failed in both (not rated)");
   add(comparison.only_base, "only in base");
   add(comparison.only_new, "only in new");
@@ -348,9 +353,10 @@ std::string regression_words(const Comparison& comparison) {
     const Verdict verdict = pair.change.verdict;
     if (pair.has_failed_in_both()) {
       failed.push_back(pair.name);
-    } else if (verdict == Verdict::unclear || verdict == Verdict::untimed) {
-      std::size_t& count = verdict == Verdict::unclear ? unclear : untimed;
-      ++count;
+    } else if (verdict == Verdict::unclear) {
+      ++unclear;
+    } else if (verdict == Verdict::untimed) {
+      untimed += pair.is_worse || pair.is_repaired() ? 0 : 1;  // those are named below
     } else if (pair.has_same_place()) {
       ++decided;
     } else {
@@ -374,7 +380,7 @@ std::string regression_words(const Comparison& comparison) {
     text += fmt::format(" Failed in both, not rated: {}: {}.", counted(failed.size(), "trial"),
                         first_names(failed));
   if (unclear > 0) text += fmt::format(" Undecided: {}.", counted(unclear, "UNCLEAR trial"));
-  if (untimed > 0) text += fmt::format(" Without times: {}.", counted(untimed, "trial"));
+  if (untimed > 0) text += fmt::format(" Without comparable times: {}.", counted(untimed, "trial"));
   if (slower_on_other_places + faster_on_other_places > 0) {
     text += fmt::format(
         " Not counted: {} SLOWER and {} FASTER, because both runs have other devices or other threads per "

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import os
 import subprocess
 import tempfile
@@ -270,7 +271,7 @@ class SinceLastRunTest(unittest.TestCase):
 
     def test_nights_are_compared_and_not_pooled(self):
         words = self.page.words("overview")
-        self.assertIn("Since the last run of the same plan: 3 trials in both: 1 SLOWER, 2 UNCLEAR", words)
+        self.assertIn("Since the last run of the same plan: 3 trials in both: 1 SLOWER, 1 UNCLEAR, 1 WORSE", words)
         self.assertIn("3 regressions: ", words)
         self.assertRegex(words, r"gesv/gauss_block double n=512( \S+)? \(\+[45]\d\.\d %\)")
         self.assertIn("(pass -> failed)", words)
@@ -278,7 +279,7 @@ class SinceLastRunTest(unittest.TestCase):
 
     def test_advice_is_one_line_and_folded(self):
         words, folded = self.page.text.split("<details><summary>What would decide UNCLEAR trials</summary>")[:2]
-        self.assertIn("UNCLEAR trials on cuda: these runs find a change", words)
+        self.assertIn("1 UNCLEAR trial on cuda: these runs find a change", words)
         self.assertNotIn("To find less", words)
         self.assertIn("To find less", folded.partition("</details>")[0])
 
@@ -441,13 +442,16 @@ class OneRuleTest(unittest.TestCase):
         by_method = {trial["method"].partition("/")[2] or trial["method"]: trial for trial in expected.values()}
         self.assertEqual(set(by_method), set(reported))
         verdicts = {trial["verdict"] for trial in by_method.values()}
-        self.assertEqual(verdicts, {"SAME", "SLOWER", "FASTER", "UNCLEAR", "HOST-BOUND"})
+        self.assertEqual(verdicts, {"SAME", "SLOWER", "FASTER", "UNCLEAR", "HOST-BOUND", "UNTIMED"})
         self.assertNotEqual([t["speedup"] for t in expected.values()], [t["speedup"] for t in with_previous.values()])
         regressions = set()
         for method, trial in by_method.items():
             word = "WORSE" if trial["worse"] else trial["verdict"]
             self.assertEqual(reported[method][:2], (word, trial["reason"]), method)
-            self.assertAlmostEqual(reported[method][2], 1 / trial["speedup"], msg=method)
+            if word == "WORSE":
+                self.assertTrue(math.isnan(reported[method][2]), "times of wrong answers are not compared")
+            else:
+                self.assertAlmostEqual(reported[method][2], 1 / trial["speedup"], msg=method)
             if word in ("WORSE", "SLOWER"):
                 regressions.add(method)
         self.assertEqual(reported["waits"][:2], ("SLOWER", "waits 1 -> 2"))

@@ -431,7 +431,7 @@ TEST(Compare, SeparatesAccuracyFromTime) {
   ASSERT_EQ(comparison.pairs.size(), 4U);
   EXPECT_EQ(comparison.pairs[0].accuracy, "pass -> failed");
   EXPECT_TRUE(comparison.pairs[0].is_worse);
-  EXPECT_EQ(comparison.pairs[0].change.verdict, Verdict::same);
+  EXPECT_EQ(comparison.pairs[0].change.verdict, Verdict::untimed);
   EXPECT_EQ(comparison.pairs[1].accuracy, "residual ratio 0.5 -> 15");
   EXPECT_FALSE(comparison.pairs[1].is_worse);
   EXPECT_FALSE(comparison.pairs[2].is_worse) << "skipped is no failure";
@@ -461,6 +461,28 @@ TEST(Compare, NamesTrialsThatFailedInBothAndRatesNone) {
   EXPECT_THAT(repaired_trials(comparison), ::testing::ElementsAre("gesv/m double n=64 nrhs=2"));
   EXPECT_THAT(regression_words(comparison),
               ::testing::HasSubstr("Failed in both, not rated: 1 trial: gesv/m double n=64 nrhs=1."));
+}
+
+TEST(Compare, AMethodThatComputesNothingIsNotFaster) {
+  std::vector<Record> base, now;
+  for (std::int64_t n = 64; n < 72; ++n) {
+    base.push_back(example_record("m", n, {1, 1, 1}));
+    now.push_back(example_record("m", n, {1e-6, 1e-6, 1e-6}));
+    now.back().status = "failed";
+  }
+  const Comparison comparison = compared(base, now);
+  ASSERT_EQ(comparison.pairs.size(), 8U);
+  for (const Pair& pair : comparison.pairs) EXPECT_EQ(pair.change.verdict, Verdict::untimed);
+  ASSERT_EQ(comparison.methods.size(), 1U);
+  EXPECT_EQ(comparison.methods[0].change.verdict, Verdict::untimed);
+  EXPECT_EQ(comparison.regressions.size(), 8U);
+  now.front() = base.front();  // the only trial with times that can be compared
+  const Comparison other = compared(base, now);
+  EXPECT_DOUBLE_EQ(other.methods.at(0).change.ratio, 1);
+  for (Record& r : now) r.status = "pass";
+  EXPECT_FALSE(compared(now, base).regressions.empty());
+  for (Record& r : now) r.status = "failed";
+  EXPECT_THAT(compared(now, base).regressions, ::testing::IsEmpty()) << "right answers may take longer";
 }
 
 TEST(Compare, CountsACrashBeforeTheDeviceWasKnownAsRegression) {
