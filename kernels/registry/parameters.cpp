@@ -50,7 +50,7 @@ ParameterValue checked(const Parameter& parameter, const ParameterValue& value) 
     std::string allowed;
     for (const std::string& choice : parameter.choices) {
       if (choice == (text != nullptr ? *text : number_text(number))) return choice;
-      allowed += (allowed.empty() ? "the strings " : ", ") + choice;
+      allowed += (allowed.empty() ? "" : ", ") + choice;
     }
     throw wrong(allowed);
   }

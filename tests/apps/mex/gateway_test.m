@@ -220,7 +220,7 @@ expect_error ('usage', 'the value of threads must be', @gaussweep_solve, 1, 1, '
 expect_error ('usage', 'from 1 to 1073741824', @gaussweep_inv, 1, 'gauss_seidel', 'max_iterations', 0);
 expect_error ('usage', 'threads has no value', @gaussweep_solve, 1, 1, 'gauss_block', 'threads');
 expect_error ('usage', 'it has threads', @gaussweep_solve, 1, 1, 'gauss_block', 'thread', 1);
-expect_error ('usage', 'allowed are the strings 16, 32', @gaussweep_mtimes, 1, 1, 'shared', 'tile', 17);
+expect_error ('usage', 'allowed are 16, 32', @gaussweep_mtimes, 1, 1, 'shared', 'tile', 17);
 expect_error ('usage', 'allowed: auto, cuda', @gaussweep_mtimes, 1, 1, '', 'backend', 'gpu');
 expect_error ('device', 'does not run on the backend emulated', @gaussweep_mtimes, 1, 1, 'serial', 'backend', 'emulated');
 expect_error ('device', 'does not run on the backend cuda', @gaussweep_mtimes, 1, 1, 'serial', 'backend', 'cuda');
