@@ -485,9 +485,9 @@ void add_compare_command(CLI::App& app, Commands& commands) {
       ->required()
       ->expected(1, max_sets);
   sub->add_option("--threshold", options->threshold,
-                  "Percent by which a median must change to count (default: 2; of a duet 0.5)");
+                  "Percent by which a median must change to count, 0 to 1000 (default: 2; of a duet 0.5)");
   sub->add_option("--fail-above", options->fail_above,
-                  "A SLOWER trial is a regression if its time grew by more than this many percent")
+                  "A SLOWER trial is a regression if its time grew by more than this many percent, 0 to 1000")
       ->capture_default_str();
   add_format(*sub, options->format, {"table", "csv", "json", "markdown", "latex"});
   add_filter_options(*sub, options->filter);

@@ -26,12 +26,17 @@ void add_duet_command(CLI::App& app, Commands& commands) {
   refuse_empty(*duet->add_option("plan", o.plan, "The plan (YAML)")->required());
   add_output(*duet, o.output, "Directory for the run directories base and new; created").required();
   add_library_option(*duet, o.libraries);
+  duet->get_option("--methods")
+      ->description(
+          "A shared library with more methods; may be given repeatedly. If the plan has libraries, too, the "
+          "other "
+          "build uses those of the plan, and this build uses these");
   add_backend(*duet, o.backend, "auto: cuda where there is a GPU, else emulated");
   allow_whole(*duet->add_option("--rounds", o.rounds, "Processes of each build; each runs every trial")
                    ->capture_default_str(),
               1, io::max_rounds);
   duet->add_option("--threshold", options->threshold,
-                   "Percent by which a median must change to count (default: 0.5)");
+                   "Percent by which a median must change to count, 0 to 1000 (default: 0.5)");
   add_format(*duet, options->format, {"table", "csv", "json"});
   duet->callback([options, &commands] {
     options->command_line = command_line(commands);
