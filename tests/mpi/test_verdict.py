@@ -90,6 +90,8 @@ class Verdict(SweepTest):
             rates = dict.fromkeys(["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"], threads * 1e9)
             night.devices.append(dict(gpu_uuid="", gpu_name="Third CPU", host=host, capability=0, **rates))
             night.trial("gemm", "openblas", 64, 1e-3 / threads, host=host, key=f"{threads} threads")
+            # A tie only because the two hosts' times differ.
+            night.trial("gemm", "serial", 64, 1.6e-3 / threads, host=host, key=f"serial, {threads} threads")
         path = night.write(self.folder / "results.h5")
         done = self.ran(["summary", path, "--best", "--by", "gpu", "--format", "json"])
         printed = {}  # (device, problem, …) -> the races in their order: with warm caches first
@@ -116,6 +118,8 @@ class Verdict(SweepTest):
                 self.assertEqual(race["tie"], bool(other["tie"]))
         self.assertEqual(seen, count)
         self.assertGreater(seen, 10)
+        races = json.loads(done.stdout)["races"]
+        self.assertEqual([race["tie"] for race in races if race["device"] == "Third CPU"], [1])
 
     def test_peaks_of_other_runs_count_too(self):
         nights = []
