@@ -24,7 +24,7 @@ def basis(rows, statistic="median", with_sizes=False, is_pooled=False):
 def pooled(rows):
     """Returns the largest number of trials that share a point of `frames.curves`, and their name: (3, "seeds"), or
     (2, "trials") if repetitions or hosts share a point too."""
-    point = "problem precision method device matrix_name operands size config ago".split()
+    point = "problem precision method device matrix_name operands size config runs_ago".split()
     point = [rows[column] for column in point if column in rows]
     trials = int((1 / rows["rounds"]).groupby(point, observed=True).sum().round().max())
     seeds = rows["matrix_seed"].groupby(point, observed=True).nunique().max()

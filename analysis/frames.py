@@ -219,11 +219,11 @@ def plots_over_size(
     others=False,
     ends=Series.ends,
     point="",
-    per_time=False,
+    y_is_rate=False,
     reference="",
     **more,
 ):
-    """Yields a Plot of the column `y` over size for each of `facets`. `low`, `high`, `ends`, `others`, `per_time`: as
+    """Yields a Plot of the column `y` over size for each of `facets`. `low`, `high`, `ends`, `others`, `y_is_rate`: as
     in `curves`. `point`: describes a point in the caption if it is not a median of samples. `{samples}` in it is
     replaced by `sampled` and the number of trials that share a point, `{median}` by "median time" or its median over
     the seeds, `{of_seeds}` by "the median over the seeds of " if there are several, and `{of_rounds}` by `over_rounds`.
@@ -231,13 +231,13 @@ def plots_over_size(
     # Drops rows that are not drawn, which captions must not name, and other columns, because the rows are copied often.
     values = rows[y].to_numpy(dtype=float)
     is_drawn = np.isfinite(values) & (values > 0 if more.get("ylog") else True)
-    rows = rows.loc[is_drawn, [c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]]
+    rows = rows.loc[is_drawn, [c for c in dict.fromkeys([*DRAWN, "runs_ago", y, low, high]) if c in rows]]
     for words, part, axis in facets(rows):
         lost = set()
         if "main" in part and not others:
             lost = set(part["method"]) - set(part.loc[part["main"], "method"])
             part = part[part["main"]]
-        series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends, per_time=per_time)
+        series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends, y_is_rate=y_is_rate)
         names = axis.get("names")
         xlabel = "matrix" if names else "n"
         count, trials = pooled(part)
@@ -318,11 +318,11 @@ def series_label(rows, of_matrix=True):
     return label
 
 
-def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.ends, per_time=False):
+def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.ends, y_is_rate=False):
     """Returns one Series per method, matrix and operands, with the best configuration at each x. Trials that differ
     only in seed, host or repetition become one point: the median and full range of those with the best verdict. Its
     mark is hollow if any of the trials did not pass. `low`, `high`: the columns with the range of a single trial;
-    `ends`: the meaning of that range, for captions. `per_time`: `y` is a rate, so a pooled point is the median work
+    `ends`: the meaning of that range, for captions. `y_is_rate`: `y` is a rate, so a pooled point is the median work
     over the median time. `others`: adds faint series with other configurations, earlier runs and other n. Rows at other
     n are those whose column `main` is false, if `rows` has that column."""
     label = series_label(rows, of_matrix=x == "size")
@@ -345,13 +345,13 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
             "work": rows[y] * rows["seconds_median"],
             "rank": rank,
             "seed": rows["matrix_seed"],
-            "ago": rows["ago"] if "ago" in rows else 0,
+            "runs_ago": rows["runs_ago"] if "runs_ago" in rows else 0,
             "threads": rows["threads"] if "threads" in rows else 0,
             "rounds": rows["rounds"] if "rounds" in rows else 1,
         }
     )
     rows = rows[np.isfinite(rows["y"].to_numpy(dtype=float))]
-    key = ["label", "x", "ago", "config"]
+    key = ["label", "x", "runs_ago", "config"]
     group = rows.groupby(key, sort=False)["rank"]
     rows = rows.assign(worst=group.transform("max"), tried=group.transform("size"), least=group.transform("min"))
     rows = rows[rows["rank"] == rows["least"]]  # pools only trials with the best verdict: those that passed, if any
@@ -364,18 +364,18 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     ).reset_index()  # fmt: skip
     # Rounds of a trial have equal times (see the loader), so that their range is that of a single trial.
     is_pooled = points["pooled"] = points["most"] > points["least"]
-    if per_time:
+    if y_is_rate:
         points["y"] = points["y"].where(~is_pooled, points["work"] / points["time"])
     points["low"], points["high"] = np.where(is_pooled, points["least"], points["low"]), np.where(
         is_pooled, points["most"], points["high"]
     )
-    points = points.sort_values(["label", "x", "ago", "worst", "time"], kind="stable")
-    earlier = points["ago"].map(lambda ago: f"{ago} runs ago" if ago > 1 else "the run before" if ago else "")
+    points = points.sort_values(["label", "x", "runs_ago", "worst", "time"], kind="stable")
+    earlier = points["runs_ago"].map(lambda runs: f"{runs} runs ago" if runs > 1 else "the run before" if runs else "")
     of_cpu = points.loc[points["threads"] > 0].groupby(["label", "x"])["threads"]
-    threads_differ = of_cpu.transform("nunique").reindex(points.index).gt(1) & (points["ago"] > 0)
+    threads_differ = of_cpu.transform("nunique").reindex(points.index).gt(1) & (points["runs_ago"] > 0)
     earlier += np.where(threads_differ, points["threads"].map(lambda count: f" ({counted(count, 'thread')})"), "")
     points["config"] = np.where(
-        points["ago"] > 0, (points["config"] + ", " + earlier).str.lstrip(", "), points["config"]
+        points["runs_ago"] > 0, (points["config"] + ", " + earlier).str.lstrip(", "), points["config"]
     )
     points["earlier"] = earlier
     is_best = points["main"] & ~points.duplicated(["label", "x", "main"])

@@ -104,8 +104,8 @@ class Results:
     warnings: list = field(default_factory=list)  # sentences for the page
     restorations: list = field(default_factory=list)  # images, from restoration.h5 files
     units: dict = field(default_factory=dict)  # table -> column -> unit; older files have none
-    # The records of earlier runs of a plan, None if there are none. Column `ago` counts a trial's runs back from the
-    # last.
+    # The records of earlier runs of a plan, None if there are none. The column `runs_ago` counts back from the last run
+    # of a trial.
     earlier: pd.DataFrame = None
     rows: np.ndarray = None  # the rows of `table` that `only` selected; None if all are selected
 
@@ -134,7 +134,7 @@ class Results:
                 columns[name] = np.array(values, dtype=np.int64 if is_small else None)
         return pd.DataFrame(columns, index=index, copy=False)
 
-    def answered(self, names):
+    def take_answered(self, names):
         """Returns columns, as `take` does, of the records with an answer and a time, including wrong answers."""
         return self.take(names, self.take("answered")["answered"])
 
@@ -607,13 +607,13 @@ def _move_earlier_runs(results):
     order = records.assign(start_=results.table["run_start"]).sort_values("start_", kind="stable")
     is_known = (order["key"] != "") & (order["plan_name"] != "") & (order["run_id"] != "")
     order = order[is_known]
-    ago = order.groupby(TRIAL, sort=False).cumcount(ascending=False)
-    if not (ago > 0).any():
+    back = order.groupby(TRIAL, sort=False).cumcount(ascending=False)
+    if not (back > 0).any():
         return
-    # A trial that the last set lacks belongs to an earlier run, although no later run repeats it: `ago` becomes 1.
-    runs_ago = ago.where((ago > 0) | is_in_last_set(order), 1).reindex(records.index).fillna(0)
+    # A trial that the last set lacks belongs to an earlier run, although no later run repeats it: `runs_ago` becomes 1.
+    runs_ago = back.where((back > 0) | is_in_last_set(order), 1).reindex(records.index).fillna(0)
     is_earlier = runs_ago > 0
-    results.earlier = results.take(results.table.columns, is_earlier).assign(ago=runs_ago[is_earlier].astype(int))
+    results.earlier = results.take(results.table.columns, is_earlier).assign(runs_ago=runs_ago[is_earlier].astype(int))
     results.warnings.append(
         f"{counted(is_earlier.sum(), 'record')} of earlier runs of the same plan, compared with the last one"
     )

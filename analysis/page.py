@@ -175,14 +175,15 @@ class Page:
     def preformatted(self, summary, words):
         self.put(f"<details><summary>{text(summary)}</summary><pre>{text(words)}</pre></details>")
 
-    def table(self, name, frame, columns, limit=40, caption="", also=None):
+    def table(self, name, frame, columns, limit=40, caption="", more_csv_columns=None):
         """Adds a table with the first `limit` rows of the frame, and a CSV with all rows. `columns`: as for
-        `columns_of`. The CSV has these columns and those of `also`; if `also` is None, all columns of the frame."""
+        `columns_of`. The CSV has these columns and `more_csv_columns`; if that is None, all columns of the
+        frame."""
         if not len(frame):
             return
         columns = list(columns_of(columns))
-        if also is not None:
-            frame = frame[[c for c, _, _ in columns] + list(also)]
+        if more_csv_columns is not None:
+            frame = frame[[c for c, _, _ in columns] + list(more_csv_columns)]
         rows = []
         for row in frame.head(limit)[[c for c, _, _ in columns]].itertuples(index=False):
             cells = []

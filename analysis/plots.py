@@ -221,8 +221,8 @@ def parameters(plot, drawn):
     the faint marks; an empty text if there are none."""
     settings_of, faint, earlier = {}, [], {}
     for series in drawn:
-        ago = series.earlier if series.earlier is not None else [""] * len(series.x)
-        for x, setting, when in zip(series.x, series.settings if series.settings is not None else (), ago):
+        runs_of_points = series.earlier if series.earlier is not None else [""] * len(series.x)
+        for x, setting, when in zip(series.x, series.settings if series.settings is not None else (), runs_of_points):
             words = setting.split()
             if series.faint and when:
                 earlier[when] = None

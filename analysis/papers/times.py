@@ -283,7 +283,7 @@ def ratio(page, results, experiment, drawing, rows):
             ("high", "at most", factor),
         ],
         limit=24,
-        also=(),
+        more_csv_columns=(),
     )
     return True
 
@@ -472,6 +472,6 @@ def transfer(page, results, experiment, drawing, rows):
             ("over", "copying / CPU", factor),
         ],
         limit=40,
-        also=(),
+        more_csv_columns=(),
     )
     return True

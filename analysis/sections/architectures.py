@@ -26,7 +26,7 @@ LIMITS = (
 def architectures(page, results):
     page.begin("architectures", "Model against model")
     _add_compared_models(page, results)
-    devices, rows = devices_by_age(results.answered(PAIRED))
+    devices, rows = devices_by_age(results.take_answered(PAIRED))
     model_pairs = list(combinations(devices, 2))
     for first, second in model_pairs[:6]:
         common = common_trials(rows, first, second)

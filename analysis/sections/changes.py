@@ -36,7 +36,7 @@ def changes(results):
     if results.earlier is None:
         return pd.DataFrame()
     compared = ["status", "seconds_median"]
-    before = results.earlier.loc[results.earlier["ago"] == 1, [*TRIAL, *compared]]
+    before = results.earlier.loc[results.earlier["runs_ago"] == 1, [*TRIAL, *compared]]
     both = results.take(COLUMNS).merge(before, on=TRIAL, suffixes=("", "_before"))
     try:
         verdict_of = verdicts_of(results)
@@ -84,7 +84,7 @@ def _base_words(results, rows):
     """Returns words for the runs that the last runs are compared with: "the 3 earlier runs of the same plan", or
     "the 4 earlier runs of 2 plans (3 of nightly, 1 of weekly)". `rows`: the result of `changes`."""
     runs = results.earlier[results.earlier["plan_name"].isin(rows["plan_name"])]
-    runs = runs.groupby("plan_name")["ago"].max().astype(int)  # per plan
+    runs = runs.groupby("plan_name")["runs_ago"].max().astype(int)  # per plan
     since = (
         f"the {runs.sum()} earlier runs" if (runs > 1).any() else "the last run" if len(runs) == 1 else "the last runs"
     )
@@ -242,7 +242,7 @@ def table(page, results):
         ],
         limit=30,
         caption=f"Trials whose status changed, or that gaussweep compare calls SLOWER or FASTER, against {base}",
-        also=(),
+        more_csv_columns=(),
     )
 
 
@@ -266,7 +266,7 @@ def followed(results, least=LEAST_RUNS):
     repeated = before.groupby(SAME_TRIAL).size()
     repeated = repeated[repeated >= least - 1].reset_index()[SAME_TRIAL]
     columns = [*shown, *race, "method", "size", "matrix_full", "matrix_seed", "operands", "uplo"]
-    last = results.answered([*columns, "status"]).merge(repeated, on=SAME_TRIAL)
+    last = results.take_answered([*columns, "status"]).merge(repeated, on=SAME_TRIAL)
     last = last[(last["status"] == "pass") & (last["size"] == last.groupby(race)["size"].transform("max"))]
     fastest = best(last, race)[columns]
     times = fastest.drop(columns=["run_start", "seconds_median"]).merge(before, on=SAME_TRIAL)

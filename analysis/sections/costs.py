@@ -2,7 +2,7 @@
 
 from ..frames import best, plots_over_size
 from ..page import counted, factor, number, percent, seconds, whole
-from .overview import RACING, winners
+from .overview import RACING, ranked_methods
 
 MOST_CLOCK_DIFFERENCE = 0.02  # larger relative differences of SM clocks are reported
 LAUNCHES = """problem method precision device size kernels queue_seconds seconds_median replay_median
@@ -15,7 +15,7 @@ idle_power_w"""
 def costs(page, results):
     page.begin("costs", "Launches and clocks")
     mark = page.mark()
-    _launches(page, results.answered(LAUNCHES))
+    _launches(page, results.take_answered(LAUNCHES))
     _clocks(page, results.take([*RACING, "sm_clock_mhz"]))
     if page.mark() == mark:
         page.remark("No trial ran on a GPU: there are no launches or clocks.")
@@ -55,7 +55,7 @@ def _launches(page, rows):
         ],
         limit=80,
         caption="Launch-bound runs, longest waits first.",
-        also=(),
+        more_csv_columns=(),
     )
     page.fold("Table: launch-bound runs", mark)
 
@@ -63,7 +63,7 @@ def _launches(page, rows):
 def energy(page, results):
     """Adds the energy of one problem's methods over size, and the methods that use the least energy."""
     page.begin("energy", "Energy")
-    rows = results.answered(ENERGY)
+    rows = results.take_answered(ENERGY)
     rows = rows[(rows["energy_joules"] > 0) & (rows["status"] == "pass")]
     if not len(rows):
         page.remark("No energy was measured: `energy: 2s` in a plan does it on GPUs.")
@@ -113,17 +113,17 @@ def energy(page, results):
             ("times", "over the least", factor),
             "seconds_median",
             ("idle_power_w", "idle [W]", number),
-            ("energy_source", "by", None),
+            ("energy_source", "measured by", None),
         ],
         limit=80,
         caption="Energy, least first.",
-        also=("config",),
+        more_csv_columns=("config",),
     )
 
 
 def _clocks(page, records):
     """Adds the races in which methods ran at different SM clocks."""
-    rows = winners(records)
+    rows = ranked_methods(records)
     rows = rows[rows["backend"] == "cuda"] if len(rows) else rows
     if not len(rows):
         return

@@ -34,7 +34,7 @@ def glance(results):
         *changes.sentences(results),
         *_doubts(results),
         *_missing(results),
-        *_gpus(results.answered(PAIRED)),  # PAIRED: the columns that common_trials reads
+        *_gpus(results.take_answered(PAIRED)),  # PAIRED: the columns that common_trials reads
         *_published(results),
     ]
     return [(words, to) for words, to in sentences if words]
@@ -261,8 +261,8 @@ def _first(shown, most, between=", "):
 def leaders(rows):
     """Returns the winner of one race per (problem, precision). A race is the comparison of all methods, on all devices,
     on one task and size. The race is the one at the largest size. Races with less than half as many competitors as the
-    race with most of them do not count. `rows`: the answers that passed, as `overview.winners` returns them: `place` is
-    the rank in the race, and `of` the number of competitors."""
+    race with most of them do not count. `rows`: the answers that passed, as `overview.ranked_methods` returns them:
+    `place` is the rank in the race, and `of` the number of competitors."""
     race = ["problem", "precision", "task", "size"]
     rows = rows[
         (rows["matrix_kind"] != "identity")
@@ -309,5 +309,5 @@ def leaders_table(page, rows):
             "The winner of one race per problem, over all devices: at the largest size that most methods reached, the"
             " matrix and triangle with most sizes, then with the fastest answer."
         ),
-        also=("config", "seconds_q1", "seconds_q3"),
+        more_csv_columns=("config", "seconds_q1", "seconds_q3"),
     )

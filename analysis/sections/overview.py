@@ -112,7 +112,7 @@ def _statuses(found):
     return [s for s in STATUSES if s in found] + [s for s in found if s not in STATUSES]
 
 
-def winners(records, split_by=("device",)):
+def ranked_methods(records, split_by=("device",)):
     """Returns the answers that passed, ranked in their races. A race is the comparison of all methods on one task:
     equal problem, precision, task and size, and equal columns `split_by`. New columns are `place` (1 is the fastest),
     `of` (number of competitors) and `behind` (time over the winner's). `second` is the next method, and
@@ -165,8 +165,8 @@ def ranking(page, results):
         page.remark("No trial passed its accuracy check with a measured time: there is no winner.")
         return
     records = _pooled(results.take(RANKED))
-    leaders_table(page, winners(records, split_by=()))
-    rows = winners(records)
+    leaders_table(page, ranked_methods(records, split_by=()))
+    rows = ranked_methods(records)
     next_one = rows.groupby(["problem", "precision", "task", "size", "device"], sort=False)["seconds_q1"].shift(-1)
     first = (rows["place"] == 1) & (rows["of"] > 1)
     is_tie = first & (next_one < rows["seconds_q3"])
@@ -247,7 +247,7 @@ def ranking(page, results):
         ],
         limit=60,
         caption="The fastest method that passed by size, largest sizes first.",
-        also=(),
+        more_csv_columns=(),
     )
     page.fold("Table: the fastest method of every race", mark)
 

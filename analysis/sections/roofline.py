@@ -27,7 +27,7 @@ RATES = ["gflops", "peak_share", "copy_share", "rate_share"]
 
 def roofline(page, results):
     page.begin("roofline", "Rooflines")
-    rows = with_peak_fractions(results, results.answered([*LARGEST, *COLUMNS]))
+    rows = with_peak_fractions(results, results.take_answered([*LARGEST, *COLUMNS]))
     rows = rows[
         (rows["peak_share"].notna() | rows["copy_share"].notna() | rows["rate_share"].notna())
         & (rows["backend"] != "emulated")

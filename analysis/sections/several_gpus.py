@@ -17,7 +17,7 @@ MOST_LINES = 8  # lines per figure; if there are more, those of the largest size
 
 
 def several_gpus(page, results):
-    rows = results.answered([*COMPARED, *TASK, "gpu_count"])
+    rows = results.take_answered([*COMPARED, *TASK, "gpu_count"])
     rows = rows.assign(gpus=gpu_counts(rows))
     one = best(rows[(rows["gpus"] == 1) & (rows["status"] == "pass")], TASK)
     several = best(rows[rows["gpus"] > 1], [*TASK, "method", "gpus"])
@@ -52,7 +52,7 @@ def several_gpus(page, results):
             "status",
         ],
         caption="Efficiency: the speedup over the number of GPUs.",
-        also=("matrix_full", "matrix_seed"),
+        more_csv_columns=("matrix_full", "matrix_seed"),
     )
 
 

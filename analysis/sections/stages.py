@@ -49,7 +49,7 @@ def stages(page, results):
         ],
         limit=80,
         caption=f"Stages. {AT_LARGEST}.",
-        also=("config",),
+        more_csv_columns=("config",),
     )
     page.plots(_occupancy_over_size(results))
 

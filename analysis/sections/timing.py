@@ -35,7 +35,7 @@ COLUMNS = [*DRAWN, *"same_trial seconds_q1 seconds_q3 gflops".split()]
 
 def time_over_size(page, results):
     page.begin("time", "Time and rate over size")
-    rows = results.answered(COLUMNS)
+    rows = results.take_answered(COLUMNS)
     if not len(rows):
         page.remark("No trial returned an answer with a measured time.")
         return
@@ -49,7 +49,7 @@ def time_over_size(page, results):
     with_earlier = rows
     if results.earlier is not None:
         before = answered(results.earlier[results.earlier["same_trial"].isin(rows["same_trial"])])
-        with_earlier = pd.concat([rows.assign(ago=0), before], ignore_index=True, join="inner")
+        with_earlier = pd.concat([rows.assign(runs_ago=0), before], ignore_index=True, join="inner")
     is_batch = rows["batch"] > 1
     for are_batches in sorted(is_batch.unique()):
         page.plots(
@@ -80,7 +80,7 @@ def _over_size(last, with_earlier, are_batches):
         ylog=True,
         seconds=True,
     )
-    options = {"ylog": True, "per_time": True}
+    options = {"ylog": True, "y_is_rate": True}
     if are_batches:
         rates = {of: last["batch"] / last[f"seconds_{of}"] for of in ("median", "q3", "q1")}
         last = last.assign(systems=rates["median"], systems_low=rates["q3"], systems_high=rates["q1"])
@@ -97,7 +97,7 @@ def _over_size(last, with_earlier, are_batches):
 
 def over_baseline(page, results, baseline=""):
     """Plots the speedup of all methods over the baseline, by default the vendor's method."""
-    rows = results.answered([*DRAWN, "reference_method", "task", "backend"])
+    rows = results.take_answered([*DRAWN, "reference_method", "task", "backend"])
     name = baseline if baseline in set(rows["method"]) else vendor(rows)
     page.begin("baseline", f"Speedup over {name}" if name else "Speedup over the vendor's method")
     if not name:
@@ -117,7 +117,7 @@ def over_baseline(page, results, baseline=""):
     rows = rows[rows["gain"].notna() & (rows["method"] != name)]
     options = {
         "ylog": True,
-        "per_time": True,
+        "y_is_rate": True,
         "lines_at": [(1, name)],
         "reference": name,
         "point": f"the {{median}} of {name}, divided by that of the method, of {{samples}}",
@@ -144,7 +144,7 @@ def _rate(rows, column):
 def speedup(page, results):
     """Adds the speedup by each parameter that was measured with several values."""
     page.begin("speedup", "Speedup by parameters")
-    records = results.answered([*COMPARED, "convergence"])
+    records = results.take_answered([*COMPARED, "convergence"])
     records = records[records["convergence"] == ""]  # the time of iterative methods depends on their iterations
     found = numeric_parameters(records)
     others = [name for name in found if name not in ("blocks", "threads")]
@@ -233,13 +233,15 @@ def _speedup_table(page, rows, name):
             "status",
         ],
         caption=f"The largest speedup by {name} of each method, of answers that passed if there are any.",
-        also=(),
+        more_csv_columns=(),
     )
 
 
 def transfer(page, results):
     page.begin("transfer", "Transfer against compute")
-    rows = results.answered([*DRAWN, *LARGEST, "task", "backend", "allocate_seconds", "h2d_seconds", "d2h_seconds"])
+    rows = results.take_answered(
+        [*DRAWN, *LARGEST, "task", "backend", "allocate_seconds", "h2d_seconds", "d2h_seconds"]
+    )
     rows = rows[rows["backend"] != "emulated"]  # their compute time says nothing about a GPU
     parts = rows[["allocate_seconds", "h2d_seconds", "d2h_seconds"]]
     rows = rows.assign(transfer=parts.sum(axis=1, min_count=1))
@@ -256,7 +258,7 @@ def transfer(page, results):
     point = (
         f"{{of_seeds}}{{of_rounds}}allocation and both transfers, measured {each}, over the {{median}} of {{samples}}"
     )
-    options = {"ylog": True, "per_time": True, "lines_at": [(1, "equal")], "point": point}
+    options = {"ylog": True, "y_is_rate": True, "lines_at": [(1, "equal")], "point": point}
     page.plots(
         plots_over_size(rows, "transfer", "Transfer over compute", "transfer / compute", "transfer_share", **options)
     )
@@ -274,5 +276,5 @@ def transfer(page, results):
         ],
         limit=60,
         caption=f"{AT_LARGEST}.",
-        also=(),
+        more_csv_columns=(),
     )

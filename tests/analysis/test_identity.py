@@ -12,7 +12,7 @@ from pages import page_of
 
 from analysis.frames import curves
 from analysis.loader import load
-from analysis.sections.overview import winners
+from analysis.sections.overview import ranked_methods
 from analysis.verdict import grids
 
 MATRICES = [
@@ -101,7 +101,7 @@ class IdentityTest(unittest.TestCase):
         self.assertEqual(list(records["threads"][:2]), [2, 1])
 
     def test_every_trial_has_a_race_with_its_rival(self):
-        rows = winners(loaded(alike()).records)
+        rows = ranked_methods(loaded(alike()).records)
         self.assertEqual(len(rows), 2 * TASKS, "no trial counts as another's configuration")
         races = rows.groupby(["problem", "precision", "task", "size", "device"])
         self.assertEqual(len(races), TASKS)

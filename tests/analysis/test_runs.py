@@ -74,7 +74,7 @@ class OneFileTest(unittest.TestCase):
             files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]
             self.assertIsNone(load(files[:1]).earlier)
             results = load(files)
-        self.assertEqual(list(results.earlier["ago"]), [1, 1])
+        self.assertEqual(list(results.earlier["runs_ago"]), [1, 1])
         both = results.take("same_trial samples").merge(results.earlier[["same_trial", "samples"]], on="same_trial")
         self.assertEqual(list(both["samples_x"]), list(both["samples_y"]))
 
