@@ -31,15 +31,15 @@ float max_condition_cholesky(std::int64_t n) {
 
 /// The number of prefetched tiles for R right-hand sides, limited by the registers.
 template <class T, int R>
-constexpr int depth = sizeof(T) == 4 && R == 1   ? 3
-                      : sizeof(T) == 8 && R == 8 ? 1
-                                                 : 2;
+constexpr int prefetched_tiles = sizeof(T) == 4 && R == 1   ? 3
+                                 : sizeof(T) == 8 && R == 8 ? 1
+                                                            : 2;
 
 /// Launches the kernel. @param items number of block rows of all sweeps, plus 1 for row exchanges
 template <class T, int R, bool Paired, bool Transposed>
 void launch_chain(Context& context, const LaunchArguments<T>& arguments, int items) {
   const auto grid = static_cast<unsigned>(std::min(items, simt::multiprocessors(context)));
-  simt::launch(context, chain::solve_chain<T, R, depth<T, R>, Paired, Transposed>, dim3(grid),
+  simt::launch(context, chain::solve_chain<T, R, prefetched_tiles<T, R>, Paired, Transposed>, dim3(grid),
                dim3(chain::threads), 0, arguments);
 }
 
@@ -61,7 +61,7 @@ void launch_chain(Context& context, const LaunchArguments<T>& arguments, int ite
 template <class T>
 void solve(Context& context, LaunchArguments<T> arguments, std::int64_t nrhs, void* memory,
            vendor::Op op = vendor::Op::none) {
-  const ChainWorkspace layout(arguments.n, nrhs, sizeof(T), arguments.sweeps == 2);
+  const ChainWorkspace layout(arguments.n, nrhs, sizeof(T), /*both_triangles=*/arguments.sweeps == 2);
   auto* const bytes = static_cast<std::byte*>(memory);
   const auto segments = [&](int number) { return reinterpret_cast<T*>(bytes + layout.segments(number)); };
   arguments.blocks = static_cast<int>((arguments.n + chain::block_order - 1) / chain::block_order);
@@ -82,7 +82,7 @@ void solve(Context& context, LaunchArguments<T> arguments, std::int64_t nrhs, vo
   for (std::int64_t first_rhs = 0; first_rhs < nrhs; first_rhs += layout.rhs_per_launch) {
     arguments.nrhs = static_cast<int>(std::min<std::int64_t>(nrhs - first_rhs, layout.rhs_per_launch));
     arguments.b = b + first_rhs * arguments.ldb;
-    context.device.fill(memory, 0xff, layout.bytes());
+    context.device.fill(memory, /*byte=*/0xff, layout.bytes());  // no value is published yet
     switch (layout.rhs_per_launch) {
       case 1:
         launch_chain<T, 1>(context, arguments, items, op);
@@ -112,7 +112,7 @@ void solve_triangle(Context& context, Uplo uplo, vendor::Diagonal diagonal, std:
   arguments.ldb = ldb;
   arguments.info = info;
   arguments.sweep[0].lower = (uplo == Uplo::lower) == (op == vendor::Op::none);
-  arguments.sweep[0].unit = diagonal == vendor::Diagonal::unit;
+  arguments.sweep[0].unit_diagonal = diagonal == vendor::Diagonal::unit;
   arguments.max_uncorrected_condition = max_condition_lu(n);
   solve(context, arguments, nrhs, workspace, op);
 }
@@ -135,7 +135,7 @@ void solve_both(Context& context, std::int64_t n, std::int64_t nrhs, const T* a,
   arguments.pivots = pivots;
   arguments.info = info;
   arguments.sweep[0].lower = true;
-  arguments.sweep[0].unit = unit_lower;
+  arguments.sweep[0].unit_diagonal = unit_lower;
   arguments.max_uncorrected_condition = max_uncorrected_condition;
   solve(context, arguments, nrhs, workspace);
 }

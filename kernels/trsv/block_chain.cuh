@@ -10,9 +10,10 @@
 /// the off-diagonal tiles by finished segments and subtracts the products from the right-hand side. It
 /// multiplies the remainder by the inverse, which gives the segment of this block row.
 ///
-/// Segments are published without a flag: before the launch all bits in their memory are set, a pattern that
-/// no published number has (`publishable`). A consumer polls the values. Polling costs one trip through L2
-/// per block row; a flag would cost two trips and a fence. Tiles do not depend on segments and are prefetched
+/// A thread block publishes a segment: it stores the segment to global memory, where other thread blocks read
+/// it. No flag is needed. Before the launch all bits of this memory are set, a pattern that no published
+/// number has (`with_canonical_nan`). A consumer polls the values. Polling costs one trip through L2 per
+/// block row; a flag would cost two trips and a fence. Tiles do not depend on segments and are prefetched
 /// before the wait.
 ///
 /// A thread block waits only for lower tickets, whose thread blocks are running or have finished. Any number
@@ -37,20 +38,21 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace chain {
 
-/// The counters of a launch. An item of work is one block row of a sweep, or all row exchanges. All bits of
-/// the counters are set before the launch, so that `ticket` and `done` start at -1.
+/// The counters of a launch. A thread block takes items of work. An item is one block row of a sweep, or all
+/// row exchanges. All bits of the counters are set before the launch, so that `ticket` and `done` start at
+/// -1.
 struct Control {
-  unsigned ticket;     ///< the last ticket that was taken; tickets are indices of items
-  unsigned done;       ///< number of finished items, minus 1
-  unsigned zero;       ///< the smallest i, from 1, with a(i, i) = 0
-  unsigned timed_out;  ///< 0 after a wait has timed out, else all bits set
+  unsigned ticket;         ///< the last ticket that was taken; tickets are indices of items
+  unsigned done;           ///< number of finished items, minus 1
+  unsigned zero_diagonal;  ///< the smallest i, from 1, with a(i, i) = 0
+  unsigned timed_out;      ///< 0 after a wait has timed out, else all bits set
 };
 
 /// A solve with one triangle. Its block rows are processed in the order of substitution.
 template <class T>
 struct Sweep {
   bool lower;
-  bool unit;           ///< the triangle has a unit diagonal; the stored diagonal is not read
+  bool unit_diagonal;  ///< the stored diagonal is not read
   const T* source;     ///< segments of the right-hand side, or null if it is in b
   T* segments;         ///< segments of the answer
   bool stores_answer;  ///< also stores the answer in b
@@ -87,16 +89,16 @@ struct Shared {
   /// registers, the same memory holds the warps' sums (sums_of).
   SharedTriangle<T> triangle;
   /// Per warp, the elements of a segment that the warp multiplies by its columns of a tile.
-  alignas(16) T staged[warps][R * columns];
+  alignas(16) T staged[warps][R * columns_per_warp];
   unsigned ticket;
 };
 
-/// The distribution of a warp's elements of a segment over its lanes. The elements are R vectors of `columns`
-/// elements, one per right-hand side. Slot s of a lane holds element index(lane, s). If there are fewer than
-/// 32 elements, `copies` lanes hold the same element.
+/// The distribution of a warp's elements of a segment over its lanes. The elements are R vectors of
+/// `columns_per_warp` elements, one per right-hand side. Slot s of a lane holds element index(lane, s). If
+/// there are fewer than 32 elements, `copies` lanes hold the same element.
 template <int R>
 struct LaneMap {
-  static constexpr int count = columns * R;
+  static constexpr int count = columns_per_warp * R;
   static constexpr int slots = (count + lanes - 1) / lanes;
   static constexpr int copies = count < lanes ? lanes / count : 1;
   __device__ static int index(int lane, int slot) { return lane % count + slot * lanes; }
@@ -133,8 +135,8 @@ struct Worker {
   /// Returns the address of this lane's element of a segment.
   __device__ const T* element_address(const T* segments, int block, int slot) const {
     const int index = Map::index(lane, slot);
-    return segments + (static_cast<std::int64_t>(block) * R + index / columns) * block_order +
-           warp * columns + index % columns;
+    return segments + (static_cast<std::int64_t>(block) * R + index / columns_per_warp) * block_order +
+           warp * columns_per_warp + index % columns_per_warp;
   }
   /// Loads the warp's values of a segment without waiting; unpublished values have all bits set.
   __device__ void load_values(T (&values)[Map::slots], const T* segments, int block) const {
@@ -185,8 +187,8 @@ struct Worker {
     GAUSSWEEP_UNROLL
     for (int s = 0; s < Map::slots; ++s) {
       const int index = Map::index(lane, s);
-      const int row = warp * columns + index % columns;
-      const int r = index / columns;
+      const int row = warp * columns_per_warp + index % columns_per_warp;
+      const int r = index / columns_per_warp;
       values[s] = row < height(block) && r < arguments.nrhs
                       ? arguments.b[static_cast<std::int64_t>(block) * block_order + row + r * arguments.ldb]
                       : T(0);
@@ -194,7 +196,7 @@ struct Worker {
   }
   /// Publishes an element of the answer's segment.
   __device__ void publish(const Sweep<T>& sweep, int block, int r, int row, T value) const {
-    value = publishable(value);
+    value = with_canonical_nan(value);
     simt::store_volatile(sweep.segments + (static_cast<std::int64_t>(block) * R + r) * block_order + row,
                          value);
     if (sweep.stores_answer && row < height(block) && r < arguments.nrhs) {
@@ -218,7 +220,7 @@ struct Worker {
       const int i = Transposed ? q : p, j = Transposed ? p : q;
       const bool off_diagonal = sweep.lower ? i > j : i < j;
       elements[k] = i == j ? T(1) : T(0);
-      if (i < size && j < size && (off_diagonal || (i == j && !sweep.unit)))
+      if (i < size && j < size && (off_diagonal || (i == j && !sweep.unit_diagonal)))
         elements[k] = first[p + q * arguments.ld];
     }
     GAUSSWEEP_UNROLL
@@ -226,7 +228,7 @@ struct Worker {
       const int q = q0 + k * (block_order / per_thread);
       const int i = Transposed ? q : p, j = Transposed ? p : q;
       if (i == j && elements[k] == T(0)) {
-        atomicMin(&arguments.control->zero, static_cast<unsigned>(block * block_order + i + 1));
+        atomicMin(&arguments.control->zero_diagonal, static_cast<unsigned>(block * block_order + i + 1));
       }
       shared.triangle.at(sweep.lower ? i : block_order - 1 - i, sweep.lower ? j : block_order - 1 - j) =
           elements[k];
@@ -235,14 +237,14 @@ struct Worker {
 
   /// Loads the warp's columns of the diagonal triangle from global memory.
   __device__ void load_own_columns(Slice<T>& slice, const Sweep<T>& sweep, int block) const {
-    load_tile(slice, block, static_cast<std::int64_t>(block) * block_order + warp * columns);
+    load_tile(slice, block, static_cast<std::int64_t>(block) * block_order + warp * columns_per_warp);
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < columns; ++c) {
-      const int j = warp * columns + c;
+    for (int c = 0; c < columns_per_warp; ++c) {
+      const int j = warp * columns_per_warp + c;
       GAUSSWEEP_UNROLL
-      for (int v = 0; v < rows; ++v) {
+      for (int v = 0; v < rows_per_lane; ++v) {
         const int i = row_of<Paired>(lane, v);
-        if (i == j && sweep.unit) slice.value[c][v] = T(1);
+        if (i == j && sweep.unit_diagonal) slice.value[c][v] = T(1);
         if (sweep.lower ? i < j : i > j) slice.value[c][v] = T(0);
       }
     }
@@ -252,10 +254,10 @@ struct Worker {
   /// back.
   __device__ void load_inverse(Slice<T>& slice, bool lower) const {
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < columns; ++c) {
-      const int j = warp * columns + c;
+    for (int c = 0; c < columns_per_warp; ++c) {
+      const int j = warp * columns_per_warp + c;
       GAUSSWEEP_UNROLL
-      for (int v = 0; v < rows; ++v) {
+      for (int v = 0; v < rows_per_lane; ++v) {
         const int i = row_of<Paired>(lane, v);
         slice.value[c][v] =
             lower ? shared.triangle.at(i, j) : shared.triangle.at(block_order - 1 - i, block_order - 1 - j);
@@ -269,17 +271,17 @@ struct Worker {
   __device__ T* sums_of(int r, int buffer) const {
     return shared.triangle.elements + (buffer % buffers * R + r) * warps * block_order;
   }
-  __device__ void store_sums(const T (&sums)[R][rows], int buffer) const {
+  __device__ void store_sums(const T (&sums)[R][rows_per_lane], int buffer) const {
     GAUSSWEEP_UNROLL
     for (int r = 0; r < R; ++r) {
       GAUSSWEEP_UNROLL
-      for (int v = 0; v < rows; ++v) {
+      for (int v = 0; v < rows_per_lane; ++v) {
         sums_of(r, buffer)[warp * block_order + row_of<Paired>(lane, v)] = sums[r][v];
       }
     }
   }
   /// Stores the sums and waits until all warps have stored theirs.
-  __device__ void exchange_sums(const T (&sums)[R][rows], int buffer) const {
+  __device__ void exchange_sums(const T (&sums)[R][rows_per_lane], int buffer) const {
     if (buffers == 1) __syncthreads();  // no thread still reads the previous sums
     store_sums(sums, buffer);
     __syncthreads();
@@ -302,8 +304,9 @@ struct Worker {
     for (int s = 0; s < Map::slots; ++s) {
       const int index = Map::index(lane, s);
       constexpr int per_thread = warps / Map::copies;
-      T sum = total<per_thread>(sums_of(index / columns, buffer), lane / Map::count * per_thread % warps,
-                                warp * columns + index % columns);
+      T sum =
+          total<per_thread>(sums_of(index / columns_per_warp, buffer), lane / Map::count * per_thread % warps,
+                            warp * columns_per_warp + index % columns_per_warp);
       GAUSSWEEP_UNROLL
       for (int distance = Map::count; distance < lanes; distance *= 2) {
         sum += __shfl_xor_sync(all_lanes, sum, distance);
@@ -316,14 +319,14 @@ struct Worker {
   /// total of the warps' `sums`.
   __device__ void publish_corrected(const Sweep<T>& sweep, int block, const Slice<T>& triangle,
                                     const Slice<T>& inverse, const T (&y)[Map::slots],
-                                    const T (&sums)[R][rows], int corrections) const {
+                                    const T (&sums)[R][rows_per_lane], int corrections) const {
     exchange_sums(sums, 1);
     T x[Map::slots] = {};
     add_totals<add>(x, 1);
     GAUSSWEEP_UNROLL
     for (int count = 0; count < max_corrections<T>; ++count) {
       if (count > 0 && count == corrections) break;
-      T product[R][rows] = {}, correction[R][rows] = {}, remainder[Map::slots];
+      T product[R][rows_per_lane] = {}, correction[R][rows_per_lane] = {}, remainder[Map::slots];
       multiply<T, R>(triangle, stage(x), product);
       exchange_sums(product, 0);
       GAUSSWEEP_UNROLL
@@ -337,7 +340,8 @@ struct Worker {
     for (int s = 0; s < Map::slots; ++s) {
       const int index = Map::index(lane, s);
       if (Map::copies > 1 && lane >= Map::count) continue;
-      publish(sweep, block, index / columns, warp * columns + index % columns, x[s]);
+      publish(sweep, block, index / columns_per_warp, warp * columns_per_warp + index % columns_per_warp,
+              x[s]);
     }
   }
 
@@ -347,9 +351,9 @@ struct Worker {
     if (warp >= R) return;
     const int r = warp;
     const std::int64_t size = height(block);
-    T y[rows];
+    T y[rows_per_lane];
     GAUSSWEEP_UNROLL
-    for (int v = 0; v < rows; ++v) {
+    for (int v = 0; v < rows_per_lane; ++v) {
       const int row = row_of<Paired>(lane, v);
       T value = 0;
       if (sweep.source != nullptr) {  // complete: every warp has waited for its part
@@ -360,10 +364,10 @@ struct Worker {
       }
       y[v] = value - total<warps>(sums_of(r, 0), 0, row);
     }
-    // Each step processes a group of `columns` columns.
+    // Each step processes a group of `columns_per_warp` columns.
     const auto group_of = [&](int step) { return sweep.lower ? step : warps - 1 - step; };
     const auto load_group = [&](Slice<T>& slice, int group) {
-      load_tile(slice, block, static_cast<std::int64_t>(block) * block_order + group * columns);
+      load_tile(slice, block, static_cast<std::int64_t>(block) * block_order + group * columns_per_warp);
     };
     Slice<T> next;
     load_group(next, group_of(0));
@@ -371,19 +375,19 @@ struct Worker {
       const Slice<T> slice = next;
       if (step + 1 < warps) load_group(next, group_of(step + 1));
       GAUSSWEEP_UNROLL
-      for (int k = 0; k < columns; ++k) {
-        T column[rows];
+      for (int k = 0; k < columns_per_warp; ++k) {
+        T column[rows_per_lane];
         GAUSSWEEP_UNROLL
-        for (int v = 0; v < rows; ++v) {
-          column[v] = sweep.lower ? slice.value[k][v] : slice.value[columns - 1 - k][v];
+        for (int v = 0; v < rows_per_lane; ++v) {
+          column[v] = sweep.lower ? slice.value[k][v] : slice.value[columns_per_warp - 1 - k][v];
         }
-        const int j = group_of(step) * columns + (sweep.lower ? k : columns - 1 - k);
-        const bool has_second_row = Paired ? j % rows == 1 : j >= lanes;
-        const T pivot = sweep.unit || j >= size ? T(1) : (has_second_row ? column[1] : column[0]);
+        const int j = group_of(step) * columns_per_warp + (sweep.lower ? k : columns_per_warp - 1 - k);
+        const bool has_second_row = Paired ? j % rows_per_lane == 1 : j >= lanes;
+        const T pivot = sweep.unit_diagonal || j >= size ? T(1) : (has_second_row ? column[1] : column[0]);
         const T quotient = (has_second_row ? y[1] : y[0]) / pivot;
-        const T x = __shfl_sync(all_lanes, quotient, Paired ? j / rows : j % lanes);
+        const T x = __shfl_sync(all_lanes, quotient, Paired ? j / rows_per_lane : j % lanes);
         GAUSSWEEP_UNROLL
-        for (int v = 0; v < rows; ++v) {
+        for (int v = 0; v < rows_per_lane; ++v) {
           const int row = row_of<Paired>(lane, v);
           if (row == j) {
             y[v] = x;
@@ -394,14 +398,15 @@ struct Worker {
       }
     }
     GAUSSWEEP_UNROLL
-    for (int v = 0; v < rows; ++v) publish(sweep, block, r, row_of<Paired>(lane, v), y[v]);
+    for (int v = 0; v < rows_per_lane; ++v) publish(sweep, block, r, row_of<Paired>(lane, v), y[v]);
   }
 
   /// Solves the block row that a sweep processes in step `step`.
   __device__ void solve_row(const Sweep<T>& sweep, int step) const {
     const int block = block_of(sweep, step, arguments.blocks);
     const auto load_own = [&](Slice<T>& slice, int column_block) {
-      load_tile(slice, block, static_cast<std::int64_t>(column_block) * block_order + warp * columns);
+      load_tile(slice, block,
+                static_cast<std::int64_t>(column_block) * block_order + warp * columns_per_warp);
     };
     const auto block_at = [&](int s) { return block_of(sweep, s, arguments.blocks); };
     Slice<T> last_tile, prefetched[Depth];
@@ -418,7 +423,7 @@ struct Worker {
     __syncthreads();
     const int corrections = shared.triangle.invert(arguments.max_uncorrected_condition);
 
-    T sums[R][rows] = {};
+    T sums[R][rows_per_lane] = {};
     for (int s = 0; s < step - 1; s += Depth) {
       GAUSSWEEP_UNROLL
       for (int d = 0; d < Depth; ++d) {
@@ -448,7 +453,7 @@ struct Worker {
     __syncthreads();
     if (corrections > max_corrections<T>) return substitute(sweep, block);
     add_totals<subtract>(values, 0);
-    T solved[R][rows] = {};
+    T solved[R][rows_per_lane] = {};
     multiply<T, R>(inverse, stage(values), solved);
     if (corrections > 0) {
       return publish_corrected(sweep, block, triangle, inverse, values, solved, corrections);
@@ -498,7 +503,7 @@ struct Worker {
     // `done` starts at -1 and does not include this item yet.
     if (atomicAdd(&arguments.control->done, 1u) + 2u != static_cast<unsigned>(items())) return;
     __threadfence();
-    const unsigned zero = simt::load_volatile(&arguments.control->zero);
+    const unsigned zero = simt::load_volatile(&arguments.control->zero_diagonal);
     if (simt::load_volatile(&arguments.control->timed_out) == 0u) {
       *arguments.info = -1;
     } else if (zero != unset) {

@@ -77,11 +77,11 @@ __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t
   const Exchanges rows_of_b{static_cast<int>(n), pivots, n <= capacity ? shared_sources : global_sources};
   for (int i = t; i < capacity; i += threads) shared_sources[i] = -1;
   // Pivots are prefetched two segments ahead, because a load takes longer than a segment.
-  int pivot[2][rows];
+  int pivot[2][rows_per_lane];
   GAUSSWEEP_UNROLL
   for (int buffer = 0; buffer < 2; ++buffer) {
     GAUSSWEEP_UNROLL
-    for (int half = 0; half < rows; ++half) {
+    for (int half = 0; half < rows_per_lane; ++half) {
       pivot[buffer][half] = warp == 0 ? rows_of_b.pivot_of(buffer * block_order + half * lanes + lane) : 0;
     }
   }
@@ -93,7 +93,7 @@ __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t
       if (block > blocks) break;
       if (warp == 0 && block < blocks) {
         GAUSSWEEP_UNROLL
-        for (int half = 0; half < rows; ++half) {
+        for (int half = 0; half < rows_per_lane; ++half) {
           const int first = block * block_order + half * lanes;
           const int partner = rows_of_b.partner(first + lane, pivot[buffer][half]);
           pivot[buffer][half] = rows_of_b.pivot_of(first + lane + 2 * block_order);
@@ -106,7 +106,8 @@ __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t
           const int row = k % block_order, r = k / block_order;
           const bool inside = previous_block * block_order + row < n && r < nrhs;
           const T value = inside ? b[source_rows[(1 - buffer) * block_order + row] + r * ldb] : T(0);
-          simt::store_volatile(permuted + (previous_block * R + r) * block_order + row, publishable(value));
+          simt::store_volatile(permuted + (previous_block * R + r) * block_order + row,
+                               with_canonical_nan(value));
         }
       }
       __syncthreads();

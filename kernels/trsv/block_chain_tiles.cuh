@@ -12,11 +12,11 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 
 constexpr int block_order = 64;  ///< rows of a block row
-constexpr int warps = 8;         ///< warps per thread block; each multiplies `columns` columns of every tile
+constexpr int warps = 8;         ///< warps per thread block; each multiplies its columns of every tile
 constexpr int lanes = 32;
 constexpr int threads = warps * lanes;
-constexpr int columns = block_order / warps;  ///< columns per warp: 8
-constexpr int rows = block_order / lanes;     ///< rows per lane: 2
+constexpr int columns_per_warp = block_order / warps;  ///< 8 columns of every tile
+constexpr int rows_per_lane = block_order / lanes;     ///< 2 rows of every tile
 constexpr int stride =
     block_order + 2;  ///< leading dimension of SharedTriangle; columns start in different banks
 constexpr unsigned all_lanes = 0xffffffffu;
@@ -43,35 +43,36 @@ __device__ __forceinline__ bool is_unpublished(T value) {
 
 /// Returns the value, with every NaN replaced by a NaN whose bits are not all set.
 template <class T>
-__device__ __forceinline__ T publishable(T value) {
+__device__ __forceinline__ T with_canonical_nan(T value) {
   return value == value ? value : std::numeric_limits<T>::quiet_NaN();
 }
 
 /// A lane's elements of the warp's columns of a tile; value[c][v] is in column c, row row_of(lane, v).
 template <class T>
 struct Slice {
-  T value[columns][rows];
+  T value[columns_per_warp][rows_per_lane];
 };
 
 /// Returns row v, from 0, of a lane's two rows within a block row. @tparam Paired true: the lane's rows are
 /// adjacent, so that one access loads both
 template <bool Paired>
 __device__ __forceinline__ int row_of(int lane, int v) {
-  return Paired ? rows * lane + v : lane + lanes * v;
+  return Paired ? rows_per_lane * lane + v : lane + lanes * v;
 }
 
-/// Loads the lane's elements of `columns` columns of a tile. Elements beyond `height` and `width` become 0.
+/// Loads the lane's elements of `columns_per_warp` columns of a tile. Elements beyond `height` and `width`
+/// become 0.
 /// @tparam Transposed true: rows are contiguous in memory instead of columns
 /// @param first the first element of the columns
 template <class T, bool Paired, bool Transposed = false>
 __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64_t ld, int lane,
                                      std::int64_t height, std::int64_t width) {
-  if (height >= block_order && width >= columns) {
+  if (height >= block_order && width >= columns_per_warp) {
     if constexpr (Paired && Transposed) {
       GAUSSWEEP_UNROLL
-      for (int v = 0; v < rows; ++v) {
+      for (int v = 0; v < rows_per_lane; ++v) {
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < columns; c += 2) {
+        for (int c = 0; c < columns_per_warp; c += 2) {
           const Pair<T> pair = *reinterpret_cast<const Pair<T>*>(first + row_of<Paired>(lane, v) * ld + c);
           slice.value[c][v] = pair.first;
           slice.value[c + 1][v] = pair.second;
@@ -79,14 +80,14 @@ __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64
       }
     } else {
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < columns; ++c) {
+      for (int c = 0; c < columns_per_warp; ++c) {
         if constexpr (Paired) {
-          const Pair<T> pair = *reinterpret_cast<const Pair<T>*>(first + c * ld + rows * lane);
+          const Pair<T> pair = *reinterpret_cast<const Pair<T>*>(first + c * ld + rows_per_lane * lane);
           slice.value[c][0] = pair.first;
           slice.value[c][1] = pair.second;
         } else {
           GAUSSWEEP_UNROLL
-          for (int v = 0; v < rows; ++v) {
+          for (int v = 0; v < rows_per_lane; ++v) {
             const int row = row_of<Paired>(lane, v);
             slice.value[c][v] = first[Transposed ? c + row * ld : c * ld + row];
           }
@@ -96,33 +97,34 @@ __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64
     return;
   }
   GAUSSWEEP_UNROLL
-  for (int c = 0; c < columns; ++c) {
+  for (int c = 0; c < columns_per_warp; ++c) {
     GAUSSWEEP_UNROLL
-    for (int v = 0; v < rows; ++v) {
+    for (int v = 0; v < rows_per_lane; ++v) {
       const int row = row_of<Paired>(lane, v);
       slice.value[c][v] = row < height && c < width ? first[Transposed ? c + row * ld : c * ld + row] : T(0);
     }
   }
 }
 
-/// Adds the product of the warp's columns and R vectors of `columns` elements, in shared memory at `staged`,
-/// to the lane's sums.
+/// Adds the product of the warp's columns and R vectors of `columns_per_warp` elements, in shared memory at
+/// `staged`, to the lane's sums.
 template <class T, int R>
-__device__ __forceinline__ void multiply(const Slice<T>& slice, const T* staged, T (&sums)[R][rows]) {
+__device__ __forceinline__ void multiply(const Slice<T>& slice, const T* staged,
+                                         T (&sums)[R][rows_per_lane]) {
   GAUSSWEEP_UNROLL
   for (int r = 0; r < R; ++r) {
-    T x[columns];
+    T x[columns_per_warp];
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < columns; c += 2) {
-      const Pair<T> pair = *reinterpret_cast<const Pair<T>*>(staged + r * columns + c);
+    for (int c = 0; c < columns_per_warp; c += 2) {
+      const Pair<T> pair = *reinterpret_cast<const Pair<T>*>(staged + r * columns_per_warp + c);
       x[c] = pair.first;
       x[c + 1] = pair.second;
     }
     GAUSSWEEP_UNROLL
-    for (int v = 0; v < rows; ++v) {  // two independent sums per row shorten the dependency chain
+    for (int v = 0; v < rows_per_lane; ++v) {  // two independent sums per row shorten the dependency chain
       T even = sums[r][v], odd = T(0);
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < columns; c += 2) {
+      for (int c = 0; c < columns_per_warp; c += 2) {
         even = std::fma(slice.value[c][v], x[c], even);
         odd = std::fma(slice.value[c + 1][v], x[c + 1], odd);
       }

@@ -21,19 +21,19 @@ template <class T>
 class BlockProducts {
  public:
   /// @param lu both triangles, n x n
-  /// @param unit true if the lower triangle has a unit diagonal
+  /// @param unit_lower true if the lower triangle has a unit diagonal
   /// @param order order of the diagonal blocks
   /// @param nrhs maximum number of right-hand sides
   /// @param ldb leading dimension of the right-hand sides
   /// @param memory BlockProductsWorkspace(n, nrhs, order, ldb).elements() elements
-  BlockProducts(Context& context, std::int64_t n, const T* lu, std::int64_t ld, bool unit, std::int64_t order,
-                std::int64_t nrhs, std::int64_t ldb, T* memory)
+  BlockProducts(Context& context, std::int64_t n, const T* lu, std::int64_t ld, bool unit_lower,
+                std::int64_t order, std::int64_t nrhs, std::int64_t ldb, T* memory)
       : context_(context),
         layout_(n, nrhs, order, ldb),
         n_(n),
         lu_(lu),
         ld_(ld),
-        unit_(unit),
+        unit_lower_(unit_lower),
         order_(order),
         ldb_(ldb),
         lower_inverses_(memory),
@@ -48,9 +48,9 @@ class BlockProducts {
                                           ld_,
                                           static_cast<int>(n_),
                                           lower,
-                                          lower && unit_,
-                                          static_cast<int>(layout_.count),
-                                          order_ * (ld_ + 1)};
+                                          /*unit=*/lower && unit_lower_,
+                                          /*count=*/static_cast<int>(layout_.count),
+                                          /*triangle_stride=*/order_ * (ld_ + 1)};
       levels::TriangleInverse<T>(context_, triangles, order_, solved_)
           .invert(lower ? lower_inverses_ : upper_inverses_, order_, /*info=*/nullptr);
     }
@@ -61,16 +61,16 @@ class BlockProducts {
     for (std::int64_t first = 0; first < n_; first += order_) {
       const std::int64_t rows = std::min(order_, n_ - first);
       const std::int64_t rows_end = first + rows;
-      multiply(rows, nrhs, rows, T(1), lower_inverses_ + first * order_, order_, b + first, T(0),
-               solved_ + first);
-      multiply(n_ - rows_end, nrhs, rows, T(-1), lu_ + rows_end + first * ld_, ld_, solved_ + first, T(1),
-               b + rows_end);
+      multiply(rows, nrhs, rows, /*alpha=*/T(1), lower_inverses_ + first * order_, order_, b + first,
+               /*beta=*/T(0), solved_ + first);
+      multiply(n_ - rows_end, nrhs, rows, /*alpha=*/T(-1), lu_ + rows_end + first * ld_, ld_, solved_ + first,
+               /*beta=*/T(1), b + rows_end);
     }
     for (std::int64_t first = (layout_.count - 1) * order_; first >= 0; first -= order_) {
       const std::int64_t rows = std::min(order_, n_ - first);
-      multiply(rows, nrhs, rows, T(1), upper_inverses_ + first * order_, order_, solved_ + first, T(0),
-               b + first);
-      multiply(first, nrhs, rows, T(-1), lu_ + first * ld_, ld_, b + first, T(1), solved_);
+      multiply(rows, nrhs, rows, /*alpha=*/T(1), upper_inverses_ + first * order_, order_, solved_ + first,
+               /*beta=*/T(0), b + first);
+      multiply(first, nrhs, rows, /*alpha=*/T(-1), lu_ + first * ld_, ld_, b + first, /*beta=*/T(1), solved_);
     }
   }
 
@@ -88,7 +88,7 @@ class BlockProducts {
   std::int64_t n_;
   const T* lu_;
   std::int64_t ld_;
-  bool unit_;
+  bool unit_lower_;
   std::int64_t order_, ldb_;
   T *lower_inverses_, *upper_inverses_, *solved_;
 };

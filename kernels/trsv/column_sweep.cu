@@ -1,9 +1,9 @@
 /// trsv/column_sweep: substitution with one launch per column and one thread per row.
 ///
 /// The algorithm is "GPU Simple" of the course report "Algorithmic Techniques: Dense Lower Triangular
-/// Solver". Launch i subtracts unknown i - 1 times its column from the right-hand side. The thread of row i
+/// Solver". Launch k subtracts unknown k - 1 times its column from the right-hand side. The thread of row k
 /// then divides by the diagonal. Unknowns can overwrite their right-hand sides, because only the thread that
-/// writes b(i) reads it in launch i. Works for any n, both triangles and several right-hand sides (one row of
+/// writes b(k) reads it in launch k. Works for any n, both triangles and several right-hand sides (one row of
 /// thread blocks per right-hand side).
 ///
 /// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side
@@ -20,15 +20,15 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Performs launch i for row i + index_x() of right-hand side blockIdx.y.
+/// Performs launch k for row k + index_x() of right-hand side blockIdx.y.
 template <class T>
-__global__ void sweep_column(LowerSystem<T> s, std::int64_t i) {
-  const std::int64_t y = i + index_x();
-  if (y >= s.n) return;
-  T value = s.b(y, blockIdx.y);
-  if (i > 0) value = std::fma(-s.l(y, i - 1), s.b(i - 1, blockIdx.y), value);
-  if (y == i) value /= s.l(i, i);
-  s.b(y, blockIdx.y) = value;
+__global__ void sweep_column(LowerSystem<T> s, std::int64_t k) {
+  const std::int64_t i = k + index_x();
+  if (i >= s.n) return;
+  T value = s.b(i, blockIdx.y);
+  if (k > 0) value = std::fma(-s.l(i, k - 1), s.b(k - 1, blockIdx.y), value);
+  if (i == k) value /= s.l(k, k);
+  s.b(i, blockIdx.y) = value;
 }
 
 }  // namespace
@@ -40,9 +40,9 @@ void trsv_column_sweep(Context& context, Operands<T>& op, const Parameters&) {
   find_zero_diagonal(context, op.a, op.info);
   context.stage("columns");
   const LowerSystem<T> s(op);
-  for (std::int64_t i = 0; i < s.n; ++i) {
-    simt::launch(context, sweep_column<T>, dim3(blocks_of(s.n - i, threads), static_cast<unsigned>(s.nrhs)),
-                 dim3(threads), 0, s, i);
+  for (std::int64_t k = 0; k < s.n; ++k) {
+    simt::launch(context, sweep_column<T>, dim3(blocks_of(s.n - k, threads), static_cast<unsigned>(s.nrhs)),
+                 dim3(threads), 0, s, k);
   }
 }
 

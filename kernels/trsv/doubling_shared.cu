@@ -1,10 +1,10 @@
 /// trsv/doubling_shared: trsv/doubling with tiles of 32 x 32 in shared memory.
 ///
 /// The algorithm is the optimised version of trsv/doubling in the course report "Algorithmic Techniques:
-/// Dense Lower Triangular Solver". Step i (doubling_steps.cuh) processes groups of 2 i rows. It subtracts
-/// from each lower row of a group the product of the row's i multipliers and the group's upper i rows. A
+/// Dense Lower Triangular Solver". Step h (doubling_steps.cuh) processes groups of 2 h rows. It subtracts
+/// from each lower row of a group the product of the row's h multipliers and the group's upper h rows. A
 /// thread block computes 32 x 32 elements. It loads one tile of each factor into shared memory, accumulates
-/// their product, and continues with the next pair of tiles. Only steps with i >= 32 use tiles, because the
+/// their product, and continues with the next pair of tiles. Only steps with h >= 32 use tiles, because the
 /// rows of a tile then belong to one group. Either all or none of the tile's columns are then left of the
 /// multipliers. Earlier steps have short sums and read global memory.
 ///
@@ -19,34 +19,36 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-constexpr int tile = step_block;
+constexpr int tile_order = step_block;
 
 /// Performs one step for 32 x 32 elements of its target per thread block, one element per thread.
 template <class T>
-__global__ void __launch_bounds__(tile* tile) operate_on_tiles(RowOperations<T> step) {
+__global__ void __launch_bounds__(tile_order* tile_order) operate_on_tiles(RowOperations<T> step) {
   const RowOperations<T> o = step.for_plane();
-  __shared__ T multipliers[tile][tile];  // [column][row]
-  __shared__ T rows_above[tile][tile];   // [column][row]
+  __shared__ T multipliers[tile_order][tile_order];  // [column][row]
+  __shared__ T rows_above[tile_order][tile_order];   // [column][row]
   const int tx = static_cast<int>(threadIdx.x);
   const int ty = static_cast<int>(threadIdx.y);
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile;  // the tile's first lower row
+  // The tile's first lower row.
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile_order;
   const std::int64_t columns = o.columns(first);
-  if (static_cast<std::int64_t>(blockIdx.y) * tile >= columns) return;  // the same for the whole thread block
+  // This condition is the same for the whole thread block.
+  if (static_cast<std::int64_t>(blockIdx.y) * tile_order >= columns) return;
   const StridedMatrix<T> target = o.target();
-  const std::int64_t x = index_y();
-  const std::int64_t y = o.row(first) + tx;
+  const std::int64_t j = index_y();
+  const std::int64_t i = o.row(first) + tx;
   const std::int64_t g = o.group(first);
-  const bool row_inside = y < o.s.n;
-  const bool column_inside = x < columns;
-  T value = row_inside && column_inside ? target(y, x) : T(0);
-  for (std::int64_t d = g; d < g + o.i; d += tile) {
-    multipliers[ty][tx] = row_inside ? o.s.l(y, d + ty) : T(0);
-    rows_above[ty][tx] = column_inside ? target(d + tx, x) : T(0);
+  const bool row_inside = i < o.s.n;
+  const bool column_inside = j < columns;
+  T value = row_inside && column_inside ? target(i, j) : T(0);
+  for (std::int64_t k = g; k < g + o.h; k += tile_order) {
+    multipliers[ty][tx] = row_inside ? o.s.l(i, k + ty) : T(0);
+    rows_above[ty][tx] = column_inside ? target(k + tx, j) : T(0);
     __syncthreads();
-    for (int k = 0; k < tile; ++k) value = std::fma(-multipliers[k][tx], rows_above[ty][k], value);
+    for (int m = 0; m < tile_order; ++m) value = std::fma(-multipliers[m][tx], rows_above[ty][m], value);
     __syncthreads();  // the tiles are overwritten in the next iteration
   }
-  if (row_inside && column_inside) target(y, x) = value;
+  if (row_inside && column_inside) target(i, j) = value;
 }
 
 }  // namespace
@@ -59,12 +61,12 @@ void trsv_doubling_shared(Context& context, Operands<T>& op, const Parameters&) 
   const LowerSystem<T> s(op);
   solve_all_pairs(context, s);
   context.stage("row_operations");
-  for (std::int64_t i = 2; i < s.n && i < tile; i *= 2) {
-    launch_row_operations(context, s, i, operate_on_rows<T>);
+  for (std::int64_t h = 2; h < s.n && h < tile_order; h *= 2) {
+    launch_row_operations(context, s, h, operate_on_rows<T>);
   }
   context.stage("row_operations_in_tiles");
-  for (std::int64_t i = tile; i < s.n; i *= 2) {
-    launch_row_operations(context, s, i, operate_on_tiles<T>);
+  for (std::int64_t h = tile_order; h < s.n; h *= 2) {
+    launch_row_operations(context, s, h, operate_on_tiles<T>);
   }
 }
 

@@ -26,7 +26,7 @@ void trsv_gets(Context& context, Operands<T>& op, const Parameters& parameters) 
   const std::int64_t nrhs = op.shape.nrhs;
   gets::solve(context, op.a, op.b, op.shape.uplo, std::stoll(parameters.choice("threads")),
               gets::Threads::fixed, [=](std::int64_t) {
-                return gets::Columns{0, nrhs};
+                return gets::Columns{/*first=*/0, /*end=*/nrhs};
               });
 }
 

@@ -24,14 +24,14 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Subtracts unknowns x and x + 1 times their columns from all rows below row x + 1.
+/// Subtracts unknowns k and k + 1 times their columns from all rows below row k + 1.
 template <class T>
-__global__ void sweep_two_columns(LowerSystem<T> s, std::int64_t x) {
-  const std::int64_t y = x + 2 + index_x();
-  if (y >= s.n) return;
-  T& right_hand_side = s.b(y, blockIdx.y);
-  const T partial = std::fma(-s.l(y, x), s.b(x, blockIdx.y), right_hand_side);
-  right_hand_side = std::fma(-s.l(y, x + 1), s.b(x + 1, blockIdx.y), partial);
+__global__ void sweep_two_columns(LowerSystem<T> s, std::int64_t k) {
+  const std::int64_t i = k + 2 + index_x();
+  if (i >= s.n) return;
+  T& right_hand_side = s.b(i, blockIdx.y);
+  const T partial = std::fma(-s.l(i, k), s.b(k, blockIdx.y), right_hand_side);
+  right_hand_side = std::fma(-s.l(i, k + 1), s.b(k + 1, blockIdx.y), partial);
 }
 
 }  // namespace
@@ -45,10 +45,10 @@ void trsv_pair_sweep(Context& context, Operands<T>& op, const Parameters&) {
   const LowerSystem<T> s(op);
   solve_all_pairs(context, s);
   context.stage("columns");
-  for (std::int64_t x = 0; x + 2 < s.n; x += 2) {
+  for (std::int64_t k = 0; k + 2 < s.n; k += 2) {
     simt::launch(context, sweep_two_columns<T>,
-                 dim3(blocks_of(s.n - x - 2, threads), static_cast<unsigned>(s.nrhs)), dim3(threads), 0, s,
-                 x);
+                 dim3(blocks_of(s.n - k - 2, threads), static_cast<unsigned>(s.nrhs)), dim3(threads), 0, s,
+                 k);
   }
 }
 

@@ -24,7 +24,7 @@ double operations(const Shape& shape) {
   return static_cast<double>(shape.nrhs) * (n * n);
 }
 /// Returns the minimum number of elements moved: A's triangle and B are read, X is written.
-double operands(const Shape& shape) {
+double elements_moved(const Shape& shape) {
   return triangle_elements(shape) + 2.0 * columns_elements(shape);
 }
 
@@ -38,7 +38,7 @@ ProblemRow problem_row() {
   row.b = row.x = columns_extent;
   row.used_of_a = UsedElements::triangle;
   row.flops = operations;
-  row.elements = operands;
+  row.elements = elements_moved;
   row.judge = {verifiers::solution<float>, verifiers::solution<double>};
   row.tolerance = 16;  // largest accepted ratio of the error to its bound
   return row;
@@ -88,8 +88,8 @@ Method inverted_blocks() {
   Method method = trsv_method(
       "inverted_blocks",
       "one launch: block rows of 64 with inverted diagonal triangles, synchronised by polling", "gaussweep");
-  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
-    return solve_triangle_workspace(shape.n, shape.nrhs, element);
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element_bytes) {
+    return solve_triangle_workspace(shape.n, shape.nrhs, element_bytes);
   };
   return portable(std::move(method), GAUSSWEEP_ENTRIES(trsv_inverted_blocks));
 }

@@ -16,10 +16,10 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 template <class T>
 struct StridedMatrix {
   T* first;
-  std::int64_t row_step;
-  std::int64_t column_step;
+  std::int64_t row_stride;
+  std::int64_t column_stride;
   __device__ T& operator()(std::int64_t i, std::int64_t j) const {
-    return first[i * row_step + j * column_step];
+    return first[i * row_stride + j * column_stride];
   }
 };
 
@@ -28,10 +28,10 @@ template <class T>
 struct LowerSystem {
   explicit LowerSystem(const Operands<T>& op) : n(op.shape.n), nrhs(op.shape.nrhs) {
     const bool lower = op.shape.uplo == Uplo::lower;
-    const std::int64_t step = lower ? 1 : -1;
-    const std::int64_t last = lower ? 0 : n - 1;
-    l = {op.a.data + last * (op.a.ld + 1), step, step * op.a.ld};
-    b = {op.b.data + last, step, op.b.ld};
+    const std::int64_t stride = lower ? 1 : -1;
+    const std::int64_t first = lower ? 0 : n - 1;  // the row of A that becomes row 0 of L
+    l = {op.a.data + first * (op.a.ld + 1), stride, stride * op.a.ld};
+    b = {op.b.data + first, stride, op.b.ld};
   }
   std::int64_t n;
   std::int64_t nrhs;
@@ -65,17 +65,17 @@ constexpr unsigned patch_columns = 8;
 template <class T>
 __global__ void solve_pairs(LowerSystem<T> s, StridedMatrix<T> target, std::int64_t columns,
                             bool below_diagonal) {
-  const std::int64_t y = 2 * index_x();
-  const std::int64_t x = 2 * index_y();
-  if (y >= s.n || x >= (below_diagonal ? y : columns)) return;
-  const bool has_second_row = y + 1 < s.n;  // false for the last row if n is odd
-  const T upper_pivot = s.l(y, y);
-  const T lower_pivot = has_second_row ? s.l(y + 1, y + 1) : T(1);
-  const T factor = has_second_row ? s.l(y + 1, y) / upper_pivot : T(0);
-  for (std::int64_t c = x; c < x + 2 && c < columns; ++c) {
-    const T upper_element = target(y, c);
-    target(y, c) = upper_element / upper_pivot;
-    if (has_second_row) target(y + 1, c) = std::fma(-factor, upper_element, target(y + 1, c)) / lower_pivot;
+  const std::int64_t i = 2 * index_x();
+  const std::int64_t j = 2 * index_y();
+  if (i >= s.n || j >= (below_diagonal ? i : columns)) return;
+  const bool has_second_row = i + 1 < s.n;  // false for the last row if n is odd
+  const T upper_pivot = s.l(i, i);
+  const T lower_pivot = has_second_row ? s.l(i + 1, i + 1) : T(1);
+  const T factor = has_second_row ? s.l(i + 1, i) / upper_pivot : T(0);
+  for (std::int64_t c = j; c < j + 2 && c < columns; ++c) {
+    const T upper_element = target(i, c);
+    target(i, c) = upper_element / upper_pivot;
+    if (has_second_row) target(i + 1, c) = std::fma(-factor, upper_element, target(i + 1, c)) / lower_pivot;
   }
 }
 

@@ -14,11 +14,11 @@ namespace gaussweep {
 struct ChainWorkspace {
   /// @param both_triangles true: a solve with both triangles, perhaps with row exchanges. The three sets of
   /// segments are those of the two triangles and of the exchanged right-hand sides
-  ChainWorkspace(std::int64_t n, std::int64_t nrhs, std::size_t element, bool both_triangles)
+  ChainWorkspace(std::int64_t n, std::int64_t nrhs, std::size_t element_bytes, bool both_triangles)
       : rhs_per_launch(nrhs == 1   ? 1
                        : nrhs <= 4 ? 4
                                    : 8),
-        segment_bytes_(workspace_piece((n + 63) / 64 * 64 * rhs_per_launch, element)),
+        segment_bytes_(workspace_piece((n + 63) / 64 * 64 * rhs_per_launch, element_bytes)),
         source_bytes_(both_triangles ? workspace_piece(n, sizeof(int)) : 0),
         sets_(both_triangles ? 3 : 1) {}
 
@@ -40,12 +40,12 @@ struct ChainWorkspace {
 };
 
 /// Returns the bytes of workspace for solve_triangle.
-inline std::size_t solve_triangle_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element) {
-  return ChainWorkspace(n, nrhs, element, /*both_triangles=*/false).bytes();
+inline std::size_t solve_triangle_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element_bytes) {
+  return ChainWorkspace(n, nrhs, element_bytes, /*both_triangles=*/false).bytes();
 }
 /// Returns the bytes of workspace for solve_lu and solve_cholesky.
-inline std::size_t solve_lu_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element) {
-  return ChainWorkspace(n, nrhs, element, /*both_triangles=*/true).bytes();
+inline std::size_t solve_lu_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element_bytes) {
+  return ChainWorkspace(n, nrhs, element_bytes, /*both_triangles=*/true).bytes();
 }
 
 /// The sizes of the parts of BlockProducts' workspace, in elements. Every part begins at a multiple of 256
