@@ -1,7 +1,8 @@
 #pragma once
 /// Computes the border of a triangle's inverse: its last few rows, or columns if the triangle is upper. For a
 /// lower triangle [A 0; L B] with X = A^-1 and Y = B^-1, the border is -Y (L X). One launch reads X once.
-/// level_products.cuh would be slower: a tile of 64 rows takes as long with only one row.
+/// level_products.cuh would be slower, because a tile of 64 rows takes the same time if only one of its rows
+/// is used.
 
 #include <cmath>
 #include <cstdint>

@@ -18,7 +18,7 @@ struct Triangle {
   std::int64_t ld;
   int n;  ///< rows of all triangles together
   bool lower;
-  bool unit;  ///< the triangle has a unit diagonal; the stored diagonal is ignored
+  bool unit;  ///< true: the triangle has a unit diagonal, and the stored diagonal is ignored
   int count = 1;
   std::int64_t triangle_stride = 0;  ///< elements from one triangle to the next one
   bool from_left = false;            ///< |X A - I| must be small instead of |A X - I|
@@ -98,11 +98,12 @@ __device__ __forceinline__ void join_inverses(chain::SharedTriangle<T, Order>& s
   for_tiles([&](int r, int base, int i, int j) {
     multiply(r, &shared.at(base + order + i, base), &shared.at(base, base + j), j, order);
   });
-  store(T(1));
+  store(/*factor=*/T(1));
   for_tiles([&](int r, int base, int i, int j) {
-    multiply(r, &shared.at(base + order + i, base + order), &shared.at(base + order, base + j), 0, i + 16);
+    multiply(r, &shared.at(base + order + i, base + order), &shared.at(base + order, base + j), /*k_begin=*/0,
+             i + 16);
   });
-  store(T(-1));
+  store(/*factor=*/T(-1));
 }
 
 /// Returns the limit of a block's Skeel condition number, the largest element of |inverse| |triangle| e with

@@ -41,7 +41,8 @@ __global__ void __launch_bounds__(threads)
 }
 
 /// Sets *info to the matrix index, from 1, of the first 0 on a panel's diagonal, unless *info already has a
-/// smaller index. The launch has one warp. @param first column of the matrix in which the panel begins
+/// smaller index. The launch has one warp.
+/// @param first column of the matrix in which the panel begins
 template <class T>
 __global__ void __launch_bounds__(32)
     check_diagonal(const T* diagonal, std::int64_t ld, int columns, int first, int* info) {

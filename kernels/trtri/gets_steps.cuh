@@ -3,8 +3,8 @@
 /// trtri/gets_adaptive, poinv/cholesky_gets and trsv/gets.
 ///
 /// The inverse X of a triangular A starts as the identity. The pivot row k runs from the first row to the
-/// last (upper: from the last to the first). Step k subtracts X(k, :) A(y, k) / A(k, k) from every later row
-/// y. Each step is one launch, which processes only the columns in which X(k, :) can differ from 0. A is not
+/// last (upper: from the last to the first). Step k subtracts X(k, :) A(i, k) / A(k, k) from every later row
+/// i. Each step is one launch, which processes only the columns in which X(k, :) can differ from 0. A is not
 /// updated, because elimination would only set its off-diagonal elements to 0.
 ///
 /// In the paper one thread block of the same launch divides row k of X while other blocks read that row,
@@ -97,7 +97,8 @@ void solve(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::i
     context.stage(stages[static_cast<std::size_t>(step * 8 / n)]);
     const std::int64_t k = lower ? step : n - 1 - step;
     const Columns changed = columns(k);
-    const Step<T> s{a, x, k, lower ? k + 1 : 0, lower ? n : k, changed.first, changed.end};
+    const std::int64_t row = lower ? k + 1 : 0, end_row = lower ? n : k;
+    const Step<T> s{a, x, k, row, end_row, changed.first, changed.end};
     const dim3 block = block_for(s.end_row - s.row, threads, thread_shape);
     simt::launch(context, eliminate<T>,
                  dim3(blocks_of(s.end_column - s.column, block.y), blocks_of(s.end_row - s.row, block.x)),
@@ -119,7 +120,7 @@ void invert(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::
   context.stage("identity");
   set_identity(context, x);
   solve(context, a, x, uplo, threads, thread_shape, [=](std::int64_t k) {
-    return lower ? Columns{0, k + 1} : Columns{k, n};
+    return lower ? Columns{/*first=*/0, k + 1} : Columns{k, /*end=*/n};
   });
 }
 

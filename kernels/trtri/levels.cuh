@@ -42,7 +42,7 @@ struct Blocks {
     while (count * max_order + max_border_rows < order) count *= 2;
     const int block_order = std::min(order / count / 8 * 8, max_order), border = order - count * block_order;
     if (border == 0 || (border <= max_border_rows && block_order % 32 == 0)) return {block_order, border};
-    return {(order / count + 8) / 8 * 8, 0};
+    return {(order / count + 8) / 8 * 8, /*border=*/0};
   }
   /// The smallest order with a border. A border takes one more launch, or two if the triangle was first
   /// copied to the memory of the inverse. The rows that add_border stages must fit in the workspace of
@@ -53,7 +53,7 @@ struct Blocks {
 /// The schedule of one inversion: block orders and the thresholds between kernels.
 struct Schedule {
   static constexpr int never = 1 << 30;
-  Blocks blocks{64, 0};
+  Blocks blocks{/*order=*/64, /*border=*/0};
   /// The largest order of a pair's inverses for which level_products.cuh computes the products. If there is
   /// only one pair, level_products.cuh computes products with up to max_kernel_half^2 elements of C.
   int max_kernel_half = never;
@@ -124,7 +124,7 @@ class TriangleInverse {
     for (int half = schedule_.blocks.order; half < order_without_border(); half *= 2) join(half);
     if (const int border_rows = schedule_.blocks.border; border_rows > 0) {
       add_border<T>(context_, {source_, ld_source_, x, ldx, products_, order_without_border(), border_rows,
-                               a_.lower, a_.lower == a_.from_left,
+                               a_.lower, /*corner_first=*/a_.lower == a_.from_left,
                                max_product<T>(a_.unit, order_without_border()), needs_substitution()});
     }
     if (schedule_.blocks.order < order_ && needs_substitution() != nullptr) {
@@ -176,8 +176,8 @@ class TriangleInverse {
     const std::int64_t ld_first = pairs == 1 && lower ? last_half : half;
     const BlockOperand block{source_ + half * (lower ? 1 : ld_source_), ld_source_,
                              2 * half * (ld_source_ + 1), triangle_stride};
-    const BlockOperand left{x_ + (lower ? second : 0), ldx_, x_step, triangle_stride};
-    const BlockOperand right{x_ + (lower ? 0 : second), ldx_, x_step, triangle_stride};
+    const BlockOperand left_inverse{x_ + (lower ? second : 0), ldx_, x_step, triangle_stride};
+    const BlockOperand right_inverse{x_ + (lower ? 0 : second), ldx_, x_step, triangle_stride};
     const BlockOperand product_block{products_, ld_first, half * ld_first, product_elements(order_)};
     const KRange left_range = lower ? KRange::up_to_rows : KRange::from_rows;
     const KRange right_range = lower ? KRange::from_columns : KRange::up_to_columns;
@@ -199,16 +199,16 @@ class TriangleInverse {
       return p;
     };
     const bool left_first = a_.from_left;
-    Product first_product =
-        left_first ? product(left, block, left_range, T(1)) : product(block, right, right_range, T(1));
+    Product first_product = left_first ? product(left_inverse, block, left_range, /*factor=*/T(1))
+                                       : product(block, right_inverse, right_range, /*factor=*/T(1));
     first_product.c = products_;
     first_product.ldc = product_block.ld;
     first_product.c_step = product_block.step;
     first_product.c_triangle_step = product_block.triangle_stride;
     first_product.max_abs_product = max_product<T>(a_.unit, half);
     first_product.exceeds_limit = needs_substitution();
-    Product second_product = left_first ? product(product_block, right, right_range, T(-1))
-                                        : product(left, product_block, left_range, T(-1));
+    Product second_product = left_first ? product(product_block, right_inverse, right_range, /*factor=*/T(-1))
+                                        : product(left_inverse, product_block, left_range, /*factor=*/T(-1));
     second_product.c = x_ + half * (lower ? 1 : ldx_);
     second_product.ldc = ldx_;
     second_product.c_step = x_step;
@@ -252,7 +252,8 @@ class TriangleInverse {
   void launch(const Product& p, int pairs, int tiles) {
     const bool uses_64_tiles = tiles * a_.count >= schedule_.min_64_tiles &&
                                simt::max_shared_bytes(context_) >= TileProduct<T, 64, 128, 3>::bytes;
-    return uses_64_tiles ? launch<64, 128, 3>(p, pairs) : launch<32, 128, 4>(p, pairs);
+    return uses_64_tiles ? launch</*Order=*/64, /*Threads=*/128, /*Stages=*/3>(p, pairs)
+                         : launch</*Order=*/32, /*Threads=*/128, /*Stages=*/4>(p, pairs);
   }
   template <int Order, int Threads, int Stages>
   void launch(const Product& p, int pairs) {
@@ -262,7 +263,7 @@ class TriangleInverse {
                        dim3(Threads), TileProduct<T, Order, Threads, Stages>::bytes, p, grid);
   }
 
-  /// Returns the product of the last pair alone, whose index is `pair`.
+  /// Returns the product of the last pair alone. `pair` is its index.
   static Product only_last(Product p, int pair) {
     p.a += pair * p.a_step;
     p.b += pair * p.b_step;
@@ -280,7 +281,7 @@ class TriangleInverse {
     const bool is_last_smaller = p.last_rows < p.rows || p.last_columns < p.columns;
     const int full_pairs = is_last_smaller ? pairs - 1 : pairs;
     if (full_pairs > 0) multiply_by_strips(p, full_pairs);
-    if (full_pairs < pairs) multiply_by_strips(only_last(p, full_pairs), 1);
+    if (full_pairs < pairs) multiply_by_strips(only_last(p, full_pairs), /*pairs=*/1);
   }
 
   /// Computes C in strips along the triangle, each over the k range in which the triangle is nonzero. The
@@ -301,10 +302,10 @@ class TriangleInverse {
                           b, p.ldb, p.b_step, beta, c, p.ldc, p.c_step, pairs);
       };
       if (!from_diagonal) {
-        multiply(0, end, T(0));
+        multiply(/*k_begin=*/0, end, /*beta=*/T(0));
       } else {
-        if (end < p.k) multiply(end, p.k, T(0));
-        multiply(begin, end, end < p.k ? T(1) : T(0));
+        if (end < p.k) multiply(end, p.k, /*beta=*/T(0));
+        multiply(begin, end, /*beta=*/end < p.k ? T(1) : T(0));
       }
     }
   }

@@ -21,7 +21,7 @@ double operations(const Shape& shape) {
   return n * n * n / 3.0 + 2.0 / 3.0 * n;
 }
 /// Returns the minimum number of elements moved: the triangle is read, and its inverse is written.
-double operands(const Shape& shape) {
+double elements_moved(const Shape& shape) {
   return 2.0 * triangle_elements(shape);
 }
 
@@ -33,7 +33,7 @@ ProblemRow problem_row() {
   row.needs = {Need::triangular, Need::nonzero_diagonal};
   row.used_of_a = row.used_of_x = UsedElements::triangle;
   row.flops = operations;
-  row.elements = operands;
+  row.elements = elements_moved;
   row.judge = {verifiers::inverse<float>, verifiers::inverse<double>};
   row.tolerance = 30;  // largest accepted ratio of the error to its bound
   return row;
@@ -53,10 +53,10 @@ Method trtri_method(std::string variant, std::string summary, std::string source
 
 /// Returns the bytes moved by GETS (gets_steps.cuh). Step k reads and writes the part of X that it changes.
 /// In the end all elements of X are read, divided and written.
-double gets_bytes(const Shape& shape, const Parameters&, std::size_t element) {
+double gets_bytes(const Shape& shape, const Parameters&, std::size_t element_bytes) {
   const auto n = static_cast<double>(shape.n);
   const double changed = (n - 1) * n * (n + 1) / 6 + n * n;
-  return 2 * changed * static_cast<double>(element);
+  return 2 * changed * static_cast<double>(element_bytes);
 }
 
 Method gets(std::string variant, std::string summary, PortableEntries entries) {
@@ -74,8 +74,8 @@ Method by_levels() {
       trtri_method("levels", "level by level, by products that join pairs of inverses", "gaussweep");
   method.answer = AnswerIn::x;
   method.overwrites = false;
-  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
-    return workspace_piece(levels::workspace_elements(shape.n), element);
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element_bytes) {
+    return workspace_piece(levels::workspace_elements(shape.n), element_bytes);
   };
   return portable(std::move(method), GAUSSWEEP_ENTRIES(trtri_levels));
 }

@@ -26,17 +26,18 @@ struct TrianglePanel {
 /// subtracted from the rows below.
 /// @tparam Corrects true if L may have elements above 1: solutions are then corrected if the inverse of an 8
 /// x 8 tile is ill-conditioned
-/// @param c first element of C in the panel's first row @param count number of columns of C
+/// @param c first element of C in the panel's first row
+/// @param count number of columns of C
 template <bool Corrects, class T>
 void apply_lower(Context& context, const TrianglePanel<T>& l, T* c, std::int64_t ldc, std::int64_t count) {
   const int columns = static_cast<int>(count);
   if (columns == 0) return;
   // A solution is not corrected if the column sums of the 8 x 8 tile and of its inverse are at most this.
   constexpr double max_uncorrected_sum = 32;
-  const auto subtract = [&](int row, int rows, int before, int k) {
+  const auto subtract = [&](int row, int rows, int first, int k) {
     if (rows == 0) return;
     vendor_gemm(context, vendor::Op::none, vendor::Op::none, rows, columns, k, T(-1),
-                l.a + row + before * l.ld, l.ld, c + before, ldc, T(1), c + row, ldc);
+                l.a + row + first * l.ld, l.ld, c + first, ldc, T(1), c + row, ldc);
   };
   const auto solve_block = [&](int row, int rows) {
     lu::solve_in_one_launch<lu::RowOrder::plain, Corrects>(
@@ -44,12 +45,13 @@ void apply_lower(Context& context, const TrianglePanel<T>& l, T* c, std::int64_t
         max_uncorrected_sum);
   };
   lu::solve_by_blocks(0, l.columns, solve_block, subtract);
-  subtract(l.columns, l.rows - l.columns, 0, l.columns);
+  subtract(l.columns, l.rows - l.columns, /*first=*/0, l.columns);
 }
 
 /// Performs the steps of back substitution that use one panel of U. The last u.columns rows of C become U^-1
 /// C; their product with the rest of the panel is subtracted from the rows above.
-/// @param c first element of C in the panel's first row @param count number of columns of C
+/// @param c first element of C in the panel's first row
+/// @param count number of columns of C
 /// @param reversed workspace of u.columns x lu::solve_rows elements
 /// @param reciprocals workspace of u.columns elements
 template <class T>

@@ -151,7 +151,7 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
       __syncthreads();
       if (k_begin + strip_depth < row) load(row, k_begin + strip_depth);
       add_product(sums, tiles.left + warp_row, strip_ld, tiles.right + warp_column * strip_ld_deep,
-                  strip_ld_deep, 0, strip_depth);
+                  strip_ld_deep, /*k_begin=*/0, strip_depth);
     }
     __syncthreads();
     for (int element = t; element < strip_rows * strip_rows; element += strip_threads) {
