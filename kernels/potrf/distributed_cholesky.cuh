@@ -1,7 +1,7 @@
 #pragma once
 /// Cholesky factorisation of a matrix whose block columns are distributed over several GPUs. A panel is a
 /// block column from its diagonal block down. One launch factors a panel (recursive_cholesky.cuh).
-/// getrf/distributed_panels.cuh has the schedule of panels and updates.
+/// getrf/distributed_panels.cuh schedules panels and updates.
 ///
 /// The first GPU may factor the last few thousand rows and columns (the *rest*) alone in one launch.
 /// Distributed panels would take longer for few rows.
@@ -14,8 +14,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Sets the matrix's info from a panel's info, unless an earlier panel has set it. @param first column of the
-/// matrix in which the panel begins
+/// Sets the matrix's info from a panel's info, unless an earlier panel has set it.
+/// @param first column of the matrix in which the panel begins
 template <class Index>
 __global__ void collect_info(const Index* panel_info, Index first, Index* info) {
   if (*info == 0 && *panel_info != 0) *info = *panel_info > 0 ? first + *panel_info : *panel_info;
@@ -59,7 +59,8 @@ class DistributedCholesky {
   /// GPU's stream.
   void factor(MatrixView<T> b = {}) {
     DeviceGroup& group = panels_.group();
-    // Saves the elements above the diagonal in diagonal blocks, which the factorisation overwrites.
+    // Saves the elements above the diagonal of each diagonal block, because the factorisation overwrites
+    // them.
     group.fork(blocks_.gpus);
     for (std::int64_t block = 0; block < blocks_.count(); ++block)
       copy_diagonal(block, diagonal(block), panels_.ld(blocks_.gpu_of(block)), saved(block), blocks_.width);
@@ -70,18 +71,19 @@ class DistributedCholesky {
         /*copy_back=*/[this](Device& device, std::int64_t block) { copy_back(device, block); },
         /*update=*/
         [this](int gpu, std::int64_t block, std::int64_t first, std::int64_t last, const Streams& streams) {
-          std::int64_t part = 0;
+          std::int64_t products = 0;
           for (std::int64_t other = first; other < last; ++other) {
-            if (blocks_.gpu_of(other) == gpu) update(gpu, block, other, streams, part);
+            if (blocks_.gpu_of(other) == gpu) update(gpu, block, other, streams, products);
           }
         },
         /*finish=*/
         [&](std::int64_t block) {
           if (b.cols > 0) {
-            solve(panels_.group().use_background(0, 0), panel(0, block), panel_ld(block),
-                  blocks_.begin(block), blocks_.begin(block + 1), b);
+            solve(panels_.group().use_background(/*gpu=*/0, /*stream=*/0), panel(/*gpu=*/0, block),
+                  panel_ld(block), blocks_.begin(block), blocks_.begin(block + 1), b);
           }
-          collect(panels_.group().use_background(0, 1), info_of(0, block), blocks_.begin(block));
+          collect(panels_.group().use_background(/*gpu=*/0, /*stream=*/1), info_of(/*gpu=*/0, block),
+                  blocks_.begin(block));
         });
     if (panel_count_ < blocks_.count()) factor_rest(b);
     group.fork(blocks_.gpus);
@@ -196,12 +198,13 @@ class DistributedCholesky {
   /// Subtracts the panel `block` times its transpose from the block column `other`, in products of up to 512
   /// columns from the diagonal down. The products also overwrite triangles above the diagonal, because
   /// rectangular products are faster.
-  /// @param part number of the update's previous products; it selects the stream
-  void update(int gpu, std::int64_t block, std::int64_t other, const Streams& streams, std::int64_t& part) {
+  /// @param products number of products that the update has started; it selects the stream
+  void update(int gpu, std::int64_t block, std::int64_t other, const Streams& streams,
+              std::int64_t& products) {
     const std::int64_t ld = panels_.ld(gpu), ld_panel = panel_ld(block), columns = blocks_.columns(other);
     for (std::int64_t begin = 0; begin < columns; begin += product_columns) {
       const T* const l = panel(gpu, block) + blocks_.begin(other) - blocks_.begin(block) + begin;
-      vendor_gemm(streams.context(part++), vendor::Op::none, vendor::Op::transpose, rows(other) - begin,
+      vendor_gemm(streams.context(products++), vendor::Op::none, vendor::Op::transpose, rows(other) - begin,
                   std::min(product_columns, columns - begin), blocks_.columns(block), T(-1), l, ld_panel, l,
                   ld_panel, T(1), diagonal(other) + begin * (ld + 1), ld);
     }

@@ -27,8 +27,8 @@ using namespace gaussweep::tiles;
 /// Thresholds of the factorisation; the defaults were measured (docs/notebook/cholesky.md).
 struct Thresholds {
   int one_launch = 0;  ///< the largest order that is factored in one launch; 0: 9216, in float 6144
-  int panel = 0;       ///< columns per launch of larger orders; 0: 2048 if n < 14336, else 3072 (float: 1024)
-  int tail = 40;       ///< rows of a launch's tail columns, in tiles (see Schedule)
+  int panel = 0;  ///< columns per launch of larger orders; 0: 2048 if n < 14336, else 3072 (in float 1024)
+  int tail = 40;  ///< tile rows that remain where a launch's tail columns begin (Schedule)
 };
 
 /// Selects the vendor's GEMM and SYRK for the trailing updates.
@@ -54,9 +54,9 @@ class RecursiveCholesky {
         info_(info),
         thresholds_(thresholds),
         n_(static_cast<int>(round_up_to_tiles(shape.n))),
-        count_(n_ / tile_order),
+        tiles_per_column_(n_ / tile_order),
         flags_(workspace.take<unsigned>(flag_words(shape.n))),
-        mailboxes_(workspace.take<T>(static_cast<std::int64_t>(count_) * mailbox_size)),
+        mailboxes_(workspace.take<T>(static_cast<std::int64_t>(tiles_per_column_) * mailbox_size)),
         a_(a),
         lda_(lda) {
     if (!is_copied(shape, scaled)) {
@@ -113,12 +113,12 @@ class RecursiveCholesky {
     context_.stage("start");
     const auto end =
         reinterpret_cast<std::uintptr_t>(mailboxes_ + static_cast<std::int64_t>(mailboxes) * mailbox_size);
-    context_.device.fill(flags_, 0xff, end - reinterpret_cast<std::uintptr_t>(flags_));
+    context_.device.fill(flags_, /*byte=*/0xff, end - reinterpret_cast<std::uintptr_t>(flags_));
   }
 
   /// Factors the matrix, or its copy in the workspace.
   void factor_matrix() {
-    reset(count_);
+    reset(tiles_per_column_);
     if (scale_ != nullptr) {
       simt::launch(context_, scale_diagonal<T>, dim3(static_cast<unsigned>((shape_.n + 255) / 256)),
                    dim3(256), 0, input_, input_ld_, static_cast<int>(shape_.n), scale_);
@@ -175,21 +175,23 @@ class RecursiveCholesky {
     arguments.columns = count / tile_order;
     arguments.tail_rows = thresholds_.tail;
     arguments.mailboxes = mailboxes_ + (first / tile_order) * static_cast<std::int64_t>(mailbox_size);
-    arguments.states = flags_ + (first / tile_order) * static_cast<std::int64_t>(count_ + 1);
-    arguments.states_ld = count_;
-    arguments.ticket = flags_ + static_cast<std::int64_t>(count_) * count_ + first / tile_order;
+    arguments.states = flags_ + (first / tile_order) * static_cast<std::int64_t>(tiles_per_column_ + 1);
+    arguments.states_ld = tiles_per_column_;
+    arguments.ticket =
+        flags_ + static_cast<std::int64_t>(tiles_per_column_) * tiles_per_column_ + first / tile_order;
     arguments.timed_out = flags_ + flag_words(shape_.n) - 1;
     arguments.first_column = first;
     arguments.by_division = shape_.n <= 8;
     arguments.info = info_;
     arguments.max_polls = 1 << 22;  // 2^22 polls take seconds, a launch only milliseconds
-    // The number of panel tasks, if all columns were full, and one diagonal task.
+    // An upper limit of the number of concurrent tasks: one panel task per pair of tile rows and column, and
+    // one diagonal task.
     const int tasks = (arguments.rows + 1) / 2 * arguments.columns + 1;
     const auto grid = static_cast<unsigned>(std::min(tasks, simt::multiprocessors(context_)));
     if constexpr (sizeof(T) == sizeof(float)) {
-      launch<1>(arguments, grid);
+      launch</*GroupsPerUpdate=*/1>(arguments, grid);
     } else {
-      launch<3>(arguments, grid);
+      launch</*GroupsPerUpdate=*/3>(arguments, grid);
     }
   }
   template <int GroupsPerUpdate>
@@ -237,8 +239,8 @@ class RecursiveCholesky {
   std::int64_t input_ld_;
   int* info_;
   Thresholds thresholds_;
-  int n_;      // order of the matrix, rounded up to whole tiles
-  int count_;  // tiles per column of the matrix
+  int n_;  // order of the matrix, rounded up to whole tiles
+  int tiles_per_column_;
   unsigned* flags_;
   T* mailboxes_;
   T* a_;  // the input matrix or its copy

@@ -32,18 +32,19 @@ constexpr std::int64_t flag_words(std::int64_t n) {
 constexpr std::int64_t mailbox_elements = tile_order * (tile_order + 8);
 
 /// Returns the bytes of workspace of a factorisation of order n, or of its panels, without a copy of A.
-inline std::size_t in_place_bytes(std::int64_t n, std::size_t element) {
+/// `element_bytes` is the size of an element.
+inline std::size_t in_place_bytes(std::int64_t n, std::size_t element_bytes) {
   return workspace_piece(flag_words(n), sizeof(unsigned)) +
-         workspace_piece(round_up_to_tiles(n) / tile_order * mailbox_elements, element);
+         workspace_piece(round_up_to_tiles(n) / tile_order * mailbox_elements, element_bytes);
 }
 
 /// Returns the bytes of workspace of a factorisation.
-inline std::size_t workspace_bytes(const Shape& shape, std::size_t element, bool scaled = false) {
-  return in_place_bytes(shape.n, element) +
+inline std::size_t workspace_bytes(const Shape& shape, std::size_t element_bytes, bool scaled = false) {
+  return in_place_bytes(shape.n, element_bytes) +
          workspace_piece(
              is_copied(shape, scaled) ? round_up_to_tiles(shape.n) * round_up_to_tiles(shape.n) : 0,
-             element) +
-         workspace_piece(scaled ? round_up_to_tiles(shape.n) : 0, element);
+             element_bytes) +
+         workspace_piece(scaled ? round_up_to_tiles(shape.n) : 0, element_bytes);
 }
 
 /// Returns the columns per block of the distribution over several GPUs.
@@ -95,34 +96,37 @@ inline Method on_several_gpus(Method method) {
   return method;
 }
 /// Returns the bytes of a panel of whole tiles and of its info.
-constexpr std::size_t panel_bytes(std::int64_t rows, std::int64_t columns, std::size_t element) {
-  return static_cast<std::size_t>(round_up_to_tiles(rows) * round_up_to_tiles(columns)) * element +
+constexpr std::size_t panel_bytes(std::int64_t rows, std::int64_t columns, std::size_t element_bytes) {
+  return static_cast<std::size_t>(round_up_to_tiles(rows) * round_up_to_tiles(columns)) * element_bytes +
          sizeof(int);
 }
 /// Returns the bytes of a copy of the rest and of its info.
-inline std::size_t rest_bytes(const ColumnBlocks& blocks, const Parameters& parameters, std::size_t element) {
+inline std::size_t rest_bytes(const ColumnBlocks& blocks, const Parameters& parameters,
+                              std::size_t element_bytes) {
   if (parameters.all().count("rest") == 0) return 0;
   const std::int64_t order = rest_order(blocks, rest_rows(parameters));
-  return workspace_piece(order * order, element) + workspace_piece(1, sizeof(int));
+  return workspace_piece(order * order, element_bytes) + workspace_piece(1, sizeof(int));
 }
-/// Returns the number of columns of the first GPU, which has the most columns. A partial last block counts as
-/// whole.
+/// Returns the number of columns whose diagonal blocks a GPU saves: all columns of the first GPU, which has
+/// the most. A partial last block counts as whole.
 constexpr std::int64_t saved_columns(const ColumnBlocks& blocks) {
   return (blocks.count() + blocks.gpus - 1) / blocks.gpus * blocks.width;
 }
 /// Returns the bytes of workspace per GPU: two panels, the workspace of a panel's factorisation, copies of
 /// the diagonal blocks, and a copy of the rest.
-inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
+inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& parameters,
+                                   std::size_t element_bytes) {
   const int gpus = static_cast<int>(parameters.integer("gpus"));
-  if (gpus == 1 || uses_one_gpu(shape, parameters)) return workspace_bytes(shape, element);
+  if (gpus == 1 || uses_one_gpu(shape, parameters)) return workspace_bytes(shape, element_bytes);
   const ColumnBlocks blocks{shape.n, column_block(shape, parameters), gpus};
-  const std::size_t panel = panel_bytes(shape.n, blocks.width, element);
-  return 2 * workspace_piece(static_cast<std::int64_t>(panel), 1) + in_place_bytes(shape.n, element) +
-         workspace_piece(saved_columns(blocks) * blocks.width, element) +
-         rest_bytes(blocks, parameters, element);
+  const std::size_t panel = panel_bytes(shape.n, blocks.width, element_bytes);
+  return 2 * workspace_piece(static_cast<std::int64_t>(panel), 1) + in_place_bytes(shape.n, element_bytes) +
+         workspace_piece(saved_columns(blocks) * blocks.width, element_bytes) +
+         rest_bytes(blocks, parameters, element_bytes);
 }
 
-/// Returns the maximum number of columns of P that are converted to FP16 together (split_updates.cuh).
+/// Returns the maximum number of columns of P that are converted to FP16 together, for an update C -= P P^T
+/// (split_updates.cuh).
 constexpr std::int64_t split_columns(std::int64_t n) {
   return std::min<std::int64_t>(round_up_to_tiles(n), 4096);
 }

@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(256)
     const auto column = static_cast<std::int64_t>(i / quads_per_column);
     const int row = static_cast<int>(i % quads_per_column) * 4;
     lu::detail::FourHalves high, low;
-    lu::detail::split_four(p + row + column * ldp, 4, high, low);
+    lu::detail::split_four(p + row + column * ldp, /*count=*/4, high, low);
     Half* const to = halves + row + column * rows;
     *reinterpret_cast<lu::detail::FourHalves*>(to) = high;
     if (HighOnly) continue;
@@ -92,26 +92,31 @@ class SplitUpdates {
   };
   void split(const Panel& panel, const float* p, std::int64_t ldp) {
     context_.stage("split");
-    const std::int64_t elements_per_block = 4 * 256 * 2;  // elements per thread block
+    const std::int64_t elements_per_block = 256 * 4 * 2;  // 256 threads convert four elements twice
     const std::int64_t elements = static_cast<std::int64_t>(panel.height) * panel.k_count;
     const auto blocks = static_cast<unsigned>((elements + elements_per_block - 1) / elements_per_block);
-    simt::launch(context_, high_only_ ? split_panel<true, __half> : split_panel<false, __half>, dim3(blocks),
-                 dim3(256), 0, p, ldp, panel.height, panel.k_count, halves_);
+    simt::launch(
+        context_,
+        high_only_ ? split_panel</*HighOnly=*/true, __half> : split_panel</*HighOnly=*/false, __half>,
+        dim3(blocks), dim3(256), 0, p, ldp, panel.height, panel.k_count, halves_);
   }
   /// Subtracts P P^T from the lower triangle of the `count` columns of C and from the rows below.
   void multiply(const Panel& panel, int count, float* c, std::int64_t ldc) {
     const int below = panel.height - count;
-    if (below > 0) multiply(panel, {count, 0, below, count}, 1, c, ldc);
+    if (below > 0)
+      multiply(panel, {/*row=*/count, /*column=*/0, /*rows=*/below, /*columns=*/count}, /*count=*/1, c, ldc);
     // The triangle begins with the squares on its diagonal. The block left of the lower square of each pair
     // then completes a lower triangle of twice the order, which is a square of the next round.
     const int squares = count / square, remainder = count % square;
-    if (squares > 0) multiply(panel, {0, 0, square, square}, squares, c, ldc);
-    if (remainder > 0) multiply(panel, {squares * square, squares * square, remainder, remainder}, 1, c, ldc);
+    if (squares > 0) multiply(panel, {/*row=*/0, /*column=*/0, square, square}, squares, c, ldc);
+    if (remainder > 0)
+      multiply(panel, {squares * square, squares * square, remainder, remainder}, /*count=*/1, c, ldc);
     for (int half = square; half < count; half *= 2) {
       const int pairs = count / (2 * half);
       const int end = 2 * half * pairs;
-      if (pairs > 0) multiply(panel, {half, 0, half, half}, pairs, c, ldc);
-      if (count - end > half) multiply(panel, {end + half, end, count - end - half, half}, 1, c, ldc);
+      if (pairs > 0) multiply(panel, {/*row=*/half, /*column=*/0, half, half}, pairs, c, ldc);
+      if (count - end > half)
+        multiply(panel, {end + half, end, count - end - half, half}, /*count=*/1, c, ldc);
     }
   }
   /// Computes `count` blocks of C of equal size. Each block is `step` rows and columns after the previous

@@ -25,7 +25,7 @@ namespace gaussweep {
 namespace {
 
 /// Returns the minimum number of elements moved: the triangle is read and written.
-double operands(const Shape& shape) {
+double elements_moved(const Shape& shape) {
   return 2.0 * triangle_elements(shape);
 }
 
@@ -40,7 +40,7 @@ ProblemRow problem_row() {
   row.used_of_a = UsedElements::mirrored_triangle;
   row.used_of_x = UsedElements::triangle;
   row.flops = cholesky_flops;
-  row.elements = operands;
+  row.elements = elements_moved;
   row.judge = {verifiers::cholesky_factor<float>, verifiers::cholesky_factor<double>};
   row.tolerance = 30;  // largest accepted ratio of the error to its bound
   return row;
@@ -64,7 +64,7 @@ Method blocked(std::string variant, std::string summary, PortableEntries entries
                                "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
   method.parameters = {choice_parameter("topleft", {"square", "triangle"},
                                         "threads that factorise a diagonal block: 16 x 16 or, as the paper "
-                                        "proposes, one per element of its triangle")};
+                                        "proposes, one per element_bytes of its triangle")};
   return portable(std::move(method), entries);
 }
 
@@ -72,8 +72,8 @@ Method recursive() {
   Method method = potrf_method(
       "recursive", "Cholesky, recursive in block columns; a launch's blocks wait for each other's tiles",
       "gaussweep");
-  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
-    return tiles::workspace_bytes(shape, element);
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element_bytes) {
+    return tiles::workspace_bytes(shape, element_bytes);
   };
   return portable(std::move(method), GAUSSWEEP_ENTRIES(potrf_recursive), /*capability=*/90);
 }
@@ -89,8 +89,8 @@ Method halves() {
   Method method = potrf_method("halves", "recursive in float, with FP16 products on tensor cores",
                                "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
   method.mixed_precision = true;
-  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
-    return tiles::workspace_bytes(shape, element, /*scaled=*/true) + tiles::split_bytes(shape.n);
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element_bytes) {
+    return tiles::workspace_bytes(shape, element_bytes, /*scaled=*/true) + tiles::split_bytes(shape.n);
   };
 #ifdef GAUSSWEEP_HAS_CUDA
   return tuned(std::move(method), /*capability=*/90, {cuda::potrf_halves, nullptr});

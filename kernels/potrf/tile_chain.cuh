@@ -48,7 +48,7 @@ class Worker {
   /// Runs tasks until none is left.
   __device__ void work() {
     if (thread() == 0) memory_.schedule = {arguments_.rows, arguments_.columns, arguments_.tail_rows};
-    if (thread() < 2) memory_.added[thread()] = 0;
+    if (thread() < 2) memory_.finished_warps[thread()] = 0;
     for (;;) {
       const Kind kind = next_kind();
       if (kind == Kind::none) return;
@@ -144,8 +144,8 @@ class Worker {
   }
 
   /// Tracks which operand tiles of a product are open, i.e. finished, one group of columns after another.
-  /// Each lane of the first warp polls one of the group's 4 x 8 tiles. A parameter `tile` is a tile column,
-  /// counted from task.from.
+  /// Each lane of the first warp polls one of the group's 4 x 8 tiles. A parameter `tile_column` is counted
+  /// from task.from.
   class Gate {
    public:
     /// @param open_mask the open tiles of the first polled group, one bit per lane
@@ -153,33 +153,34 @@ class Worker {
         : worker_(worker),
           state_(worker.operand_state(task, first_polled(task) + lane() / 4)),
           open_mask_(open_mask),
-          open_tiles_(first_polled(task) - task.from),
+          open_columns_(first_polled(task) - task.from),
           columns_left_(task.to - first_polled(task) - group_columns) {}
-    __device__ bool is_all_open() const { return open_mask_ == ~0u && columns_left_ <= 0; }
-    __device__ bool is_open(int tile) const {
-      return tile < open_tiles_ ||
-             (tile < open_tiles_ + group_columns && (open_mask_ >> 4 * (tile - open_tiles_) & 15u) == 15u);
+    __device__ bool all_are_open() const { return open_mask_ == ~0u && columns_left_ <= 0; }
+    __device__ bool is_open(int tile_column) const {
+      const int first_bit = 4 * (tile_column - open_columns_);  // four operand tiles per column
+      return tile_column < open_columns_ ||
+             (tile_column < open_columns_ + group_columns && (open_mask_ >> first_bit & 0b1111u) == 0b1111u);
     }
-    /// Waits until all operands in column `tile` are open; has a barrier of the thread block.
-    __device__ void wait_for(int tile) {
+    /// Waits until all operands in a tile column are open; has a barrier of the thread block.
+    __device__ void wait_for(int tile_column) {
       if (warp() == 0) {
-        for (int polls = 0; !is_open(tile); ++polls) {
+        for (int polls = 0; !is_open(tile_column); ++polls) {
           poll();
           if (worker_.times_out(polls)) open_mask_ = ~0u;
         }
-        if (lane() == 0) worker_.memory_.open[3] = open_mask_;  // other warps may still read open[2]
+        if (lane() == 0) worker_.memory_.open_masks[3] = open_mask_;  // other warps may still read mask 2
       }
       __syncthreads();
-      open_mask_ = worker_.memory_.open[3];
+      open_mask_ = worker_.memory_.open_masks[3];
       advance();
     }
-    /// Polls if `useful` (a k slice has not been requested yet) and passes the result to all threads. Has a
-    /// barrier of the thread block. Called once per k slice p.
-    __device__ void poll_gate(int p, bool useful) {
-      if (is_all_open()) return __syncthreads();
-      unsigned& open_word = worker_.memory_.open[p % 2];
+    /// Polls if `polls` is true (copies of a later k slice have not started yet), and passes the result to
+    /// all threads. Has a barrier of the thread block. Called once per k slice p.
+    __device__ void poll_gate(int p, bool polls) {
+      if (all_are_open()) return __syncthreads();
+      unsigned& open_word = worker_.memory_.open_masks[p % 2];
       if (warp() == 0) {
-        if (useful) poll();
+        if (polls) poll();
         if (lane() == 0) open_word = open_mask_;
       }
       __syncthreads();
@@ -190,11 +191,11 @@ class Worker {
     __device__ unsigned poll() { return open_mask_ = __ballot_sync(0xffffffffu, is_finished(state_)); }
 
    private:
-    /// Moves on to the next group if all tiles of this one are open.
+    /// Moves on to the next group if all tiles of the polled group are open.
     __device__ void advance() {
       if (open_mask_ != ~0u || columns_left_ <= 0) return;
       open_mask_ = 0;
-      open_tiles_ += group_columns;
+      open_columns_ += group_columns;
       state_ = lane() / 4 < columns_left_ ? state_ + group_columns * worker_.arguments_.states_ld : nullptr;
       columns_left_ -= group_columns;
     }
@@ -202,18 +203,18 @@ class Worker {
     const Worker& worker_;
     const unsigned* state_;
     unsigned open_mask_;
-    int open_tiles_;    ///< number of columns before the polled group; all their tiles are open
+    int open_columns_;  ///< number of columns before the polled group; all their tiles are open
     int columns_left_;  ///< number of columns after the polled group
   };
 
   /// Waits, in the first warp, until all earlier updates of the task's tiles are complete. Also polls the
   /// operands; the resulting mask is Gate's start value.
   __device__ void await_result(const Task& task) const {
-    Gate gate(*this, task, 0);
+    Gate gate(*this, task, /*open_mask=*/0);
     for (int polls = 0;; ++polls) {
       const bool ready = is_result_ready(task);
       const unsigned open = gate.poll();
-      if (lane() == 0) memory_.open[2] = open;
+      if (lane() == 0) memory_.open_masks[2] = open;
       if (ready || times_out(polls)) return;
     }
   }
@@ -233,7 +234,7 @@ class Worker {
   }
   /// Sets the state of the tiles that the task has changed, after a barrier. Uses warp 3, because warp 0
   /// polls for the next task.
-  __device__ void publish(const Task& task, unsigned state) const {
+  __device__ void set_states(const Task& task, unsigned state) const {
     __syncthreads();
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
     if (warp() == 3 && lane() < 4 && task_tiles.is_changed(lane())) {
@@ -276,7 +277,7 @@ class Worker {
   __device__ __forceinline__ void add_products(Product& product, const Task& task, const Tiles& task_tiles,
                                                OnFirstSlice on_first_slice) {
     product.clear();
-    Gate gate(*this, task, memory_.open[2]);
+    Gate gate(*this, task, memory_.open_masks[2]);
     const Operand<T> a{arguments_.tile(task_tiles.row, task.from),
                        task_tiles.next_row == task_tiles.row ? tile_order : 2 * tile_order};
     const Operand<T> b{arguments_.tile(task_tiles.column, task.from),
@@ -298,7 +299,7 @@ class Worker {
         subtract_sums(product, arguments_.tile(task.i, task.j), arguments_.ld,
                       task_tiles.row_of(tile) == task_tiles.column_of(tile));
       }
-      publish(task, static_cast<unsigned>(task.to / group_columns) - 1);
+      set_states(task, static_cast<unsigned>(task.to / group_columns) - 1);
     }
   }
   /// Subtracts an update's sums from the matrix by bulk copies, and sets the tiles' states. Two warps process
@@ -316,9 +317,11 @@ class Worker {
       const int begin = task_tiles.is_changed(2 * column) ? 0 : 1,
                 end = task_tiles.is_changed(2 * column + 1) ? 2 : 1;
       add_columns(arguments_.tile(task_tiles.row, j), arguments_.ld, sums + column * tile_order * sums_stride,
-                  begin * tile_order, end * tile_order, task_tiles.row + begin == j, column_part, 2);
+                  begin * tile_order, end * tile_order, task_tiles.row + begin == j, column_part,
+                  /*column_stride=*/2);
       __threadfence_block();
-      if (atomicAdd(&memory_.added[column], 1u) % 2 == 1) {  // the other warp of the column is done too
+      if (atomicAdd(&memory_.finished_warps[column], 1u) % 2 ==
+          1) {  // the other warp of the column is done too
         for (int i = begin; i < end; ++i) {
           simt::store_release(arguments_.state(task_tiles.row + i, j),
                               static_cast<unsigned>(task.to / group_columns) - 1);
@@ -359,7 +362,7 @@ class Worker {
                      [&](int row, int column, T value) { c[row + column * arguments_.ld] = value; });
       }
     }
-    publish(task, finished);
+    set_states(task, finished);
   }
 
   __device__ __forceinline__ void diagonal(const Task& task) {

@@ -30,7 +30,7 @@ constexpr int mailbox_size = mailbox_inverses + tile_order * 8;  ///< elements o
 /// pattern that no sent number has.
 template <class T>
 __device__ __forceinline__ void send(T* target, T value) {
-  simt::store_volatile(target, chain::publishable(value));
+  simt::store_volatile(target, chain::with_canonical_nan(value));
 }
 
 /// Computes c -= A B^T for 8 x 8 tiles of the triangle in shared memory, with one warp. The tile c begins at

@@ -15,7 +15,7 @@ struct LaunchArguments {
   T* a;  ///< the first diagonal tile, column-major with leading dimension `ld` (in elements)
   std::int64_t ld;
   int rows, columns;
-  int tail_rows;  ///< rows of the tail columns (see Schedule)
+  int tail_rows;  ///< tile rows that remain where the tail columns begin (Schedule)
   T* mailboxes;   ///< mailboxes of the diagonal tiles (tile_factor.cuh), mailbox_size elements each
   /// Each tile's state (tile_chain.cuh) minus 1, so that all bits set mean state 0. The leading dimension is
   /// `states_ld`.
@@ -49,11 +49,11 @@ struct SharedStorage {
   LaunchArguments<T> arguments;
   Schedule<GroupsPerUpdate> schedule;  ///< used by the thread that takes tickets
   Task task;
-  unsigned added[2];  ///< per column of tiles, the number of warps that have added their sums
+  unsigned finished_warps[2];  ///< per column of tiles, the number of warps that have added their sums
   /// Masks of finished operands (Gate). Elements 0 and 1 serve even and odd k slices, so that a slow warp can
   /// still read the previous mask. Element 2 is the mask at the start of a task, element 3 the one after a
   /// wait.
-  unsigned open[4];
+  unsigned open_masks[4];
 
   // After the products, the data of a solve replace the k slices.
   /// Returns the 64 or 128 rows to solve, with leading dimension stride_of.

@@ -155,9 +155,9 @@ struct TileProduct {
   }
 
   /// Copies k slices of both operands to shared memory, one after another, 16 bytes at a time.
-  class Copies {
+  class SliceCopies {
    public:
-    __device__ __forceinline__ Copies(const Operand<T>& a, const Operand<T>& b, std::int64_t ld)
+    __device__ __forceinline__ SliceCopies(const Operand<T>& a, const Operand<T>& b, std::int64_t ld)
         : a_(a.data + row<Rows>() % a.stored_rows + column<Rows>() * ld),
           b_(b.data + row<Columns>() % b.stored_rows + column<Columns>() * ld),
           ld_(ld) {}
@@ -167,13 +167,13 @@ struct TileProduct {
       for (int i = 0; i < count; ++i) {
         simt::copy_16_bytes(to + offset(i), from(i));
       }
-      end();
+      commit();
     }
     static constexpr int pack = 16 / static_cast<int>(sizeof(T));            ///< elements per copy
     static constexpr int count_a = Rows * depth / pack / threads;            ///< copies per thread of A
     static constexpr int count = (Rows + Columns) * depth / pack / threads;  ///< copies per thread of A and B
-    /// Instead of start(), the caller may start copies 0 to count - 1 itself and then call end(). The source
-    /// of copy i is from(i), its destination is element offset(i) of the slice.
+    /// Instead of start(), the caller may start copies 0 to count - 1 itself and then call commit(). The
+    /// source of copy i is from(i), its destination is element offset(i) of the slice.
     __device__ __forceinline__ const T* from(int i) const {
       return i < count_a ? a_ + i * step<Rows> * ld_ : b_ + (i - count_a) * step<Columns> * ld_;
     }
@@ -182,7 +182,7 @@ struct TileProduct {
                          : depth * stride_a + (column<Columns>() + (i - count_a) * step<Columns>)*stride_b +
                                row<Columns>();
     }
-    __device__ __forceinline__ void end() {
+    __device__ __forceinline__ void commit() {
       simt::end_copy_group();
       a_ += depth * ld_;
       b_ += depth * ld_;
@@ -295,42 +295,42 @@ struct TileProduct {
 
     __device__ __forceinline__ explicit Pipeline(const T* memory)
         : begin(static_cast<unsigned>(__cvta_generic_to_shared(memory))) {
-      load_left(0, begin, 0);
-      load_right(0, begin, 0, 0);
+      load_left(/*buffer=*/0, begin, /*step=*/0);
+      load_right(/*buffer=*/0, begin, /*step=*/0, /*square=*/0);
     }
-    /// Load the lane's fragments of A and B for step `step` (four columns) of the slice at `from` to buffer
-    /// `which`.
-    __device__ __forceinline__ void load_left(int which, unsigned from, int step) {
+    /// Load the lane's fragments of A and B for step `step` (four columns) of the slice at `from` to
+    /// buffer `buffer`.
+    __device__ __forceinline__ void load_left(int buffer, unsigned from, int step) {
       const unsigned lane_offset =
-          (lane() % 4 * stride_a + warp_row() * 16 * SquaresDown + lane() / 4 * 2) * size;
+          (lane() % 4 * stride_a + warp_row() * 16 * SquaresDown + lane() / 4 * 2) * element_bytes;
       GAUSSWEEP_UNROLL
       for (int s = 0; s < SquaresDown; ++s) {
-        load_in_order(from + lane_offset + (4 * step * stride_a + s * 16) * size, left[which][s]);
+        load_in_order(from + lane_offset + (4 * step * stride_a + s * 16) * element_bytes, left[buffer][s]);
       }
     }
-    __device__ __forceinline__ void load_right(int which, unsigned from, int step, int square) {
+    __device__ __forceinline__ void load_right(int buffer, unsigned from, int step, int square) {
       const unsigned lane_offset =
-          (depth * stride_a + lane() % 4 * stride_b + warp_column() * 32 + lane() / 4 * 2) * size;
-      load_in_order(from + lane_offset + (4 * step * stride_b + square * 16) * size, right[which]);
+          (depth * stride_a + lane() % 4 * stride_b + warp_column() * 32 + lane() / 4 * 2) * element_bytes;
+      load_in_order(from + lane_offset + (4 * step * stride_b + square * 16) * element_bytes, right[buffer]);
     }
   };
-  static constexpr int size = static_cast<int>(sizeof(T));
+  static constexpr int element_bytes = static_cast<int>(sizeof(T));
 
   /// Multiplies the next slice, interleaved with the start of copies of a later slice.
   /// @param copies_next true if there is a later slice to copy
   /// @param on_copied on_copied() is called after all copies have been started
   /// @param await_next await_next() waits for the next slice and returns true if there is one
   template <int Stages, class OnCopied, class Await>
-  __device__ __forceinline__ void multiply_slice(Pipeline& pipeline, Copies& copies, bool copies_next,
+  __device__ __forceinline__ void multiply_slice(Pipeline& pipeline, SliceCopies& copies, bool copies_next,
                                                  OnCopied on_copied, Await await_next) {
     constexpr int steps = depth / 4;
     // A copy is started after every `between` products, so that all have been started before on_copied().
-    constexpr int between = (2 * steps - 1) * 2 * SquaresDown / Copies::count;
-    const unsigned current = pipeline.begin + pipeline.slot * (slice_elements * size);
-    const unsigned previous =
-        pipeline.begin + (pipeline.slot == 0 ? Stages - 1 : pipeline.slot - 1) * (slice_elements * size);
+    constexpr int between = (2 * steps - 1) * 2 * SquaresDown / SliceCopies::count;
+    const unsigned current = pipeline.begin + pipeline.slot * (slice_elements * element_bytes);
+    const unsigned previous = pipeline.begin + (pipeline.slot == 0 ? Stages - 1 : pipeline.slot - 1) *
+                                                   (slice_elements * element_bytes);
     pipeline.slot = pipeline.slot == Stages - 1 ? 0 : pipeline.slot + 1;
-    const unsigned next = pipeline.begin + pipeline.slot * (slice_elements * size);
+    const unsigned next = pipeline.begin + pipeline.slot * (slice_elements * element_bytes);
     GAUSSWEEP_UNROLL
     for (int step = 0; step < steps; ++step) {
       GAUSSWEEP_UNROLL
@@ -351,9 +351,9 @@ struct TileProduct {
           lu::multiply_16x8(sum[s][square][half], pipeline.left[step % 2][s], pipeline.right[square][half]);
           const int number = (2 * step + square) * 2 * SquaresDown + i;
           GAUSSWEEP_UNROLL
-          for (int k = 0; k < Copies::count; ++k) {
+          for (int k = 0; k < SliceCopies::count; ++k) {
             if (number != k * between + 1) continue;
-            copy_16_bytes_if(copies_next, previous + Copies::offset(k) * size, copies.from(k));
+            copy_16_bytes_if(copies_next, previous + SliceCopies::offset(k) * element_bytes, copies.from(k));
           }
         }
       }
@@ -366,17 +366,17 @@ struct TileProduct {
   /// block.
   ///
   /// `gate` (Worker::Gate) tracks which tiles may be read, equally in all threads of the thread block:
-  ///   is_open(tile)         returns true if column `tile` of both operands may be read
-  ///   is_all_open()         returns true if all columns may be read
-  ///   wait_for(tile)        waits until the column may be read; has a barrier of the thread block
-  ///   poll_gate(p, useful)  is called once per slice p; polls if `useful`; has a barrier of the thread block
+  ///   is_open(column)       returns true if tile column `column` of both operands may be read
+  ///   all_are_open()        returns true if all columns may be read
+  ///   wait_for(column)      waits until the column may be read; has a barrier of the thread block
+  ///   poll_gate(p, polls)   is called once per slice p; polls if `polls`; has a barrier of the thread block
   template <int Stages, class Gate, class OnFirstSlice>
   __device__ __forceinline__ void add_tiles(T* memory, const Operand<T>& a, const Operand<T>& b,
                                             std::int64_t ld, int tiles, Gate& gate,
                                             OnFirstSlice on_first_slice) {
     const int count = tiles * slices_per_tile;
     int started = 0;  // number of slices whose copies have been started
-    Copies copies(a, b, ld);
+    SliceCopies copies(a, b, ld);
     const auto can_start = [&](int end) {
       return started < count && started < end && gate.is_open(started / slices_per_tile);
     };
@@ -408,11 +408,11 @@ struct TileProduct {
       // This loop runs until all tiles may be read. The next loop does not poll, which saves a tenth of the
       // products' time.
       GAUSSWEEP_ROLLED
-      for (; p < count && !(started == p + Stages - 1 && gate.is_all_open()); ++p) {
+      for (; p < count && !(started == p + Stages - 1 && gate.all_are_open()); ++p) {
         const bool copies_next = started == p + Stages - 1 && can_start(p + Stages);
         const auto on_copied = [&] {
           if (!copies_next) return;
-          copies.end();
+          copies.commit();
           ++started;
         };
         multiply_slice<Stages>(pipeline, copies, copies_next, on_copied, [&] {
@@ -424,7 +424,7 @@ struct TileProduct {
       GAUSSWEEP_ROLLED
       for (; p < count; ++p) {
         multiply_slice<Stages>(
-            pipeline, copies, p + Stages - 1 < count, [&] { copies.end(); },
+            pipeline, copies, p + Stages - 1 < count, [&] { copies.commit(); },
             [&] {
               if (p + 1 == count) return false;
               simt::await_copy_groups<Stages - 2>();

@@ -31,9 +31,10 @@ __host__ __device__ constexpr int sum_up_to(int count) {
 /// group from it. Updates of later groups are *deferred*: they are spread over the steps of the current
 /// group.
 ///
-/// The last columns are the tail columns. About `tail_rows` rows remain where the tail begins, to within half
-/// a group. The operations of the tail cannot keep all thread blocks busy, and tasks would wait for updates.
-/// No update task therefore subtracts products of tail columns; diagonal and panel tasks subtract them.
+/// The last columns are the tail columns. They begin with the group at which about `tail_rows` rows remain,
+/// to within half a group. The tail has too few operations to keep all thread blocks busy, and its tasks
+/// would wait for updates. No update task therefore subtracts products of tail columns; diagonal and panel
+/// tasks subtract them.
 /// @tparam GroupsPerUpdate the number of groups whose product a deferred update subtracts
 template <int GroupsPerUpdate>
 class Schedule {
@@ -41,20 +42,20 @@ class Schedule {
   __host__ __device__ Schedule(int rows, int columns, int tail_rows)
       : rows_(rows),
         columns_(columns),
-        tail_(max_of(rows - tail_rows + group_columns / 2 - 1, 0) / group_columns * group_columns) {
+        tail_begin_(max_of(rows - tail_rows + group_columns / 2 - 1, 0) / group_columns * group_columns) {
     begin_step();
   }
 
   /// Returns the task of a ticket. @pre `ticket` is larger than in the previous call
   __host__ __device__ Task task(unsigned ticket) {
-    while (ticket - first_ >= static_cast<unsigned>(diagonal_ + panels_ + required_ + deferred_)) {
-      first_ += static_cast<unsigned>(diagonal_ + panels_ + required_ + deferred_);
+    while (ticket - first_ticket_ >= static_cast<unsigned>(diagonal_ + panels_ + required_ + deferred_)) {
+      first_ticket_ += static_cast<unsigned>(diagonal_ + panels_ + required_ + deferred_);
       if (++step_ > columns_) return {Kind::none, 0, 0, 0, 0};
       begin_step();
     }
-    int number = static_cast<int>(ticket - first_);
+    int number = static_cast<int>(ticket - first_ticket_);
     // The first column whose products the diagonal and panel tasks subtract. Updates subtract the others.
-    const int first_column = min_of((step_ - 1) / group_columns * group_columns, tail_);
+    const int first_column = min_of((step_ - 1) / group_columns * group_columns, tail_begin_);
     if (number < diagonal_)
       return {Kind::diagonal, step_, step_, step_ > 0 ? first_column : 0, max_of(step_ - 1, 0)};
     number -= diagonal_;
@@ -62,7 +63,7 @@ class Schedule {
     if (deferred_first && number < deferred_) return deferred_update(number);
     if (deferred_first) number -= deferred_;
     if (number < panels_) {
-      return {Kind::panel, first_of_panel() + 2 * number, step_ - 1, first_column, step_ - 1};
+      return {Kind::panel, first_panel_row() + 2 * number, step_ - 1, first_column, step_ - 1};
     }
     number -= panels_;
     if (number < required_) return in_columns(number, step_, step_ - group_columns, step_);
@@ -73,7 +74,7 @@ class Schedule {
   __host__ __device__ static int max_of(int a, int b) { return a > b ? a : b; }
   __host__ __device__ static int min_of(int a, int b) { return a < b ? a : b; }
   /// Returns the first row of the panel tasks of column step_ - 1. The diagonal task computes the tile above.
-  __host__ __device__ int first_of_panel() const { return step_ < columns_ ? step_ + 1 : step_; }
+  __host__ __device__ int first_panel_row() const { return step_ < columns_ ? step_ + 1 : step_; }
   /// Returns the number of updates of the group of columns that begins at `column`. Each pair of columns has
   /// one update less than the pair before.
   __host__ __device__ int updates(int column) const {
@@ -83,16 +84,16 @@ class Schedule {
   /// Returns the distance, in columns, from one group that deferred updates change to the next such group.
   /// When the tail begins, deferred updates change all later groups.
   __host__ __device__ int column_step() const {
-    return current_group() == tail_ ? group_columns : GroupsPerUpdate * group_columns;
+    return current_group() == tail_begin_ ? group_columns : GroupsPerUpdate * group_columns;
   }
   /// Returns the first column of the step's group.
   __host__ __device__ int current_group() const { return step_ / group_columns * group_columns; }
   /// Counts the tasks of the step.
   __host__ __device__ void begin_step() {
     diagonal_ = step_ < columns_ ? 1 : 0;
-    panels_ = step_ > 0 ? pairs(max_of(rows_ - first_of_panel(), 0)) : 0;
+    panels_ = step_ > 0 ? pairs(max_of(rows_ - first_panel_row(), 0)) : 0;
     required_ = deferred_ = first_deferred_ = 0;
-    if (current_group() == 0 || step_ >= columns_ || current_group() > tail_) return;
+    if (current_group() == 0 || step_ >= columns_ || current_group() > tail_begin_) return;
     if (step_ == current_group()) {
       required_ = updates(current_group());
       group_deferred_ = 0;
@@ -116,9 +117,9 @@ class Schedule {
     const int from = max_of(current_group() - missing_groups * group_columns, 0);
     // For large matrices the operands of all rows do not fit in L2. Updates that run concurrently are then
     // taken from few rows.
-    const bool by_rows = GroupsPerUpdate > 1 && current_group() < tail_;
-    return by_rows ? in_rows(number, column, from, current_group())
-                   : in_columns(number, column, from, current_group());
+    const bool is_by_rows = GroupsPerUpdate > 1 && current_group() < tail_begin_;
+    return is_by_rows ? in_rows(number, column, from, current_group())
+                      : in_columns(number, column, from, current_group());
   }
   /// Returns update `number` of the group that begins at `column`. Updates are numbered down each pair of
   /// columns, one pair after another.
@@ -144,9 +145,10 @@ class Schedule {
   }
 
   int rows_, columns_;
-  int tail_;  ///< the tail's first column
+  int tail_begin_;  ///< the first tail column
   int step_ = 0;
-  unsigned first_ = 0;  ///< the step's first ticket
+  unsigned first_ticket_ = 0;  ///< the step's first ticket
+  // The number of the step's tasks of each kind.
   int diagonal_ = 0, panels_ = 0, required_ = 0, deferred_ = 0;
   int group_deferred_ = 0;  ///< number of the group's deferred updates
   int first_deferred_ = 0;  ///< index of this step's first deferred update in the group

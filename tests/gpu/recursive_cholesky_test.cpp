@@ -1,5 +1,6 @@
-// Tests potrf/recursive and posv/recursive at orders at which their algorithm changes: one launch and
-// several, whole tiles and orders that need a copy, both triangles, incomplete groups of tile columns.
+// Tests potrf/recursive and posv/recursive at orders at which their algorithm changes: one or several
+// launches, orders that are multiples of a tile or need a padded copy, both triangles, incomplete groups of
+// tile columns.
 
 #include "kernels/check/check.hpp"
 #include "tests/gpu/on_gpu.hpp"
@@ -12,6 +13,7 @@ namespace {
 class RecursiveCholesky : public OnGpu {
  protected:
   void SetUp() override { require(row_of("potrf/recursive").capability); }
+  /// Returns the inputs of posv, or of potrf if nrhs is 0, with a positive definite matrix.
   template <class T>
   Inputs<T> spd(std::int64_t n, Uplo uplo, std::int64_t nrhs = 1) {
     const Problem problem = Problem::named(nrhs == 0 ? "potrf" : "posv");
@@ -24,7 +26,7 @@ class RecursiveCholeskySizes : public RecursiveCholesky, public testing::WithPar
 TEST_P(RecursiveCholeskySizes, FactorsEqualTheVendors) {
   if (small() && GetParam() > 700) GTEST_SKIP() << "small sizes only";
   for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
-    const Inputs<double> inputs = spd<double>(GetParam(), uplo, 0);
+    const Inputs<double> inputs = spd<double>(GetParam(), uplo, /*nrhs=*/0);
     const Answer<double> ours = run("potrf/recursive", inputs);
     EXPECT_EQ(ours.info, 0);
     EXPECT_LT(difference(Problem::named("potrf"), inputs.shape, ours, run("potrf/cusolver", inputs)).largest,
@@ -33,11 +35,14 @@ TEST_P(RecursiveCholeskySizes, FactorsEqualTheVendors) {
   }
 }
 
-// 64, 576 and 1152: one group of tile columns, one more tile, and two more groups. Up to 2560 all columns
-// belong to the tail; at 2561 and 3136 one and two groups precede it. Above 9216 there are several launches.
+// Schedule (potrf/tile_schedule.cuh) works with tiles of order 64 and groups of 8 tile columns, 512 columns.
+// 512, 576 and 1024: one group, one more tile, and two groups. The tail columns begin at tile column
+// (tiles - 37) / 8 * 8, at 0 if there are fewer than 45 tiles. So all columns are tail columns up to 44 tiles
+// (2816), one group precedes the tail up to 52 tiles (3328), and two groups from 53 tiles on. Above 9216
+// several launches factor the matrix.
 INSTANTIATE_TEST_SUITE_P(All, RecursiveCholeskySizes,
-                         testing::Values(1, 63, 64, 65, 127, 290, 576, 1101, 1152, 2560, 2561, 3136, 4101,
-                                         4160, 8192, 8256, 10001));
+                         testing::Values(1, 63, 64, 65, 127, 290, 512, 576, 1024, 1101, 2816, 2817, 3328,
+                                         3329, 4101, 4160, 8256, 9216, 9217, 10001));
 
 template <class T>
 class RecursiveCholeskyOf : public RecursiveCholesky {};
@@ -61,7 +66,7 @@ TYPED_TEST(RecursiveCholeskyOf, InfoNamesTheFirstNonpositivePivot) {
   for (const std::int64_t n : {65, 640, 2112}) {
     for (const std::int64_t bad : {std::int64_t{0}, n / 2, n - 1}) {
       for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
-        Inputs<T> inputs = this->template spd<T>(n, uplo, 0);
+        Inputs<T> inputs = this->template spd<T>(n, uplo, /*nrhs=*/0);
         inputs.a(bad, bad) = -1;
         EXPECT_EQ(this->template run<T>("potrf/recursive", inputs).info, bad + 1) << "n = " << n;
       }

@@ -8,8 +8,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
 /// Executes the tasks of a launch one by one and checks that the inputs of each are complete.
-template <int Together>
-void expect_all_tasks(int rows, int columns, int rows_of_tail) {
+template <int GroupsPerUpdate>
+void expect_all_tasks(int rows, int columns, int tail_rows) {
   std::vector<unsigned> states(static_cast<std::size_t>(rows * columns), 0);
   const auto state = [&](int i, int j) -> unsigned& {
     return states[static_cast<std::size_t>(i + j * rows)];
@@ -17,16 +17,16 @@ void expect_all_tasks(int rows, int columns, int rows_of_tail) {
   const auto expect_sum = [&](const tiles::Task& task, int i, int j) {
     ASSERT_LT(i, rows);
     ASSERT_LT(j, columns);
-    const int most = task.kind == tiles::Kind::update ? Together * tiles::group_columns
-                                                      : rows_of_tail + tiles::group_columns / 2;
-    ASSERT_LE(task.to - task.from, std::max(most, tiles::group_columns));
+    const int max_columns = task.kind == tiles::Kind::update ? GroupsPerUpdate * tiles::group_columns
+                                                             : tail_rows + tiles::group_columns / 2;
+    ASSERT_LE(task.to - task.from, std::max(max_columns, tiles::group_columns));
     for (int k = task.from; k < task.to; ++k) {
       ASSERT_EQ(state(i, k), tiles::finished);
       ASSERT_EQ(state(j, k), tiles::finished);
     }
     ASSERT_EQ(state(i, j), static_cast<unsigned>(task.from / tiles::group_columns)) << i << ", " << j;
   };
-  tiles::Schedule<Together> schedule(rows, columns, rows_of_tail);
+  tiles::Schedule<GroupsPerUpdate> schedule(rows, columns, tail_rows);
   int tasks = 0;
   for (unsigned ticket = 0;; ++ticket, ++tasks) {
     const tiles::Task task = schedule.task(ticket);
@@ -145,45 +145,46 @@ INSTANTIATE_TEST_SUITE_P(Orders, RecursiveCholesky, ::testing::Values(0, 1));
 
 TEST_P(RecursiveCholesky, FactorsInOneLaunch) {
   for (const int n : {1, 64, 65, 200}) {
-    expect_factor<double>(context, n, n + (n == 64 ? 4 : 3), false, {});
-    expect_factor<double>(context, n, n, true, {});
+    expect_factor<double>(context, n, n + (n == 64 ? 4 : 3), /*upper=*/false, {});
+    expect_factor<double>(context, n, n, /*upper=*/true, {});
   }
-  expect_factor<float>(context, 1100, 1100, false, {});
+  expect_factor<float>(context, 1100, 1100, /*upper=*/false, {});
   tiles::Thresholds thresholds;
   for (const int tail : {0, 3}) {  // a tail of 3 tile rows needs tasks of kind `update`
     thresholds.tail = tail;
-    expect_factor<double>(context, 704, 706, false, thresholds);
-    expect_factor<float>(context, 640, 644, true, thresholds);
+    expect_factor<double>(context, 704, 706, /*upper=*/false, thresholds);
+    expect_factor<float>(context, 640, 644, /*upper=*/true, thresholds);
   }
 }
 
-// {64, 128}: orders above 64 need several launches, of 128 columns each.
+// Thresholds{64, 128}: orders above 64 need several launches, of 128 columns each.
 TEST_P(RecursiveCholesky, FactorsInSeveralLaunches) {
-  expect_factor<double>(context, 320, 320, false, {64, 128});
-  expect_factor<double>(context, 449, 449, true, {64, 64});
-  expect_factor<float>(context, 833, 840, false, {64, 128});
-  expect_factor<float>(context, 640, 644, false, {64, 64});
-  expect_factor<float>(context, 577, 577, true, {64, 192});
+  expect_factor<double>(context, 320, 320, /*upper=*/false, {64, 128});
+  expect_factor<double>(context, 449, 449, /*upper=*/true, {64, 64});
+  expect_factor<float>(context, 833, 840, /*upper=*/false, {64, 128});
+  expect_factor<float>(context, 640, 644, /*upper=*/false, {64, 64});
+  expect_factor<float>(context, 577, 577, /*upper=*/true, {64, 192});
 }
 
 /// Updates the trailing matrix in plain loops: subtracts P P^T from the lower triangle of C. P is
-/// rows x inner, and C has `count` columns.
+/// rows x k_count, and C has `count` columns.
 struct PlainUpdates {
-  void subtract(int rows, int inner, const float* p, int count, float* c, std::int64_t ld) {
+  void subtract(int rows, int k_count, const float* p, int count, float* c, std::int64_t ld) {
     for (int j = 0; j < count; ++j) {
-      for (int k = 0; k < inner; ++k) {
+      for (int k = 0; k < k_count; ++k) {
         for (int i = j; i < rows; ++i) c[i + j * ld] -= p[i + k * ld] * p[j + k * ld];
       }
     }
   }
 };
 
-/// Factors a scaled matrix with PlainUpdates. The callback stops the factorisation after `most` columns.
+/// Factors a scaled matrix with PlainUpdates. The callback stops the factorisation after `max_columns`
+/// columns.
 TEST_P(RecursiveCholesky, FactorsWithOtherUpdates) {
-  const struct { int n, most; } cases[] = {{192, 192}, {449, 449}, {449, 250}};
-  for (const auto& [n, most] : cases) {
-    SCOPED_TRACE(::testing::Message() << n << " up to " << most);
-    std::vector<float> a = definite<float>(n, n, false);
+  const struct { int n, max_columns; } cases[] = {{192, 192}, {449, 449}, {449, 250}};
+  for (const auto& [n, max_columns] : cases) {
+    SCOPED_TRACE(::testing::Message() << n << " up to " << max_columns);
+    std::vector<float> a = definite<float>(n, n, /*upper=*/false);
     for (int j = 0; j < n; ++j) {
       for (int i = 0; i < n; ++i) {
         float& element = a[static_cast<std::size_t>(i + j * n)];
@@ -194,22 +195,23 @@ TEST_P(RecursiveCholesky, FactorsWithOtherUpdates) {
     ASSERT_EQ(vendor::potrf(Uplo::lower, n, expected.data(), n), 0);
     Shape shape;
     shape.n = n;
-    const std::size_t bytes = tiles::workspace_bytes(shape, sizeof(float), true);
+    const std::size_t bytes = tiles::workspace_bytes(shape, sizeof(float), /*scaled=*/true);
     DeviceArray<float> on_device(context.device, a);
     DeviceArray<double> memory(context.device, std::vector<double>(bytes / sizeof(double), NAN));
     DeviceArray<int> info(context.device, 1);
     Workspace workspace(memory.data(), bytes);
     PlainUpdates updates;
     int last_asked = 0;
-    const int last = most;
-    const bool whole = tiles::RecursiveCholesky<float, PlainUpdates>(context, shape, on_device.data(), n,
-                                                                     info.data(), workspace, {64, 64}, true)
+    const int last = max_columns;
+    const bool whole = tiles::RecursiveCholesky<float, PlainUpdates>(
+                           context, shape, on_device.data(), n, info.data(), workspace,
+                           {/*one_launch=*/64, /*panel=*/64}, /*scaled=*/true)
                            .factor(updates, [&last_asked, last](int columns) {
                              EXPECT_EQ(columns, last_asked + 64);
                              last_asked = columns;
                              return columns <= last;
                            });
-    EXPECT_EQ(whole, most == n);
+    EXPECT_EQ(whole, max_columns == n);
     EXPECT_EQ(info.values()[0], 0);
     const std::vector<float> actual = on_device.values();
     for (int j = 0; whole && j < n; ++j) {
@@ -224,16 +226,16 @@ TEST_P(RecursiveCholesky, FactorsWithOtherUpdates) {
 
 TEST_P(RecursiveCholesky, InfoNamesTheFirstNonpositivePivot) {
   for (const int bad : {0, 70, 190, 299}) {
-    std::vector<float> a = definite<float>(300, 300, false);
+    std::vector<float> a = definite<float>(300, 300, /*upper=*/false);
     a[static_cast<std::size_t>(bad * 301)] = bad == 190 ? NAN : -1.0f;
-    EXPECT_EQ(factor(context, a, 300, 300, false, {}).info, bad + 1);
-    EXPECT_EQ(factor(context, a, 300, 300, false, {64, 128}).info, bad + 1);
+    EXPECT_EQ(factor(context, a, 300, 300, /*upper=*/false, {}).info, bad + 1);
+    EXPECT_EQ(factor(context, a, 300, 300, /*upper=*/false, {64, 128}).info, bad + 1);
   }
   for (const int bad : {64, 129}) {
     for (const double pivot : {0.0, HUGE_VAL}) {
-      std::vector<double> a = definite<double>(130, 130, true);
+      std::vector<double> a = definite<double>(130, 130, /*upper=*/true);
       a[static_cast<std::size_t>(bad * 131)] = pivot;
-      EXPECT_EQ(factor(context, a, 130, 130, true, {}).info, bad + 1) << pivot;
+      EXPECT_EQ(factor(context, a, 130, 130, /*upper=*/true, {}).info, bad + 1) << pivot;
     }
   }
 }
