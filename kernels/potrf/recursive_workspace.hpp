@@ -83,10 +83,11 @@ inline Method on_several_gpus(Method method) {
   method.parameters = {
       gpus_parameter(),
       integer_parameter(
-          "block", 0, 0, 4096,
+          "block", /*default_value=*/0, /*low=*/0, /*high=*/4096,
           "columns per panel, rounded up to a multiple of 64; 0: 1024, or 512 if n < 8192 * gpus"),
-      integer_parameter("gpus_from", 0, 0, 1 << 30, "smallest n for several GPUs; 0: 10240 (posv: 11264)"),
-      integer_parameter("rest", 0, 0, 16384,
+      integer_parameter("gpus_from", /*default_value=*/0, /*low=*/0, /*high=*/1 << 30,
+                        "smallest n for several GPUs; 0: 10240 (posv: 11264)"),
+      integer_parameter("rest", /*default_value=*/0, /*low=*/0, /*high=*/16384,
                         "maximum number of last rows that the first GPU factors alone; 0: 4096")};
   method.column_block = column_block;
   method.uses_one_gpu = uses_one_gpu<>;

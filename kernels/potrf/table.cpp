@@ -64,7 +64,7 @@ Method blocked(std::string variant, std::string summary, PortableEntries entries
                                "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
   method.parameters = {choice_parameter("topleft", {"square", "triangle"},
                                         "threads that factorise a diagonal block: 16 x 16 or, as the paper "
-                                        "proposes, one per element_bytes of its triangle")};
+                                        "proposes, one per element of its triangle")};
   return portable(std::move(method), entries);
 }
 
